@@ -1,0 +1,61 @@
+"""What may go wrong, said so that a person can act: what happened, where, and what to do next.
+
+Every error that reaches a person is a `Fault`. The command line prints its three parts and the pages show
+them in a panel; a traceback is for a defect of ours and nothing else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong with the input, as data: it can be listed, counted and shown.
+
+    `code` is a stable snake_case name, `message` one sentence, `where` names the file (and line or key),
+    `remedy` says what to do next, a command where there is one. `severity` is "error" or "warning".
+    """
+
+    code: str
+    message: str
+    where: str = ""
+    remedy: str = ""
+    severity: str = "error"
+
+    def __str__(self) -> str:
+        parts = [f"{self.where}: {self.message}" if self.where else self.message]
+        if self.remedy:
+            parts.append(self.remedy)
+        return " — ".join(parts)
+
+
+class Fault(Exception):
+    """Input that cannot be used. Carries the `Problem`s that say why; the command line exits with 2."""
+
+    def __init__(self, *problems: Problem) -> None:
+        if not problems:
+            raise ValueError("a Fault needs at least one Problem")
+        super().__init__("\n".join(str(problem) for problem in problems))
+        self.problems: tuple[Problem, ...] = problems
+
+    @classmethod
+    def of(cls, code: str, message: str, *, where: str = "", remedy: str = "") -> Fault:
+        """A fault with a single problem."""
+        return cls(Problem(code, message, where, remedy))
+
+
+class ManifestFault(Fault):
+    """The workspace's manifest cannot be read or names things that cannot be used."""
+
+
+class InputFault(Fault):
+    """A file given to a command cannot be used at all (single bad lines are `LineIssue`s instead)."""
+
+
+class EvidenceFault(Fault):
+    """A document or a page cannot be opened, placed or drawn."""
+
+
+class StoreFault(Fault):
+    """The index cannot be built, opened or queried."""

@@ -1,0 +1,89 @@
+"""What the evidence room takes and gives: quotes in, placed spans and page pictures out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from core.contracts.records import Box, BoxSpace, Offsets
+
+Status = Literal["exact", "normalized", "fuzzy", "partial", "not_found"]
+
+
+@dataclass(frozen=True, slots=True)
+class SpanQuery:
+    """A quote to be placed. `cited_page_idx` is 0-based; None means that no page was cited."""
+
+    quote: str
+    cited_page_idx: int | None = None
+    offsets: Offsets | None = None
+    box: Box | None = None
+    box_space: BoxSpace | None = None
+    before: str = ""
+    after: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Words that differ between the quote and the page; either side may be empty."""
+
+    quote: str
+    page: str
+    kind: Literal["number", "word"]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Another place where the same quote stands."""
+
+    page_idx: int
+    rects: tuple[Box, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FoundSpan:
+    """Where a quote stands. `agreement` in 0–1; `rects` one box a line of text, empty when not found."""
+
+    status: Status
+    page_idx: int | None
+    page_mismatch: bool
+    agreement: float
+    rects: tuple[Box, ...] = ()
+    differences: tuple[Difference, ...] = ()
+    alternatives: tuple[Place, ...] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PageInfo:
+    """One page: visible size in points after rotation, the rotation in degrees, the printed label if any."""
+
+    page_idx: int
+    width: float
+    height: float
+    rotation: int
+    label: str | None
+    has_text: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentInfo:
+    """A document as a whole; `labels` holds printed labels by page_idx, empty where it carries none."""
+
+    page_count: int
+    labels: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PageImage:
+    """A rendered page: PNG bytes, its size in pixels, the scale in pixels a point, and the page drawn.
+
+    `to_pixels` is the affine matrix (a, b, c, d, e, f) from unrotated points to pixels of this picture.
+    """
+
+    png: bytes
+    width: int
+    height: int
+    scale: float
+    page: PageInfo
+    to_pixels: tuple[float, float, float, float, float, float]

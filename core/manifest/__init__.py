@@ -1,0 +1,1 @@
+"""The workspace's manifest: what it names, whether that is there, and paths that stay inside their roots."""

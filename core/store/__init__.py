@@ -1,0 +1,1 @@
+"""The thin index and the only room that speaks to DuckDB."""

@@ -1,0 +1,1 @@
+"""The dashboard: the only room that imports Streamlit."""
