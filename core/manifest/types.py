@@ -10,10 +10,14 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Artifact:
-    """A file that the manifest names. `key` is its place in the manifest, such as `runs[R004].traces`."""
+    """A file that the manifest names. `key` is its place in the manifest, such as `runs[R004].traces`.
+
+    `path` is relative to the workspace folder, or to the folder that `root` names.
+    """
 
     key: str
     path: str
+    root: str | None = None  # a name in the manifest's `roots`; None: the workspace folder
     sha256: str | None = None
     owner: str | None = None
     version: str | None = None

@@ -1,0 +1,60 @@
+"""The `proofspan` command. Each command is a module of its own, imported only when it is called."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Sequence
+
+import click
+
+from core.errors import Fault
+
+#: command name → (module below `core.cli`, one line for the list)
+COMMANDS: dict[str, tuple[str, str]] = {
+    "open": ("open_cmd", "Start the dashboard on a workspace."),
+    "check": ("check_cmd", "Verify a workspace: every artifact, hash and schema."),
+    "index": ("index_cmd", "Build or refresh the index of a workspace."),
+    "triage": ("triage_cmd", "Label the questions of bare trace and chunk files."),
+    "locate": ("locate_cmd", "Place quotes on the pages of PDFs, in bulk."),
+    "render": ("render_cmd", "Draw one PDF page, with a quote highlighted."),
+    "import": ("import_cmd", "Turn other tools' files into a workspace."),
+    "export": ("export_cmd", "Write a run's triage as CSV, JSONL or Markdown."),
+}
+
+
+class LazyGroup(click.Group):
+    """Keeps `proofspan --help` quick: a command's module is imported when the command is looked up."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"core.cli.{COMMANDS[cmd_name][0]}")
+        command: click.Command = module.command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="proofspan")
+def group() -> None:
+    """Evidence inspection for retrieval-augmented generation.
+
+    Exit status: 0 good, 1 findings, 2 unusable input.
+    """
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Entry point; turns every `Fault` into its message on stderr and exit status 2."""
+    try:
+        group.main(args=arguments, prog_name="proofspan")
+    except Fault as fault:
+        for problem in fault.problems:
+            click.echo(f"error: {problem}", err=True)
+        sys.exit(2)
