@@ -25,6 +25,21 @@ class Filter:
     all_variants: bool = False
 
 
+#: What a list may be sorted by, in the words of the URL's `sort`.
+SORT_KEYS: tuple[str, ...] = (
+    "worst",
+    "label",
+    "question",
+    "section",
+    "cited",
+    "answer_coverage",
+    "query_coverage",
+    "unsupported",
+    "suspicions",
+    "latency",
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Sort:
     """Order of a list; `by` is one of `SORT_KEYS`. Ties always break worst first, then by q_id."""

@@ -1,0 +1,258 @@
+"""The URL is the state: which run, which filter, which question, which page of the table.
+
+One frozen value is read from the URL at the start of every script run and written back as a whole. Widgets
+are fed from it and change it; nothing else remembers a choice, so a shared link shows what its sender saw.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from core.contracts.records import LABELS, TraceKey
+from core.store.filters import SORT_KEYS, Filter, Sort
+
+#: Longer values are no ids of ours; they would only make links that mail programs cut.
+MAX_CHARS = 1_000
+MAX_REPEATS = 100
+#: Pages, ranks and citations beyond this are typing mistakes (and would overflow a 32-bit OFFSET).
+MAX_NUMBER = 1_000_000_000
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_INTEGER = re.compile(r"[0-9]{1,10}")
+_REPEATED = re.compile(r"(?s)(?P<q_id>.+)#(?P<repeat>[1-9][0-9]{0,8})")
+_FLAGS = {"yes": True, "no": False}
+_FILTER_NAMES = tuple(part.name for part in fields(Filter))
+
+Params = Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class ViewState:
+    """What one person sees, as the URL holds it.
+
+    `filter.run` is "" until a run is known (`with_run`). `q` names a question as `question_name` writes it,
+    `p` and `s` its paraphrase and seed, `cite` a citation's 1-based number, `chunk` a chunk id, `page` a
+    0-based page_idx, `vs` the other run, `at` the 1-based page of the table. `notes` says what in the URL
+    could not be used; it is not part of the state.
+    """
+
+    filter: Filter = field(default_factory=lambda: Filter(run=""))
+    sort: Sort = field(default_factory=Sort)
+    at: int = 1
+    q: str | None = None
+    p: int = 0
+    s: int = 0
+    cite: int | None = None
+    chunk: str | None = None
+    page: int | None = None
+    vs: str | None = None
+    notes: tuple[str, ...] = field(default=(), compare=False)
+
+    @property
+    def run(self) -> str:
+        """The run that is shown; "" before one is chosen."""
+        return self.filter.run
+
+    @property
+    def key(self) -> TraceKey | None:
+        """The trace that `q`, `p` and `s` name in the shown run, or None when no question is open."""
+        if self.q is None:
+            return None
+        q_id, repeat = parse_question_name(self.q)
+        return TraceKey(self.run, q_id, self.p, self.s, repeat)
+
+    @classmethod
+    def parse(cls, params: Params) -> ViewState:
+        """The state of a URL. A value that cannot be used falls back to its default and leaves a note."""
+        reader = _Reader(params)
+        state = cls(
+            filter=Filter(
+                run=reader.text("run") or "",
+                label=reader.texts("label", allowed=LABELS),
+                suspicion=reader.texts("suspicion"),
+                doc=reader.texts("doc"),
+                section=reader.texts("section"),
+                unsupported=reader.flag("unsupported"),
+                text=reader.text("text") or "",
+                all_variants=reader.flag("all_variants") is True,
+            ),
+            sort=Sort(
+                by=reader.text("sort", allowed=SORT_KEYS) or Sort().by,
+                descending=reader.flag("desc") is True,
+            ),
+            at=reader.number("at", least=1, fallback=1) or 1,
+            q=reader.text("q"),
+            p=reader.number("p", fallback=0) or 0,
+            s=reader.number("s", fallback=0) or 0,
+            cite=reader.number("cite", least=1),
+            chunk=reader.text("chunk"),
+            page=reader.number("page"),
+            vs=reader.text("vs"),
+        )
+        return replace(state, notes=tuple(reader.notes))
+
+    def params(self, **changes: Any) -> dict[str, list[str]]:
+        """The URL parameters of this state with `changes`; defaults are left out, order is fixed."""
+        state = self.change(**changes) if changes else self
+        pairs = _pairs(state)
+        return {name: values for name, values in pairs if values}
+
+    def link(self, page: str, **changes: Any) -> str:
+        """A relative address of `page` ("" is Triage) that shows this state with `changes`."""
+        query = urlencode(self.params(**changes), doseq=True)
+        return f"./{page}?{query}" if query else f"./{page}"
+
+    def change(self, **changes: Any) -> ViewState:
+        """This state with some fields changed; the names are the URL's (`label=`, `sort=`, `at=` …).
+
+        A change of filter or order goes back to the first page of the table, unless `at` is given too.
+        """
+        in_filter = {name: changes.pop(name) for name in list(changes) if name in _FILTER_NAMES}
+        in_sort = {
+            to: changes.pop(name) for name, to in (("sort", "by"), ("desc", "descending")) if name in changes
+        }
+        if (in_filter or in_sort) and "at" not in changes:
+            changes["at"] = 1
+        return replace(
+            self,
+            filter=replace(self.filter, **in_filter),
+            sort=replace(self.sort, **in_sort),
+            **changes,
+        )
+
+    def with_run(self, runs: Sequence[str], default: str) -> ViewState:
+        """This state on a run that exists: its own, else `default` with a note."""
+        if self.run in runs:
+            return self
+        notes = self.notes
+        if self.run:
+            notes += (f'There is no run "{self.run}" in this workspace; showing {default}.',)
+        return replace(self, filter=replace(self.filter, run=default), notes=notes)
+
+    def without_filter(self) -> ViewState:
+        """The same run with every question shown, from the first page on."""
+        return replace(self, filter=Filter(run=self.run), at=1)
+
+    @property
+    def is_filtered(self) -> bool:
+        """Whether anything but the run restricts the list."""
+        return self.filter != Filter(run=self.run)
+
+
+def question_name(q_id: str, repeat: int = 1) -> str:
+    """How a URL and a person name a question: `Q80`, and `Q80#2` for the second trace of that id.
+
+    An id that itself ends like `#2` gets its repeat written out, so that reading is never in doubt.
+    """
+    if repeat == 1 and _REPEATED.fullmatch(q_id) is None:
+        return q_id
+    return f"{q_id}#{repeat}"
+
+
+def parse_question_name(name: str) -> tuple[str, int]:
+    """The inverse of `question_name`: (q_id, repeat)."""
+    match = _REPEATED.fullmatch(name)
+    return (match["q_id"], int(match["repeat"])) if match else (name, 1)
+
+
+def read_view() -> ViewState:
+    """The state of the page's own URL."""
+    params = st.query_params
+    return ViewState.parse({name: params.get_all(name) for name in params})
+
+
+def write_view(state: ViewState) -> None:
+    """Make the page's URL say `state`, in one step; unknown parameters go."""
+    st.query_params.from_dict(state.params())
+
+
+def changer(**changes: Any) -> Callable[[], None]:
+    """A widget callback that applies fixed `changes` to the URL."""
+
+    def apply() -> None:
+        write_view(read_view().change(**changes))
+
+    return apply
+
+
+def _pairs(state: ViewState) -> Iterable[tuple[str, list[str]]]:
+    shown = state.filter
+    yield "run", [shown.run] if shown.run else []
+    yield "q", [state.q] if state.q is not None else []
+    for name, number in (("p", state.p), ("s", state.s)):
+        yield name, [str(number)] if number else []
+    for name, value in (("cite", state.cite), ("chunk", state.chunk), ("page", state.page), ("vs", state.vs)):
+        yield name, [str(value)] if value is not None else []
+    for name, values in (
+        ("label", shown.label),
+        ("suspicion", shown.suspicion),
+        ("doc", shown.doc),
+        ("section", shown.section),
+    ):
+        yield name, list(values)
+    yield "unsupported", [] if shown.unsupported is None else ["yes" if shown.unsupported else "no"]
+    yield "text", [shown.text] if shown.text else []
+    yield "all_variants", ["yes"] if shown.all_variants else []
+    yield "sort", [state.sort.by] if state.sort.by != Sort().by else []
+    yield "desc", ["yes"] if state.sort.descending else []
+    yield "at", [str(state.at)] if state.at != 1 else []
+
+
+class _Reader:
+    """Takes typed values out of URL parameters and collects a note for each that cannot be used."""
+
+    def __init__(self, params: Params) -> None:
+        self._params = params
+        self.notes: list[str] = []
+
+    def texts(self, name: str, *, allowed: Sequence[str] | None = None) -> tuple[str, ...]:
+        """All usable values of a repeated parameter, without doubles, in their order."""
+        given = self._params.get(name, ())
+        if len(given) > MAX_REPEATS:
+            self._note(name, f"is given {len(given)} times", f"the first {MAX_REPEATS} are used")
+        return tuple(dict.fromkeys(v for v in given[:MAX_REPEATS] if self._is_usable(name, v, allowed)))
+
+    def text(self, name: str, *, allowed: Sequence[str] | None = None) -> str | None:
+        """The last value of a parameter, as a browser's form would have it; None when absent or empty."""
+        given = self._params.get(name, ())
+        if not given or not given[-1] or not self._is_usable(name, given[-1], allowed):
+            return None
+        return given[-1]
+
+    def number(self, name: str, *, least: int = 0, fallback: int | None = None) -> int | None:
+        """A whole number from `least` to `MAX_NUMBER`."""
+        value = self.text(name)
+        if value is None:
+            return fallback
+        if _INTEGER.fullmatch(value) is None or not least <= int(value) <= MAX_NUMBER:
+            self._note(name, f'"{_shortened(value)}" is not a whole number from {least} on', "left out")
+            return fallback
+        return int(value)
+
+    def flag(self, name: str) -> bool | None:
+        """`yes` or `no`."""
+        value = self.text(name, allowed=tuple(_FLAGS))
+        return None if value is None else _FLAGS[value]
+
+    def _is_usable(self, name: str, value: str, allowed: Sequence[str] | None) -> bool:
+        if len(value) > MAX_CHARS or _CONTROL.search(value):
+            self._note(name, f"is longer than {MAX_CHARS} characters or holds control characters", "left out")
+            return False
+        if allowed is not None and value not in allowed:
+            choices = ", ".join(allowed)
+            self._note(name, f'"{_shortened(value)}" is none of {choices}', "left out")
+            return False
+        return True
+
+    def _note(self, name: str, what: str, done: str) -> None:
+        self.notes.append(f"In the address, {name} {what}: {done}.")
+
+
+def _shortened(value: str) -> str:
+    return value if len(value) <= 40 else f"{value[:40]}…"
