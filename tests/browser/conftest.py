@@ -1,0 +1,212 @@
+"""Fixtures for tests that drive a real Chromium against the real dashboard.
+
+`serve` starts the dashboard, `page_at` opens a window, `wait_for_run` waits for Streamlit's script to end.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, WebSocket, sync_playwright
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+CHROMIUM_FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+START_SECONDS = 40
+RUN_SECONDS = 30
+
+Serve = Callable[..., "Dashboard"]
+PageAt = Callable[..., Page]
+WaitForRun = Callable[[Page], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Dashboard:
+    """A running dashboard: its address, and the file that its output goes to."""
+
+    url: str
+    output: Path
+    process: subprocess.Popen[bytes]
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """One browser for the whole session; each test opens windows of its own with `page_at`."""
+    executable = next(
+        filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+    )
+    if executable is None:
+        pytest.skip("no Chromium found: install the package `chromium` to run the browser tests")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=executable, args=CHROMIUM_FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page_at(chromium: Browser) -> Iterator[PageAt]:
+    """Open a window: `page_at(width=1280, height=900, dark=False)`; closed when the test ends."""
+    contexts = []
+
+    def open_page(width: int = 1280, height: int = 900, dark: bool = False) -> Page:
+        context = chromium.new_context(
+            viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light"
+        )
+        contexts.append(context)
+        page = context.new_page()
+        _RUNS[page] = _Runs(page)
+        return page
+
+    yield open_page
+    for context in contexts:
+        for page in context.pages:
+            _RUNS.pop(page, None)
+        context.close()
+
+
+@pytest.fixture(scope="module")
+def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve]:
+    """Start a dashboard on a free port: `serve(workspace, **environment)`, healthy when it returns.
+
+    The same arguments give the same dashboard again for as long as the module's tests run. `app` names
+    another script than the dashboard's. Cache and configuration folders are fresh unless the environment
+    names them.
+    """
+    running: dict[tuple[object, ...], Dashboard] = {}
+
+    def start(workspace: Path | None = None, *, app: Path = CHECKOUT / "app.py", **env: str) -> Dashboard:
+        key = (workspace, app, *sorted(env.items()))
+        if key not in running:
+            running[key] = _start(workspace, app, env, tmp_path_factory.mktemp("dashboard"))
+        return running[key]
+
+    yield start
+    for dashboard in running.values():
+        dashboard.process.terminate()
+    for dashboard in running.values():
+        try:
+            dashboard.process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            dashboard.process.kill()
+            dashboard.process.wait()
+
+
+@pytest.fixture(scope="session")
+def wait_for_run() -> WaitForRun:
+    """`wait_for_run(page)`: until a run of the script has ended that was under way or asked for.
+
+    Call it after everything that makes Streamlit run the script: opening a page, a click, a key. It waits
+    for the end of a run that the previous call has not seen, so it needs no grace time; where nothing asked
+    for a run it fails after 30 seconds.
+    """
+
+    def wait(page: Page) -> None:
+        _RUNS[page].wait()
+
+    return wait
+
+
+class _Runs:
+    """Follows a page's websocket: which runs were asked for, and which have ended."""
+
+    def __init__(self, page: Page) -> None:
+        self._page = page
+        self._ended = 0
+        self._seen = 0
+        self._asked = False
+        page.on("websocket", self._attach)
+
+    def _attach(self, websocket: WebSocket) -> None:
+        websocket.on("framesent", self._on_sent)
+        websocket.on("framereceived", self._on_received)
+
+    def _on_sent(self, payload: str | bytes) -> None:
+        if isinstance(payload, bytes) and BackMsg.FromString(payload).WhichOneof("type") == "rerun_script":
+            self._asked = True
+
+    def _on_received(self, payload: str | bytes) -> None:
+        if not isinstance(payload, bytes):
+            return
+        message = ForwardMsg.FromString(payload)
+        if message.WhichOneof("type") != "script_finished":
+            return
+        if message.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN:
+            self._ended += 1
+            self._asked = False
+
+    def wait(self) -> None:
+        deadline = time.monotonic() + RUN_SECONDS
+        while self._ended == self._seen or self._asked:
+            if time.monotonic() > deadline:
+                raise AssertionError(f"no script run ended within {RUN_SECONDS} s on {self._page.url}")
+            self._page.wait_for_timeout(10)  # lets the events above arrive
+        idle = "[data-testid=stApp][data-test-script-state=notRunning][data-test-connection-state=CONNECTED]"
+        self._page.locator(idle).wait_for(state="attached", timeout=RUN_SECONDS * 1000)
+        self._page.evaluate("() => new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
+        self._seen = self._ended
+
+
+_RUNS: dict[Page, _Runs] = {}
+
+
+def _start(workspace: Path | None, app: Path, env: dict[str, str], folder: Path) -> Dashboard:
+    port = _free_port()
+    variables = {
+        **os.environ,
+        "PROOFSPAN_CACHE_DIR": str(folder / "cache"),
+        "PROOFSPAN_CONFIG_DIR": str(folder / "config"),
+        **({"PROOFSPAN_WORKSPACE": str(workspace)} if workspace else {}),
+        **env,
+    }
+    output = folder / "output.txt"
+    with output.open("wb") as stream:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "streamlit", "run", str(app), f"--server.port={port}"],
+            cwd=CHECKOUT,
+            env=variables,
+            stdout=stream,
+            stderr=subprocess.STDOUT,
+        )
+    dashboard = Dashboard(f"http://localhost:{port}", output, process)
+    _wait_until_healthy(dashboard)
+    return dashboard
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _wait_until_healthy(dashboard: Dashboard) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline and dashboard.process.poll() is None:
+        try:
+            with urllib.request.urlopen(f"{dashboard.url}/_stcore/health", timeout=2) as answer:  # noqa: S310
+                if answer.status == 200:
+                    return
+        except (urllib.error.URLError, OSError):
+            time.sleep(0.05)
+    dashboard.process.kill()
+    pytest.fail(f"the dashboard did not start:\n{dashboard.output.read_text()}")

@@ -1,0 +1,119 @@
+"""The dashboard works under its own Content-Security-Policy, and nothing on a page reaches another server."""
+
+from __future__ import annotations
+
+import threading
+import urllib.request
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import ConsoleMessage, Page, expect
+
+from core.ui import security
+from tests.browser.conftest import PageAt, Serve, WaitForRun
+
+pytestmark = pytest.mark.browser
+
+EVERYTHING = Path(__file__).parent / "apps" / "everything.py"
+
+
+class Canary:
+    """A server on another port that remembers every path it was asked for."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        asked = self.asked
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                asked.append(self.path)
+                self.send_response(204)
+                self.end_headers()
+
+            def log_message(self, *_: object) -> None:
+                return
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+@pytest.fixture(scope="module")
+def canary() -> Iterator[Canary]:
+    server = Canary()
+    yield server
+    server.close()
+
+
+def console_of(page: Page) -> list[ConsoleMessage]:
+    messages: list[ConsoleMessage] = []
+    page.on("console", lambda message: messages.append(message))
+    return messages
+
+
+def refusals(messages: list[ConsoleMessage]) -> list[str]:
+    return [message.text for message in messages if "Content Security Policy" in message.text]
+
+
+def test_table_chart_picture_component_and_style_work_without_a_violation(
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
+) -> None:
+    page = page_at()
+    messages = console_of(page)
+    page.goto(serve(app=EVERYTHING).url)
+    wait_for_run(page)
+
+    expect(page.get_by_test_id("stDataFrame").locator("canvas").first).to_be_visible()
+    expect(page.locator(".js-plotly-plot .bars path").first).to_be_visible()
+    expect(page.get_by_text("own style")).to_have_css("letter-spacing", "3px")
+    picture = page.get_by_test_id("stImage").locator("img")
+    page.wait_for_function(
+        "image => image.complete && image.naturalWidth === 40", arg=picture.element_handle()
+    )
+    button = page.get_by_role("button", name="drawn by the component")
+    expect(button).to_have_css("color", "rgb(1, 2, 3)")
+    button.click()
+    wait_for_run(page)
+    expect(page.get_by_text("pressed: yes")).to_be_visible()
+
+    assert refusals(messages) == []
+
+
+def test_no_picture_from_elsewhere_is_fetched(
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun, canary: Canary
+) -> None:
+    page = page_at()
+    messages = console_of(page)
+    page.goto(serve(app=EVERYTHING, CANARY=canary.url).url)
+    wait_for_run(page)
+    expect(page.get_by_text("the end")).to_be_visible()
+    page.wait_for_load_state("networkidle")
+
+    assert any(canary.url in refusal for refusal in refusals(messages)), (
+        "the page tried nothing: no test at all"
+    )
+    assert canary.asked == []
+
+
+def test_the_canary_hears_a_page_that_has_no_policy(page_at: PageAt, canary: Canary) -> None:
+    page = page_at()
+    page.set_content(f"<img src='{canary.url}/control.png'>")
+    page.wait_for_load_state("networkidle")
+    assert canary.asked.pop() == "/control.png"
+
+
+@pytest.mark.parametrize("path", ["/", "/question?run=R1&q=Q1", "/_stcore/health", "/static/none.js"])
+def test_every_response_carries_the_headers(serve: Serve, path: str) -> None:
+    request = urllib.request.Request(serve(app=EVERYTHING).url + path)  # noqa: S310
+    with urllib.request.urlopen(request) as answer:  # noqa: S310
+        sent = dict(answer.headers.items())
+    lower = {name.lower(): value for name, value in sent.items()}
+    assert {
+        name: lower.get(name.lower()) for name in security.response_headers()
+    } == security.response_headers()

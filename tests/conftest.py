@@ -1,0 +1,71 @@
+"""What every test may use: data and programs from outside the checkout, and the rule for their absence.
+
+A test that needs a browser, real data or the reference script skips with a reason where it is not at hand.
+Where the environment promises all of them (`PROOFSPAN_REQUIRE_ALL=1`), such a skip is a failure.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+#: Markers of the tests that need something from outside the checkout.
+OUTSIDE = ("browser", "real_data", "reference")
+
+
+@pytest.fixture(scope="session")
+def real_data() -> Path:
+    """The folder of real data for trying the project out, never part of the checkout."""
+    return _from_environment("PROOFSPAN_REAL_DATA", "the folder of real data")
+
+
+@pytest.fixture(scope="session")
+def reference() -> Path:
+    """The reference triage script that outcomes are compared with."""
+    return _from_environment("PROOFSPAN_REFERENCE", "the reference triage script")
+
+
+def _from_environment(variable: str, what: str) -> Path:
+    value = os.environ.get(variable)
+    if not value:
+        pytest.skip(f"{variable} is not set: it names {what}")
+    path = Path(value)
+    if not path.exists():
+        pytest.skip(f"{variable} names {path}, which does not exist")
+    return path
+
+
+def _skips_are_failures() -> bool:
+    return os.environ.get("PROOFSPAN_REQUIRE_ALL") == "1"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Turn the skip of a test that needs something from outside into a failure where all is promised."""
+    report = yield
+    needs_outside = any(item.get_closest_marker(name) for name in OUTSIDE)
+    if report.skipped and not hasattr(report, "wasxfail") and needs_outside and _skips_are_failures():
+        _fail(report)
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """The same for a module that skips as a whole: its tests, and so their markers, were never seen."""
+    report = yield
+    if report.skipped and _skips_are_failures():
+        _fail(report)
+    return report
+
+
+def _fail(report: pytest.TestReport | pytest.CollectReport) -> None:
+    reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+    report.outcome = "failed"
+    report.longrepr = f"PROOFSPAN_REQUIRE_ALL=1, but this was skipped: {reason}"
