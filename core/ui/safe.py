@@ -1,0 +1,171 @@
+"""Untrusted text on a page: escaped pieces, marks of fixed kinds, and labels that stay plain.
+
+Everything that Proofspan shows was written by somebody else, and Streamlit's Markdown fetches a remote image
+on view even from escaped text. So text with marks is a list of `Piece`s, each escaped whole and wrapped in a
+tag from a closed table; this module is the only caller of `st.html`, and `Markup` is made nowhere else. A
+widget's label is Markdown too: foreign words enter it through `label`.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Literal, get_args
+
+import streamlit as st
+
+from core.contracts.records import Label
+
+Kind = Literal[
+    "plain",
+    "strong",
+    "muted",
+    "code",
+    "phrase",
+    "unsupported",
+    "differs",
+    "number",
+    "number-chosen",
+    "generation_drift",
+    "retrieval_drift",
+    "refusal_suspect",
+    "refusal_ok",
+    "ok",
+    "no-label",
+]
+Role = Literal["title", "text", "line", "hint", "quote"]
+
+#: Characters shown at once; what lies beyond waits behind "Show more".
+LIMIT = 50_000
+
+_TAGS = {"phrase": "mark", "unsupported": "mark", "differs": "mark", "strong": "strong", "code": "code"}
+_UNSHOWABLE = re.compile(
+    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
+)
+_MARKDOWN = re.compile(r"([!-/:-@\[-`{-~])")
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A run of text and what it means. `tip` is shown when a pointer rests on it."""
+
+    text: str
+    kind: Kind = "plain"
+    tip: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Markup:
+    """HTML that this module made. Nobody else constructs one, which is what makes `show` safe."""
+
+    html: str
+
+
+def clean(text: str) -> str:
+    """The text with what cannot be shown made visible as U+FFFD, one for one, so that ranges still hold.
+
+    Lone surrogates would make Streamlit raise; control characters and bidirectional overrides would let text
+    pose as other text. Tabs and line breaks stay.
+    """
+    return _UNSHOWABLE.sub("\ufffd", text)
+
+
+def label(text: str, *, limit: int = 80) -> str:
+    """Foreign text as a widget's label: one line, at most `limit` characters, no Markdown in it."""
+    line = " ".join(clean(text).split())
+    if len(line) > limit:
+        line = line[: limit - 1].rstrip() + "…"
+    return _MARKDOWN.sub(r"\\\1", line)
+
+
+def chip(name: Label | None) -> Piece:
+    """A label as its chip: the words carry the meaning, the colour repeats it."""
+    return Piece(name, name) if name else Piece("no label", "no-label")
+
+
+def text(pieces: Iterable[Piece], *, role: Role = "text", limit: int = LIMIT) -> Markup:
+    """One block of pieces, cut after `limit` characters with the number that is hidden."""
+    kept, hidden = cut(pieces, limit=limit)
+    if hidden:
+        kept = (*kept, Piece(f" … {hidden:,} more characters", "muted"))
+    return _block(role, _inline(kept))
+
+
+def facts(rows: Sequence[tuple[str, Sequence[Piece]]]) -> Markup:
+    """Names on the left, what they are on the right: a short table without a grid."""
+    cells = (
+        f"<dt>{_escape(name)}</dt><dd>{_inline(cut(pieces, limit=2_000)[0])}</dd>" for name, pieces in rows
+    )
+    return Markup(f'<dl class="ps-facts" data-testid="ps-facts">{"".join(cells)}</dl>')
+
+
+def row(left: Iterable[Piece], right: Iterable[Piece] = ()) -> Markup:
+    """A line with something at each end; the right end wraps below where the width is short."""
+    return _block("row", f"<span>{_inline(left)}</span><span>{_inline(right)}</span>")
+
+
+def cut(pieces: Iterable[Piece], *, limit: int) -> tuple[tuple[Piece, ...], int]:
+    """The first `limit` characters of the pieces, and how many characters were left out."""
+    kept: list[Piece] = []
+    room, hidden = limit, 0
+    for piece in pieces:
+        part = piece.text[:room]
+        hidden += len(piece.text) - len(part)
+        room -= len(part)
+        if part:
+            kept.append(Piece(part, piece.kind, piece.tip))
+    return tuple(kept), hidden
+
+
+def show(*parts: Markup) -> None:
+    """Put the parts on the page as one element."""
+    st.html("".join(part.html for part in parts))
+
+
+def show_long(pieces: Sequence[Piece], *, key: str, role: Role = "text") -> None:
+    """Text of any length: `LIMIT` characters, and a button that shows as many again."""
+    state = f"shown:{key}"
+    limit = LIMIT * int(st.session_state.get(state, 1))
+    show(text(pieces, role=role, limit=limit))
+    if sum(len(piece.text) for piece in pieces) > limit:
+        st.button("Show more", key=f"more:{key}", on_click=_show_more, args=(state,))
+
+
+def stylesheet() -> None:
+    """Our own static rules, once a page."""
+    st.html(f"<style>{_css()}</style>")
+
+
+def _show_more(state: str) -> None:
+    st.session_state[state] = int(st.session_state.get(state, 1)) + 1
+
+
+@cache
+def _css() -> str:
+    return Path(__file__).with_name("style.css").read_text(encoding="utf-8")
+
+
+def _escape(raw: str) -> str:
+    return html.escape(clean(raw), quote=True)
+
+
+def _inline(pieces: Iterable[Piece]) -> str:
+    return "".join(_tagged(piece) for piece in pieces)
+
+
+def _tagged(piece: Piece) -> str:
+    if piece.kind not in get_args(Kind):
+        raise ValueError(f"unknown kind of piece: {piece.kind!r}")
+    if piece.kind == "plain" and not piece.tip:
+        return _escape(piece.text)
+    tag = _TAGS.get(piece.kind, "span")
+    tip = f' title="{_escape(piece.tip)}"' if piece.tip else ""
+    return f'<{tag} class="ps-{piece.kind}"{tip}>{_escape(piece.text)}</{tag}>'
+
+
+def _block(role: str, inner: str) -> Markup:
+    return Markup(f'<div class="ps-{role}" data-testid="ps-{role}">{inner}</div>')
