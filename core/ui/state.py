@@ -7,15 +7,16 @@ are fed from it and change it; nothing else remembers a choice, so a shared link
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from typing import Any, cast, get_args
 from urllib.parse import urlencode
 
 import streamlit as st
 
 from core.contracts.records import LABELS, TraceKey
 from core.store.filters import SORT_KEYS, Filter, Sort
+from core.triage.types import Profile, Template
 
 #: Longer values are no ids of ours; they would only make links that mail programs cut.
 MAX_CHARS = 1_000
@@ -38,8 +39,9 @@ class ViewState:
 
     `filter.run` is "" until a run is known (`with_run`). `q` names a question as `question_name` writes it,
     `p` and `s` its paraphrase and seed, `cite` a citation's 1-based number, `chunk` a chunk id, `page` a
-    0-based page_idx, `vs` the other run, `at` the 1-based page of the table. `notes` says what in the URL
-    could not be used; it is not part of the state.
+    0-based page_idx, `vs` the other run, `at` the 1-based page of the table. `profile` reads the run another
+    way than the manifest says (`template=` and `refusal=` in the URL). `notes` says what in the URL could
+    not be used; it is not part of the state.
     """
 
     filter: Filter = field(default_factory=lambda: Filter(run=""))
@@ -52,6 +54,7 @@ class ViewState:
     chunk: str | None = None
     page: int | None = None
     vs: str | None = None
+    profile: Profile | None = None
     notes: tuple[str, ...] = field(default=(), compare=False)
 
     @property
@@ -94,6 +97,7 @@ class ViewState:
             chunk=reader.text("chunk"),
             page=reader.number("page"),
             vs=reader.text("vs"),
+            profile=reader.profile(),
         )
         return replace(state, notes=tuple(reader.notes))
 
@@ -135,6 +139,10 @@ class ViewState:
             notes += (f'There is no run "{self.run}" in this workspace; showing {default}.',)
         return replace(self, filter=replace(self.filter, run=default), notes=notes)
 
+    def as_list(self) -> ViewState:
+        """The same list with no question open."""
+        return replace(self, q=None, p=0, s=0, cite=None, chunk=None, page=None)
+
     def without_filter(self) -> ViewState:
         """The same run with every question shown, from the first page on."""
         return replace(self, filter=Filter(run=self.run), at=1)
@@ -172,15 +180,6 @@ def write_view(state: ViewState) -> None:
     st.query_params.from_dict(state.params())
 
 
-def changer(**changes: Any) -> Callable[[], None]:
-    """A widget callback that applies fixed `changes` to the URL."""
-
-    def apply() -> None:
-        write_view(read_view().change(**changes))
-
-    return apply
-
-
 def _pairs(state: ViewState) -> Iterable[tuple[str, list[str]]]:
     shown = state.filter
     yield "run", [shown.run] if shown.run else []
@@ -199,6 +198,8 @@ def _pairs(state: ViewState) -> Iterable[tuple[str, list[str]]]:
     yield "unsupported", [] if shown.unsupported is None else ["yes" if shown.unsupported else "no"]
     yield "text", [shown.text] if shown.text else []
     yield "all_variants", ["yes"] if shown.all_variants else []
+    yield "template", [state.profile.template] if state.profile else []
+    yield "refusal", list(state.profile.refusal) if state.profile else []
     yield "sort", [state.sort.by] if state.sort.by != Sort().by else []
     yield "desc", ["yes"] if state.sort.descending else []
     yield "at", [str(state.at)] if state.at != 1 else []
@@ -239,6 +240,13 @@ class _Reader:
         """`yes` or `no`."""
         value = self.text(name, allowed=tuple(_FLAGS))
         return None if value is None else _FLAGS[value]
+
+    def profile(self) -> Profile | None:
+        """The profile that the URL asks for instead of the manifest's."""
+        template = self.text("template", allowed=get_args(Template))
+        if template is None:
+            return None
+        return Profile(cast(Template, template), self.texts("refusal"))
 
     def _is_usable(self, name: str, value: str, allowed: Sequence[str] | None) -> bool:
         if len(value) > MAX_CHARS or _CONTROL.search(value):

@@ -1,0 +1,25 @@
+"""How sure a share of a few questions is."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+#: Two-sided 95 % of the normal distribution.
+Z_95 = 1.959963984540054
+
+
+def wilson(part: int, whole: int, *, z: float = Z_95) -> tuple[float, float]:
+    """The Wilson score interval of `part` of `whole`: (low, high) in 0–1.
+
+    Unlike the plain normal interval it stays inside 0–1 and holds for small counts. Nothing is known of an
+    empty whole: (0, 1). Source: E. B. Wilson, JASA 22 (1927), equation for the limits of p.
+    """
+    if not 0 <= part <= whole:
+        raise ValueError(f"{part} of {whole} is no share")
+    if whole == 0:
+        return (0.0, 1.0)
+    share = part / whole
+    spread = z * sqrt(share * (1 - share) / whole + z * z / (4 * whole * whole))
+    centre = share + z * z / (2 * whole)
+    scale = 1 + z * z / whole
+    return (max(0.0, (centre - spread) / scale), min(1.0, (centre + spread) / scale))

@@ -1,0 +1,30 @@
+"""The labels' colours, in one place, as names of the theme so that both colour schemes follow.
+
+`.streamlit/config.toml` says which hue each name has in light and in dark. A colour repeats what the words
+beside it say and never carries a meaning alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from core.contracts.records import LABELS, Label
+
+ThemeColour = Literal["red", "violet", "yellow", "gray", "green"]
+
+LABEL_COLOURS: Mapping[Label, ThemeColour] = {
+    "generation_drift": "red",
+    "retrieval_drift": "violet",
+    "refusal_suspect": "yellow",
+    "refusal_ok": "gray",
+    "ok": "green",
+}
+
+#: The same in the order of `LABELS`, as a table's chips want them.
+COLOURS_IN_ORDER: tuple[ThemeColour, ...] = tuple(LABEL_COLOURS[label] for label in LABELS)
+
+
+def badge(label: Label) -> str:
+    """A label as Streamlit's coloured badge, for the Markdown of our own widgets' labels."""
+    return f":{LABEL_COLOURS[label]}-badge[{label}]"
