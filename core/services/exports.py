@@ -1,0 +1,118 @@
+"""Triage as files: every row of what is shown, as CSV, JSONL or Markdown, made in pieces as it is written."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import orjson
+import pandas as pd
+
+#: The columns of CSV and JSONL, in the order of a CSV's header.
+COLUMNS: tuple[str, ...] = (
+    "run_id",
+    "q_id",
+    "paraphrase",
+    "seed",
+    "repeat",
+    "label",
+    "why",
+    "q",
+    "answer",
+    "rank1_section",
+    "rank1_doc",
+    "docs",
+    "cited",
+    "cited_retrieved",
+    "cited_resolved",
+    "query_coverage",
+    "answer_coverage",
+    "numbers_unsupported",
+    "suspicions",
+    "stored_label",
+    "ok",
+    "latency_ms",
+    "file",
+    "line",
+)
+
+_WHOLE_NUMBERS = frozenset(
+    {"paraphrase", "seed", "repeat", "cited", "cited_retrieved", "cited_resolved", "line"}
+)
+
+#: What makes a spreadsheet take a cell for a formula.
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+
+Frames = Iterable[pd.DataFrame]
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """A kind of file: its name for people, suffix, media type, and the writer of its pieces."""
+
+    title: str
+    suffix: str
+    mime: str
+    pieces: Callable[[Frames], Iterator[str]]
+
+
+def csv_pieces(frames: Frames) -> Iterator[str]:
+    """CSV with a header; lists are joined by "; ", text that a spreadsheet would run gets a `'` first."""
+    yield _csv_lines([COLUMNS])
+    for frame in frames:
+        yield _csv_lines([_cell(record[name]) for name in COLUMNS] for record in records(frame))
+
+
+def jsonl_pieces(frames: Frames) -> Iterator[str]:
+    """One object a line with sorted keys; what is not known is null."""
+    for frame in frames:
+        yield "".join(
+            orjson.dumps(record, option=orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE).decode()
+            for record in records(frame)
+        )
+
+
+def records(frame: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """The rows of a frame as plain Python values: lists for arrays, None for what is missing."""
+    for values in zip(*(_column(frame[name], name) for name in COLUMNS), strict=True):
+        yield dict(zip(COLUMNS, values, strict=True))
+
+
+def _column(values: pd.Series[Any], name: str) -> list[Any]:
+    plain = [_plain(value) for value in values.tolist()]
+    if name in _WHOLE_NUMBERS:  # pandas turns whole numbers into floats where one is missing
+        return [None if value is None else int(value) for value in plain]
+    return plain
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray | list | tuple):
+        return [_plain(item) for item in value]
+    if value is None or value is pd.NA or value is pd.NaT:
+        return None
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float):
+        return None if math.isnan(value) else value
+    return value
+
+
+def _cell(value: Any) -> Any:
+    if value is None:
+        return ""
+    if isinstance(value, list):
+        value = "; ".join(str(item) for item in value)
+    if isinstance(value, str) and value.startswith(_FORMULA_STARTS):
+        return f"'{value}"
+    return value
+
+
+def _csv_lines(rows: Iterable[Iterable[Any]]) -> str:
+    buffer = io.StringIO()
+    csv.writer(buffer, lineterminator="\n").writerows(rows)
+    return buffer.getvalue()

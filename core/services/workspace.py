@@ -1,0 +1,47 @@
+"""The workspace as both faces open it: which folder, which run first, read with which profile."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import yaml
+
+from core.manifest.types import Manifest, Run
+from core.triage.types import Profile
+
+#: Names the workspace for `streamlit run app.py`; `proofspan open` sets it for the dashboard it starts.
+WORKSPACE_VARIABLE = "PROOFSPAN_WORKSPACE"
+
+
+def demo_folder() -> Path:
+    """The workspace that opens when none is named."""
+    return Path(__file__).resolve().parents[2] / "data" / "demo"
+
+
+def chosen_folder() -> Path:
+    """The folder that the environment names, else the demo workspace."""
+    named = os.environ.get(WORKSPACE_VARIABLE, "")
+    return Path(named) if named else demo_folder()
+
+
+def default_run(manifest: Manifest) -> Run | None:
+    """The run that is shown first: the latest by its time, and of those without one the last listed."""
+    runs = manifest.runs
+    if not runs:
+        return None
+    return max(enumerate(runs), key=lambda item: (item[1].ts or "", item[0]))[1]
+
+
+def with_profile(manifest: Manifest, profile: Profile | None) -> Manifest:
+    """The manifest as if its `triage` said `profile`; unchanged for None. The index key follows from it."""
+    if profile is None:
+        return manifest
+    return replace(manifest, triage={"template": profile.template, "refusal": list(profile.refusal)})
+
+
+def profile_snippet(profile: Profile) -> str:
+    """The lines of a manifest that make `profile` the workspace's own."""
+    body = {"triage": {"template": profile.template, "refusal": list(profile.refusal)}}
+    return yaml.safe_dump(body, sort_keys=False, allow_unicode=True, width=110)

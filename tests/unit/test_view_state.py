@@ -1,0 +1,126 @@
+"""The URL holds the whole state: what is written is read back, and nothing in an address can break a page."""
+
+from __future__ import annotations
+
+from typing import get_args
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.contracts.records import LABELS, TraceKey
+from core.store.filters import SORT_KEYS, Filter, Sort
+from core.triage.types import Profile, Template
+from core.ui.state import MAX_CHARS, MAX_NUMBER, ViewState, parse_question_name, question_name
+
+words = st.text(
+    st.characters(exclude_categories=("Cs", "Cc")), min_size=1, max_size=30
+)  # ids and search texts: commas, #, &, ], any script
+several = st.lists(words, max_size=3, unique=True).map(tuple)
+numbers = st.integers(0, MAX_NUMBER)
+filters = st.builds(
+    Filter,
+    run=st.one_of(st.just(""), words),
+    label=st.lists(st.sampled_from(LABELS), max_size=5, unique=True).map(tuple),
+    suspicion=several,
+    doc=several,
+    section=several,
+    unsupported=st.sampled_from([None, True, False]),
+    text=st.one_of(st.just(""), words),
+    all_variants=st.booleans(),
+)
+states = st.builds(
+    ViewState,
+    filter=filters,
+    sort=st.builds(Sort, by=st.sampled_from(SORT_KEYS), descending=st.booleans()),
+    at=st.integers(1, MAX_NUMBER),
+    q=st.one_of(st.none(), words),
+    p=numbers,
+    s=numbers,
+    cite=st.one_of(st.none(), st.integers(1, MAX_NUMBER)),
+    chunk=st.one_of(st.none(), words),
+    page=st.one_of(st.none(), numbers),
+    vs=st.one_of(st.none(), words),
+    profile=st.one_of(st.none(), st.builds(Profile, st.sampled_from(get_args(Template)), several)),
+)
+
+
+@given(states)
+def test_every_state_survives_its_own_address(state: ViewState) -> None:
+    query = urlsplit(state.link("question")).query
+    again = ViewState.parse(parse_qs(query, keep_blank_values=True))
+    assert again == state
+    assert again.notes == ()
+
+
+@given(st.dictionaries(st.sampled_from([*ViewState().params(), "at", "page", "label", "p", "desc", "text"]),
+                       st.lists(st.text(), max_size=3)))  # fmt: skip
+def test_no_address_raises(params: dict[str, list[str]]) -> None:
+    state = ViewState.parse(params)
+    assert state.at >= 1
+    assert ViewState.parse(state.params()) == state
+
+
+@pytest.mark.parametrize(
+    ("params", "field", "fallback", "note"),
+    [
+        ({"at": ["0"]}, "at", 1, "at"),
+        ({"at": ["two"]}, "at", 1, "at"),
+        ({"page": ["-1"]}, "page", None, "page"),
+        ({"page": ["٣"]}, "page", None, "page"),
+        ({"cite": ["99999999999"]}, "cite", None, "cite"),
+        ({"q": ["a" * (MAX_CHARS + 1)]}, "q", None, "q"),
+        ({"chunk": ["a\x00b"]}, "chunk", None, "chunk"),
+    ],
+)
+def test_a_bad_value_falls_back_and_is_named(
+    params: dict[str, list[str]], field: str, fallback: object, note: str
+) -> None:
+    state = ViewState.parse(params)
+    assert getattr(state, field) == fallback
+    assert len(state.notes) == 1
+    assert state.notes[0].startswith(f"In the address, {note} ")
+
+
+def test_an_unknown_label_is_left_out_and_the_known_one_stays() -> None:
+    state = ViewState.parse({"label": ["ok", "oky"]})
+    assert state.filter.label == ("ok",)
+    assert '"oky" is none of generation_drift' in state.notes[0]
+
+
+def test_page_idx_zero_is_a_page() -> None:
+    state = ViewState.parse({"page": ["0"]})
+    assert state.page == 0
+    assert state.params() == {"page": ["0"]}
+
+
+def test_defaults_make_the_shortest_address() -> None:
+    assert ViewState().link("") == "./"
+    assert ViewState(filter=Filter(run="R1")).link("question", q="Q80") == "./question?run=R1&q=Q80"
+
+
+def test_a_new_filter_or_order_starts_at_the_first_page() -> None:
+    state = ViewState(at=7, q="Q1")
+    assert state.change(label=("ok",)).at == 1
+    assert state.change(sort="cited").at == 1
+    assert state.change(cite=2).at == 7
+    assert state.change(label=("ok",), at=3).at == 3
+
+
+def test_a_run_that_is_not_there_falls_back_with_a_note() -> None:
+    state = ViewState.parse({"run": ["R9"]}).with_run(["R1", "R2"], "R2")
+    assert state.run == "R2"
+    assert state.notes == ('There is no run "R9" in this workspace; showing R2.',)
+    assert ViewState().with_run(["R1"], "R1").notes == ()
+
+
+@given(words, st.integers(1, 999))
+def test_question_names_are_never_in_doubt(q_id: str, repeat: int) -> None:
+    assert parse_question_name(question_name(q_id, repeat)) == (q_id, repeat)
+
+
+def test_the_second_trace_of_an_id_reads_as_people_write_it() -> None:
+    state = ViewState(filter=Filter(run="R4"), q="Q80#2", p=1)
+    assert question_name("Q80", 2) == "Q80#2"
+    assert state.key == TraceKey("R4", "Q80", paraphrase=1, seed=0, repeat=2)
