@@ -7,6 +7,7 @@ them in a panel; a traceback is for a defect of ours and nothing else.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Self
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class Fault(Exception):
         self.problems: tuple[Problem, ...] = problems
 
     @classmethod
-    def of(cls, code: str, message: str, *, where: str = "", remedy: str = "") -> Fault:
+    def of(cls, code: str, message: str, *, where: str = "", remedy: str = "") -> Self:
         """A fault with a single problem."""
         return cls(Problem(code, message, where, remedy))
 

@@ -89,6 +89,9 @@ class Citation:
 
     `number` is the 1-based position among the trace's citations and what `?cite=` names. `quote` is the text
     to look for on the page: the payload's own, else the chunk's text (filled in by services).
+    `page_from` says what gave the page: a record, or only the `p=` part of the chunk id. `page_note` says
+    what is odd about the payload's page: "page_below_one" (its `page` counts from 1, so 0 is a finding),
+    "page_unreadable", "pages_disagree".
     """
 
     number: int
@@ -102,6 +105,8 @@ class Citation:
     box_space: BoxSpace | None = None
     origin: Literal["payload", "answer_text"] = "payload"
     raw: Mapping[str, Json] = field(default_factory=dict)
+    page_from: Literal["record", "chunk_id"] | None = None
+    page_note: Literal["page_below_one", "page_unreadable", "pages_disagree"] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +128,7 @@ class Trace:
     from `raw` by `core.traces.canonical.stages` and `.citations` when a drill-down wants them.
 
     `chunk_ids` are the ids of `chunks` in order, chunks without one skipped. `suspicions` are those that
-    reading alone can tell (`answer_missing`, `chunks_missing`, `chunk_without_id`).
+    reading alone can tell (`answer_missing`, `chunks_missing`, `chunk_without_id`, `citation_page_zero`).
     """
 
     q: str

@@ -1,0 +1,161 @@
+"""Chunk ids that say where a chunk stands: `<doc_uid>|r=<rev8>|s=<sect_path>|p=<page3>|b=<block3>`.
+
+An id is cited inside `citations: [id, id]`, so no part of it may hold white space, a comma or `]`; no part
+holds `|` either, which keeps parsing unambiguous. Pages in an id are 1-based, `p=000` means "no pages".
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+#: The revision of a document whose text is not at hand.
+UNKNOWN_REVISION = "00000000"
+
+_PART = r"[^\s,\]|]+"
+_NUMBER = r"[0-9]{3}|[1-9][0-9]{3,8}"
+_CHUNK_ID = re.compile(
+    rf"(?P<doc>{_PART})\|r=(?P<rev>[0-9a-f]{{8}}|[0-9a-f]{{12}})\|s=(?P<sect>{_PART})"
+    rf"\|p=(?P<page>{_NUMBER})\|b=(?P<block>{_NUMBER})"
+)
+_CLEAN_PART = re.compile(_PART)
+_UNCLEAN = re.compile(r"[\s,\]|]+")
+_REVISION = re.compile(r"[0-9a-f]{8}(?:[0-9a-f]{4})?")
+_SYNTHESIZED = re.compile(r"p(?:[0-9]{3}|[1-9][0-9]{3,})")
+_LARGEST = 999_999_999
+
+#: Query parameters that pin a version of a page and therefore belong to its identity.
+VERSION_PINS = frozenset({"v", "version", "rev", "revision", "ref", "tag", "commit", "sha", "oldid"})
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkId:
+    """The parts of a chunk id. `page` is 1-based, 0 where the document has no pages."""
+
+    doc_uid: str
+    rev: str
+    sect_path: str
+    page: int
+    block: int
+
+    @property
+    def page_idx(self) -> int | None:
+        """The 0-based page, None for `p=000`."""
+        return self.page - 1 if self.page > 0 else None
+
+    @property
+    def section_is_synthesized(self) -> bool:
+        """Whether the section is only the page again (`s=p042`), minted for want of headings."""
+        return self.sect_path == f"p{self.page:03d}"
+
+
+class Passage(NamedTuple):
+    """A chunk for which an id is wanted and of whose document no text is at hand."""
+
+    doc_id: str
+    page_idx: int | None
+    text: str
+    section_id: str | None = None
+
+
+def sha1_8(text: str) -> str:
+    """The first eight hex digits of the sha1 of `text` in UTF-8; lone surrogates are replaced by `?`."""
+    return hashlib.sha1(text.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()[:8]
+
+
+def parse(chunk_id: str) -> ChunkId | None:
+    """The parts of `chunk_id`, or None where it does not follow the format."""
+    match = _CHUNK_ID.fullmatch(chunk_id)
+    if match is None:
+        return None
+    doc, rev, sect, page, block = match.groups()
+    return ChunkId(doc, rev, sect, int(page), int(block))
+
+
+def mint(parts: ChunkId) -> str:
+    """The canonical id of `parts`, which `parse` takes apart again. ValueError where a part is not clean."""
+    for name, value in (("doc_uid", parts.doc_uid), ("sect_path", parts.sect_path)):
+        if not _CLEAN_PART.fullmatch(value):
+            raise ValueError(f"{name} {value!r} is empty or holds white space, a comma, ']' or '|'")
+    if not _REVISION.fullmatch(parts.rev):
+        raise ValueError(f"rev {parts.rev!r} is not 8 or 12 lower-case hex digits")
+    if not (0 <= parts.page <= _LARGEST and 0 <= parts.block <= _LARGEST):
+        raise ValueError(f"page {parts.page} or block {parts.block} is out of range")
+    return f"{parts.doc_uid}|r={parts.rev}|s={parts.sect_path}|p={parts.page:03d}|b={parts.block:03d}"
+
+
+def clean_part(text: str) -> str:
+    """`text` as a doc_uid or section path: itself where it is clean, else cleaned and told apart by its hash.
+
+    "annual report, 2018" becomes "annual_report_2018-" and eight hex digits, so that two different names
+    never become one.
+    """
+    if _CLEAN_PART.fullmatch(text):
+        return text
+    stem = _UNCLEAN.sub("_", text).strip("_")
+    return f"{stem}-{sha1_8(text)}" if stem else sha1_8(text)
+
+
+def section_path(section_id: str | None, page: int) -> str:
+    """The section's part of an id; without a section, the synthesized `p042` of its 1-based page."""
+    return clean_part(section_id) if section_id else f"p{page:03d}"
+
+
+def mint_passages(passages: Iterable[Passage]) -> dict[Passage, str]:
+    """Ids for passages without their documents' text, the same whatever order they come in.
+
+    The revision is `00000000` and the block number, from 1, is the order by sha1 of the text within document
+    and page. Equal passages are one.
+    """
+    pages: dict[tuple[str, int], set[Passage]] = defaultdict(set)
+    for passage in passages:
+        page = 0 if passage.page_idx is None else passage.page_idx + 1
+        pages[clean_part(passage.doc_id), page].add(passage)
+    minted: dict[Passage, str] = {}
+    for (doc_uid, page), found in pages.items():
+        for block, passage in enumerate(sorted(found, key=_passage_order), start=1):
+            path = section_path(passage.section_id, page)
+            minted[passage] = mint(ChunkId(doc_uid, UNKNOWN_REVISION, path, page, block))
+    return minted
+
+
+def human_alias(parts: ChunkId) -> str:
+    """The alias for logs, `#s02-04-01#p002-b007`; a synthesized section is left out: `#p002-b007`."""
+    place = f"#p{parts.page:03d}-b{parts.block:03d}"
+    if _SYNTHESIZED.fullmatch(parts.sect_path):
+        return place
+    steps = (f"{int(step):02d}" if step.isdecimal() else step for step in parts.sect_path.split("."))
+    return f"#s{'-'.join(steps)}{place}"
+
+
+def canonical_url(url: str) -> str:
+    """The one spelling of a source's address, from which `doc_uid_of_url` is made.
+
+    Scheme and host in lower case, `http` read as `https`, no default port, user, fragment or query, except
+    for the parameters in `VERSION_PINS`, which are sorted. ValueError where `url` is no address.
+    """
+    parts = urlsplit(url.strip())
+    scheme = parts.scheme.lower()
+    host = (parts.hostname or "").rstrip(".")
+    if ":" in host:
+        host = f"[{host}]"
+    if parts.port is not None and parts.port != _DEFAULT_PORTS.get(scheme):
+        host = f"{host}:{parts.port}"
+    pins = sorted((key, value) for key, value in parse_qsl(parts.query) if key.lower() in VERSION_PINS)
+    return urlunsplit(("https" if scheme == "http" else scheme, host, parts.path or "/", urlencode(pins), ""))
+
+
+def doc_uid_of_url(url: str) -> str:
+    """The doc_uid of a source that is known by its address alone."""
+    return sha1_8(canonical_url(url))
+
+
+def _passage_order(passage: Passage) -> tuple[str, str, str]:
+    digest = hashlib.sha1(passage.text.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()
+    return digest, passage.section_id or "", passage.doc_id

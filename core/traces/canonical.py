@@ -1,0 +1,312 @@
+"""A parsed trace line → the canonical record, its aliases read once.
+
+`trace_from` runs once for every line of an index build, so it looks only at what every reader needs;
+stages, candidates and citations are read from `raw` when somebody asks for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from core.contracts.chunk_ids import parse, sha1_8
+from core.contracts.records import Candidate, Json, LineIssue, SourceLine, Stage, StageName, Trace
+from core.traces.citations import citation_ids_in_text, citations, filled_from, payload_of
+from core.traces.fields import id_of, index_of, number_of, numbers_of, page_of, text_of
+from core.traces.reader import UnusableError, issue_of
+
+__all__ = [
+    "Measures",
+    "candidate_from",
+    "citation_ids_in_text",
+    "citations",
+    "doc_ids",
+    "filled_from",
+    "measures",
+    "rank_one",
+    "stages",
+    "top_ids",
+    "trace_from",
+]
+
+#: Rank 1 is read from the first of these that is there, the top 20 from the first of `TOP_STAGES`.
+LAST_STAGES: Final[tuple[StageName, ...]] = ("reranked", "fused", "retrieved", "chunks")
+TOP_STAGES: Final[tuple[StageName, ...]] = ("fused", "retrieved", "chunks")
+#: The order in which a pipeline passes through its stages.
+STAGES: Final[tuple[StageName, ...]] = ("retrieved", "fused", "reranked", "chunks")
+
+_ABSENT: Final = object()
+_DELTA_S_NAMES = ("ΔS", "deltaS", "ΔS_q_ctx")
+_LAMBDA_NAMES = ("λ", "lambda", "lambda_state", "λ_observe")
+_LAMBDA_SIGNS = {"→": "convergent", "←": "divergent", "<>": "recursive", "×": "chaotic"}
+
+
+@dataclass(frozen=True, slots=True)
+class Measures:
+    """What the pipeline said about its own answer; None where it said nothing.
+
+    `lambda_state` is one of convergent, divergent, recursive, chaotic, or the pipeline's own word.
+    """
+
+    ok: bool | None = None
+    delta_s: float | None = None
+    lambda_state: str | None = None
+    latency_ms: float | None = None
+
+
+def trace_from(obj: Json, source: SourceLine, *, run_id: str | None, data: bytes = b"") -> Trace | LineIssue:
+    """The canonical record of a parsed line, or the issue that says why there is none.
+
+    `run_id` is the manifest's; None (a bare file) takes the line's own, "" where it has none. `data` is the
+    line itself, for the issue's excerpt.
+    """
+    try:
+        return _trace(obj, source, run_id)
+    except UnusableError as why:
+        return issue_of(why, source, data)
+
+
+def stages(trace: Trace) -> tuple[Stage, ...]:
+    """The trace's ranked lists in the order of the pipeline, the empty ones left out."""
+    found = []
+    for name in STAGES:
+        if entries := _entries(trace.raw, name):
+            candidates = (candidate_from(entry, rank) for rank, entry in _identified(entries))
+            found.append(Stage(name, tuple(candidates)))
+    return tuple(found)
+
+
+def rank_one(trace: Trace) -> tuple[StageName, Candidate] | None:
+    """The first candidate of the last stage there is, with that stage's name."""
+    for name in LAST_STAGES:
+        for rank, entry in _identified(_entries(trace.raw, name)):
+            return name, candidate_from(entry, rank)
+    return None
+
+
+def top_ids(trace: Trace, *, k: int = 20) -> tuple[StageName, tuple[str, ...]] | None:
+    """The first `k` chunk ids of the fused list, else the retrieved one, else the chunks."""
+    for name in TOP_STAGES:
+        if entries := _entries(trace.raw, name):
+            return name, tuple(id_of(entry) for _, entry in _identified(entries[:k]))
+    return None
+
+
+def doc_ids(trace: Trace) -> tuple[str, ...]:
+    """The documents that the answerer's chunks come from, each once, in order."""
+    found: dict[str, None] = {}
+    for _, entry in _identified(_entries(trace.raw, "chunks")):
+        doc_id = entry.get("doc_id")
+        if type(doc_id) is not str:
+            chunk_id = id_of(entry)
+            parts = parse(chunk_id) if "|r=" in chunk_id else None
+            doc_id = parts.doc_uid if parts else text_of(doc_id)
+        if doc_id:
+            found[doc_id] = None
+    return tuple(found)
+
+
+def measures(trace: Trace) -> Measures:
+    """ok, ΔS, λ and latency, from the line itself or from its `metrics`."""
+    raw = trace.raw
+    nested = raw.get("metrics")
+    places: tuple[Mapping[str, Json], ...] = (raw, nested) if isinstance(nested, dict) else (raw,)
+    ok = raw.get("ok")
+    return Measures(
+        ok=ok if type(ok) is bool else None,
+        delta_s=number_of(_first(places, _DELTA_S_NAMES)),
+        lambda_state=_lambda_state(_first(places, _LAMBDA_NAMES)),
+        latency_ms=number_of(_first(places, ("latency_ms",))),
+    )
+
+
+def candidate_from(entry: Mapping[str, Json], rank: int) -> Candidate:
+    """One entry of a ranked list; document, section and page from its id where nothing else gives them."""
+    chunk_id: str = id_of(entry)
+    doc_id, section_id = text_of(entry.get("doc_id")), text_of(entry.get("section_id"))
+    page_idx, _ = page_of(entry)
+    if (doc_id is None or section_id is None or page_idx is None) and (parts := parse(chunk_id)):
+        doc_id = doc_id or parts.doc_uid
+        section_id = section_id or parts.sect_path
+        page_idx = parts.page_idx if page_idx is None else page_idx
+    score = _first((entry,), ("score", "score_norm", "score_raw"))
+    features, text = entry.get("features"), entry.get("text")
+    return Candidate(
+        chunk_id=chunk_id,
+        rank=rank,
+        doc_id=doc_id,
+        section_id=section_id,
+        page_idx=page_idx,
+        score=number_of(score),
+        pre_score=numbers_of(entry.get("pre_score")),
+        post_score=numbers_of(entry.get("post_score")),
+        features=features if isinstance(features, dict) else {},
+        text=text if isinstance(text, str) else None,
+        raw=entry,
+    )
+
+
+def _trace(obj: Json, source: SourceLine, run_id: str | None) -> Trace:
+    if type(obj) is not dict:
+        raise UnusableError("not_an_object", f"the line holds {_kind(obj)}", "Write one JSON object a line.")
+    suspicions: list[str] = []
+    q = obj.get("q", _ABSENT)
+    if q is _ABSENT:
+        q = obj.get("question", _ABSENT)
+    if type(q) is not str:
+        raise _wrong("q", q)
+    answer = obj.get("answer", _ABSENT)
+    if type(answer) is not str:
+        if answer is not _ABSENT:
+            raise _wrong("answer", answer)
+        answer = ""
+        suspicions.append("answer_missing")
+    chunk_ids = _chunk_ids(obj.get("chunks", _ABSENT), suspicions)
+    if _has_page_below_one(payload_of(obj)):
+        suspicions.append("citation_page_zero")
+    return Trace(
+        q,
+        answer,
+        chunk_ids,
+        _run_id(obj.get("run_id"), run_id),
+        _q_id(obj, q),
+        _count(obj, "paraphrase"),
+        _count(obj, "seed"),
+        source,
+        tuple(suspicions),
+        obj,
+    )
+
+
+def _chunk_ids(chunks: Json, suspicions: list[str]) -> tuple[str, ...]:
+    """The ids of `chunks` in order; entries without one are skipped with a suspicion."""
+    if type(chunks) is not list:
+        if chunks is not _ABSENT:
+            raise _wrong("chunks", chunks)
+        suspicions.append("chunks_missing")
+        return ()
+    try:
+        ids = tuple([chunk["id"] for chunk in chunks])
+    except (KeyError, TypeError):
+        ids = _aliased_ids(chunks, suspicions)
+    if not set(map(type, ids)) <= {str}:
+        raise _wrong("the id of a chunk", next(each for each in ids if type(each) is not str))
+    return ids
+
+
+def _aliased_ids(chunks: list[Json], suspicions: list[str]) -> tuple[str, ...]:
+    """The slow way, for entries that are not all objects with an `id`."""
+    ids = []
+    for place, chunk in enumerate(chunks, start=1):
+        if type(chunk) is not dict:
+            raise _wrong(f"entry {place} of chunks", chunk, wanted="an object with an id")
+        name = next((name for name in ("id", "chunk_id", "snippet_id") if name in chunk), None)
+        if name is not None:
+            ids.append(chunk[name])
+    if len(ids) < len(chunks):
+        suspicions.append("chunk_without_id")
+    return tuple(ids)
+
+
+def _has_page_below_one(payload: list[Json]) -> bool:
+    """A payload's `page` counts from 1; a smaller one says that its producer counts from somewhere else."""
+    for item in payload:
+        if type(item) is dict:
+            page = item.get("page")
+            if (type(page) is int or type(page) is float) and page < 1 and item.get("page_idx") is None:
+                return True
+    return False
+
+
+def _run_id(own: Json, run_id: str | None) -> str:
+    if own is None:
+        return run_id or ""
+    if type(own) is not str:
+        raise _wrong("run_id", own)
+    if run_id is not None and own != run_id:
+        raise UnusableError(
+            "other_run",
+            f"the line belongs to run {own!r}, the file to run {run_id!r}",
+            "Name the file under its own run in the manifest, or take the line out.",
+        )
+    return own
+
+
+def _q_id(obj: Mapping[str, Json], q: str) -> str:
+    value = obj.get("q_id")
+    if type(value) is str and value:
+        return value
+    if value is None or value == "":
+        value = obj.get("qid")
+    if value is None or value == "":
+        return sha1_8(q)
+    if type(value) is str or type(value) is int:
+        return str(value)
+    raise _wrong("q_id", value)
+
+
+def _count(obj: Mapping[str, Json], name: str) -> int:
+    """`paraphrase` or `seed`: part of the identity, so a value that is no count cannot be passed over."""
+    value = obj.get(name)
+    if value is None:
+        return 0
+    number = index_of(value)
+    if number is None or not 0 <= number < 1 << 31:
+        raise _wrong(name, value, wanted="a whole number from 0")
+    return number
+
+
+def _entries(raw: Mapping[str, Json], name: StageName) -> list[Json]:
+    """A stage's list, empty where it is absent, null or no list (`{"items": […]}` counts as its list)."""
+    if name == "chunks":
+        entries = raw.get("chunks")
+    else:
+        named = raw.get("stages")
+        entries = named.get(name) if isinstance(named, dict) else None
+    if isinstance(entries, dict):
+        entries = entries.get("items")
+    return entries if isinstance(entries, list) else []
+
+
+def _identified(entries: list[Json]) -> Iterator[tuple[int, dict[str, Json]]]:
+    """The entries that carry an id, each with its 1-based rank in the whole list."""
+    for rank, entry in enumerate(entries, start=1):
+        if type(entry) is dict and type(id_of(entry)) is str:
+            yield rank, entry
+
+
+def _first(places: tuple[Mapping[str, Json], ...], names: tuple[str, ...]) -> Json:
+    """The first value that is not null under any of the names, place by place."""
+    for place in places:
+        for name in names:
+            value = place.get(name)
+            if value is not None:
+                return value
+    return None
+
+
+def _lambda_state(value: Json) -> str | None:
+    if not isinstance(value, str) or not value.strip():
+        return None
+    word = value.strip()
+    return _LAMBDA_SIGNS.get(word, word.lower())
+
+
+def _wrong(name: str, value: Json, *, wanted: str = "text") -> UnusableError:
+    if name == "chunks":
+        wanted = "a list of objects with an id"
+    if value is _ABSENT:
+        return UnusableError(f"{name}_missing", f"{name} is missing", f'Give every line its "{name}".')
+    code = f"{name.split()[-1]}_wrong_type"
+    return UnusableError(code, f"{name} is {_kind(value)}, not {wanted}", f"Write {name} as {wanted}.")
+
+
+def _kind(value: Json) -> str:
+    """What a JSON value is, in a reader's words."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true or false"
+    kinds = {str: "text", int: "a number", float: "a number", list: "a list", dict: "an object"}
+    return kinds[type(value)]

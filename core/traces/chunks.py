@@ -1,0 +1,91 @@
+"""Chunk files: the `{id, text}` array of the triage recipe and the full chunk record, as JSON or JSONL."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from core.contracts.chunk_ids import parse
+from core.contracts.records import Chunk, Json, LineIssue, SourceLine
+from core.traces.fields import ID_NAMES, box_of, index_of, offsets_of, page_of, text_of
+from core.traces.reader import UnusableError
+from core.traces.tables import read_table
+
+
+def read_chunks(path: Path, *, file: str) -> tuple[dict[str, Chunk], list[LineIssue]]:
+    """The chunks of a file by id, and what is wrong with single lines of it.
+
+    Of several chunks with one id the last counts, as in the reference, and each repeat is an issue.
+    InputFault where the file is missing or is no chunk file at all.
+    """
+    chunks: dict[str, Chunk] = {}
+    issues: list[LineIssue] = []
+    for found in read_table(path, file=file, record_of=_placed_chunk):
+        if isinstance(found, LineIssue):
+            issues.append(found)
+            continue
+        chunk, source = found
+        if (earlier := chunks.get(chunk.chunk_id)) is not None:
+            issues.append(_duplicate(chunk, earlier, source))
+        chunks[chunk.chunk_id] = chunk
+    return chunks, issues
+
+
+def chunk_from(obj: Json) -> Chunk:
+    """The chunk record of a parsed line. `UnusableError` where id or text are missing or no text."""
+    if not isinstance(obj, dict):
+        raise UnusableError("not_an_object", "the chunk is no JSON object", "Write a chunk as {id, text}.")
+    chunk_id, text = _needed(obj)
+    parts = parse(chunk_id)
+    page_idx, _ = page_of(obj)
+    if page_idx is None and parts:
+        page_idx = parts.page_idx
+    box, box_space = box_of(obj)
+    return Chunk(
+        chunk_id=chunk_id,
+        text=text,
+        doc_id=text_of(obj.get("doc_id")) or (parts.doc_uid if parts else None),
+        section_id=text_of(obj.get("section_id")) or (parts.sect_path if parts else None),
+        section_number=text_of(obj.get("section_number")),
+        page_idx=page_idx,
+        order_in_section=index_of(obj.get("order_in_section")),
+        offsets=offsets_of(obj.get("offsets")),
+        box=box,
+        box_space=box_space,
+        tokens=index_of(obj.get("tokens")),
+        hash=text_of(obj.get("hash")),
+        block_type=text_of(obj.get("block_type")),
+        anchor=text_of(obj.get("anchor")),
+        raw=obj,
+    )
+
+
+def _placed_chunk(obj: Json, source: SourceLine) -> tuple[Chunk, SourceLine]:
+    return chunk_from(obj), source
+
+
+def _needed(obj: Mapping[str, Json]) -> tuple[str, str]:
+    name = next((name for name in ID_NAMES if name in obj), None)
+    if name is None:
+        raise UnusableError(
+            "chunk_without_id", "the chunk has no id", 'Give every chunk its "id" (or "chunk_id").'
+        )
+    chunk_id, text = obj[name], obj.get("text")
+    if not isinstance(chunk_id, str) or not chunk_id:
+        raise UnusableError("chunk_without_id", f"the chunk's {name} is not a text", f"Write {name} as text.")
+    if not isinstance(text, str):
+        reason = "the chunk's text is missing or not a text"
+        raise UnusableError("chunk_without_text", reason, 'Give every chunk its "text".')
+    return chunk_id, text
+
+
+def _duplicate(chunk: Chunk, earlier: Chunk, source: SourceLine) -> LineIssue:
+    same = chunk.text == earlier.text
+    reason = f"the chunk id {chunk.chunk_id!r} came before, with {'the same' if same else 'another'} text"
+    return LineIssue(
+        source=source,
+        code="duplicate_chunk_id",
+        reason=f"{reason}; the last one counts",
+        remedy="Give every chunk an id of its own.",
+        excerpt=chunk.text[:200],
+    )

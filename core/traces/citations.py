@@ -1,0 +1,133 @@
+"""What an answer cites: the payload where there is one, else the ids that stand in its text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+
+from core.contracts.chunk_ids import parse
+from core.contracts.records import Chunk, Citation, Json, Trace
+from core.traces.fields import box_of, id_of, offsets_of, page_of, text_of
+
+# The reading of ids in an answer's text is the reference's, so that both find the same ones.
+_CITATIONS = re.compile(r"citations\s*:\s*\[([^\]]*)\]", re.IGNORECASE)
+_BETWEEN_IDS = re.compile(r"[,\s]+")
+
+
+def citation_ids_in_text(answer: str) -> tuple[str, ...]:
+    """The ids of the first `citations: [id, id]` in an answer, as they stand, repeats included."""
+    if "[" not in answer:
+        return ()
+    match = _CITATIONS.search(answer)
+    return tuple(filter(None, _BETWEEN_IDS.split(match[1]))) if match else ()
+
+
+def payload_of(raw: Mapping[str, Json]) -> list[Json]:
+    """A trace line's citation payload as it stands: its own `citations`, else those of its `segments`."""
+    own = raw.get("citations")
+    if isinstance(own, list) and own:
+        return own
+    segments = raw.get("segments")
+    if not isinstance(segments, list):
+        return []
+    lists = [part.get("citations") for part in segments if isinstance(part, dict)]
+    return [item for each in lists if isinstance(each, list) for item in each]
+
+
+def citations(trace: Trace) -> tuple[Citation, ...]:
+    """The trace's citations, numbered from 1 by their place; entries that point at nothing leave a gap.
+
+    Evidence follows the payload; the ids in the answer's text count only where there is none. What a
+    citation leaves open is taken from the candidate of the same id, then from the id's own parts.
+    """
+    entries = _entries_by_id(trace)
+    if payload := payload_of(trace.raw):
+        found = [_from_payload(number, item, entries) for number, item in enumerate(payload, start=1)]
+        return tuple(citation for citation in found if citation is not None)
+    ids = citation_ids_in_text(trace.answer)
+    return tuple(_from_text(number, chunk_id, entries) for number, chunk_id in enumerate(ids, start=1))
+
+
+def filled_from(citation: Citation, chunk: Chunk) -> Citation:
+    """The citation with what its chunk's record adds: the quote, and the place where only the id gave it."""
+    page_idx, page_from = citation.page_idx, citation.page_from
+    if page_from != "record" and chunk.page_idx is not None:
+        page_idx, page_from = chunk.page_idx, "record"
+    has_box = citation.box is not None
+    return replace(
+        citation,
+        doc_id=citation.doc_id or chunk.doc_id,
+        section_id=citation.section_id or chunk.section_id,
+        page_idx=page_idx,
+        page_from=page_from,
+        offsets=citation.offsets or chunk.offsets,
+        quote=citation.quote or chunk.text,
+        box=citation.box if has_box else chunk.box,
+        box_space=citation.box_space if has_box else chunk.box_space,
+    )
+
+
+def _entries_by_id(trace: Trace) -> dict[str, Mapping[str, Json]]:
+    """Every candidate entry by its id; what the answerer saw counts before the stages before it."""
+    named = trace.raw.get("stages")
+    lists = [trace.raw.get("chunks"), *(named.values() if isinstance(named, dict) else ())]
+    found: dict[str, Mapping[str, Json]] = {}
+    for entries in lists:
+        for entry in entries if isinstance(entries, list) else ():
+            if isinstance(entry, dict) and isinstance(chunk_id := id_of(entry), str):
+                found.setdefault(chunk_id, entry)
+    return found
+
+
+def _from_payload(number: int, item: Json, entries: Mapping[str, Mapping[str, Json]]) -> Citation | None:
+    if isinstance(item, str) and item:
+        return replace(_from_text(number, item, entries), origin="payload")
+    if not isinstance(item, dict):
+        return None
+    chunk_id = text_of(id_of(item))
+    page_idx, note = page_of(item)
+    box, box_space = box_of(item)
+    quote = item.get("quote") or item.get("text")
+    citation = Citation(
+        number=number,
+        chunk_id=chunk_id,
+        doc_id=text_of(item.get("doc_id")),
+        section_id=text_of(item.get("section_id")),
+        page_idx=page_idx,
+        offsets=offsets_of(item.get("offsets")),
+        quote=quote if isinstance(quote, str) else None,
+        box=box,
+        box_space=box_space,
+        origin="payload",
+        raw=item,
+        page_from=None if page_idx is None else "record",
+        page_note=note,
+    )
+    return _completed(citation, entries)
+
+
+def _from_text(number: int, chunk_id: str, entries: Mapping[str, Mapping[str, Json]]) -> Citation:
+    return _completed(Citation(number=number, chunk_id=chunk_id, origin="answer_text"), entries)
+
+
+def _completed(citation: Citation, entries: Mapping[str, Mapping[str, Json]]) -> Citation:
+    """Document, section and page from the candidate's entry, then from the id, where they are open."""
+    if citation.chunk_id is None:
+        return citation
+    entry = entries.get(citation.chunk_id, {})
+    parts = parse(citation.chunk_id)
+    page_idx, page_from = citation.page_idx, citation.page_from
+    if page_idx is None and (entry_page := page_of(entry)[0]) is not None:
+        page_idx, page_from = entry_page, "record"
+    if page_idx is None and parts and parts.page_idx is not None:
+        page_idx, page_from = parts.page_idx, "chunk_id"
+    return replace(
+        citation,
+        doc_id=citation.doc_id or text_of(entry.get("doc_id")) or (parts.doc_uid if parts else None),
+        section_id=citation.section_id
+        or text_of(entry.get("section_id"))
+        or (parts.sect_path if parts else None),
+        page_idx=page_idx,
+        page_from=page_from,
+    )

@@ -1,0 +1,221 @@
+"""JSONL bytes → lines with their places. No JSON is understood here but what tells a line from a line.
+
+Offsets hold in the file as it lies on disk, so that a drill-down can seek to a record. A last line without
+its line end belongs to a writer still at work: it waits, unless the caller says that the file is final.
+"""
+
+from __future__ import annotations
+
+import stat
+from collections import deque
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+import orjson
+
+from core.contracts.records import Json, LineIssue, SourceLine
+from core.errors import InputFault
+
+#: The longest line that is read, in bytes; a longer one is a line issue.
+MAX_LINE = 16 * 1024 * 1024
+#: The deepest nesting of arrays and objects that is accepted.
+MAX_DEPTH = 64
+#: How many characters of a bad line are kept to be shown.
+EXCERPT = 200
+
+_BOM = b"\xef\xbb\xbf"
+_BUFFER = 1 << 20
+_KEPT_OF_LONG = 4 * EXCERPT
+
+
+class RawLine(NamedTuple):
+    """One line that is not blank. `data` is the file's `[offset, offset + length)`, without its line end.
+
+    Of a line longer than `MAX_LINE` only the beginning is kept: `len(data) < length`.
+    """
+
+    line: int
+    offset: int
+    length: int
+    data: bytes
+
+
+class UnusableError(Exception):
+    """Why a line cannot become a record. Never leaves this room: it is turned into a `LineIssue`."""
+
+    def __init__(self, code: str, reason: str, remedy: str) -> None:
+        super().__init__(reason)
+        self.code, self.reason, self.remedy = code, reason, remedy
+
+
+def open_source(path: Path) -> BinaryIO:
+    """The file, opened for reading; InputFault where it is missing, no regular file or not readable."""
+    try:
+        mode = path.stat().st_mode
+        if not stat.S_ISREG(mode):
+            kind = "a folder" if stat.S_ISDIR(mode) else "not a regular file"
+            raise InputFault.of("not_a_file", f"this is {kind}", where=str(path), remedy="Name a file.")
+        return path.open("rb", buffering=_BUFFER)
+    except FileNotFoundError as error:
+        remedy = "Check the path; in a workspace, `proofspan check` lists every file that is missing."
+        raise InputFault.of(
+            "missing_file", "the file does not exist", where=str(path), remedy=remedy
+        ) from error
+    except OSError as error:
+        reason = f"the file cannot be read: {error.strerror or error}"
+        remedy = "Check its permissions and the disk that it lies on."
+        raise InputFault.of("unreadable_file", reason, where=str(path), remedy=remedy) from error
+
+
+def read_lines(
+    path: Path, *, offset: int = 0, line: int = 1, end: int | None = None, final: bool = False
+) -> Iterator[RawLine]:
+    """Every line of `path` that is not blank, in order.
+
+    `offset` is where a line begins, `line` its 1-based number. With `end` the file counts as ending there:
+    reading up to a line boundary and then on from it gives what reading at once gives. Lines end with LF or
+    CRLF; a byte order mark at the very beginning is left out. A last line without its line end is given only
+    when `final`. InputFault where the file cannot be opened.
+    """
+    with open_source(path) as file:
+        file.seek(offset)
+        limit = (1 << 62) if end is None else end
+        position = offset
+        while position < limit:
+            room = limit - position
+            data = file.readline(MAX_LINE + 2 if room > MAX_LINE + 2 else room)
+            if not data:
+                return
+            size = len(data)
+            ended = data[-1] == 10
+            if not ended and size == MAX_LINE + 2:
+                more, ended = _skip_line(file, room - size)
+                size += more
+            if not ended and not final:
+                return
+            raw = _raw_line(line, position, size, data)
+            if raw is not None:
+                yield raw
+            position += size
+            line += 1
+
+
+def resume_after(source: SourceLine) -> tuple[int, int]:
+    """The `(offset, line)` from which `read_lines` gives what comes after that line, and only that."""
+    return source.offset + source.length, source.line
+
+
+def unfinished_line(path: Path, *, file: str, after: SourceLine | None = None) -> LineIssue | None:
+    """The last line if it waits for its line end, as a note to be shown; None where all lines are ended.
+
+    `after` is the last line that was read; without it the whole file is looked through.
+    """
+    offset, line = resume_after(after) if after else (0, 1)
+    last = deque(read_lines(path, offset=offset, line=line, final=True), maxlen=1)
+    if not last:
+        return None
+    raw = last[0]
+    with open_source(path) as source:
+        source.seek(raw.offset + raw.length)
+        if source.read(2).startswith((b"\n", b"\r\n")):
+            return None
+    return LineIssue(
+        source=SourceLine(file, raw.line, raw.offset, raw.length),
+        code="line_unfinished",
+        reason="the last line has no line end, so its writer may still be at work; it is not read yet",
+        remedy="Wait for the writer, or end the file with a line break if it is complete.",
+        excerpt=excerpt(raw.data),
+    )
+
+
+def parse_line(raw: RawLine) -> Json:
+    """The line's JSON value. UnusableError where it is too long, not UTF-8, not JSON or nested too deeply."""
+    data = raw.data
+    if len(data) != raw.length:
+        raise UnusableError(
+            "line_too_long",
+            f"the line has {raw.length:,} bytes; at most {MAX_LINE:,} are read",
+            "Keep pictures and whole documents out of the records.",
+        )
+    try:
+        value = orjson.loads(data)
+    except orjson.JSONDecodeError as error:
+        raise _why_not_json(data, error) from None
+    if data.count(b"{") + data.count(b"[") > MAX_DEPTH and is_deeper(value, MAX_DEPTH):
+        raise UnusableError(
+            "nested_too_deeply",
+            f"arrays and objects are nested more than {MAX_DEPTH} deep",
+            "Flatten the record.",
+        )
+    return value
+
+
+def issue_of(why: UnusableError, source: SourceLine, data: bytes) -> LineIssue:
+    """The line issue that says why the line at `source` is no record."""
+    return LineIssue(source, why.code, why.reason, why.remedy, excerpt(data))
+
+
+def excerpt(data: bytes) -> str:
+    """The first 200 characters of a line, bytes that are no UTF-8 shown as U+FFFD."""
+    return data[: 4 * EXCERPT].decode("utf-8", "replace")[:EXCERPT]
+
+
+def _raw_line(line: int, offset: int, size: int, data: bytes) -> RawLine | None:
+    """The line without its line end and byte order mark; None where nothing but white space is left."""
+    is_long = size > len(data)
+    if not is_long:
+        data = data.rstrip(b"\r\n")
+    skipped = 3 if offset == 0 and data.startswith(_BOM) else 0
+    if skipped:
+        data = data[skipped:]
+    if not data or data.isspace():
+        return None
+    length = size - skipped if is_long else len(data)
+    if length > MAX_LINE:
+        data = data[:_KEPT_OF_LONG]
+    return RawLine(line, offset + skipped, length, data)
+
+
+def _skip_line(file: BinaryIO, room: int) -> tuple[int, bool]:
+    """Reads to the end of an overlong line without keeping it: the bytes passed, and whether it ended."""
+    passed = 0
+    while room > passed:
+        data = file.readline(min(_BUFFER, room - passed))
+        passed += len(data)
+        if not data:
+            return passed, False
+        if data[-1] == 10:
+            return passed, True
+    return passed, False
+
+
+def _why_not_json(data: bytes, error: orjson.JSONDecodeError) -> UnusableError:
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as bad:
+        return UnusableError(
+            "bad_utf8",
+            f"byte {bad.start + 1} of the line is not valid UTF-8",
+            "Write the file as UTF-8.",
+        )
+    return UnusableError(
+        "not_json",
+        f"the line is not valid JSON: {error.msg} (character {error.pos + 1})",
+        "Write one JSON object a line; NaN and Infinity are not JSON.",
+    )
+
+
+def is_deeper(value: Json, limit: int) -> bool:
+    """Whether arrays and objects nest more than `limit` deep, found level by level without recursion."""
+    level = [value]
+    for _ in range(limit + 1):
+        level = [
+            child
+            for node in level
+            for child in (node.values() if type(node) is dict else node if type(node) is list else ())
+            if type(child) is dict or type(child) is list
+        ]
+        if not level:
+            return False
+    return True

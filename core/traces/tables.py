@@ -1,0 +1,79 @@
+"""Small JSON or JSONL files that are read whole: chunks, gold questions, stored reports.
+
+Unlike traces they have no writer still at work, so a last line without its line end counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TypeVar
+
+import orjson
+
+from core.contracts.records import Json, LineIssue, SourceLine
+from core.errors import InputFault
+from core.traces.reader import (
+    MAX_DEPTH,
+    UnusableError,
+    is_deeper,
+    issue_of,
+    open_source,
+    parse_line,
+    read_lines,
+)
+from core.traces.sniff import first_byte, foreign_file
+
+T = TypeVar("T")
+
+#: The largest JSON array that is read whole, in bytes; JSONL has no such bound.
+MAX_ARRAY = 1 << 30
+
+
+def read_table(
+    path: Path, *, file: str, record_of: Callable[[Json, SourceLine], T]
+) -> Iterator[T | LineIssue]:
+    """Every element of a JSON array, or every line of a JSONL file, as a record or as its issue.
+
+    `record_of` raises `UnusableError` for what is none. In an array the 1-based place of the element stands
+    for the line, and offset and length are 0. InputFault where the file as a whole is no such table.
+    """
+    if first_byte(path) == b"[":
+        yield from _elements(path, file, record_of)
+        return
+    if foreign := foreign_file(path, file=file):
+        raise InputFault.of(foreign.code, foreign.reason, where=file, remedy=foreign.remedy)
+    for raw in read_lines(path, final=True):
+        source = SourceLine(file, raw.line, raw.offset, raw.length)
+        try:
+            yield record_of(parse_line(raw), source)
+        except UnusableError as why:
+            yield issue_of(why, source, raw.data)
+
+
+def _elements(path: Path, file: str, record_of: Callable[[Json, SourceLine], T]) -> Iterator[T | LineIssue]:
+    for place, element in enumerate(_array(path, file), start=1):
+        source = SourceLine(file, place, 0, 0)
+        try:
+            if is_deeper(element, MAX_DEPTH):
+                raise UnusableError(
+                    "nested_too_deeply", f"nested more than {MAX_DEPTH} deep", "Flatten the record."
+                )
+            yield record_of(element, source)
+        except UnusableError as why:
+            yield issue_of(why, source, orjson.dumps(element, default=str)[:1000])
+
+
+def _array(path: Path, file: str) -> list[Json]:
+    with open_source(path) as source:
+        data = source.read(MAX_ARRAY + 1)
+    if len(data) > MAX_ARRAY:
+        reason = f"the JSON array is larger than {MAX_ARRAY >> 20} MiB"
+        raise InputFault.of("array_too_large", reason, where=file, remedy="Write it as JSONL instead.")
+    try:
+        value = orjson.loads(data.removeprefix(b"\xef\xbb\xbf"))
+    except orjson.JSONDecodeError as error:
+        reason = f"the file is not valid JSON: {error.msg}"
+        where = f"{file}:{error.lineno}"
+        raise InputFault.of("not_json", reason, where=where, remedy="Write it anew.") from error
+    return value if isinstance(value, list) else [value]
