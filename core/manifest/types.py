@@ -1,11 +1,16 @@
-"""What a manifest says, as values. Paths are as written, relative to the workspace; `Workspace.path_of` resolves."""
+"""What a manifest says, as values. Paths are as written; `core.manifest.paths` resolves them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+
+from core.errors import Problem
+
+#: What an artifact's bytes ought to be. A journal is JSONL that people append to: it may not exist yet.
+Kind = Literal["pdf", "text", "jsonl", "json", "chunks", "journal"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,9 +23,10 @@ class Artifact:
     key: str
     path: str
     root: str | None = None  # a name in the manifest's `roots`; None: the workspace folder
-    sha256: str | None = None
+    sha256: str | None = None  # 64 lower-case hexadecimal digits
     owner: str | None = None
     version: str | None = None
+    kind: Kind = "jsonl"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +54,16 @@ class Run:
     bundles: Artifact | None = None
     metrics: Artifact | None = None
     pinned: Mapping[str, Any] = field(default_factory=dict)
+    record: Artifact | None = None  # the file that `pinned.record` names
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """The whole manifest. `triage` is the raw profile mapping (`template`, `refusal`)."""
+    """The whole manifest. `triage` is the raw profile mapping (`template`, `refusal`).
+
+    `raw` is everything that the file says, unknown keys included; `warnings` are what is odd about it and
+    does not keep it from being used. `file` is the manifest itself, `folder` the workspace.
+    """
 
     name: str
     folder: Path
@@ -67,6 +78,9 @@ class Manifest:
     runs: tuple[Run, ...] = ()
     sprint: Artifact | None = None
     annotations: Artifact | None = None
+    file: Path | None = None
+    warnings: tuple[Problem, ...] = ()
+    raw: Mapping[str, Any] = field(default_factory=dict)
 
     def run(self, run_id: str) -> Run | None:
         """The run of that id, or None."""
@@ -75,3 +89,15 @@ class Manifest:
     def document(self, doc_id: str) -> Document | None:
         """The document of that id, or None."""
         return next((doc for doc in self.documents if doc.doc_id == doc_id), None)
+
+    def artifacts(self) -> Iterator[Artifact]:
+        """Every file that the manifest names, in its order."""
+        named = [document.artifact for document in self.documents]
+        named_once = [self.chunks, self.gold, self.catalogue]
+        of_runs = [
+            artifact
+            for run in self.runs
+            for artifact in (run.traces, run.report, run.bundles, run.metrics, run.record)
+        ]
+        journals = [self.sprint, self.annotations]
+        return (artifact for artifact in [*named, *named_once, *of_runs, *journals] if artifact is not None)
