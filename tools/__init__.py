@@ -1,0 +1,1 @@
+"""Scripts that make committed data. The program never imports them."""
