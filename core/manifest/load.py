@@ -123,7 +123,7 @@ def _schema_part(path: Sequence[str | int]) -> Mapping[str, Any]:
 
 
 def key_of(path: Sequence[str | int], value: Any) -> str:
-    """A place as a person reads it, `runs[R004].traces.path`: ids instead of positions where there are any."""
+    """A place as a person reads it, `runs[R004].traces.path`: ids stand for positions where there are any."""
     key = ""
     inside: Any = value
     for step in path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from core.errors import ManifestFault
@@ -94,5 +95,10 @@ def root_folder(manifest: Manifest, name: str | None) -> Path:
 
 
 def artifact_path(manifest: Manifest, artifact: Artifact) -> Path:
-    """Where an artifact lies, inside the workspace or a confirmed root. Raises ManifestFault."""
-    return resolve_reference(root_folder(manifest, artifact.root), artifact.path)
+    """Where an artifact lies, inside the workspace or a confirmed root. Raises ManifestFault with its key."""
+    try:
+        return resolve_reference(root_folder(manifest, artifact.root), artifact.path)
+    except ManifestFault as fault:
+        raise ManifestFault(
+            *(replace(problem, message=f"`{artifact.key}`: {problem.message}") for problem in fault.problems)
+        ) from None
