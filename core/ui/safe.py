@@ -37,7 +37,7 @@ Kind = Literal[
     "ok",
     "no-label",
 ]
-Role = Literal["title", "text", "line", "hint", "quote"]
+Role = Literal["title", "heading", "text", "line", "hint", "quote"]
 
 #: Characters shown at once; what lies beyond waits behind "Show more".
 LIMIT = 50_000

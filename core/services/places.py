@@ -1,0 +1,74 @@
+"""Spans as shapes over a page's picture, in percent of it.
+
+The worker answers in unrotated points, one box a line of text. The picture's own matrix carries each box into
+pixels; lines that belong together become blocks; percent lets the shapes follow the picture at any size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from core.contracts.records import Box
+from core.evidence.geometry import box_to_pixels, union
+from core.evidence.types import PageImage
+
+Layer = Literal["cited", "gold", "retrieved"]
+Percent = tuple[float, float, float, float]  # left, top, width, height; 0–100 of the picture
+
+#: A line follows another while the gap between them is at most this many line heights.
+MAX_LEADING = 1.2
+
+
+@dataclass(frozen=True, slots=True)
+class PageSpan:
+    """One span as the viewer draws it. `id` is stable over reruns: `cite:2`, `chunk:…`, `gold:1`."""
+
+    id: str
+    layer: Layer
+    tag: str
+    rects: tuple[Percent, ...]
+    chosen: bool = False
+
+
+def shapes(rects: Sequence[Box], image: PageImage) -> tuple[Percent, ...]:
+    """The boxes of one span as blocks over the picture, clipped to it; what lies outside is left out."""
+    pixels = blocks([box_to_pixels(image.to_pixels, box) for box in rects])
+    clipped = (_percent(box, image.width, image.height) for box in pixels)
+    return tuple(box for box in clipped if box[2] > 0 and box[3] > 0)
+
+
+def blocks(lines: Sequence[Box]) -> list[Box]:
+    """Joins the lines of a paragraph, so that a span reads as a region and not as a ladder.
+
+    A first line that begins inside its line and a last one that stops there stay boxes of their own: a block
+    never covers words that are not the span's. Neighbours are only made to touch.
+    """
+    joined: list[Box] = []
+    for index, line in enumerate(lines):
+        if not joined or not _follows(lines[index - 1], line):
+            joined.append(line)
+            continue
+        above = joined[-1]
+        is_last = index + 1 == len(lines) or not _follows(line, lines[index + 1])
+        slack = line[3] - line[1]
+        if abs(line[0] - above[0]) <= slack and (not is_last or line[2] >= above[2] - slack):
+            joined[-1] = union((above, line))
+        else:
+            seam = (above[3] + line[1]) / 2
+            joined[-1] = (above[0], above[1], above[2], seam)
+            joined.append((line[0], seam, line[2], line[3]))
+    return joined
+
+
+def _follows(above: Box, line: Box) -> bool:
+    """Whether `line` is the next line of text below `above`."""
+    height = min(above[3] - above[1], line[3] - line[1])
+    return line[1] > above[1] + height / 2 and line[1] - above[3] <= MAX_LEADING * height
+
+
+def _percent(box: Box, width: int, height: int) -> Percent:
+    x0, x1 = (min(max(x, 0.0), width) * 100 / width for x in (box[0], box[2]))
+    y0, y1 = (min(max(y, 0.0), height) * 100 / height for y in (box[1], box[3]))
+    return round(x0, 3), round(y0, 3), round(x1 - x0, 3), round(y1 - y0, 3)
