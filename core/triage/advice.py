@@ -1,0 +1,58 @@
+"""One sentence for every label and every suspicion: what it means, what to do next."""
+
+from __future__ import annotations
+
+from core.contracts.records import Label
+
+_MEANING: dict[Label, str] = {
+    "generation_drift": "The evidence fits the question; the answer does not fit the evidence or template.",
+    "retrieval_drift": "The evidence shares no word with the question: the failure lies before the answer.",
+    "refusal_suspect": "The answer declines although the evidence holds words of the question.",
+    "refusal_ok": "The answer declines and the evidence holds no word of the question.",
+    "ok": "The answer shares a phrase with the evidence, the evidence a word with the question.",
+}
+
+_NEXT_STEP: dict[Label, str] = {
+    "generation_drift": "Put the evidence-only template last in the system prompt, evaluate at temperature "
+    "0, and require the exact form citations: [id, …].",
+    "retrieval_drift": "Intersect and rerank the retrievers, cut chunks so that an entity and its "
+    "constraints stay together, and drop the tail behind the knee of the scores.",
+    "refusal_suspect": "Raise top-k before the reranker; where the corpus really lacks the answer, plan a "
+    "fallback or another source.",
+    "refusal_ok": "Nothing to mend: declining without evidence is the right answer.",
+    "ok": "Take it as the baseline and go on to precision, recall and stability.",
+}
+
+#: Every suspicion that a row, or with `template_absent` a run, may carry.
+SUSPICIONS: dict[str, str] = {
+    "answer_missing": "The trace has no answer; it was read as an empty one.",
+    "chunk_without_id": "A retrieved entry has no id and was skipped.",
+    "chunks_missing": "The trace lists no chunks, so there is no evidence to check against.",
+    "citation_outside_retrieved": "The answer cites an id that was not retrieved: it may be made up.",
+    "citation_page_zero": "A citation's page is below 1, yet such pages count from 1: check the page base.",
+    "citations_disagree": "The ids in the answer's text and those of the citation payload differ.",
+    "citations_empty": "The answer has a citation line that names no id.",
+    "duplicate_question": "The run answers this question more than once.",
+    "ok_contradicts": "The pipeline's own ok says the opposite of the label.",
+    "query_terms_too_few": "The question has no content word of three letters, so alignment says nothing.",
+    "refusal_not_exact": "The answer holds a refusal phrase among other words, not the phrase alone.",
+    "refusal_other_wording": "The answer declines in words that the profile does not count as a refusal.",
+    "report_stale": "The stored report has another label: it was made from other files or by other rules.",
+    "template_absent": "No answer of the run follows the template, so its labels say little.",
+    "unresolved_chunk_id": "A retrieved or cited id has no chunk: traces and chunks are of different builds.",
+}
+
+
+def meaning(label: Label) -> str:
+    """What a label says, in one sentence."""
+    return _MEANING[label]
+
+
+def next_step(label: Label) -> str:
+    """What to do about answers with this label, in one sentence."""
+    return _NEXT_STEP[label]
+
+
+def suspicion_text(code: str) -> str:
+    """What a suspicion says; a code of somebody else's report is shown as it is."""
+    return SUSPICIONS.get(code, f"{code} (not one of this program's codes)")

@@ -1,0 +1,111 @@
+"""The chunks of a workspace, prepared for triage: lower-case text, tokens, word rarity, each worked out once.
+
+A `Corpus` belongs to one thread. What it derives from a chunk is kept while it fits the given bound and
+worked out again after that, so that a corpus of any size can be triaged.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from sys import intern
+
+from core.triage.numbers import evidence_values
+from core.triage.words import SHORTEST, tokens
+
+#: Rarity is counted in thousandths and rounded, so that sums are exact in any order.
+_RARITY_UNIT = 1000
+
+
+class ChunkView:
+    """What triage needs of one chunk: the lower-cased text, its tokens, and on demand its numbers."""
+
+    __slots__ = ("_numbers", "lower", "text", "words")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.lower = text.lower()
+        # Through a set of the right size first: a frozenset grown from a list reserves twice the memory.
+        self.words = frozenset({intern(word) for word in tokens(text) if len(word) >= SHORTEST})
+        self._numbers: frozenset[str] | None = None
+
+    @property
+    def numbers(self) -> frozenset[str]:
+        """The values of all numbers in the text."""
+        if self._numbers is None:
+            self._numbers = evidence_values(self.text)
+        return self._numbers
+
+    @property
+    def cost(self) -> int:
+        """Roughly the bytes that keeping this view takes beyond the text itself."""
+        return len(self.lower) + 48 * len(self.words) + 600
+
+
+#: Stands for every id that no chunk has; the reference reads it as an empty text.
+UNRESOLVED = ChunkView("")
+
+
+class _Views(dict[str, ChunkView]):
+    """Chunk id → view, made when first asked for; the oldest half is dropped when the bound is reached."""
+
+    def __init__(self, texts: Mapping[str, str], bound: int) -> None:
+        super().__init__()
+        self._texts = texts
+        self._bound = bound
+        self._spent = 0
+
+    def __missing__(self, chunk_id: str) -> ChunkView:
+        text = self._texts.get(chunk_id)
+        if text is None:
+            return UNRESOLVED
+        view = ChunkView(text)
+        self._spent += view.cost
+        if self._spent > self._bound:
+            self._drop_oldest()
+        self[chunk_id] = view
+        return view
+
+    def _drop_oldest(self) -> None:
+        """Forget the views made first until half of the bound is free."""
+        for chunk_id in list(self):
+            if self._spent <= self._bound // 2:
+                return
+            self._spent -= self.pop(chunk_id).cost
+
+
+class Corpus:
+    """Chunk texts by id with their derived views. `cache_bytes` bounds what is kept of the views."""
+
+    __slots__ = ("_rarity", "texts", "unseen_rarity", "views")
+
+    def __init__(self, chunks: Mapping[str, str], *, cache_bytes: int = 400_000_000) -> None:
+        self.texts = chunks
+        self.views: Mapping[str, ChunkView] = _Views(chunks, cache_bytes)
+        self._rarity: dict[str, int] | None = None
+        self.unseen_rarity = _rarity_of(0, len(chunks))
+
+    @property
+    def rarity(self) -> dict[str, int]:
+        """Token → how rare it is among the chunks, in thousandths; `unseen_rarity` for tokens not listed.
+
+        ln(1 + (chunks + 1) / (chunks with the token + 1)): positive for every word, so that a corpus of three
+        chunks still tells words apart. One pass over the corpus when it is first asked for.
+        """
+        if self._rarity is None:
+            counts: Counter[str] = Counter()
+            for chunk_id in self.texts:
+                counts.update(self.views[chunk_id].words)
+            by_count = [
+                _rarity_of(count, len(self.texts)) for count in range(max(counts.values(), default=0) + 1)
+            ]
+            self._rarity = {word: by_count[count] for word, count in counts.items()}
+        return self._rarity
+
+    def __contains__(self, chunk_id: object) -> bool:
+        return chunk_id in self.texts
+
+
+def _rarity_of(count: int, chunks: int) -> int:
+    return round(_RARITY_UNIT * math.log(1 + (chunks + 1) / (count + 1)))

@@ -1,0 +1,188 @@
+"""Numbers in answers and evidence, and when a number of the answer counts as unsupported.
+
+A number is compared by its value as written in digits: `12,645`, `12 645` (no-break or thin space) and
+`12645` are the same, so are `24.60` and `24.6`, `007` and `7`. Signs, currencies, units and the percent sign
+are left out, since tables write them elsewhere ("(5.2)", a column headed "%"). `1/16` is one number, `½` is
+`1/2`; a range is two numbers; `4.2.1` is compared as it stands.
+
+Of an answer, these are not looked for, since they claim no figure:
+- ids and references: the citation line, bracketed chunk ids, `[3]`, and what follows "page", "step",
+  "source", "document", "chunk", "passage" or "footnote";
+- numbers that the question itself holds;
+- the numbering of a list at the start of a line;
+- digits glued to a word or to an upper-case name: `Q80`, `H2O`, `COVID-19` (words are compared as words);
+- the month and day of a date of digits alone (evidence often spells the month).
+
+Evidence is read generously: every run of digits counts, whatever stands around it; so do the words "one" to
+"twenty" and "first" to "twelfth". With "thousand", "million", "billion" or "trillion" behind it, or thousands
+written out, a number is also found where the evidence counts in thousands, millions or billions.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+_DIGITS = r"\d+(?:[.,]\d+|[\u00a0\u2009\u202f'’]\d{3}(?!\d))*"
+_NUMBER = re.compile(rf"{_DIGITS}|[¼-¾⅐-⅞]")
+_DATE = re.compile(r"(?<!\d)(?:\d{4}([-/.])\d{1,2}\1\d{1,2}|\d{1,2}([-/.])\d{1,2}\2\d{4})(?!\d)")
+_FRACTION = re.compile(r"(?<![\d./⁄])(\d{1,4})\s?[/⁄]\s?(\d{1,4})(?![\d/⁄]|[.,]\d)")
+_THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
+_GROUPING = str.maketrans("", "", "\u00a0\u2009\u202f'’")
+_LIST_ITEM = re.compile(r"(?:^|\n)[ \t>*_#(-]*\Z")
+_LIST_MARK = re.compile(r"[.):][ \t*_]+\S")
+_POINTER = re.compile(
+    r"\b(?:pages?|pp?\.?|steps?|sources?|documents?|docs?|chunks?|passages?|footnotes?|contexts?|refs?)[\s#.:(]*\Z",
+    re.IGNORECASE,
+)
+_SCALE = re.compile(r"\s?(?:(thousand|k)|(million|mn|mm|m)|(billion|bn|b)|(trillion|tn|t))\b", re.IGNORECASE)
+
+_WORDS = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
+    sixteen seventeen eighteen nineteen twenty""".split()  # noqa: SIM905 - a word list reads best as text
+_ORDINALS = """first second third fourth fifth sixth seventh eighth ninth tenth eleventh
+    twelfth""".split()  # noqa: SIM905
+
+#: value → words that say the same in evidence
+NUMBER_WORDS: dict[str, tuple[str, ...]] = {
+    str(value): (word, *_ORDINALS[max(value - 1, 0) : value]) for value, word in enumerate(_WORDS)
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number of an answer: as written, its half-open range, and the values that would support it."""
+
+    text: str
+    start: int
+    end: int
+    values: tuple[str, ...]
+
+
+def evidence_values(text: str) -> frozenset[str]:
+    """Every value that stands in an evidence text, read generously."""
+    found: set[str] = set()
+    for written in _NUMBER.findall(text):
+        found.update(_values(written))
+    if found and ("/" in text or "⁄" in text):
+        found.update(f"{_plain(a)}/{_plain(b)}" for a, b in _FRACTION.findall(text))
+    return frozenset(found)
+
+
+def claimed_numbers(answer: str) -> Iterator[Number]:
+    """The numbers that an answer claims, in order; citations must be blanked out of `answer` before."""
+    if _NUMBER.search(answer) is None:
+        return
+    covered = 0
+    dates = {match.start(): match for match in _DATE.finditer(answer)}
+    fractions = {match.start(): match for match in _FRACTION.finditer(answer)}
+    for match in _NUMBER.finditer(answer):
+        start = match.start()
+        if start < covered:
+            continue
+        if start in dates:
+            covered = dates[start].end()
+            yield from _date_parts(answer, start, covered)
+        elif start in fractions:
+            covered = fractions[start].end()
+            over, under = fractions[start].groups()
+            yield Number(answer[start:covered], start, covered, (f"{_plain(over)}/{_plain(under)}",))
+        elif not _is_a_name(answer, start) and not _is_a_reference(answer, start, match.end()):
+            yield from _written(answer, start, match.end())
+
+
+def _date_parts(answer: str, start: int, end: int) -> Iterator[Number]:
+    """Of a date its year, and the part that can only be a day."""
+    for part in re.finditer(r"\d+", answer[start:end]):
+        if int(part.group()) > 12:
+            at = start + part.start()
+            yield Number(part.group(), at, at + len(part.group()), (_plain(part.group()),))
+
+
+def _is_a_name(answer: str, start: int) -> bool:
+    """Whether the digits continue a word (`Q80`, `v2`, `#3`) or an upper-case name (`COVID-19`)."""
+    before = answer[start - 1 : start]
+    if before.isalnum() or before in {"_", "#"}:
+        return bool(before)
+    return before == "-" and answer[start - 2 : start - 1].isupper()
+
+
+def _is_a_reference(answer: str, start: int, end: int) -> bool:
+    """Whether the digits number a list item or point to a page, a step or a source."""
+    if (
+        end - start <= 2
+        and _LIST_MARK.match(answer, end)
+        and _LIST_ITEM.search(answer, max(start - 12, 0), start)
+    ):
+        return True
+    return _POINTER.search(answer, max(start - 14, 0), start) is not None
+
+
+def _written(answer: str, start: int, end: int) -> Iterator[Number]:
+    """One number, or several where commas list them; a percent sign belongs to the text as written."""
+    written = answer[start:end]
+    if (
+        answer[start - 1 : start] == "."
+        and "." not in written
+        and not answer[start - 2 : start - 1].isalnum()
+    ):
+        start, written = start - 1, "." + written
+    values = _values(written)
+    if len(values) == 1:
+        scaled = _scaled(values[0], _SCALE.match(answer, end))
+        stop = end + (answer[end : end + 1] == "%")
+        yield Number(answer[start:stop], start, stop, (values[0], *scaled))
+        return
+    at = start
+    for piece, value in zip(written.split(","), values, strict=True):
+        yield Number(piece, at, at + len(piece), (value,))
+        at += len(piece) + 1
+
+
+def _values(written: str) -> list[str]:
+    """The comparable values of one run of digits and separators."""
+    if not written.isascii():
+        written = unicodedata.normalize("NFKC", written.translate(_GROUPING)).replace("⁄", "/")
+        written = "".join(str(unicodedata.decimal(char, char)) for char in written)
+        if "/" in written:
+            return [written]
+    elif "'" in written:
+        written = written.replace("'", "")
+    if "," not in written:
+        return [_plain(written)]
+    if _THOUSANDS.fullmatch(written):
+        return [_plain(written.replace(",", ""))]
+    return [_plain(part) for part in written.split(",")]
+
+
+def _plain(digits: str) -> str:
+    """Without leading zeros and without trailing zeros after the decimal point; `4.2.1` stays as it is."""
+    whole, point, part = digits.partition(".")
+    if "." in part:
+        return digits
+    part = part.rstrip("0") if point else ""
+    return f"{whole.lstrip('0') or '0'}.{part}" if part else whole.lstrip("0") or "0"
+
+
+def _scaled(value: str, scale: re.Match[str] | None) -> tuple[str, ...]:
+    """The same amount counted in ones, thousands, millions, billions; empty where no scale is in sight."""
+    power = 3 * (scale.lastindex or 0) if scale else 0
+    if value == "0" or value.count(".") > 1 or not (power or value.endswith("000")):
+        return ()
+    whole, _, part = value.partition(".")
+    return tuple(
+        shifted
+        for shift in range(power, power - 12, -3)
+        if (shifted := _shifted(whole, part, shift)) and shifted != value
+    )
+
+
+def _shifted(whole: str, part: str, shift: int) -> str:
+    """`whole.part` times ten to the power of `shift`; "" where that would lie below one thousandth."""
+    if shift >= 0:
+        part = part.ljust(shift, "0")
+        return _plain(f"{whole}{part[:shift]}.{part[shift:]}")
+    whole = whole.rjust(-shift + 1, "0")
+    moved = _plain(f"{whole[:shift]}.{whole[shift:]}{part}")
+    return "" if moved.startswith("0.000") else moved

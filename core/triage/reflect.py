@@ -1,0 +1,199 @@
+"""One trace → its label and the signals behind it. The hot path: every trace of an index build comes through.
+
+With the default profile label, why, chunks and citations_in_answer are the outcome of the reference (the
+Python of the self-reflection recipe), on every trace that the reference accepts. The profile changes three
+things and nothing else: which phrases make a refusal, whether "template/citations violated" is decided by the
+answer's text, by the citation payload or not at all, and which cited ids are counted (the text's, the
+payload's, or with template "none" the payload's where there is one).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from core.contracts.records import Label, Trace
+from core.traces.citations import citation_ids_in_text
+from core.triage.answers import MARKER, claims_of, other_refusal, payload_ids, refuses
+from core.triage.corpus import UNRESOLVED, ChunkView, Corpus
+from core.triage.numbers import NUMBER_WORDS, Number, claimed_numbers, evidence_values
+from core.triage.phrases import phrases
+from core.triage.types import Profile, ReportRow, Signals
+from core.triage.words import content_words, query_tokens, tokens
+
+#: Part of every index's key: raised when a rule changes any outcome.
+RULES_VERSION = "1"
+
+REFUSAL_SUSPECT: tuple[Label, str] = (
+    "refusal_suspect",
+    "evidence contains query terms but model refused",
+)
+REFUSAL_OK: tuple[Label, str] = ("refusal_ok", "no query terms found in evidence; refusal acceptable")
+VIOLATED: tuple[Label, str] = ("generation_drift", "template/citations violated")
+NOT_GROUNDED: tuple[Label, str] = ("generation_drift", "answer text not grounded in evidence")
+NOT_ALIGNED: tuple[Label, str] = ("retrieval_drift", "evidence lacks query terms")
+GROUNDED: tuple[Label, str] = ("ok", "citations present and answer grounded")
+
+
+def reflect(trace: Trace, corpus: Corpus, profile: Profile) -> ReportRow:
+    """The report row of one trace."""
+    answer, ids = trace.answer, trace.chunk_ids
+    lower = answer.lower()
+    evidence = [corpus.views[chunk_id] for chunk_id in ids]
+    in_text = citation_ids_in_text(answer)
+    in_payload = payload_ids(trace.raw)
+    cited = counted_ids(in_text, in_payload, profile)
+
+    refusals = lowered(profile.refusal)
+    refused = refuses(lower, refusals)
+    claims = claims_of(answer, lower, {*ids, *cited}, refusals if refused else ())
+    asked = query_tokens(trace.q)
+    asked_content = content_words(asked)
+    claimed = content_words(tokens(claims))
+    missing = missing_words({*asked, *claimed}, evidence)
+    found = tuple([token for token in asked if token not in missing])
+    phrase = None if refused else matched_phrase(answer, evidence)
+
+    outside = not set(ids).issuperset(cited)
+    violated = not refused and _violates(lower, trace, outside, profile)
+    label, why = _verdict(refused, violated, aligned=bool(found), grounded=phrase is not None)
+    resolved = [chunk_id in corpus for chunk_id in cited]
+    signals = Signals(
+        phrase,
+        found,
+        tuple([token for token in asked if token in missing]),
+        coverage(asked_content, missing, corpus),
+        coverage(claimed, missing, corpus),
+        unsupported_numbers(claims, trace.q, evidence),
+        len(cited),
+        len(cited) if not outside else sum(chunk_id in ids for chunk_id in cited),
+        sum(resolved),
+    )
+    suspicions = list(trace.suspicions)
+    if not asked_content:
+        suspicions.append("query_terms_too_few")
+    if outside:
+        suspicions.append("citation_outside_retrieved")
+    if UNRESOLVED in evidence or not all(resolved):
+        suspicions.append("unresolved_chunk_id")
+    if in_text and in_payload and set(in_text) != set(in_payload):
+        suspicions.append("citations_disagree")
+    suspicions += _wording_suspicions(answer, lower, refused, cited, profile)
+    if contradicts(trace.raw.get("ok"), label):
+        suspicions.append("ok_contradicts")
+    return ReportRow(trace.q, label, why, ids, in_text, signals, tuple(sorted(suspicions)), trace.q_id)
+
+
+@lru_cache(maxsize=64)
+def lowered(phrases_given: tuple[str, ...]) -> tuple[str, ...]:
+    """Refusal phrases as they are compared."""
+    return tuple(phrase.lower() for phrase in phrases_given)
+
+
+def counted_ids(in_text: tuple[str, ...], in_payload: tuple[str, ...], profile: Profile) -> tuple[str, ...]:
+    """The cited ids that the profile goes by."""
+    if profile.template == "seed":
+        return in_text
+    return in_payload if profile.template == "payload" else in_payload or in_text
+
+
+def matched_phrase(answer: str, evidence: Sequence[ChunkView]) -> str | None:
+    """The first phrase of the answer that stands in the evidence, whatever its case, as the answer has it.
+
+    Chunks are joined by an empty line, as the reference joins them, so that a phrase may run across.
+    """
+    wanted = phrases(answer)
+    if not wanted:
+        return None
+    text = "\n\n".join([view.lower for view in evidence])
+    for phrase in wanted:
+        if phrase.lower() in text:
+            return phrase
+    return None
+
+
+def missing_words(words: set[str], evidence: Sequence[ChunkView]) -> set[str]:
+    """Those of the words that are a token of none of the chunks."""
+    for view in evidence:
+        if not words:
+            break
+        words = words - view.words
+    return words
+
+
+def coverage(words: set[str], missing: set[str], corpus: Corpus) -> float | None:
+    """The share of the words that is not missing, each weighted by its rarity; None without words."""
+    if not words:
+        return None
+    rarity, unseen = corpus.rarity.get, corpus.unseen_rarity
+    total = sum([rarity(word, unseen) for word in words])
+    lost = sum([rarity(word, unseen) for word in words & missing])
+    return round(1 - lost / total, 4)
+
+
+def unsupported_numbers(claims: str, question: str, evidence: Sequence[ChunkView]) -> tuple[str, ...]:
+    """The numbers of the claims that stand neither in the evidence nor in the question, as written."""
+    found = list(claimed_numbers(claims))
+    if not found:
+        return ()
+    open_numbers = unsupported(found, question, evidence)
+    return tuple(dict.fromkeys([number.text for number in open_numbers]))
+
+
+def unsupported(found: list[Number], question: str, evidence: Sequence[ChunkView]) -> list[Number]:
+    """Those of the numbers for which neither the question nor any chunk holds an equal value."""
+    asked = evidence_values(question)
+    rest = [number for number in found if asked.isdisjoint(number.values)]
+    for view in evidence:
+        if not rest:
+            break
+        rest = [number for number in rest if view.numbers.isdisjoint(number.values)]
+    return [number for number in rest if not _spelled_out(number, evidence)]
+
+
+def _spelled_out(number: Number, evidence: Sequence[ChunkView]) -> bool:
+    """Whether a small number stands in the evidence as a word."""
+    words = NUMBER_WORDS.get(number.values[0])
+    return words is not None and any(not view.words.isdisjoint(words) for view in evidence)
+
+
+def contradicts(ok: object, label: Label) -> bool:
+    """Whether the pipeline's own `ok` says the opposite of the label; refusals are nobody's failure."""
+    if ok is True:
+        return label in ("generation_drift", "retrieval_drift")
+    return ok is False and label == "ok"
+
+
+def _violates(lower: str, trace: Trace, outside: bool, profile: Profile) -> bool:
+    """Whether an answer that is no refusal breaks the template, or cites what was not retrieved."""
+    if profile.template == "none":
+        return False
+    if profile.template == "payload":
+        return outside or not payload_ids(trace.raw)
+    return outside or MARKER not in lower
+
+
+def _verdict(refused: bool, violated: bool, *, aligned: bool, grounded: bool) -> tuple[Label, str]:
+    """The reference's decision, in its order."""
+    if refused:
+        return REFUSAL_SUSPECT if aligned else REFUSAL_OK
+    if violated:
+        return VIOLATED
+    if not aligned:
+        return NOT_ALIGNED
+    return GROUNDED if grounded else NOT_GROUNDED
+
+
+def _wording_suspicions(
+    answer: str, lower: str, refused: bool, cited: Sequence[str], profile: Profile
+) -> list[str]:
+    """The stricter readings of the recipe's prose, where its Python is content with less."""
+    if refused:
+        exact = lower.strip() in lowered(profile.refusal)
+        return [] if exact or profile.template == "none" else ["refusal_not_exact"]
+    found = []
+    if not cited and MARKER in lower:
+        found.append("citations_empty")
+    if other_refusal(answer, lower):
+        found.append("refusal_other_wording")
+    return found
