@@ -84,6 +84,7 @@ class ViewState:
                 unsupported=reader.flag("unsupported"),
                 text=reader.text("text") or "",
                 all_variants=reader.flag("all_variants") is True,
+                questions_only=reader.flag("questions_only") is True,
             ),
             sort=Sort(
                 by=reader.text("sort", allowed=SORT_KEYS) or Sort().by,
@@ -198,6 +199,7 @@ def _pairs(state: ViewState) -> Iterable[tuple[str, list[str]]]:
     yield "unsupported", [] if shown.unsupported is None else ["yes" if shown.unsupported else "no"]
     yield "text", [shown.text] if shown.text else []
     yield "all_variants", ["yes"] if shown.all_variants else []
+    yield "questions_only", ["yes"] if shown.questions_only else []
     yield "template", [state.profile.template] if state.profile else []
     yield "refusal", list(state.profile.refusal) if state.profile else []
     yield "sort", [state.sort.by] if state.sort.by != Sort().by else []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import get_args
 from urllib.parse import parse_qs, urlsplit
 
@@ -29,6 +30,7 @@ filters = st.builds(
     unsupported=st.sampled_from([None, True, False]),
     text=st.one_of(st.just(""), words),
     all_variants=st.booleans(),
+    questions_only=st.booleans(),
 )
 states = st.builds(
     ViewState,
@@ -44,6 +46,11 @@ states = st.builds(
     vs=st.one_of(st.none(), words),
     profile=st.one_of(st.none(), st.builds(Profile, st.sampled_from(get_args(Template)), several)),
 )
+
+
+def test_every_field_of_a_filter_has_a_place_in_the_address() -> None:
+    drawn = {"run", "label", "suspicion", "doc", "section", "unsupported", "text"}
+    assert {part.name for part in fields(Filter)} == drawn | {"all_variants", "questions_only"}
 
 
 @given(states)

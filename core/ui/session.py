@@ -1,0 +1,139 @@
+"""What a visit works with: the workspace, its chunks and gold, its index and the PDF workers.
+
+Everything costly is made once for all visits and kept under the fingerprint of the files that it was made
+from: a file that changes on disk is read anew at the next script run, and nothing is ever stale.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import streamlit as st
+
+from core.contracts.records import Chunk, GoldQuestion, LineIssue
+from core.errors import ManifestFault
+from core.evidence.client import PdfPool
+from core.manifest.load import MANIFEST_NAME, load_manifest
+from core.manifest.paths import artifact_path
+from core.manifest.types import Artifact, Manifest, Run
+from core.services.workspace import chosen_folder, default_run, with_profile
+from core.traces.chunks import read_chunks
+from core.traces.gold import read_gold
+from core.triage.corpus import Corpus
+from core.triage.profile import profile_from
+from core.triage.types import Profile
+from core.ui.state import ViewState, read_view
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """The workspace of this visit: `manifest` with the URL's profile, `view` with a run that exists."""
+
+    manifest: Manifest
+    view: ViewState
+    run: Run
+
+    @property
+    def profile(self) -> Profile:
+        """How answers are read here: the URL's profile, else the manifest's."""
+        return profile_from(self.manifest.triage)
+
+
+def current() -> Opened:
+    """The workspace that the environment names, as the page's URL asks for it.
+
+    Raises ManifestFault when the manifest cannot be used or lists no run.
+    """
+    manifest = workspace()
+    first = default_run(manifest)
+    if first is None:
+        raise ManifestFault.of(
+            "no_runs",
+            "this workspace lists no run yet",
+            where=str(manifest.folder / MANIFEST_NAME),
+            remedy="Add one under `runs:` with its `run_id` and `traces: {path: …}`.",
+        )
+    view = read_view().with_run([run.run_id for run in manifest.runs], first.run_id)
+    run = manifest.run(view.run) or first
+    return Opened(with_profile(manifest, view.profile), view, run)
+
+
+def workspace() -> Manifest:
+    """The manifest of the chosen folder, read again whenever its file changes."""
+    folder = chosen_folder()
+    file = folder / MANIFEST_NAME if folder.is_dir() else folder
+    return _manifest(str(folder), fingerprint(file))
+
+
+@st.cache_resource(show_spinner=False)
+def pdf_pool() -> PdfPool:
+    """The PDF workers, shared by all visits."""
+    return PdfPool()
+
+
+def chunks(opened: Opened) -> tuple[Mapping[str, Chunk], list[LineIssue]]:
+    """The workspace's chunks by id and the lines that hold none; a Fault where there is no chunk file."""
+    path, file = _located(opened.manifest, opened.manifest.chunks, "chunks")
+    return _chunks(str(path), file, fingerprint(path))
+
+
+def gold(opened: Opened) -> tuple[Mapping[str, GoldQuestion], list[LineIssue]]:
+    """The workspace's gold questions by id; empty where the manifest names none, a Fault where it is lost."""
+    if opened.manifest.gold is None:
+        return {}, []
+    path, file = _located(opened.manifest, opened.manifest.gold, "gold")
+    return _gold(str(path), file, fingerprint(path))
+
+
+@contextmanager
+def corpus(opened: Opened) -> Iterator[Corpus]:
+    """The chunks prepared for triage, held by one visit at a time: a `Corpus` serves a single thread."""
+    path, file = _located(opened.manifest, opened.manifest.chunks, "chunks")
+    shared, lock = _corpus(str(path), file, fingerprint(path))
+    with lock:
+        yield shared
+
+
+def fingerprint(path: Path) -> str:
+    """Changes when the file does: size and time in nanoseconds, "absent" where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return "absent"
+    return f"{found.st_size}:{found.st_mtime_ns}"
+
+
+def _located(manifest: Manifest, artifact: Artifact | None, key: str) -> tuple[Path, str]:
+    if artifact is None:
+        raise ManifestFault.of(
+            "not_named",
+            f"the manifest names no {key}",
+            where=str(manifest.folder / MANIFEST_NAME),
+            remedy=f"Add `{key}: {{path: …}}`.",
+        )
+    return artifact_path(manifest, artifact), artifact.path
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _manifest(folder: str, fingerprint: str) -> Manifest:
+    return load_manifest(Path(folder))
+
+
+@st.cache_resource(max_entries=2, show_spinner="Reading the chunks …")
+def _chunks(path: str, file: str, fingerprint: str) -> tuple[Mapping[str, Chunk], list[LineIssue]]:
+    return read_chunks(Path(path), file=file)
+
+
+@st.cache_resource(max_entries=2, show_spinner=False)
+def _gold(path: str, file: str, fingerprint: str) -> tuple[Mapping[str, GoldQuestion], list[LineIssue]]:
+    return read_gold(Path(path), file=file)
+
+
+@st.cache_resource(max_entries=2, show_spinner=False)
+def _corpus(path: str, file: str, fingerprint: str) -> tuple[Corpus, threading.Lock]:
+    known, _ = _chunks(path, file, fingerprint)
+    return Corpus({chunk_id: chunk.text for chunk_id, chunk in known.items()}), threading.Lock()
