@@ -1,0 +1,96 @@
+"""Gold questions: what is known to be right, and where it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from core.contracts.chunk_ids import sha1_8
+from core.contracts.records import GoldQuestion, GoldSpan, Json, LineIssue, SourceLine
+from core.traces.fields import offsets_of, page_of, text_of, texts_of
+from core.traces.reader import UnusableError
+from core.traces.tables import read_table
+
+
+def read_gold(path: Path, *, file: str) -> tuple[dict[str, GoldQuestion], list[LineIssue]]:
+    """The gold questions of a JSON or JSONL file by `q_id`, and what is wrong with single lines of it.
+
+    Of several with one id the last counts and each repeat is an issue. InputFault where the file is missing
+    or is no such file at all.
+    """
+    questions: dict[str, GoldQuestion] = {}
+    issues: list[LineIssue] = []
+    for found in read_table(path, file=file, record_of=_placed_gold):
+        if isinstance(found, LineIssue):
+            issues.append(found)
+            continue
+        question, source = found
+        if question.q_id in questions:
+            issues.append(_duplicate(question, source))
+        questions[question.q_id] = question
+    return questions, issues
+
+
+def gold_from(obj: Json) -> GoldQuestion:
+    """The gold question of a parsed line. UnusableError where it has no question or a span names no place."""
+    if not isinstance(obj, dict):
+        raise UnusableError(
+            "not_an_object", "the gold question is no JSON object", "Write one object a line."
+        )
+    q = obj.get("q", obj.get("question"))
+    if not isinstance(q, str):
+        raise UnusableError("q_missing", "q is missing or not a text", 'Give every gold question its "q".')
+    answerable = obj.get("answerable")
+    if answerable is not None and not isinstance(answerable, bool):
+        reason = "answerable is neither true nor false"
+        raise UnusableError("answerable_wrong_type", reason, "Write answerable as true or false.")
+    answer, anchor = obj.get("answer"), obj.get("anchor")
+    return GoldQuestion(
+        q_id=text_of(obj.get("q_id")) or text_of(obj.get("qid")) or sha1_8(q),
+        q=q,
+        answerable=answerable is not False,
+        answer=answer if isinstance(answer, str) else None,
+        type=text_of(obj.get("type")),
+        sections=texts_of(obj.get("sections")),
+        decoy_sections=texts_of(obj.get("decoy_sections")),
+        chunks=texts_of(obj.get("chunks")),
+        spans=_spans(obj.get("spans")),
+        anchor=anchor if isinstance(anchor, str) else None,
+        paraphrases=texts_of(obj.get("paraphrases")),
+        raw=obj,
+    )
+
+
+def _placed_gold(obj: Json, source: SourceLine) -> tuple[GoldQuestion, SourceLine]:
+    return gold_from(obj), source
+
+
+def _spans(value: Json) -> tuple[GoldSpan, ...]:
+    if value is None:
+        return ()
+    if not isinstance(value, list):
+        raise UnusableError("spans_wrong_type", "spans is not a list", "Write spans as a list of objects.")
+    return tuple(_span(place, item) for place, item in enumerate(value, start=1))
+
+
+def _span(place: int, item: Json) -> GoldSpan:
+    span: Mapping[str, Json] = item if isinstance(item, dict) else {}
+    doc_id, quote = text_of(span.get("doc_id")), span.get("quote")
+    if doc_id is None or not isinstance(quote, str):
+        reason = f"span {place} has no doc_id or no quote"
+        raise UnusableError("span_without_place", reason, "Give every span its doc_id, page_idx and quote.")
+    page_idx, note = page_of(span)
+    if note == "page_below_one":
+        reason = f"span {place} has page {span.get('page')}, and page counts from 1"
+        raise UnusableError("page_below_one", reason, "Write the 0-based page as page_idx.")
+    return GoldSpan(doc_id, page_idx, quote, offsets_of(span.get("offsets")))
+
+
+def _duplicate(question: GoldQuestion, source: SourceLine) -> LineIssue:
+    return LineIssue(
+        source=source,
+        code="duplicate_q_id",
+        reason=f"the gold question {question.q_id!r} came before; the last one counts",
+        remedy="Give every gold question a q_id of its own.",
+        excerpt=question.q[:200],
+    )
