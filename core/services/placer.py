@@ -1,0 +1,112 @@
+"""Placed spans and drawn pages, remembered for as long as their file stays the same.
+
+A click reruns a whole page script; what it showed before must not cost a worker's time again. Keys hold the
+file's size and time of change, so that a replaced document is read anew.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Sequence
+from pathlib import Path
+from typing import Generic, Protocol, TypeVar
+
+from core.errors import EvidenceFault
+from core.evidence.types import DocumentInfo, FoundSpan, PageImage, SpanQuery
+
+V = TypeVar("V")
+Fingerprint = tuple[str, int, int]
+
+REMEMBERED_SPANS = 4_096
+REMEMBERED_PAGES = 24
+
+
+class PageSource(Protocol):
+    """What opens documents; `core.evidence.client.PdfPool` does."""
+
+    def document(self, path: Path) -> DocumentInfo: ...
+
+    def locate_many(self, path: Path, queries: Sequence[SpanQuery]) -> list[FoundSpan]: ...
+
+    def render(self, path: Path, page_idx: int) -> PageImage: ...
+
+
+class Recent(Generic[V]):
+    """The values asked for last, at most `limit` of them. Safe to share between threads."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._values: OrderedDict[Hashable, V] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: Hashable) -> V | None:
+        """The value kept under `key`, None when there is none (any more)."""
+        with self._lock:
+            if key in self._values:
+                self._values.move_to_end(key)
+            return self._values.get(key)
+
+    def put(self, key: Hashable, value: V) -> None:
+        """Keeps `value`; the one not asked for longest makes room."""
+        with self._lock:
+            self._values[key] = value
+            self._values.move_to_end(key)
+            while len(self._values) > self._limit:
+                self._values.popitem(last=False)
+
+    def get_or_make(self, key: Hashable, make: Callable[[], V]) -> V:
+        """The value under `key`, made first where it is missing. Two threads may both make it."""
+        found = self.get(key)
+        if found is None:
+            found = make()
+            self.put(key, found)
+        return found
+
+
+class Placer:
+    """A `PageSource` with a memory. Faults are not remembered: the next look asks again."""
+
+    def __init__(self, source: PageSource) -> None:
+        self._source = source
+        self._documents: Recent[DocumentInfo] = Recent(REMEMBERED_PAGES)
+        self._pages: Recent[PageImage] = Recent(REMEMBERED_PAGES)
+        self._spans: Recent[FoundSpan] = Recent(REMEMBERED_SPANS)
+
+    def document(self, path: Path) -> DocumentInfo:
+        """How many pages, and their printed labels. Raises `EvidenceFault`."""
+        return self._documents.get_or_make(fingerprint(path), lambda: self._source.document(path))
+
+    def page(self, path: Path, page_idx: int) -> PageImage:
+        """One page as a picture. Raises `EvidenceFault`."""
+        key = (fingerprint(path), page_idx)
+        return self._pages.get_or_make(key, lambda: self._source.render(path, page_idx))
+
+    def locate(self, path: Path, queries: Sequence[SpanQuery]) -> list[FoundSpan]:
+        """The queries' places, in their order; only those not yet known are looked for."""
+        stamp = fingerprint(path)
+        found: dict[SpanQuery, FoundSpan] = {}
+        for query in queries:
+            if (known := self._spans.get((stamp, query))) is not None:
+                found[query] = known
+        missing = [query for query in dict.fromkeys(queries) if query not in found]
+        if missing:
+            fresh = self._source.locate_many(path, missing)
+            found.update(zip(missing, fresh, strict=True))
+            for query in missing:
+                self._spans.put((stamp, query), found[query])
+        return [found[query] for query in queries]
+
+
+def fingerprint(path: Path) -> Fingerprint:
+    """Path, size and time of change. Raises `EvidenceFault` for a file that is not there."""
+    try:
+        stat = path.stat()
+    except OSError as error:
+        raise EvidenceFault.of(
+            "missing",
+            f"The document cannot be read: {error.strerror}.",
+            where=str(path),
+            remedy="Put the file there, or mend its path in the manifest.",
+        ) from error
+    return str(path), stat.st_size, stat.st_mtime_ns

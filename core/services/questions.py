@@ -1,0 +1,165 @@
+"""One question as its page shows it: the record, why its label, what was retrieved, cited and gold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from core.contracts.records import Candidate, Chunk, Citation, GoldQuestion, StageName, Trace
+from core.traces.canonical import Measures, citations, filled_from, measures, stages
+from core.triage.corpus import Corpus
+from core.triage.explain import Explanation, explain
+from core.triage.reflect import reflect
+from core.triage.types import Profile, ReportRow
+
+GoldMark = Literal["chunk", "page", "section"]
+QuoteFrom = Literal["payload", "chunk"]
+
+
+@dataclass(frozen=True, slots=True)
+class CitationView:
+    """A citation with its quote. `is_resolved`: its chunk is known; `is_retrieved`: the answerer saw it."""
+
+    citation: Citation
+    quote_from: QuoteFrom | None
+    is_retrieved: bool
+    is_resolved: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateView:
+    """A candidate of one stage, completed from its chunk's record (`text` None: the chunk is not known).
+
+    `was_rank` is its rank in the stage before, `cited_by` the numbers of the citations that point at it.
+    `gold` says by what it is right: the very chunk, else a page with a gold span, else the gold section.
+    """
+
+    candidate: Candidate
+    was_rank: int | None
+    cited_by: tuple[int, ...]
+    gold: GoldMark | None
+
+
+@dataclass(frozen=True, slots=True)
+class StageView:
+    """One ranked list."""
+
+    name: StageName
+    candidates: tuple[CandidateView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionView:
+    """Everything about one question that needs no document open. Stages stand in the pipeline's order."""
+
+    trace: Trace
+    row: ReportRow
+    explanation: Explanation
+    profile: Profile
+    measures: Measures
+    citations: tuple[CitationView, ...]
+    stages: tuple[StageView, ...]
+    gold: GoldQuestion | None
+
+    @property
+    def last_stage(self) -> StageView | None:
+        """The stage that rank 1 is read from: the last one before the answerer's own list."""
+        order: tuple[StageName, ...] = ("reranked", "fused", "retrieved", "chunks")
+        named = {stage.name: stage for stage in self.stages}
+        return next((named[name] for name in order if name in named), None)
+
+
+def load_question(
+    trace: Trace,
+    *,
+    chunks: Mapping[str, Chunk],
+    gold: Mapping[str, GoldQuestion],
+    corpus: Corpus,
+    profile: Profile,
+) -> QuestionView:
+    """Joins a trace with its chunks, its gold question and the reasons for its label.
+
+    The label is worked out from the record itself, by the same function as the index's, so that page and
+    table cannot differ.
+    """
+    known = gold.get(trace.q_id)
+    cited = tuple(_citation(item, trace, chunks) for item in citations(trace))
+    return QuestionView(
+        trace=trace,
+        row=reflect(trace, corpus, profile),
+        explanation=explain(trace, corpus, profile),
+        profile=profile,
+        measures=measures(trace),
+        citations=cited,
+        stages=_stages(trace, chunks, cited, known),
+        gold=known,
+    )
+
+
+def completed(candidate: Candidate, chunk: Chunk | None) -> Candidate:
+    """The candidate with document, section, page and text from its chunk where the trace leaves them open."""
+    if chunk is None:
+        return candidate
+    return replace(
+        candidate,
+        doc_id=candidate.doc_id or chunk.doc_id,
+        section_id=candidate.section_id or chunk.section_id or chunk.section_number,
+        page_idx=chunk.page_idx if candidate.page_idx is None else candidate.page_idx,
+        text=chunk.text if candidate.text is None else candidate.text,
+    )
+
+
+def _citation(citation: Citation, trace: Trace, chunks: Mapping[str, Chunk]) -> CitationView:
+    chunk = chunks.get(citation.chunk_id) if citation.chunk_id is not None else None
+    quote_from: QuoteFrom | None = "payload" if citation.quote else ("chunk" if chunk else None)
+    return CitationView(
+        citation=filled_from(citation, chunk) if chunk else citation,
+        quote_from=quote_from,
+        is_retrieved=citation.chunk_id in trace.chunk_ids,
+        is_resolved=chunk is not None,
+    )
+
+
+def _stages(
+    trace: Trace,
+    chunks: Mapping[str, Chunk],
+    cited: Iterable[CitationView],
+    gold: GoldQuestion | None,
+) -> tuple[StageView, ...]:
+    cited_by: dict[str, tuple[int, ...]] = {}
+    for item in cited:
+        if (chunk_id := item.citation.chunk_id) is not None:
+            cited_by[chunk_id] = (*cited_by.get(chunk_id, ()), item.citation.number)
+    views: list[StageView] = []
+    ranks_before: Mapping[str, int] = {}
+    for stage in stages(trace):
+        listed = [completed(candidate, chunks.get(candidate.chunk_id)) for candidate in stage.candidates]
+        views.append(
+            StageView(
+                stage.name,
+                tuple(
+                    CandidateView(
+                        candidate=candidate,
+                        was_rank=ranks_before.get(candidate.chunk_id),
+                        cited_by=cited_by.get(candidate.chunk_id, ()),
+                        gold=gold_mark(candidate, gold),
+                    )
+                    for candidate in listed
+                ),
+            )
+        )
+        ranks_before = {candidate.chunk_id: candidate.rank for candidate in reversed(listed)}
+    return tuple(views)
+
+
+def gold_mark(candidate: Candidate, gold: GoldQuestion | None) -> GoldMark | None:
+    """By what a candidate is right, the strongest reason first; None where nothing says so."""
+    if gold is None:
+        return None
+    if candidate.chunk_id in gold.chunks:
+        return "chunk"
+    places = {(span.doc_id, span.page_idx) for span in gold.spans if span.page_idx is not None}
+    if (candidate.doc_id, candidate.page_idx) in places:
+        return "page"
+    return "section" if candidate.section_id in gold.sections else None

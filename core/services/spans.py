@@ -1,0 +1,209 @@
+"""The page that belongs to a choice: which span is meant, where it stands, what else lies on its page.
+
+Only the spans of the chosen document are placed, and of its gold and retrieved passages only those of the
+page that is shown: a click must not open every document of a trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from core.contracts.records import Box, Chunk
+from core.errors import Fault, Problem
+from core.evidence.types import FoundSpan, PageImage, SpanQuery
+from core.manifest.paths import artifact_path
+from core.manifest.types import Document, Manifest
+from core.services.placer import Placer
+from core.services.places import Layer, PageSpan, shapes
+from core.services.questions import CitationView, QuestionView
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A passage that can be shown. `id` is `cite:2`, `chunk:…` or `gold:1`; `query.quote` may be empty."""
+
+    id: str
+    layer: Layer
+    tag: str
+    doc_id: str | None
+    query: SpanQuery
+
+
+@dataclass(frozen=True, slots=True)
+class PageView:
+    """What stands on the right: a page with its spans, or the problem that keeps it away.
+
+    `found` holds the placed spans by `Target.id`. `page_idx` is the page that is shown (None where there is
+    none), `printed` its own label. `text` stands in for the page of a document without pages.
+    """
+
+    target: Target
+    document: Document | None = None
+    page_idx: int | None = None
+    page_count: int | None = None
+    printed: str | None = None
+    image: PageImage | None = None
+    spans: tuple[PageSpan, ...] = ()
+    found: Mapping[str, FoundSpan] = field(default_factory=dict)
+    text: str | None = None
+    problem: Problem | None = None
+
+    @property
+    def chosen(self) -> FoundSpan | None:
+        """Where the chosen passage stands, None while it could not be looked for."""
+        return self.found.get(self.target.id)
+
+
+def targets_of(view: QuestionView) -> tuple[Target, ...]:
+    """Every passage of a question: its citations, the candidates (those of the last stage first), gold."""
+    cited = (_cited(item) for item in view.citations)
+    gold = (
+        Target(f"gold:{n}", "gold", "gold", span.doc_id, SpanQuery(span.quote, span.page_idx, span.offsets))
+        for n, span in enumerate(view.gold.spans if view.gold else (), start=1)
+    )
+    return (*cited, *_retrieved(view), *gold)
+
+
+def choose(targets: Sequence[Target], *, cite: int | None = None, chunk: str | None = None) -> Target | None:
+    """The passage that the URL means: its chunk, else its citation, else the first that names a document."""
+    wanted = f"chunk:{chunk}" if chunk is not None else f"cite:{cite}" if cite is not None else None
+    named = next((target for target in targets if target.id == wanted), None)
+    return named or next((target for target in targets if target.doc_id), None)
+
+
+def chunk_target(chunk: Chunk, *, tag: str = "chunk") -> Target:
+    """The place of a chunk, with or without a question that retrieved it."""
+    query = SpanQuery(chunk.text, chunk.page_idx, chunk.offsets, chunk.box, chunk.box_space)
+    return Target(f"chunk:{chunk.chunk_id}", "retrieved", tag, chunk.doc_id, query)
+
+
+def locate_view(
+    chosen: Target,
+    targets: Sequence[Target],
+    *,
+    manifest: Manifest,
+    placer: Placer,
+    page: int | None = None,
+) -> PageView:
+    """The page of `chosen`, or the page `page` of its document, with every span that lies on it.
+
+    A fault becomes the view's `problem`; nothing is raised for a document that cannot be shown.
+    """
+    document, problem = _document(chosen, manifest)
+    if document is None or problem is not None:
+        return PageView(chosen, document, problem=problem)
+    if not document.paged:
+        return PageView(chosen, document, page_idx=0, text=chosen.query.quote)
+    view = PageView(chosen, document, page_idx=page if page is not None else chosen.query.cited_page_idx)
+    try:
+        path = artifact_path(manifest, document.artifact)
+        return _on_page(view, [t for t in targets if t.doc_id == document.doc_id], path, placer, page)
+    except Fault as fault:
+        return replace(view, problem=fault.problems[0])
+
+
+def _on_page(
+    view: PageView, targets: Sequence[Target], path: Path, placer: Placer, page: int | None
+) -> PageView:
+    info = placer.document(path)
+    view = replace(view, page_count=info.page_count)
+    cited = [target for target in targets if target.layer == "cited"]
+    found = _placed([view.target, *cited], path, placer)
+    page_idx = _page_to_show(view.target, found.get(view.target.id), page)
+    view = replace(view, page_idx=page_idx, found=found)
+    if not 0 <= page_idx < info.page_count:
+        return replace(view, problem=_beyond(view, page_idx, info.page_count))
+    nearby = [t for t in targets if t.layer != "cited" and t.query.cited_page_idx == page_idx]
+    found = {**_placed(nearby, path, placer), **found}
+    image = placer.page(path, page_idx)
+    shown = {target.id: target for target in (*nearby, *cited, view.target)}
+    return replace(
+        view,
+        printed=info.labels[page_idx] if page_idx < len(info.labels) else None,
+        image=image,
+        found=found,
+        spans=_drawn(shown.values(), view.target, found, image),
+    )
+
+
+def _placed(targets: Iterable[Target], path: Path, placer: Placer) -> dict[str, FoundSpan]:
+    quoted = [target for target in targets if target.query.quote.strip()]
+    places = placer.locate(path, [target.query for target in quoted])
+    return {target.id: place for target, place in zip(quoted, places, strict=True)}
+
+
+def _page_to_show(target: Target, found: FoundSpan | None, page: int | None) -> int:
+    """The page asked for, else the one where the text stands, else the cited one, else the first."""
+    candidates = (page, found.page_idx if found else None, target.query.cited_page_idx)
+    return next((page_idx for page_idx in candidates if page_idx is not None), 0)
+
+
+def _drawn(
+    targets: Iterable[Target], chosen: Target, found: Mapping[str, FoundSpan], image: PageImage
+) -> tuple[PageSpan, ...]:
+    """The placed spans of this page, the chosen one last, so that it lies on top."""
+    spans = []
+    for target in targets:
+        place = found.get(target.id)
+        if place is None or not (rects := _rects_on(place, image.page.page_idx)):
+            continue
+        is_chosen = target.id == chosen.id
+        spans.append(PageSpan(target.id, target.layer, target.tag, shapes(rects, image), is_chosen))
+    return tuple(sorted(spans, key=lambda span: span.chosen))
+
+
+def _rects_on(place: FoundSpan, page_idx: int) -> tuple[Box, ...]:
+    if place.page_idx == page_idx:
+        return place.rects
+    return next((other.rects for other in place.alternatives if other.page_idx == page_idx), ())
+
+
+def _document(target: Target, manifest: Manifest) -> tuple[Document | None, Problem | None]:
+    if target.doc_id is None:
+        return None, Problem(
+            "no_document",
+            "nothing says which document this passage is from",
+            where=target.id,
+            remedy="Give the candidate, the chunk or the citation a `doc_id`, and import again.",
+        )
+    document = manifest.document(target.doc_id)
+    if document is None:
+        return None, Problem(
+            "document_not_listed",
+            f"the workspace has no document {target.doc_id}, so its page cannot be shown",
+            where=f"{manifest.file or manifest.folder}: documents",
+            remedy="Put the file into the workspace and list it under `documents` with this doc_id.",
+        )
+    return document, None
+
+
+def _beyond(view: PageView, page_idx: int, page_count: int) -> Problem:
+    return Problem(
+        "page_out_of_range",
+        f"page_idx {page_idx} (PDF page {page_idx + 1}) lies beyond the end: there are {page_count} pages",
+        where=view.target.doc_id or "",
+        remedy="Check the producer's page base (page_idx counts from 0) and the document's edition.",
+    )
+
+
+def _cited(view: CitationView) -> Target:
+    cited = view.citation
+    query = SpanQuery(
+        cited.quote or "", cited.page_idx, cited.offsets, cited.box, cited.box_space if cited.box else None
+    )
+    return Target(f"cite:{cited.number}", "cited", f"cited {cited.number}", cited.doc_id, query)
+
+
+def _retrieved(view: QuestionView) -> Iterable[Target]:
+    """Each candidate once, with its rank in the latest stage that holds it."""
+    last = view.last_stage
+    stages = ([last] if last else []) + [stage for stage in view.stages if stage is not last]
+    seen: set[str] = set()
+    for candidate in (item.candidate for stage in stages for item in stage.candidates):
+        if candidate.chunk_id not in seen:
+            seen.add(candidate.chunk_id)
+            query = SpanQuery(candidate.text or "", candidate.page_idx)
+            tag = f"rank {candidate.rank}"
+            yield Target(f"chunk:{candidate.chunk_id}", "retrieved", tag, candidate.doc_id, query)
