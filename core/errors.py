@@ -10,6 +10,11 @@ from dataclasses import dataclass
 from typing import Self
 
 
+def printable(text: str) -> str:
+    """`text` for a terminal: control characters as escapes, so that it cannot act on the screen."""
+    return "".join(char if char.isprintable() or char == "\n" else ascii(char)[1:-1] for char in text)
+
+
 @dataclass(frozen=True, slots=True)
 class Problem:
     """One thing that is wrong with the input, as data: it can be listed, counted and shown.
@@ -28,10 +33,10 @@ class Problem:
         parts = [f"{self.where}: {self.message}" if self.where else self.message]
         if self.remedy:
             parts.append(self.remedy)
-        return " — ".join(parts)
+        return printable(" — ".join(parts))
 
 
-class Fault(Exception):
+class Fault(Exception):  # noqa: N818 - the input is at fault, not the program
     """Input that cannot be used. Carries the `Problem`s that say why; the command line exits with 2."""
 
     def __init__(self, *problems: Problem) -> None:

@@ -259,7 +259,7 @@ def _unknown_keys(text: YamlText) -> Iterable[Problem]:
             yield Problem(
                 "unknown_key",
                 f"`{key_of([*path, name], text.value)}` is not a key that this version reads; it is kept",
-                where=text.place([*path, name]),
+                where=text.place_of_key(path, name),
                 remedy="check its spelling",
                 severity="warning",
             )

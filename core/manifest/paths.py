@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from pathlib import Path
 
@@ -67,7 +68,7 @@ def _resolve(root: Path, ref: str) -> Path:
             "missing",
             "does not exist",
             where=str(root / ref),
-            remedy="put the file there, or correct the path in the manifest",
+            remedy=f"correct its path, or put it there: cp FILE {shlex.quote(str(root / ref))}",
         ) from None
     except (OSError, RuntimeError) as error:  # RuntimeError: a loop of symbolic links
         reason = getattr(error, "strerror", None) or "a loop of symbolic links"
@@ -89,7 +90,7 @@ def root_folder(manifest: Manifest, name: str | None) -> Path:
             "root_not_trusted",
             f"the root `{name}` ({folder}) lies outside the workspace and was not confirmed",
             where=f"roots.{name}",
-            remedy=f"if you trust it: proofspan check {manifest.folder} --trust-roots",
+            remedy=f"if you trust it: proofspan check {shlex.quote(str(manifest.folder))} --trust-roots",
         )
     return folder
 
@@ -99,6 +100,10 @@ def artifact_path(manifest: Manifest, artifact: Artifact) -> Path:
     try:
         return resolve_reference(root_folder(manifest, artifact.root), artifact.path)
     except ManifestFault as fault:
+        file = str(manifest.file or manifest.folder)
         raise ManifestFault(
-            *(replace(problem, message=f"`{artifact.key}`: {problem.message}") for problem in fault.problems)
+            *(
+                replace(problem, message=f"`{artifact.key}`: {problem.message}", where=problem.where or file)
+                for problem in fault.problems
+            )
         ) from None

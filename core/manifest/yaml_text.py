@@ -69,8 +69,16 @@ class YamlText:
             if child is None:
                 break
             node = child
-        mark = node.start_mark if node is not None else None
-        return _where(self.file, mark)
+        return _where(self.file, node.start_mark if node is not None else None)
+
+    def place_of_key(self, path: Sequence[str | int], name: str) -> str:
+        """`file:line:column` of the key `name` itself in the mapping at `path`."""
+        node = self.root
+        for step in path:
+            node = _child(node, step)
+        pairs = node.value if isinstance(node, yaml.MappingNode) else []
+        marks = (key.start_mark for key, _ in pairs if key.value == name)
+        return _where(self.file, next(marks, node.start_mark if node is not None else None))
 
 
 def read_yaml(file: Path) -> YamlText:

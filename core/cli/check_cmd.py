@@ -1,0 +1,239 @@
+"""`proofspan check`: is everything there that the manifest names, and is it what it was?"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NoReturn
+
+import click
+from rich.console import Console
+from rich.filesize import decimal
+from rich.markup import escape
+from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColumn
+from rich.table import Table
+from rich.text import Text
+
+from core.errors import Problem, printable
+from core.manifest import trust
+from core.manifest.check import (
+    ArtifactCheck,
+    CheckReport,
+    OnProgress,
+    check_workspace,
+    sha256_lines,
+)
+from core.manifest.load import load_manifest
+from core.manifest.types import Manifest
+
+PROGRESS_AFTER_SECONDS = 1.0
+#: Wide enough for keys and paths where nothing says how wide the output is.
+WIDTH_WITHOUT_TERMINAL = 140
+
+#: More exact than the state where the first problem's code says more.
+_WORDS = {
+    "path_refused": "path refused",
+    "path_outside": "leaves its folder",
+    "root_not_trusted": "root not confirmed",
+    "not_a_file": "not a file",
+    "pdf_is_html": "is a web page",
+    "json_is_html": "is a web page",
+    "jsonl_is_csv": "is CSV",
+    "empty_file": "is empty",
+}
+_STATES = {
+    "ok": ("✓", "good", "green"),
+    "missing": ("✗", "missing", "red"),
+    "unreadable": ("✗", "unreadable", "red"),
+    "hash_differs": ("✗", "hash differs", "red"),
+    "wrong_content": ("✗", "wrong content", "red"),
+}
+
+
+@click.command("check")
+@click.argument("workspace", type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+@click.option("--no-hashes", is_flag=True, help="Leave out comparing files with their sha256.")
+@click.option("--sha256-lines", "as_lines", is_flag=True, help="Print each artifact's sha256 line to paste.")
+@click.option("--trust-roots", is_flag=True, help="Confirm the folders in `roots`, now and later.")
+def command(workspace: Path, as_json: bool, no_hashes: bool, as_lines: bool, trust_roots: bool) -> None:
+    """Verify a workspace: every artifact there, readable, of the right kind, with the right hash.
+
+    Exit status: 0 nothing is wrong, 1 something is, 2 the manifest itself cannot be used.
+    """
+    manifest = load_manifest(workspace)
+    if trust_roots:
+        for _, folder in trust.untrusted_roots(manifest):
+            trust.remember(manifest.folder, folder)
+    with _progress() as on_progress:
+        report = check_workspace(manifest, hashes=not no_hashes, every_hash=as_lines, on_progress=on_progress)
+    if as_lines:
+        _print_lines(report)
+    elif as_json:
+        click.echo(json.dumps(report_to_json(report), ensure_ascii=False, indent=2, sort_keys=True))
+    else:
+        _print_report(report, _console())
+    sys.exit(0 if report.ok else 1)
+
+
+def _print_lines(report: CheckReport) -> NoReturn:
+    """The lines alone on stdout; a hash that differs is what they are asked for, the rest is still wrong."""
+    for line in sha256_lines(report):
+        click.echo(printable(line))
+    others = [p for p in report.problems if p.severity == "error" and p.code != "hash_differs"]
+    for problem in others:
+        click.echo(f"error: {problem}", err=True)
+    sys.exit(1 if others else 0)
+
+
+def report_to_json(report: CheckReport) -> dict[str, Any]:
+    """The report as plain data: sizes in bytes, a state for each artifact, every problem with its remedy."""
+    return {
+        "name": report.manifest.name,
+        "workspace": str(report.manifest.folder),
+        "ok": report.ok,
+        "hashes_compared": report.hashed,
+        "artifacts": [_artifact_to_json(check) for check in report.artifacts],
+        "manifest_problems": [_problem_to_json(problem) for problem in report.others],
+    }
+
+
+def _artifact_to_json(check: ArtifactCheck) -> dict[str, Any]:
+    return {
+        "key": check.artifact.key,
+        "path": check.artifact.path,
+        "root": check.artifact.root,
+        "state": check.state,
+        "size": check.size,
+        "sha256": check.sha256,
+        "sha256_expected": check.artifact.sha256,
+        "problems": [_problem_to_json(problem) for problem in check.problems],
+    }
+
+
+def _problem_to_json(problem: Problem) -> dict[str, str]:
+    return {
+        "code": problem.code,
+        "severity": problem.severity,
+        "message": problem.message,
+        "where": problem.where,
+        "remedy": problem.remedy,
+    }
+
+
+def _console() -> Console:
+    return Console(width=None if sys.stdout.isatty() else WIDTH_WITHOUT_TERMINAL, highlight=False)
+
+
+def _print_report(report: CheckReport, console: Console) -> None:
+    console.print(_title(report.manifest))
+    console.print()
+    console.print(_table(report))
+    if report.problems:
+        console.print()
+    for problem in report.problems:
+        _print_problem(problem, console)
+    console.print()
+    console.print(summary(report))
+
+
+def _title(manifest: Manifest) -> Text:
+    return Text.assemble((printable(manifest.name), "bold"), "  ", (printable(str(manifest.folder)), "dim"))
+
+
+def _table(report: CheckReport) -> Table:
+    table = Table(box=None, pad_edge=False, show_header=True, header_style="dim")
+    table.add_column("")
+    table.add_column("artifact", overflow="fold")
+    table.add_column("path", overflow="fold")
+    table.add_column("size", justify="right", no_wrap=True)
+    table.add_column("state", no_wrap=True)
+    for check in report.artifacts:
+        sign, words, style = _STATES[check.state]
+        table.add_row(
+            Text(sign, style),
+            Text(printable(check.artifact.key)),
+            Text(printable(_path_of(check)), "dim"),
+            Text("" if check.size is None else decimal(check.size)),
+            Text(_state_words(check, words, hashed=report.hashed), style),
+        )
+    return table
+
+
+def _path_of(check: ArtifactCheck) -> str:
+    root = check.artifact.root
+    return f"{root}: {check.artifact.path}" if root else check.artifact.path
+
+
+def _state_words(check: ArtifactCheck, words: str, *, hashed: bool) -> str:
+    if check.state != "ok":
+        return _WORDS.get(check.problems[0].code, words)
+    if check.file is None:
+        return "not written yet"
+    if check.artifact.sha256 is None:
+        return f"{words}, no hash given"
+    return f"{words}, hash agrees" if hashed else f"{words}, hash not compared"
+
+
+def _print_problem(problem: Problem, console: Console) -> None:
+    is_error = problem.severity == "error"
+    head = Text.assemble(
+        (problem.severity, "bold red" if is_error else "bold yellow"), "  ", printable(problem.message)
+    )
+    console.print(head, soft_wrap=True)
+    for name, value in (("where", problem.where), ("remedy", problem.remedy)):
+        if value:
+            console.print(Text.assemble((f"  {name:<7}", "dim"), printable(value)), soft_wrap=True)
+
+
+def summary(report: CheckReport) -> Text:
+    """`9 of 10 artifacts are good · 6 hashes agree · 1 error · 2 warnings`."""
+    checks = report.artifacts
+    good = sum(check.state == "ok" for check in checks)
+    agreeing = sum(
+        check.state == "ok" and check.sha256 == check.artifact.sha256 is not None for check in checks
+    )
+    errors = sum(problem.severity == "error" for problem in report.problems)
+    warnings = len(report.problems) - errors
+    parts = [f"{good} of {_count(len(checks), 'artifact')} {'is' if good == 1 else 'are'} good"]
+    if report.hashed:
+        parts.append(f"{_count(agreeing, 'hash', 'hashes')} {'agrees' if agreeing == 1 else 'agree'}")
+    if errors:
+        parts.append(_count(errors, "error"))
+    if warnings:
+        parts.append(_count(warnings, "warning"))
+    return Text(" · ".join(parts), "bold green" if report.ok else "bold red")
+
+
+def _count(number: int, one: str, many: str | None = None) -> str:
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+@contextmanager
+def _progress() -> Iterator[OnProgress]:
+    """A bar on stderr, which appears only where hashing takes longer than a second."""
+    bar = Progress(
+        TextColumn("hashing {task.fields[key]}"),
+        BarColumn(),
+        DownloadColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    started = time.monotonic()
+    tasks: list[TaskID] = []
+
+    def on_progress(key: str, done: int, total: int) -> None:
+        if not tasks and time.monotonic() - started > PROGRESS_AFTER_SECONDS:
+            bar.start()
+            tasks.append(bar.add_task("hashing", total=total, key=""))
+        for task in tasks:
+            bar.update(task, completed=done, key=escape(printable(key)))
+
+    try:
+        yield on_progress
+    finally:
+        bar.stop()
