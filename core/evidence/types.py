@@ -42,7 +42,11 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class FoundSpan:
-    """Where a quote stands. `agreement` in 0–1; `rects` one box a line of text, empty when not found."""
+    """Where a quote stands. `agreement` in 0–1; `rects` one box a line of text, empty when not found.
+
+    `alternatives` are other places that agree as well; `continues` where the rest of the quote stands when it
+    runs over the edge of the page.
+    """
 
     status: Status
     page_idx: int | None
@@ -51,6 +55,7 @@ class FoundSpan:
     rects: tuple[Box, ...] = ()
     differences: tuple[Difference, ...] = ()
     alternatives: tuple[Place, ...] = ()
+    continues: tuple[Place, ...] = ()
     note: str = ""
 
 

@@ -1,0 +1,283 @@
+"""A quote's tokens against a page's tokens: where the quote stands and how well it agrees, word by word.
+
+Letters may be compared to *find* a place (a squeezed search finds a quote whatever its spaces and hyphens);
+only words *confirm* it. An alignment starts from the window of the page that shares the most of the quote's
+words, pairs them by edit distance (Levenshtein 1966, rapidfuzz), repairs split, joined and misread words,
+and is then cut to the stretch in which what agrees outweighs what does not (Kadane's maximum subarray).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from rapidfuzz.distance import Levenshtein
+
+from core.evidence.tokens import Tokens
+
+#: Two words that share this much of their letters are one word, misread. (One letter in three may differ.)
+NEAR = 0.62
+#: What a word of the quote that is not there, and a word of the page that the quote lacks, cost its stretch.
+MISSING_COST = 0.8
+EXTRA_COST = 0.5
+#: Stretches larger than this (product of both lengths) are not repaired word by word.
+MAX_REPAIR = 900
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A run of quote tokens against a run of page tokens (half open), and how alike they are (0–1)."""
+
+    quote: tuple[int, int]
+    page: tuple[int, int]
+    likeness: float
+
+    @property
+    def agrees(self) -> bool:
+        """Whether both sides are the same words."""
+        return self.likeness > 0
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """A stretch of a page that a quote was aligned with; ranges are half open, in tokens.
+
+    `matched` is the weight of the quote's words that were found, `total` of all its words, `spanned` of the
+    page's words in the stretch. `longest_run` counts equal tokens without interruption.
+    """
+
+    units: tuple[Unit, ...]
+    quote: tuple[int, int]
+    page: tuple[int, int]
+    matched: float
+    total: float
+    aligned: float
+    spanned: float
+    longest_run: int
+
+    @property
+    def coverage(self) -> float:
+        """The share of the quote that was found."""
+        return self.matched / self.total if self.total else 0.0
+
+    @property
+    def agreement(self) -> float:
+        """Found words against all words of quote and stretch (Dice), by weight."""
+        return min(1.0, 2 * self.matched / (self.total + self.spanned)) if self.total else 0.0
+
+    @property
+    def inner_agreement(self) -> float:
+        """The same, of the part of the quote that was aligned only."""
+        return min(1.0, 2 * self.matched / (self.aligned + self.spanned)) if self.aligned else 0.0
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every word agrees and no word of the page comes between."""
+        return all(unit.likeness == 1.0 for unit in self.units)
+
+
+def weight(key: str) -> float:
+    """How much a token says: short words say little, a number says as much as a long word."""
+    if len(key) >= 4 or key[-1].isdigit() or key[-1] == "%":
+        return 1.0
+    return 0.6 if len(key) == 3 else 0.35
+
+
+def occurrences(quote: Tokens, page: Tokens) -> Iterator[tuple[int, int]]:
+    """Token ranges (half open) of the page that hold the quote letter by letter, in order, without overlap."""
+    needle = quote.squeezed
+    position = page.squeezed.find(needle) if needle else -1
+    while position >= 0:
+        yield page.token_at(position), page.token_at(position + len(needle) - 1) + 1
+        position = page.squeezed.find(needle, position + len(needle))
+
+
+def windows(quote: Tokens, page: Tokens, *, limit: int, share: float) -> list[tuple[int, int]]:
+    """Stretches of the page that share most of the quote's words, best first, at most `limit`.
+
+    Only those that share at least `share` of the quote's weight. Linear in the length of the page.
+    """
+    wanted = Counter(quote.keys)
+    total = sum(weight(key) * count for key, count in wanted.items())
+    size = len(quote) + max(4, len(quote) // 4)
+    scores = _window_scores(wanted, page.keys, size)
+    found: list[tuple[int, int]] = []
+    for score, end in sorted(((-score, end) for end, score in enumerate(scores, start=1)), key=lambda s: s):
+        if -score < share * total or len(found) == limit:
+            break
+        start = max(0, end - size)
+        if all(abs(start - other) > size // 2 for other, _ in found):
+            found.append((start, end))
+    slack = max(6, len(quote) // 5)
+    return [(max(0, start - slack), min(len(page), end + slack)) for start, end in found]
+
+
+def _window_scores(wanted: Counter[str], keys: Sequence[str], size: int) -> list[float]:
+    """For every end of a window of `size` tokens: the weight of the wanted words in it."""
+    held: Counter[str] = Counter()
+    score, scores = 0.0, []
+    for end, key in enumerate(keys):
+        if key in wanted:
+            if held[key] < wanted[key]:
+                score += weight(key)
+            held[key] += 1
+        if end >= size and (gone := keys[end - size]) in wanted:
+            held[gone] -= 1
+            if held[gone] < wanted[gone]:
+                score -= weight(gone)
+        scores.append(score)
+    return scores
+
+
+def align(quote: Tokens, page: Tokens, window: tuple[int, int]) -> Alignment | None:
+    """The quote against one window of the page, cut to the stretch that agrees; None if nothing does."""
+    low, high = window
+    units: list[Unit] = []
+    stretch: list[int] | None = None
+    for step in Levenshtein.opcodes(quote.keys, page.keys[low:high]):
+        if step.tag == "equal":
+            if stretch:
+                units.extend(_repair(quote, page, *stretch))
+                stretch = None
+            for offset in range(step.src_end - step.src_start):
+                q, p = step.src_start + offset, low + step.dest_start + offset
+                units.append(Unit((q, q + 1), (p, p + 1), 1.0))
+        elif stretch is None:
+            stretch = [step.src_start, step.src_end, low + step.dest_start, low + step.dest_end]
+        else:
+            stretch[1], stretch[3] = step.src_end, low + step.dest_end
+    if stretch:
+        units.extend(_repair(quote, page, *stretch))
+    return _cut(quote, page, units)
+
+
+def _repair(quote: Tokens, page: Tokens, q0: int, q1: int, p0: int, p1: int) -> list[Unit]:
+    """Units for a stretch in which the tokens differ: split, joined and misread words are found again."""
+    if q0 == q1 or p0 == p1 or (q1 - q0) * (p1 - p0) > MAX_REPAIR:
+        return _unmatched(q0, q1, p0, p1)
+    best = _pairings(quote, page, q0, q1, p0, p1)
+    units: list[Unit] = []
+    q, p = q0, p0
+    for unit in best:
+        units.extend(_unmatched(q, unit.quote[0], p, unit.page[0]))
+        units.append(unit)
+        q, p = unit.quote[1], unit.page[1]
+    units.extend(_unmatched(q, q1, p, p1))
+    return units
+
+
+def _unmatched(q0: int, q1: int, p0: int, p1: int) -> list[Unit]:
+    """The unit of a stretch that agrees in nothing; none for an empty stretch."""
+    return [Unit((q0, q1), (p0, p1), 0.0)] if q0 < q1 or p0 < p1 else []
+
+
+def _pairings(quote: Tokens, page: Tokens, q0: int, q1: int, p0: int, p1: int) -> list[Unit]:
+    """The units of highest total weight, in order, that pair one, two or three tokens with one another."""
+    rows, columns = q1 - q0 + 1, p1 - p0 + 1
+    score = [[0.0] * columns for _ in range(rows)]
+    choice: list[list[Unit | None]] = [[None] * columns for _ in range(rows)]
+    for i in range(1, rows):
+        for j in range(1, columns):
+            best, unit = max(score[i - 1][j], score[i][j - 1]), None
+            for m, n in _SHAPES:
+                if m > i or n > j:
+                    continue
+                alike = likeness(quote, (q0 + i - m, q0 + i), page, (p0 + j - n, p0 + j))
+                if alike > 0 and score[i - m][j - n] + alike * m > best:
+                    best = score[i - m][j - n] + alike * m
+                    unit = Unit((q0 + i - m, q0 + i), (p0 + j - n, p0 + j), alike)
+            score[i][j], choice[i][j] = best, unit
+    return _walk_back(score, choice)
+
+
+_SHAPES = ((1, 1), (1, 2), (2, 1), (1, 3), (3, 1), (2, 2))
+
+
+def _walk_back(score: list[list[float]], choice: list[list[Unit | None]]) -> list[Unit]:
+    """The chosen units from first to last."""
+    units: list[Unit] = []
+    i, j = len(score) - 1, len(score[0]) - 1
+    while i > 0 and j > 0:
+        unit = choice[i][j]
+        if unit is not None:
+            units.append(unit)
+            i -= unit.quote[1] - unit.quote[0]
+            j -= unit.page[1] - unit.page[0]
+        elif score[i - 1][j] >= score[i][j - 1]:
+            i -= 1
+        else:
+            j -= 1
+    return units[::-1]
+
+
+def likeness(quote: Tokens, q: tuple[int, int], page: Tokens, p: tuple[int, int]) -> float:
+    """How alike two short runs of tokens are: 1 the same words, 0 different ones.
+
+    1 also when only word breaks differ (a hyphen at a line's end). Numbers are the same or different.
+    """
+    if q[1] - q[0] == 1 and p[1] - p[0] == 1 and quote.keys[q[0]] == page.keys[p[0]]:
+        return 1.0
+    if any(quote.is_number[q[0] : q[1]]) or any(page.is_number[p[0] : p[1]]):
+        return 0.0
+    left, right = quote.part(*q), page.part(*p)
+    if left == right:
+        return 1.0
+    if _digits_differ(left, right):
+        return 0.0
+    alike = Levenshtein.normalized_similarity(left, right, score_cutoff=NEAR)
+    return alike if alike >= NEAR and min(len(left), len(right)) >= 2 else 0.0
+
+
+def _digits_differ(left: str, right: str) -> bool:
+    """Whether both have digits, and not the same ones: "5mm" is no misread "6mm"."""
+    ours = [c for c in left if c.isdigit()]
+    theirs = [c for c in right if c.isdigit()]
+    return bool(ours) and bool(theirs) and ours != theirs
+
+
+def _cut(quote: Tokens, page: Tokens, units: Sequence[Unit]) -> Alignment | None:
+    """The stretch of units whose gains outweigh its costs the most, as an alignment."""
+    best = (0.0, 0, 0)
+    score, start = 0.0, 0
+    for position, unit in enumerate(units):
+        score += _gain(quote, page, unit)
+        if score <= 0:
+            score, start = 0.0, position + 1
+        elif score > best[0]:
+            best = (score, start, position + 1)
+    if best[0] <= 0:
+        return None
+    return alignment_of(quote, page, units[best[1] : best[2]])
+
+
+def _gain(quote: Tokens, page: Tokens, unit: Unit) -> float:
+    """What a unit adds to its stretch: the weight of what agrees, less the cost of what does not."""
+    ours = sum(weight(key) for key in quote.keys[unit.quote[0] : unit.quote[1]])
+    if unit.agrees:
+        return unit.likeness * ours
+    theirs = sum(weight(key) for key in page.keys[unit.page[0] : unit.page[1]])
+    return -max(MISSING_COST * ours, EXTRA_COST * theirs)
+
+
+def alignment_of(quote: Tokens, page: Tokens, units: Sequence[Unit]) -> Alignment:
+    """The figures of a run of units that begins and ends with one that agrees."""
+    q = units[0].quote[0], units[-1].quote[1]
+    p = units[0].page[0], units[-1].page[1]
+    matched, run, longest = 0.0, 0, 0
+    for unit in units:
+        count = unit.quote[1] - unit.quote[0]
+        run = run + count if unit.likeness == 1.0 else 0
+        longest = max(longest, run)
+        if unit.agrees:
+            matched += unit.likeness * sum(weight(key) for key in quote.keys[unit.quote[0] : unit.quote[1]])
+    return Alignment(
+        units=tuple(units),
+        quote=q,
+        page=p,
+        matched=matched,
+        total=sum(map(weight, quote.keys)),
+        aligned=sum(map(weight, quote.keys[q[0] : q[1]])),
+        spanned=sum(map(weight, page.keys[p[0] : p[1]])),
+        longest_run=longest,
+    )

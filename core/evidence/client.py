@@ -1,0 +1,268 @@
+"""The way to PDFs for everybody else: a pool of worker processes that may be killed.
+
+Thread-safe. A request that runs too long, crashes its worker or exhausts its memory costs that request alone:
+it is answered by an `EvidenceFault`, the worker is ended, and a spare one that is already warm takes over.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from core.contracts.records import Json
+from core.errors import EvidenceFault, Problem
+from core.evidence import messages
+from core.evidence.framing import ConnectionEndedError, DeadlineError, receive_frame, send_frame
+from core.evidence.types import DocumentInfo, FoundSpan, PageImage, PageInfo, SpanQuery
+
+WORKER_MODULE = "core.evidence.worker"
+#: The folder that holds the `core` package: a worker finds the same code wherever it is started.
+CODE_FOLDER = str(Path(__file__).resolve().parents[2])
+START_TIMEOUT_S = 60.0
+KILL_TIMEOUT_S = 5.0
+REMEMBERED_DOCUMENTS = 8
+
+
+class Worker:
+    """One worker process and the socket to it. Used by one thread at a time."""
+
+    def __init__(self) -> None:
+        ours, theirs = socket.socketpair()
+        with theirs:
+            self.process = subprocess.Popen(
+                [sys.executable, "-P", "-m", WORKER_MODULE, str(theirs.fileno())],
+                pass_fds=(theirs.fileno(),),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,  # Ctrl-C is for the client, which then closes the socket
+                env={**os.environ, "PYTHONPATH": _python_path()},
+            )
+        self.connection = ours
+        self.served = 0
+        self.is_warm = False
+        self.documents: OrderedDict[str, None] = OrderedDict()
+
+    def warm_up(self) -> None:
+        """Wait until the worker has loaded its libraries. Raises as `request` does."""
+        if not self.is_warm:
+            receive_frame(self.connection, deadline=time.monotonic() + START_TIMEOUT_S)
+            self.is_warm = True
+
+    def request(self, header: dict[str, Json], limit_s: float) -> tuple[dict[str, Any], bytes]:
+        """Send one request and wait for its answer, at most `limit_s` seconds."""
+        deadline = time.monotonic() + limit_s
+        send_frame(self.connection, {**header, "limit_s": limit_s}, deadline=deadline)
+        self.served += 1
+        self._remember(str(header["path"]))
+        return receive_frame(self.connection, deadline=deadline)
+
+    def _remember(self, path: str) -> None:
+        self.documents[path] = None
+        self.documents.move_to_end(path)
+        while len(self.documents) > REMEMBERED_DOCUMENTS:
+            self.documents.popitem(last=False)
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether the process still runs."""
+        return self.process.poll() is None
+
+    def end(self) -> None:
+        """Kill the process and reap it."""
+        self.connection.close()
+        self.process.kill()
+        try:
+            self.process.wait(KILL_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            return  # killed, and stuck in the kernel: nothing more can be done here
+
+
+def _python_path() -> str:
+    inherited = os.environ.get("PYTHONPATH")
+    return os.pathsep.join((CODE_FOLDER, inherited)) if inherited else CODE_FOLDER
+
+
+class PdfPool:
+    """Answers about PDFs from at most `workers` requests at a time, each at most `timeout_s` seconds.
+
+    A worker is replaced after `recycle_after` requests. Processes start with the first request; `close`, or
+    the end of the program, ends them. Every method raises `EvidenceFault` with one of the codes `missing`,
+    `not_a_pdf`, `locked`, `no_pages`, `page_out_of_range`, `page_unreadable`, `too_large`, `timed_out`,
+    `crashed`.
+    """
+
+    def __init__(self, *, workers: int = 2, timeout_s: float = 10.0, recycle_after: int = 300) -> None:
+        if workers < 1 or timeout_s <= 0 or recycle_after < 1:
+            raise ValueError("workers, timeout_s and recycle_after are positive")
+        self._workers = workers
+        self._timeout_s = timeout_s
+        self._recycle_after = recycle_after
+        self._free = threading.Condition()
+        self._idle: list[Worker] = []
+        self._busy = 0
+        self._is_closed = False
+        atexit.register(self.close)
+
+    def document(self, path: Path) -> DocumentInfo:
+        """Page count and printed labels."""
+        header, _ = self._ask(path, {"op": "document"})
+        return messages.document_from(header["document"])
+
+    def page(self, path: Path, page_idx: int) -> PageInfo:
+        """One page's size, rotation and printed label. `page_idx` counts from 0; -1 is refused."""
+        header, _ = self._ask(path, {"op": "page", "page_idx": page_idx})
+        return messages.page_from(header["page"])
+
+    def locate(self, path: Path, query: SpanQuery) -> FoundSpan:
+        """Where a quote stands. Not finding it is an answer, no fault."""
+        header, _ = self._ask(path, {"op": "locate", "query": query})
+        return messages.found_from(header["found"])
+
+    def locate_many(self, path: Path, queries: Sequence[SpanQuery]) -> list[FoundSpan]:
+        """Several quotes of one document, in order; the first fault ends it."""
+        return [self.locate(path, query) for query in queries]
+
+    def render(
+        self, path: Path, page_idx: int, *, dpi: float = 110, max_pixels: int = 25_000_000
+    ) -> PageImage:
+        """One page as a lossless RGB PNG; the dpi is lowered where it would have more than `max_pixels`."""
+        if not 1 <= dpi <= 1200 or max_pixels < 1:
+            raise ValueError(f"dpi {dpi} is not in 1–1200, or max_pixels {max_pixels} below 1")
+        header, png = self._ask(
+            path, {"op": "render", "page_idx": page_idx, "dpi": dpi, "max_pixels": max_pixels}
+        )
+        a, b, c, d, e, f = header["to_pixels"]
+        return PageImage(
+            png=png,
+            width=header["width"],
+            height=header["height"],
+            scale=header["scale"],
+            page=messages.page_from(header["page"]),
+            to_pixels=(a, b, c, d, e, f),
+        )
+
+    def close(self) -> None:
+        """End all workers; requests under way are answered by a fault. May be called twice."""
+        atexit.unregister(self.close)
+        with self._free:
+            self._is_closed = True
+            idle, self._idle = self._idle, []
+            self._free.notify_all()
+        for worker in idle:
+            worker.end()
+
+    def __enter__(self) -> PdfPool:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _ask(self, path: Path, request: dict[str, Json]) -> tuple[dict[str, Any], bytes]:
+        """One request to one worker; its fault, or its end, becomes an `EvidenceFault`."""
+        place = str(Path(path).absolute())
+        worker = self._check_out(place)
+        keep = False
+        try:
+            header, body = worker.request({**request, "path": place}, self._timeout_s)
+            keep = not header.get("retire")
+        except DeadlineError:
+            raise _timed_out(place, self._timeout_s) from None
+        except ConnectionEndedError:
+            raise _crashed(place) from None
+        finally:
+            self._check_in(worker, keep=keep)
+        if "fault" in header:
+            raise messages.fault_from(header["fault"])
+        return header, body
+
+    def _check_out(self, place: str) -> Worker:
+        """A warm worker for this thread alone, one that has the document open if there is one."""
+        with self._free:
+            if not self._free.wait_for(
+                lambda: self._is_closed or self._busy < self._workers, START_TIMEOUT_S
+            ):
+                raise _timed_out(place, START_TIMEOUT_S)
+            self._busy += 1
+        try:
+            return self._warm_worker(place)
+        except BaseException:
+            with self._free:
+                self._busy -= 1
+                self._free.notify()
+            raise
+
+    def _warm_worker(self, place: str) -> Worker:
+        """An idle worker that answers, or a new one; those that died while idle are dropped."""
+        for _ in range(self._workers + 2):
+            worker = self._take(place)
+            try:
+                if worker.is_alive:
+                    worker.warm_up()
+                    return worker
+            except (DeadlineError, ConnectionEndedError):
+                pass  # it never came up: the next one may
+            worker.end()
+        raise EvidenceFault(
+            Problem(
+                "crashed",
+                "the PDF worker does not start",
+                where=place,
+                remedy=f"Run `{sys.executable} -m {WORKER_MODULE} 0` to see why.",
+            )
+        )
+
+    def _take(self, place: str) -> Worker:
+        """The best idle worker, taken off the list, which is filled up again so that a spare is warming."""
+        with self._free:
+            if self._is_closed:
+                raise EvidenceFault(Problem("crashed", "the PDF workers are shut down", where=place))
+            while len(self._idle) + self._busy < self._workers + 2:
+                self._idle.append(Worker())
+            best = max(
+                self._idle, key=lambda worker: (place in worker.documents, worker.is_warm, worker.served)
+            )
+            self._idle.remove(best)
+            return best
+
+    def _check_in(self, worker: Worker, *, keep: bool) -> None:
+        """Give a worker back; one that failed or served long enough is ended."""
+        with self._free:
+            keep = keep and worker.served < self._recycle_after and not self._is_closed
+            if keep:
+                self._idle.append(worker)
+            self._busy -= 1
+            self._free.notify()
+        if not keep:
+            worker.end()
+
+
+def _timed_out(place: str, limit_s: float) -> EvidenceFault:
+    return EvidenceFault(
+        Problem(
+            "timed_out",
+            f"the document did not answer within {limit_s:g} s, so its worker was ended",
+            where=place,
+            remedy="Try again; if it repeats, the file is broken or hostile: replace it.",
+        )
+    )
+
+
+def _crashed(place: str) -> EvidenceFault:
+    return EvidenceFault(
+        Problem(
+            "crashed",
+            "the PDF worker crashed or ran out of memory on this document",
+            where=place,
+            remedy="Other documents are not affected; repair or replace this file.",
+        )
+    )

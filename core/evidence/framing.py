@@ -1,0 +1,87 @@
+"""How a client and its worker talk: length-prefixed frames over a socket pair, a JSON header and raw bytes.
+
+A frame is two big-endian 32-bit lengths, then the header (a JSON object) and the body (bytes, often none).
+Nothing is ever unpickled: a worker that a hostile document took over could still only send data.
+"""
+
+from __future__ import annotations
+
+import socket
+import struct
+import time
+from typing import Any
+
+import orjson
+
+LENGTHS = struct.Struct("!II")
+MAX_HEADER_BYTES = 64 * 1024 * 1024
+MAX_BODY_BYTES = 256 * 1024 * 1024
+
+
+class ConnectionEndedError(Exception):
+    """The other side closed its end, or sent what is no frame."""
+
+
+class DeadlineError(Exception):
+    """No complete frame came before the deadline."""
+
+
+def send_frame(
+    connection: socket.socket, header: object, body: bytes = b"", *, deadline: float | None = None
+) -> None:
+    """Send one frame; `deadline` is a `time.monotonic()` value. Raises as `receive_frame` does."""
+    encoded = orjson.dumps(header)
+    try:
+        connection.settimeout(_remaining(deadline))
+        connection.sendall(LENGTHS.pack(len(encoded), len(body)) + encoded)
+        if body:
+            connection.settimeout(_remaining(deadline))
+            connection.sendall(body)
+    except TimeoutError as error:
+        raise DeadlineError from error
+    except OSError as error:
+        raise ConnectionEndedError(str(error)) from error
+
+
+def receive_frame(
+    connection: socket.socket, *, deadline: float | None = None
+) -> tuple[dict[str, Any], bytes]:
+    """Receive one frame. Raises `ConnectionEndedError` or, past the deadline, `DeadlineError`."""
+    header_length, body_length = LENGTHS.unpack(_receive(connection, LENGTHS.size, deadline))
+    if header_length > MAX_HEADER_BYTES or body_length > MAX_BODY_BYTES:
+        raise ConnectionEndedError(f"a frame of {header_length} + {body_length} bytes is refused")
+    try:
+        header = orjson.loads(_receive(connection, header_length, deadline))
+    except orjson.JSONDecodeError as error:
+        raise ConnectionEndedError("the header is not JSON") from error
+    if not isinstance(header, dict):
+        raise ConnectionEndedError("the header is not an object")
+    return header, bytes(_receive(connection, body_length, deadline))
+
+
+def _receive(connection: socket.socket, length: int, deadline: float | None) -> bytearray:
+    """Exactly `length` bytes."""
+    data = bytearray(length)
+    view, received = memoryview(data), 0
+    try:
+        while received < length:
+            connection.settimeout(_remaining(deadline))
+            count = connection.recv_into(view[received:])
+            if count == 0:
+                raise ConnectionEndedError("the other side is gone")
+            received += count
+    except TimeoutError as error:
+        raise DeadlineError from error
+    except OSError as error:
+        raise ConnectionEndedError(str(error)) from error
+    return data
+
+
+def _remaining(deadline: float | None) -> float | None:
+    """Seconds until the deadline, None for no limit; raises `DeadlineError` once it has passed."""
+    if deadline is None:
+        return None
+    seconds = deadline - time.monotonic()
+    if seconds <= 0:
+        raise DeadlineError
+    return seconds

@@ -1,0 +1,120 @@
+"""The one place that converts coordinates: points of the unrotated, cropped page ↔ pixels of a picture.
+
+A `Box` is `(x0, y0, x1, y1)` in points, origin top left of the visible page, before rotation. A `Matrix` is
+PDF's `(a, b, c, d, e, f)`: `x' = a·x + c·y + e`, `y' = b·x + d·y + f`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from core.contracts.records import Box, BoxSpace
+
+Matrix = tuple[float, float, float, float, float, float]
+
+#: Two words of a line stay in one box while the gap between them is at most this many line heights wide.
+#: A space is about 0.3 of it; the gap between two cells of a table is more.
+MAX_GAP_IN_HEIGHTS = 1.0
+MIN_SHARED_HEIGHT = 0.5
+#: A word this many times as high as wide is vertical text; a lone digit is less than twice as high as wide.
+UPRIGHT_RATIO = 2.2
+
+
+def point_to_pixels(matrix: Matrix, x: float, y: float) -> tuple[float, float]:
+    """A point of the unrotated page in pixels of the picture that `matrix` belongs to."""
+    a, b, c, d, e, f = matrix
+    return a * x + c * y + e, b * x + d * y + f
+
+
+def box_to_pixels(matrix: Matrix, box: Box) -> Box:
+    """A box in pixels, ordered again: a rotation swaps its corners."""
+    x0, y0 = point_to_pixels(matrix, box[0], box[1])
+    x1, y1 = point_to_pixels(matrix, box[2], box[3])
+    return min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1)
+
+
+def inverse(matrix: Matrix) -> Matrix:
+    """The matrix from pixels back to points. Raises `ValueError` for one that flattens the page."""
+    a, b, c, d, e, f = matrix
+    determinant = a * d - b * c
+    if determinant == 0:
+        raise ValueError("a matrix without area has no inverse")
+    return (
+        d / determinant,
+        -b / determinant,
+        -c / determinant,
+        a / determinant,
+        (c * f - d * e) / determinant,
+        (b * e - a * f) / determinant,
+    )
+
+
+def scaled(matrix: Matrix, scale: float) -> Matrix:
+    """`matrix` followed by a scaling."""
+    a, b, c, d, e, f = matrix
+    return a * scale, b * scale, c * scale, d * scale, e * scale, f * scale
+
+
+def to_points(box: Box, space: BoxSpace, *, width: float, height: float) -> Box:
+    """A producer's box in points; `width` and `height` are the unrotated page's, in points."""
+    if space == "points":
+        return box
+    divisor = 1.0 if space == "unit" else 1000.0
+    x0, y0, x1, y1 = box
+    return x0 / divisor * width, y0 / divisor * height, x1 / divisor * width, y1 / divisor * height
+
+
+def union(boxes: Sequence[Box]) -> Box:
+    """The smallest box around all of them (at least one)."""
+    return (
+        min(box[0] for box in boxes),
+        min(box[1] for box in boxes),
+        max(box[2] for box in boxes),
+        max(box[3] for box in boxes),
+    )
+
+
+def overlap_share(box: Box, other: Box) -> float:
+    """How much of `box` lies in `other`, 0–1; 0 for a box without area."""
+    width = min(box[2], other[2]) - max(box[0], other[0])
+    height = min(box[3], other[3]) - max(box[1], other[1])
+    area = (box[2] - box[0]) * (box[3] - box[1])
+    return width * height / area if width > 0 and height > 0 and area > 0 else 0.0
+
+
+def line_boxes(words: Iterable[Box]) -> tuple[Box, ...]:
+    """One tight box a text line from word boxes in reading order, split where a line has a wide gap.
+
+    Vertical text is joined along the other axis. Rounded to 0.01 pt, so that output bytes stay equal.
+    """
+    lines: list[Box] = []
+    for word in words:
+        if word[2] <= word[0] or word[3] <= word[1]:
+            continue
+        if lines and _belongs(lines[-1], word):
+            lines[-1] = union((lines[-1], word))
+        else:
+            lines.append(word)
+    return tuple((round(b[0], 2), round(b[1], 2), round(b[2], 2), round(b[3], 2)) for b in lines)
+
+
+def _belongs(line: Box, word: Box) -> bool:
+    """Whether `word` is part of the horizontal or vertical text line so far."""
+    if _is_upright(line) and _is_upright(word):
+        return _follows((line[1], line[0], line[3], line[2]), (word[1], word[0], word[3], word[2]))
+    return _follows(line, word)
+
+
+def _is_upright(box: Box) -> bool:
+    """Whether a word's box says that its text runs up or down the page."""
+    return box[3] - box[1] > UPRIGHT_RATIO * (box[2] - box[0])
+
+
+def _follows(line: Box, word: Box) -> bool:
+    """Whether `word` goes on with `line`: at about its height, and near it."""
+    heights = (line[3] - line[1], word[3] - word[1])
+    shared = min(line[3], word[3]) - max(line[1], word[1])
+    if shared < MIN_SHARED_HEIGHT * max(heights):
+        return False
+    gap = max(line[0], word[0]) - min(line[2], word[2])
+    return gap <= MAX_GAP_IN_HEIGHTS * min(heights)

@@ -1,0 +1,69 @@
+"""The words of one page with their boxes, and of a quote: what locating works on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Protocol
+
+from core.contracts.records import Box
+from core.evidence.geometry import line_boxes
+from core.evidence.tokens import Tokens, tokenize
+
+
+@dataclass(frozen=True, slots=True)
+class PageText:
+    """A page's words in reading order, their boxes, and the tokens made of them.
+
+    `width` and `height` are the unrotated, cropped page's in points.
+    """
+
+    words: tuple[str, ...]
+    boxes: tuple[Box, ...]
+    tokens: Tokens
+    width: float = 0.0
+    height: float = 0.0
+
+    @classmethod
+    def of(cls, words: Iterable[tuple[Box, str]], *, width: float = 0.0, height: float = 0.0) -> PageText:
+        """A page from its words with boxes."""
+        pairs = list(words)
+        texts = tuple(text for _, text in pairs)
+        return cls(texts, tuple(box for box, _ in pairs), tokenize(texts), width, height)
+
+    def text(self, first: int, last: int) -> str:
+        """The words `first` to `last` (inclusive), a space between two."""
+        return " ".join(self.words[first : last + 1])
+
+    def lines(self, first: int, last: int) -> tuple[Box, ...]:
+        """Tight boxes around the words `first` to `last` (inclusive)."""
+        return line_boxes(self.boxes[first : last + 1])
+
+
+@dataclass(frozen=True, slots=True)
+class QuoteText:
+    """A quote's words as written, and its tokens."""
+
+    words: tuple[str, ...]
+    tokens: Tokens
+
+    @classmethod
+    def of(cls, text: str) -> QuoteText:
+        """A quote from its text."""
+        words = tuple(text.split())
+        return cls(words, tokenize(words))
+
+    def text(self, first: int, last: int) -> str:
+        """The words `first` to `last` (inclusive), a space between two."""
+        return " ".join(self.words[first : last + 1])
+
+
+class Pages(Protocol):
+    """A document as locating sees it. A page that can't be read has no words."""
+
+    @property
+    def page_count(self) -> int:
+        """How many pages the document has."""
+
+    def page_text(self, page_idx: int) -> PageText:
+        """The words of one page; `page_idx` lies in the document."""

@@ -1,0 +1,41 @@
+"""Lossless PNG from raw pixels, written for speed: filter 0 and Intel's deflate at level 1.
+
+At 110 dpi this takes a tenth of the time of MuPDF's own encoder. `st.image` would turn other encodings lossy.
+Format: W3C PNG specification (third edition), colour type 2, 8 bits a channel, no interlace.
+"""
+
+from __future__ import annotations
+
+import struct
+
+from isal import isal_zlib
+
+SIGNATURE = b"\x89PNG\r\n\x1a\n"
+CHANNELS = 3
+
+
+def encode_rgb(pixels: bytes | memoryview, width: int, height: int) -> bytes:
+    """A PNG of `width × height` RGB pixels, rows from the top, 3 bytes a pixel and no padding."""
+    stride = width * CHANNELS
+    if width < 1 or height < 1 or len(pixels) != stride * height:
+        raise ValueError(f"{len(pixels)} bytes are no {width} × {height} RGB picture")
+    view = memoryview(pixels)
+    rows = bytearray((stride + 1) * height)  # each row opens with its filter, 0
+    for row in range(height):
+        start = row * (stride + 1) + 1
+        rows[start : start + stride] = view[row * stride : (row + 1) * stride]
+    header = struct.pack("!IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    return b"".join(
+        (
+            SIGNATURE,
+            _chunk(b"IHDR", header),
+            _chunk(b"IDAT", isal_zlib.compress(rows, 1)),
+            _chunk(b"IEND", b""),
+        )
+    )
+
+
+def _chunk(kind: bytes, data: bytes) -> bytes:
+    """One PNG chunk: length, kind, data, checksum over kind and data."""
+    checksum = isal_zlib.crc32(data, isal_zlib.crc32(kind))
+    return struct.pack("!I", len(data)) + kind + data + struct.pack("!I", checksum)

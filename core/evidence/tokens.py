@@ -1,0 +1,156 @@
+"""Text as it is compared: folded words, and tokens that know which word of the page they came from.
+
+Case, ligatures, quotation marks, dashes, soft hyphens, accents of Latin letters and punctuation fall away.
+A number keeps what makes it that number: its sign, decimal point, separators and percent sign; an amount in
+parentheses is negative, as accountants write it. Currency signs fall away.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
+NUMBER = r"\d+(?:[.,]\d+)+|\d+(?![^\W_])"
+#: A plain integer glued to letters ("10th", "5mm", "C9mpany") is a word; one with a separator is a number.
+TOKEN = re.compile(rf"(?P<number>{NUMBER})|[^\W_]+")
+#: Chinese, Japanese and Korean are written without spaces: there each character is a token.
+TOKEN_CJK = re.compile(rf"(?P<number>{NUMBER})|[{CJK}]|(?:(?![{CJK}])[^\W_])+")
+HAS_CJK = re.compile(f"[{CJK}]")
+
+DASHES = dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d\ufffe"), "-")
+QUOTES = {ord(mark): "'" for mark in "\u2018\u2019\u201a\u201b\u2032"}
+DOUBLE_QUOTES = {ord(mark): '"' for mark in "\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb"}
+INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
+TRANSLATION = {**DASHES, **QUOTES, **DOUBLE_QUOTES, **INVISIBLE}
+CURRENCY = frozenset("$€£¥₹")
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """The tokens of a text, as parallel sequences.
+
+    `keys` is what is compared, `first` and `last` are the words (inclusive) that a token covers. `squeezed`
+    is every key's letters and digits run together; `offsets[i]` is where token `i` begins in it. `is_number`
+    says whether a token is a number as a whole.
+    """
+
+    keys: tuple[str, ...]
+    first: tuple[int, ...]
+    last: tuple[int, ...]
+    is_number: tuple[bool, ...]
+    squeezed: str
+    offsets: tuple[int, ...]
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def part(self, start: int, end: int) -> str:
+        """The squeezed text of the tokens `start` to `end` (half open)."""
+        if start >= end:
+            return ""
+        stop = self.offsets[end] if end < len(self.keys) else len(self.squeezed)
+        return self.squeezed[self.offsets[start] : stop]
+
+    def token_at(self, offset: int) -> int:
+        """The token that holds this offset of the squeezed text."""
+        return bisect_right(self.offsets, offset) - 1
+
+
+def fold(word: str) -> str:
+    """One word as it is compared, still with its punctuation."""
+    if word.isascii():
+        return word.lower()
+    folded = unicodedata.normalize("NFKC", word.translate(TRANSLATION)).translate(TRANSLATION).casefold()
+    return folded if folded.isascii() else _without_latin_marks(folded)
+
+
+def _without_latin_marks(text: str) -> str:
+    """`é` becomes `e`; marks on letters of other scripts are part of the letter and stay."""
+    kept: list[str] = []
+    for character in unicodedata.normalize("NFD", text):
+        if unicodedata.category(character) == "Mn" and kept and kept[-1].isascii():
+            continue
+        kept.append(character)
+    return unicodedata.normalize("NFC", "".join(kept))
+
+
+def tokenize(words: Sequence[str]) -> Tokens:
+    """The tokens of words in reading order."""
+    folded = [fold(word) for word in words]
+    text = " ".join(folded)
+    starts, position = [], 0
+    for word in folded:
+        starts.append(position)
+        position += len(word) + 1
+    pattern = TOKEN if text.isascii() or not HAS_CJK.search(text) else TOKEN_CJK
+    keys: list[str] = []
+    spans: list[tuple[int, int]] = []
+    numbers: list[bool] = []
+    for match in pattern.finditer(text):
+        start, end = match.span()
+        is_number = match.lastgroup == "number"
+        key = match.group()
+        if is_number:
+            key, start, end = _number(text, key, start, end)
+        keys.append(key)
+        spans.append((start, end))
+        numbers.append(is_number)
+    return _assemble(keys, spans, numbers, starts)
+
+
+def _assemble(
+    keys: list[str], spans: list[tuple[int, int]], numbers: list[bool], starts: list[int]
+) -> Tokens:
+    """Token lists as `Tokens`: words by position, and the squeezed text."""
+    pieces = [
+        "".join(c for c in key if c.isdigit()) if number else key
+        for key, number in zip(keys, numbers, strict=True)
+    ]
+    offsets, position = [], 0
+    for piece in pieces:
+        offsets.append(position)
+        position += len(piece)
+    return Tokens(
+        keys=tuple(keys),
+        first=tuple(bisect_right(starts, start) - 1 for start, _ in spans),
+        last=tuple(bisect_right(starts, end - 1) - 1 for _, end in spans),
+        is_number=tuple(numbers),
+        squeezed="".join(pieces),
+        offsets=tuple(offsets),
+    )
+
+
+def _number(text: str, digits: str, start: int, end: int) -> tuple[str, int, int]:
+    """A number's key with sign and percent, and the characters that it covers."""
+    stop = _skip_spaces(text, end)
+    percent = text[stop] if stop < len(text) and text[stop] in "%‰" else ""
+    end = stop + 1 if percent else end
+    before = start - 1
+    while before >= 0 and (
+        text[before] in CURRENCY or (text[before] == " " and _currency_or_paren(text, before))
+    ):
+        before -= 1
+    if before < 0:
+        return digits + percent, start, end
+    if text[before] == "-" and (before == 0 or text[before - 1] in " (" or text[before - 1] in CURRENCY):
+        return "-" + digits + percent, before, end
+    close = _skip_spaces(text, end)
+    if text[before] == "(" and close < len(text) and text[close] == ")":
+        return "-" + digits + percent, before, close + 1
+    return digits + percent, start, end
+
+
+def _currency_or_paren(text: str, space: int) -> bool:
+    """Whether the space at this place follows a currency sign or an opening parenthesis."""
+    return space > 0 and (text[space - 1] in CURRENCY or text[space - 1] == "(")
+
+
+def _skip_spaces(text: str, position: int) -> int:
+    """The place of the next character that is no space."""
+    while position < len(text) and text[position] == " ":
+        position += 1
+    return position

@@ -1,0 +1,316 @@
+"""One PDF worker: `python -m core.evidence.worker FD` answers frames on that socket until it closes.
+
+MuPDF parses hostile files in C, may run for ever, take all memory or crash, and is not thread-safe. So it
+lives here, in a process that may be killed, and this is the only module that imports it. The limits are the
+kernel's: an address space of 2 GiB, no core dump, and an alarm that ends a request which nobody ends.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import resource
+import signal
+import socket
+import stat
+import sys
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pymupdf
+
+from core.contracts.records import Json
+from core.errors import EvidenceFault
+from core.evidence import messages
+from core.evidence.framing import ConnectionEndedError, receive_frame, send_frame
+from core.evidence.geometry import scaled
+from core.evidence.labels import page_labels
+from core.evidence.locate import locate
+from core.evidence.pagetext import PageText
+from core.evidence.png import encode_rgb
+from core.evidence.types import DocumentInfo, PageInfo
+
+MAX_MEMORY_BYTES = 2 * 1024**3
+#: Seconds beyond a request's own limit after which the kernel ends it: the client may be gone by then.
+GRACE_S = 2
+#: The header may stand anywhere in the first 1,024 bytes (ISO 32000-1, Annex H, note 13).
+MAGIC, MAGIC_WITHIN = b"%PDF-", 1024
+MAX_SIDE_POINTS = 14_400
+MAX_DOCUMENTS = 8
+#: Words kept over all open documents, some 250 bytes each.
+MAX_WORDS = 1_500_000
+POINTS_PER_INCH = 72
+
+Answer = tuple[dict[str, Json], bytes]
+FileKey = tuple[str, int, int]
+
+
+class Document:
+    """An open document with the words of the pages read so far. A page that can't be read has no words."""
+
+    def __init__(self, pdf: Any, path: str) -> None:
+        self.pdf = pdf
+        self.path = path
+        self.page_count: int = pdf.page_count
+        self.word_count = 0
+        self._texts: dict[int, PageText] = {}
+        self._labels: tuple[str, ...] | None = None
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Printed labels by page, empty where the document carries none that can be read."""
+        if self._labels is None:
+            try:
+                self._labels = page_labels(self.pdf.get_page_labels(), self.page_count)
+            except (RuntimeError, ValueError, TypeError, KeyError, IndexError):
+                self._labels = ()  # a broken label tree is the document's; its pages still show
+        return self._labels
+
+    def page(self, page_idx: int) -> Any:
+        """One page; the index is checked before MuPDF, to whom -1 is the last page, sees it."""
+        if not 0 <= page_idx < self.page_count:
+            raise _fault(
+                "page_out_of_range",
+                f"page_idx {page_idx} is not in the document: it has {self.page_count} pages, "
+                f"page_idx 0 to {self.page_count - 1}",
+                self.path,
+                "Check the page base of the file that cites it: page_idx counts from 0.",
+            )
+        try:
+            return self.pdf.load_page(page_idx)
+        except (RuntimeError, ValueError) as error:
+            raise _unreadable(self.path, page_idx, error) from error
+
+    def page_text(self, page_idx: int) -> PageText:
+        """The words of one page, read once."""
+        text = self._texts.get(page_idx)
+        if text is None:
+            text = self._texts[page_idx] = self._read(page_idx)
+            self.word_count += len(text.words)
+        return text
+
+    def _read(self, page_idx: int) -> PageText:
+        try:
+            page = self.page(page_idx)
+            words = [(tuple(word[:4]), word[4]) for word in page.get_text("words")]
+            crop = page.cropbox
+        except (EvidenceFault, RuntimeError, ValueError):
+            return PageText.of(())
+        return PageText.of(words, width=crop.width, height=crop.height)
+
+    def forget_words(self) -> None:
+        """Give the words back; they are read again when needed."""
+        self._texts.clear()
+        self.word_count = 0
+
+
+class Documents:
+    """Documents kept open while it pays, least recently used first to go; a changed file is opened anew."""
+
+    def __init__(self) -> None:
+        self._open: OrderedDict[FileKey, Document] = OrderedDict()
+
+    def get(self, path: str) -> Document:
+        """The open document of this file as it is now."""
+        key = _file_key(path)
+        document = self._open.pop(key, None) or Document(_open_pdf(path), path)
+        self._open[key] = document
+        while len(self._open) > MAX_DOCUMENTS:
+            _, oldest = self._open.popitem(last=False)
+            oldest.pdf.close()
+        return document
+
+    def trim(self) -> None:
+        """Forget words of the least recently used documents until they fit."""
+        total = sum(document.word_count for document in self._open.values())
+        for document in self._open.values():
+            if total <= MAX_WORDS:
+                return
+            total -= document.word_count
+            document.forget_words()
+
+
+def _file_key(path: str) -> FileKey:
+    """What tells one state of a file from the next; a fault for what is no regular file."""
+    try:
+        status = os.stat(path)  # noqa: PTH116 - the path is a plain string here
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise _fault("missing", f"the document can't be read: {reason}", path, "Restore the file.") from error
+    if not stat.S_ISREG(status.st_mode):
+        raise _fault("missing", "this is no regular file", path, "Name the PDF file itself.")
+    return path, status.st_size, status.st_mtime_ns
+
+
+def _open_pdf(path: str) -> Any:
+    """An open PDF with pages, or the fault that says why not."""
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123 - the path is a plain string here
+            head = file.read(MAGIC_WITHIN)
+    except OSError as error:
+        raise _fault(
+            "missing", f"the document can't be read: {error.strerror}", path, "Restore it."
+        ) from error
+    if MAGIC not in head:
+        what = "an HTML page" if b"<html" in head.lower() or b"<!doctype" in head.lower() else "no PDF"
+        raise _fault("not_a_pdf", f"the file is {what}: it has no PDF header", path, "Fetch the PDF itself.")
+    try:
+        pdf = pymupdf.open(path, filetype="pdf")
+        page_count = pdf.page_count if pdf.is_pdf and not pdf.needs_pass else 0
+    except (RuntimeError, ValueError, TypeError) as error:
+        raise _fault(
+            "not_a_pdf", f"the PDF is broken: {_first_line(error)}", path, "Fetch it again."
+        ) from error
+    if not pdf.is_pdf:
+        raise _fault("not_a_pdf", "the file is no PDF", path, "Fetch the PDF itself.")
+    if pdf.needs_pass:
+        raise _fault("locked", "the document is locked with a password", path, "Save a copy without it.")
+    if page_count < 1:
+        raise _fault("no_pages", "the document has no pages", path, "Fetch it again: it may be cut short.")
+    return pdf
+
+
+def _fault(code: str, message: str, path: str, remedy: str) -> EvidenceFault:
+    fault = EvidenceFault.of(code, message, where=path, remedy=remedy)
+    assert isinstance(fault, EvidenceFault)  # noqa: S101 - `of` is typed for the base class
+    return fault
+
+
+def _unreadable(path: str, page_idx: int, error: Exception) -> EvidenceFault:
+    return _fault(
+        "page_unreadable",
+        f"page_idx {page_idx} can't be read: {_first_line(error)}",
+        path,
+        "The rest of the document may still be readable; repair or replace the file.",
+    )
+
+
+def _first_line(error: Exception) -> str:
+    """A short, printable reason: messages of MuPDF quote the hostile file."""
+    line = str(error).partition("\n")[0][:200]
+    return "".join(c if c.isprintable() else " " for c in line) or type(error).__name__
+
+
+def _page_info(document: Document, page: Any, page_idx: int) -> PageInfo:
+    labels = document.labels
+    return PageInfo(
+        page_idx=page_idx,
+        width=round(page.rect.width, 2),
+        height=round(page.rect.height, 2),
+        rotation=page.rotation,
+        label=(labels[page_idx] or None) if labels else None,
+        has_text=bool(document.page_text(page_idx).words),
+    )
+
+
+def _answer_document(document: Document, request: Mapping[str, Any]) -> Answer:
+    return {"document": DocumentInfo(document.page_count, document.labels)}, b""
+
+
+def _answer_page(document: Document, request: Mapping[str, Any]) -> Answer:
+    page_idx = int(request["page_idx"])
+    return {"page": _page_info(document, document.page(page_idx), page_idx)}, b""
+
+
+def _answer_locate(document: Document, request: Mapping[str, Any]) -> Answer:
+    return {"found": locate(messages.query_from(request["query"]), document)}, b""
+
+
+def _answer_render(document: Document, request: Mapping[str, Any]) -> Answer:
+    """One page as PNG, its dpi lowered where the picture would be too large."""
+    page_idx = int(request["page_idx"])
+    page = document.page(page_idx)
+    width, height = page.rect.width, page.rect.height
+    if not (0 < width <= MAX_SIDE_POINTS and 0 < height <= MAX_SIDE_POINTS):
+        raise _fault(
+            "too_large",
+            f"page_idx {page_idx} is {width:.0f} × {height:.0f} points; at most {MAX_SIDE_POINTS} are drawn",
+            document.path,
+            "Replace the page by one of a usual size.",
+        )
+    scale = min(float(request["dpi"]) / POINTS_PER_INCH, _largest_scale(width, height, request["max_pixels"]))
+    try:
+        pixels = page.get_pixmap(matrix=pymupdf.Matrix(scale, scale), colorspace=pymupdf.csRGB, alpha=False)
+        png = encode_rgb(pixels.samples_mv, pixels.width, pixels.height)
+    except (RuntimeError, ValueError) as error:
+        raise _unreadable(document.path, page_idx, error) from error
+    header = {
+        "page": _page_info(document, page, page_idx),
+        "width": pixels.width,
+        "height": pixels.height,
+        "scale": scale,
+        "to_pixels": scaled(tuple(page.rotation_matrix), scale),
+    }
+    return header, png
+
+
+def _largest_scale(width: float, height: float, max_pixels: int) -> float:
+    """The scale at which the picture, sides rounded up, has at most `max_pixels`."""
+    scale = math.sqrt(max_pixels / (width * height))
+    while math.ceil(width * scale) * math.ceil(height * scale) > max_pixels and scale > 0:
+        scale *= 0.999
+    return scale
+
+
+ANSWERS: dict[str, Callable[[Document, Mapping[str, Any]], Answer]] = {
+    "document": _answer_document,
+    "page": _answer_page,
+    "locate": _answer_locate,
+    "render": _answer_render,
+}
+
+
+def answer(documents: Documents, request: Mapping[str, Any]) -> Answer:
+    """The reply to one request; a fault travels as data. `retire` asks the client to end this worker."""
+    path = str(request["path"])
+    try:
+        reply = ANSWERS[request["op"]](documents.get(path), request)
+        documents.trim()
+        return reply
+    except EvidenceFault as fault:
+        return {"fault": fault.problems[0]}, b""
+    except MemoryError:
+        problem = _fault("too_large", "the document needs more memory than a page may", path, "Replace it.")
+    except RecursionError:
+        problem = _fault("too_large", "the document is nested too deeply", path, "Replace it.")
+    except Exception as error:  # whatever MuPDF's bindings raise on a broken file costs one request
+        reason = f"the document can't be read: {type(error).__name__}: {_first_line(error)}"
+        problem = _fault("page_unreadable", reason, path, "Repair or replace the file.")
+    return {"fault": problem.problems[0], "retire": True}, b""
+
+
+def serve(connection: socket.socket) -> None:
+    """Answer requests until the other side closes; the first frame says that the worker is warm."""
+    documents = Documents()
+    send_frame(connection, {"ready": os.getpid()})
+    while True:
+        request, _ = receive_frame(connection)
+        signal.alarm(math.ceil(float(request["limit_s"])) + GRACE_S)
+        header, body = answer(documents, request)
+        signal.alarm(0)
+        send_frame(connection, header, body)
+
+
+def _limit() -> None:
+    """The kernel's limits, and silence: MuPDF would print into a stranger's stdout."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    pymupdf.TOOLS.mupdf_display_errors(False)
+    pymupdf.TOOLS.mupdf_display_warnings(False)
+    pymupdf.TOOLS.set_small_glyph_heights(True)
+
+
+def main() -> None:
+    """Entry point; ends quietly when the client is gone."""
+    _limit()
+    with socket.socket(fileno=int(sys.argv[1])) as connection:
+        try:
+            serve(connection)
+        except ConnectionEndedError:
+            return
+
+
+if __name__ == "__main__":
+    main()
