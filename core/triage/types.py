@@ -66,3 +66,54 @@ class ReportRow:
     suspicions: tuple[str, ...] = ()
     q_id: str | None = None
     extra: dict[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class TextRange:
+    """A piece of a text with its half-open range of characters in the original."""
+
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class QueryToken:
+    """A token that the reference aligns by: where the question has it, which chunks have it, and where.
+
+    `is_content` is False for stopwords, which count for the label but not for `query_coverage`.
+    """
+
+    token: str
+    is_content: bool
+    in_question: tuple[TextRange, ...]
+    places: tuple[tuple[str, int, int], ...]  # (chunk_id, start, end) in that chunk's text
+
+
+@dataclass(frozen=True, slots=True)
+class CitedId:
+    """An id that the profile counts as cited; `range` in the answer, None where only the payload has it."""
+
+    chunk_id: str
+    range: TextRange | None
+    is_retrieved: bool
+    is_resolved: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """A label's reasons as ranges in the original texts, for a page to mark.
+
+    `phrases` are all phrases of the answer that stand in the evidence, in the order of the answer; the first
+    is the signal's. `numbers` are the unsupported ones. `refusal` is the phrase that makes the answer a
+    refusal, or with `is_other_wording` the words that decline without being the profile's. `words_missing`
+    are the answer's content words that no chunk has, with their ranges.
+    """
+
+    phrases: tuple[PhraseMatch, ...] = ()
+    numbers: tuple[TextRange, ...] = ()
+    query: tuple[QueryToken, ...] = ()
+    cited: tuple[CitedId, ...] = ()
+    refusal: TextRange | None = None
+    is_other_wording: bool = False
+    words_missing: tuple[TextRange, ...] = ()

@@ -1,0 +1,90 @@
+"""Whether a run's answers follow the template at all, and the profile that would fit if they do not.
+
+What is known of a run is a mapping of names to counts, so that an index can store it a segment at a time and
+add segments up: `traces`, `following`, `with_payload`, and `refusal: PHRASE` for refusals in other words.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, MutableMapping
+from dataclasses import dataclass
+
+import orjson
+
+from core.contracts.records import Trace
+from core.triage.answers import MARKER, other_refusal, payload_ids
+from core.triage.types import Profile, ReportRow
+
+_REFUSAL = "refusal: "
+#: A refusal opens with its phrase; further in, the phrase qualifies an answer that says something.
+_OPENING = 120
+#: So many refusal phrases are offered, the most frequent first.
+_OFFERED = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """The run-level suspicion `template_absent` with the profile that would fit the answers seen."""
+
+    profile: Profile
+    reason: str
+    code: str = "template_absent"
+
+    @property
+    def options(self) -> str:
+        """The command line options that apply the profile, quoted for a shell."""
+        parts = ["--template", self.profile.template]
+        for phrase in self.profile.refusal:
+            parts += ["--refusal", phrase]
+        return shlex.join(parts)
+
+    @property
+    def manifest_line(self) -> str:
+        """The line of a manifest that applies the profile."""
+        refusal = ", ".join(orjson.dumps(phrase).decode() for phrase in self.profile.refusal)
+        return f"triage: {{template: {self.profile.template}, refusal: [{refusal}]}}"
+
+
+def add_facts(facts: MutableMapping[str, int], trace: Trace, row: ReportRow, profile: Profile) -> None:
+    """Count one trace, labelled with `profile`, into the facts of its run."""
+    facts["traces"] = facts.get("traces", 0) + 1
+    has_payload = bool(payload_ids(trace.raw))
+    if has_payload:
+        facts["with_payload"] = facts.get("with_payload", 0) + 1
+    refused = row.label in ("refusal_ok", "refusal_suspect")
+    if refused or _follows(trace, has_payload, profile):
+        facts["following"] = facts.get("following", 0) + 1
+    elif "refusal_other_wording" in row.suspicions:
+        found = other_refusal(trace.answer, trace.answer.lower())
+        if found and found.start() < _OPENING:
+            name = _REFUSAL + found[0].lower()
+            facts[name] = facts.get(name, 0) + 1
+
+
+def suggest_profile(facts: Mapping[str, int], profile: Profile) -> Suggestion | None:
+    """What to read the run with instead, None where some answer follows the template or none is asked for.
+
+    The payload is offered as template where at least half of the traces carry one. Refusal phrases are those
+    that open answers of the run, the most frequent first; without any, the profile's own stay.
+    """
+    traces = facts.get("traces", 0)
+    if profile.template == "none" or traces == 0 or facts.get("following", 0):
+        return None
+    with_payload = facts.get("with_payload", 0)
+    seen = [(count, name[len(_REFUSAL) :]) for name, count in facts.items() if name.startswith(_REFUSAL)]
+    seen.sort(key=lambda item: (-item[0], item[1]))
+    return Suggestion(
+        Profile(
+            template="payload" if 2 * with_payload >= traces else "none",
+            refusal=tuple(phrase for _, phrase in seen[:_OFFERED]) or profile.refusal,
+        ),
+        f"none of {traces} answers follows the template {profile.template!r}, so every label says "
+        '"template/citations violated"',
+    )
+
+
+def _follows(trace: Trace, has_payload: bool, profile: Profile) -> bool:
+    if profile.template == "payload":
+        return has_payload
+    return MARKER in trace.answer.lower()
