@@ -85,7 +85,7 @@ def weight(key: str) -> float:
 
 
 def occurrences(quote: Tokens, page: Tokens) -> Iterator[tuple[int, int]]:
-    """Token ranges (half open) of the page that hold the quote letter by letter, in order, without overlap."""
+    """Token ranges (half open) of the page that hold the quote letter by letter, without overlap."""
     needle = quote.squeezed
     position = page.squeezed.find(needle) if needle else -1
     while position >= 0:

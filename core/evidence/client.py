@@ -188,9 +188,7 @@ class PdfPool:
     def _check_out(self, place: str) -> Worker:
         """A warm worker for this thread alone, one that has the document open if there is one."""
         with self._free:
-            if not self._free.wait_for(
-                lambda: self._is_closed or self._busy < self._workers, START_TIMEOUT_S
-            ):
+            if not self._free.wait_for(self._has_room, START_TIMEOUT_S):
                 raise _timed_out(place, START_TIMEOUT_S)
             self._busy += 1
         try:
@@ -200,6 +198,9 @@ class PdfPool:
                 self._busy -= 1
                 self._free.notify()
             raise
+
+    def _has_room(self) -> bool:
+        return self._is_closed or self._busy < self._workers
 
     def _warm_worker(self, place: str) -> Worker:
         """An idle worker that answers, or a new one; those that died while idle are dropped."""
@@ -228,9 +229,7 @@ class PdfPool:
                 raise EvidenceFault(Problem("crashed", "the PDF workers are shut down", where=place))
             while len(self._idle) + self._busy < self._workers + 2:
                 self._idle.append(Worker())
-            best = max(
-                self._idle, key=lambda worker: (place in worker.documents, worker.is_warm, worker.served)
-            )
+            best = max(self._idle, key=lambda idle: (place in idle.documents, idle.is_warm, idle.served))
             self._idle.remove(best)
             return best
 

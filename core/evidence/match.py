@@ -51,6 +51,10 @@ class Match:
         """Whether the whole quote stands there, but for how it is set."""
         return self.status in ("exact", "normalized")
 
+    def equals(self, other: Match) -> bool:
+        """Whether both agree with the quote as well."""
+        return (self.status, self.agreement) == (other.status, other.agreement)
+
     def beats(self, other: Match | None) -> bool:
         """Whether this is the better place; equal places are not better."""
         if other is None:
@@ -96,10 +100,7 @@ def _best_of(found: Sequence[Match]) -> list[Match]:
     for match in found[1:]:
         if match.beats(best):
             best = match
-    same = [
-        m for m in found if m.status == best.status and m.agreement == best.agreement and m.page != best.page
-    ]
-    return [best, *same]
+    return [best, *(match for match in found if match.page != best.page and match.equals(best))]
 
 
 def _judge(quote: QuoteText, page: PageText, alignment: Alignment) -> Match | None:

@@ -130,9 +130,7 @@ def _number(text: str, digits: str, start: int, end: int) -> tuple[str, int, int
     percent = text[stop] if stop < len(text) and text[stop] in "%‰" else ""
     end = stop + 1 if percent else end
     before = start - 1
-    while before >= 0 and (
-        text[before] in CURRENCY or (text[before] == " " and _currency_or_paren(text, before))
-    ):
+    while before >= 0 and (text[before] in CURRENCY or _is_inner_space(text, before)):
         before -= 1
     if before < 0:
         return digits + percent, start, end
@@ -144,9 +142,9 @@ def _number(text: str, digits: str, start: int, end: int) -> tuple[str, int, int
     return digits + percent, start, end
 
 
-def _currency_or_paren(text: str, space: int) -> bool:
-    """Whether the space at this place follows a currency sign or an opening parenthesis."""
-    return space > 0 and (text[space - 1] in CURRENCY or text[space - 1] == "(")
+def _is_inner_space(text: str, place: int) -> bool:
+    """Whether a space stands here, after a currency sign or an opening parenthesis."""
+    return text[place] == " " and place > 0 and (text[place - 1] in CURRENCY or text[place - 1] == "(")
 
 
 def _skip_spaces(text: str, position: int) -> int:

@@ -21,7 +21,7 @@ from typing import Any
 import pymupdf
 
 from core.contracts.records import Json
-from core.errors import EvidenceFault
+from core.errors import EvidenceFault, Problem
 from core.evidence import messages
 from core.evidence.framing import ConnectionEndedError, receive_frame, send_frame
 from core.evidence.geometry import scaled
@@ -31,6 +31,7 @@ from core.evidence.pagetext import PageText
 from core.evidence.png import encode_rgb
 from core.evidence.types import DocumentInfo, PageInfo
 
+MUPDF: Any = pymupdf  # its Python half carries no types
 MAX_MEMORY_BYTES = 2 * 1024**3
 #: Seconds beyond a request's own limit after which the kernel ends it: the client may be gone by then.
 GRACE_S = 2
@@ -149,19 +150,17 @@ def _open_pdf(path: str) -> Any:
         with open(path, "rb") as file:  # noqa: PTH123 - the path is a plain string here
             head = file.read(MAGIC_WITHIN)
     except OSError as error:
-        raise _fault(
-            "missing", f"the document can't be read: {error.strerror}", path, "Restore it."
-        ) from error
+        reason = f"the document can't be read: {error.strerror}"
+        raise _fault("missing", reason, path, "Restore the file.") from error
     if MAGIC not in head:
         what = "an HTML page" if b"<html" in head.lower() or b"<!doctype" in head.lower() else "no PDF"
         raise _fault("not_a_pdf", f"the file is {what}: it has no PDF header", path, "Fetch the PDF itself.")
     try:
-        pdf = pymupdf.open(path, filetype="pdf")
+        pdf = MUPDF.open(path, filetype="pdf")
         page_count = pdf.page_count if pdf.is_pdf and not pdf.needs_pass else 0
     except (RuntimeError, ValueError, TypeError) as error:
-        raise _fault(
-            "not_a_pdf", f"the PDF is broken: {_first_line(error)}", path, "Fetch it again."
-        ) from error
+        reason = f"the PDF is broken: {_first_line(error)}"
+        raise _fault("not_a_pdf", reason, path, "Fetch it again.") from error
     if not pdf.is_pdf:
         raise _fault("not_a_pdf", "the file is no PDF", path, "Fetch the PDF itself.")
     if pdf.needs_pass:
@@ -172,9 +171,7 @@ def _open_pdf(path: str) -> Any:
 
 
 def _fault(code: str, message: str, path: str, remedy: str) -> EvidenceFault:
-    fault = EvidenceFault.of(code, message, where=path, remedy=remedy)
-    assert isinstance(fault, EvidenceFault)  # noqa: S101 - `of` is typed for the base class
-    return fault
+    return EvidenceFault(Problem(code, message, where=path, remedy=remedy))
 
 
 def _unreadable(path: str, page_idx: int, error: Exception) -> EvidenceFault:
@@ -231,7 +228,7 @@ def _answer_render(document: Document, request: Mapping[str, Any]) -> Answer:
         )
     scale = min(float(request["dpi"]) / POINTS_PER_INCH, _largest_scale(width, height, request["max_pixels"]))
     try:
-        pixels = page.get_pixmap(matrix=pymupdf.Matrix(scale, scale), colorspace=pymupdf.csRGB, alpha=False)
+        pixels = page.get_pixmap(matrix=MUPDF.Matrix(scale, scale), colorspace=MUPDF.csRGB, alpha=False)
         png = encode_rgb(pixels.samples_mv, pixels.width, pixels.height)
     except (RuntimeError, ValueError) as error:
         raise _unreadable(document.path, page_idx, error) from error
@@ -297,9 +294,9 @@ def _limit() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    pymupdf.TOOLS.mupdf_display_errors(False)
-    pymupdf.TOOLS.mupdf_display_warnings(False)
-    pymupdf.TOOLS.set_small_glyph_heights(True)
+    MUPDF.TOOLS.mupdf_display_errors(False)
+    MUPDF.TOOLS.mupdf_display_warnings(False)
+    MUPDF.TOOLS.set_small_glyph_heights(True)
 
 
 def main() -> None:
