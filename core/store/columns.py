@@ -1,0 +1,174 @@
+"""The index's columns: what lists filter, sort and count by, one row a trace.
+
+Rows are gathered as tuples and turned into Arrow columns once a segment; nothing is built row by row twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import pyarrow as pa
+
+from core.contracts.records import LABELS, LineIssue, SourceLine, Trace
+from core.store.folding import fold
+from core.traces.canonical import doc_ids, measures, rank_one
+from core.triage.types import ReportRow
+
+#: Raised whenever the meaning of a column changes: older segments are then built anew.
+INDEX_VERSION = "1"
+#: A label's place in the worst-first order; rows without a label come last.
+SEVERITY: Mapping[str | None, int] = {label: place for place, label in enumerate(LABELS)} | {
+    None: len(LABELS)
+}
+
+#: chunk id → (doc_id, section_id) as the chunk file has them, for traces that name only ids.
+Places = Mapping[str, tuple[str | None, str | None]]
+
+_WORD = pa.dictionary(pa.int32(), pa.string())
+_WORDS = pa.list_(pa.string())
+
+#: A segment's columns. Coverages lie in 0–1; `offset` and `length` are bytes, `line` counts from 1, latency
+#: is in milliseconds. `docs` are the documents of the answerer's chunks, `candidates` counts those chunks.
+ROW_SCHEMA = pa.schema(
+    [
+        ("q_id", pa.string()),
+        ("paraphrase", pa.int32()),
+        ("seed", pa.int32()),
+        ("q", pa.string()),
+        ("answer", pa.string()),
+        ("q_folded", pa.string()),
+        ("answer_folded", pa.string()),
+        ("label", _WORD),
+        ("severity", pa.int8()),
+        ("why", _WORD),
+        ("rank1_section", _WORD),
+        ("rank1_doc", _WORD),
+        ("rank1_stage", _WORD),
+        ("docs", _WORDS),
+        ("candidates", pa.int32()),
+        ("cited", pa.int32()),
+        ("cited_retrieved", pa.int32()),
+        ("cited_resolved", pa.int32()),
+        ("query_coverage", pa.float64()),
+        ("answer_coverage", pa.float64()),
+        ("numbers_unsupported", _WORDS),
+        ("suspicions", _WORDS),
+        ("ok", pa.bool_()),
+        ("delta_s", pa.float64()),
+        ("lambda_state", _WORD),
+        ("latency_ms", pa.float64()),
+        ("line", pa.int64()),
+        ("offset", pa.int64()),
+        ("length", pa.int64()),
+    ]
+)
+#: Columns whose values repeat so much that Parquet should keep them as a dictionary.
+REPEATING = [
+    *("label", "why", "rank1_section", "rank1_doc", "rank1_stage", "lambda_state"),
+    *("docs.list.element", "suspicions.list.element", "numbers_unsupported.list.element"),
+]
+
+ISSUE_SCHEMA = pa.schema(
+    [
+        ("file", pa.string()),
+        ("line", pa.int64()),
+        ("offset", pa.int64()),
+        ("length", pa.int64()),
+        ("code", pa.string()),
+        ("reason", pa.string()),
+        ("remedy", pa.string()),
+        ("excerpt", pa.string()),
+    ]
+)
+
+Row = tuple[object, ...]
+
+
+def index_row(trace: Trace, verdict: ReportRow | None, places: Places) -> Row:
+    """One row of `ROW_SCHEMA`; without a verdict (no chunks to judge by) label and signals are null."""
+    stage, first = rank_one(trace) or (None, None)
+    doc, section = (first.doc_id, first.section_id) if first else (None, None)
+    if first and (doc is None or section is None):
+        known = places.get(first.chunk_id, (None, None))
+        doc, section = doc or known[0], section or known[1]
+    documents = doc_ids(trace) or _known_documents(trace.chunk_ids, places)
+    said = measures(trace)
+    source = trace.source
+    return (
+        trace.q_id,
+        trace.paraphrase,
+        trace.seed,
+        trace.q,
+        trace.answer,
+        fold(trace.q),
+        fold(trace.answer),
+        verdict.label if verdict else None,
+        SEVERITY[verdict.label if verdict else None],
+        verdict.why if verdict else None,
+        section,
+        doc,
+        stage,
+        documents,
+        len(trace.chunk_ids),
+        *_signals(trace, verdict),
+        said.ok,
+        said.delta_s,
+        said.lambda_state,
+        said.latency_ms,
+        source.line,
+        source.offset,
+        source.length,
+    )
+
+
+def _signals(trace: Trace, verdict: ReportRow | None) -> Row:
+    if verdict is None:
+        return (None, None, None, None, None, None, trace.suspicions)
+    signals = verdict.signals
+    return (
+        signals.cited,
+        signals.cited_retrieved,
+        signals.cited_resolved,
+        signals.query_coverage,
+        signals.answer_coverage,
+        signals.numbers_unsupported,
+        verdict.suspicions,
+    )
+
+
+def _known_documents(chunk_ids: Iterable[str], places: Places) -> tuple[str, ...]:
+    found = (places[chunk_id][0] for chunk_id in chunk_ids if chunk_id in places)
+    return tuple(dict.fromkeys(doc for doc in found if doc))
+
+
+def row_table(rows: Sequence[Row]) -> pa.Table:
+    """Rows as an Arrow table of `ROW_SCHEMA`."""
+    return _table(rows, ROW_SCHEMA)
+
+
+def issue_table(issues: Iterable[LineIssue]) -> pa.Table:
+    """Line issues as an Arrow table of `ISSUE_SCHEMA`."""
+    return _table(
+        [
+            (
+                *(issue.source.file, issue.source.line, issue.source.offset, issue.source.length),
+                *(issue.code, issue.reason, issue.remedy, issue.excerpt),
+            )
+            for issue in issues
+        ],
+        ISSUE_SCHEMA,
+    )
+
+
+def issue_from(record: Mapping[str, object]) -> LineIssue:
+    """A line issue again from a row of `issue_table`."""
+    file, line, offset, length, code, reason, remedy, excerpt = (record[name] for name in ISSUE_SCHEMA.names)
+    source = SourceLine(str(file), int(str(line)), int(str(offset)), int(str(length)))
+    return LineIssue(source, str(code), str(reason), str(remedy), str(excerpt))
+
+
+def _table(rows: Sequence[Row], schema: pa.Schema) -> pa.Table:
+    columns = zip(*rows, strict=True) if rows else ((),) * len(schema)
+    return pa.table(
+        [pa.array(values, field.type) for values, field in zip(columns, schema, strict=True)], schema=schema
+    )

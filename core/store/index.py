@@ -1,0 +1,84 @@
+"""Building and refreshing the index: trace files in, Parquet segments and one small file a run out."""
+
+from __future__ import annotations
+
+import fcntl
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from core.errors import StoreFault
+from core.manifest.types import Manifest, Run
+from core.store.build import Builder, SharedLabeller
+from core.store.cache import run_folder, writing_to
+from core.store.labelling import variant_of
+from core.store.plan import make_plan
+from core.store.runfile import read_run_file
+from core.store.types import IndexReport, IndexState, OnProgress, Progress, RunReport
+from core.triage.profile import profile_from
+
+__all__ = ["IndexReport", "IndexState", "Progress", "RunReport", "build_index", "index_folder", "index_state"]
+
+
+def build_index(
+    manifest: Manifest,
+    *,
+    runs: Sequence[str] | None = None,
+    cache_dir: Path,
+    workers: int | None = None,
+    on_progress: OnProgress | None = None,
+) -> IndexReport:
+    """Bring the index of all (or the named) runs up to date; what is fresh is left alone.
+
+    The result does not depend on `workers` (None: as many as pay). Several processes may call this at once:
+    they take turns run by run, and the later finds the earlier's work done. StoreFault where the cache
+    cannot be written or a run is not in the manifest; what is wrong with single files is in the report.
+    """
+    profile = profile_from(manifest.triage)
+    chosen = _chosen_runs(manifest, runs)
+    labellers = SharedLabeller(profile)
+    reports = []
+    for run in chosen:
+        folder = index_folder(manifest, run.run_id, cache_dir)
+        builder = Builder(manifest, run, folder, cache_dir, labellers, workers, on_progress)
+        with writing_to(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            with _turn(folder):
+                reports.append(builder.refresh())
+    return IndexReport(tuple(reports))
+
+
+def index_state(manifest: Manifest, run_id: str, cache_dir: Path) -> IndexState:
+    """Compares a run's files with its index without reading them."""
+    (run,) = _chosen_runs(manifest, [run_id])
+    earlier = read_run_file(index_folder(manifest, run_id, cache_dir))
+    plan = make_plan(manifest, run, profile_from(manifest.triage), earlier, cache_dir=cache_dir)
+    return IndexState(plan.state, plan.reason)
+
+
+def index_folder(manifest: Manifest, run_id: str, cache_dir: Path) -> Path:
+    """Where the index of a run lies when it is read with the manifest's profile."""
+    return run_folder(cache_dir, manifest.folder, run_id, variant_of(profile_from(manifest.triage)))
+
+
+def _chosen_runs(manifest: Manifest, wanted: Sequence[str] | None) -> list[Run]:
+    if wanted is None:
+        return list(manifest.runs)
+    known = {run.run_id: run for run in manifest.runs}
+    unknown = [name for name in wanted if name not in known]
+    if unknown:
+        raise StoreFault.of(
+            "unknown_run",
+            f"the manifest has no run {unknown[0]!r}",
+            where=str(manifest.folder),
+            remedy=f"name one of {', '.join(known) or '(it has none)'}",
+        )
+    return [known[name] for name in dict.fromkeys(wanted)]
+
+
+@contextmanager
+def _turn(folder: Path) -> Iterator[None]:
+    """Waits until no other process indexes this run; the system ends a turn whose process dies."""
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield

@@ -1,0 +1,69 @@
+"""What only the run as a whole tells: repeats of a trace, and the labels of its stored report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+
+from core.contracts.records import LineIssue
+from core.store.segments import read_columns
+from core.traces.reports import StoredReport, StoredRow
+
+#: One row for each trace of which there is something to tell; `row` is its place in the run, from 0.
+JOINED_SCHEMA = pa.schema(
+    [
+        ("row", pa.int64()),
+        ("repeat", pa.int32()),
+        ("stored_label", pa.string()),
+        ("late", pa.list_(pa.string())),
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """The sparse table of `JOINED_SCHEMA`, and the report rows that belong to no trace."""
+
+    table: pa.Table
+    unmatched: tuple[LineIssue, ...]
+
+
+def join_run(folder: Path, segments: Sequence[str], stored: Sequence[StoredRow]) -> Joined:
+    """Numbers the repeats and gives each trace its stored label, in the order of the file."""
+    report = StoredReport(stored)
+    rows = []
+    seen: dict[tuple[str, int, int], int] = {}
+    for place, (q_id, paraphrase, seed, q, label) in enumerate(_identities(folder, segments)):
+        identity = (q_id, paraphrase, seed)
+        repeat = seen[identity] = seen.get(identity, 0) + 1
+        row = report.take(q=q, q_id=q_id, paraphrase=paraphrase, seed=seed) if stored else None
+        if repeat == 1 and row is None:
+            continue
+        late = ["duplicate_question"] if repeat > 1 else []
+        if row is not None and label is not None and row.label != label:
+            late.append("report_stale")
+        rows.append((place, repeat, row.label if row else None, late))
+    columns = zip(*rows, strict=True) if rows else ((),) * len(JOINED_SCHEMA)
+    arrays = [pa.array(values, field.type) for values, field in zip(columns, JOINED_SCHEMA, strict=True)]
+    return Joined(
+        pa.table(arrays, schema=JOINED_SCHEMA), tuple(_unmatched(row) for row in report.unmatched())
+    )
+
+
+def _identities(folder: Path, segments: Sequence[str]) -> Iterator[tuple[str, int, int, str, str | None]]:
+    for name in segments:
+        table = read_columns(folder, [name], ("q_id", "paraphrase", "seed", "q", "label"))
+        yield from zip(*(column.to_pylist() for column in table.columns), strict=True)
+
+
+def _unmatched(row: StoredRow) -> LineIssue:
+    return LineIssue(
+        source=row.source,
+        code="report_row_unmatched",
+        reason=f"no trace of the run belongs to this row of its report ({row.q_id or row.q[:60]!r})",
+        remedy="Write the report anew from this run's traces.",
+        excerpt=row.q[:200],
+    )

@@ -1,0 +1,147 @@
+"""What a run is labelled with: chunks, profile and rules, and what is wrong with them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import orjson
+
+from core.contracts.records import LineIssue, Trace
+from core.errors import Fault, Problem
+from core.manifest.paths import artifact_path
+from core.manifest.types import Artifact, Manifest
+from core.store.columns import INDEX_VERSION, Places
+from core.store.prints import Print, change_since, sha256_of, take_print
+from core.store.runfile import RunFile
+from core.traces.chunks import read_chunks
+from core.triage.corpus import Corpus
+from core.triage.reflect import RULES_VERSION, reflect
+from core.triage.types import Profile, ReportRow
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """All that a run's labels depend on besides its traces, as far as it can be known without reading them.
+
+    `chunks` is None where there is nothing to label with; `problems` then says why.
+    """
+
+    profile: Profile
+    chunks: Path | None
+    chunks_file: str
+    chunks_print: Print | None
+    chunks_sha256: str | None
+    gold_version: str
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """Differs whenever rows made from the same traces might differ."""
+        parts = {
+            "index": INDEX_VERSION,
+            "rules": RULES_VERSION,
+            "template": self.profile.template,
+            "refusal": list(self.profile.refusal),
+            "chunks": self.chunks_sha256 if self.chunks else None,
+            "gold": self.gold_version,
+        }
+        return hashlib.sha256(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)).hexdigest()
+
+
+def variant_of(profile: Profile) -> str:
+    """A short name that tells a reading with one profile from that with another."""
+    return hashlib.sha256(orjson.dumps([profile.template, *profile.refusal])).hexdigest()[:8]
+
+
+def find_inputs(manifest: Manifest, profile: Profile, earlier: RunFile | None) -> Inputs:
+    """The inputs as they are now; hashes of unchanged files are taken from an `earlier` index."""
+    gold_version = _version_of(manifest, manifest.gold)
+    artifact = manifest.chunks
+    if artifact is None:
+        problem = Problem(
+            "no_chunks",
+            "the manifest names no chunks, so questions have no label",
+            "chunks",
+            "name the chunk file: chunks: {path: corpus/chunks.jsonl}",
+        )
+        return Inputs(profile, None, "", None, None, gold_version, (problem,))
+    try:
+        path = artifact_path(manifest, artifact)
+        printed, digest = _digest(path, earlier)
+    except Fault as fault:
+        problems = tuple(_without_labels(problem, artifact) for problem in fault.problems)
+        return Inputs(profile, None, artifact.path, None, None, gold_version, problems)
+    except OSError as error:
+        problem = Problem("unreadable", f"cannot be read: {error.strerror}", str(artifact.path))
+        return Inputs(
+            profile, None, artifact.path, None, None, gold_version, (_without_labels(problem, artifact),)
+        )
+    if artifact.sha256 and artifact.sha256.lower() != digest:
+        return Inputs(
+            profile, None, artifact.path, printed, digest, gold_version, (_differs(artifact, digest),)
+        )
+    return Inputs(profile, path, artifact.path, printed, digest, gold_version)
+
+
+def _digest(path: Path, earlier: RunFile | None) -> tuple[Print, str]:
+    """The file's print and sha256, the latter remembered where the file is as it was."""
+    known = earlier.chunks_print if earlier else None
+    if earlier and known and earlier.chunks_sha256 and change_since(path, known) == "same":
+        return known, earlier.chunks_sha256
+    return take_print(path), sha256_of(path)
+
+
+def _version_of(manifest: Manifest, artifact: Artifact | None) -> str:
+    """A small file's hash, or why there is none: gold that appears or changes makes another index."""
+    if artifact is None:
+        return "none"
+    try:
+        return sha256_of(artifact_path(manifest, artifact))
+    except (Fault, OSError):
+        return "unusable"
+
+
+def _without_labels(problem: Problem, artifact: Artifact) -> Problem:
+    return Problem(
+        "chunks_unusable",
+        f"the chunk file {problem.message}; its questions have no label",
+        f"{artifact.key}: {problem.where or artifact.path}",
+        problem.remedy or "put the file back and run `proofspan index` again",
+    )
+
+
+def _differs(artifact: Artifact, digest: str) -> Problem:
+    return Problem(
+        "chunks_differ",
+        f"the chunk file is not the one that the manifest names (its sha256 begins {digest[:12]}, the "
+        f"manifest's {str(artifact.sha256)[:12]}); its questions have no label",
+        f"{artifact.key}: {artifact.path}",
+        "restore the file, or correct its sha256 in the manifest",
+    )
+
+
+@dataclass(slots=True)
+class Labeller:
+    """Labels traces; without a corpus it gives no verdict. Belongs to one process and one thread."""
+
+    profile: Profile
+    corpus: Corpus | None = None
+    places: Places = field(default_factory=dict)
+    issues: tuple[LineIssue, ...] = ()
+
+    def verdict(self, trace: Trace) -> ReportRow | None:
+        """The report row of a trace, None where there are no chunks to judge by."""
+        return None if self.corpus is None else reflect(trace, self.corpus, self.profile)
+
+
+def make_labeller(profile: Profile, chunks: Path | None, file: str) -> Labeller:
+    """Reads the chunk file. InputFault where it is no chunk file at all."""
+    if chunks is None:
+        return Labeller(profile)
+    found, issues = read_chunks(chunks, file=file)
+    texts: Mapping[str, str] = {chunk_id: chunk.text for chunk_id, chunk in found.items()}
+    places = {chunk_id: (chunk.doc_id, chunk.section_id) for chunk_id, chunk in found.items()}
+    return Labeller(profile, Corpus(texts), places, tuple(issues))

@@ -1,0 +1,120 @@
+"""What has to be done for a run's index to be what its files are now, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from core.errors import Fault, Problem
+from core.manifest.paths import artifact_path
+from core.manifest.types import Artifact, Manifest, Run
+from core.store.labelling import Inputs, find_inputs
+from core.store.prints import change_since
+from core.store.runfile import RunFile
+from core.traces.unpack import plain_source
+from core.triage.types import Profile
+
+State = Literal["fresh", "growing", "stale", "missing"]
+
+
+@dataclass(frozen=True, slots=True)
+class RunSource:
+    """Where a run's rows come from. `path` is None where there is nothing to read; `problems` says why.
+
+    `is_final`: the last line counts without its line end, and the file never grows (an unpacked one).
+    """
+
+    path: Path | None
+    file: str
+    is_final: bool = False
+    from_report: bool = False
+    problems: tuple[Problem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The state of a run's index and what it is to be made of. `keep` says that its segments still hold."""
+
+    state: State
+    reason: str
+    source: RunSource
+    inputs: Inputs
+    report: Path | None
+    report_problems: tuple[Problem, ...]
+    keep: bool = False
+
+
+def make_plan(
+    manifest: Manifest, run: Run, profile: Profile, earlier: RunFile | None, *, cache_dir: Path
+) -> Plan:
+    """Compares a run's files with its index. Reads no more of them than their two ends."""
+    inputs = find_inputs(manifest, profile, earlier)
+    source = find_source(manifest, run, cache_dir=cache_dir)
+    report, report_problems = _find(manifest, run.report) if not source.from_report else (None, ())
+    state, reason, keep = _compare(earlier, source, inputs, report)
+    return Plan(state, reason, source, inputs, report, report_problems, keep)
+
+
+def find_source(manifest: Manifest, run: Run, *, cache_dir: Path) -> RunSource:
+    """The run's trace file, unpacked if need be; its report where the manifest names no traces."""
+    named = run.traces or run.report
+    if named is None:
+        problem = Problem(
+            "no_traces",
+            "the manifest names neither traces nor a report for this run",
+            f"runs[{run.run_id}]",
+            "name its file: traces: {path: …}",
+        )
+        return RunSource(None, "", problems=(problem,))
+    found, problems = _find(manifest, named)
+    from_report = run.traces is None
+    if found is None:
+        return RunSource(None, named.path, from_report=from_report, problems=problems)
+    try:
+        path = plain_source(found, cache_dir=cache_dir)
+    except Fault as fault:
+        return RunSource(None, named.path, from_report=from_report, problems=fault.problems)
+    return RunSource(path, named.path, is_final=from_report or path != found, from_report=from_report)
+
+
+def _find(manifest: Manifest, artifact: Artifact | None) -> tuple[Path | None, tuple[Problem, ...]]:
+    if artifact is None:
+        return None, ()
+    try:
+        return artifact_path(manifest, artifact), ()
+    except Fault as fault:
+        return None, fault.problems
+
+
+def _compare(
+    earlier: RunFile | None, source: RunSource, inputs: Inputs, report: Path | None
+) -> tuple[State, str, bool]:
+    if earlier is None:
+        return "missing", "there is no index yet", False
+    if earlier.key != inputs.key:
+        return "stale", "the chunks, the gold questions, the triage profile or the rules changed", False
+    if (earlier.source is None) != (source.path is None):
+        return "stale", "the trace file appeared or disappeared", False
+    if source.path is not None and earlier.source is not None:
+        change = change_since(source.path, earlier.source)
+        if change == "grown" and not source.is_final:
+            return "growing", "the trace file has grown", True
+        if change != "same":
+            return "stale", _REASONS[change], False
+    if _report_changed(earlier, report):
+        return "stale", "the stored report changed", True
+    return "fresh", "the index is up to date", True
+
+
+_REASONS = {
+    "grown": "the trace file changed",
+    "changed": "the trace file changed",
+    "shrunk": "the trace file is shorter than it was",
+}
+
+
+def _report_changed(earlier: RunFile, report: Path | None) -> bool:
+    if report is None or earlier.report_print is None:
+        return (report is None) != (earlier.report_print is None)
+    return change_since(report, earlier.report_print) != "same"

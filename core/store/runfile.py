@@ -1,0 +1,143 @@
+"""`run.json`: the small file that says which segments are a run's index, and of what they were made.
+
+It is the only file that changes, and it is replaced as a whole; every other file is written once under a
+name of its own. Whoever reads it sees an index that is complete.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from core.errors import Problem
+from core.store.prints import Print
+
+RUN_FILE = "run.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """One Parquet file of rows: the bytes `[start, end)` of the source, whose first line is number `line`.
+
+    `lines` counts the line ends passed, blank lines included. `issues` is the number of rows of its issue
+    file, which is there only where it is not 0. `facts` are what `core.triage.suggest` adds up over a run.
+    """
+
+    name: str
+    start: int
+    end: int
+    line: int
+    lines: int
+    rows: int
+    issues: int
+    facts: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class RunFile:
+    """What `run.json` holds.
+
+    `key` covers all that labels depend on besides the traces: chunks, gold, profile, rules, index version.
+    `source` is None where there is no trace file to read. `joined` names the file of what only the run as a
+    whole tells (repeats, stored labels), `joined_issues` that of the `other_issues` of chunks and report,
+    which belong to no segment. `report_print`, `chunks_print` spare reading those files again.
+    """
+
+    key: str
+    file: str
+    source: Print | None
+    segments: tuple[Segment, ...]
+    waiting_bytes: int = 0
+    joined: str | None = None
+    joined_issues: str | None = None
+    other_issues: int = 0
+    report_print: Print | None = None
+    chunks_print: Print | None = None
+    chunks_sha256: str | None = None
+    from_report: bool = False
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def rows(self) -> int:
+        """How many traces are indexed."""
+        return sum(segment.rows for segment in self.segments)
+
+    @property
+    def lines(self) -> int:
+        """How many lines of the source were passed."""
+        return sum(segment.lines for segment in self.segments)
+
+    @property
+    def line_issues(self) -> int:
+        """How many lines of traces, chunks and report could not be read or belong to nothing."""
+        return self.other_issues + sum(segment.issues for segment in self.segments)
+
+    def files(self) -> set[str]:
+        """The names of all files that belong to the index."""
+        named = {self.joined, self.joined_issues, RUN_FILE}
+        named |= {segment.name for segment in self.segments}
+        named |= {issues_name(segment.name) for segment in self.segments if segment.issues}
+        return {name for name in named if name}
+
+
+def issues_name(segment: str) -> str:
+    """The name of the file that holds a segment's line issues."""
+    return segment.removesuffix(".parquet") + ".issues.parquet"
+
+
+def read_run_file(folder: Path) -> RunFile | None:
+    """The run file of a folder; None where there is none or another program's version wrote it."""
+    try:
+        data = orjson.loads((folder / RUN_FILE).read_bytes())
+        return _run_file(data)
+    except (
+        FileNotFoundError,
+        NotADirectoryError,
+        orjson.JSONDecodeError,
+        KeyError,
+        TypeError,
+        AttributeError,
+    ):
+        return None
+
+
+def write_run_file(folder: Path, run: RunFile) -> None:
+    """Replace the run file in one step."""
+    data = orjson.dumps(asdict(run), option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS)
+    with new_file(folder, RUN_FILE) as part:
+        part.write_bytes(data)
+
+
+@contextmanager
+def new_file(folder: Path, name: str) -> Iterator[Path]:
+    """A temporary path beside `folder/name` that becomes it when the block ends well, else disappears."""
+    handle, temporary = tempfile.mkstemp(dir=folder, prefix=".part-")
+    os.close(handle)
+    part = Path(temporary)
+    try:
+        yield part
+        part.replace(folder / name)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _run_file(data: dict[str, Any]) -> RunFile:
+    known = data | {
+        "source": _print(data["source"]),
+        "report_print": _print(data["report_print"]),
+        "chunks_print": _print(data["chunks_print"]),
+        "segments": tuple(Segment(**segment) for segment in data["segments"]),
+        "problems": tuple(Problem(**problem) for problem in data["problems"]),
+    }
+    return RunFile(**known)
+
+
+def _print(data: dict[str, Any] | None) -> Print | None:
+    return None if data is None else Print(**data)

@@ -1,0 +1,17 @@
+-- What a run's list can be narrowed to, with how many of its headline traces each choice keeps.
+-- Grain: one row a kind and value.
+-- Columns: kind, one of suspicion, doc, section; value; traces, a count. A trace counts once a value.
+WITH shown AS (
+    SELECT suspicions, docs, rank1_section FROM rows WHERE {where}
+),
+choices AS (
+    SELECT 'suspicion' AS kind, unnest(list_distinct(suspicions)) AS value FROM shown
+    UNION ALL
+    SELECT 'doc', unnest(list_distinct(docs)) FROM shown
+    UNION ALL
+    SELECT 'section', rank1_section FROM shown WHERE rank1_section IS NOT NULL
+)
+SELECT kind, value, count(*) AS traces
+FROM choices
+GROUP BY kind, value
+ORDER BY kind, traces DESC, value
