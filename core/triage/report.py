@@ -66,11 +66,19 @@ def row_from_json(record: Mapping[str, Any], *, where: str = "") -> ReportRow:
 
 
 def markdown_table(rows: Iterable[ReportRow]) -> Iterator[str]:
-    """The lines of the recipe's table, without line ends."""
-    yield "| q | label | why |"
-    yield "|---|---|---|"
-    for row in rows:
-        yield f"| {question_cell(row.q)} | **{row.label}** | {row.why} |"
+    """The recipe's table, head first; every piece ends its line."""
+    yield table_head()
+    yield from map(markdown_row, rows)
+
+
+def table_head() -> str:
+    """The two lines that open the table."""
+    return "| q | label | why |\n|---|---|---|\n"
+
+
+def markdown_row(row: ReportRow) -> str:
+    """One line of the table."""
+    return f"| {question_cell(row.q)} | **{row.label}** | {row.why} |\n"
 
 
 def question_cell(question: str) -> str:

@@ -1,0 +1,292 @@
+"""`proofspan triage`: the report of bare trace and chunk files, without a workspace."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import BinaryIO
+
+import click
+import orjson
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColumn
+
+from core.contracts.records import LABELS, LineIssue, Trace
+from core.errors import InputFault, Problem, printable
+from core.traces.chunks import read_chunks
+from core.traces.identity import Repeats
+from core.traces.reader import open_source
+from core.traces.sniff import foreign_file
+from core.traces.traces import iter_traces
+from core.traces.unpack import plain_source
+from core.triage.corpus import Corpus
+from core.triage.profile import TEMPLATES, profile_from
+from core.triage.reflect import reflect
+from core.triage.report import markdown_row, row_to_json, table_head
+from core.triage.suggest import Suggestion, add_facts, suggest_profile
+from core.triage.types import Profile, ReportRow
+
+PROGRESS_AFTER_SECONDS = 1.0
+#: So many line issues are printed; `--json` has them all.
+ISSUES_SHOWN = 20
+STDOUT = "-"
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What a run of the command has counted."""
+
+    profile: Profile
+    labels: Counter[str] = field(default_factory=Counter)
+    suspicions: Counter[str] = field(default_factory=Counter)
+    facts: dict[str, int] = field(default_factory=dict)
+    issues: list[LineIssue] = field(default_factory=list)
+
+    @property
+    def suggestion(self) -> Suggestion | None:
+        return suggest_profile(self.facts, self.profile)
+
+
+@click.command("triage")
+@click.argument("traces", type=click.Path(path_type=Path))
+@click.argument("chunks", type=click.Path(path_type=Path))
+@click.option("-o", "--output", "report", required=True, help="The report to write as JSONL; - for stdout.")
+@click.option("--markdown", help="Also write the questions as a Markdown table.")
+@click.option("--template", type=click.Choice(TEMPLATES), help="Where the template check looks.  [seed]")
+@click.option("--refusal", multiple=True, help="A phrase that makes an answer a refusal; repeat for several.")
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON on stdout.")
+def command(
+    traces: Path,
+    chunks: Path,
+    report: str,
+    markdown: str | None,
+    template: str | None,
+    refusal: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Label the questions of TRACES (JSONL) by the texts of CHUNKS (a JSON array or JSONL).
+
+    Exit status: 0 every line was read, whatever the labels; 1 some line could not be read; 2 a file cannot be
+    used at all.
+    """
+    given = {"template": template, "refusal": list(refusal)}
+    profile = profile_from({name: value for name, value in given.items() if value}, where="--option")
+    _check_outputs([name for name in (report, markdown) if name is not None], (traces, chunks))
+    if as_json and STDOUT in (report, markdown):
+        raise click.UsageError("--json prints its summary on stdout, so -o and --markdown need files")
+    outcome = Outcome(profile)
+    with ExitStack() as stack:
+        unpacked = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="proofspan-")))
+        corpus = _corpus(chunks, unpacked, outcome)
+        rows = _rows(traces, unpacked, corpus, outcome)
+        _write(rows, stack.enter_context(_output(report)), markdown, stack)
+    if as_json:
+        click.echo(orjson.dumps(_summary(outcome), option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS))
+    else:
+        _print_summary(outcome, traces, chunks, report)
+    sys.exit(1 if outcome.issues else 0)
+
+
+def _check_outputs(names: list[str], inputs: tuple[Path, ...]) -> None:
+    """Nothing is written over an input, nor two outputs into one file; every folder must exist."""
+    problems = []
+    for name in names:
+        path = Path(name)
+        if name == STDOUT:
+            continue
+        if any(path.exists() and given.exists() and path.samefile(given) for given in inputs):
+            problems.append(
+                Problem("output_is_input", "this is an input", name, "name another file to write")
+            )
+        elif path.is_dir():
+            problems.append(Problem("output_is_folder", "this is a folder", name, "name a file in it"))
+        elif not path.parent.is_dir():
+            remedy = f"make it first: mkdir -p {path.parent}"
+            problems.append(Problem("no_folder", "its folder does not exist", name, remedy))
+    if len({name if name == STDOUT else Path(name).resolve() for name in names}) < len(names):
+        remedy = "give -o and --markdown a file each"
+        problems.append(Problem("same_output", "report and table would go into one file", names[0], remedy))
+    if problems:
+        raise InputFault(*problems)
+
+
+def _corpus(chunks: Path, unpacked: Path, outcome: Outcome) -> Corpus:
+    """The chunk texts. InputFault where the file holds none: no label could be given."""
+    found, issues = read_chunks(plain_source(chunks, cache_dir=unpacked), file=str(chunks))
+    outcome.issues += issues
+    if not found:
+        problems = [_problem(issue) for issue in issues[:ISSUES_SHOWN]]
+        remedy = "write chunks as {id, text}, in a JSON array or one a line"
+        raise InputFault(Problem("no_chunks", "the file holds no chunk", str(chunks), remedy), *problems)
+    return Corpus({chunk_id: chunk.text for chunk_id, chunk in found.items()})
+
+
+def _rows(traces: Path, unpacked: Path, corpus: Corpus, outcome: Outcome) -> Iterator[ReportRow]:
+    """The report rows in file order, everything counted on the way."""
+    path = plain_source(traces, cache_dir=unpacked)
+    if foreign := foreign_file(path, file=str(traces)):
+        raise InputFault(_problem(foreign))
+    repeats = Repeats()
+    with _progress(path) as on_progress:
+        for found in iter_traces(path, file=str(traces), run_id=None, final=True):
+            on_progress(found.source.offset)
+            if isinstance(found, LineIssue):
+                outcome.issues.append(found)
+                continue
+            row = _row(found, corpus, outcome.profile, is_repeat=repeats.key_of(found).repeat > 1)
+            outcome.labels[row.label] += 1
+            outcome.suspicions.update(row.suspicions)
+            add_facts(outcome.facts, found, row, outcome.profile)
+            yield row
+
+
+def _row(trace: Trace, corpus: Corpus, profile: Profile, *, is_repeat: bool) -> ReportRow:
+    """The row as a file shows it: the identity only as far as the trace itself gives it."""
+    row = reflect(trace, corpus, profile)
+    variant = {"paraphrase": trace.paraphrase, "seed": trace.seed}
+    return replace(
+        row,
+        q_id=row.q_id if trace.raw.get("q_id") or trace.raw.get("qid") else None,
+        suspicions=tuple(sorted((*row.suspicions, "duplicate_question"))) if is_repeat else row.suspicions,
+        extra={name: number for name, number in variant.items() if number},
+    )
+
+
+def _write(rows: Iterator[ReportRow], report: BinaryIO, markdown: str | None, stack: ExitStack) -> None:
+    """Write report and table side by side, so that a run of any size passes through once."""
+    table = stack.enter_context(_output(markdown)) if markdown is not None else None
+    if table:
+        table.write(table_head().encode())
+    for row in rows:
+        report.write(row_to_json(row) + b"\n")
+        if table:
+            table.write(markdown_row(row).encode())
+
+
+@contextmanager
+def _output(name: str) -> Iterator[BinaryIO]:
+    """The file to write, which appears under its name only when all of it is there; - is stdout."""
+    if name == STDOUT:
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    target = Path(name)
+    try:
+        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    except OSError as error:
+        raise InputFault.of(
+            "unwritable",
+            f"cannot be written: {error.strerror}",
+            where=name,
+            remedy="name a file in a folder that you may write to",
+        ) from error
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            yield stream
+        Path(temporary).chmod(0o666 & ~_umask())
+        Path(temporary).replace(target)
+    finally:
+        Path(temporary).unlink(missing_ok=True)
+
+
+def _umask() -> int:
+    current = os.umask(0)
+    os.umask(current)
+    return current
+
+
+@contextmanager
+def _progress(path: Path) -> Iterator[_Meter]:
+    """A bar on stderr over the bytes of the traces, which appears after a second."""
+    with open_source(path) as source:
+        total = os.fstat(source.fileno()).st_size
+    bar = Progress(
+        TextColumn("triage"), BarColumn(), DownloadColumn(), console=Console(stderr=True), transient=True
+    )
+    try:
+        yield _Meter(bar, total)
+    finally:
+        bar.stop()
+
+
+class _Meter:
+    """Called for every line, looks at the clock for few of them."""
+
+    def __init__(self, bar: Progress, total: int) -> None:
+        self._bar, self._total = bar, total
+        self._started = time.monotonic()
+        self._calls = 0
+        self._task: TaskID | None = None
+
+    def __call__(self, offset: int) -> None:
+        self._calls += 1
+        if self._calls % 256:
+            return
+        if self._task is not None:
+            self._bar.update(self._task, completed=offset)
+        elif time.monotonic() - self._started > PROGRESS_AFTER_SECONDS:
+            self._bar.start()
+            self._task = self._bar.add_task("triage", total=self._total, completed=offset)
+
+
+def _summary(outcome: Outcome) -> dict[str, object]:
+    suggestion = outcome.suggestion
+    return {
+        "traces": outcome.labels.total(),
+        "labels": {label: outcome.labels[label] for label in LABELS},
+        "suspicions": dict(outcome.suspicions),
+        "profile": {"template": outcome.profile.template, "refusal": outcome.profile.refusal},
+        "template_absent": suggestion
+        and {
+            "reason": suggestion.reason,
+            "template": suggestion.profile.template,
+            "refusal": suggestion.profile.refusal,
+        },
+        "line_issues": [
+            {
+                "where": f"{issue.source.file}:{issue.source.line}",
+                "code": issue.code,
+                "reason": issue.reason,
+                "remedy": issue.remedy,
+                "excerpt": issue.excerpt,
+            }
+            for issue in outcome.issues
+        ],
+    }
+
+
+def _print_summary(outcome: Outcome, traces: Path, chunks: Path, report: str) -> None:
+    """Counts with the profile beside them, the fitting profile where the template is absent, line issues."""
+    total = outcome.labels.total()
+    lines = [f"{total} questions · {outcome.profile.describe()}"]
+    for label in LABELS:
+        count = outcome.labels[label]
+        share = f"{count / total:7.1%}" if total else ""
+        lines.append(f"  {label:<16} {count:>8}{share}")
+    for code, count in sorted(outcome.suspicions.items()):
+        lines.append(f"  suspicion: {code} {count}")
+    if suggestion := outcome.suggestion:
+        again = ["proofspan", "triage", str(traces), str(chunks), "-o", report]
+        lines += [
+            f"{suggestion.code}: {suggestion.reason}.",
+            f"  Try: {shlex.join(again)} {suggestion.options}",
+        ]
+    if outcome.issues:
+        lines.append(f"Lines that could not be used as they are: {len(outcome.issues)}")
+        lines += [f"  {_problem(issue)}" for issue in outcome.issues[:ISSUES_SHOWN]]
+    if len(outcome.issues) > ISSUES_SHOWN:
+        lines.append(f"  … and {len(outcome.issues) - ISSUES_SHOWN} more; --json lists them all")
+    for line in lines:
+        click.echo(printable(line), err=True)
+
+
+def _problem(issue: LineIssue) -> Problem:
+    return Problem(issue.code, issue.reason, f"{issue.source.file}:{issue.source.line}", issue.remedy)
