@@ -5,13 +5,16 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import orjson
 import pandas as pd
+
+from core.triage.report import markdown_table
+from core.triage.types import ReportRow, Signals
 
 #: The columns of CSV and JSONL, in the order of a CSV's header.
 COLUMNS: tuple[str, ...] = (
@@ -45,6 +48,9 @@ _WHOLE_NUMBERS = frozenset(
     {"paraphrase", "seed", "repeat", "cited", "cited_retrieved", "cited_resolved", "line"}
 )
 
+#: Stands for the label where a run has none, in the table of a Markdown file.
+NO_LABEL: Any = "no label"
+
 #: What makes a spreadsheet take a cell for a formula.
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
@@ -77,6 +83,21 @@ def jsonl_pieces(frames: Frames) -> Iterator[str]:
         )
 
 
+def markdown_pieces(frames: Frames) -> Iterator[str]:
+    """The recipe's table of question, label and why, ready to be pasted into an issue."""
+    rows = (_report_row(record) for frame in frames for record in records(frame))
+    for line in markdown_table(rows):
+        yield f"{line}\n"
+
+
+#: Kind → how it is written, in the order in which kinds are offered.
+EXPORTS: Mapping[str, Export] = {
+    "csv": Export("CSV", "csv", "text/csv", csv_pieces),
+    "jsonl": Export("JSON lines", "jsonl", "application/x-ndjson", jsonl_pieces),
+    "markdown": Export("Markdown table", "md", "text/markdown", markdown_pieces),
+}
+
+
 def records(frame: pd.DataFrame) -> Iterator[dict[str, Any]]:
     """The rows of a frame as plain Python values: lists for arrays, None for what is missing."""
     for values in zip(*(_column(frame[name], name) for name in COLUMNS), strict=True):
@@ -88,6 +109,17 @@ def _column(values: pd.Series[Any], name: str) -> list[Any]:
     if name in _WHOLE_NUMBERS:  # pandas turns whole numbers into floats where one is missing
         return [None if value is None else int(value) for value in plain]
     return plain
+
+
+def _report_row(record: Mapping[str, Any]) -> ReportRow:
+    return ReportRow(
+        q=record["q"],
+        label=record["label"] or NO_LABEL,
+        why=record["why"] or "",
+        chunks=(),
+        citations_in_answer=(),
+        signals=Signals(),
+    )
 
 
 def _plain(value: Any) -> Any:

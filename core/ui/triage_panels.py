@@ -1,0 +1,227 @@
+"""The parts of the Triage page around its table. Each draws what it is given and fetches nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+
+from core.contracts.records import LABELS, Label
+from core.services.workspace import profile_snippet
+from core.triage.advice import meaning, next_step
+from core.triage.suggest import Suggestion
+from core.triage.types import Profile
+from core.ui import safe, words
+from core.ui.state import ViewState, read_view, write_view
+from core.ui.theme import badge
+
+#: A filter's list offers so many values, the most frequent first, besides those that are chosen.
+OFFERED = 200
+
+
+def heading(view: ViewState, *, total: int, profile: Profile) -> None:
+    """What the page is about, with the profile that every count below depends on."""
+    noun = "trace" if view.filter.all_variants else "question"
+    about = f"  {view.run} · {words.counted(total, noun)} · {profile.describe()}"
+    safe.show(safe.text([safe.Piece("Triage"), safe.Piece(about, "muted")], role="title"))
+
+
+def label_cards(counts: Mapping[Label, int], view: ViewState) -> None:
+    """One card a label: its count among all, and a click that shows only it (several may be chosen)."""
+    whole = sum(counts.values())
+    with st.container(key="cards"):
+        for label in LABELS:
+            count = counts.get(label, 0)
+            st.button(
+                f"{badge(label)} **{count:,}** *{words.share_of(count, whole)}*",
+                key=f"card-{label}",
+                type="primary" if label in view.filter.label else "secondary",
+                width="stretch",
+                on_click=_toggle_label,
+                args=(label,),
+            )
+
+
+def template_notice(suggestion: Suggestion, profile: Profile) -> None:
+    """The run follows no template: says so, and offers the profile that would tell its answers apart."""
+    with st.container(border=True, key="notice"):
+        safe.show(
+            safe.text([safe.Piece("These labels say little: no answer follows the template.", "strong")]),
+            safe.text(
+                [
+                    safe.Piece(
+                        f"Read with {profile.describe()}, {suggestion.reason}. "
+                        f"What fits the answers of this run: {suggestion.profile.describe()}."
+                    )
+                ],
+                role="hint",
+            ),
+        )
+        with st.container(horizontal=True):
+            st.button(
+                "Read it with that profile",
+                key="apply-profile",
+                type="primary",
+                on_click=_change,
+                kwargs={"profile": suggestion.profile},
+            )
+            _manifest_lines(suggestion.profile)
+
+
+def profile_notice(profile: Profile, own: Profile) -> None:
+    """The URL's profile is not the manifest's: says so, and how to keep or leave it."""
+    with st.container(key="notice", horizontal=True, vertical_alignment="center"):
+        words_shown = f"Read with {profile.describe()}, not with the manifest's {own.describe()}."
+        safe.show(safe.text([safe.Piece(words_shown)], role="hint"))
+        st.button("Back to the manifest's", key="own-profile", on_click=_change, kwargs={"profile": None})
+        _manifest_lines(profile)
+
+
+def filter_bar(options: Mapping[str, Sequence[tuple[str, int]]], view: ViewState) -> None:
+    """Search and the value filters; `options` by filter name, each value with its count, frequent first."""
+    _text_search(view)
+    for name, title, width in (
+        ("suspicion", "Suspicion", 190),
+        ("doc", "Document", 170),
+        ("section", "Section", 140),
+    ):
+        _choice(name, title, options.get(name, ()), getattr(view.filter, name), width=width)
+    _numbers(view)
+    if view.is_filtered:
+        st.button("Clear", key="clear", type="tertiary", on_click=_show_all)
+
+
+def sentence(view: ViewState, *, matching: int, total: int) -> None:
+    """What is shown and in which order, in words."""
+    shown = f"{view.filter.sentence(matching, total)} · {words.order(view.sort)}"
+    safe.show(safe.text([safe.Piece(shown)], role="line"))
+
+
+def paging(matching: int, view: ViewState, *, rows_a_page: int) -> None:
+    """The pages of the table, where there is more than one."""
+    pages = -(-matching // rows_a_page)
+    if pages < 2:
+        return
+    key = "table-page"
+    _feed(key, min(view.at, pages))
+    with st.container(horizontal=True, horizontal_alignment="center"):
+        st.pagination(pages, key=key, on_change=_turn_page, args=(key,))
+
+
+def next_steps(labels: Sequence[Label]) -> None:
+    """What the labels in view mean and what to do about them."""
+    with st.container(border=True, key="next-step"):
+        safe.show(safe.text([safe.Piece("Next step", "strong")]))
+        for label in labels:
+            safe.show(
+                safe.text([safe.chip(label), safe.Piece(meaning(label), "muted")], role="line"),
+                safe.text([safe.Piece(next_step(label))], role="line"),
+            )
+
+
+def nothing_matches(total: int) -> None:
+    """No row under this filter: says so, and takes it away."""
+    with st.container(border=True, key="empty"):
+        safe.show(safe.text([safe.Piece("No question matches this filter.", "strong")]))
+        st.button(f"Show all {words.counted(total, 'question')}", key="show-all", on_click=_show_all)
+
+
+def _manifest_lines(profile: Profile) -> None:
+    with st.popover("Keep it in the manifest", key="manifest-lines"):
+        safe.show(
+            safe.text(
+                [safe.Piece("Put this into pipeline_manifest.yaml, in place of `triage:`.")], role="hint"
+            )
+        )
+        st.code(profile_snippet(profile), language="yaml")
+
+
+def _text_search(view: ViewState) -> None:
+    key = "search"
+    _feed(key, view.filter.text)
+    st.text_input(
+        "Search questions and answers",
+        key=key,
+        icon=":material/search:",
+        placeholder="Search questions and answers …",
+        label_visibility="collapsed",
+        max_chars=200,
+        live="300ms",
+        width=280,
+        on_change=_change_from,
+        args=(key, "text"),
+    )
+
+
+def _choice(
+    name: str, title: str, options: Sequence[tuple[str, int]], chosen: Sequence[str], *, width: int
+) -> None:
+    key = f"filter-{name}"
+    counts = dict(options[:OFFERED])
+    values = [*counts, *(value for value in chosen if value not in counts)]
+    _feed(key, list(chosen))
+    st.multiselect(
+        title,
+        values,
+        key=key,
+        format_func=lambda value: _option(name, value, counts.get(value)),
+        placeholder=title,
+        label_visibility="collapsed",
+        width=width,
+        wrap=False,
+        select_all=False,
+        on_change=_change_from,
+        args=(key, name),
+    )
+
+
+def _numbers(view: ViewState) -> None:
+    key = "filter-unsupported"
+    titles = {True: "numbers unsupported", False: "no number unsupported"}
+    _feed(key, view.filter.unsupported)
+    st.selectbox(
+        "Numbers",
+        list(titles),
+        key=key,
+        index=None,
+        format_func=lambda value: titles[value],
+        placeholder="Numbers",
+        label_visibility="collapsed",
+        width=180,
+        on_change=_change_from,
+        args=(key, "unsupported"),
+    )
+
+
+def _option(name: str, value: str, count: int | None) -> str:
+    shown = words.short(value) if name == "suspicion" else safe.clean(value)
+    return shown if count is None else f"{shown} · {count:,}"
+
+
+def _feed(key: str, value: object) -> None:
+    """Gives a widget the URL's value. Set only where it differs, so that typing is never overwritten."""
+    if st.session_state.get(key) != value:
+        st.session_state[key] = value
+
+
+def _change(**changes: object) -> None:
+    write_view(read_view().change(**changes))
+
+
+def _change_from(key: str, name: str) -> None:
+    """Puts a widget's new value into the URL; several chosen values become a tuple."""
+    value = st.session_state[key]
+    _change(**{name: tuple(value) if isinstance(value, list) else value})
+
+
+def _toggle_label(label: Label) -> None:
+    chosen = read_view().filter.label
+    _change(label=tuple(other for other in chosen if other != label) if label in chosen else (*chosen, label))
+
+
+def _turn_page(key: str) -> None:
+    _change(at=int(st.session_state[key]))
+
+
+def _show_all() -> None:
+    write_view(read_view().without_filter())

@@ -1,0 +1,81 @@
+"""The short words of tables and cards: a suspicion in a few words, an order, a share with its interval."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from core.metrics.intervals import wilson
+from core.store.filters import Sort
+
+#: What stands out about a row, per suspicion code; the sentence is `core.triage.advice`'s.
+SHORT: Mapping[str, str] = {
+    "answer_missing": "no answer",
+    "chunk_without_id": "chunk without id",
+    "chunks_missing": "no chunks",
+    "citation_outside_retrieved": "cited, never retrieved",
+    "citation_page_zero": "cites a page below 1",
+    "citations_disagree": "text and payload cite differently",
+    "citations_empty": "citation line names no id",
+    "duplicate_question": "answered more than once",
+    "ok_contradicts": "pipeline's own ok disagrees",
+    "query_terms_too_few": "question too short to align",
+    "refusal_not_exact": "refusal among other words",
+    "refusal_other_wording": "declines in other words",
+    "report_stale": "stored report disagrees",
+    "template_absent": "template absent",
+    "unresolved_chunk_id": "id without a chunk",
+}
+
+#: Sort key → what comes first, ascending and descending.
+_ORDERS: Mapping[str, tuple[str, str]] = {
+    "worst": ("worst first", "best first"),
+    "label": ("worst label first", "best label first"),
+    "why": ("by why", "by why, reversed"),
+    "question": ("questions A to Z", "questions Z to A"),
+    "section": ("by rank-1 section", "by rank-1 section, reversed"),
+    "resolved": ("fewest citations resolved first", "most citations resolved first"),
+    "answer_coverage": ("least covered first", "most covered first"),
+    "unsupported": ("fewest unsupported numbers first", "most unsupported numbers first"),
+    "suspicions": ("fewest suspicions first", "most suspicions first"),
+}
+
+
+def short(code: str) -> str:
+    """A suspicion in a few words; a code of somebody else's report stays as it is."""
+    return SHORT.get(code, code)
+
+
+def stands_out(codes: Sequence[str]) -> str:
+    """A row's suspicions in words."""
+    return ", ".join(short(code) for code in codes)
+
+
+def order(sort: Sort) -> str:
+    """What a list shows first."""
+    known = _ORDERS.get(sort.by)
+    if known is None:
+        return f"by {sort.by}, {'descending' if sort.descending else 'ascending'}"
+    return known[sort.descending]
+
+
+def percent(share: float) -> str:
+    """A share of 0–1 in whole percent; what is neither none nor all never reads as 0 or 100."""
+    rounded = round(100 * share)
+    if rounded == 0 and share > 0:
+        return "<1 %"
+    if rounded == 100 and share < 1:
+        return ">99 %"
+    return f"{rounded} %"
+
+
+def share_of(part: int, whole: int) -> str:
+    """`15 % of 41 · 7–28 %`: the share with its 95 % Wilson interval."""
+    if whole == 0:
+        return "of no questions"
+    low, high = wilson(part, whole)
+    return f"{percent(part / whole)} of {whole:,} · {round(100 * low)}–{round(100 * high)} %"
+
+
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """`1 line`, `2 lines`, `1,200 lines`."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"

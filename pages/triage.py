@@ -1,0 +1,57 @@
+"""Triage: which questions went wrong, worst first, and what to do about each kind."""
+
+import streamlit as st
+
+from core.contracts.records import LABELS
+from core.triage.profile import profile_from
+from core.ui import export, safe, session, shell, triage_panels, triage_table, words
+
+opened = session.current()
+view = opened.view
+store = shell.store_or_progress(opened)
+facts = store.run_facts(view.run)
+total = store.matching(view.without_filter().filter)
+matching = store.matching(view.filter)
+pages = max(1, -(-matching // triage_table.ROWS_A_PAGE))
+view = view.change(at=min(view.at, pages))
+
+triage_panels.heading(view, total=total, profile=opened.profile)
+shell.notes(view)
+shell.fault_panel(facts.problems)
+own = profile_from(session.workspace().triage)
+if opened.profile != own:
+    triage_panels.profile_notice(opened.profile, own)
+if facts.suggestion:
+    triage_panels.template_notice(facts.suggestion, opened.profile)
+
+counts = store.counts(view.filter)
+triage_panels.label_cards(counts, view)
+with st.container(horizontal=True, vertical_alignment="center", key="filters"):
+    triage_panels.filter_bar(store.options(view.run), view)
+    st.space("stretch")
+    export.export_menu(
+        lambda: store.rows(view.filter, view.sort),
+        matching=matching,
+        name=f"{opened.manifest.name} {view.run}",
+    )
+with st.container(horizontal=True, vertical_alignment="center", key="sentence"):
+    triage_panels.sentence(view, matching=matching, total=total)
+    shell.line_issue_notice(facts.line_issues, view)
+
+if matching:
+    rows = store.page(
+        view.filter,
+        view.sort,
+        limit=triage_table.ROWS_A_PAGE,
+        offset=(view.at - 1) * triage_table.ROWS_A_PAGE,
+    )
+    chosen = triage_table.show_table(rows, view)
+    if chosen:
+        st.switch_page("pages/question.py", query_params=chosen.params())
+    triage_panels.paging(matching, view, rows_a_page=triage_table.ROWS_A_PAGE)
+    present = [label for label in LABELS if counts.get(label)]
+    triage_panels.next_steps([label for label in view.filter.label if label in LABELS] or present[:1])
+elif view.is_filtered:
+    triage_panels.nothing_matches(total)
+else:
+    safe.show(safe.text([safe.Piece(f"{view.run} holds {words.counted(0, 'question')}.", "strong")]))
