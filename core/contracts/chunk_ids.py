@@ -11,6 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
@@ -69,6 +70,7 @@ def sha1_8(text: str) -> str:
     return hashlib.sha1(text.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()[:8]
 
 
+@lru_cache(maxsize=1 << 14)
 def parse(chunk_id: str) -> ChunkId | None:
     """The parts of `chunk_id`, or None where it does not follow the format."""
     match = _CHUNK_ID.fullmatch(chunk_id)

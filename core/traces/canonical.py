@@ -79,7 +79,7 @@ def stages(trace: Trace) -> tuple[Stage, ...]:
 
 def rank_one(trace: Trace) -> tuple[StageName, Candidate] | None:
     """The first candidate of the last stage there is, with that stage's name."""
-    for name in LAST_STAGES:
+    for name in LAST_STAGES if "stages" in trace.raw else LAST_STAGES[-1:]:
         for rank, entry in _identified(_entries(trace.raw, name)):
             return name, candidate_from(entry, rank)
     return None
@@ -88,23 +88,20 @@ def rank_one(trace: Trace) -> tuple[StageName, Candidate] | None:
 def top_ids(trace: Trace, *, k: int = 20) -> tuple[StageName, tuple[str, ...]] | None:
     """The first `k` chunk ids of the fused list, else the retrieved one, else the chunks."""
     for name in TOP_STAGES:
+        if name == "chunks" and trace.chunk_ids:
+            return name, trace.chunk_ids[:k]
         if entries := _entries(trace.raw, name):
-            return name, tuple(id_of(entry) for _, entry in _identified(entries[:k]))
+            return name, _texts(entries[:k], "id") or tuple(
+                id_of(each) for _, each in _identified(entries[:k])
+            )
     return None
 
 
 def doc_ids(trace: Trace) -> tuple[str, ...]:
     """The documents that the answerer's chunks come from, each once, in order."""
-    found: dict[str, None] = {}
-    for _, entry in _identified(_entries(trace.raw, "chunks")):
-        doc_id = entry.get("doc_id")
-        if type(doc_id) is not str:
-            chunk_id = id_of(entry)
-            parts = parse(chunk_id) if "|r=" in chunk_id else None
-            doc_id = parts.doc_uid if parts else text_of(doc_id)
-        if doc_id:
-            found[doc_id] = None
-    return tuple(found)
+    entries = _entries(trace.raw, "chunks")
+    docs = _texts(entries, "doc_id") or (_doc_id(entry) for _, entry in _identified(entries))
+    return tuple(dict.fromkeys(filter(None, docs)))
 
 
 def measures(trace: Trace) -> Measures:
@@ -130,7 +127,9 @@ def candidate_from(entry: Mapping[str, Json], rank: int) -> Candidate:
         doc_id = doc_id or parts.doc_uid
         section_id = section_id or parts.sect_path
         page_idx = parts.page_idx if page_idx is None else page_idx
-    score = _first((entry,), ("score", "score_norm", "score_raw"))
+    score = entry.get("score")
+    if score is None:
+        score = _first((entry,), ("score_norm", "score_raw"))
     features, text = entry.get("features"), entry.get("text")
     return Candidate(
         chunk_id=chunk_id,
@@ -183,16 +182,31 @@ def _chunk_ids(chunks: Json, suspicions: list[str]) -> tuple[str, ...]:
     """The ids of `chunks` in order; entries without one are skipped with a suspicion."""
     if type(chunks) is not list:
         if chunks is not _ABSENT:
-            raise _wrong("chunks", chunks)
+            raise _wrong("chunks", chunks, wanted="a list of objects with an id")
         suspicions.append("chunks_missing")
         return ()
+    return _texts(chunks, "id") or _aliased_ids(chunks, suspicions)
+
+
+def _texts(entries: list[Json], name: str) -> tuple[str, ...]:
+    """The text that every entry holds under `name`; () where one is no object or holds none.
+
+    Joining refuses whatever is not text and is the quickest such check there is.
+    """
     try:
-        ids = tuple([chunk["id"] for chunk in chunks])
+        found = tuple([entry[name] for entry in entries])
+        "".join(found)
     except (KeyError, TypeError):
-        ids = _aliased_ids(chunks, suspicions)
-    if not set(map(type, ids)) <= {str}:
-        raise _wrong("the id of a chunk", next(each for each in ids if type(each) is not str))
-    return ids
+        return ()
+    return found
+
+
+def _doc_id(entry: Mapping[str, Json]) -> str | None:
+    """The document of one entry, from its id where it names none."""
+    if (doc_id := text_of(entry.get("doc_id"))) is not None:
+        return doc_id
+    parts = parse(id_of(entry))
+    return parts.doc_uid if parts else None
 
 
 def _aliased_ids(chunks: list[Json], suspicions: list[str]) -> tuple[str, ...]:
@@ -202,8 +216,11 @@ def _aliased_ids(chunks: list[Json], suspicions: list[str]) -> tuple[str, ...]:
         if type(chunk) is not dict:
             raise _wrong(f"entry {place} of chunks", chunk, wanted="an object with an id")
         name = next((name for name in ("id", "chunk_id", "snippet_id") if name in chunk), None)
-        if name is not None:
-            ids.append(chunk[name])
+        if name is None:
+            continue
+        if type(chunk[name]) is not str:
+            raise _wrong(f"the {name} of entry {place} of chunks", chunk[name])
+        ids.append(chunk[name])
     if len(ids) < len(chunks):
         suspicions.append("chunk_without_id")
     return tuple(ids)
@@ -294,8 +311,7 @@ def _lambda_state(value: Json) -> str | None:
 
 
 def _wrong(name: str, value: Json, *, wanted: str = "text") -> UnusableError:
-    if name == "chunks":
-        wanted = "a list of objects with an id"
+    """The issue for a value of the wrong type; its code ends in the field's name."""
     if value is _ABSENT:
         return UnusableError(f"{name}_missing", f"{name} is missing", f'Give every line its "{name}".')
     code = f"{name.split()[-1]}_wrong_type"

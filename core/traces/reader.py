@@ -26,6 +26,7 @@ EXCERPT = 200
 
 _BOM = b"\xef\xbb\xbf"
 _BUFFER = 1 << 20
+_NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _KEPT_OF_LONG = 4 * EXCERPT
 
 
@@ -142,7 +143,7 @@ def parse_line(raw: RawLine) -> Json:
         value = orjson.loads(data)
     except orjson.JSONDecodeError as error:
         raise _why_not_json(data, error) from None
-    if data.count(b"{") + data.count(b"[") > MAX_DEPTH and is_deeper(value, MAX_DEPTH):
+    if len(data.translate(None, _NO_BRACKETS)) > 2 * MAX_DEPTH and is_deeper(value, MAX_DEPTH):
         raise UnusableError(
             "nested_too_deeply",
             f"arrays and objects are nested more than {MAX_DEPTH} deep",

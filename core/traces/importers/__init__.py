@@ -1,0 +1,1 @@
+"""Other tools' files → a workspace. What an importer does not find it counts; it never guesses."""
