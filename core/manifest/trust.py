@@ -40,14 +40,14 @@ def untrusted_roots(manifest: Manifest) -> tuple[tuple[str, Path], ...]:
 def is_trusted(workspace: Path, folder: Path) -> bool:
     """Whether `folder` lies inside the workspace or was confirmed for it."""
     home, wanted = workspace.resolve(), folder.resolve()
-    return wanted.is_relative_to(home) or [str(home), str(wanted)] in _remembered()
+    return wanted.is_relative_to(home) or (str(home), str(wanted)) in _remembered()
 
 
 def remember(workspace: Path, folder: Path) -> None:
     """Confirm `folder` for `workspace`. Raises ManifestFault where that cannot be written down."""
-    pair = [str(workspace.resolve()), str(folder.resolve())]
+    pair = (str(workspace.resolve()), str(folder.resolve()))
     target = config_dir() / _FILE
-    pairs = sorted({(home, wanted) for home, wanted in [*_remembered(), pair]})
+    pairs = sorted(_remembered() | {pair})
     scratch = target.with_name(f"{_FILE}.{os.getpid()}")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -64,10 +64,15 @@ def remember(workspace: Path, folder: Path) -> None:
         ) from None
 
 
-def _remembered() -> list[list[str]]:
+def _remembered() -> set[tuple[str, str]]:
     """The confirmed pairs; a file that is missing or damaged confirms nothing."""
     try:
         pairs = json.loads((config_dir() / _FILE).read_text(encoding="utf-8"))["trusted"]
     except (OSError, ValueError, KeyError, TypeError):
-        return []
-    return pairs if isinstance(pairs, list) else []
+        return set()
+    entries = pairs if isinstance(pairs, list) else []
+    return {(entry[0], entry[1]) for entry in entries if _is_pair(entry)}
+
+
+def _is_pair(entry: object) -> bool:
+    return isinstance(entry, list) and len(entry) == 2 and all(isinstance(path, str) for path in entry)
