@@ -1,12 +1,14 @@
-"""What building the index takes and gives back, as values."""
+"""What building and asking the index gives back, as values."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from core.contracts.records import SourceLine, TraceKey
 from core.errors import Problem
 from core.store.plan import State
+from core.triage.types import Profile
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,3 +56,59 @@ class IndexState:
 
 
 OnProgress = Callable[[Progress], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """A question's place in a list: `position` counts from 1 and is None where the list does not hold it."""
+
+    previous: TraceKey | None
+    next: TraceKey | None
+    position: int | None
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A value that a list can be narrowed to, and how many headline traces have it."""
+
+    value: str
+    traces: int
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a run's list can be narrowed to, the most frequent first."""
+
+    suspicions: tuple[Choice, ...]
+    documents: tuple[Choice, ...]
+    sections: tuple[Choice, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """What stands beside a run's numbers.
+
+    `traces` counts all, `questions` the headline ones (paraphrase 0, seed 0, one a question), `repeats` the
+    traces that come again. `waiting_bytes` belong to a last line whose writer may still be at work.
+    `from_report`: the run has no traces and opens on its stored report.
+    """
+
+    run_id: str
+    file: str
+    profile: Profile
+    traces: int
+    questions: int
+    repeats: int
+    line_issues: int
+    waiting_bytes: int
+    from_report: bool
+    problems: tuple[Problem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A trace in the index: where its line is, and its row with all columns."""
+
+    source: SourceLine
+    row: Mapping[str, object]

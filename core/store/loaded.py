@@ -1,0 +1,136 @@
+"""One run's index in memory: columns are read when a query first needs them, and kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from threading import Lock
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from core.store.columns import ISSUE_SCHEMA, ROW_SCHEMA
+from core.store.runfile import RunFile, issues_name
+from core.store.segments import read_columns
+
+#: What only the joined file holds, beside `row`, a trace's place in its run from 0.
+JOINED = ("repeat", "stored_label")
+#: Every column that can be asked for.
+ALL_COLUMNS: tuple[str, ...] = ("row", *ROW_SCHEMA.names, *JOINED)
+
+
+class LoadedRun:
+    """The columns of one state of a run's index. FileNotFoundError where that state has been replaced."""
+
+    def __init__(self, folder: Path, run_file: RunFile) -> None:
+        self.folder = folder
+        self.run_file = run_file
+        self._columns: dict[str, pa.ChunkedArray] = {}
+        self._joined: pa.Table | None = None
+        self._lock = Lock()
+
+    def table(self, names: Sequence[str]) -> pa.Table:
+        """A table of the named columns and `row`; those not asked for before are read from disk."""
+        wanted = tuple(dict.fromkeys(("row", *names)))
+        with self._lock:
+            self._load([name for name in wanted if name not in self._columns])
+            return pa.table({name: self._columns[name] for name in wanted})
+
+    def frame(self, rows: Sequence[int] | np.ndarray, names: Sequence[str]) -> pd.DataFrame:
+        """Some rows as a DataFrame, in the order given: lists are lists, whole numbers may be missing."""
+        table = self.table(names).take(pa.array(rows, pa.int64())).select(list(names))
+        frame = pd.DataFrame(index=range(table.num_rows))
+        for field, column in zip(table.schema, table.columns, strict=True):
+            frame[field.name] = _series(column, field.type)
+        return frame
+
+    def issues(self) -> pd.DataFrame:
+        """All line issues of the run, in the order of the file, then those of its chunks and its report."""
+        names = [issues_name(segment.name) for segment in self.run_file.segments if segment.issues]
+        if self.run_file.joined_issues:
+            names.append(self.run_file.joined_issues)
+        if not names:
+            return ISSUE_SCHEMA.empty_table().to_pandas()
+        return read_columns(self.folder, names, ISSUE_SCHEMA.names).to_pandas()
+
+    def _load(self, missing: Sequence[str]) -> None:
+        stored = [name for name in missing if name in ROW_SCHEMA.names]
+        if stored:
+            table = self._read(stored)
+            self._columns |= {name: table.column(name) for name in stored}
+        if "suspicions" in stored:
+            self._columns["suspicions"] = _with_late(self._columns["suspicions"], self._joined_table())
+        if "row" in missing:
+            self._columns["row"] = pa.chunked_array([pa.array(np.arange(self.run_file.rows))])
+        if "repeat" in missing:
+            self._columns["repeat"] = self._scattered("repeat", 1)
+        if "stored_label" in missing:
+            self._columns["stored_label"] = self._scattered("stored_label", None)
+
+    def _read(self, names: Sequence[str]) -> pa.Table:
+        files = [segment.name for segment in self.run_file.segments]
+        if not files:
+            return ROW_SCHEMA.empty_table().select(list(names))
+        return read_columns(self.folder, files, names).unify_dictionaries()
+
+    def _joined_table(self) -> pa.Table | None:
+        if self._joined is None and self.run_file.joined:
+            self._joined = pq.read_table(self.folder / self.run_file.joined)
+        return self._joined
+
+    def _scattered(self, name: str, default: object) -> pa.ChunkedArray:
+        """A sparse column of the joined file with its default in every other row."""
+        joined = self._joined_table()
+        kind = pa.string() if joined is None else joined.schema.field(name).type
+        if name == "repeat":
+            kind = pa.int32()
+        everywhere = pa.repeat(pa.scalar(default, kind), self.run_file.rows)
+        if joined is None:
+            return pa.chunked_array([everywhere])
+        mask = np.zeros(self.run_file.rows, dtype=bool)
+        mask[joined.column("row").to_numpy()] = True
+        values = joined.column(name).combine_chunks()
+        return pa.chunked_array([pc.replace_with_mask(everywhere, pa.array(mask), values)])
+
+
+def _with_late(column: pa.ChunkedArray, joined: pa.Table | None) -> pa.ChunkedArray:
+    """The lists of suspicions with those that only the whole run tells added at their ends."""
+    if joined is None:
+        return column
+    late = joined.column("late").combine_chunks()
+    counts = pc.list_value_length(late).to_numpy(zero_copy_only=False)
+    if not counts.any():
+        return column
+    rows = joined.column("row").to_numpy()
+    lists = column.combine_chunks()
+    offsets = np.asarray(lists.offsets).astype(np.int64)
+    offsets -= offsets[0]
+    values, added = lists.flatten(), late.flatten()
+    places = np.repeat(offsets[rows + 1], counts)
+    order = np.insert(np.arange(len(values)), places, len(values) + np.arange(len(added)))
+    grown = np.zeros(len(offsets), dtype=np.int64)
+    grown[rows + 1] = counts
+    new_offsets = pa.array((offsets + np.cumsum(grown)).astype(np.int32))
+    return pa.chunked_array(
+        [pa.ListArray.from_arrays(new_offsets, pa.concat_arrays([values, added]).take(pa.array(order)))]
+    )
+
+
+_NULLABLE = {pa.int8(): "Int8", pa.int32(): "Int32", pa.int64(): "Int64", pa.bool_(): "boolean"}
+
+
+def _series(column: pa.ChunkedArray, kind: pa.DataType) -> pd.Series:
+    if pa.types.is_list(kind):
+        return pd.Series(column.to_pylist(), dtype=object)
+    if pa.types.is_dictionary(kind):
+        column = column.cast(pa.string())
+    if kind in _NULLABLE and (column.null_count or kind == pa.bool_()):
+        return pd.Series(column.to_pylist(), dtype=_NULLABLE[kind])
+    if pa.types.is_floating(kind):
+        return column.to_pandas()
+    return (
+        pd.Series(column.to_pylist(), dtype=object) if not pa.types.is_integer(kind) else column.to_pandas()
+    )

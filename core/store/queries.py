@@ -1,0 +1,302 @@
+"""What pages and commands ask of an index. Every question is one file in `sql/`."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from threading import Lock
+from typing import TypeVar
+
+import numpy as np
+import pandas as pd
+
+from core.contracts.records import LABELS, Label, SourceLine, TraceKey
+from core.errors import StoreFault
+from core.manifest.types import Manifest
+from core.store.database import Database
+from core.store.filters import HEADLINE, Filter, Sort
+from core.store.index import index_folder
+from core.store.loaded import ALL_COLUMNS, LoadedRun
+from core.store.runfile import RUN_FILE, read_run_file
+from core.store.types import Choice, Found, Neighbours, Options, RunFacts
+from core.triage.profile import profile_from
+
+T = TypeVar("T")
+
+#: The columns of a page: all that a table row may show. Answers and documents stay on disk until asked for.
+PAGE_COLUMNS = tuple(
+    name
+    for name in ALL_COLUMNS
+    if name not in {"row", "answer", "q_folded", "answer_folded", "docs", "offset", "length"}
+)
+#: The columns of an export and of a single row.
+FULL_COLUMNS = tuple(name for name in ALL_COLUMNS if name not in {"row", "q_folded", "answer_folded"})
+
+#: Rows of an export that are in memory at once.
+EXPORT_ROWS = 5_000
+#: So many orders of lists are remembered for stepping from question to question.
+KEPT_ORDERS = 16
+
+
+@cache
+def statement(name: str) -> str:
+    """The text of `sql/{name}.sql`."""
+    return (files("core.store") / "sql" / f"{name}.sql").read_text(encoding="utf-8")
+
+
+class Store:
+    """The index of a workspace, read with its manifest's profile. Safe for several threads.
+
+    An index that is rebuilt while it is looked at is picked up with the next call. StoreFault where a run
+    has no index yet, or a query fails.
+    """
+
+    def __init__(self, manifest: Manifest, cache_dir: Path) -> None:
+        self._manifest = manifest
+        self._cache_dir = cache_dir
+        self._profile = profile_from(manifest.triage)
+        self._database = Database()
+        self._runs: dict[str, tuple[tuple[int, int], LoadedRun]] = {}
+        self._orders: OrderedDict[tuple[LoadedRun, Filter, Sort], np.ndarray] = OrderedDict()
+        self._lock = Lock()
+
+    def runs(self) -> tuple[str, ...]:
+        """The runs that have an index, in the manifest's order."""
+        return tuple(run.run_id for run in self._manifest.runs if self.stamp(run.run_id) is not None)
+
+    def stamp(self, run: str) -> tuple[int, int] | None:
+        """Changes whenever the run's index does, for keys of caches; None where there is no index."""
+        try:
+            status = (index_folder(self._manifest, run, self._cache_dir) / RUN_FILE).stat()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        return status.st_mtime_ns, status.st_ino
+
+    def counts(self, shown: Filter) -> dict[Label, int]:
+        """Traces by label, for the filter without its label part; every label is there."""
+        found = self._label_counts(shown)
+        return {label: found.get(label, 0) for label in LABELS}
+
+    def unlabelled(self, shown: Filter) -> int:
+        """Traces without a label, for the filter without its label part."""
+        return self._label_counts(shown).get(None, 0)
+
+    def total(self, run: str, *, all_variants: bool = False) -> int:
+        """How many questions (or traces, with all variants) the run has."""
+        return self.matching(Filter(run, all_variants=all_variants))
+
+    def matching(self, shown: Filter) -> int:
+        """How many traces pass the filter."""
+        ((count,),) = self._rows_of("matching", shown)
+        return int(str(count))
+
+    def page(self, shown: Filter, sort: Sort, *, limit: int, offset: int) -> pd.DataFrame:
+        """`limit` rows of the list after the first `offset`, with `PAGE_COLUMNS`, `run_id` and `file`."""
+
+        def read(run: LoadedRun) -> pd.DataFrame:
+            rows = self._query(run, "page", shown, sort, {"limit": limit, "offset": offset})
+            return self._frame(run, shown.run, rows, PAGE_COLUMNS)
+
+        return self._with_run(shown.run, read)
+
+    def rows(self, shown: Filter, sort: Sort) -> Iterator[pd.DataFrame]:
+        """The whole list in pieces, with every column, for an export."""
+        run = self._with_run(shown.run, lambda run: run)
+        order = self._order(run, shown, sort)
+        for start in range(0, len(order), EXPORT_ROWS):
+            yield self._frame(run, shown.run, order[start : start + EXPORT_ROWS], FULL_COLUMNS)
+
+    def neighbours(self, shown: Filter, sort: Sort, key: TraceKey) -> Neighbours:
+        """The questions before and after one, in the order of `page`."""
+
+        def read(run: LoadedRun) -> Neighbours:
+            order = self._order(run, shown, sort)
+            row = self._place(run, key)
+            places = np.flatnonzero(order == row) if row is not None else ()
+            if len(places) == 0:
+                first = self._key(run, shown.run, order[0]) if len(order) else None
+                return Neighbours(None, first, None, len(order))
+            place = int(places[0])
+            before = self._key(run, shown.run, order[place - 1]) if place else None
+            after = self._key(run, shown.run, order[place + 1]) if place + 1 < len(order) else None
+            return Neighbours(before, after, place + 1, len(order))
+
+        return self._with_run(shown.run, read)
+
+    def find(self, key: TraceKey) -> Found | None:
+        """A trace by its identity; None where the run has none such."""
+
+        def read(run: LoadedRun) -> Found | None:
+            row = self._place(run, key)
+            if row is None:
+                return None
+            record = _record(self._frame(run, key.run_id, [row], FULL_COLUMNS))
+            line, offset, length = (int(str(record[name])) for name in ("line", "offset", "length"))
+            return Found(SourceLine(run.run_file.file, line, offset, length), record)
+
+        return self._with_run(key.run_id, read)
+
+    def same_question(self, q_id: str) -> pd.DataFrame:
+        """All traces of a question in every indexed run, with every column, runs in the manifest's order."""
+        frames = [
+            self._with_run(run, lambda run, name=run: self._question(run, name, q_id)) for run in self.runs()
+        ]
+        filled = [frame for frame in frames if len(frame)]
+        return pd.concat(filled, ignore_index=True) if filled else pd.DataFrame(columns=_names(FULL_COLUMNS))
+
+    def options(self, run: str) -> Options:
+        """What the run's list can be narrowed to."""
+        needed = (*HEADLINE.columns, "suspicions", "docs", "rank1_section")
+
+        def read(loaded: LoadedRun) -> Options:
+            sql = statement("options").format(where=HEADLINE.sql)
+            found = self._database.rows(sql, {}, {"rows": loaded.table(needed)})
+            choices: dict[str, list[Choice]] = {"suspicion": [], "doc": [], "section": []}
+            for kind, value, traces in found:
+                choices[str(kind)].append(Choice(str(value), int(str(traces))))
+            return Options(tuple(choices["suspicion"]), tuple(choices["doc"]), tuple(choices["section"]))
+
+        return self._with_run(run, read)
+
+    def line_issues(self, run: str) -> pd.DataFrame:
+        """The lines of the run's files that could not be read: file, line, offset, length, code, reason, …"""
+        return self._with_run(run, lambda loaded: loaded.issues())
+
+    def run_facts(self, run: str) -> RunFacts:
+        """What stands beside the run's numbers."""
+
+        def read(loaded: LoadedRun) -> RunFacts:
+            about = loaded.run_file
+            repeat = loaded.table(["repeat"]).column("repeat").to_numpy()
+            return RunFacts(
+                run_id=run,
+                file=about.file,
+                profile=self._profile,
+                traces=about.rows,
+                questions=self.total(run),
+                repeats=int((repeat > 1).sum()),
+                line_issues=about.line_issues,
+                waiting_bytes=about.waiting_bytes,
+                from_report=about.from_report,
+                problems=about.problems,
+            )
+
+        return self._with_run(run, read)
+
+    def _with_run(self, run: str, read: Callable[[LoadedRun], T]) -> T:
+        """Calls `read`, again if the index was replaced meanwhile and its old files are gone."""
+        for _ in range(3):
+            try:
+                return read(self._loaded(run))
+            except FileNotFoundError:
+                with self._lock:
+                    self._runs.pop(run, None)
+        raise StoreFault.of(
+            "index_damaged",
+            f"files of the index of run {run!r} are missing",
+            where=str(index_folder(self._manifest, run, self._cache_dir)),
+            remedy="delete that folder and run `proofspan index` again",
+        )
+
+    def _loaded(self, run: str) -> LoadedRun:
+        stamp = self.stamp(run)
+        with self._lock:
+            known = self._runs.get(run)
+            if known and known[0] == stamp:
+                return known[1]
+            folder = index_folder(self._manifest, run, self._cache_dir)
+            run_file = read_run_file(folder)
+            if run_file is None or stamp is None:
+                raise StoreFault.of(
+                    "not_indexed",
+                    f"run {run!r} has no index yet",
+                    where=str(self._manifest.folder),
+                    remedy=f"proofspan index {self._manifest.folder}",
+                )
+            loaded = LoadedRun(folder, run_file)
+            self._runs[run] = (stamp, loaded)
+            self._orders = OrderedDict(
+                (key, order) for key, order in self._orders.items() if key[0] is not known
+            )
+            return loaded
+
+    def _query(
+        self, run: LoadedRun, name: str, shown: Filter, sort: Sort, params: Mapping[str, object]
+    ) -> np.ndarray:
+        clause = shown.where()
+        sql = statement(name).format(where=clause.sql, order=sort.order())
+        table = run.table((*clause.columns, *sort.columns()))
+        return self._database.column(sql, {**clause.params, **params}, {"rows": table})
+
+    def _rows_of(self, name: str, shown: Filter) -> list[tuple[object, ...]]:
+        clause = shown.where()
+
+        def read(run: LoadedRun) -> list[tuple[object, ...]]:
+            table = run.table(("label", *clause.columns))
+            return self._database.rows(
+                statement(name).format(where=clause.sql), clause.params, {"rows": table}
+            )
+
+        return self._with_run(shown.run, read)
+
+    def _label_counts(self, shown: Filter) -> dict[Label | None, int]:
+        found = self._rows_of("label_counts", replace(shown, label=()))
+        return {label: int(str(count)) for label, count in found}  # type: ignore[misc]
+
+    def _order(self, run: LoadedRun, shown: Filter, sort: Sort) -> np.ndarray:
+        """All rows of a list in order; the last few lists are remembered."""
+        key = (run, shown, sort)
+        with self._lock:
+            if key in self._orders:
+                self._orders.move_to_end(key)
+                return self._orders[key]
+        order = self._query(run, "ordered", shown, sort, {})
+        with self._lock:
+            self._orders[key] = order
+            while len(self._orders) > KEPT_ORDERS:
+                self._orders.popitem(last=False)
+        return order
+
+    def _place(self, run: LoadedRun, key: TraceKey) -> int | None:
+        identity = {"q_id": key.q_id, "paraphrase": key.paraphrase, "seed": key.seed, "repeat": key.repeat}
+        found = self._database.rows(statement("find"), identity, {"rows": run.table(tuple(identity))})
+        return int(str(found[0][0])) if found else None
+
+    def _question(self, name: str, q_id: str) -> pd.DataFrame:
+        def read(run: LoadedRun) -> pd.DataFrame:
+            table = run.table(("q_id", "paraphrase", "seed", "repeat"))
+            rows = self._database.column(statement("question"), {"q_id": q_id}, {"rows": table})
+            return self._frame(run, name, rows, FULL_COLUMNS)
+
+        return self._with_run(name, read)
+
+    def _key(self, run: LoadedRun, name: str, row: int) -> TraceKey:
+        record = _record(run.frame([row], ("q_id", "paraphrase", "seed", "repeat")))
+        paraphrase, seed, repeat = (int(str(record[part])) for part in ("paraphrase", "seed", "repeat"))
+        return TraceKey(name, str(record["q_id"]), paraphrase, seed, repeat)
+
+    def _frame(
+        self, run: LoadedRun, name: str, rows: Sequence[int] | np.ndarray, columns: Sequence[str]
+    ) -> pd.DataFrame:
+        frame = run.frame(rows, columns)
+        frame.insert(0, "run_id", name)
+        frame["file"] = run.run_file.file
+        return frame
+
+
+def _names(columns: Sequence[str]) -> list[str]:
+    return ["run_id", *columns, "file"]
+
+
+def _record(frame: pd.DataFrame) -> dict[str, object]:
+    """The only row of a frame; what is missing is None."""
+    record = frame.to_dict("records")[0]
+    return {str(name): None if _is_missing(value) else value for name, value in record.items()}
+
+
+def _is_missing(value: object) -> bool:
+    return value is None or value is pd.NA or (isinstance(value, float) and value != value)
