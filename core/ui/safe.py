@@ -26,6 +26,7 @@ Kind = Literal[
     "muted",
     "code",
     "phrase",
+    "found",
     "unsupported",
     "differs",
     "number",
@@ -42,7 +43,8 @@ Role = Literal["title", "heading", "text", "line", "hint", "quote"]
 #: Characters shown at once; what lies beyond waits behind "Show more".
 LIMIT = 50_000
 
-_TAGS = {"phrase": "mark", "unsupported": "mark", "differs": "mark", "strong": "strong", "code": "code"}
+_MARKS = ("phrase", "found", "unsupported", "differs")
+_TAGS = dict.fromkeys(_MARKS, "mark") | {"strong": "strong", "code": "code"}
 _UNSHOWABLE = re.compile(
     r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
 )
@@ -146,7 +148,9 @@ def _show_more(state: str) -> None:
 
 @cache
 def _css() -> str:
-    return Path(__file__).with_name("style.css").read_text(encoding="utf-8")
+    return "\n".join(
+        Path(__file__).with_name(name).read_text(encoding="utf-8") for name in ("style.css", "frame.css")
+    )
 
 
 def _escape(raw: str) -> str:
