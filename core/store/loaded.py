@@ -53,8 +53,8 @@ class LoadedRun:
         if self.run_file.joined_issues:
             names.append(self.run_file.joined_issues)
         if not names:
-            return ISSUE_SCHEMA.empty_table().to_pandas()
-        return read_columns(self.folder, names, ISSUE_SCHEMA.names).to_pandas()
+            return pd.DataFrame(columns=ISSUE_SCHEMA.names)
+        return pd.DataFrame(read_columns(self.folder, names, ISSUE_SCHEMA.names).to_pydict())
 
     def _load(self, missing: Sequence[str]) -> None:
         stored = [name for name in missing if name in ROW_SCHEMA.names]
@@ -129,8 +129,6 @@ def _series(column: pa.ChunkedArray, kind: pa.DataType) -> pd.Series:
         column = column.cast(pa.string())
     if kind in _NULLABLE and (column.null_count or kind == pa.bool_()):
         return pd.Series(column.to_pylist(), dtype=_NULLABLE[kind])
-    if pa.types.is_floating(kind):
-        return column.to_pandas()
-    return (
-        pd.Series(column.to_pylist(), dtype=object) if not pa.types.is_integer(kind) else column.to_pandas()
-    )
+    if pa.types.is_floating(kind) or pa.types.is_integer(kind):
+        return pd.Series(column.to_numpy())
+    return pd.Series(column.to_pylist(), dtype=object)

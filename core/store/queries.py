@@ -142,9 +142,7 @@ class Store:
 
     def same_question(self, q_id: str) -> pd.DataFrame:
         """All traces of a question in every indexed run, with every column, runs in the manifest's order."""
-        frames = [
-            self._with_run(run, lambda run, name=run: self._question(run, name, q_id)) for run in self.runs()
-        ]
+        frames = [self._question(run, q_id) for run in self.runs()]
         filled = [frame for frame in frames if len(frame)]
         return pd.concat(filled, ignore_index=True) if filled else pd.DataFrame(columns=_names(FULL_COLUMNS))
 
@@ -219,9 +217,8 @@ class Store:
                 )
             loaded = LoadedRun(folder, run_file)
             self._runs[run] = (stamp, loaded)
-            self._orders = OrderedDict(
-                (key, order) for key, order in self._orders.items() if key[0] is not known
-            )
+            for key in [key for key in self._orders if key[0].folder == folder]:
+                del self._orders[key]
             return loaded
 
     def _query(
