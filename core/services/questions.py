@@ -9,9 +9,9 @@ from typing import Literal
 from core.contracts.records import Candidate, Chunk, Citation, GoldQuestion, StageName, Trace
 from core.traces.canonical import Measures, citations, filled_from, measures, stages
 from core.triage.corpus import Corpus
-from core.triage.explain import Explanation, explain
+from core.triage.explain import explain
 from core.triage.reflect import reflect
-from core.triage.types import Profile, ReportRow
+from core.triage.types import Explanation, Profile, ReportRow
 
 GoldMark = Literal["chunk", "page", "section"]
 QuoteFrom = Literal["payload", "chunk"]

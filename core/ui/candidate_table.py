@@ -1,0 +1,125 @@
+"""The candidates of one stage as a table: ranks, scores and marks beside the text, numbers as numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import pandas as pd
+import streamlit as st
+
+from core.services.questions import CandidateView, StageView
+from core.ui.safe import clean
+
+#: A producer may write any number of features; more columns than this would hide the text.
+MAX_SCORE_COLUMNS = 12
+TEXT_CHARS = 160
+ROW_PIXELS = 34
+MAX_ROWS_SEEN = 10
+_CHOSEN = "background-color: rgba(240, 180, 60, 0.22)"
+_GOLD = {"chunk": "gold", "page": "gold page", "section": "gold section"}
+
+
+def candidate_frame(stage: StageView) -> pd.DataFrame:
+    """One row a candidate, in rank order. `page` is the PDF page (from 1), empty where not known."""
+    views = stage.candidates
+    frame = pd.DataFrame(
+        {
+            "rank": [view.candidate.rank for view in views],
+            "chunk": [_text_start(view) for view in views],
+            "marks": [_marks(view) for view in views],
+            "section": [clean(view.candidate.section_id or "") for view in views],
+            "page": pd.array([_page(view) for view in views], dtype="Int64"),
+            "score": pd.array([view.candidate.score for view in views], dtype="Float64"),
+            "was": pd.array([view.was_rank for view in views], dtype="Int64"),
+        }
+    )
+    empty = [name for name in ("score", "was", "section", "marks") if _is_empty(frame[name])]
+    return pd.concat([frame.drop(columns=empty), _scores(views)], axis=1)
+
+
+def show_candidates(
+    stage: StageView, *, chosen: str | None, key: str, on_choose: Callable[[str], None]
+) -> None:
+    """Draws the table; a click on a row calls `on_choose` with its chunk id. `chosen` is tinted."""
+    frame = candidate_frame(stage)
+    ids = [view.candidate.chunk_id for view in stage.candidates]
+    st.dataframe(
+        frame.style.apply(_tint, axis=None, chosen=[chunk_id == chosen for chunk_id in ids]).format(
+            precision=3, na_rep="", subset=list(frame.select_dtypes("number").columns)
+        ),
+        key=key,
+        hide_index=True,
+        on_select=lambda: _selected(key, ids, on_choose),
+        selection_mode="single-cell",
+        height=ROW_PIXELS * (min(len(ids), MAX_ROWS_SEEN) + 1) + 3,
+        row_height=ROW_PIXELS,
+        column_config={
+            "rank": st.column_config.NumberColumn(width=46),
+            "chunk": st.column_config.TextColumn(width="medium"),
+            "marks": st.column_config.TextColumn(width=86),
+            "section": st.column_config.TextColumn(width=62),
+            "page": st.column_config.NumberColumn(width=50, help="PDF page, counted from 1"),
+            "was": st.column_config.NumberColumn(width=46, help="Rank in the stage before"),
+        },
+    )
+
+
+def _selected(key: str, ids: Sequence[str], on_choose: Callable[[str], None]) -> None:
+    cells = st.session_state[key].selection.cells
+    row = cells[0][0] if cells else None
+    if row is not None and 0 <= row < len(ids):
+        on_choose(ids[row])
+
+
+def _tint(frame: pd.DataFrame, *, chosen: Sequence[bool]) -> pd.DataFrame:
+    rows = [[_CHOSEN if is_chosen else ""] * frame.shape[1] for is_chosen in chosen]
+    return pd.DataFrame(rows, index=frame.index, columns=frame.columns)
+
+
+def _text_start(view: CandidateView) -> str:
+    if view.candidate.text is None:
+        return f"(no such chunk: {clean(view.candidate.chunk_id)})"
+    line = " ".join(clean(view.candidate.text[: 4 * TEXT_CHARS]).split())
+    return line if len(line) <= TEXT_CHARS else f"{line[:TEXT_CHARS]}…"
+
+
+def _marks(view: CandidateView) -> str:
+    cited = f"cited {', '.join(map(str, view.cited_by))}" if view.cited_by else ""
+    return " · ".join(part for part in (cited, _GOLD.get(view.gold or "", "")) if part)
+
+
+def _page(view: CandidateView) -> int | None:
+    return None if view.candidate.page_idx is None else view.candidate.page_idx + 1
+
+
+def _scores(views: Iterable[CandidateView]) -> pd.DataFrame:
+    """Features, pre and post scores as columns of their own; what is no number stays in the raw record."""
+    rows = [
+        {
+            **_numbers(view.candidate.features, ""),
+            **_numbers(view.candidate.pre_score, "pre "),
+            **_numbers(view.candidate.post_score, "post "),
+        }
+        for view in views
+    ]
+    names = list(dict.fromkeys(name for row in rows for name in row))[:MAX_SCORE_COLUMNS]
+    return pd.DataFrame(
+        {name: pd.array([row.get(name) for row in rows], dtype="Float64") for name in names},
+        index=range(len(rows)),
+    )
+
+
+def _numbers(values: Mapping[str, object], prefix: str) -> dict[str, float]:
+    taken = {"rank", "chunk", "marks", "section", "page", "score", "was"}
+    return {
+        (f"{prefix}{clean(name)}" if f"{prefix}{name}" not in taken else f"feature {clean(name)}"): float(
+            value
+        )
+        for name, value in values.items()
+        if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    }
+
+
+def _is_empty(column: pd.Series) -> bool:
+    return bool(column.isna().all() or (column.astype(str) == "").all())

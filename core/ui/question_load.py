@@ -1,0 +1,103 @@
+"""What the Question page loads, each part on its own: one that is lost leaves the others standing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import streamlit as st
+
+from core.contracts.records import Chunk, GoldQuestion, SourceLine, Trace, TraceKey
+from core.errors import Fault, InputFault, Problem
+from core.manifest.paths import artifact_path
+from core.services.placer import Placer
+from core.services.questions import QuestionView, load_question
+from core.services.spans import PageView, Target, choose, chunk_target, locate_view
+from core.store.cache import default_cache_dir
+from core.traces.traces import read_trace_at
+from core.traces.unpack import plain_source
+from core.triage.corpus import Corpus
+from core.ui import session
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A question, the chunks it was joined with, and what could not be read."""
+
+    view: QuestionView
+    chunks: Mapping[str, Chunk]
+    problems: tuple[Problem, ...]
+
+
+def question(opened: session.Opened, key: TraceKey, source: SourceLine) -> Loaded:
+    """The question at a place of the run's traces. Raises `Fault` where the record itself is not there."""
+    problems: list[Problem] = []
+    chunks: Mapping[str, Chunk] = attempted(lambda: session.chunks(opened)[0], {}, problems)
+    gold: Mapping[str, GoldQuestion] = attempted(lambda: session.gold(opened)[0], {}, problems)
+    trace = _trace(opened, key, source)
+    if chunks:
+        with session.corpus(opened) as corpus:
+            view = load_question(trace, chunks=chunks, gold=gold, corpus=corpus, profile=opened.profile)
+    else:
+        view = load_question(trace, chunks={}, gold=gold, corpus=Corpus({}), profile=opened.profile)
+    return Loaded(view, chunks, tuple(problems))
+
+
+def attempted(load: Callable[[], T], otherwise: T, problems: list[Problem]) -> T:
+    """What `load` gives; for a fault `otherwise`, and its problems are noted."""
+    try:
+        return load()
+    except Fault as fault:
+        problems.extend(fault.problems)
+        return otherwise
+
+
+def chosen_target(
+    loaded: Loaded, targets: Sequence[Target], *, cite: int | None, chunk: str | None
+) -> Target | None:
+    """The passage that the URL means; a chunk that the question did not retrieve is shown all the same."""
+    is_listed = any(target.id == f"chunk:{chunk}" for target in targets)
+    if chunk is not None and not is_listed and chunk in loaded.chunks:
+        return chunk_target(loaded.chunks[chunk])
+    return choose(targets, cite=cite, chunk=chunk)
+
+
+def placed(
+    opened: session.Opened, chosen: Target, targets: Sequence[Target], *, page: int | None
+) -> PageView:
+    """The page of the chosen passage."""
+    return locate_view(chosen, targets, manifest=opened.manifest, placer=placer(), page=page)
+
+
+def chunk_view(opened: session.Opened, chunk_id: str, *, page: int | None) -> PageView:
+    """The place of a chunk without a question. Raises `InputFault` where there is no such chunk."""
+    chunk = session.chunks(opened)[0].get(chunk_id)
+    if chunk is None:
+        raise InputFault.of(
+            "no_such_chunk",
+            f"the workspace has no chunk {chunk_id}",
+            where=opened.manifest.chunks.path if opened.manifest.chunks else "chunks",
+            remedy="The id may come from another build of the chunks; open the question from Triage.",
+        )
+    return placed(opened, chunk_target(chunk), (), page=page)
+
+
+@st.cache_resource(show_spinner=False)
+def placer() -> Placer:
+    """Placed spans and drawn pages, remembered for all visits."""
+    return Placer(session.pdf_pool())
+
+
+def _trace(opened: session.Opened, key: TraceKey, source: SourceLine) -> Trace:
+    if opened.run.traces is None:
+        raise InputFault.of(
+            "no_traces",
+            f"run {opened.run.run_id} names no traces",
+            where=f"runs[{opened.run.run_id}].traces",
+            remedy="Add `traces: {path: …}` to the run, then index the workspace again.",
+        )
+    path = plain_source(artifact_path(opened.manifest, opened.run.traces), cache_dir=default_cache_dir())
+    return read_trace_at(path, source, run_id=key.run_id)

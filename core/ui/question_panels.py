@@ -1,0 +1,295 @@
+"""The Question page's panels: each takes what it shows and draws it, and fetches nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import orjson
+import streamlit as st
+
+from core.contracts.records import Label
+from core.evidence.types import FoundSpan
+from core.services.questions import CitationView, QuestionView, StageView
+from core.services.spans import PageView
+from core.triage.advice import next_step, suspicion_text
+from core.ui import question_words, safe, shell, viewer
+from core.ui.candidate_table import show_candidates
+from core.ui.safe import Piece
+from core.ui.state import question_name, read_view, write_view
+
+#: More badges than this say nothing that the raw record does not say better.
+MAX_BADGES = 30
+STAGE_NAMES = {
+    "chunks": "seen by the answerer",
+    "reranked": "reranked",
+    "fused": "fused",
+    "retrieved": "retrieved",
+}
+#: A record longer than this many characters is cut: the whole line stands in its file.
+RAW_CHARS = safe.LIMIT
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """The previous or next question of the list: its place in the URL."""
+
+    q: str
+    p: int = 0
+    s: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class OtherRun:
+    """The same question in a run: the run's id, its label there, and the URL's name of the question."""
+
+    run_id: str
+    label: Label | None
+    q: str
+
+
+def header(
+    view: QuestionView, *, position: str, previous: Neighbour | None, following: Neighbour | None
+) -> None:
+    """Which question, its label and why; where it stands in the list, and the way to its neighbours."""
+    left, right = st.columns([3, 2], vertical_alignment="center")
+    with left:
+        name = question_name(view.trace.q_id)
+        safe.show(
+            safe.text(
+                [Piece(name, "muted"), safe.chip(view.row.label), Piece(view.row.why, "muted")], role="line"
+            )
+        )
+    with right.container(
+        horizontal=True, horizontal_alignment="right", vertical_alignment="center", gap="small"
+    ):
+        st.text(position)
+        _step("← Previous", "K", previous)
+        _step("Next →", "J", following)
+    safe.show(safe.text(question_words.marked_question(view), role="title", limit=1_000))
+
+
+def _step(words: str, key: str, to: Neighbour | None) -> None:
+    place = {"q": to.q, "p": to.p, "s": to.s} if to else {}
+    st.button(
+        safe.label(words),
+        key=f"step-{key}",
+        shortcut=key,
+        disabled=to is None,
+        on_click=_go,
+        kwargs={**place, "cite": None, "chunk": None, "page": None},
+    )
+
+
+def _go(**changes: object) -> None:
+    """A widget's callback: the URL says where to go, the rerun goes there."""
+    write_view(read_view().change(**changes))
+
+
+def answer(view: QuestionView, shown: PageView | None) -> None:
+    """The answer with its marks, and its citations as badges that choose a place."""
+    chosen = shown.target.id if shown else ""
+    cite = next((n for n in _numbers(view) if f"cite:{n}" == chosen), None)
+    pieces = question_words.marked_answer(view, chosen=cite)
+    if view.trace.answer.strip():
+        safe.show_long(pieces, key=f"answer:{view.trace.q_id}")
+    else:
+        safe.show(safe.text([Piece("The answer is empty.", "muted")]))
+    if not view.citations:
+        safe.show(
+            safe.text([Piece("The answer cites nothing; the closest retrieved chunk is shown.")], role="hint")
+        )
+        return
+    with st.container(horizontal=True, gap="xxsmall", key="citations"):
+        for item in view.citations[:MAX_BADGES]:
+            found = shown.found.get(f"cite:{item.citation.number}") if shown else None
+            _badge(item, found, is_chosen=item.citation.number == cite)
+    if len(view.citations) > MAX_BADGES:
+        safe.show(safe.text([Piece(f"and {len(view.citations) - MAX_BADGES} more citations")], role="hint"))
+
+
+def _numbers(view: QuestionView) -> list[int]:
+    return [item.citation.number for item in view.citations]
+
+
+def _badge(item: CitationView, found: FoundSpan | None, *, is_chosen: bool) -> None:
+    number = item.citation.number
+    words = safe.label(question_words.badge(item, found))
+    is_wrong = (
+        found is None or found.status == "not_found" or any(d.kind == "number" for d in found.differences)
+    )
+    st.button(
+        f":red-badge[{words}]" if is_wrong else f":orange-badge[{words}]",
+        key=f"cite-{number}",
+        type="secondary" if is_chosen else "tertiary",
+        on_click=_go,
+        kwargs={"cite": number, "chunk": None, "page": None},
+    )
+
+
+def why(view: QuestionView) -> None:
+    """Why this label: the signals with their values, what to do next, and each suspicion in a sentence."""
+    safe.show(
+        safe.text(
+            [Piece("Why this label ", "strong"), Piece(f"profile: {view.profile.describe()}", "muted")],
+            role="line",
+        ),
+        safe.facts(question_words.signal_rows(view)),
+        safe.text([Piece(f"Next step: {next_step(view.row.label)}")], role="hint"),
+    )
+    if view.row.suspicions:
+        safe.show(
+            safe.facts([(code, [Piece(suspicion_text(code))]) for code in view.row.suspicions]),
+        )
+
+
+def candidates(view: QuestionView, *, chosen: str | None) -> None:
+    """The ranked lists, one stage at a time; a click on a row shows the chunk's place."""
+    if not view.stages:
+        safe.show(
+            safe.text([Piece("The trace lists no candidates, so there is nothing to compare.")], role="hint")
+        )
+        return
+    stages = {stage.name: stage for stage in reversed(view.stages)}
+    name = st.segmented_control(
+        "Stage",
+        list(stages),
+        default=next(iter(stages)),
+        required=True,
+        format_func=lambda name: f"{STAGE_NAMES[name]} · {len(stages[name].candidates)}",
+        label_visibility="collapsed",
+        key="stage",
+    )
+    stage = stages.get(name) or next(iter(stages.values()))
+    _table(view, stage, chosen)
+
+
+def _table(view: QuestionView, stage: StageView, chosen: str | None) -> None:
+    show_candidates(
+        stage,
+        chosen=chosen,
+        key=f"candidates:{stage.name}:{view.trace.q_id}",
+        on_choose=lambda chunk_id: _go(chunk=chunk_id, cite=None, page=None),
+    )
+
+
+def other_runs(runs: Sequence[OtherRun], *, current: str) -> None:
+    """The same question elsewhere: a run, coloured and named by the label that it got there."""
+    if len(runs) < 2:
+        return
+    with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
+        safe.show(safe.text([Piece("Same question:", "muted")], role="hint"))
+        for run in runs:
+            words = safe.label(f"{run.run_id} · {run.label or 'no label'}", limit=60)
+            st.button(
+                words,
+                key=f"run-{run.run_id}",
+                type="secondary" if run.run_id == current else "tertiary",
+                on_click=_go,
+                kwargs={"run": run.run_id, "q": run.q, "cite": None, "chunk": None, "page": None},
+            )
+
+
+def raw_record(view: QuestionView) -> None:
+    """The record as its file has it, with the place of the line."""
+    source = view.trace.source
+    with st.expander("Raw record"):
+        st.text(
+            safe.clean(
+                f"{source.file}, line {source.line:,}, byte {source.offset:,}, {source.length:,} bytes"
+            )
+        )
+        text = orjson.dumps(view.trace.raw, option=orjson.OPT_INDENT_2).decode("utf-8", "replace")
+        if len(text) <= RAW_CHARS:
+            st.json(safe.clean(text), expanded=1)
+        else:
+            st.code(safe.clean(text[:RAW_CHARS]), language=None, wrap_lines=True, height=400)
+            st.caption(f"{len(text) - RAW_CHARS:,} more characters stand in the file.")
+
+
+def page_header(view: PageView) -> None:
+    """Which document and page, and the way to the pages before and after."""
+    left, right = st.columns([5, 1], vertical_alignment="center", gap="small")
+    with left:
+        title = (
+            view.document.title or view.document.doc_id
+            if view.document
+            else view.target.doc_id or "No document"
+        )
+        safe.show(
+            safe.text(
+                [Piece(f"{title}  ", "strong"), Piece(question_words.place_words(view), "muted")], role="line"
+            )
+        )
+    if view.page_idx is None or view.page_count is None:
+        return
+    with right.container(horizontal=True, horizontal_alignment="right", gap="xxsmall"):
+        for sign, page_idx in (("‹", view.page_idx - 1), ("›", view.page_idx + 1)):
+            inside = min(max(page_idx, 0), view.page_count - 1)
+            st.button(
+                safe.label(sign),
+                key=f"page{sign}",
+                help="Previous page" if sign == "‹" else "Next page",
+                on_click=_go,
+                kwargs={"page": inside},
+                disabled=inside == view.page_idx,
+            )
+
+
+def page(shown: PageView | None, *, view: QuestionView) -> None:
+    """The page of the chosen passage and what the locator says; a panel in its place where there is none."""
+    if shown is None:
+        safe.show(
+            safe.text(
+                [Piece("No citation, candidate or gold span names a document.", "strong")], role="line"
+            ),
+            safe.text([Piece("There is no page to show for this question.")], role="hint"),
+        )
+        return
+    cited = next((item for item in view.citations if f"cite:{item.citation.number}" == shown.target.id), None)
+    page_header(shown)
+    _page(shown, answer=view.trace.answer, quote_from=cited.quote_from if cited else "chunk")
+
+
+def chunk_alone(shown: PageView, *, chunk_id: str) -> None:
+    """The place of a chunk that was asked for without a question."""
+    safe.show(safe.text([Piece("Chunk "), Piece(chunk_id, "code")], role="line"))
+    text, place = st.columns([1, 1.03], gap="medium")
+    with text.container(border=True):
+        safe.show_long([Piece(shown.target.query.quote)], key=f"chunk:{chunk_id}")
+    with place:
+        page_header(shown)
+        _page(shown, answer="", quote_from="chunk")
+
+
+def nothing_to_open(*, is_filtered: bool) -> None:
+    """An empty list, and the way on."""
+    words = "No question matches the filter." if is_filtered else "This run holds no question yet."
+    safe.show(safe.text([Piece(words, "strong")], role="line"))
+    st.page_link("pages/triage.py", label="Back to Triage")
+
+
+def _page(shown: PageView, *, answer: str, quote_from: str | None) -> None:
+    if shown.problem is not None:
+        shell.fault_panel([shown.problem])
+        _passage(shown)
+        return
+    finding = question_words.finding_pieces(shown, answer=answer, quote_from=quote_from)
+    safe.show(safe.text(finding, role="hint"))
+    if shown.image is None:
+        _passage(shown)
+        return
+    viewer.show_page(
+        shown.image,
+        shown.spans,
+        alt=f"{shown.target.doc_id}, {question_words.place_words(shown)}",
+        focus=f"{shown.target.id}@{shown.page_idx}",
+    )
+
+
+def _passage(shown: PageView) -> None:
+    """The passage as text, where no page can be shown."""
+    quote = shown.text or shown.target.query.quote
+    if quote:
+        safe.show(safe.text([Piece(f"{shown.target.tag}:", "muted")], role="hint"))
+        safe.show_long([Piece(quote)], key=f"passage:{shown.target.id}", role="quote")

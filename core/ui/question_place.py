@@ -1,0 +1,92 @@
+"""Where the Question page is: which question of the list, what lies beside it, which passage is meant."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.contracts.records import LABELS, SourceLine, TraceKey
+from core.errors import InputFault
+from core.services.questions import QuestionView
+from core.services.spans import Target
+from core.store.queries import Store
+from core.ui.question_panels import Neighbour, OtherRun
+from core.ui.state import ViewState, question_name
+
+
+@dataclass(frozen=True, slots=True)
+class InList:
+    """A question's line in its file and its place in the list that the URL's filter makes.
+
+    `position` says it in words; a question that the filter does not show has no neighbours.
+    """
+
+    source: SourceLine
+    position: str
+    previous: Neighbour | None
+    following: Neighbour | None
+
+
+def with_question(state: ViewState, store: Store) -> ViewState:
+    """The state with a question: its own, else (where no chunk is asked for either) the first of the list."""
+    if state.q is not None or state.chunk is not None:
+        return state
+    first = store.page(state.filter, state.sort, limit=1, offset=0)
+    if first.empty:
+        return state
+    row = first.iloc[0]
+    name = question_name(str(row["q_id"]), int(row["repeat"]))
+    return state.change(q=name, p=int(row["paraphrase"]), s=int(row["seed"]))
+
+
+def find(store: Store, state: ViewState, key: TraceKey) -> InList:
+    """The question of the URL. Raises `InputFault` where the run does not hold it."""
+    found = store.find(key)
+    if found is None:
+        raise InputFault.of(
+            "no_such_question",
+            f"run {key.run_id} holds no question {state.q}",
+            where=f"?run={key.run_id}&q={state.q}",
+            remedy="Choose one on the Triage page; the question may be in another run only.",
+        )
+    beside = store.neighbours(state.filter, state.sort, key)
+    return InList(
+        source=found.source,
+        position=_position(beside.position, beside.total),
+        previous=_neighbour(beside.previous),
+        following=_neighbour(beside.next),
+    )
+
+
+def chunk_of(view: QuestionView, target: Target | None) -> str | None:
+    """The chunk that a passage is (or that a citation points at)."""
+    if target is None:
+        return None
+    kind, _, name = target.id.partition(":")
+    if kind == "chunk":
+        return name
+    cited = next(
+        (item.citation for item in view.citations if f"cite:{item.citation.number}" == target.id), None
+    )
+    return cited.chunk_id if cited else None
+
+
+def other_runs(store: Store, key: TraceKey) -> list[OtherRun]:
+    """The same question in every run that holds it, in the manifest's order."""
+    rows = store.same_question(key.q_id)
+    kept = rows[(rows["paraphrase"] == key.paraphrase) & (rows["seed"] == key.seed)]
+    return [
+        OtherRun(
+            run_id=str(row.run_id),
+            label=next((label for label in LABELS if label == row.label), None),
+            q=question_name(key.q_id, int(str(row.repeat))),
+        )
+        for row in kept.drop_duplicates("run_id").itertuples()
+    ]
+
+
+def _position(position: int | None, total: int) -> str:
+    return f"not among the {total:,} shown" if position is None else f"{position:,} of {total:,} shown"
+
+
+def _neighbour(key: TraceKey | None) -> Neighbour | None:
+    return Neighbour(question_name(key.q_id, key.repeat), key.paraphrase, key.seed) if key else None

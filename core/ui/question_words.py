@@ -1,0 +1,280 @@
+"""The Question page in words: what a badge, a header and a signal say. Pure; nothing here draws."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from core.evidence.types import Difference, FoundSpan
+from core.services.questions import CitationView, QuestionView
+from core.services.spans import PageView
+from core.ui.safe import Kind, Piece
+
+Range = tuple[int, int]
+
+_STATUS = {"not_found": "not found on this page", "partial": "in part"}
+MAX_WORDS_NAMED = 12
+
+
+def answer_pieces(
+    answer: str,
+    *,
+    phrases: Iterable[Range] = (),
+    unsupported: Iterable[Range] = (),
+    numbers_after: Mapping[int, Sequence[int]] | None = None,
+    instead: Mapping[Range, int] | None = None,
+    chosen: int | None = None,
+) -> list[Piece]:
+    """The answer with its marks; ranges are half-open characters of it and may overlap.
+
+    A number that no evidence holds outweighs the phrase that it stands in. `numbers_after` puts citation
+    numbers behind a place; `instead` shows a citation's number in place of the id that stands in the text.
+    """
+    phrases, unsupported = list(phrases), list(unsupported)
+    numbers_after, instead = numbers_after or {}, instead or {}
+    edges = {0, len(answer), *numbers_after}
+    for start, end in (*phrases, *unsupported, *instead):
+        edges |= {start, end}
+    places = sorted(edge for edge in edges if 0 <= edge <= len(answer))
+    pieces: list[Piece] = []
+    for start, end in zip(places, [*places[1:], len(answer)], strict=True):
+        pieces += (_number(n, chosen) for n in numbers_after.get(start, ()))
+        if start == end:
+            continue
+        replaced = next((span for span in instead if span[0] <= start and end <= span[1]), None)
+        if replaced is not None:
+            if replaced[0] == start:
+                pieces.append(_number(instead[replaced], chosen, tip=answer[slice(*replaced)]))
+        elif _covers(unsupported, start, end):
+            pieces.append(Piece(answer[start:end], "unsupported", tip="stands nowhere in the evidence"))
+        else:
+            pieces.append(Piece(answer[start:end], "phrase" if _covers(phrases, start, end) else "plain"))
+    return pieces
+
+
+def marked_answer(view: QuestionView, *, chosen: int | None) -> list[Piece]:
+    """The answer with its phrases, unsupported numbers and citations marked.
+
+    A phrase carries the numbers of the citations whose chunk holds it; an id that the answer writes out is
+    shown as the number of its citation.
+    """
+    numbers = _numbers_by_chunk(view)
+    after: dict[int, list[int]] = {}
+    for phrase in view.explanation.phrases:
+        held = {chunk_id for chunk_id, _, _ in phrase.places}
+        after.setdefault(phrase.answer_end, []).extend(
+            n for chunk_id, n in numbers.items() if chunk_id in held
+        )
+    return answer_pieces(
+        view.trace.answer,
+        phrases=[(phrase.answer_start, phrase.answer_end) for phrase in view.explanation.phrases],
+        unsupported=[(number.start, number.end) for number in view.explanation.numbers],
+        numbers_after=after,
+        instead={
+            (cited.range.start, cited.range.end): numbers[cited.chunk_id]
+            for cited in view.explanation.cited
+            if cited.range is not None and cited.chunk_id in numbers
+        },
+        chosen=chosen,
+    )
+
+
+def marked_question(view: QuestionView) -> list[Piece]:
+    """The question with its content words marked that the evidence holds."""
+    text, at, pieces = view.trace.q, 0, []
+    found = (
+        each
+        for token in view.explanation.query
+        if token.is_content and token.places
+        for each in token.in_question
+    )
+    for each in sorted(found, key=lambda each: each.start):
+        pieces += [Piece(text[at : each.start]), Piece(text[each.start : each.end], "found")]
+        at = each.end
+    return [piece for piece in (*pieces, Piece(text[at:])) if piece.text]
+
+
+def _numbers_by_chunk(view: QuestionView) -> dict[str, int]:
+    numbers: dict[str, int] = {}
+    for item in view.citations:
+        if item.citation.chunk_id is not None:
+            numbers.setdefault(item.citation.chunk_id, item.citation.number)
+    return numbers
+
+
+def badge(
+    view: CitationView, found: FoundSpan | None, *, printed: str | None = None, answer: str = ""
+) -> str:
+    """A citation in a line: `1 · exact · p. 66`, `2 · fuzzy 0.97 · says 1/16, page says 1/32`."""
+    citation = view.citation
+    parts = [str(citation.number)]
+    if found is None:
+        parts.append("not resolved" if not view.is_resolved and view.quote_from is None else "")
+    else:
+        parts.append(status_words(found))
+    number = next((d for d in found.differences if d.kind == "number"), None) if found else None
+    if number is not None:
+        parts.append(f"says {number.quote or 'nothing'}, page says {number.page or 'nothing'}")
+    else:
+        page_idx = found.page_idx if found and found.page_idx is not None else citation.page_idx
+        if page_idx is not None:
+            parts.append(f"p. {printed or page_idx + 1}")
+    if found is None and citation.doc_id:
+        parts.append(citation.doc_id)
+    if not view.is_retrieved:
+        parts.append("not retrieved")
+    return " · ".join(part for part in parts if part)
+
+
+def status_words(found: FoundSpan) -> str:
+    """The locator's status as a person reads it, with the agreement where it is not whole."""
+    words = _STATUS.get(found.status, found.status)
+    return words if found.status in ("exact", "not_found") else f"{words} {found.agreement:.2f}"
+
+
+def place_words(view: PageView) -> str:
+    """`page_idx 41 · PDF page 42 · printed 41`; the printed label only where the document carries one."""
+    if view.page_idx is None:
+        return ""
+    of = f" of {view.page_count}" if view.page_count else ""
+    printed = f" · printed {view.printed}" if view.printed else ""
+    return f"page_idx {view.page_idx} · PDF page {view.page_idx + 1}{of}{printed}"
+
+
+def finding_pieces(view: PageView, *, answer: str, quote_from: str | None) -> list[Piece]:
+    """What the locator says about the chosen passage: status, agreement, page, and what differs, in words."""
+    found = view.chosen
+    if found is None:
+        return [Piece("There is no text to look for: the citation has no quote and its chunk is not known.")]
+    cited = view.target.query.cited_page_idx
+    pieces = [Piece(_status_sentence(found), "strong")]
+    if found.page_mismatch and found.page_idx is not None and cited is not None:
+        pieces.append(Piece(f" Cited is page_idx {cited}; the text stands on page_idx {found.page_idx}."))
+    elif found.status == "not_found" and cited is not None:
+        pieces.append(Piece(f" page_idx {cited} is shown because it is the cited one."))
+    for difference in sorted(found.differences, key=lambda d: d.kind != "number")[:MAX_WORDS_NAMED]:
+        pieces += [Piece(" "), *_difference(difference, answer=answer, quote_from=quote_from)]
+    if len(found.differences) > MAX_WORDS_NAMED:
+        pieces.append(Piece(f" And {len(found.differences) - MAX_WORDS_NAMED} more differences.", "muted"))
+    if found.alternatives:
+        pages = ", ".join(str(place.page_idx) for place in found.alternatives[:MAX_WORDS_NAMED])
+        pieces.append(Piece(f" The same text also stands on page_idx {pages}.", "muted"))
+    if found.note:
+        pieces.append(Piece(f" {found.note}", "muted"))
+    return pieces
+
+
+def signal_rows(view: QuestionView) -> list[tuple[str, list[Piece]]]:
+    """Why this label: each signal with its value, the ones that speak against the answer first."""
+    signals = view.row.signals
+    rows = [("Numbers unsupported", _numbers(view))] if signals.numbers_unsupported else []
+    rows += [
+        ("Phrase in evidence", _phrase(view)),
+        ("Query words found", _query_words(view)),
+        ("Answer words found", [Piece(_share(signals.answer_coverage, "of the answer's content words"))]),
+        (
+            "Citations",
+            [
+                Piece(
+                    f"{signals.cited} cited, {signals.cited_retrieved} retrieved, "
+                    f"{signals.cited_resolved} resolved"
+                )
+            ],
+        ),
+    ]
+    measured = _measures(view)
+    return [*rows, ("Pipeline says", [Piece(measured)])] if measured else rows
+
+
+def _numbers(view: QuestionView) -> list[Piece]:
+    numbers = view.row.signals.numbers_unsupported
+    pieces: list[Piece] = []
+    for place, number in enumerate(numbers[:MAX_WORDS_NAMED]):
+        pieces += [Piece(", ")] * (place > 0) + [Piece(number, "strong")]
+    count = len(view.trace.chunk_ids)
+    stand = "stands" if len(numbers) == 1 else "stand"
+    return [*pieces, Piece(f" {stand} nowhere in the {count} chunk{'s' * (count != 1)}")]
+
+
+def _phrase(view: QuestionView) -> list[Piece]:
+    phrase = view.row.signals.phrase
+    if phrase is None:
+        return [Piece("none of the answer's phrases stands in the evidence")]
+    shown = phrase if len(phrase) <= 90 else phrase[:89].rstrip() + "…"
+    return [Piece("“"), Piece(shown), Piece("”"), Piece(_ranks_holding(view, phrase))]
+
+
+def _ranks_holding(view: QuestionView, phrase: str) -> str:
+    chunks = next((stage for stage in view.stages if stage.name == "chunks"), None)
+    low = phrase.lower()
+    ranks = [
+        str(item.candidate.rank)
+        for item in (chunks.candidates if chunks else ())
+        if item.candidate.text and low in item.candidate.text.lower()
+    ]
+    if not ranks:
+        return ""
+    return f" in chunk{'s' * (len(ranks) > 1)} {', '.join(ranks[:MAX_WORDS_NAMED])}"
+
+
+def _query_words(view: QuestionView) -> list[Piece]:
+    signals = view.row.signals
+    found, missing = sorted(signals.query_found), sorted(signals.query_missing)
+    pieces = [Piece(f"{len(found)} of {len(found) + len(missing)}")]
+    if found:
+        pieces.append(Piece(f": {_listed(found)}"))
+    return [*pieces, Piece(" · not "), Piece(_listed(missing), "strong")] if missing else pieces
+
+
+def _listed(words: Sequence[str]) -> str:
+    more = f" and {len(words) - MAX_WORDS_NAMED} more" if len(words) > MAX_WORDS_NAMED else ""
+    return ", ".join(words[:MAX_WORDS_NAMED]) + more
+
+
+def _measures(view: QuestionView) -> str:
+    said = view.measures
+    parts = [
+        None if said.ok is None else f"ok: {'yes' if said.ok else 'no'}",
+        None if said.delta_s is None else f"ΔS {said.delta_s:.2f}",
+        None if said.lambda_state is None else f"λ {said.lambda_state}",
+        None if said.latency_ms is None else f"{said.latency_ms:,.0f} ms",
+    ]
+    return " · ".join(part for part in parts if part)
+
+
+def _share(value: float | None, of: str) -> str:
+    return f"no {of.split(maxsplit=1)[-1]}" if value is None else f"{value:.0%} {of}, weighted by rarity"
+
+
+def _status_sentence(found: FoundSpan) -> str:
+    return {
+        "exact": "Exact: the quote stands on the page word for word.",
+        "normalized": "Normalized: equal but for case, punctuation or hyphenation.",
+        "fuzzy": f"Fuzzy: {found.agreement:.0%} of the quote agrees with the page.",
+        "partial": f"Partial: {found.agreement:.0%} of the quote stands on the page.",
+        "not_found": "Not found on this page: nothing is highlighted.",
+    }[found.status]
+
+
+def _difference(difference: Difference, *, answer: str, quote_from: str | None) -> list[Piece]:
+    """`The answer says 2.3, the page says 2.5.`: the answer only where it says that very word."""
+    speaker = "The quote" if quote_from == "payload" else "The chunk"
+    said = difference.quote
+    if said and re.search(rf"(?<![\w.,/]){re.escape(said)}(?![\w/]|[.,]\d)", answer):
+        speaker = "The answer"
+    kind: Kind = "differs" if difference.kind == "number" else "strong"
+    says = [Piece(" says "), Piece(said, kind)] if said else [Piece(" leaves out a word")]
+    page = (
+        [Piece("says "), Piece(difference.page, "strong")]
+        if difference.page
+        else [Piece("has nothing there")]
+    )
+    return [Piece(speaker), *says, Piece(", the page "), *page, Piece(".")]
+
+
+def _number(number: int, chosen: int | None, *, tip: str = "") -> Piece:
+    return Piece(str(number), "number-chosen" if number == chosen else "number", tip=tip)
+
+
+def _covers(ranges: Iterable[Range], start: int, end: int) -> bool:
+    return any(first <= start and end <= last for first, last in ranges)
