@@ -93,24 +93,30 @@ def occurrences(quote: Tokens, page: Tokens) -> Iterator[tuple[int, int]]:
         position = page.squeezed.find(needle, position + len(needle))
 
 
-def windows(quote: Tokens, page: Tokens, *, limit: int, share: float) -> list[tuple[int, int]]:
+def windows(
+    quote: Tokens, page: Tokens, *, limit: int, share: float, within: tuple[int, int] | None = None
+) -> list[tuple[int, int]]:
     """Stretches of the page that share most of the quote's words, best first, at most `limit`.
 
-    Only those that share at least `share` of the quote's weight. Linear in the length of the page.
+    Only those that share at least `share` of the quote's weight; `within` bounds them to a token range.
+    Linear in the length of the page.
     """
+    low, high = within or (0, len(page))
     wanted = Counter(quote.keys)
     total = sum(weight(key) * count for key, count in wanted.items())
     size = len(quote) + max(4, len(quote) // 4)
-    scores = _window_scores(wanted, page.keys, size)
-    found: list[tuple[int, int]] = []
-    for score, end in sorted(((-score, end) for end, score in enumerate(scores, start=1)), key=lambda s: s):
-        if -score < share * total or len(found) == limit:
-            break
+    scores = _window_scores(wanted, page.keys[low:high], size)
+    ends = [end for end, score in enumerate(scores, start=1) if score >= share * total]
+    ends.sort(key=lambda end: (-scores[end - 1], end))
+    starts: list[int] = []
+    for end in ends:
         start = max(0, end - size)
-        if all(abs(start - other) > size // 2 for other, _ in found):
-            found.append((start, end))
+        if all(abs(start - other) > size // 2 for other in starts):
+            starts.append(start)
+        if len(starts) == limit:
+            break
     slack = max(6, len(quote) // 5)
-    return [(max(0, start - slack), min(len(page), end + slack)) for start, end in found]
+    return [(max(low, low + start - slack), min(high, low + start + size + slack)) for start in starts]
 
 
 def _window_scores(wanted: Counter[str], keys: Sequence[str], size: int) -> list[float]:

@@ -6,54 +6,135 @@ long it takes; the worker's deadline is what bounds the time.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 from core.evidence.match import Match, find_on_page
 from core.evidence.pagetext import Pages, QuoteText
+from core.evidence.segments import find_pieces, pieces_of
+from core.evidence.settle import continuation, settle
 from core.evidence.types import FoundSpan, Place, SpanQuery
 
 MAX_QUOTE_CHARACTERS = 20_000
 MAX_ALTERNATIVES = 20
+#: A quote this short is too common to be claimed for a page that nobody cited, unless it stands on one only.
+COMMON_WORDS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class _Spot:
+    """Equally good places of a quote on one page, and where it goes on beyond that page."""
+
+    page_idx: int
+    matches: tuple[Match, ...]
+    continues: tuple[Place, ...] = ()
+    agreement: float = 0.0
+
+    @property
+    def merit(self) -> tuple[int, float]:
+        """What spots are compared by."""
+        return self.matches[0].merit[0], self.agreement
+
+    @property
+    def is_strong(self) -> bool:
+        """Whether no other page needs to be asked."""
+        return self.matches[0].is_strong or (bool(self.continues) and self.agreement >= 0.8)
 
 
 def locate(query: SpanQuery, pages: Pages) -> FoundSpan:
     """Place a quote. `not_found` is an answer; nothing is placed that the page's words do not confirm."""
-    quote = QuoteText.of(query.quote[:MAX_QUOTE_CHARACTERS])
+    text = query.quote[:MAX_QUOTE_CHARACTERS]
+    quote = QuoteText.of(text)
     if not quote.tokens:
         return _not_found("the quote has no letter or digit to look for")
-    best: tuple[Match, int, list[Match]] | None = None
-    for page_idx in _order(query.cited_page_idx, pages.page_count):
-        matches = find_on_page(quote, pages.page_text(page_idx))
-        if matches and matches[0].beats(best[0] if best else None):
-            best = matches[0], page_idx, matches[1:]
-        if best and best[0].is_clean:
-            break
-    if best is None:
-        return _not_found("")
-    match, page_idx, others = best
-    return FoundSpan(
-        status=match.status,
-        page_idx=page_idx,
-        page_mismatch=query.cited_page_idx is not None and page_idx != query.cited_page_idx,
-        agreement=match.agreement,
-        rects=match.rects,
-        differences=match.differences,
-        alternatives=tuple(Place(page_idx, other.rects) for other in others[:MAX_ALTERNATIVES]),
-    )
+    search = _Search(quote, pieces_of(text), pages, query)
+    spots = search.spots()
+    if not spots:
+        return _not_found(search.note)
+    return search.answer(spots)
+
+
+class _Search:
+    """One quote on its way through a document."""
+
+    def __init__(self, quote: QuoteText, pieces: list[QuoteText], pages: Pages, query: SpanQuery) -> None:
+        self.quote, self.pieces, self.pages, self.query = quote, pieces, pages, query
+        cited = query.cited_page_idx
+        self.cited = cited if cited is not None and 0 <= cited < pages.page_count else None
+        self.note = ""
+        if cited is not None and self.cited is None:
+            self.note = f"page_idx {cited} is not in the document, which has {pages.page_count} pages"
+
+    def spots(self) -> list[_Spot]:
+        """The best spots, the nearest to the cited page first; one unless several pages are as good."""
+        near: list[_Spot] = []
+        if self.cited is not None:
+            near = self._on(page_idx for page_idx in (self.cited,))
+            if near and near[0].is_strong:
+                return near
+            near += self._on((self.cited - 1, self.cited + 1))
+            if near and near[0].page_idx != self.cited and near[0].matches[0].is_clean:
+                return _best(near, self.cited)
+        return _best(near + self._elsewhere([spot.page_idx for spot in near]), self.cited)
+
+    def _on(self, page_indices: Iterable[int]) -> list[_Spot]:
+        """The spots on these pages, in their order."""
+        found = (self._spot(idx) for idx in page_indices if 0 <= idx < self.pages.page_count)
+        return [spot for spot in found if spot is not None]
+
+    def _spot(self, page_idx: int) -> _Spot | None:
+        page = self.pages.page_text(page_idx)
+        matches = find_on_page(self.quote, page)
+        if len(self.pieces) > 1 and not (matches and matches[0].is_clean):
+            joined = find_pieces(self.pieces, page)
+            if joined is not None and joined.beats(matches[0] if matches else None):
+                matches = [joined]
+        if not matches:
+            return None
+        spot = _Spot(page_idx, tuple(matches), (), matches[0].agreement)
+        if matches[0].status == "partial" and len(self.pieces) < 2:
+            continues, agreement = continuation(self.quote, matches[0], page_idx, self.pages)
+            spot = _Spot(page_idx, tuple(matches), continues, agreement)
+        return spot
+
+    def _elsewhere(self, known: list[int]) -> list[_Spot]:
+        """The spots in the rest of the document: pages with all letters, else those with most words."""
+        index = self.pages.word_index()
+        with_letters = self._on(idx for idx in index.with_letters(self.quote.tokens) if idx not in known)
+        clean = [spot for spot in with_letters if spot.matches[0].is_clean]
+        if clean:
+            return clean if len(self.quote.tokens) >= COMMON_WORDS or len(clean) == 1 else []
+        if len(self.quote.tokens) < COMMON_WORDS:
+            return []
+        return with_letters + self._on(idx for idx in index.with_words(self.quote.tokens) if idx not in known)
+
+    def answer(self, spots: list[_Spot]) -> FoundSpan:
+        """The best spot as the answer, other places as alternatives."""
+        spot, *others = spots
+        match, rest, note = settle(self.query, spot.matches, self.pages.page_text(spot.page_idx))
+        places = [Place(spot.page_idx, other.rects) for other in rest]
+        places += [Place(o.page_idx, m.rects) for o in others for m in o.matches if match.is_clean]
+        return FoundSpan(
+            status=match.status,
+            page_idx=spot.page_idx,
+            page_mismatch=self.query.cited_page_idx not in (None, spot.page_idx),
+            agreement=spot.agreement,
+            rects=match.rects,
+            differences=match.differences,
+            alternatives=tuple(places[:MAX_ALTERNATIVES]),
+            continues=spot.continues,
+            note="; ".join(filter(None, (self.note, note))),
+        )
+
+
+def _best(spots: list[_Spot], cited: int | None) -> list[_Spot]:
+    """The best spots: the nearest to the cited page first, the earlier of two as near."""
+    if not spots:
+        return []
+    top = max(spot.merit for spot in spots)
+    best = [spot for spot in spots if spot.merit == top]
+    return sorted(best, key=lambda spot: (abs(spot.page_idx - (cited or 0)), spot.page_idx))
 
 
 def _not_found(note: str) -> FoundSpan:
     return FoundSpan(status="not_found", page_idx=None, page_mismatch=False, agreement=0.0, note=note)
-
-
-def _order(cited: int | None, page_count: int) -> Iterator[int]:
-    """The cited page, then ever farther from it; from the first page on where none was cited."""
-    if cited is None:
-        yield from range(page_count)
-        return
-    if 0 <= cited < page_count:
-        yield cited
-    for distance in range(1, max(page_count, abs(cited)) + page_count):
-        for page_idx in (cited - distance, cited + distance):
-            if 0 <= page_idx < page_count:
-                yield page_idx

@@ -6,8 +6,7 @@ unbroken order confirm it. A wrong box is worse than none.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from core.contracts.records import Box
@@ -15,7 +14,7 @@ from core.evidence.align import Alignment, Unit, align, occurrences, windows
 from core.evidence.pagetext import PageText, QuoteText
 from core.evidence.types import Difference, Status
 
-#: Agreement from which a fuzzy place is taken as it is, and from which it may be taken at all.
+#: Agreement from which a place is taken as it is, and from which it may be taken at all.
 SURE = 0.80
 MAYBE = 0.60
 #: Words in unbroken order that confirm a place between the two, and a part of a quote.
@@ -24,6 +23,8 @@ PART_RUN = 8
 #: A part of a quote is placed when it agrees this well in itself and is this much of the quote.
 PART_AGREEMENT = 0.85
 PART_COVERAGE = 0.35
+#: So many words missing at an end of the quote make it a part; fewer are words that differ.
+PART_MISSING = 3
 #: Quotes of fewer tokens must agree letter by letter: there is too little to confirm anything else.
 SHORT_QUOTE = 4
 #: A gap of more page words than this inside a found quote is left out of its boxes.
@@ -31,13 +32,21 @@ MAX_BRIDGED = 8
 MAX_DIFFERENCES = 40
 WINDOWS = 3
 WINDOW_SHARE = 0.3
-ELLIPSIS = re.compile(r"\[\s*(?:\.\s?\.\s?\.|…)\s*\]|\(\s*(?:\.\s?\.\s?\.|…)\s*\)|(?:\.\s?){2}\.|…")
-RANK: dict[Status, int] = {"exact": 4, "normalized": 3, "fuzzy": 2, "partial": 1, "not_found": 0}
+#: A run of this many words in unbroken order is proof of a place by itself.
+STRONG_RUN = 25
+STRONG_AGREEMENT = 0.9
+#: Only a clean place agrees fully, whatever the weights of the words that differ.
+MAX_UNCLEAN = 0.9999
+CLEAN: dict[Status, int] = {"exact": 2, "normalized": 1}
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A quote placed on a page. `quote` is the token range of the quote that was found, half open."""
+    """A quote placed on a page.
+
+    `quote` and `page` are the token ranges (half open) that belong together, `run` the
+    longest run of equal tokens.
+    """
 
     status: Status
     agreement: float
@@ -45,81 +54,98 @@ class Match:
     differences: tuple[Difference, ...]
     quote: tuple[int, int]
     page: tuple[int, int]
+    run: int
 
     @property
     def is_clean(self) -> bool:
         """Whether the whole quote stands there, but for how it is set."""
-        return self.status in ("exact", "normalized")
+        return self.status in CLEAN
+
+    @property
+    def is_strong(self) -> bool:
+        """Whether a better place is not worth a search through the whole document."""
+        if self.is_clean or self.run >= STRONG_RUN:
+            return True
+        numbers_agree = all(difference.kind != "number" for difference in self.differences)
+        return self.agreement >= STRONG_AGREEMENT and numbers_agree
+
+    @property
+    def merit(self) -> tuple[int, float]:
+        """What places are compared by."""
+        return CLEAN.get(self.status, 0), self.agreement
 
     def equals(self, other: Match) -> bool:
         """Whether both agree with the quote as well."""
-        return (self.status, self.agreement) == (other.status, other.agreement)
+        return self.merit == other.merit
 
     def beats(self, other: Match | None) -> bool:
         """Whether this is the better place; equal places are not better."""
-        if other is None:
-            return True
-        return (RANK[self.status], self.agreement) > (RANK[other.status], other.agreement)
+        return other is None or self.merit > other.merit
 
 
 def find_on_page(quote: QuoteText, page: PageText) -> list[Match]:
     """The places of a quote on a page, the best first; more than one only where they are equally good."""
     if not quote.tokens or not page.tokens:
         return []
-    return _letter_by_letter(quote, page) or _word_by_word(quote, page)
+    return find_letters(quote, page) or find_words(quote, page)
 
 
-def _letter_by_letter(quote: QuoteText, page: PageText) -> list[Match]:
-    """Places that hold the quote's letters in unbroken order, the best status only."""
-    found = []
-    for window in occurrences(quote.tokens, page.tokens):
-        alignment = align(quote.tokens, page.tokens, window)
-        if alignment is not None and (match := _judge(quote, page, alignment)):
-            found.append(match)
-    clean = [match for match in found if match.is_clean]
-    return _best_of(clean or found)
+def find_letters(quote: QuoteText, page: PageText) -> list[Match]:
+    """Places that hold the quote's letters in unbroken order."""
+    return _best_of(_judged(quote, page, occurrences(quote.tokens, page.tokens)))
 
 
-def _word_by_word(quote: QuoteText, page: PageText) -> list[Match]:
+def find_words(quote: QuoteText, page: PageText) -> list[Match]:
     """Places that agree well enough without agreeing letter by letter."""
     if len(quote.tokens) < SHORT_QUOTE:
         return []
-    found = []
-    for window in windows(quote.tokens, page.tokens, limit=WINDOWS, share=WINDOW_SHARE):
-        alignment = align(quote.tokens, page.tokens, window)
-        if alignment is not None and (match := _judge(quote, page, alignment)):
-            found.append(match)
-    return _best_of(found)
+    candidates = windows(quote.tokens, page.tokens, limit=WINDOWS, share=WINDOW_SHARE)
+    return _best_of(_judged(quote, page, candidates))
+
+
+def _judged(quote: QuoteText, page: PageText, candidates: Iterable[tuple[int, int]]) -> list[Match]:
+    """The matches that windows of the page hold."""
+    alignments = (align(quote.tokens, page.tokens, window) for window in candidates)
+    matches = (judge(quote, page, alignment) for alignment in alignments if alignment is not None)
+    return [match for match in matches if match is not None]
 
 
 def _best_of(found: Sequence[Match]) -> list[Match]:
     """The best match first, then those as good as it at other places."""
     if not found:
         return []
-    best = found[0]
-    for match in found[1:]:
-        if match.beats(best):
-            best = match
+    best = max(found, key=lambda match: match.merit)
     return [best, *(match for match in found if match.page != best.page and match.equals(best))]
 
 
-def _judge(quote: QuoteText, page: PageText, alignment: Alignment) -> Match | None:
+def judge(quote: QuoteText, page: PageText, alignment: Alignment) -> Match | None:
     """The status that an alignment earns; None where it proves nothing."""
-    whole_quote = alignment.quote == (0, len(quote.tokens))
-    if whole_quote and alignment.is_whole:
-        status: Status = "exact" if _is_verbatim(quote, page, alignment) else "normalized"
-        return _match(quote, page, alignment, status, 1.0)
+    start, end = alignment.quote
+    if (start, end) == (0, len(quote.tokens)) and alignment.is_whole:
+        return _match(
+            quote, page, alignment, "exact" if _is_verbatim(quote, page, alignment) else "normalized"
+        )
     if len(quote.tokens) < SHORT_QUOTE:
         return None
+    is_part = start >= PART_MISSING or len(quote.tokens) - end >= PART_MISSING
+    if _is_place(quote, alignment) or (is_part and _is_place_of_part(alignment)):
+        return _match(quote, page, alignment, "partial" if is_part else "fuzzy")
+    return None
+
+
+def _is_place(quote: QuoteText, alignment: Alignment) -> bool:
+    """Whether the quote as a whole agrees well enough."""
     confirmed = alignment.longest_run >= min(CONFIRMING_RUN, len(quote.tokens) // 2)
-    if alignment.agreement >= SURE or (alignment.agreement >= MAYBE and confirmed):
-        return _match(quote, page, alignment, "fuzzy", alignment.agreement)
-    part = (
+    return alignment.agreement >= SURE or (alignment.agreement >= MAYBE and confirmed)
+
+
+def _is_place_of_part(alignment: Alignment) -> bool:
+    """Whether enough of the quote agrees, and very well."""
+    return (
         alignment.coverage >= PART_COVERAGE
         and alignment.inner_agreement >= PART_AGREEMENT
         and alignment.longest_run >= PART_RUN
     )
-    return _match(quote, page, alignment, "partial", alignment.coverage) if part else None
 
 
 def _is_verbatim(quote: QuoteText, page: PageText, alignment: Alignment) -> bool:
@@ -134,14 +160,15 @@ def _outer_words(quote: QuoteText) -> tuple[int, int]:
     return quote.tokens.first[0], len(quote.words) - 1 - quote.tokens.last[-1]
 
 
-def _match(quote: QuoteText, page: PageText, alignment: Alignment, status: Status, agreement: float) -> Match:
+def _match(quote: QuoteText, page: PageText, alignment: Alignment, status: Status) -> Match:
     return Match(
         status=status,
-        agreement=round(agreement, 4),
+        agreement=1.0 if status in CLEAN else round(min(alignment.agreement, MAX_UNCLEAN), 4),
         rects=_rects(page, alignment),
         differences=differences(quote, page, alignment.units),
         quote=alignment.quote,
         page=alignment.page,
+        run=alignment.longest_run,
     )
 
 

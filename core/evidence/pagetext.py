@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from core.contracts.records import Box
 from core.evidence.geometry import line_boxes
 from core.evidence.tokens import Tokens, tokenize
+
+if TYPE_CHECKING:
+    from core.evidence.search import WordIndex
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,3 +70,6 @@ class Pages(Protocol):
 
     def page_text(self, page_idx: int) -> PageText:
         """The words of one page; `page_idx` lies in the document."""
+
+    def word_index(self) -> WordIndex:
+        """The index over all pages, made when it is first asked for."""

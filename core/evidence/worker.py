@@ -29,6 +29,7 @@ from core.evidence.labels import page_labels
 from core.evidence.locate import locate
 from core.evidence.pagetext import PageText
 from core.evidence.png import encode_rgb
+from core.evidence.search import WordIndex
 from core.evidence.types import DocumentInfo, PageInfo
 
 MUPDF: Any = pymupdf  # its Python half carries no types
@@ -56,6 +57,7 @@ class Document:
         self.page_count: int = pdf.page_count
         self.word_count = 0
         self._texts: dict[int, PageText] = {}
+        self._index: WordIndex | None = None
         self._labels: tuple[str, ...] | None = None
 
     @property
@@ -91,6 +93,12 @@ class Document:
             self.word_count += len(text.words)
         return text
 
+    def word_index(self) -> WordIndex:
+        """The index over all pages, which reads them all the first time."""
+        if self._index is None:
+            self._index = WordIndex.of(self.page_text(page_idx) for page_idx in range(self.page_count))
+        return self._index
+
     def _read(self, page_idx: int) -> PageText:
         try:
             page = self.page(page_idx)
@@ -103,6 +111,7 @@ class Document:
     def forget_words(self) -> None:
         """Give the words back; they are read again when needed."""
         self._texts.clear()
+        self._index = None
         self.word_count = 0
 
 

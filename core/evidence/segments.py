@@ -1,0 +1,99 @@
+"""A quote with an ellipsis: its pieces, each looked for by itself, in order, on the same page."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from core.evidence.align import Alignment, align, occurrences, weight, windows
+from core.evidence.match import MAX_UNCLEAN, SHORT_QUOTE, SURE, Match, find_on_page, judge
+from core.evidence.pagetext import PageText, QuoteText
+
+ELLIPSIS = re.compile(r"[\[(]\s*(?:(?:\.\s?){2}\.|…)\s*[\])]|(?:\.\s?){2}\.+|…")
+#: How far from its neighbour a piece may stand, in tokens of the page; a short one must stand close.
+MAX_GAP = 400
+MAX_GAP_SHORT = 80
+#: Pieces found must make up this much of the quote.
+MIN_FOUND = 0.6
+
+
+def pieces_of(text: str) -> list[QuoteText]:
+    """The pieces between ellipses that hold a letter or digit."""
+    return [piece for part in ELLIPSIS.split(text) if (piece := QuoteText.of(part)).tokens]
+
+
+def find_pieces(pieces: list[QuoteText], page: PageText) -> Match | None:
+    """The pieces of a quote on one page, in order: the longest anywhere, the others beside it."""
+    longest = max(range(len(pieces)), key=lambda number: len(pieces[number].tokens))
+    if len(pieces[longest].tokens) < SHORT_QUOTE:
+        return None
+    best: Match | None = None
+    for anchor in find_on_page(pieces[longest], page):
+        found = _around(pieces, longest, anchor, page)
+        match = _joined(pieces, found)
+        if match is not None and match.beats(best):
+            best = match
+    return best
+
+
+def _around(pieces: list[QuoteText], longest: int, anchor: Match, page: PageText) -> dict[int, Match]:
+    """The pieces after and before the anchor, each beyond the one found last."""
+    found = {longest: anchor}
+    edge = anchor.page[1]
+    for number in range(longest + 1, len(pieces)):
+        match = _nearest(pieces[number], page, edge, forward=True)
+        if match is not None:
+            found[number], edge = match, match.page[1]
+    edge = anchor.page[0]
+    for number in range(longest - 1, -1, -1):
+        match = _nearest(pieces[number], page, edge, forward=False)
+        if match is not None:
+            found[number], edge = match, match.page[0]
+    return found
+
+
+def _nearest(piece: QuoteText, page: PageText, edge: int, *, forward: bool) -> Match | None:
+    """The place of a piece nearest to `edge`, on one side of it."""
+    reach = MAX_GAP if len(piece.tokens) >= SHORT_QUOTE else MAX_GAP_SHORT
+    low, high = (edge, min(len(page.tokens), edge + reach)) if forward else (max(0, edge - reach), edge)
+    inside = [
+        place for place in occurrences(piece.tokens, page.tokens) if low <= place[0] and place[1] <= high
+    ]
+    for place in inside if forward else inside[::-1]:
+        match = _judged(piece, page, align(piece.tokens, page.tokens, place))
+        if match is not None:
+            return match
+    if len(piece.tokens) < SHORT_QUOTE:
+        return None
+    return next(_by_words(piece, page, low, high), None)
+
+
+def _by_words(piece: QuoteText, page: PageText, low: int, high: int) -> Iterator[Match]:
+    """Places of a piece between two tokens of the page that agree without agreeing letter by letter."""
+    for start, end in windows(piece.tokens, page.tokens, limit=3, share=SURE / 2, within=(low, high)):
+        match = _judged(piece, page, align(piece.tokens, page.tokens, (max(low, start), min(high, end))))
+        if match is not None:
+            yield match
+
+
+def _judged(piece: QuoteText, page: PageText, alignment: Alignment | None) -> Match | None:
+    return None if alignment is None else judge(piece, page, alignment)
+
+
+def _joined(pieces: list[QuoteText], found: dict[int, Match]) -> Match | None:
+    """The matches of pieces as one partial match; None where too little of the quote was found."""
+    weights = [sum(map(weight, piece.tokens.keys)) for piece in pieces]
+    agreement = sum(weights[number] * match.agreement for number, match in found.items()) / sum(weights)
+    if agreement < MIN_FOUND:
+        return None
+    ordered = [found[number] for number in sorted(found)]
+    differing = [difference for match in ordered for difference in match.differences]
+    return Match(
+        status="partial",
+        agreement=round(min(agreement, MAX_UNCLEAN), 4),
+        rects=tuple(rect for match in ordered for rect in match.rects),
+        differences=tuple(sorted(differing, key=lambda difference: difference.kind != "number")),
+        quote=(0, sum(len(piece.tokens) for piece in pieces)),
+        page=(ordered[0].page[0], ordered[-1].page[1]),
+        run=max(match.run for match in ordered),
+    )

@@ -1,0 +1,140 @@
+"""What settles a quote that stands several times on a page, and what goes on over the edge of a page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from core.contracts.records import Box
+from core.evidence.align import weight
+from core.evidence.geometry import overlap_share, to_points
+from core.evidence.match import MAX_UNCLEAN, PART_MISSING, Match, find_on_page
+from core.evidence.pagetext import Pages, PageText, QuoteText
+from core.evidence.tokens import Tokens, tokenize
+from core.evidence.types import Place, SpanQuery
+
+#: Words of context that are compared on either side.
+CONTEXT_WORDS = 12
+#: Offsets settle a place only within this many characters of it, and by half as much against the next.
+OFFSET_REACH = 400
+#: A box of the producer confirms a place when this much of a found line lies in it.
+BOX_SHARE = 0.5
+#: What runs over the edge of a page ends this near to the edge, in tokens (footers and headers lie between).
+EDGE_TOKENS = 60
+
+
+def settle(query: SpanQuery, matches: Sequence[Match], page: PageText) -> tuple[Match, list[Match], str]:
+    """The match that box, context or offsets single out, those left open, and a note on the box."""
+    box = _box_of(query, page)
+    chosen = matches[0]
+    rest = list(matches[1:])
+    if rest:
+        for single_out in (
+            _by_box(matches, box),
+            _by_context(query, matches, page),
+            _by_offsets(query, matches, page),
+        ):
+            if single_out is not None:
+                chosen, rest = single_out, []
+                break
+    return chosen, rest, _box_note(chosen, box)
+
+
+def _box_of(query: SpanQuery, page: PageText) -> Box | None:
+    """The producer's box in points; None where it gave none, or not the space it is in."""
+    if query.box is None or query.box_space is None:
+        return None
+    return to_points(query.box, query.box_space, width=page.width, height=page.height)
+
+
+def _box_note(match: Match, box: Box | None) -> str:
+    if box is None or any(overlap_share(rect, box) >= BOX_SHARE for rect in match.rects):
+        return ""
+    return "the box given with the quote holds other text"
+
+
+def _by_box(matches: Sequence[Match], box: Box | None) -> Match | None:
+    if box is None:
+        return None
+    inside = [m for m in matches if any(overlap_share(rect, box) >= BOX_SHARE for rect in m.rects)]
+    return inside[0] if len(inside) == 1 else None
+
+
+def _by_context(query: SpanQuery, matches: Sequence[Match], page: PageText) -> Match | None:
+    """The match whose neighbouring words agree best with the context given; None if two agree as well."""
+    before, after = tokenize(query.before.split()), tokenize(query.after.split())
+    if not before and not after:
+        return None
+    scores = [_context_score(before, after, match, page.tokens) for match in matches]
+    best = max(scores)
+    return matches[scores.index(best)] if best > 0 and scores.count(best) == 1 else None
+
+
+def _context_score(before: Tokens, after: Tokens, match: Match, page: Tokens) -> int:
+    """How many words next to the match are those of the context, counted outwards while they agree."""
+    start, end = match.page
+    left = zip(reversed(before.keys[-CONTEXT_WORDS:]), reversed(page.keys[:start]), strict=False)
+    right = zip(after.keys[:CONTEXT_WORDS], page.keys[end:], strict=False)
+    return _agreeing(left) + _agreeing(right)
+
+
+def _agreeing(pairs: zip[tuple[str, str]]) -> int:
+    count = 0
+    for ours, theirs in pairs:
+        if ours != theirs:
+            return count
+        count += 1
+    return count
+
+
+def _by_offsets(query: SpanQuery, matches: Sequence[Match], page: PageText) -> Match | None:
+    """The match nearest to the character offset, read as counted from the top of the page."""
+    if query.offsets is None or query.offsets.unit != "char":
+        return None
+    distances = sorted(
+        (abs(_character(page, match) - query.offsets.start), number) for number, match in enumerate(matches)
+    )
+    (nearest, number), (second, _) = distances[:2]
+    return matches[number] if nearest <= OFFSET_REACH and nearest * 2 < second else None
+
+
+def _character(page: PageText, match: Match) -> int:
+    """Where a match begins in the page's text, in characters, one for the space between two words."""
+    return sum(len(word) + 1 for word in page.words[: page.tokens.first[match.page[0]]])
+
+
+def continuation(
+    quote: QuoteText, match: Match, page_idx: int, pages: Pages
+) -> tuple[tuple[Place, ...], float]:
+    """Where the rest of a partial quote stands on the pages next to it, and the agreement of all parts."""
+    weights = [weight(key) for key in quote.tokens.keys]
+    total = sum(weights)
+    places: list[Place] = []
+    agreement = match.agreement
+    start, end = match.quote
+    tokens = len(pages.page_text(page_idx).tokens)
+    if start >= PART_MISSING and match.page[0] <= EDGE_TOKENS and page_idx > 0:
+        found = _part(quote, 0, start, page_idx - 1, pages, at_top=False)
+        if found is not None:
+            places.append(Place(page_idx - 1, found.rects))
+            agreement += sum(weights[:start]) / total * found.agreement
+    if len(weights) - end >= PART_MISSING and tokens - match.page[1] <= EDGE_TOKENS:
+        found = _part(quote, end, len(weights), page_idx + 1, pages, at_top=True)
+        if found is not None:
+            places.append(Place(page_idx + 1, found.rects))
+            agreement += sum(weights[end:]) / total * found.agreement
+    return tuple(places), round(min(agreement, MAX_UNCLEAN), 4)
+
+
+def _part(
+    quote: QuoteText, start: int, end: int, page_idx: int, pages: Pages, *, at_top: bool
+) -> Match | None:
+    """A part of the quote at the near edge of the neighbouring page."""
+    if page_idx >= pages.page_count:
+        return None
+    page = pages.page_text(page_idx)
+    first, last = quote.tokens.first[start], quote.tokens.last[end - 1]
+    for match in find_on_page(QuoteText.of(quote.text(first, last)), page):
+        distance = match.page[0] if at_top else len(page.tokens) - match.page[1]
+        if distance <= EDGE_TOKENS:
+            return match
+    return None
