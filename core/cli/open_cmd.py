@@ -32,6 +32,8 @@ DEFAULT_PORT = 8501
 PORTS_TRIED = 100
 START_SECONDS = 60
 STOP_SECONDS = 5
+#: Ctrl-C is Python's own; these come from `kill` and from a terminal that is closed.
+ENDING_SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 #: What must hold wherever the dashboard is started from; the same as in `.streamlit/config.toml`.
 SERVER_SETTINGS: tuple[tuple[str, str], ...] = (
@@ -171,8 +173,11 @@ def run_dashboard(manifest: Manifest, address: str, port: int, *, browser: bool)
     """Serve until Ctrl-C or the end of this process; raises Fault where the server does not stay up."""
     url = url_of(address, port)
     environment = {**os.environ, WORKSPACE_VARIABLE: str(manifest.file or manifest.folder)}
-    # The working directory is where Streamlit looks for `.streamlit/config.toml`, and so for the theme.
-    server = subprocess.Popen(server_command(address, port), cwd=CHECKOUT, env=environment)
+    # The working directory is where Streamlit looks for `.streamlit/config.toml`, and so for the theme. In a
+    # session of its own the server does not hear the terminal's Ctrl-C: this process does, and ends it.
+    server = subprocess.Popen(
+        server_command(address, port), cwd=CHECKOUT, env=environment, start_new_session=True
+    )
     with _stopped_at_the_end(server):
         _wait_until_it_answers(server, url)
         click.echo(f"{printable(manifest.name)}: {url}")
@@ -191,14 +196,15 @@ def url_of(address: str, port: int) -> str:
 @contextmanager
 def _stopped_at_the_end(server: subprocess.Popen[bytes]) -> Iterator[None]:
     """Takes the server down with this command, whichever signal ends it; Ctrl-C is no error."""
-    previous = signal.signal(signal.SIGTERM, _interrupt)
+    previous = {number: signal.signal(number, _interrupt) for number in ENDING_SIGNALS}
     try:
         yield
     except KeyboardInterrupt:
         click.echo("\nstopped", err=True)
     finally:
-        signal.signal(signal.SIGTERM, previous)
         _stop(server)
+        for number, handler in previous.items():
+            signal.signal(number, handler)
 
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
