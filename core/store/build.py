@@ -8,16 +8,18 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import pyarrow.parquet as pq
+
 from core.contracts.records import LineIssue
 from core.errors import Fault, InputFault, Problem
 from core.manifest.types import Manifest, Run
-from core.store.columns import issue_table
+from core.store.columns import issue_from, issue_table
 from core.store.joins import join_run
 from core.store.labelling import Labeller, make_labeller
 from core.store.plan import Plan, make_plan
 from core.store.prints import Print, take_print
 from core.store.reported import report_segment
-from core.store.runfile import RunFile, Segment, issues_name, read_run_file, write_run_file
+from core.store.runfile import RunFile, Segment, added_facts, issues_name, read_run_file, write_run_file
 from core.store.scan import Source, index_ranges
 from core.store.segments import Range, cut, merge_files, segment_bytes, write_table
 from core.store.types import OnProgress, Progress, RunReport
@@ -30,6 +32,8 @@ WORTH_A_WORKER = 64 << 20
 MOST_WORKERS = 4
 #: More small segments than this at the end are merged into one.
 MANY_TAILS = 8
+#: So many line issues are in a report; all are in the index.
+ISSUES_REPORTED = 100
 
 
 class SharedLabeller:
@@ -194,6 +198,7 @@ class Builder:
             sum(segment.lines for segment in tail),
             sum(segment.rows for segment in tail),
             sum(segment.issues for segment in tail),
+            added_facts(tail),
         )
         return (*segments[:-small], merged)
 
@@ -220,7 +225,16 @@ class Builder:
             line_issues=built.line_issues,
             waiting_bytes=built.waiting_bytes,
             problems=built.problems,
+            issues=tuple(self._issues(built)),
         )
+
+    def _issues(self, built: RunFile) -> Iterator[LineIssue]:
+        """The first line issues of the run, in the order of `RunFile.issue_files`."""
+        left = ISSUES_REPORTED
+        for name in built.issue_files():
+            found = pq.read_table(self.folder / name).slice(0, left).to_pylist()
+            yield from map(issue_from, found)
+            left -= len(found)
 
     def _remove_unused(self, built: RunFile) -> None:
         """Files that no index needs any more, and what a process that died has left behind."""

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from core.store.columns import ISSUE_SCHEMA, ROW_SCHEMA
-from core.store.runfile import RunFile, issues_name
+from core.store.runfile import RunFile
 from core.store.segments import read_columns
 
 #: What only the joined file holds, beside `row`, a trace's place in its run from 0.
@@ -49,9 +49,7 @@ class LoadedRun:
 
     def issues(self) -> pd.DataFrame:
         """All line issues of the run, in the order of the file, then those of its chunks and its report."""
-        names = [issues_name(segment.name) for segment in self.run_file.segments if segment.issues]
-        if self.run_file.joined_issues:
-            names.append(self.run_file.joined_issues)
+        names = self.run_file.issue_files()
         if not names:
             return pd.DataFrame(columns=ISSUE_SCHEMA.names)
         return pd.DataFrame(read_columns(self.folder, names, ISSUE_SCHEMA.names).to_pydict())

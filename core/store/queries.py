@@ -24,6 +24,7 @@ from core.store.loaded import ALL_COLUMNS, LoadedRun
 from core.store.runfile import RUN_FILE, read_run_file
 from core.store.types import Choice, Found, Neighbours, Options, RunFacts
 from core.triage.profile import profile_from
+from core.triage.suggest import suggest_profile
 
 T = TypeVar("T")
 
@@ -91,8 +92,7 @@ class Store:
 
     def matching(self, shown: Filter) -> int:
         """How many traces pass the filter."""
-        ((count,),) = self._rows_of("matching", shown)
-        return int(str(count))
+        return int(str(self._rows_of("matching", shown)[0][0]))
 
     def page(self, shown: Filter, sort: Sort, *, limit: int, offset: int) -> pd.DataFrame:
         """`limit` rows of the list after the first `offset`, with `PAGE_COLUMNS`, `run_id` and `file`."""
@@ -116,7 +116,7 @@ class Store:
         def read(run: LoadedRun) -> Neighbours:
             order = self._order(run, shown, sort)
             row = self._place(run, key)
-            places = np.flatnonzero(order == row) if row is not None else ()
+            places = np.flatnonzero(order == (-1 if row is None else row))
             if len(places) == 0:
                 first = self._key(run, shown.run, order[0]) if len(order) else None
                 return Neighbours(None, first, None, len(order))
@@ -181,6 +181,7 @@ class Store:
                 waiting_bytes=about.waiting_bytes,
                 from_report=about.from_report,
                 problems=about.problems,
+                suggestion=suggest_profile(about.facts, self._profile),
             )
 
         return self._with_run(run, read)

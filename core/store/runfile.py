@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -79,12 +80,28 @@ class RunFile:
         """How many lines of traces, chunks and report could not be read or belong to nothing."""
         return self.other_issues + sum(segment.issues for segment in self.segments)
 
+    @property
+    def facts(self) -> dict[str, int]:
+        """The facts of the whole run."""
+        return added_facts(self.segments)
+
     def files(self) -> set[str]:
         """The names of all files that belong to the index."""
-        named = {self.joined, self.joined_issues, RUN_FILE}
-        named |= {segment.name for segment in self.segments}
-        named |= {issues_name(segment.name) for segment in self.segments if segment.issues}
+        named = [self.joined, RUN_FILE, *self.issue_files(), *(segment.name for segment in self.segments)]
         return {name for name in named if name}
+
+    def issue_files(self) -> list[str]:
+        """The files of line issues: the traces' in the order of the file, then that of chunks and report."""
+        names = [issues_name(segment.name) for segment in self.segments if segment.issues]
+        return [*names, self.joined_issues] if self.joined_issues else names
+
+
+def added_facts(segments: Iterable[Segment]) -> dict[str, int]:
+    """The facts of several segments together."""
+    total: Counter[str] = Counter()
+    for segment in segments:
+        total.update(segment.facts)
+    return dict(total)
 
 
 def issues_name(segment: str) -> str:

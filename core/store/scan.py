@@ -14,6 +14,7 @@ from core.store.labelling import Labeller, make_labeller
 from core.store.runfile import Segment, issues_name
 from core.store.segments import Range, write_table
 from core.traces.traces import iter_traces
+from core.triage.suggest import add_facts
 from core.triage.types import Profile
 
 
@@ -40,6 +41,7 @@ def index_range(source: Source, labeller: Labeller, cut: Range) -> Segment:
     """Reads, labels and writes the lines of one range."""
     rows: list[Row] = []
     issues: list[LineIssue] = []
+    facts: dict[str, int] = {}
     found = iter_traces(
         source.path,
         file=source.file,
@@ -52,13 +54,16 @@ def index_range(source: Source, labeller: Labeller, cut: Range) -> Segment:
     for item in found:
         if isinstance(item, LineIssue):
             issues.append(item)
-        else:
-            rows.append(index_row(item, labeller.verdict(item), labeller.places))
+            continue
+        verdict = labeller.verdict(item)
+        rows.append(index_row(item, verdict, labeller.places))
+        if verdict is not None:
+            add_facts(facts, item, verdict, labeller.profile)
     name = f"{source.prefix}-{cut.start:014d}-{cut.end:014d}.parquet"
     write_table(source.folder, name, row_table(rows))
     if issues:
         write_table(source.folder, issues_name(name), issue_table(issues))
-    return Segment(name, cut.start, cut.end, cut.line, cut.lines, len(rows), len(issues))
+    return Segment(name, cut.start, cut.end, cut.line, cut.lines, len(rows), len(issues), facts)
 
 
 def index_ranges(

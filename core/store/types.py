@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from core.contracts.records import SourceLine, TraceKey
+from core.contracts.records import LineIssue, SourceLine, TraceKey
 from core.errors import Problem
 from core.store.plan import State
+from core.triage.suggest import Suggestion
 from core.triage.types import Profile
 
 
@@ -23,7 +24,10 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class RunReport:
-    """What was done for one run. `was` is its state before, `lines_read` the lines that had to be read."""
+    """What was done for one run. `was` is its state before, `lines_read` the lines that had to be read.
+
+    `line_issues` counts what could not be used, `issues` holds the first of them.
+    """
 
     run_id: str
     was: State
@@ -33,6 +37,7 @@ class RunReport:
     line_issues: int
     waiting_bytes: int
     problems: tuple[Problem, ...]
+    issues: tuple[LineIssue, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +96,8 @@ class RunFacts:
 
     `traces` counts all, `questions` the headline ones (paraphrase 0, seed 0, one a question), `repeats` the
     traces that come again. `waiting_bytes` belong to a last line whose writer may still be at work.
-    `from_report`: the run has no traces and opens on its stored report.
+    `from_report`: the run has no traces and opens on its stored report. `suggestion` is the profile that
+    would fit where no answer follows the template (`template_absent`).
     """
 
     run_id: str
@@ -104,6 +110,7 @@ class RunFacts:
     waiting_bytes: int
     from_report: bool
     problems: tuple[Problem, ...]
+    suggestion: Suggestion | None
 
 
 @dataclass(frozen=True, slots=True)
