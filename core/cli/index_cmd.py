@@ -20,6 +20,9 @@ from core.store.index import IndexReport, RunReport, build_index
 from core.store.index import Progress as IndexProgress
 from core.store.types import OnProgress
 
+#: So many line issues of a run are printed; `--json` has the first hundred, the dashboard all.
+ISSUES_SHOWN = 20
+
 
 @click.command("index")
 @click.argument("workspace", type=click.Path(path_type=Path))
@@ -67,16 +70,15 @@ def report_to_json(report: IndexReport) -> dict[str, object]:
 def _print_run(run: RunReport) -> None:
     done = f"{run.lines_read:,} lines read, {run.reason}" if run.was != "fresh" else run.reason
     click.echo(printable(f"{run.run_id}: {run.rows:,} traces ({done})"))
-    if run.line_issues:
-        click.echo(
-            f"  {_count(run.line_issues, 'line')} could not be used; `--json` counts, Triage lists them"
-        )
     if run.waiting_bytes:
-        click.echo(
-            f"  the last line has no line end yet ({run.waiting_bytes:,} bytes): it is read once it is complete"
-        )
+        click.echo(f"  {run.waiting_bytes:,} bytes of a last line without line end wait for the rest of it")
     for problem in run.problems:
-        click.echo(printable(f"  {problem.severity}: {problem}"), err=True)
+        click.echo(printable(f"{problem.severity}: {problem}"), err=True)
+    for issue in run.issues[:ISSUES_SHOWN]:
+        where = f"{issue.source.file}:{issue.source.line}"
+        click.echo(printable(f"{where}: {issue.reason} — {issue.remedy}"), err=True)
+    if run.line_issues > ISSUES_SHOWN:
+        click.echo(f"… {_count(run.line_issues, 'line')} of {run.run_id} could not be used in all", err=True)
 
 
 def _count(number: int, noun: str) -> str:
