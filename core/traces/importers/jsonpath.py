@@ -18,7 +18,8 @@ Step = int | str | Literal[None]
 EACH: Final = None
 
 _STEP = re.compile(
-    r"""(?P<dot>\.)?(?P<key>[^\s.\[\]"'$]+) | \[(?P<index>-?\d{1,6})\] | (?P<each>\[\]) | \["(?P<quoted>[^"]+)"\]""",
+    r"""(?P<dot>\.)?(?P<key>[^\s.\[\]"'$]+)
+      | \[(?P<index>-?\d{1,6})\] | (?P<each>\[\]) | \["(?P<quoted>[^"]+)"\]""",
     re.VERBOSE,
 )
 

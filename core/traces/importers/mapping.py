@@ -1,4 +1,4 @@
-"""Reads a mapping file: YAML, its JSON Schema, then its paths and patterns, with a place for every complaint."""
+"""Reads a mapping file: YAML, JSON Schema, paths and patterns, with a place for every complaint."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path as FilePath
+from typing import Any
 
 import jsonschema_rs
 
@@ -15,7 +16,6 @@ from core.errors import InputFault, Problem
 from core.manifest.yaml_text import YamlText, read_yaml
 from core.traces.importers.getters import Getter, Kind, getter_from
 from core.traces.importers.jsonpath import Path, parse_path
-
 
 KINDS: dict[str, Kind] = {
     "q": "text",
