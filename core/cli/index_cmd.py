@@ -15,10 +15,13 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColum
 
 from core.errors import printable
 from core.manifest.load import load_manifest
+from core.services.workspace import with_profile
 from core.store.cache import default_cache_dir
 from core.store.index import IndexReport, RunReport, build_index
 from core.store.index import Progress as IndexProgress
 from core.store.types import OnProgress
+from core.triage.profile import TEMPLATES, profile_from
+from core.triage.types import Profile, Template
 
 #: So many line issues of a run are printed; `--json` has the first hundred, the dashboard all.
 ISSUES_SHOWN = 20
@@ -29,6 +32,8 @@ ISSUES_SHOWN = 20
 @click.option("--run", "runs", multiple=True, metavar="ID", help="Only this run (may be repeated).")
 @click.option("--cache-dir", type=click.Path(path_type=Path), help="Where the index lies.")
 @click.option("--workers", type=click.IntRange(min=1), help="Processes that read large files.")
+@click.option("--template", type=click.Choice(TEMPLATES), help="Read the runs with another profile.")
+@click.option("--refusal", multiple=True, help="A refusal phrase of that profile (may be repeated).")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @click.option("--progress-json", is_flag=True, help="Print progress as JSON, one object a line.")
 def command(
@@ -36,6 +41,8 @@ def command(
     runs: tuple[str, ...],
     cache_dir: Path | None,
     workers: int | None,
+    template: Template | None,
+    refusal: tuple[str, ...],
     as_json: bool,
     progress_json: bool,
 ) -> None:
@@ -43,7 +50,7 @@ def command(
 
     Exit status: 0 everything could be read, 1 some lines or files could not, 2 nothing can be indexed.
     """
-    manifest = load_manifest(workspace)
+    manifest = with_profile(load_manifest(workspace), _profile(template, refusal))
     with _progress(as_lines=progress_json, quiet=as_json) as on_progress:
         report = build_index(
             manifest,
@@ -60,6 +67,13 @@ def command(
         for run in report.runs:
             _print_run(run)
     sys.exit(1 if report.has_findings else 0)
+
+
+def _profile(template: Template | None, refusal: tuple[str, ...]) -> Profile | None:
+    """The profile that the options ask for; what they leave out is the reference's."""
+    asked = {"template": template, "refusal": refusal}
+    given = {name: value for name, value in asked.items() if value}
+    return profile_from(given, where="--option") if given else None
 
 
 def report_to_json(report: IndexReport) -> dict[str, object]:

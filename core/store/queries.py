@@ -22,7 +22,7 @@ from core.store.filters import HEADLINE, Filter, Sort
 from core.store.index import index_folder
 from core.store.loaded import ALL_COLUMNS, LoadedRun
 from core.store.runfile import RUN_FILE, read_run_file
-from core.store.types import Choice, Found, Neighbours, Options, RunFacts
+from core.store.types import Found, Neighbours, RunFacts
 from core.triage.profile import profile_from
 from core.triage.suggest import suggest_profile
 
@@ -146,17 +146,20 @@ class Store:
         filled = [frame for frame in frames if len(frame)]
         return pd.concat(filled, ignore_index=True) if filled else pd.DataFrame(columns=_names(FULL_COLUMNS))
 
-    def options(self, run: str) -> Options:
-        """What the run's list can be narrowed to."""
+    def options(self, run: str) -> dict[str, tuple[tuple[str, int], ...]]:
+        """What the run's list can be narrowed to: filter name → values with their headline traces.
+
+        The names are `suspicion`, `doc` and `section`; the most frequent value comes first.
+        """
         needed = (*HEADLINE.columns, "suspicions", "docs", "rank1_section")
 
-        def read(loaded: LoadedRun) -> Options:
+        def read(loaded: LoadedRun) -> dict[str, tuple[tuple[str, int], ...]]:
             sql = statement("options").format(where=HEADLINE.sql)
             found = self._database.rows(sql, {}, {"rows": loaded.table(needed)})
-            choices: dict[str, list[Choice]] = {"suspicion": [], "doc": [], "section": []}
-            for kind, value, traces in found:
-                choices[str(kind)].append(Choice(str(value), int(str(traces))))
-            return Options(tuple(choices["suspicion"]), tuple(choices["doc"]), tuple(choices["section"]))
+            return {
+                name: tuple((str(value), int(str(traces))) for kind, value, traces in found if kind == name)
+                for name in ("suspicion", "doc", "section")
+            }
 
         return self._with_run(run, read)
 
@@ -298,3 +301,8 @@ def _record(frame: pd.DataFrame) -> dict[str, object]:
 
 def _is_missing(value: object) -> bool:
     return value is None or value is pd.NA or (isinstance(value, float) and value != value)
+
+
+def open_store(manifest: Manifest, cache_dir: Path) -> Store:
+    """The index of a workspace below `cache_dir`; runs that are not indexed yet are simply not there."""
+    return Store(manifest, cache_dir)

@@ -74,23 +74,6 @@ class Neighbours:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """A value that a list can be narrowed to, and how many headline traces have it."""
-
-    value: str
-    traces: int
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """What a run's list can be narrowed to, the most frequent first."""
-
-    suspicions: tuple[Choice, ...]
-    documents: tuple[Choice, ...]
-    sections: tuple[Choice, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class RunFacts:
     """What stands beside a run's numbers.
 
