@@ -43,6 +43,8 @@ def draw() -> None:
     if canary:
         st.markdown(f"![picture]({canary}/markdown.png)")
         st.html(f"<img src='{canary}/html.png'><style>body {{ background: url({canary}/style.png) }}</style>")
+        st.html(f"<iframe src='{canary}/frame'></iframe><link rel='stylesheet' href='{canary}/link.css'>")
+        st.plotly_chart(px.bar(x=[f"<span style='background:url({canary}/label.png)'>label</span>"], y=[1]))
         st.dataframe(
             pd.DataFrame({"link": [f"{canary}/column.png"]}),
             column_config={"link": st.column_config.ImageColumn()},

@@ -1,0 +1,55 @@
+"""Where everything is promised to be at hand, a test that skips for want of it fails."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+CONFTEST = Path(__file__).resolve().parents[1] / "conftest.py"
+TESTS = """
+import pytest
+
+@pytest.mark.browser
+def test_marked():
+    pytest.skip("no browser")
+
+def test_unmarked():
+    pytest.skip("not on this system")
+
+@pytest.mark.real_data
+@pytest.mark.xfail
+def test_expected_to_fail():
+    assert False
+
+@pytest.mark.reference
+def test_from_fixture(reference):
+    pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("promised", "summary"), [("", "3 skipped, 1 xfailed"), ("1", "1 failed, 1 skipped, 1 xfailed, 1 error")]
+)
+def test_a_marked_skip_is_a_failure_only_under_the_promise(
+    tmp_path: Path, promised: str, summary: str
+) -> None:
+    shutil.copy(CONFTEST, tmp_path / "conftest.py")
+    (tmp_path / "test_some.py").write_text(TESTS)
+    markers = "[pytest]\nmarkers =\n    browser\n    real_data\n    reference\n"
+    (tmp_path / "pytest.ini").write_text(markers)
+    environment = {name: value for name, value in os.environ.items() if name != "PROOFSPAN_REFERENCE"}
+    result = subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", str(tmp_path)],
+        env={**environment, "PROOFSPAN_REQUIRE_ALL": promised},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert summary in result.stdout.splitlines()[-1]
+    assert ("PROOFSPAN_REQUIRE_ALL=1, but this was skipped: " in result.stdout) == bool(promised)
