@@ -42,12 +42,10 @@ def number_of(value: Json) -> float | None:
 
 
 def index_of(value: Json) -> int | None:
-    """A whole number, `14.0` included; None for all else."""
-    if type(value) is int:
-        return value
+    """A whole number, `14.0` included; None for all else and beyond ±2**53, where floats skip numbers."""
     if type(value) is float and value.is_integer():
-        return int(value)
-    return None
+        value = int(value)
+    return value if type(value) is int and abs(value) <= 1 << 53 else None
 
 
 def id_of(record: Mapping[str, Json]) -> Json:
@@ -81,7 +79,7 @@ def offsets_of(value: Json) -> Offsets | None:
     if isinstance(value, dict):
         named = value.get("unit")
         if named is not None:
-            if named not in _UNITS:
+            if not isinstance(named, str) or named not in _UNITS:
                 return None
             unit = _UNITS[named]
         value = [value.get("start"), value.get("end")]

@@ -88,14 +88,13 @@ def read_lines(
             data = file.readline(MAX_LINE + 2 if room > MAX_LINE + 2 else room)
             if not data:
                 return
-            size = len(data)
-            ended = data[-1] == 10
-            if not ended and size == MAX_LINE + 2:
-                more, ended = _skip_line(file, room - size)
+            size, tail = len(data), data[-2:]
+            if size == MAX_LINE + 2 and not tail.endswith(b"\n"):
+                more, tail = _skip_line(file, room - size, tail)
                 size += more
-            if not ended and not final:
+            if not final and not tail.endswith(b"\n"):
                 return
-            raw = _raw_line(line, position, size, data)
+            raw = _raw_line(line, position, size, data, tail)
             if raw is not None:
                 yield raw
             position += size
@@ -162,33 +161,34 @@ def excerpt(data: bytes) -> str:
     return data[: 4 * EXCERPT].decode("utf-8", "replace")[:EXCERPT]
 
 
-def _raw_line(line: int, offset: int, size: int, data: bytes) -> RawLine | None:
-    """The line without its line end and byte order mark; None where nothing but white space is left."""
-    is_long = size > len(data)
-    if not is_long:
+def _raw_line(line: int, offset: int, size: int, data: bytes, tail: bytes) -> RawLine | None:
+    """The line without its line end and byte order mark; None where nothing but white space is left.
+
+    `size` counts the whole line in the file, of which `data` may be only the beginning and `tail` the last
+    two bytes.
+    """
+    if size > len(data):
+        length = size - len(tail) + len(tail.rstrip(b"\r\n"))
+    else:
         data = data.rstrip(b"\r\n")
-    skipped = 3 if offset == 0 and data.startswith(_BOM) else 0
-    if skipped:
-        data = data[skipped:]
-    if not data or data.isspace():
+        length = len(data)
+    if offset == 0 and data.startswith(_BOM):
+        data, offset, length = data[3:], 3, length - 3
+    if not data or (length == len(data) and data.isspace()):
         return None
-    length = size - skipped if is_long else len(data)
-    if length > MAX_LINE:
-        data = data[:_KEPT_OF_LONG]
-    return RawLine(line, offset + skipped, length, data)
+    return RawLine(line, offset, length, data if length <= MAX_LINE else data[:_KEPT_OF_LONG])
 
 
-def _skip_line(file: BinaryIO, room: int) -> tuple[int, bool]:
-    """Reads to the end of an overlong line without keeping it: the bytes passed, and whether it ended."""
+def _skip_line(file: BinaryIO, room: int, tail: bytes) -> tuple[int, bytes]:
+    """Reads to the end of an overlong line without keeping it: the bytes passed, and the last two of them."""
     passed = 0
-    while room > passed:
+    while room > passed and not tail.endswith(b"\n"):
         data = file.readline(min(_BUFFER, room - passed))
-        passed += len(data)
         if not data:
-            return passed, False
-        if data[-1] == 10:
-            return passed, True
-    return passed, False
+            break
+        passed += len(data)
+        tail = (tail + data)[-2:]
+    return passed, tail
 
 
 def _why_not_json(data: bytes, error: orjson.JSONDecodeError) -> UnusableError:
@@ -210,7 +210,7 @@ def _why_not_json(data: bytes, error: orjson.JSONDecodeError) -> UnusableError:
 def is_deeper(value: Json, limit: int) -> bool:
     """Whether arrays and objects nest more than `limit` deep, found level by level without recursion."""
     level = [value]
-    for _ in range(limit + 1):
+    for _ in range(limit):
         level = [
             child
             for node in level

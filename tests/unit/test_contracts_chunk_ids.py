@@ -1,0 +1,155 @@
+"""Chunk ids: one format, taken apart and put together again."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.contracts.chunk_ids import (
+    ChunkId,
+    Passage,
+    canonical_url,
+    clean_part,
+    doc_uid_of_url,
+    human_alias,
+    mint,
+    mint_passages,
+    parse,
+    sha1_8,
+)
+
+clean = st.text(min_size=1, max_size=12).filter(lambda text: clean_part(text) == text)
+ids = st.builds(
+    ChunkId,
+    doc_uid=clean,
+    rev=st.from_regex(r"\A[0-9a-f]{8}([0-9a-f]{4})?\Z"),
+    sect_path=clean,
+    page=st.integers(0, 99_999),
+    block=st.integers(0, 99_999),
+)
+
+
+@given(ids)
+def test_parsing_gives_back_what_was_minted(parts: ChunkId) -> None:
+    assert parse(mint(parts)) == parts
+
+
+@given(st.text() | ids.map(mint))
+def test_whatever_parses_is_minted_the_same_again(text: str) -> None:
+    if (parts := parse(text)) is not None:
+        assert mint(parts) == text
+
+
+@given(st.text(min_size=1))
+def test_a_cleaned_part_can_stand_in_an_id_and_in_a_list_of_citations(text: str) -> None:
+    part = clean_part(text)
+    assert parse(mint(ChunkId(part, "0" * 8, part, 1, 1))) is not None
+    assert clean_part(part) == part
+
+
+def test_the_published_examples() -> None:
+    assert parse("whitepaperX|r=8c1e9a02|s=3.2|p=014|b=006") == ChunkId(
+        "whitepaperX", "8c1e9a02", "3.2", 14, 6
+    )
+    article = parse("b17a2c55|r=e1d0aa91|s=p005|p=005|b=004")
+    assert article is not None
+    assert (article.page_idx, article.section_is_synthesized) == (4, True)
+    notebook = parse("nb_231107|r=9af03bcd|s=2.1|p=000|b=012")
+    assert notebook is not None
+    assert (notebook.page_idx, notebook.section_is_synthesized) == (None, False)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "c_00123",
+        "a b|r=8c1e9a02|s=1|p=001|b=001",
+        "a,b|r=8c1e9a02|s=1|p=001|b=001",
+        "a]|r=8c1e9a02|s=1|p=001|b=001",
+        "a|b|r=8c1e9a02|s=1|p=001|b=001",
+        "a|r=8C1E9A02|s=1|p=001|b=001",
+        "a|r=8c1e9a0|s=1|p=001|b=001",
+        "a|r=8c1e9a02|s=|p=001|b=001",
+        "a|r=8c1e9a02|s=1|p=1|b=001",
+        "a|r=8c1e9a02|s=1|p=0001|b=001",
+        "a|r=8c1e9a02|s=1|p=001|b=٠٠١",
+        "a|r=8c1e9a02|s=1|p=001|b=001\n",
+    ],
+)
+def test_what_is_no_chunk_id(text: str) -> None:
+    assert parse(text) is None
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        ChunkId("a b", "00000000", "1", 1, 1),
+        ChunkId("", "00000000", "1", 1, 1),
+        ChunkId("a", "00000000", "1,2", 1, 1),
+        ChunkId("a", "xyz", "1", 1, 1),
+        ChunkId("a", "00000000", "1", -1, 1),
+    ],
+)
+def test_what_cannot_be_minted(parts: ChunkId) -> None:
+    with pytest.raises(ValueError, match=r"doc_uid|sect_path|rev|page"):
+        mint(parts)
+
+
+@pytest.mark.parametrize(
+    ("sect_path", "alias"),
+    [
+        ("2.4.1", "#s02-04-01#p002-b007"),
+        ("p002", "#p002-b007"),
+        ("A.10", "#sA-10#p002-b007"),
+        ("policies/security", "#spolicies/security#p002-b007"),
+    ],
+)
+def test_the_human_alias(sect_path: str, alias: str) -> None:
+    assert human_alias(ChunkId("doc", "8c1e9a02", sect_path, 2, 7)) == alias
+
+
+def test_different_names_never_become_one() -> None:
+    names = ["annual report", "annual,report", "annual_report", "annual]report", " annual report", ",", "]"]
+    assert len({clean_part(name) for name in names}) == len(names)
+
+
+def test_passages_are_numbered_by_the_sha1_of_their_text_whatever_their_order() -> None:
+    passages = [Passage("doc", 41, f"text {number}") for number in range(5)]
+    passages += [
+        Passage("doc", None, "no page"),
+        Passage("doc 2", 41, "text 0", "4.2"),
+        Passage("doc", 41, "text 0"),
+    ]
+    minted = mint_passages(passages)
+    shuffled = passages[:]
+    random.Random(3).shuffle(shuffled)
+    assert mint_passages(shuffled) == minted
+    assert len(set(minted.values())) == len(minted) == 7
+    in_order = sorted(passages[:5], key=lambda passage: minted[passage])
+    digests = [sha1_8(passage.text) for passage in in_order]
+    assert digests == sorted(digests)
+    assert minted[in_order[0]] == "doc|r=00000000|s=p042|p=042|b=001"
+    assert minted[Passage("doc", None, "no page")] == "doc|r=00000000|s=p000|p=000|b=001"
+    assert minted[Passage("doc 2", 41, "text 0", "4.2")].endswith("|r=00000000|s=4.2|p=042|b=001")
+
+
+@pytest.mark.parametrize(
+    ("url", "canonical"),
+    [
+        ("HTTPS://Example.COM:443/Guide.pdf", "https://example.com/Guide.pdf"),
+        ("http://example.com", "https://example.com/"),
+        ("https://user:secret@example.com/a#part", "https://example.com/a"),
+        ("https://example.com/a?utm_source=x&v=2", "https://example.com/a?v=2"),
+        ("https://example.com/a?version=2&ref=main", "https://example.com/a?ref=main&version=2"),
+        ("https://example.com:8443/a", "https://example.com:8443/a"),
+        ("https://[2001:DB8::1]/a", "https://[2001:db8::1]/a"),
+    ],
+)
+def test_an_address_has_one_spelling(url: str, canonical: str) -> None:
+    assert canonical_url(url) == canonical
+    assert canonical_url(canonical) == canonical
+    assert doc_uid_of_url(url) == sha1_8(canonical)

@@ -1,0 +1,240 @@
+"""Trace, chunk, gold and report files from disk to records, and one record again by its place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from core.contracts.records import GoldSpan, LineIssue, Offsets, SourceLine, Trace
+from core.errors import InputFault
+from core.traces.chunks import read_chunks
+from core.traces.gold import read_gold
+from core.traces.reports import StoredReport, read_report
+from core.traces.traces import iter_traces, read_trace_at
+
+
+def jsonl(path: Path, *records: Any) -> Path:
+    path.write_bytes(b"".join(orjson.dumps(record) + b"\n" for record in records))
+    return path
+
+
+@pytest.fixture
+def traces(tmp_path: Path) -> Path:
+    path = tmp_path / "trace.jsonl"
+    lines = ['{"q": "one", "q_id": "Q1"}', "not json", "", '{"q": null}', '{"q": "zwölf", "q_id": "Q12"}']
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def test_every_line_is_a_record_or_an_issue_with_its_place(traces: Path) -> None:
+    found = list(iter_traces(traces, file="runs/R1/trace.jsonl", run_id="R1"))
+    assert [(type(item), item.source.line) for item in found] == [
+        (Trace, 1),
+        (LineIssue, 2),
+        (LineIssue, 4),
+        (Trace, 5),
+    ]
+    assert [item.code for item in found if isinstance(item, LineIssue)] == ["not_json", "q_wrong_type"]
+    assert found[1].source == SourceLine("runs/R1/trace.jsonl", 2, 27, 8)
+
+
+def test_a_record_is_read_again_by_its_place(traces: Path) -> None:
+    for item in iter_traces(traces, file="t", run_id="R1"):
+        if isinstance(item, Trace):
+            assert read_trace_at(traces, item.source, run_id="R1", q_id=item.q_id) == item
+
+
+def test_the_first_record_behind_a_byte_order_mark_is_read_again(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_bytes(b'\xef\xbb\xbf{"q": "x"}\r\n')
+    (found,) = iter_traces(path, file="t", run_id="R1")
+    assert read_trace_at(path, found.source, run_id="R1") == found
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        b"",
+        b'{"q": "one", "q_id": "Q1"',
+        b'{"q": "one", "q_id": "Q1" }\n',
+        b'{"q": "two", "q_id": "Q2"}\n',
+        b'{"q": null, "q_id": "Q1" }\n',
+        b'\n{"q": "one", "q_id": "Q1"}',
+    ],
+)
+def test_a_line_that_changed_is_a_fault(traces: Path, changed: bytes) -> None:
+    traces.write_bytes(changed)
+    with pytest.raises(InputFault) as caught:
+        read_trace_at(traces, SourceLine("t", 1, 0, 26), run_id="R1", q_id="Q1")
+    (problem,) = caught.value.problems
+    assert (problem.code, problem.where) == ("line_changed", "t:1")
+    assert "proofspan index" in problem.remedy
+
+
+def test_a_chunk_file_is_an_array_or_jsonl(tmp_path: Path) -> None:
+    records = [{"id": "p1#1", "text": "X is Y."}, {"id": "p1#2", "text": ""}]
+    array = tmp_path / "chunks.json"
+    array.write_bytes(b"\xef\xbb\xbf\n " + orjson.dumps(records, option=orjson.OPT_INDENT_2))
+    from_array, no_issues = read_chunks(array, file="chunks.json")
+    from_lines, none_either = read_chunks(jsonl(tmp_path / "chunks.jsonl", *records), file="chunks.jsonl")
+    assert {key: chunk.text for key, chunk in from_array.items()} == {"p1#1": "X is Y.", "p1#2": ""}
+    assert from_array == from_lines
+    assert no_issues == none_either == []
+
+
+def test_an_empty_array_and_an_empty_file_hold_no_chunks(tmp_path: Path) -> None:
+    path = tmp_path / "chunks"
+    for data in (b"[]", b"", b"\n"):
+        path.write_bytes(data)
+        assert read_chunks(path, file="chunks") == ({}, [])
+
+
+def test_a_full_chunk_record(tmp_path: Path) -> None:
+    record = {
+        "chunk_id": "meridian-2026|r=8c1e9a02|s=4.2|p=042|b=003",
+        "doc_id": "meridian-2026",
+        "section_id": 4.2,
+        "section_number": "4.2",
+        "page_idx": 41,
+        "order_in_section": 3,
+        "text": "Press SET.",
+        "offsets": [12345, 12980],
+        "bbox": [72, 140, 320, 260],
+        "bbox_space": "points",
+        "tokens": 365,
+        "hash": "sha1:cafe",
+        "block_type": "paragraph",
+        "anchor": "SET",
+        "extra": {"kept": True},
+    }
+    chunks, issues = read_chunks(jsonl(tmp_path / "c.jsonl", record), file="c.jsonl")
+    (chunk,) = chunks.values()
+    assert issues == []
+    assert (chunk.section_id, chunk.page_idx, chunk.offsets) == ("4.2", 41, Offsets(12345, 12980))
+    assert (chunk.box, chunk.box_space) == ((72.0, 140.0, 320.0, 260.0), "points")
+    assert (chunk.tokens, chunk.order_in_section, chunk.anchor) == (365, 3, "SET")
+    assert chunk.raw["extra"] == {"kept": True}
+
+
+@pytest.mark.parametrize("as_array", [False, True])
+def test_bad_chunks_are_issues_and_the_rest_is_read(tmp_path: Path, as_array: bool) -> None:
+    records = [
+        {"text": "no id"},
+        {"id": "a", "text": "first"},
+        {"id": 5, "text": "number"},
+        {"id": "b"},
+        "text",
+        {"id": "a", "text": "second"},
+    ]
+    path = jsonl(tmp_path / "c", *([records] if as_array else records))
+    chunks, issues = read_chunks(path, file="c")
+    assert {key: chunk.text for key, chunk in chunks.items()} == {"a": "second"}
+    assert [(issue.source.line, issue.code) for issue in issues] == [
+        (1, "chunk_without_id"),
+        (3, "chunk_without_id"),
+        (4, "chunk_without_text"),
+        (5, "not_an_object"),
+        (6, "duplicate_chunk_id"),
+    ]
+    assert "another text" in issues[-1].reason
+    assert issues[0].excerpt == '{"text":"no id"}'
+
+
+def test_a_last_chunk_without_line_end_counts(tmp_path: Path) -> None:
+    path = tmp_path / "c.jsonl"
+    path.write_bytes(b'{"id":"a","text":"x"}\n{"id":"b","text":"y"}')
+    assert list(read_chunks(path, file="c")[0]) == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("data", "code"),
+    [
+        (None, "missing_file"),
+        (b'[{"id": "a", "text": "x"},', "not_json"),
+        (b"id,text\na,x\nb,y\n", "is_csv"),
+        (b"<html>", "not_jsonl"),
+    ],
+)
+def test_a_chunk_file_that_is_none_is_a_fault(tmp_path: Path, data: bytes | None, code: str) -> None:
+    path = tmp_path / "c.json"
+    if data is not None:
+        path.write_bytes(data)
+    with pytest.raises(InputFault) as caught:
+        read_chunks(path, file="c.json")
+    assert caught.value.problems[0].code == code
+    assert caught.value.problems[0].remedy
+
+
+def test_gold_questions(tmp_path: Path) -> None:
+    spans = [
+        {"doc_id": "d", "page_idx": 0, "quote": "SET", "offsets": [320, 480]},
+        {"doc_id": "d", "page": 42, "quote": "RES"},
+    ]
+    path = jsonl(
+        tmp_path / "gold.jsonl",
+        {"q_id": "Q80", "q": "How?", "type": "procedure", "sections": ["4.2", 5], "spans": spans, "extra": 1},
+        {"q": "What?", "answerable": False, "sections": "4.3", "spans": None},
+    )
+    gold, issues = read_gold(path, file="gold.jsonl")
+    how, what = gold.values()
+    assert issues == []
+    assert (how.q_id, how.answerable, how.sections) == ("Q80", True, ("4.2", "5"))
+    assert how.spans == (GoldSpan("d", 0, "SET", Offsets(320, 480)), GoldSpan("d", 41, "RES"))
+    assert (what.answerable, what.sections, what.spans) == (False, ("4.3",), ())
+    assert len(what.q_id) == 8
+
+
+def test_bad_gold_lines_are_issues(tmp_path: Path) -> None:
+    path = jsonl(
+        tmp_path / "gold.jsonl",
+        {"q_id": "Q1"},
+        {"q": "x", "answerable": "no"},
+        {"q": "x", "spans": {}},
+        {"q": "x", "spans": [{"doc_id": "d"}]},
+        {"q": "x", "spans": [{"doc_id": "d", "quote": "…", "page": 0}]},
+        {"q": "x", "q_id": "Q2"},
+        {"q": "y", "q_id": "Q2"},
+        7,
+    )
+    gold, issues = read_gold(path, file="gold.jsonl")
+    assert {key: question.q for key, question in gold.items()} == {"Q2": "y"}
+    assert [issue.code for issue in issues] == [
+        "q_missing",
+        "answerable_wrong_type",
+        "spans_wrong_type",
+        "span_without_place",
+        "page_below_one",
+        "duplicate_q_id",
+        "not_an_object",
+    ]
+
+
+def test_a_stored_report_joins_by_identity_else_by_place(tmp_path: Path) -> None:
+    path = jsonl(
+        tmp_path / "report.jsonl",
+        {"q": "one", "label": "ok", "why": "first"},
+        {"q": "one", "label": "refusal_ok", "why": "second"},
+        {"q": "one", "q_id": "Q1", "label": "retrieval_drift", "llm_summary": "a guess"},
+        {"q": "two", "q_id": "Q2", "seed": 1, "label": "ok"},
+        {"q": "three"},
+    )
+    rows, issues = read_report(path, file="report.jsonl")
+    assert [issue.source.line for issue in issues] == [5]
+    report = StoredReport(rows)
+    taken = [
+        report.take(q="one", q_id="Q1"),
+        report.take(q="one", q_id="other"),
+        report.take(q="one", q_id="Q1"),
+    ]
+    assert [row and (row.label, row.why) for row in taken] == [
+        ("retrieval_drift", ""),
+        ("ok", "first"),
+        ("refusal_ok", "second"),
+    ]
+    assert taken[0] is not None
+    assert taken[0].llm_summary == "a guess"
+    assert report.take(q="two", q_id="Q2") is None
+    assert [row.source.line for row in report.unmatched()] == [4]

@@ -1,0 +1,101 @@
+"""Packed sources: unpacked once, whole or not at all, and never beyond their bound."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import zlib
+from pathlib import Path
+
+import pyarrow
+import pytest
+
+from core.errors import InputFault
+from core.traces import unpack
+from core.traces.traces import iter_traces
+from core.traces.unpack import plain_source
+
+DATA = b'{"q": "one"}\n{"q": "two"}\n'
+
+
+def packed(path: Path, data: bytes = DATA) -> Path:
+    if path.suffix == ".gz":
+        path.write_bytes(gzip.compress(data))
+    else:
+        with pyarrow.output_stream(str(path), compression="zstd") as out:
+            out.write(data)
+    return path
+
+
+def test_a_plain_file_stays_where_it_is(tmp_path: Path) -> None:
+    assert plain_source(tmp_path / "t.jsonl", cache_dir=tmp_path / "cache") == tmp_path / "t.jsonl"
+    assert not (tmp_path / "cache").exists()
+
+
+@pytest.mark.parametrize("name", ["t.jsonl.gz", "t.jsonl.zst"])
+def test_a_packed_file_is_unpacked_once(tmp_path: Path, name: str) -> None:
+    source, cache = packed(tmp_path / name), tmp_path / "cache"
+    plain = plain_source(source, cache_dir=cache)
+    assert plain.read_bytes() == DATA
+    assert plain.stat().st_mtime_ns == source.stat().st_mtime_ns
+    inode = plain.stat().st_ino
+    assert plain_source(source, cache_dir=cache).stat().st_ino == inode
+    assert [path.name for path in plain.parent.iterdir()] == [plain.name]
+    assert [item.source.offset for item in iter_traces(plain, file=name, run_id="R1")] == [0, 13]
+
+
+def test_a_changed_source_is_unpacked_anew(tmp_path: Path) -> None:
+    source = packed(tmp_path / "t.jsonl.gz")
+    before = plain_source(source, cache_dir=tmp_path / "cache")
+    packed(source, DATA + DATA)
+    after = plain_source(source, cache_dir=tmp_path / "cache")
+    assert before != after
+    assert after.read_bytes() == DATA + DATA
+
+
+@pytest.mark.parametrize("name", ["bomb.gz", "bomb.zst"])
+def test_a_bomb_is_stopped_at_its_bound_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr(unpack, "ALWAYS_ALLOWED", 1 << 20)
+    source = packed(tmp_path / name, b"\0" * (64 << 20))
+    with pytest.raises(InputFault) as caught:
+        plain_source(source, cache_dir=tmp_path / "cache")
+    assert caught.value.problems[0].code == "unpacks_too_large"
+    assert list((tmp_path / "cache" / "unpacked").iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["t.gz", "t.zst"])
+@pytest.mark.parametrize("kept", [0.5, None])
+def test_a_damaged_archive_is_a_fault_and_leaves_nothing(
+    tmp_path: Path, name: str, kept: float | None
+) -> None:
+    source = packed(tmp_path / name, os.urandom(200_000))
+    whole = source.read_bytes()
+    source.write_bytes(b"no archive at all" if kept is None else whole[: int(len(whole) * kept)])
+    with pytest.raises(InputFault) as caught:
+        plain_source(source, cache_dir=tmp_path / "cache")
+    assert caught.value.problems[0].code == "damaged_archive"
+    assert list((tmp_path / "cache" / "unpacked").iterdir()) == []
+
+
+def test_a_wrong_checksum_is_noticed(tmp_path: Path) -> None:
+    source = tmp_path / "t.gz"
+    data = bytearray(gzip.compress(DATA))
+    data[-8:-4] = (zlib.crc32(b"something else")).to_bytes(4, "little")
+    source.write_bytes(bytes(data))
+    with pytest.raises(InputFault, match="cannot be unpacked"):
+        plain_source(source, cache_dir=tmp_path / "cache")
+
+
+def test_a_missing_source_is_a_fault(tmp_path: Path) -> None:
+    with pytest.raises(InputFault, match="does not exist"):
+        plain_source(tmp_path / "none.gz", cache_dir=tmp_path)
+
+
+def test_a_cache_that_cannot_be_written_says_how_to_choose_another(tmp_path: Path) -> None:
+    (tmp_path / "cache").write_text("a file where a folder should be")
+    with pytest.raises(InputFault) as caught:
+        plain_source(packed(tmp_path / "t.gz"), cache_dir=tmp_path / "cache")
+    assert caught.value.problems[0].code == "cache_not_writable"
+    assert "--cache-dir" in caught.value.problems[0].remedy
