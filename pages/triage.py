@@ -10,7 +10,7 @@ opened = session.current()
 view = opened.view
 store = shell.store_or_progress(opened)
 facts = store.run_facts(view.run)
-total = store.matching(view.without_filter().filter)
+total = store.total(view.run, all_variants=view.filter.all_variants)
 matching = store.matching(view.filter)
 pages = max(1, -(-matching // triage_table.ROWS_A_PAGE))
 view = view.change(at=min(view.at, pages))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,10 @@ import orjson
 
 from core.triage.types import Profile
 
+#: Small runs are done within this; their page then comes up whole.
+SHORT_SECONDS = 1.5
+#: Between two starts of the same job: an index that is never up to date must not keep a core busy.
+REST_SECONDS = 5.0
 #: The end of what a failed process said; enough for its message.
 LAST_LINES = 20
 MAX_LINE = 1_000
@@ -45,7 +50,7 @@ def index_command(
         command += ["--run", run_id]
     if profile is not None:
         command += ["--template", profile.template]
-        for phrase in profile.refusal or ("",):  # an empty phrase says that there is none
+        for phrase in profile.refusal:
             command += ["--refusal", phrase]
     return command
 
@@ -55,6 +60,7 @@ class IndexJob:
 
     def __init__(self, command: Sequence[str]) -> None:
         self.progress: JobProgress | None = None
+        self._started = time.monotonic()
         self._said: deque[str] = deque(maxlen=LAST_LINES)
         self._process = subprocess.Popen(
             list(command), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
@@ -66,6 +72,12 @@ class IndexJob:
     def is_running(self) -> bool:
         """Whether the process is still at work."""
         return self._process.poll() is None
+
+    @property
+    def is_outdated(self) -> bool:
+        """Whether it ended well, and long enough ago that asking for it means new work."""
+        age = time.monotonic() - self._started
+        return not self.is_running and self.failure is None and age > REST_SECONDS
 
     @property
     def failure(self) -> str | None:
@@ -91,3 +103,39 @@ class IndexJob:
                 self.progress = JobProgress(step["run_id"], step["done"], step["total"], step["rows"])
             except (orjson.JSONDecodeError, KeyError, TypeError):
                 self._said.append(line.decode("utf-8", "replace").rstrip()[:MAX_LINE])
+
+
+class IndexJobs:
+    """The processes at work for all visits, so that two windows never start the same one twice."""
+
+    def __init__(self) -> None:
+        self._jobs: dict[Hashable, IndexJob] = {}
+        self._known: set[Hashable] = set()
+        self._lock = threading.Lock()
+
+    def ensure(self, key: Hashable, command: Callable[[], Sequence[str]]) -> IndexJob | None:
+        """The job of `key`, started when there is none; None when it has just done its work.
+
+        A job that failed is given back as it is, for its message, until `forget`. One that ended well is
+        started again when it is asked for later, since then its files have changed once more.
+        """
+        with self._lock:
+            job = self._jobs.get(key)
+            if job is None or job.is_outdated:
+                job = self._jobs[key] = IndexJob(command())
+        return job if job.is_running or job.failure else None
+
+    def once(self, key: Hashable, command: Callable[[], Sequence[str] | None]) -> None:
+        """Starts what `command` says (None: nothing) the first time that `key` is named."""
+        with self._lock:
+            if key in self._known:
+                return
+            self._known.add(key)
+            arguments = command()
+            if arguments is not None:
+                self._jobs[key] = IndexJob(arguments)
+
+    def forget(self) -> None:
+        """Every job that has ended may be started again."""
+        with self._lock:
+            self._jobs = {key: job for key, job in self._jobs.items() if job.is_running}

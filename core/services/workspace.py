@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import yaml
 
 from core.manifest.types import Manifest, Run
+from core.triage.profile import profile_from
 from core.triage.types import Profile
 
 #: Names the workspace for `streamlit run app.py`; `proofspan open` sets it for the dashboard it starts.
@@ -39,6 +41,13 @@ def with_profile(manifest: Manifest, profile: Profile | None) -> Manifest:
     if profile is None:
         return manifest
     return replace(manifest, triage={"template": profile.template, "refusal": list(profile.refusal)})
+
+
+def profile_of_options(template: str | None, refusal: Sequence[str]) -> Profile | None:
+    """The profile that `--template` and `--refusal` name; None where neither is given."""
+    given = {"template": template, "refusal": list(refusal)}
+    named = {name: value for name, value in given.items() if value}
+    return profile_from(named, where="--option") if named else None
 
 
 def profile_snippet(profile: Profile) -> str:

@@ -15,12 +15,18 @@ from pathlib import Path
 import streamlit as st
 
 from core.contracts.records import Chunk, GoldQuestion, LineIssue
-from core.errors import ManifestFault
+from core.errors import Fault, ManifestFault, Problem
 from core.evidence.client import PdfPool
+from core.manifest.check import CheckReport, check_workspace
 from core.manifest.load import MANIFEST_NAME, load_manifest
 from core.manifest.paths import artifact_path
 from core.manifest.types import Artifact, Manifest, Run
+from core.services.indexing import SHORT_SECONDS, IndexJob, IndexJobs, index_command
 from core.services.workspace import chosen_folder, default_run, with_profile
+from core.store.cache import CacheDir, default_cache_dir, writable_cache_dir
+from core.store.index import index_state
+from core.store.queries import Store
+from core.store.types import IndexState
 from core.traces.chunks import read_chunks
 from core.traces.gold import read_gold
 from core.triage.corpus import Corpus
@@ -41,6 +47,19 @@ class Opened:
     def profile(self) -> Profile:
         """How answers are read here: the URL's profile, else the manifest's."""
         return profile_from(self.manifest.triage)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """The index of the shown run: `store` None where there is none yet, `job` what is at work or has failed.
+
+    `cache_problem` says why the index does not lie where it should.
+    """
+
+    state: IndexState
+    store: Store | None
+    job: IndexJob | None
+    cache_problem: Problem | None
 
 
 def current() -> Opened:
@@ -67,6 +86,52 @@ def workspace() -> Manifest:
     folder = chosen_folder()
     file = folder / MANIFEST_NAME if folder.is_dir() else folder
     return _manifest(str(folder), fingerprint(file))
+
+
+def index(opened: Opened) -> Standing:
+    """The index of the shown run; what is missing or stale is built by a process of its own.
+
+    An older index serves meanwhile. Once the shown run is up to date, the other runs are seen to.
+    """
+    cache, manifest, run_id = cache_dir(), opened.manifest, opened.run.run_id
+    state, job = index_state(manifest, run_id, cache.path), None
+    if state.state == "fresh":
+        _jobs().once(("others", *_identity(opened)), lambda: _other_runs_command(opened, cache.path))
+    else:
+        job = _jobs().ensure(
+            (run_id, *_identity(opened)), lambda: _index_command(opened, [run_id], cache.path)
+        )
+        if job is not None:
+            job.wait(SHORT_SECONDS)
+        state = index_state(manifest, run_id, cache.path)
+        job = job if job is not None and (job.is_running or job.failure) else None
+    store = _store(manifest, *_identity(opened), str(cache.path))
+    has_index = store.stamp(run_id) is not None
+    return Standing(state, store if has_index else None, job, cache.problem)
+
+
+def build_again() -> None:
+    """Forget what failed: the next `index` starts anew."""
+    _jobs().forget()
+
+
+def line_issue_counts(opened: Opened) -> dict[str, int]:
+    """How many lines could not be read, for every run that has an index."""
+    store = _store(opened.manifest, *_identity(opened), str(cache_dir().path))
+    return {run_id: store.run_facts(run_id).line_issues for run_id in store.runs()}
+
+
+def check(opened: Opened, *, hashes: bool) -> CheckReport:
+    """What `proofspan check` reports, looked up again only when a file changed."""
+    manifest = opened.manifest
+    prints = "|".join(_print_of(manifest, artifact) for artifact in manifest.artifacts())
+    return _check(manifest, *_identity(opened), prints, hashes)
+
+
+@st.cache_resource(show_spinner=False)
+def cache_dir() -> CacheDir:
+    """Where the index lies; a temporary folder, and the reason, where that cannot be written."""
+    return writable_cache_dir(default_cache_dir())
 
 
 @st.cache_resource(show_spinner=False)
@@ -105,6 +170,47 @@ def fingerprint(path: Path) -> str:
     except OSError:
         return "absent"
     return f"{found.st_size}:{found.st_mtime_ns}"
+
+
+def _identity(opened: Opened) -> tuple[str, str, str]:
+    """What the index of a workspace depends on besides its files: the manifest as it is, and the profile."""
+    file = opened.manifest.file or opened.manifest.folder / MANIFEST_NAME
+    return str(opened.manifest.folder), fingerprint(file), opened.profile.describe()
+
+
+def _index_command(opened: Opened, runs: list[str], cache: Path) -> list[str]:
+    return index_command(opened.manifest.folder, runs=runs, profile=opened.view.profile, cache_dir=cache)
+
+
+def _other_runs_command(opened: Opened, cache: Path) -> list[str] | None:
+    """The command for what else is not up to date; None where everything is."""
+    runs = [run.run_id for run in opened.manifest.runs]
+    behind = [name for name in runs if index_state(opened.manifest, name, cache).state != "fresh"]
+    return _index_command(opened, behind, cache) if behind else None
+
+
+def _print_of(manifest: Manifest, artifact: Artifact) -> str:
+    try:
+        return fingerprint(artifact_path(manifest, artifact))
+    except Fault as fault:
+        return fault.problems[0].code
+
+
+@st.cache_resource(show_spinner=False)
+def _jobs() -> IndexJobs:
+    return IndexJobs()
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _store(_manifest: Manifest, folder: str, fingerprint: str, profile: str, cache: str) -> Store:
+    return Store(_manifest, Path(cache))
+
+
+@st.cache_resource(max_entries=8, show_spinner="Checking the workspace …")
+def _check(
+    _manifest: Manifest, folder: str, fingerprint: str, profile: str, prints: str, hashes: bool
+) -> CheckReport:
+    return check_workspace(_manifest, hashes=hashes)
 
 
 def _located(manifest: Manifest, artifact: Artifact | None, key: str) -> tuple[Path, str]:

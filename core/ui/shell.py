@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
@@ -10,7 +11,9 @@ import streamlit as st
 
 from core.errors import Fault, Problem
 from core.manifest.types import Run
-from core.ui import safe, session
+from core.services.indexing import IndexJob
+from core.store.queries import Store
+from core.ui import safe, session, words
 from core.ui.state import ViewState, read_view, write_view
 
 #: Navigation: group → (script, title, url path). A page that does not exist is not named.
@@ -55,6 +58,54 @@ def fault_panel(problems: Iterable[Problem]) -> None:
                     ]
                 ),
             )
+
+
+def store_or_progress(opened: session.Opened) -> Store:
+    """The index of the shown run. While it is being built its progress stands here, and an older one serves.
+
+    Where there is none at all yet, the page ends here; the rest of the dashboard stays.
+    """
+    standing = session.index(opened)
+    if standing.cache_problem:
+        fault_panel([standing.cache_problem])
+    if standing.job is not None and standing.job.failure:
+        _failed_index(standing.job.failure, opened)
+    elif standing.job is not None:
+        _index_progress(standing.job, opened.run.run_id, has_old_index=standing.store is not None)
+    if standing.store is None:
+        st.stop()
+    return standing.store
+
+
+@st.fragment(run_every=0.7)
+def _index_progress(job: IndexJob, run_id: str, *, has_old_index: bool) -> None:
+    if not job.is_running:
+        st.rerun()
+    step = job.progress
+    told = f"{step.rows:,} traces so far" if step else "starting"
+    older = " What you see is the index from before." if has_old_index else ""
+    st.progress(step.share if step else 0.0, text=f"Reading {safe.label(run_id)}: {told}.{older}")
+
+
+def _failed_index(said: str, opened: session.Opened) -> None:
+    again = (
+        f"proofspan index {shlex.quote(str(opened.manifest.folder))} --run {shlex.quote(opened.run.run_id)}"
+    )
+    fault_panel(
+        [Problem("index_failed", said, opened.run.run_id, f"Mend that, or see it all with `{again}`.")]
+    )
+    st.button("Try again", key="index-again", on_click=session.build_again)
+
+
+def line_issue_notice(count: int, view: ViewState) -> None:
+    """Lines of this run that hold no record, with the way to their list."""
+    if count:
+        st.page_link(
+            "pages/workspace.py",
+            label=f":red[{words.counted(count, 'line')} of this run could not be read.]",
+            query_params=view.params(),
+            width="content",
+        )
 
 
 def notes(view: ViewState) -> None:

@@ -244,11 +244,11 @@ class _Reader:
         return None if value is None else _FLAGS[value]
 
     def profile(self) -> Profile | None:
-        """The profile that the URL asks for instead of the manifest's."""
+        """The profile that the URL asks for instead of the manifest's; without phrases, the defaults."""
         template = self.text("template", allowed=get_args(Template))
         if template is None:
             return None
-        return Profile(cast(Template, template), self.texts("refusal"))
+        return Profile(cast(Template, template), self.texts("refusal") or Profile().refusal)
 
     def _is_usable(self, name: str, value: str, allowed: Sequence[str] | None) -> bool:
         if len(value) > MAX_CHARS or _CONTROL.search(value):

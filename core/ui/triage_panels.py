@@ -15,6 +15,8 @@ from core.ui import safe, words
 from core.ui.state import ViewState, read_view, write_view
 from core.ui.theme import badge
 
+#: What a list can be narrowed to: values with the number of questions that have them, most frequent first.
+Choices = Sequence[tuple[str, int]]
 #: A filter's list offers so many values, the most frequent first, besides those that are chosen.
 OFFERED = 200
 
@@ -77,15 +79,12 @@ def profile_notice(profile: Profile, own: Profile) -> None:
         _manifest_lines(profile)
 
 
-def filter_bar(options: Mapping[str, Sequence[tuple[str, int]]], view: ViewState) -> None:
-    """Search and the value filters; `options` by filter name, each value with its count, frequent first."""
+def filter_bar(options: Mapping[str, Choices], view: ViewState) -> None:
+    """Search, and what the list can be narrowed to."""
     _text_search(view)
-    for name, title, width in (
-        ("suspicion", "Suspicion", 190),
-        ("doc", "Document", 170),
-        ("section", "Section", 140),
-    ):
-        _choice(name, title, options.get(name, ()), getattr(view.filter, name), width=width)
+    _choice("suspicion", "Suspicion", options["suspicion"], view.filter.suspicion, width=190)
+    _choice("doc", "Document", options["doc"], view.filter.doc, width=170)
+    _choice("section", "Section", options["section"], view.filter.section, width=140)
     _numbers(view)
     if view.is_filtered:
         st.button("Clear", key="clear", type="tertiary", on_click=_show_all)
@@ -153,9 +152,7 @@ def _text_search(view: ViewState) -> None:
     )
 
 
-def _choice(
-    name: str, title: str, options: Sequence[tuple[str, int]], chosen: Sequence[str], *, width: int
-) -> None:
+def _choice(name: str, title: str, options: Choices, chosen: Sequence[str], *, width: int) -> None:
     key = f"filter-{name}"
     counts = dict(options[:OFFERED])
     values = [*counts, *(value for value in chosen if value not in counts)]

@@ -83,7 +83,7 @@ def show_table(rows: pd.DataFrame, view: ViewState) -> ViewState | None:
     """
     frame = table_frame(rows)
     key = f"rows:{view.as_list().link('')}:{len(frame)}"  # a new list never inherits an old selection
-    event = st.dataframe(
+    event = st.container(key="triage-table").dataframe(
         frame,
         hide_index=True,
         key=key,

@@ -19,6 +19,7 @@ words = st.text(
     st.characters(exclude_categories=("Cs", "Cc")), min_size=1, max_size=30
 )  # ids and search texts: commas, #, &, ], any script
 several = st.lists(words, max_size=3, unique=True).map(tuple)
+phrases = st.lists(words, min_size=1, max_size=3, unique=True).map(tuple)
 numbers = st.integers(0, MAX_NUMBER)
 filters = st.builds(
     Filter,
@@ -44,7 +45,7 @@ states = st.builds(
     chunk=st.one_of(st.none(), words),
     page=st.one_of(st.none(), numbers),
     vs=st.one_of(st.none(), words),
-    profile=st.one_of(st.none(), st.builds(Profile, st.sampled_from(get_args(Template)), several)),
+    profile=st.one_of(st.none(), st.builds(Profile, st.sampled_from(get_args(Template)), phrases)),
 )
 
 

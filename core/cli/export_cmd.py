@@ -1,0 +1,97 @@
+"""`proofspan export`: a run's triage as a file, by the filters and functions of the Triage page."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from contextlib import nullcontext
+from pathlib import Path
+from typing import IO, Any, cast
+
+import click
+
+from core.contracts.records import LABELS
+from core.errors import InputFault
+from core.manifest.load import load_manifest
+from core.manifest.types import Manifest
+from core.services.exports import EXPORTS
+from core.services.workspace import default_run, profile_of_options, with_profile
+from core.store.cache import default_cache_dir
+from core.store.filters import SORT_KEYS, Filter, Sort
+from core.store.index import build_index
+from core.store.queries import Store
+from core.triage.profile import TEMPLATES
+
+STDOUT = "-"
+
+_OPTIONS: tuple[Callable[[Callable[..., None]], Callable[..., None]], ...] = (
+    click.option("--run", "run_id", help="The run; the latest when none is named."),
+    click.option("--label", multiple=True, type=click.Choice(LABELS), help="Only these labels; repeat."),
+    click.option("--suspicion", multiple=True, help="Only rows with one of these suspicions; repeat."),
+    click.option("--doc", multiple=True, help="Only rows with evidence from these documents; repeat."),
+    click.option("--section", multiple=True, help="Only rows whose rank 1 lies in these sections; repeat."),
+    click.option("--unsupported/--supported", default=None, help="With or without unsupported numbers."),
+    click.option("--text", default="", help="Only rows whose question or answer holds this text."),
+    click.option("--all-variants", is_flag=True, help="Paraphrases, seeds and repeats too."),
+    click.option("--sort", default="worst", show_default=True, type=click.Choice(SORT_KEYS), help="Order."),
+    click.option("--desc", is_flag=True, help="Turn the order round."),
+    click.option("--template", type=click.Choice(TEMPLATES), help="Read the run with another profile."),
+    click.option("--refusal", multiple=True, help="A refusal phrase of that profile; repeat."),
+    click.option("--cache-dir", type=click.Path(path_type=Path), help="Where the index lies."),
+    click.option("-o", "--output", required=True, help="The file to write; - for stdout."),
+)
+
+
+def _with_options(function: Callable[..., None]) -> Callable[..., None]:
+    for option in reversed(_OPTIONS):
+        function = option(function)
+    return function
+
+
+@click.command("export")
+@click.argument("kind", type=click.Choice(list(EXPORTS)))
+@click.argument("workspace", type=click.Path(path_type=Path))
+@_with_options
+def command(kind: str, workspace: Path, output: str, cache_dir: Path | None, **asked: Any) -> None:
+    """Write the questions of one run of WORKSPACE as csv, jsonl or markdown.
+
+    The index is brought up to date first. Text that a spreadsheet would take for a formula gets a `'`.
+    """
+    profile = profile_of_options(asked.pop("template"), asked.pop("refusal"))
+    manifest = with_profile(load_manifest(workspace), profile)
+    run_id = _chosen_run(manifest, asked.pop("run_id"))
+    cache = cache_dir or default_cache_dir()
+    build_index(manifest, runs=[run_id], cache_dir=cache)
+    sort = Sort(asked.pop("sort"), asked.pop("desc"))
+    store = Store(manifest, cache)
+    pieces = EXPORTS[kind].pieces(store.rows(Filter(run=run_id, **asked), sort))
+    with _sink(output) as sink:
+        for piece in pieces:
+            sink.write(piece.encode("utf-8", "replace"))
+
+
+def _chosen_run(manifest: Manifest, wanted: str | None) -> str:
+    run = manifest.run(wanted) if wanted is not None else default_run(manifest)
+    if run is not None:
+        return run.run_id
+    known = ", ".join(run.run_id for run in manifest.runs) or "(it has none)"
+    raise InputFault.of(
+        "unknown_run",
+        f"the manifest has no run {wanted!r}" if wanted is not None else "the manifest lists no run",
+        where=str(manifest.folder),
+        remedy=f"name one of {known}",
+    )
+
+
+def _sink(output: str) -> Any:
+    if output == STDOUT:
+        return nullcontext(cast(IO[bytes], sys.stdout.buffer))
+    try:
+        return Path(output).open("wb")
+    except OSError as error:
+        raise InputFault.of(
+            "cannot_write",
+            f"the file cannot be written: {error.strerror}",
+            where=output,
+            remedy="name a file in a folder that exists and can be written",
+        ) from error

@@ -1,0 +1,13 @@
+"""Workspace: is everything there that the manifest names, and which lines could not be read?"""
+
+from core.ui import session, shell, workspace_panels
+
+opened = session.current()
+report = session.check(opened, hashes=True)
+workspace_panels.heading(opened.manifest, report)
+shell.notes(opened.view)
+workspace_panels.findings(report)
+workspace_panels.artifacts(report)
+workspace_panels.runs(opened.manifest, opened.view, session.line_issue_counts(opened))
+store = shell.store_or_progress(opened)
+workspace_panels.line_issues(store.line_issues(opened.view.run), opened.view.run)
