@@ -236,4 +236,5 @@ def _progress() -> Iterator[OnProgress]:
     try:
         yield on_progress
     finally:
-        bar.stop()
+        if tasks:
+            bar.stop()

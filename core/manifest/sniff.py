@@ -103,6 +103,8 @@ def _first_line(head: bytes) -> str:
 
 def _looks_like_csv(line: str) -> bool:
     """Two fields or more, and no JSON value: `"a,b"` alone is a JSON string, `a,b` is not."""
+    if line.startswith(("[", "{")):
+        return False
     try:
         json.loads(line)
     except ValueError:

@@ -95,6 +95,17 @@ def test_sha256_lines_still_tell_what_has_none(workspace: Path) -> None:
     assert "`gold`: does not exist" in result.stderr
 
 
+def test_a_bar_shows_only_when_hashing_takes_its_time(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(workspace, 'name: Test\ndocuments: [{doc_id: "[/red]", path: good.jsonl, paged: false}]\n')
+    assert run(workspace, "--sha256-lines").stderr == ""
+    monkeypatch.setattr("core.cli.check_cmd.PROGRESS_AFTER_SECONDS", -1.0)
+    slow = run(workspace, "--sha256-lines")
+    assert slow.exit_code == 0
+    assert "hashing documents[[/red]]" in slow.stderr
+
+
 def test_trust_roots_confirms_once_and_for_all(workspace: Path, tmp_path: Path) -> None:
     (tmp_path / "lib").mkdir()
     (tmp_path / "lib" / "g.jsonl").write_text("{}\n")

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from core.errors import Problem
 from core.manifest.check import ArtifactCheck, CheckReport, check_workspace, sha256_lines, sha256_of
@@ -184,6 +186,8 @@ def test_a_reader_of_records_may_look_into_what_is_there(check: Check) -> None:
         ("jsonl", b'"a, b"\n', "not_json"),
         ("jsonl", b'"a","b"\n', "jsonl_is_csv"),
         ("jsonl", b"hello\n", "not_json"),
+        ("jsonl", b"[" * 60_000, "not_json"),
+        ("jsonl", b"7" * 60_000, "not_json"),
         ("jsonl", b"<!DOCTYPE html>", "json_is_html"),
         ("jsonl", '{"a": 1}'.encode("utf-16"), "not_utf8"),
         ("jsonl", b"\x1f\x8b\x08", "compressed"),
@@ -202,6 +206,37 @@ def test_the_first_bytes_tell_what_a_file_is(
     problem = content_problem(tmp_path / "file", kind)
     assert (problem.code if problem else None) == code
     assert problem is None or problem.remedy
+
+
+@given(st.binary(max_size=80), st.sampled_from(["pdf", "text", "jsonl", "json", "chunks", "journal"]))
+def test_any_first_bytes_get_an_answer(
+    tmp_path_factory: pytest.TempPathFactory, data: bytes, kind: Kind
+) -> None:
+    file = tmp_path_factory.mktemp("any") / "file"
+    file.write_bytes(data)
+    problem = content_problem(file, kind)
+    assert problem is None or (problem.message and problem.remedy)
+
+
+def refuse(*_: object, **__: object) -> None:
+    raise PermissionError(13, "Permission denied")
+
+
+def test_a_file_that_may_not_be_opened_is_unreadable(check: Check, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("core.manifest.check.content_problem", refuse)
+    checked = by_key(check("gold: {path: it's}", {"it's": b"{}"}))["gold"]
+    (problem,) = checked.problems
+    assert checked.state == "unreadable" and "Permission denied" in problem.message
+    assert problem.remedy.startswith("chmod u+r '/")
+
+
+def test_a_file_that_breaks_off_while_hashing_is_unreadable(
+    check: Check, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("core.manifest.check.sha256_of", refuse)
+    report = check(f'gold: {{path: g, sha256: "{"0" * 64}"}}\nchunks: {{path: g}}', {"g": b"{}"})
+    assert by_key(report)["gold"].state == "unreadable"
+    assert by_key(report)["chunks"].state == "ok"
 
 
 @pytest.mark.parametrize("name", ["t.jsonl.gz", "t.gz"])
