@@ -27,7 +27,7 @@ else:
     targets = targets_of(view)
     chosen = question_load.chosen_target(loaded, targets, cite=state.cite, chunk=state.chunk)
     reading, page = st.columns([1, 1.03], gap="medium")
-    with reading:
+    with reading.container(key="reading"):
         answer = st.container(border=True)
         with st.container(border=True):
             question_panels.why(view)

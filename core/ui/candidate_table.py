@@ -27,11 +27,11 @@ def candidate_frame(stage: StageView) -> pd.DataFrame:
         {
             "rank": [view.candidate.rank for view in views],
             "chunk": [_text_start(view) for view in views],
-            "marks": [_marks(view) for view in views],
             "section": [clean(view.candidate.section_id or "") for view in views],
             "page": pd.array([_page(view) for view in views], dtype="Int64"),
             "score": pd.array([view.candidate.score for view in views], dtype="Float64"),
             "was": pd.array([view.was_rank for view in views], dtype="Int64"),
+            "marks": [_marks(view) for view in views],
         }
     )
     empty = [name for name in ("score", "was", "section", "marks") if _is_empty(frame[name])]
@@ -56,7 +56,7 @@ def show_candidates(
         row_height=ROW_PIXELS,
         column_config={
             "rank": st.column_config.NumberColumn(width=46),
-            "chunk": st.column_config.TextColumn(width="medium"),
+            "chunk": st.column_config.TextColumn(width=230),
             "marks": st.column_config.TextColumn(width=86),
             "section": st.column_config.TextColumn(width=62),
             "page": st.column_config.NumberColumn(width=50, help="PDF page, counted from 1"),

@@ -17,6 +17,7 @@ from core.ui import question_words, safe, shell, viewer
 from core.ui.candidate_table import show_candidates
 from core.ui.safe import Piece
 from core.ui.state import question_name, read_view, write_view
+from core.ui.theme import LABEL_COLOURS
 
 #: More badges than this say nothing that the raw record does not say better.
 MAX_BADGES = 30
@@ -52,20 +53,20 @@ def header(
     view: QuestionView, *, position: str, previous: Neighbour | None, following: Neighbour | None
 ) -> None:
     """Which question, its label and why; where it stands in the list, and the way to its neighbours."""
-    left, right = st.columns([3, 2], vertical_alignment="center")
-    with left:
-        name = question_name(view.trace.q_id)
-        safe.show(
-            safe.text(
-                [Piece(name, "muted"), safe.chip(view.row.label), Piece(view.row.why, "muted")], role="line"
-            )
-        )
-    with right.container(
-        horizontal=True, horizontal_alignment="right", vertical_alignment="center", gap="small"
-    ):
-        st.text(position)
-        _step("← Previous", "K", previous)
-        _step("Next →", "J", following)
+    name = Piece(question_name(view.trace.q_id), "muted")
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        safe.show(safe.text([name, safe.chip(view.row.label), Piece(view.row.why, "muted")], role="line"))
+        with st.container(
+            horizontal=True,
+            vertical_alignment="center",
+            wrap=False,
+            width="content",
+            gap="small",
+            key="steps",
+        ):
+            safe.show(safe.text([Piece(position, "muted")], role="hint"), width="content")
+            _step("← Previous", "K", previous)
+            _step("Next →", "J", following)
     safe.show(safe.text(question_words.marked_question(view), role="title", limit=1_000))
 
 
@@ -114,12 +115,12 @@ def _numbers(view: QuestionView) -> list[int]:
 
 def _badge(item: CitationView, found: FoundSpan | None, *, is_chosen: bool) -> None:
     number = item.citation.number
-    words = safe.label(question_words.badge(item, found))
+    escaped = safe.label(question_words.badge(item, found))
     is_wrong = (
         found is None or found.status == "not_found" or any(d.kind == "number" for d in found.differences)
     )
     st.button(
-        f":red-badge[{words}]" if is_wrong else f":orange-badge[{words}]",
+        f":red-badge[{escaped}]" if is_wrong else f":orange-badge[{escaped}]",
         key=f"cite-{number}",
         type="secondary" if is_chosen else "tertiary",
         on_click=_go,
@@ -129,18 +130,19 @@ def _badge(item: CitationView, found: FoundSpan | None, *, is_chosen: bool) -> N
 
 def why(view: QuestionView) -> None:
     """Why this label: the signals with their values, what to do next, and each suspicion in a sentence."""
+    suspicions = (
+        safe.text([Piece(f"{suspicion_text(code)} "), Piece(code, "muted")], role="hint")
+        for code in view.row.suspicions
+    )
     safe.show(
         safe.text(
             [Piece("Why this label ", "strong"), Piece(f"profile: {view.profile.describe()}", "muted")],
             role="line",
         ),
         safe.facts(question_words.signal_rows(view)),
+        *suspicions,
         safe.text([Piece(f"Next step: {next_step(view.row.label)}")], role="hint"),
     )
-    if view.row.suspicions:
-        safe.show(
-            safe.facts([(code, [Piece(suspicion_text(code))]) for code in view.row.suspicions]),
-        )
 
 
 def candidates(view: QuestionView, *, chosen: str | None) -> None:
@@ -177,17 +179,22 @@ def other_runs(runs: Sequence[OtherRun], *, current: str) -> None:
     """The same question elsewhere: a run, coloured and named by the label that it got there."""
     if len(runs) < 2:
         return
-    with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
-        safe.show(safe.text([Piece("Same question:", "muted")], role="hint"))
+    with st.container(horizontal=True, gap="xxsmall", vertical_alignment="center", key="other-runs"):
+        safe.show(safe.text([Piece("Same question:", "muted")], role="hint"), width="content")
         for run in runs:
-            words = safe.label(f"{run.run_id} · {run.label or 'no label'}", limit=60)
             st.button(
-                words,
+                _run_label(run),
                 key=f"run-{run.run_id}",
                 type="secondary" if run.run_id == current else "tertiary",
                 on_click=_go,
                 kwargs={"run": run.run_id, "q": run.q, "cite": None, "chunk": None, "page": None},
             )
+
+
+def _run_label(run: OtherRun) -> str:
+    """A run's id and label as a coloured badge; the same colours as everywhere."""
+    words = safe.label(f"{run.run_id} · {run.label or 'no label'}", limit=60)
+    return f":{LABEL_COLOURS[run.label]}-badge[{words}]" if run.label else words
 
 
 def raw_record(view: QuestionView) -> None:
@@ -218,12 +225,12 @@ def page_header(view: PageView) -> None:
         )
         safe.show(
             safe.text(
-                [Piece(f"{title}  ", "strong"), Piece(question_words.place_words(view), "muted")], role="line"
+                [Piece(f"{title}  ", "strong"), Piece(question_words.place_words(view), "muted")], role="hint"
             )
         )
     if view.page_idx is None or view.page_count is None:
         return
-    with right.container(horizontal=True, horizontal_alignment="right", gap="xxsmall"):
+    with right.container(horizontal=True, horizontal_alignment="right", gap="xxsmall", key="pages"):
         for sign, page_idx in (("‹", view.page_idx - 1), ("›", view.page_idx + 1)):
             inside = min(max(page_idx, 0), view.page_count - 1)
             st.button(

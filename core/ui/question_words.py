@@ -147,7 +147,7 @@ def finding_pieces(view: PageView, *, answer: str, quote_from: str | None) -> li
     if found is None:
         return [Piece("There is no text to look for: the citation has no quote and its chunk is not known.")]
     cited = view.target.query.cited_page_idx
-    pieces = [Piece(_status_sentence(found), "strong")]
+    pieces = [Piece(_status_sentence(found, quote_from), "strong")]
     if found.page_mismatch and found.page_idx is not None and cited is not None:
         pieces.append(Piece(f" Cited is page_idx {cited}; the text stands on page_idx {found.page_idx}."))
     elif found.status == "not_found" and cited is not None:
@@ -171,7 +171,10 @@ def signal_rows(view: QuestionView) -> list[tuple[str, list[Piece]]]:
     rows += [
         ("Phrase in evidence", _phrase(view)),
         ("Query words found", _query_words(view)),
-        ("Answer words found", [Piece(_share(signals.answer_coverage, "of the answer's content words"))]),
+        (
+            "Answer words found",
+            [Piece(_share(signals.answer_coverage, "of the answer's content words, by rarity"))],
+        ),
         (
             "Citations",
             [
@@ -218,12 +221,19 @@ def _ranks_holding(view: QuestionView, phrase: str) -> str:
 
 
 def _query_words(view: QuestionView) -> list[Piece]:
-    signals = view.row.signals
-    found, missing = sorted(signals.query_found), sorted(signals.query_missing)
-    pieces = [Piece(f"{len(found)} of {len(found) + len(missing)}")]
+    """The question's content words; its stopwords are named only where nothing else aligned."""
+    content = [token for token in view.explanation.query if token.is_content]
+    found = [token.token for token in content if token.places]
+    missing = [token.token for token in content if not token.places]
+    pieces = [Piece(f"{len(found)} of {len(content)}")]
     if found:
         pieces.append(Piece(f": {_listed(found)}"))
-    return [*pieces, Piece(" · not "), Piece(_listed(missing), "strong")] if missing else pieces
+    if missing:
+        pieces += [Piece(" · not "), Piece(_listed(missing), "strong")]
+    stopwords = [token.token for token in view.explanation.query if token.places and not token.is_content]
+    if stopwords and not found:
+        pieces.append(Piece(f" · only such words as {_listed(stopwords)}"))
+    return pieces
 
 
 def _listed(words: Sequence[str]) -> str:
@@ -243,16 +253,17 @@ def _measures(view: QuestionView) -> str:
 
 
 def _share(value: float | None, of: str) -> str:
-    return f"no {of.split(maxsplit=1)[-1]}" if value is None else f"{value:.0%} {of}, weighted by rarity"
+    return f"no {of.split(maxsplit=1)[-1]}" if value is None else f"{value:.0%} {of}"
 
 
-def _status_sentence(found: FoundSpan) -> str:
+def _status_sentence(found: FoundSpan, quote_from: str | None) -> str:
+    quote = "the quote" if quote_from == "payload" else "the chunk's text"
     return {
-        "exact": "Exact: the quote stands on the page word for word.",
-        "normalized": "Normalized: equal but for case, punctuation or hyphenation.",
-        "fuzzy": f"Fuzzy: {found.agreement:.0%} of the quote agrees with the page.",
-        "partial": f"Partial: {found.agreement:.0%} of the quote stands on the page.",
-        "not_found": "Not found on this page: nothing is highlighted.",
+        "exact": f"Exact: {quote} stands on the page word for word.",
+        "normalized": f"Normalized: {quote} stands on the page but for case, punctuation or hyphenation.",
+        "fuzzy": f"Fuzzy: {found.agreement:.0%} of {quote} agrees with the page.",
+        "partial": f"Partial: {found.agreement:.0%} of {quote} stands on the page.",
+        "not_found": f"Not found: {quote} does not stand on this page, so nothing is highlighted.",
     }[found.status]
 
 

@@ -123,9 +123,9 @@ def cut(pieces: Iterable[Piece], *, limit: int) -> tuple[tuple[Piece, ...], int]
     return tuple(kept), hidden
 
 
-def show(*parts: Markup) -> None:
+def show(*parts: Markup, width: Literal["stretch", "content"] = "stretch") -> None:
     """Put the parts on the page as one element."""
-    st.html("".join(part.html for part in parts))
+    st.html("".join(part.html for part in parts), width=width)
 
 
 def show_long(pieces: Sequence[Piece], *, key: str, role: Role = "text") -> None:

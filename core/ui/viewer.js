@@ -51,6 +51,7 @@ async function show(view, header, png) {
   view.picture.alt = header.alt;
   view.frame.setAttribute("aria-label", header.alt);
   view.layers.replaceChildren(...header.spans.flatMap(drawn));
+  view.layers.querySelectorAll(".tag").forEach(settle);
   view.legend.replaceChildren(...legend(header.spans));
   view.page.dataset.id = header.id;
   if (header.focus !== view.focus) {
@@ -67,12 +68,18 @@ function drawn(span) {
   });
   if (!boxes.length) return [];
   const tag = element(span, "tag");
-  const [left, top, , height] = span.rects[0];
-  const isBelow = top < 3;
   tag.textContent = span.tag;
-  tag.classList.toggle("below", isBelow);
-  place(tag, { left, top: isBelow ? top + height : top });
+  const [left, top] = span.rects[0];
+  place(tag, { left, top });
   return [...boxes, tag];
+}
+
+// A tag stands in the left margin where it fits, so that it covers no text; else on top of its box, or at the
+// page's upper edge below the box's.
+function settle(tag) {
+  const isInMargin = tag.offsetLeft < 0.3 * tag.parentElement.clientWidth && tag.offsetLeft > tag.offsetWidth;
+  tag.classList.toggle("beside", isInMargin);
+  tag.classList.toggle("below", !isInMargin && tag.offsetTop < tag.offsetHeight);
 }
 
 function element(span, part) {

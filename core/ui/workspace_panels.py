@@ -100,10 +100,9 @@ def runs(manifest: Manifest, view: ViewState, issues: Mapping[str, int]) -> None
         for run in manifest.runs:
             count = issues.get(run.run_id)
             told = "not indexed yet" if count is None else words.counted(count, "line")
-            shown = f"**{told}**" if run.run_id == view.run else told
             st.page_link(
                 "pages/workspace.py",
-                label=f"{safe.label(run_title(run))} — {shown}",
+                label=f"{safe.label(run_title(run))} — {f'**{told}**' if run.run_id == view.run else told}",
                 query_params=view.params(run=run.run_id),
             )
 
