@@ -215,19 +215,20 @@ def _count(number: int, one: str, many: str | None = None) -> str:
 
 @contextmanager
 def _progress() -> Iterator[OnProgress]:
-    """A bar on stderr, which appears only where hashing takes longer than a second."""
+    """A bar on a terminal's stderr, which appears only where hashing takes longer than a second."""
+    console = Console(stderr=True)
     bar = Progress(
         TextColumn("hashing {task.fields[key]}"),
         BarColumn(),
         DownloadColumn(),
-        console=Console(stderr=True),
+        console=console,
         transient=True,
     )
     started = time.monotonic()
     tasks: list[TaskID] = []
 
     def on_progress(key: str, done: int, total: int) -> None:
-        if not tasks and time.monotonic() - started > PROGRESS_AFTER_SECONDS:
+        if console.is_terminal and not tasks and time.monotonic() - started > PROGRESS_AFTER_SECONDS:
             bar.start()
             tasks.append(bar.add_task("hashing", total=total, key=""))
         for task in tasks:
