@@ -6,7 +6,7 @@ Ranges found in `claims_of` hold in the answer: what is taken out is overwritten
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from core.traces.citations import payload_of
@@ -29,34 +29,46 @@ _SAID = (
     r"(?:said|stated|mentioned|specified|contained|provided|included|given|indicated|addressed|discussed"
     r"|described|found|available)"
 )
-_DETERMINE = r"(?:answer(?:ed)?|find|found|determine[d]?|provide[d]?)"
-#: Declining in other words than a profile's. Every alternative needs one of `_NEGATIONS`.
+_FIND = r"(?:answer|find|determine|provide)"
+#: Declining in other words than a profile's, to be searched in lower case.
 _OTHER_REFUSAL = re.compile(
-    rf"\bi {_NOT} (?:know|have (?:any |enough |sufficient )?(?:information|context))\b"
-    rf"|\bi(?: am|['’]m) (?:not sure|unable to|not able to)\b"
-    rf"|\b(?:unable|not possible|impossible) to {_DETERMINE}\b"
-    rf"|\b(?:cannot|can not|can['’]t|could not|couldn['’]t) (?:be )?{_DETERMINE}\b"
-    rf"|\b{_SOURCES}s?(?: provided| given)? {_NOT} (?:\w+ly )?{_SAY}\b"
-    r"|\bthere (?:is|was) no (?:\w+ )?(?:information|mention)\b"
-    r"|\bno (?:relevant |specific |such )?information (?:about|on|of|regarding|is|was|in)\b"
-    rf"|\b(?:not|n['’]t) (?:\w+ly )?{_SAID} in (?:the|this|these) (?:\w+ )?{_SOURCES}s?\b"
-    r"|\b(?:insufficient|not enough|not sufficient) (?:information|context)\b",
-    re.IGNORECASE,
+    rf"\b(?:i {_NOT} (?:know|have (?:any |enough |sufficient )?(?:information|context))"
+    r"|i(?: am|['’]m) (?:not sure|unable to|not able to)"
+    rf"|i (?:can not|cannot|can['’]t|could not|couldn['’]t) {_FIND}"
+    rf"|(?:unable|impossible|not possible) to {_FIND}"
+    r"|(?:can not|cannot|can['’]t|could not|couldn['’]t) be (?:answered|found|determined)"
+    rf"|{_SOURCES}s?(?: provided| given)? {_NOT} (?:\w+ly )?{_SAY}"
+    r"|there (?:is|was) no (?:\w+ )?(?:information|mention)"
+    r"|no (?:relevant |specific |such )?information (?:about|on|of|regarding|is|was|in)"
+    rf"|(?:not|(?:is|are|was|were)n['’]t) (?:\w+ly )?{_SAID} in (?:the|this|these) (?:\w+ )?{_SOURCES}s?"
+    r"|(?:insufficient|not enough|not sufficient) (?:information|context))\b"
 )
+#: Every wording above holds one of the first and one of the second: cheap to look for, and mostly absent.
 _NEGATIONS = ("not", "n't", "n’t", "unable", "impossible", "insufficient", "no ")
+_SUBJECTS = (
+    *("know", "sure", "able to", "answer", "find", "found", "determine", "provide", "possible to"),
+    *("information", "context", "document", "passage", "text", "source", "article", "excerpt"),
+    *("material", "manual", "filing", "evidence", "mention"),
+)
 
 
 def refuses(lower: str, phrases: Collection[str]) -> bool:
     """Whether the lower-cased answer holds one of the refusal phrases (given in lower case)."""
-    return any(phrase in lower for phrase in phrases)
+    return _holds_one(lower, phrases)
 
 
-def other_refusal(answer: str, lower: str) -> re.Match[str] | None:
-    """Where an answer declines in words that are no profile's; `lower` is the answer in lower case."""
-    for negation in _NEGATIONS:
-        if negation in lower:
-            return _OTHER_REFUSAL.search(answer)
+def other_refusal(lower: str) -> re.Match[str] | None:
+    """Where a lower-cased answer declines in words that are no profile's."""
+    if _holds_one(lower, _NEGATIONS) and _holds_one(lower, _SUBJECTS):
+        return _OTHER_REFUSAL.search(lower)
     return None
+
+
+def _holds_one(text: str, words: Collection[str]) -> bool:
+    for word in words:  # noqa: SIM110 - a generator would double the time of the hot path
+        if word in text:
+            return True
+    return False
 
 
 def payload_ids(raw: Mapping[str, Any]) -> tuple[str, ...]:
@@ -68,18 +80,18 @@ def payload_ids(raw: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple([chunk_id for chunk_id in named if isinstance(chunk_id, str) and chunk_id])
 
 
-def claims_of(answer: str, lower: str, ids: Collection[str], refusals: Collection[str] = ()) -> str:
+def claims_of(answer: str, lower: str, ids: Sequence[Collection[str]], refusals: Collection[str] = ()) -> str:
     """The answer with its citation line, bracketed references and refusal phrases overwritten by spaces.
 
-    `ids` are those that may stand in brackets (retrieved and cited). Its length is that of the answer.
+    `ids` are collections of the ids that may stand in brackets (retrieved, cited). The result is as long as
+    the answer.
     """
     claims = answer
     if "citation" in lower or not answer.isascii():
         claims = _CITATION_LINE.sub(_spaces, claims)
     if "[" in claims or "(" in claims or "【" in claims:
-        claims = _BRACKETED.sub(
-            lambda match: _spaces(match) if _is_reference(match, ids) else match[0], claims
-        )
+        known = set().union(*ids)
+        claims = _BRACKETED.sub(lambda match: _spaces(match) if _refers(match, known) else match[0], claims)
     for phrase in refusals:
         claims = re.sub(re.escape(phrase), _spaces, claims, flags=re.IGNORECASE)
     return claims
@@ -89,7 +101,7 @@ def _spaces(match: re.Match[str]) -> str:
     return " " * (match.end() - match.start())
 
 
-def _is_reference(match: re.Match[str], ids: Collection[str]) -> bool:
+def _refers(match: re.Match[str], ids: Collection[str]) -> bool:
     """Whether a bracket holds nothing but known ids, or, unless it is round, small numbers such as [3]."""
     parts = [part for part in _BETWEEN.split(match[match.lastindex or 0]) if part]
     if not parts:

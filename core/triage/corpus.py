@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from sys import intern
 
 from core.triage.numbers import evidence_values
-from core.triage.words import SHORTEST, tokens
+from core.triage.words import is_content, tokens
 
 #: Rarity is counted in thousandths and rounded, so that sums are exact in any order.
 _RARITY_UNIT = 1000
@@ -26,8 +26,9 @@ class ChunkView:
     def __init__(self, text: str) -> None:
         self.text = text
         self.lower = text.lower()
-        # Through a set of the right size first: a frozenset grown from a list reserves twice the memory.
-        self.words = frozenset({intern(word) for word in tokens(text) if len(word) >= SHORTEST})
+        # Copied from a set: a frozenset grown from a list reserves twice the memory. Interned, since most
+        # words stand in many chunks.
+        self.words = frozenset(set(map(intern, tokens(text))))
         self._numbers: frozenset[str] | None = None
 
     @property
@@ -88,23 +89,22 @@ class Corpus:
 
     @property
     def rarity(self) -> dict[str, int]:
-        """Token → how rare it is among the chunks, in thousandths; `unseen_rarity` for tokens not listed.
+        """Every token of the corpus → how rare it is, in thousandths; 0 for tokens that are no content word.
 
-        ln(1 + (chunks + 1) / (chunks with the token + 1)): positive for every word, so that a corpus of three
-        chunks still tells words apart. One pass over the corpus when it is first asked for.
+        ln(1 + (chunks + 1) / (chunks with the token + 1)): positive for every content word, so that a corpus
+        of three chunks still tells words apart; `unseen_rarity` is that of a word in no chunk. One pass over
+        the corpus when it is first asked for.
         """
         if self._rarity is None:
             counts: Counter[str] = Counter()
             for chunk_id in self.texts:
                 counts.update(self.views[chunk_id].words)
-            by_count = [
-                _rarity_of(count, len(self.texts)) for count in range(max(counts.values(), default=0) + 1)
-            ]
-            self._rarity = {word: by_count[count] for word, count in counts.items()}
+            size = len(self.texts)
+            by_count = {count: _rarity_of(count, size) for count in set(counts.values())}
+            self._rarity = {
+                word: by_count[count] if is_content(word) else 0 for word, count in counts.items()
+            }
         return self._rarity
-
-    def __contains__(self, chunk_id: object) -> bool:
-        return chunk_id in self.texts
 
 
 def _rarity_of(count: int, chunks: int) -> int:

@@ -14,12 +14,13 @@ from core.contracts.records import Trace
 from core.traces.citations import citation_ids_in_text
 from core.triage.answers import claims_of, other_refusal, payload_ids, refuses
 from core.triage.corpus import ChunkView, Corpus
+from core.triage.coverage import missing_words
 from core.triage.folding import Folded
 from core.triage.numbers import claimed_numbers
 from core.triage.phrases import placed_phrases
-from core.triage.reflect import counted_ids, lowered, missing_words, unsupported
+from core.triage.reflect import counted_ids, lowered, unsupported
 from core.triage.types import CitedId, Explanation, PhraseMatch, Profile, QueryToken, TextRange
-from core.triage.words import content_words, query_tokens, tokens
+from core.triage.words import is_content, query_tokens, tokens
 
 #: At most so many places of one phrase or token are listed.
 MAX_PLACES = 50
@@ -38,8 +39,8 @@ def explain(trace: Trace, corpus: Corpus, profile: Profile) -> Explanation:
     cited = counted_ids(citation_ids_in_text(answer), payload_ids(trace.raw), profile)
     refusals = lowered(profile.refusal)
     refused = refuses(lower, refusals)
-    claims = claims_of(answer, lower, {*trace.chunk_ids, *cited}, refusals if refused else ())
-    other = None if refused else other_refusal(answer, lower)
+    claims = claims_of(answer, lower, (trace.chunk_ids, cited), refusals if refused else ())
+    other = None if refused else other_refusal(lower)
     return Explanation(
         phrases=() if refused else tuple(_phrases(answer, chunks)),
         numbers=tuple(
@@ -48,9 +49,9 @@ def explain(trace: Trace, corpus: Corpus, profile: Profile) -> Explanation:
         ),
         query=tuple(_query(trace.q, chunks)),
         cited=tuple(_cited(answer, cited, trace, corpus)),
-        refusal=_refusal(answer, refusals) if refused else _range_of(other),
+        refusal=_refusal(answer, refusals) if refused else _original(other, answer),
         is_other_wording=other is not None,
-        words_missing=tuple(_words_missing(claims, views)),
+        words_missing=tuple(_words_missing(claims, views, corpus)),
     )
 
 
@@ -96,14 +97,13 @@ class _Joined:
 def _query(question: str, chunks: Sequence[tuple[str, Folded]]) -> Iterator[QueryToken]:
     """Each of the reference's query tokens with its places in the question and in the chunks."""
     asked = query_tokens(question)
-    content = content_words(asked)
     own = _token_ranges(Folded(question), set(asked))
     found: dict[str, list[ChunkPlace]] = {token: [] for token in asked}
     for chunk_id, folded in dict(chunks).items():
         for token, ranges in _token_ranges(folded, set(asked)).items():
             found[token] += [(chunk_id, each.start, each.end) for each in ranges]
     for token in asked:
-        yield QueryToken(token, token in content, tuple(own[token]), tuple(found[token][:MAX_PLACES]))
+        yield QueryToken(token, is_content(token), tuple(own[token]), tuple(found[token][:MAX_PLACES]))
 
 
 def _token_ranges(folded: Folded, wanted: set[str]) -> dict[str, list[TextRange]]:
@@ -123,7 +123,7 @@ def _cited(answer: str, cited: Sequence[str], trace: Trace, corpus: Corpus) -> I
         at = answer.find(chunk_id, behind)
         place = None if at < 0 else TextRange(chunk_id, at, at + len(chunk_id))
         behind = place.end if place else behind
-        yield CitedId(chunk_id, place, chunk_id in trace.chunk_ids, chunk_id in corpus)
+        yield CitedId(chunk_id, place, chunk_id in trace.chunk_ids, chunk_id in corpus.texts)
 
 
 def _refusal(answer: str, phrases: Sequence[str]) -> TextRange | None:
@@ -135,13 +135,17 @@ def _refusal(answer: str, phrases: Sequence[str]) -> TextRange | None:
     return None
 
 
-def _range_of(match: re.Match[str] | None) -> TextRange | None:
-    return TextRange(match[0], match.start(), match.end()) if match else None
+def _original(match: re.Match[str] | None, text: str) -> TextRange | None:
+    """The original words of a match in the lower-cased text."""
+    if match is None:
+        return None
+    start, end = Folded(text).original(*match.span())
+    return TextRange(text[start:end], start, end)
 
 
-def _words_missing(claims: str, views: Sequence[ChunkView]) -> Iterator[TextRange]:
+def _words_missing(claims: str, views: Sequence[ChunkView], corpus: Corpus) -> Iterator[TextRange]:
     """The content words of the claims that are in no chunk, in order, repeats included."""
-    missing = missing_words(content_words(tokens(claims)), views)
+    missing = missing_words(set(filter(is_content, tokens(claims))), views, corpus)
     if missing:
         ranges = _token_ranges(Folded(claims), missing)
         yield from sorted((each for found in ranges.values() for each in found), key=lambda each: each.start)

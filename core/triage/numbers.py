@@ -72,24 +72,30 @@ def evidence_values(text: str) -> frozenset[str]:
 
 def claimed_numbers(answer: str) -> Iterator[Number]:
     """The numbers that an answer claims, in order; citations must be blanked out of `answer` before."""
-    if _NUMBER.search(answer) is None:
+    if not _holds_digits(answer):
         return
     covered = 0
-    dates = {match.start(): match for match in _DATE.finditer(answer)}
-    fractions = {match.start(): match for match in _FRACTION.finditer(answer)}
     for match in _NUMBER.finditer(answer):
-        start = match.start()
+        start, end = match.span()
         if start < covered:
             continue
-        if start in dates:
-            covered = dates[start].end()
+        if date := _DATE.match(answer, start):
+            covered = date.end()
             yield from _date_parts(answer, start, covered)
-        elif start in fractions:
-            covered = fractions[start].end()
-            over, under = fractions[start].groups()
-            yield Number(answer[start:covered], start, covered, (f"{_plain(over)}/{_plain(under)}",))
-        elif not _is_a_name(answer, start) and not _is_a_reference(answer, start, match.end()):
-            yield from _written(answer, start, match.end())
+        elif fraction := _FRACTION.match(answer, start):
+            covered = fraction.end()
+            value = f"{_plain(fraction[1])}/{_plain(fraction[2])}"
+            yield Number(fraction[0], start, covered, (value,))
+        elif not _is_a_name(answer, start) and not _is_a_reference(answer, start, end):
+            yield from _written(answer, start, end)
+
+
+def _holds_digits(text: str) -> bool:
+    """Whether there may be a number in the text: a quick test, most sentences hold none."""
+    if text.isascii():
+        data = text.encode()
+        return len(data.translate(None, b"0123456789")) < len(data)
+    return _NUMBER.search(text) is not None
 
 
 def _date_parts(answer: str, start: int, end: int) -> Iterator[Number]:

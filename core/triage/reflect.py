@@ -16,10 +16,11 @@ from core.contracts.records import Label, Trace
 from core.traces.citations import citation_ids_in_text
 from core.triage.answers import MARKER, claims_of, other_refusal, payload_ids, refuses
 from core.triage.corpus import UNRESOLVED, ChunkView, Corpus
+from core.triage.coverage import content_of, coverage, missing_words
 from core.triage.numbers import NUMBER_WORDS, Number, claimed_numbers, evidence_values
 from core.triage.phrases import phrases
 from core.triage.types import Profile, ReportRow, Signals
-from core.triage.words import content_words, query_tokens, tokens
+from core.triage.words import query_tokens, tokens
 
 #: Part of every index's key: raised when a rule changes any outcome.
 RULES_VERSION = "1"
@@ -39,46 +40,47 @@ def reflect(trace: Trace, corpus: Corpus, profile: Profile) -> ReportRow:
     """The report row of one trace."""
     answer, ids = trace.answer, trace.chunk_ids
     lower = answer.lower()
-    evidence = [corpus.views[chunk_id] for chunk_id in ids]
+    views = corpus.views
+    evidence = [views[chunk_id] for chunk_id in ids]
     in_text = citation_ids_in_text(answer)
     in_payload = payload_ids(trace.raw)
     cited = counted_ids(in_text, in_payload, profile)
+    retrieved = [chunk_id in ids for chunk_id in cited]
+    resolved = [chunk_id in corpus.texts for chunk_id in cited]
 
     refusals = lowered(profile.refusal)
     refused = refuses(lower, refusals)
-    claims = claims_of(answer, lower, {*ids, *cited}, refusals if refused else ())
+    claims = claims_of(answer, lower, (ids, cited), refusals if refused else ())
     asked = query_tokens(trace.q)
-    asked_content = content_words(asked)
-    claimed = content_words(tokens(claims))
-    missing = missing_words({*asked, *claimed}, evidence)
+    asked_content = content_of(asked, corpus)
+    claimed_content = content_of(set(tokens(claims)), corpus)
+    missing = missing_words({*asked, *claimed_content.known}, evidence, corpus)
     found = tuple([token for token in asked if token not in missing])
     phrase = None if refused else matched_phrase(answer, evidence)
 
-    outside = not set(ids).issuperset(cited)
-    violated = not refused and _violates(lower, trace, outside, profile)
+    violated = not refused and _violates(lower, in_payload, all(retrieved), profile)
     label, why = _verdict(refused, violated, aligned=bool(found), grounded=phrase is not None)
-    resolved = [chunk_id in corpus for chunk_id in cited]
     signals = Signals(
         phrase,
         found,
         tuple([token for token in asked if token in missing]),
         coverage(asked_content, missing, corpus),
-        coverage(claimed, missing, corpus),
+        coverage(claimed_content, missing, corpus),
         unsupported_numbers(claims, trace.q, evidence),
         len(cited),
-        len(cited) if not outside else sum(chunk_id in ids for chunk_id in cited),
+        sum(retrieved),
         sum(resolved),
     )
     suspicions = list(trace.suspicions)
-    if not asked_content:
+    if not asked_content.total:
         suspicions.append("query_terms_too_few")
-    if outside:
+    if not all(retrieved):
         suspicions.append("citation_outside_retrieved")
     if UNRESOLVED in evidence or not all(resolved):
         suspicions.append("unresolved_chunk_id")
     if in_text and in_payload and set(in_text) != set(in_payload):
         suspicions.append("citations_disagree")
-    suspicions += _wording_suspicions(answer, lower, refused, cited, profile)
+    suspicions += _wording_suspicions(lower, refused, cited, profile)
     if contradicts(trace.raw.get("ok"), label):
         suspicions.append("ok_contradicts")
     return ReportRow(trace.q, label, why, ids, in_text, signals, tuple(sorted(suspicions)), trace.q_id)
@@ -100,35 +102,17 @@ def counted_ids(in_text: tuple[str, ...], in_payload: tuple[str, ...], profile: 
 def matched_phrase(answer: str, evidence: Sequence[ChunkView]) -> str | None:
     """The first phrase of the answer that stands in the evidence, whatever its case, as the answer has it.
 
-    Chunks are joined by an empty line, as the reference joins them, so that a phrase may run across.
+    The reference joins chunks by an empty line, so a phrase may run across a join; as it neither begins nor
+    ends with white space, it then holds the whole empty line, and only such a phrase needs the join made.
     """
-    wanted = phrases(answer)
-    if not wanted:
-        return None
-    text = "\n\n".join([view.lower for view in evidence])
-    for phrase in wanted:
-        if phrase.lower() in text:
+    for phrase in phrases(answer):
+        wanted = phrase.lower()
+        for view in evidence:
+            if wanted in view.lower:
+                return phrase
+        if "\n\n" in wanted and wanted in "\n\n".join([view.lower for view in evidence]):
             return phrase
     return None
-
-
-def missing_words(words: set[str], evidence: Sequence[ChunkView]) -> set[str]:
-    """Those of the words that are a token of none of the chunks."""
-    for view in evidence:
-        if not words:
-            break
-        words = words - view.words
-    return words
-
-
-def coverage(words: set[str], missing: set[str], corpus: Corpus) -> float | None:
-    """The share of the words that is not missing, each weighted by its rarity; None without words."""
-    if not words:
-        return None
-    rarity, unseen = corpus.rarity.get, corpus.unseen_rarity
-    total = sum([rarity(word, unseen) for word in words])
-    lost = sum([rarity(word, unseen) for word in words & missing])
-    return round(1 - lost / total, 4)
 
 
 def unsupported_numbers(claims: str, question: str, evidence: Sequence[ChunkView]) -> tuple[str, ...]:
@@ -164,13 +148,12 @@ def contradicts(ok: object, label: Label) -> bool:
     return ok is False and label == "ok"
 
 
-def _violates(lower: str, trace: Trace, outside: bool, profile: Profile) -> bool:
+def _violates(lower: str, in_payload: tuple[str, ...], all_retrieved: bool, profile: Profile) -> bool:
     """Whether an answer that is no refusal breaks the template, or cites what was not retrieved."""
     if profile.template == "none":
         return False
-    if profile.template == "payload":
-        return outside or not payload_ids(trace.raw)
-    return outside or MARKER not in lower
+    follows = bool(in_payload) if profile.template == "payload" else MARKER in lower
+    return not (follows and all_retrieved)
 
 
 def _verdict(refused: bool, violated: bool, *, aligned: bool, grounded: bool) -> tuple[Label, str]:
@@ -184,16 +167,17 @@ def _verdict(refused: bool, violated: bool, *, aligned: bool, grounded: bool) ->
     return GROUNDED if grounded else NOT_GROUNDED
 
 
-def _wording_suspicions(
-    answer: str, lower: str, refused: bool, cited: Sequence[str], profile: Profile
-) -> list[str]:
-    """The stricter readings of the recipe's prose, where its Python is content with less."""
+def _wording_suspicions(lower: str, refused: bool, cited: Sequence[str], profile: Profile) -> list[str]:
+    """The stricter readings of the recipe's prose, where its Python is content with less.
+
+    With template "none" no exact form of a refusal was agreed on, so none is asked for.
+    """
     if refused:
         exact = lower.strip() in lowered(profile.refusal)
         return [] if exact or profile.template == "none" else ["refusal_not_exact"]
     found = []
     if not cited and MARKER in lower:
         found.append("citations_empty")
-    if other_refusal(answer, lower):
+    if other_refusal(lower):
         found.append("refusal_other_wording")
     return found

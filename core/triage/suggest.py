@@ -56,9 +56,9 @@ def add_facts(facts: MutableMapping[str, int], trace: Trace, row: ReportRow, pro
     if refused or _follows(trace, has_payload, profile):
         facts["following"] = facts.get("following", 0) + 1
     elif "refusal_other_wording" in row.suspicions:
-        found = other_refusal(trace.answer, trace.answer.lower())
+        found = other_refusal(trace.answer.lower())
         if found and found.start() < _OPENING:
-            name = _REFUSAL + found[0].lower()
+            name = _REFUSAL + found[0]
             facts[name] = facts.get(name, 0) + 1
 
 

@@ -52,8 +52,6 @@ def query_tokens(question: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys([word for word in tokens(question) if len(word) >= SHORTEST]))
 
 
-def content_words(words: list[str] | tuple[str, ...]) -> set[str]:
-    """The tokens that carry a subject: three letters or more, no stopword, not digits alone."""
-    kept = {word for word in words if len(word) >= SHORTEST}
-    kept -= STOPWORDS
-    return {word for word in kept if not word.isdecimal()}
+def is_content(token: str) -> bool:
+    """Whether a token carries a subject: three letters or more, no stopword, not digits alone."""
+    return len(token) >= SHORTEST and token not in STOPWORDS and not token.isdecimal()
