@@ -3,10 +3,10 @@
     PROOFSPAN_REFERENCE=…/reflect_reference.py python bench/bench_triage.py [DATA]
 
 DATA is a folder made by make_traces.py; without one, 100,000 traces over 20,000 chunks are made in a
-temporary folder. Timed is the labelling alone, labels and signals; reading, parsing and writing are not. Ours includes
-preparing the corpus. The reference, whose time does not depend on what it has seen, runs on one batch in ten,
-in turns with ours, and its outcomes are compared on the way. Two processes run at once, each on every other
-batch with a corpus of its own; their rate is that of the slower one.
+temporary folder. Timed is the labelling alone, labels and signals; reading, parsing and writing are not. Ours
+includes preparing the corpus. The reference, whose time does not depend on what it has seen, runs on one
+batch in ten, in turns with ours, and its outcomes are compared on the way. Two processes run at once, each on
+every other batch with a corpus of its own; their rate is that of the slower one.
 """
 
 from __future__ import annotations
