@@ -26,7 +26,7 @@ MARGIN_LINES = 3
 FEWEST_PAGES = 3
 
 _NUMBER = re.compile(r"\d+")
-_BROKEN_WORD = re.compile(r"(?<=[^\W\d_])[-‐]\s*\n\s*(?=[^\W\d_])")
+_BROKEN_WORD = re.compile(r"(?<=[^\W\d_])[-‐][^\S\n]*\n\s*(?=[^\W\d_])")
 _DROPPED = re.compile("[\u00ad\ufeff]")
 
 Position = tuple[str, int]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -64,6 +66,13 @@ def test_the_revision_changes_with_the_words_only() -> None:
     )
     assert revision("one two") != revision("one three")
     assert revision("") == "da39a3ee"
+
+
+@pytest.mark.parametrize("text", ["a-" + "\n " * 200_000, "a-" + " " * 400_000, "a-\n" * 100_000 + "b"])
+def test_endless_line_breaks_take_no_time(text: str) -> None:
+    started = time.perf_counter()
+    normalize_text(text)
+    assert time.perf_counter() - started < 5
 
 
 @given(st.text(alphabet=st.sampled_from("ab-A1 \n\f\r\t\u00ad\u2010\u0301"), max_size=60) | st.text())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -36,11 +37,23 @@ def only(*payload: Any, **fields: Any) -> Citation:
         ("citations: [a] citations: [b]", ("a",)),
         ("citations: [a, a]", ("a", "a")),
         ("citations: [never closed", ()),
+        ("citations: [opened citations: [again]", ("opened", "citations:", "[again")),
+        ("] citations: [closed before", ()),
+        ("ſ citationſ: [a]", ("a",)),
         (f"citations: [{CHUNK_ID}]", (CHUNK_ID,)),
     ],
 )
 def test_ids_in_the_answers_text(answer: str, ids: tuple[str, ...]) -> None:
     assert citation_ids_in_text(answer) == ids
+
+
+@pytest.mark.parametrize(
+    "answer", ["citations:[" * 200_000 + ".", "]" + "citations: [" * 200_000, "citations " * 200_000]
+)
+def test_an_answer_that_only_opens_lists_takes_no_time(answer: str) -> None:
+    started = time.perf_counter()
+    assert citation_ids_in_text(answer) == ()
+    assert time.perf_counter() - started < 5
 
 
 def test_a_payload_is_read_with_its_place() -> None:
