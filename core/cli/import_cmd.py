@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from core.errors import printable
 from core.traces.importers.mapped import import_mapped
 from core.traces.importers.report import ImportReport
 
@@ -72,12 +73,12 @@ def _print(report: ImportReport, workspace: Path) -> None:
         names = ", ".join(
             each.doc_id if each.path else f"{each.doc_id} ({each.reason})" for each in report.missing
         )
-        console.print(Text(f"{len(report.missing):,} documents are missing: {names}"))
+        console.print(Text(printable(f"{len(report.missing):,} documents are missing: {names}")))
         console.print("Put each at its path in the manifest; `proofspan check` lists those still missing.")
     issues = [f"{each.source.file}:{each.source.line}: {each.reason}" for each in report.issues]
     for lines in (issues, [str(problem) for problem in report.problems]):
         for line in lines[:LISTED]:
-            console.print(Text(line))
+            console.print(Text(printable(line)))
         if len(lines) > LISTED:
             console.print(Text(f"… and {len(lines) - LISTED:,} more; --json lists all"))
 

@@ -7,6 +7,8 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
+from core.contracts.chunk_ids import ChunkId, mint
+from core.contracts.normalize import normalize_text, revision
 from tools.demo.markup import plain
 from tools.demo.typeset import SIGNAL, Placed
 
@@ -39,14 +41,14 @@ def text_of(placed: Placed) -> str:
 def pieces(placed: tuple[Placed, ...], *, doc_id: str) -> list[Piece]:
     """The chunks in reading order. Canonical text: the chunks' texts joined by an empty line."""
     texts = [text_of(item) for item in placed]
-    rev = _sha1_8(" ".join("\n\n".join(texts).split()))
+    rev = revision("\n\n".join(texts))
     counts: Counter[str] = Counter()
     found: list[Piece] = []
     start = 0
     for item, text in zip(placed, texts, strict=True):
         section = item.block.section
         counts[section] += 1
-        chunk_id = f"{doc_id}|r={rev}|s={section}|p={item.page_idx + 1:03d}|b={counts[section]:03d}"
+        chunk_id = mint(ChunkId(doc_id, rev, section, item.page_idx + 1, counts[section]))
         kind = item.block.kind
         found.append(
             Piece(
@@ -76,6 +78,7 @@ def record(piece: Piece, *, doc_id: str) -> dict[str, object]:
         "page_idx": piece.page_idx,
         "order_in_section": piece.order,
         "text": piece.text,
+        "text_normalized": normalize_text(piece.text),
         "offsets": [piece.start, piece.start + len(piece.text)],
         "bbox": list(piece.bbox),
         "bbox_space": "points",
@@ -90,7 +93,3 @@ def sentences(text: str) -> list[str]:
     """Rows, steps and sentences. A signal word alone on its line is not one."""
     lines = [line for line in text.split("\n") if line not in {word for word, _, _ in SIGNAL.values()}]
     return [part for line in lines for part in re.split(r"(?<=[.!?;])\s+(?=[A-Z])", line) if part]
-
-
-def _sha1_8(text: str) -> str:
-    return hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()[:8]

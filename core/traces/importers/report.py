@@ -21,11 +21,6 @@ class FieldCount:
     unusable: int
     first_unusable: int | None = None
 
-    @property
-    def total(self) -> int:
-        """How often it was looked for."""
-        return self.found + self.absent + self.unusable
-
 
 @dataclass(frozen=True, slots=True)
 class ImportReport:
@@ -48,7 +43,7 @@ class ImportReport:
     @property
     def has_findings(self) -> bool:
         """Whether a person should look: exit status 1."""
-        never_found = any(count.total and not count.found for count in self.fields)
+        never_found = any(not count.found for count in self.fields)
         unusable = any(count.unusable for count in self.fields)
         return bool(never_found or unusable or self.missing or self.issues or self.problems)
 
