@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from core.contracts.records import LABELS, LineIssue, SourceLine, Trace
 from core.store.folding import fold
-from core.traces.canonical import doc_ids, measures, rank_one
+from core.traces.canonical import doc_ids, measures, rank_one_place
 from core.triage.types import ReportRow
 
 #: Raised whenever the meaning of a column changes: older segments are then built anew.
@@ -82,15 +82,14 @@ ISSUE_SCHEMA = pa.schema(
 )
 
 Row = tuple[object, ...]
+NOWHERE = (None, None, None, None)
 
 
 def index_row(trace: Trace, verdict: ReportRow | None, places: Places) -> Row:
     """One row of `ROW_SCHEMA`; without a verdict (no chunks to judge by) label and signals are null."""
-    stage, first = rank_one(trace) or (None, None)
-    doc, section = (first.doc_id, first.section_id) if first else (None, None)
-    if first and (doc is None or section is None):
-        known = places.get(first.chunk_id, (None, None))
-        doc, section = doc or known[0], section or known[1]
+    stage, first, doc, section = rank_one_place(trace) or NOWHERE
+    if (doc is None or section is None) and first in places:
+        doc, section = doc or places[first][0], section or places[first][1]
     documents = doc_ids(trace) or _known_documents(trace.chunk_ids, places)
     said = measures(trace)
     source = trace.source

@@ -12,7 +12,10 @@ def fold(text: str) -> str:
     finds the ligature, and a composed letter finds the decomposed one. Accents stay: "ole" is not "olé".
     White space of any kind becomes one blank, so that a phrase is found across a line break.
     """
-    folded = (
-        text.lower() if text.isascii() else normalize("NFKC", normalize("NFKC", text).casefold()).casefold()
-    )
-    return " ".join(folded.split())
+    if text.isascii():
+        folded = text.lower().replace("\n", " ")
+    else:
+        folded = normalize("NFKC", normalize("NFKC", text).casefold()).casefold()
+    if "  " in folded or not folded.isprintable():  # all white space but the blank counts as unprintable
+        return " ".join(folded.split())
+    return folded.strip(" ")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from core.contracts.chunk_ids import parse, sha1_8
 from core.contracts.records import Candidate, Json, LineIssue, SourceLine, Stage, StageName, Trace
@@ -25,6 +25,7 @@ __all__ = [
     "filled_from",
     "measures",
     "rank_one",
+    "rank_one_place",
     "stages",
     "top_ids",
     "trace_from",
@@ -55,6 +56,15 @@ class Measures:
     latency_ms: float | None = None
 
 
+class RankOnePlace(NamedTuple):
+    """Document and section of the first candidate of the last stage."""
+
+    stage: StageName
+    chunk_id: str
+    doc_id: str | None
+    section_id: str | None
+
+
 def trace_from(obj: Json, source: SourceLine, *, run_id: str | None, data: bytes = b"") -> Trace | LineIssue:
     """The canonical record of a parsed line, or the issue that says why there is none.
 
@@ -82,6 +92,18 @@ def rank_one(trace: Trace) -> tuple[StageName, Candidate] | None:
     for name in LAST_STAGES if "stages" in trace.raw else LAST_STAGES[-1:]:
         for rank, entry in _identified(_entries(trace.raw, name)):
             return name, candidate_from(entry, rank)
+    return None
+
+
+def rank_one_place(trace: Trace) -> RankOnePlace | None:
+    """Where rank 1 lies, as `rank_one` has it but without the rest of the candidate."""
+    for name in LAST_STAGES if "stages" in trace.raw else LAST_STAGES[-1:]:
+        for _, entry in _identified(_entries(trace.raw, name)):
+            chunk_id: str = id_of(entry)
+            doc_id, section_id = text_of(entry.get("doc_id")), text_of(entry.get("section_id"))
+            if (doc_id is None or section_id is None) and (parts := parse(chunk_id)):
+                doc_id, section_id = doc_id or parts.doc_uid, section_id or parts.sect_path
+            return RankOnePlace(name, chunk_id, doc_id, section_id)
     return None
 
 
