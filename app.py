@@ -5,6 +5,7 @@ The server imports this module once for `app`; Streamlit then runs it as the mai
 
 from pathlib import Path
 
+from streamlit.runtime.pages_manager import PagesManager
 from streamlit.starlette import App
 
 from core.ui import security, shell
@@ -12,4 +13,7 @@ from core.ui import security, shell
 if __name__ == "__main__":
     shell.run()
 else:
+    # Streamlit believes in a `pages/` folder until `st.navigation` has run once: a server's first visit to a
+    # deep link would run that page's script alone, without its frame.
+    PagesManager.uses_pages_directory = False
     app = App(Path(__file__), middleware=security.middleware())
