@@ -16,7 +16,7 @@ from core.evidence.types import FoundSpan, PageImage, SpanQuery
 from core.manifest.paths import artifact_path
 from core.manifest.types import Document, Manifest
 from core.services.placer import Placer
-from core.services.places import Layer, PageSpan, shapes
+from core.services.places import Layer, PageSpan, Percent, shapes
 from core.services.questions import CitationView, QuestionView
 
 
@@ -147,11 +147,21 @@ def _drawn(
     spans = []
     for target in targets:
         place = found.get(target.id)
-        if place is None or not (rects := _rects_on(place, image.page.page_idx)):
-            continue
-        is_chosen = target.id == chosen.id
-        spans.append(PageSpan(target.id, target.layer, target.tag, shapes(rects, image), is_chosen))
-    return tuple(sorted(spans, key=lambda span: span.chosen))
+        rects = shapes(_rects_on(place, image.page.page_idx), image) if place else ()
+        if rects:
+            spans.append(PageSpan(target.id, target.layer, target.tag, rects, target.id == chosen.id))
+    return _with_shared_tags(sorted(spans, key=lambda span: span.chosen))
+
+
+def _with_shared_tags(spans: Sequence[PageSpan]) -> tuple[PageSpan, ...]:
+    """Spans that begin at the same place share one tag, on the topmost of them: `cited 1 · gold`."""
+    tags: dict[Percent, list[str]] = {}
+    for span in reversed(spans):
+        tags.setdefault(span.rects[0], []).append(span.tag)
+    drawn = []
+    for span in reversed(spans):
+        drawn.append(replace(span, tag=" · ".join(tags.pop(span.rects[0], ()))))
+    return tuple(reversed(drawn))
 
 
 def _rects_on(place: FoundSpan, page_idx: int) -> tuple[Box, ...]:

@@ -214,33 +214,33 @@ def raw_record(view: QuestionView) -> None:
             st.caption(f"{len(text) - RAW_CHARS:,} more characters stand in the file.")
 
 
-def page_header(view: PageView) -> None:
+def page_header(shown: PageView) -> None:
     """Which document and page, and the way to the pages before and after."""
-    left, right = st.columns([5, 1], vertical_alignment="center", gap="small")
-    with left:
-        title = (
-            view.document.title or view.document.doc_id
-            if view.document
-            else view.target.doc_id or "No document"
-        )
+    document = shown.document
+    title = (document.title or document.doc_id) if document else shown.target.doc_id or "No document"
+    with st.container(horizontal=True, vertical_alignment="center", wrap=False, gap="small"):
         safe.show(
             safe.text(
-                [Piece(f"{title}  ", "strong"), Piece(question_words.place_words(view), "muted")], role="hint"
+                [Piece(f"{title}  ", "strong"), Piece(question_words.place_words(shown), "muted")],
+                role="hint",
             )
         )
-    if view.page_idx is None or view.page_count is None:
-        return
-    with right.container(horizontal=True, horizontal_alignment="right", gap="xxsmall", key="pages"):
-        for sign, page_idx in (("‹", view.page_idx - 1), ("›", view.page_idx + 1)):
-            inside = min(max(page_idx, 0), view.page_count - 1)
-            st.button(
-                safe.label(sign),
-                key=f"page{sign}",
-                help="Previous page" if sign == "‹" else "Next page",
-                on_click=_go,
-                kwargs={"page": inside},
-                disabled=inside == view.page_idx,
-            )
+        if shown.page_idx is not None and shown.page_count:
+            with st.container(horizontal=True, wrap=False, width="content", gap="xxsmall", key="pages"):
+                _turn("‹", "Previous page", shown.page_idx - 1, shown.page_count)
+                _turn("›", "Next page", shown.page_idx + 1, shown.page_count)
+
+
+def _turn(sign: str, words: str, page_idx: int, page_count: int) -> None:
+    """A button to another page of the document; at its ends it is there and does nothing."""
+    st.button(
+        safe.label(sign),
+        key=f"page{sign}",
+        help=safe.label(words),
+        on_click=_go,
+        kwargs={"page": min(max(page_idx, 0), page_count - 1)},
+        disabled=not 0 <= page_idx < page_count,
+    )
 
 
 def page(shown: PageView | None, *, view: QuestionView) -> None:

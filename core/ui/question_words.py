@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from core.evidence.types import Difference, FoundSpan
 from core.services.questions import CitationView, QuestionView
@@ -46,7 +47,7 @@ def answer_pieces(
             if replaced[0] == start:
                 pieces.append(_number(instead[replaced], chosen, tip=answer[slice(*replaced)]))
         elif _covers(unsupported, start, end):
-            pieces.append(Piece(answer[start:end], "unsupported", tip="stands nowhere in the evidence"))
+            _append(pieces, Piece(answer[start:end], "unsupported", tip="stands nowhere in the evidence"))
         else:
             pieces.append(Piece(answer[start:end], "phrase" if _covers(phrases, start, end) else "plain"))
     return pieces
@@ -59,17 +60,12 @@ def marked_answer(view: QuestionView, *, chosen: int | None) -> list[Piece]:
     shown as the number of its citation.
     """
     numbers = _numbers_by_chunk(view)
-    after: dict[int, list[int]] = {}
-    for phrase in view.explanation.phrases:
-        held = {chunk_id for chunk_id, _, _ in phrase.places}
-        after.setdefault(phrase.answer_end, []).extend(
-            n for chunk_id, n in numbers.items() if chunk_id in held
-        )
+    unsupported = [(number.start, number.end) for number in view.explanation.numbers]
     return answer_pieces(
         view.trace.answer,
         phrases=[(phrase.answer_start, phrase.answer_end) for phrase in view.explanation.phrases],
-        unsupported=[(number.start, number.end) for number in view.explanation.numbers],
-        numbers_after=after,
+        unsupported=unsupported,
+        numbers_after=_numbers_after(view, numbers, unsupported),
         instead={
             (cited.range.start, cited.range.end): numbers[cited.chunk_id]
             for cited in view.explanation.cited
@@ -77,6 +73,27 @@ def marked_answer(view: QuestionView, *, chosen: int | None) -> list[Piece]:
         },
         chosen=chosen,
     )
+
+
+def _numbers_after(
+    view: QuestionView, numbers: Mapping[str, int], unsupported: Sequence[Range]
+) -> dict[int, list[int]]:
+    """Citation numbers by their place in the answer: once behind phrases in a row that they all hold.
+
+    A place inside a number moves behind it: a figure is never cut in two.
+    """
+    after: dict[int, list[int]] = {}
+    held_before, last = None, 0
+    for phrase in view.explanation.phrases:
+        chunks = {chunk_id for chunk_id, _, _ in phrase.places}
+        held = [number for chunk_id, number in numbers.items() if chunk_id in chunks]
+        if held == held_before:
+            after.pop(last, None)
+        last = next((end for start, end in unsupported if start < phrase.answer_end < end), phrase.answer_end)
+        if held:
+            after[last] = held
+        held_before = held
+    return after
 
 
 def marked_question(view: QuestionView) -> list[Piece]:
@@ -281,6 +298,13 @@ def _difference(difference: Difference, *, answer: str, quote_from: str | None) 
         else [Piece("has nothing there")]
     )
     return [Piece(speaker), *says, Piece(", the page "), *page, Piece(".")]
+
+
+def _append(pieces: list[Piece], piece: Piece) -> None:
+    """Adds a piece; one that goes on with the mark before it becomes one with it."""
+    if pieces and (pieces[-1].kind, pieces[-1].tip) == (piece.kind, piece.tip):
+        piece = replace(piece, text=pieces.pop().text + piece.text)
+    pieces.append(piece)
 
 
 def _number(number: int, chosen: int | None, *, tip: str = "") -> Piece:

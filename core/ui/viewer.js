@@ -66,7 +66,7 @@ function drawn(span) {
     place(box, { left, top, width, height });
     return box;
   });
-  if (!boxes.length) return [];
+  if (!boxes.length || !span.tag) return boxes;
   const tag = element(span, "tag");
   tag.textContent = span.tag;
   const [left, top] = span.rects[0];

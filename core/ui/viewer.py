@@ -24,7 +24,9 @@ from core.ui.safe import clean
 _NAME = "proofspan_page"
 
 
-def show_page(image: PageImage, spans: Sequence[PageSpan], *, alt: str, focus: str, key: str = "page") -> None:
+def show_page(
+    image: PageImage, spans: Sequence[PageSpan], *, alt: str, focus: str, key: str = "page"
+) -> None:
     """Draws the page. `alt` describes the picture in words.
 
     When `focus` differs from the last call's, the chosen span (else the first cited one) is scrolled into
@@ -73,6 +75,7 @@ def _mount(*, key: str, data: bytes) -> None:
 def _component() -> st.components.v2.types.ComponentRenderer:
     """Registered once a process; each part counts as inline because it holds line breaks."""
     html, css, js = (
-        Path(__file__).with_name(f"viewer.{part}").read_text(encoding="utf-8") for part in ("html", "css", "js")
+        Path(__file__).with_name(f"viewer.{part}").read_text(encoding="utf-8")
+        for part in ("html", "css", "js")
     )
     return st.components.v2.component(_NAME, html=html, css=css, js=js)
