@@ -34,7 +34,8 @@ def text_of(placed: Placed) -> str:
     if block.kind in SIGNAL:
         return f"{SIGNAL[block.kind][0]}\n{plain(block.lines[0])}"
     if block.kind == "table":
-        return "\n".join(" ".join(cell for cell in row if not cell.startswith("*")) for row in block.cells)
+        rows = (" ".join(cell for cell in row if not cell.startswith("*")) for row in block.cells)
+        return plain("\n".join(rows))
     return plain("\n".join(block.lines))
 
 

@@ -1,0 +1,173 @@
+"""Two real sources through the import command: every count, every gold quote on its page, and their triage."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.cli import main
+from core.contracts.records import GoldQuestion, Trace
+from core.evidence.client import PdfPool
+from core.evidence.types import SpanQuery
+from core.manifest.check import check_workspace
+from core.manifest.load import load_manifest
+from core.store.index import build_index
+from core.store.queries import open_store
+from core.traces.canonical import stages
+from core.traces.chunks import read_chunks
+from core.traces.gold import read_gold
+from core.traces.traces import iter_traces
+from core.triage.corpus import Corpus
+from core.triage.reflect import reflect
+from core.triage.suggest import add_facts, suggest_profile
+from core.triage.types import Profile, ReportRow
+
+pytestmark = pytest.mark.real_data
+
+MAPPINGS = Path(__file__).parents[2] / "data" / "mappings"
+
+
+def _import(
+    source: Path, mapping: str, to: Path, capfd: pytest.CaptureFixture[bytes]
+) -> tuple[int, dict[str, Any]]:
+    arguments = [
+        "import",
+        "mapped",
+        str(source),
+        "--mapping",
+        str(MAPPINGS / mapping),
+        "--to",
+        str(to),
+        "--json",
+    ]
+    with pytest.raises(SystemExit) as ended:
+        main([*arguments, "--link" if source.stat().st_dev == to.parent.stat().st_dev else "--copy"])
+    return int(str(ended.value.code)), json.loads(capfd.readouterr().out)
+
+
+@pytest.fixture
+def filings(
+    real_data: Path, tmp_path: Path, capfd: pytest.CaptureFixture[bytes]
+) -> tuple[Path, int, dict[str, Any]]:
+    """The imported filings, the command's exit status and its report."""
+    workspace = tmp_path / "filings"
+    source = real_data / "financebench" / "rag_traces.jsonl"
+    return workspace, *_import(source, "financebench.yaml", workspace, capfd)
+
+
+def _traces(workspace: Path) -> list[Trace]:
+    path = workspace / "runs/R001/trace.jsonl"
+    return [each for each in iter_traces(path, file=path.name, run_id="R001") if isinstance(each, Trace)]
+
+
+def test_every_count_of_the_filings(filings: tuple[Path, int, dict[str, Any]]) -> None:
+    workspace, status, report = filings
+    assert status == 1
+    assert (report["traces"], report["traces_with_gold"], report["gold"], report["chunks"]) == (
+        10,
+        10,
+        44,
+        737,
+    )
+    assert len(report["documents"]["present"]) == 17
+    assert len(report["documents"]["missing"]) == 136
+    assert report["issues"] == [] and report["problems"] == []
+    counts = {each["field"]: (each["found"], each["absent"], each["unusable"]) for each in report["fields"]}
+    assert counts["traces.stages.retrieved.score"] == (0, 750, 0)
+    assert counts["traces.stages.retrieved.page"] == (750, 0, 0)
+    assert counts["traces.stages.reranked.score"] == (50, 0, 0)
+    assert counts["gold.spans.page"] == (48, 0, 0)
+    whole = {count for field, count in counts.items() if field.startswith(("traces.q", "traces.answer"))}
+    assert whole == {(10, 0, 0)}
+    for trace in _traces(workspace):
+        lengths = {stage.name: len(stage.candidates) for stage in stages(trace)}
+        assert lengths == {"retrieved": 75, "reranked": 5, "chunks": 5}
+
+
+def test_the_filings_workspace_opens_and_check_names_what_is_missing(
+    filings: tuple[Path, int, dict[str, Any]], tmp_path: Path
+) -> None:
+    manifest = load_manifest(filings[0])
+    states = Counter(artifact.state for artifact in check_workspace(manifest).artifacts)
+    assert states == {"ok": 20, "missing": 136}
+    report = build_index(manifest, cache_dir=tmp_path / "cache")
+    assert [(run.rows, run.line_issues) for run in report.runs] == [(10, 0)]
+    assert open_store(manifest, cache_dir=tmp_path / "cache").total("R001") == 10
+
+
+def test_one_profile_says_nothing_of_the_ten_and_the_suggested_one_parts_them(
+    filings: tuple[Path, int, dict[str, Any]],
+) -> None:
+    chunks, issues = read_chunks(filings[0] / "corpus/chunks.jsonl", file="chunks.jsonl")
+    assert issues == []
+    corpus = Corpus({chunk_id: chunk.text for chunk_id, chunk in chunks.items()})
+    facts: dict[str, int] = {}
+    rows = []
+    for trace in _traces(filings[0]):
+        rows.append(reflect(trace, corpus, Profile()))
+        add_facts(facts, trace, rows[-1], Profile())
+    assert Counter(row.label for row in rows) == {"generation_drift": 10}
+    suggestion = suggest_profile(facts, Profile())
+    assert suggestion is not None and suggestion.profile.template == "none"
+    judged = {trace.q_id: reflect(trace, corpus, suggestion.profile) for trace in _traces(filings[0])}
+    assert {q_id for q_id, row in judged.items() if _refused(row)} == {
+        "financebench_id_04672",
+        "financebench_id_01226",
+        "financebench_id_01935",
+        "financebench_id_01928",
+    }
+
+
+def _refused(row: ReportRow) -> bool:
+    return row.label in ("refusal_ok", "refusal_suspect")
+
+
+def test_every_evidence_text_of_the_filings_stands_on_the_page_it_names(
+    filings: tuple[Path, int, dict[str, Any]],
+) -> None:
+    gold, issues = read_gold(filings[0] / "gold/goldset.jsonl", file="goldset.jsonl")
+    assert issues == []
+    with PdfPool() as pool:
+        places = [
+            place
+            for question in gold.values()
+            for place in _places(question, filings[0] / "corpus/pdfs", pool)
+        ]
+    assert len(places) == 48
+    assert all(page_idx == stated for page_idx, stated in places)
+
+
+def test_the_car_manuals_truth_stands_on_the_printed_page_taken_as_an_index(
+    real_data: Path, tmp_path: Path, capfd: pytest.CaptureFixture[bytes]
+) -> None:
+    workspace = tmp_path / "car"
+    status, report = _import(real_data / "car_manual/ground_truth.json", "car-manual.yaml", workspace, capfd)
+    assert status == 0
+    assert (report["traces"], report["gold"], report["chunks"]) == (0, 5, 9)
+    gold, _ = read_gold(workspace / "gold/goldset.jsonl", file="goldset.jsonl")
+    chunks, _ = read_chunks(workspace / "corpus/chunks.jsonl", file="chunks.jsonl")
+    assert {span.page_idx for question in gold.values() for span in question.spans} == {126, 127, 128, 147}
+    for question in gold.values():
+        assert [chunks[chunk_id].text for chunk_id in question.chunks] == [
+            span.quote for span in question.spans
+        ]
+    with PdfPool() as pool:
+        places = [
+            place for question in gold.values() for place in _places(question, workspace / "corpus", pool)
+        ]
+    assert Counter(page_idx == stated for page_idx, stated in places) == {True: 9}
+
+
+def _places(question: GoldQuestion, folder: Path, pool: PdfPool) -> list[tuple[int | None, int | None]]:
+    """Where each of a question's quotes was found, and where the source says that it stands."""
+    return [
+        (
+            pool.locate(folder / f"{span.doc_id}.pdf", SpanQuery(span.quote, span.page_idx)).page_idx,
+            span.page_idx,
+        )
+        for span in question.spans
+    ]
