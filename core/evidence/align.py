@@ -254,7 +254,23 @@ def _cut(quote: Tokens, page: Tokens, units: Sequence[Unit]) -> Alignment | None
             best = (score, start, position + 1)
     if best[0] <= 0:
         return None
-    return alignment_of(quote, page, units[best[1] : best[2]])
+    return alignment_of(quote, page, _with_end_numbers(quote, page, units[best[1] : best[2]]))
+
+
+def _with_end_numbers(quote: Tokens, page: Tokens, units: Sequence[Unit]) -> list[Unit]:
+    """The units and, where the quote opens or closes with a number that differs, the number beside them.
+
+    A misquoted figure belongs in the box and among the differences, though it adds nothing to the proof.
+    """
+    first, last = units[0], units[-1]
+    extended = list(units)
+    q, p = first.quote[0], first.page[0]
+    if q == 1 and p > 0 and quote.is_number[0] and page.is_number[p - 1]:
+        extended.insert(0, Unit((0, 1), (p - 1, p), 0.0))
+    q, p = last.quote[1], last.page[1]
+    if q == len(quote) - 1 and p < len(page) and quote.is_number[q] and page.is_number[p]:
+        extended.append(Unit((q, q + 1), (p, p + 1), 0.0))
+    return extended
 
 
 def _gain(quote: Tokens, page: Tokens, unit: Unit) -> float:
@@ -267,7 +283,7 @@ def _gain(quote: Tokens, page: Tokens, unit: Unit) -> float:
 
 
 def alignment_of(quote: Tokens, page: Tokens, units: Sequence[Unit]) -> Alignment:
-    """The figures of a run of units that begins and ends with one that agrees."""
+    """The figures of a run of units; there is at least one."""
     q = units[0].quote[0], units[-1].quote[1]
     p = units[0].page[0], units[-1].page[1]
     matched, run, longest = 0.0, 0, 0

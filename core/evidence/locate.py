@@ -11,14 +11,16 @@ from dataclasses import dataclass
 
 from core.evidence.match import Match, find_on_page
 from core.evidence.pagetext import Pages, QuoteText
-from core.evidence.segments import find_pieces, pieces_of
-from core.evidence.settle import continuation, settle
+from core.evidence.segments import body_of, find_body, find_pieces, pieces_of
+from core.evidence.settle import settle, with_continuation
 from core.evidence.types import FoundSpan, Place, SpanQuery
 
 MAX_QUOTE_CHARACTERS = 20_000
 MAX_ALTERNATIVES = 20
 #: A quote this short is too common to be claimed for a page that nobody cited, unless it stands on one only.
 COMMON_WORDS = 4
+#: Difference in agreement that does not outweigh standing on the cited page or next to it.
+NEARLY = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,17 +30,17 @@ class _Spot:
     page_idx: int
     matches: tuple[Match, ...]
     continues: tuple[Place, ...] = ()
-    agreement: float = 0.0
+    is_body: bool = False
 
     @property
     def merit(self) -> tuple[int, float]:
         """What spots are compared by."""
-        return self.matches[0].merit[0], self.agreement
+        return self.matches[0].merit
 
     @property
     def is_strong(self) -> bool:
         """Whether no other page needs to be asked."""
-        return self.matches[0].is_strong or (bool(self.continues) and self.agreement >= 0.8)
+        return self.matches[0].is_strong or bool(self.continues) or self.is_body
 
 
 def locate(query: SpanQuery, pages: Pages) -> FoundSpan:
@@ -47,7 +49,7 @@ def locate(query: SpanQuery, pages: Pages) -> FoundSpan:
     quote = QuoteText.of(text)
     if not quote.tokens:
         return _not_found("the quote has no letter or digit to look for")
-    search = _Search(quote, pieces_of(text), pages, query)
+    search = _Search(quote, text, pages, query)
     spots = search.spots()
     if not spots:
         return _not_found(search.note)
@@ -57,8 +59,9 @@ def locate(query: SpanQuery, pages: Pages) -> FoundSpan:
 class _Search:
     """One quote on its way through a document."""
 
-    def __init__(self, quote: QuoteText, pieces: list[QuoteText], pages: Pages, query: SpanQuery) -> None:
-        self.quote, self.pieces, self.pages, self.query = quote, pieces, pages, query
+    def __init__(self, quote: QuoteText, text: str, pages: Pages, query: SpanQuery) -> None:
+        self.quote, self.pages, self.query = quote, pages, query
+        self.pieces, self.body = pieces_of(text), body_of(text)
         cited = query.cited_page_idx
         self.cited = cited if cited is not None and 0 <= cited < pages.page_count else None
         self.note = ""
@@ -83,19 +86,20 @@ class _Search:
         return [spot for spot in found if spot is not None]
 
     def _spot(self, page_idx: int) -> _Spot | None:
+        """What a page holds of the quote: the whole, its pieces, a part that goes on beside it, its body."""
         page = self.pages.page_text(page_idx)
         matches = find_on_page(self.quote, page)
-        if len(self.pieces) > 1 and not (matches and matches[0].is_clean):
+        if matches and matches[0].status != "partial":
+            return _Spot(page_idx, tuple(matches))
+        if len(self.pieces) > 1:
             joined = find_pieces(self.pieces, page)
-            if joined is not None and joined.beats(matches[0] if matches else None):
-                matches = [joined]
-        if not matches:
-            return None
-        spot = _Spot(page_idx, tuple(matches), (), matches[0].agreement)
-        if matches[0].status == "partial" and len(self.pieces) < 2:
-            continues, agreement = continuation(self.quote, matches[0], page_idx, self.pages)
-            spot = _Spot(page_idx, tuple(matches), continues, agreement)
-        return spot
+            return _Spot(page_idx, (joined,)) if joined else None
+        if matches:
+            part, continues = with_continuation(self.quote, matches[0], page_idx, self.pages)
+            if part.is_proof:
+                return _Spot(page_idx, (part, *matches[1:]), continues)
+        bodies = find_body(self.quote, self.body, page) if self.body else []
+        return _Spot(page_idx, tuple(bodies), is_body=True) if bodies else None
 
     def _elsewhere(self, known: list[int]) -> list[_Spot]:
         """The spots in the rest of the document: pages with all letters, else those with most words."""
@@ -118,7 +122,7 @@ class _Search:
             status=match.status,
             page_idx=spot.page_idx,
             page_mismatch=self.query.cited_page_idx not in (None, spot.page_idx),
-            agreement=spot.agreement,
+            agreement=match.agreement,
             rects=match.rects,
             differences=match.differences,
             alternatives=tuple(places[:MAX_ALTERNATIVES]),
@@ -128,12 +132,18 @@ class _Search:
 
 
 def _best(spots: list[_Spot], cited: int | None) -> list[_Spot]:
-    """The best spots: the nearest to the cited page first, the earlier of two as near."""
+    """The best spots, the nearest to the cited page first, the earlier of two as near.
+
+    Next to the cited page a spot that is nearly as good is the better one: misread letters decide nothing.
+    """
     if not spots:
         return []
-    top = max(spot.merit for spot in spots)
-    best = [spot for spot in spots if spot.merit == top]
-    return sorted(best, key=lambda spot: (abs(spot.page_idx - (cited or 0)), spot.page_idx))
+    rank, agreement = max(spot.merit for spot in spots)
+    good = [spot for spot in spots if spot.merit[0] == rank]
+    nearly = [s for s in good if cited is not None and abs(s.page_idx - cited) <= 1]
+    nearly = [spot for spot in nearly if spot.merit[1] >= agreement - NEARLY]
+    best = nearly or [spot for spot in good if spot.merit[1] == agreement]
+    return sorted(best, key=lambda spot: (-spot.merit[1], abs(spot.page_idx - (cited or 0)), spot.page_idx))
 
 
 def _not_found(note: str) -> FoundSpan:

@@ -15,14 +15,18 @@ from core.evidence.pagetext import PageText, QuoteText
 from core.evidence.types import Difference, Status
 
 #: Agreement from which a place is taken as it is, and from which it may be taken at all.
-SURE = 0.80
-MAYBE = 0.60
+SURE = 0.88
+MAYBE = 0.80
 #: Words in unbroken order that confirm a place between the two, and a part of a quote.
-CONFIRMING_RUN = 6
+CONFIRMING_RUN = 8
 PART_RUN = 8
 #: A part of a quote is placed when it agrees this well in itself and is this much of the quote.
 PART_AGREEMENT = 0.85
 PART_COVERAGE = 0.35
+#: All that was found of a quote in parts, on this page and beside it, proves a place from this agreement on,
+#: and between the two only with a long run of words.
+PARTS_SURE = 0.85
+PARTS_MAYBE = 0.60
 #: So many words missing at an end of the quote make it a part; fewer are words that differ.
 PART_MISSING = 3
 #: Quotes of fewer tokens must agree letter by letter: there is too little to confirm anything else.
@@ -30,6 +34,7 @@ SHORT_QUOTE = 4
 #: A gap of more page words than this inside a found quote is left out of its boxes.
 MAX_BRIDGED = 8
 MAX_DIFFERENCES = 40
+MAX_SHOWN = 200
 WINDOWS = 3
 WINDOW_SHARE = 0.3
 #: A run of this many words in unbroken order is proof of a place by itself.
@@ -60,6 +65,15 @@ class Match:
     def is_clean(self) -> bool:
         """Whether the whole quote stands there, but for how it is set."""
         return self.status in CLEAN
+
+    @property
+    def is_proof(self) -> bool:
+        """Whether a part of a quote proves its place, taken with what was found beside it."""
+        return self.status != "partial" or self.agreement >= PARTS_SURE or self._is_long_part
+
+    @property
+    def _is_long_part(self) -> bool:
+        return self.run >= STRONG_RUN and self.agreement >= PARTS_MAYBE
 
     @property
     def is_strong(self) -> bool:
@@ -128,6 +142,8 @@ def judge(quote: QuoteText, page: PageText, alignment: Alignment) -> Match | Non
     if len(quote.tokens) < SHORT_QUOTE:
         return None
     is_part = start >= PART_MISSING or len(quote.tokens) - end >= PART_MISSING
+    if _numbers_contradict(quote, alignment):
+        return None
     if _is_place(quote, alignment) or (is_part and _is_place_of_part(alignment)):
         return _match(quote, page, alignment, "partial" if is_part else "fuzzy")
     return None
@@ -137,6 +153,15 @@ def _is_place(quote: QuoteText, alignment: Alignment) -> bool:
     """Whether the quote as a whole agrees well enough."""
     confirmed = alignment.longest_run >= min(CONFIRMING_RUN, len(quote.tokens) // 2)
     return alignment.agreement >= SURE or (alignment.agreement >= MAYBE and confirmed)
+
+
+def _numbers_contradict(quote: QuoteText, alignment: Alignment) -> bool:
+    """Whether most of several numbers differ: then it is the same sentence of another year or table."""
+    found = {q for unit in alignment.units if unit.agrees for q in range(*unit.quote)}
+    start, end = alignment.quote
+    numbers = [q for q in range(start, end) if quote.tokens.is_number[q]]
+    differing = sum(q not in found for q in numbers)
+    return len(numbers) >= 2 and 2 * differing > len(numbers)
 
 
 def _is_place_of_part(alignment: Alignment) -> bool:
@@ -165,7 +190,7 @@ def _match(quote: QuoteText, page: PageText, alignment: Alignment, status: Statu
         status=status,
         agreement=1.0 if status in CLEAN else round(min(alignment.agreement, MAX_UNCLEAN), 4),
         rects=_rects(page, alignment),
-        differences=differences(quote, page, alignment.units),
+        differences=differences(quote, page, alignment),
         quote=alignment.quote,
         page=alignment.page,
         run=alignment.longest_run,
@@ -194,12 +219,15 @@ def _stretches(units: Sequence[Unit]) -> Iterator[tuple[int, int]]:
     yield start, end
 
 
-def differences(quote: QuoteText, page: PageText, units: Sequence[Unit]) -> tuple[Difference, ...]:
-    """The words that differ, numbers first, else in the quote's order."""
-    found: list[Difference] = []
-    for unit in units:
-        if unit.likeness < 1.0:
-            found.append(_difference(quote, page, unit))
+def differences(quote: QuoteText, page: PageText, alignment: Alignment) -> tuple[Difference, ...]:
+    """The words that differ, numbers first, else in the quote's order; at its ends those that are missing."""
+    units = [unit for unit in alignment.units if unit.likeness < 1.0]
+    (start, end), (p0, p1) = alignment.quote, alignment.page
+    if start > 0:
+        units.insert(0, Unit((0, start), (p0, p0), 0.0))
+    if end < len(quote.tokens):
+        units.append(Unit((end, len(quote.tokens)), (p1, p1), 0.0))
+    found = [_difference(quote, page, unit) for unit in units]
     found.sort(key=lambda difference: difference.kind != "number")
     return tuple(found[:MAX_DIFFERENCES])
 
@@ -209,4 +237,9 @@ def _difference(quote: QuoteText, page: PageText, unit: Unit) -> Difference:
     ours = quote.text(quote.tokens.first[q0], quote.tokens.last[q1 - 1]) if q1 > q0 else ""
     theirs = page.text(page.tokens.first[p0], page.tokens.last[p1 - 1]) if p1 > p0 else ""
     number = any(quote.tokens.is_number[q0:q1]) or any(page.tokens.is_number[p0:p1])
-    return Difference(ours, theirs, "number" if number else "word")
+    return Difference(_short(ours), _short(theirs), "number" if number else "word")
+
+
+def _short(text: str) -> str:
+    """At most `MAX_SHOWN` characters."""
+    return text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 1] + "…"

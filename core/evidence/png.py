@@ -12,6 +12,8 @@ from isal import isal_zlib
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 CHANNELS = 3
+#: Where the compressed rows begin: signature, header chunk (25 bytes), length and kind of the data chunk.
+DATA_AT = len(SIGNATURE) + 25 + 8
 
 
 def encode_rgb(pixels: bytes | memoryview, width: int, height: int) -> bytes:
@@ -33,6 +35,19 @@ def encode_rgb(pixels: bytes | memoryview, width: int, height: int) -> bytes:
             _chunk(b"IEND", b""),
         )
     )
+
+
+def decode_rgb(png: bytes) -> bytes:
+    """The pixels of a PNG that `encode_rgb` wrote; no other PNG is understood (`ValueError`)."""
+    if not png.startswith(SIGNATURE) or png[24:29] != bytes((8, CHANNELS - 1, 0, 0, 0)):
+        raise ValueError("this PNG was not written here")
+    width, height = struct.unpack_from("!II", png, 16)
+    (length,) = struct.unpack_from("!I", png, DATA_AT - 8)
+    rows = memoryview(isal_zlib.decompress(png[DATA_AT : DATA_AT + length]))
+    stride = width * CHANNELS
+    if len(rows) != (stride + 1) * height or any(rows[row * (stride + 1)] for row in range(height)):
+        raise ValueError("this PNG was not written here")
+    return b"".join(rows[row * (stride + 1) + 1 : (row + 1) * (stride + 1)] for row in range(height))
 
 
 def _chunk(kind: bytes, data: bytes) -> bytes:

@@ -1,25 +1,52 @@
-"""A quote with an ellipsis: its pieces, each looked for by itself, in order, on the same page."""
+"""Quotes in pieces: those with an ellipsis, and those with a header that is not on the page.
+
+Pieces between ellipses are looked for each by itself, in order, on the same page."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from core.evidence.align import Alignment, align, occurrences, weight, windows
 from core.evidence.match import MAX_UNCLEAN, SHORT_QUOTE, SURE, Match, find_on_page, judge
 from core.evidence.pagetext import PageText, QuoteText
 
+PARAGRAPH = re.compile(r"\n[ \t\r\f\v]*\n")
+#: A body of fewer tokens is too little to stand for a quote whose header is not on the page.
+MIN_BODY = 8
 ELLIPSIS = re.compile(r"[\[(]\s*(?:(?:\.\s?){2}\.|…)\s*[\])]|(?:\.\s?){2}\.+|…")
 #: How far from its neighbour a piece may stand, in tokens of the page; a short one must stand close.
 MAX_GAP = 400
 MAX_GAP_SHORT = 80
-#: Pieces found must make up this much of the quote.
-MIN_FOUND = 0.6
 
 
 def pieces_of(text: str) -> list[QuoteText]:
     """The pieces between ellipses that hold a letter or digit."""
     return [piece for part in ELLIPSIS.split(text) if (piece := QuoteText.of(part)).tokens]
+
+
+def body_of(text: str) -> QuoteText | None:
+    """What follows the first blank line, where a chunker may have put a header; None without one."""
+    _, blank, rest = PARAGRAPH.sub("\0", text.strip(), count=1).partition("\0")
+    body = QuoteText.of(rest)
+    return body if blank and len(body.tokens) >= MIN_BODY else None
+
+
+def find_body(quote: QuoteText, body: QuoteText, page: PageText) -> list[Match]:
+    """The quote's body on a page, judged as a quote in its own right, as partial matches of the quote."""
+    total, own = (sum(map(weight, text.tokens.keys)) for text in (quote, body))
+    start = len(quote.tokens) - len(body.tokens)
+    return [
+        replace(
+            match,
+            status="partial",
+            agreement=round(match.agreement * own / total, 4),
+            quote=(start + match.quote[0], start + match.quote[1]),
+        )
+        for match in find_on_page(body, page)
+        if match.status != "partial"
+    ]
 
 
 def find_pieces(pieces: list[QuoteText], page: PageText) -> Match | None:
@@ -81,14 +108,12 @@ def _judged(piece: QuoteText, page: PageText, alignment: Alignment | None) -> Ma
 
 
 def _joined(pieces: list[QuoteText], found: dict[int, Match]) -> Match | None:
-    """The matches of pieces as one partial match; None where too little of the quote was found."""
+    """The matches of pieces as one partial match; None where it proves nothing."""
     weights = [sum(map(weight, piece.tokens.keys)) for piece in pieces]
     agreement = sum(weights[number] * match.agreement for number, match in found.items()) / sum(weights)
-    if agreement < MIN_FOUND:
-        return None
     ordered = [found[number] for number in sorted(found)]
     differing = [difference for match in ordered for difference in match.differences]
-    return Match(
+    joined = Match(
         status="partial",
         agreement=round(min(agreement, MAX_UNCLEAN), 4),
         rects=tuple(rect for match in ordered for rect in match.rects),
@@ -97,3 +122,4 @@ def _joined(pieces: list[QuoteText], found: dict[int, Match]) -> Match | None:
         page=(ordered[0].page[0], ordered[-1].page[1]),
         run=max(match.run for match in ordered),
     )
+    return joined if joined.is_proof else None

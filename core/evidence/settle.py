@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from core.contracts.records import Box
 from core.evidence.align import weight
@@ -28,14 +29,10 @@ def settle(query: SpanQuery, matches: Sequence[Match], page: PageText) -> tuple[
     chosen = matches[0]
     rest = list(matches[1:])
     if rest:
-        for single_out in (
-            _by_box(matches, box),
-            _by_context(query, matches, page),
-            _by_offsets(query, matches, page),
-        ):
-            if single_out is not None:
-                chosen, rest = single_out, []
-                break
+        single = _by_box(matches, box)
+        single = single or _by_context(query, matches, page) or _by_offsets(query, matches, page)
+        if single is not None:
+            chosen, rest = single, []
     return chosen, rest, _box_note(chosen, box)
 
 
@@ -102,37 +99,33 @@ def _character(page: PageText, match: Match) -> int:
     return sum(len(word) + 1 for word in page.words[: page.tokens.first[match.page[0]]])
 
 
-def continuation(
+def with_continuation(
     quote: QuoteText, match: Match, page_idx: int, pages: Pages
-) -> tuple[tuple[Place, ...], float]:
-    """Where the rest of a partial quote stands on the pages next to it, and the agreement of all parts."""
+) -> tuple[Match, tuple[Place, ...]]:
+    """A partial match with the agreement of all its parts, and where those on neighbouring pages stand."""
     weights = [weight(key) for key in quote.tokens.keys]
-    total = sum(weights)
+    count = len(weights)
+    start, end = match.quote
+    below = len(pages.page_text(page_idx).tokens) - match.page[1]
     places: list[Place] = []
     agreement = match.agreement
-    start, end = match.quote
-    tokens = len(pages.page_text(page_idx).tokens)
-    if start >= PART_MISSING and match.page[0] <= EDGE_TOKENS and page_idx > 0:
-        found = _part(quote, 0, start, page_idx - 1, pages, at_top=False)
-        if found is not None:
-            places.append(Place(page_idx - 1, found.rects))
-            agreement += sum(weights[:start]) / total * found.agreement
-    if len(weights) - end >= PART_MISSING and tokens - match.page[1] <= EDGE_TOKENS:
-        found = _part(quote, end, len(weights), page_idx + 1, pages, at_top=True)
-        if found is not None:
-            places.append(Place(page_idx + 1, found.rects))
-            agreement += sum(weights[end:]) / total * found.agreement
-    return tuple(places), round(min(agreement, MAX_UNCLEAN), 4)
+    for (low, high), beside, distance in (
+        ((0, start), page_idx - 1, match.page[0]),
+        ((end, count), page_idx + 1, below),
+    ):
+        if high - low < PART_MISSING or distance > EDGE_TOKENS or not 0 <= beside < pages.page_count:
+            continue
+        part = _part(quote, (low, high), pages.page_text(beside), at_top=beside > page_idx)
+        if part is not None:
+            places.append(Place(beside, part.rects))
+            agreement += sum(weights[low:high]) / sum(weights) * part.agreement
+    joined = replace(match, agreement=round(min(agreement, MAX_UNCLEAN), 4)) if places else match
+    return joined, tuple(places)
 
 
-def _part(
-    quote: QuoteText, start: int, end: int, page_idx: int, pages: Pages, *, at_top: bool
-) -> Match | None:
+def _part(quote: QuoteText, tokens: tuple[int, int], page: PageText, *, at_top: bool) -> Match | None:
     """A part of the quote at the near edge of the neighbouring page."""
-    if page_idx >= pages.page_count:
-        return None
-    page = pages.page_text(page_idx)
-    first, last = quote.tokens.first[start], quote.tokens.last[end - 1]
+    first, last = quote.tokens.first[tokens[0]], quote.tokens.last[tokens[1] - 1]
     for match in find_on_page(QuoteText.of(quote.text(first, last)), page):
         distance = match.page[0] if at_top else len(page.tokens) - match.page[1]
         if distance <= EDGE_TOKENS:

@@ -14,9 +14,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
-NUMBER = r"\d+(?:[.,]\d+)+|\d+(?![^\W_])"
+#: A comma belongs to a number before one to three digits: "31,2018" is a day and a year.
+FRACTION = r"(?:\.\d+|,\d{1,3}(?!\d))"
+NUMBER = rf"\d+{FRACTION}+|\d+(?![^\W_])"
+#: Tables lose the space between a label and its figure: "Goodwill5,559".
+LABEL = rf"[^\W\d_]+(?=\d+{FRACTION})"
 #: A plain integer glued to letters ("10th", "5mm", "C9mpany") is a word; one with a separator is a number.
-TOKEN = re.compile(rf"(?P<number>{NUMBER})|[^\W_]+")
+TOKEN = re.compile(rf"(?P<number>{NUMBER})|{LABEL}|[^\W_]+")
 #: Chinese, Japanese and Korean are written without spaces: there each character is a token.
 TOKEN_CJK = re.compile(rf"(?P<number>{NUMBER})|[{CJK}]|(?:(?![{CJK}])[^\W_])+")
 HAS_CJK = re.compile(f"[{CJK}]")
@@ -27,6 +31,8 @@ DOUBLE_QUOTES = {ord(mark): '"' for mark in "\u201c\u201d\u201e\u201f\u2033\u00a
 INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
 TRANSLATION = {**DASHES, **QUOTES, **DOUBLE_QUOTES, **INVISIBLE}
 CURRENCY = frozenset("$€£¥₹")
+#: What may stand before a minus sign; after anything else it is a hyphen.
+BEFORE_SIGN = CURRENCY | frozenset(" (")
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,20 +132,26 @@ def _assemble(
 
 def _number(text: str, digits: str, start: int, end: int) -> tuple[str, int, int]:
     """A number's key with sign and percent, and the characters that it covers."""
-    stop = _skip_spaces(text, end)
-    percent = text[stop] if stop < len(text) and text[stop] in "%‰" else ""
-    end = stop + 1 if percent else end
+    percent, end = _percent(text, end)
     before = start - 1
     while before >= 0 and (text[before] in CURRENCY or _is_inner_space(text, before)):
         before -= 1
     if before < 0:
         return digits + percent, start, end
-    if text[before] == "-" and (before == 0 or text[before - 1] in " (" or text[before - 1] in CURRENCY):
+    if text[before] == "-" and (before == 0 or text[before - 1] in BEFORE_SIGN):
         return "-" + digits + percent, before, end
     close = _skip_spaces(text, end)
-    if text[before] == "(" and close < len(text) and text[close] == ")":
-        return "-" + digits + percent, before, close + 1
+    if text[before] == "(" and text[close : close + 1] == ")":
+        outside, end = _percent(text, close + 1)
+        return "-" + digits + (percent or outside), before, end
     return digits + percent, start, end
+
+
+def _percent(text: str, end: int) -> tuple[str, int]:
+    """The percent sign that follows, if any, and where the number ends with it."""
+    place = _skip_spaces(text, end)
+    sign = text[place : place + 1]
+    return (sign, place + 1) if sign and sign in "%‰" else ("", end)
 
 
 def _is_inner_space(text: str, place: int) -> bool:

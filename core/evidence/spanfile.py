@@ -1,0 +1,202 @@
+"""Quotes in bulk: JSONL lines of `{id, pdf, cited_page_idx, quote}` in, JSONL lines of found spans out.
+
+A line that can't be used is answered by a line with its `error`; no line is lost and the order stays.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import orjson
+
+from core.contracts.records import Json, Offsets
+from core.errors import EvidenceFault, Fault, InputFault, ManifestFault, Problem
+from core.evidence.client import PdfPool
+from core.evidence.types import FoundSpan, SpanQuery
+from core.manifest.paths import resolve_reference
+from core.traces.reader import MAX_LINE, RawLine, read_lines
+
+BOX_SPACES = ("points", "unit", "per_mille")
+COORDINATES = 4
+OnDone = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class SpanLine:
+    """One line of the input: a quote and its document, or the problem that makes it unusable."""
+
+    line: int
+    span_id: str | int | None
+    path: Path | None = None
+    query: SpanQuery | None = None
+    problem: Problem | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """What became of one line: a found span, or the problem."""
+
+    source: SpanLine
+    found: FoundSpan | None
+    problem: Problem | None
+
+
+def read_spans(path: Path, *, root: Path) -> list[SpanLine]:
+    """Every line of a spans file, documents resolved inside `root`. InputFault where nothing is readable."""
+    lines = [_span_line(raw, path, root) for raw in read_lines(path, final=True)]
+    if not lines:
+        raise InputFault.of(
+            "no_spans", "the file holds no line", where=str(path), remedy="Write one JSON object a line."
+        )
+    if all(line.problem is not None and line.problem.code == "not_json" for line in lines):
+        raise InputFault.of(
+            "not_jsonl",
+            "no line of the file is a JSON object",
+            where=f"{path}:{lines[0].line}",
+            remedy='Lines look like {"id": "a", "pdf": "doc.pdf", "cited_page_idx": 0, "quote": "…"}.',
+        )
+    return lines
+
+
+def locate_spans(
+    lines: Sequence[SpanLine], pool: PdfPool, *, workers: int, on_done: OnDone | None = None
+) -> list[Located]:
+    """Every line's place, in order. Lines of one document go through one thread, so that it stays open."""
+    results: list[Located | None] = [
+        None if line.problem is None else Located(line, None, line.problem) for line in lines
+    ]
+    by_document: dict[Path, list[int]] = defaultdict(list)
+    for number, line in enumerate(lines):
+        if line.path is not None:
+            by_document[line.path].append(number)
+    done = len(lines) - sum(map(len, by_document.values()))
+    with ThreadPoolExecutor(workers) as threads:
+        jobs = [
+            (numbers, threads.submit(_locate_all, pool, [lines[number] for number in numbers]))
+            for numbers in by_document.values()
+        ]
+        for numbers, job in jobs:
+            for number, located in zip(numbers, job.result(), strict=True):
+                results[number] = located
+            done += len(numbers)
+            if on_done is not None:
+                on_done(done, len(lines))
+    return [result for result in results if result is not None]
+
+
+def _locate_all(pool: PdfPool, lines: Sequence[SpanLine]) -> list[Located]:
+    return [_locate_one(pool, line) for line in lines]
+
+
+def _locate_one(pool: PdfPool, line: SpanLine) -> Located:
+    """One quote; a fault of its document is this line's alone."""
+    if line.path is None or line.query is None:
+        raise ValueError("a line without document and quote has a problem instead")
+    try:
+        return Located(line, pool.locate(line.path, line.query), None)
+    except EvidenceFault as fault:
+        return Located(line, None, fault.problems[0])
+
+
+def to_json(located: Located) -> bytes:
+    """One output line, keys sorted, line break included."""
+    row: dict[str, Json] = {"id": located.source.span_id}
+    if located.found is not None:
+        row |= _found_to_json(located.found)
+    else:
+        row |= _found_to_json(FoundSpan("not_found", None, False, 0.0))
+    if located.problem is not None:
+        problem = located.problem
+        row["error"] = {"code": problem.code, "message": problem.message, "remedy": problem.remedy}
+    return orjson.dumps(row, option=orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE)
+
+
+def _found_to_json(found: FoundSpan) -> dict[str, Json]:
+    """A found span; what is usually empty is left out when it is."""
+    row: dict[str, Json] = {
+        "status": found.status,
+        "page_idx": found.page_idx,
+        "page_mismatch": found.page_mismatch,
+        "agreement": found.agreement,
+        "rects": found.rects,
+        "differences": found.differences,
+        "alternatives": found.alternatives,
+    }
+    if found.continues:
+        row["continues"] = found.continues
+    if found.note:
+        row["note"] = found.note
+    return row
+
+
+def _span_line(raw: RawLine, path: Path, root: Path) -> SpanLine:
+    """One line as a quote, or with its problem."""
+    where = f"{path}:{raw.line}"
+    obj: Json = None
+    try:
+        obj = orjson.loads(raw.data) if raw.length <= MAX_LINE else None
+    except orjson.JSONDecodeError:
+        obj = None
+    if not isinstance(obj, dict):
+        problem = Problem("not_json", "the line is no JSON object", where, "Write one JSON object a line.")
+        return SpanLine(raw.line, None, problem=problem)
+    span_id = obj.get("id")
+    span_id = span_id if isinstance(span_id, str | int) else None
+    try:
+        query = query_of(obj)
+        document = resolve_reference(root, _text(obj, "pdf"))
+    except ManifestFault as fault:
+        first = fault.problems[0]
+        message = f"the document {first.message}" if first.where else first.message
+        remedy = "Check `pdf` and --root: paths are relative to it and stay inside."
+        return SpanLine(raw.line, span_id, problem=Problem(first.code, message, where, remedy))
+    except Fault as fault:
+        first = fault.problems[0]
+        return SpanLine(raw.line, span_id, problem=Problem(first.code, first.message, where, first.remedy))
+    return SpanLine(raw.line, span_id, document, query)
+
+
+def query_of(obj: Mapping[str, Json]) -> SpanQuery:
+    """The quote of a line. Optional: `bbox` with `bbox_space`, `offsets`, `before`, `after`."""
+    cited, space = obj.get("cited_page_idx"), obj.get("bbox_space", "points")
+    if cited is not None and (not isinstance(cited, int) or isinstance(cited, bool)):
+        raise _bad("cited_page_idx", "a whole number from 0, or null")
+    if space not in BOX_SPACES:
+        raise _bad("bbox_space", f"one of {', '.join(BOX_SPACES)}")
+    box = _numbers(obj, "bbox", COORDINATES)
+    offsets = _numbers(obj, "offsets", 2)
+    return SpanQuery(
+        quote=_text(obj, "quote"),
+        cited_page_idx=cited,
+        offsets=None if offsets is None else Offsets(int(offsets[0]), int(offsets[1])),
+        box=None if box is None else (box[0], box[1], box[2], box[3]),
+        box_space=space,
+        before=_text(obj, "before", missing=""),
+        after=_text(obj, "after", missing=""),
+    )
+
+
+def _text(obj: Mapping[str, Json], key: str, *, missing: str | None = None) -> str:
+    value = obj.get(key, missing)
+    if not isinstance(value, str):
+        raise _bad(key, "text")
+    return value
+
+
+def _numbers(obj: Mapping[str, Json], key: str, count: int) -> list[float] | None:
+    value = obj.get(key)
+    if value is None:
+        return None
+    if not isinstance(value, list) or len(value) != count:
+        raise _bad(key, f"a list of {count} numbers")
+    if any(isinstance(number, bool) or not isinstance(number, int | float) for number in value):
+        raise _bad(key, f"a list of {count} numbers")
+    return [float(number) for number in value]
+
+
+def _bad(key: str, wanted: str) -> Fault:
+    return InputFault.of("bad_field", f"`{key}` is not {wanted}", remedy=f"Write `{key}` as {wanted}.")
