@@ -1,9 +1,10 @@
-"""Two real sources through the import command: every count, every gold quote on its page, and their triage."""
+"""Two real sources through the import command: every count, every gold quote on its page, triage."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -28,35 +29,28 @@ from core.triage.types import Profile, ReportRow
 
 pytestmark = pytest.mark.real_data
 
+#: The imported workspace, the command's exit status and its report.
+Outcome = tuple[Path, int, dict[str, Any]]
+
 MAPPINGS = Path(__file__).parents[2] / "data" / "mappings"
 
 
 def _import(
-    source: Path, mapping: str, to: Path, capfd: pytest.CaptureFixture[bytes]
+    source: Path, mapping: str, to: Path, capsys: pytest.CaptureFixture[str]
 ) -> tuple[int, dict[str, Any]]:
-    arguments = [
-        "import",
-        "mapped",
-        str(source),
-        "--mapping",
-        str(MAPPINGS / mapping),
-        "--to",
-        str(to),
-        "--json",
-    ]
+    arguments = ["import", "mapped", str(source), "--mapping", str(MAPPINGS / mapping)]
+    arguments += ["--to", str(to), "--json"]
     with pytest.raises(SystemExit) as ended:
         main([*arguments, "--link" if source.stat().st_dev == to.parent.stat().st_dev else "--copy"])
-    return int(str(ended.value.code)), json.loads(capfd.readouterr().out)
+    return int(str(ended.value.code)), json.loads(capsys.readouterr().out)
 
 
 @pytest.fixture
-def filings(
-    real_data: Path, tmp_path: Path, capfd: pytest.CaptureFixture[bytes]
-) -> tuple[Path, int, dict[str, Any]]:
+def filings(real_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Outcome:
     """The imported filings, the command's exit status and its report."""
     workspace = tmp_path / "filings"
     source = real_data / "financebench" / "rag_traces.jsonl"
-    return workspace, *_import(source, "financebench.yaml", workspace, capfd)
+    return workspace, *_import(source, "financebench.yaml", workspace, capsys)
 
 
 def _traces(workspace: Path) -> list[Trace]:
@@ -64,7 +58,7 @@ def _traces(workspace: Path) -> list[Trace]:
     return [each for each in iter_traces(path, file=path.name, run_id="R001") if isinstance(each, Trace)]
 
 
-def test_every_count_of_the_filings(filings: tuple[Path, int, dict[str, Any]]) -> None:
+def test_every_count_of_the_filings(filings: Outcome) -> None:
     workspace, status, report = filings
     assert status == 1
     assert (report["traces"], report["traces_with_gold"], report["gold"], report["chunks"]) == (
@@ -89,7 +83,7 @@ def test_every_count_of_the_filings(filings: tuple[Path, int, dict[str, Any]]) -
 
 
 def test_the_filings_workspace_opens_and_check_names_what_is_missing(
-    filings: tuple[Path, int, dict[str, Any]], tmp_path: Path
+    filings: Outcome, tmp_path: Path
 ) -> None:
     manifest = load_manifest(filings[0])
     states = Counter(artifact.state for artifact in check_workspace(manifest).artifacts)
@@ -100,7 +94,7 @@ def test_the_filings_workspace_opens_and_check_names_what_is_missing(
 
 
 def test_one_profile_says_nothing_of_the_ten_and_the_suggested_one_parts_them(
-    filings: tuple[Path, int, dict[str, Any]],
+    filings: Outcome,
 ) -> None:
     chunks, issues = read_chunks(filings[0] / "corpus/chunks.jsonl", file="chunks.jsonl")
     assert issues == []
@@ -127,25 +121,21 @@ def _refused(row: ReportRow) -> bool:
 
 
 def test_every_evidence_text_of_the_filings_stands_on_the_page_it_names(
-    filings: tuple[Path, int, dict[str, Any]],
+    filings: Outcome,
 ) -> None:
     gold, issues = read_gold(filings[0] / "gold/goldset.jsonl", file="goldset.jsonl")
     assert issues == []
     with PdfPool() as pool:
-        places = [
-            place
-            for question in gold.values()
-            for place in _places(question, filings[0] / "corpus/pdfs", pool)
-        ]
+        places = _places(gold.values(), filings[0] / "corpus/pdfs", pool)
     assert len(places) == 48
     assert all(page_idx == stated for page_idx, stated in places)
 
 
 def test_the_car_manuals_truth_stands_on_the_printed_page_taken_as_an_index(
-    real_data: Path, tmp_path: Path, capfd: pytest.CaptureFixture[bytes]
+    real_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     workspace = tmp_path / "car"
-    status, report = _import(real_data / "car_manual/ground_truth.json", "car-manual.yaml", workspace, capfd)
+    status, report = _import(real_data / "car_manual/ground_truth.json", "car-manual.yaml", workspace, capsys)
     assert status == 0
     assert (report["traces"], report["gold"], report["chunks"]) == (0, 5, 9)
     gold, _ = read_gold(workspace / "gold/goldset.jsonl", file="goldset.jsonl")
@@ -156,18 +146,16 @@ def test_the_car_manuals_truth_stands_on_the_printed_page_taken_as_an_index(
             span.quote for span in question.spans
         ]
     with PdfPool() as pool:
-        places = [
-            place for question in gold.values() for place in _places(question, workspace / "corpus", pool)
-        ]
+        places = _places(gold.values(), workspace / "corpus", pool)
     assert Counter(page_idx == stated for page_idx, stated in places) == {True: 9}
 
 
-def _places(question: GoldQuestion, folder: Path, pool: PdfPool) -> list[tuple[int | None, int | None]]:
-    """Where each of a question's quotes was found, and where the source says that it stands."""
-    return [
-        (
-            pool.locate(folder / f"{span.doc_id}.pdf", SpanQuery(span.quote, span.page_idx)).page_idx,
-            span.page_idx,
-        )
-        for span in question.spans
-    ]
+def _places(
+    questions: Iterable[GoldQuestion], folder: Path, pool: PdfPool
+) -> list[tuple[int | None, int | None]]:
+    """Where each quote was found, and where the source says that it stands."""
+    found = []
+    for span in (span for question in questions for span in question.spans):
+        place = pool.locate(folder / f"{span.doc_id}.pdf", SpanQuery(span.quote, span.page_idx))
+        found.append((place.page_idx, span.page_idx))
+    return found

@@ -283,6 +283,13 @@ def test_force_does_not_overwrite_a_manifest_that_was_edited(source: Path, tmp_p
     assert (target / "pipeline_manifest.yaml").read_text() == edited
 
 
+def test_a_place_that_cannot_be_written_is_named(source: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("no folder")
+    with pytest.raises(Fault) as caught:
+        _import(source, tmp_path / "file" / "ws")
+    assert caught.value.problems[0].code == "not_writable"
+
+
 def test_a_failed_import_leaves_nothing_behind(
     source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,6 +18,8 @@ from tools.demo.markup import SOFT_HYPHEN, Block
 WIDTH, HEIGHT = 420.0, 595.0
 LEFT, RIGHT, TOP, BOTTOM = 44.0, 376.0, 64.0, 540.0
 BODY, LEAD = 9.2, 12.6
+#: A table row with a lamp is at least this high.
+LAMP_ROW = 23.0
 
 INK = (0.13, 0.14, 0.16)
 GREY = (0.45, 0.47, 0.5)
@@ -248,30 +250,31 @@ class Typesetter:
         return [LEFT + sum(shares[:number]) for number in range(len(shares) + 1)]
 
     def _row_height(self, row: tuple[str, ...], columns: list[float]) -> float:
-        widths = [right - left - 8 for left, right in pairwise(columns)]
-        cells = [
-            1 if cell.startswith("*") else len(self.wrap(cell, width, self.fonts["bold"]))
-            for cell, width in zip(row, widths, strict=True)
-        ]
-        return max(cells) * LEAD + 6
+        lines = [self._cell(cell, edges) for cell, edges in zip(row, pairwise(columns), strict=True)]
+        height = max(len(found) for found in lines) * LEAD + 6
+        return max(height, LAMP_ROW) if row[0].startswith("*") else height
+
+    def _cell(self, cell: str, edges: tuple[float, float], font: str = "regular") -> list[list[str]]:
+        """A cell's lines; a lamp has none."""
+        return [] if cell.startswith("*") else self.wrap(cell, edges[1] - edges[0] - 8, self.fonts[font])
 
     def _row(self, row: tuple[str, ...], columns: list[float], height: float, number: int) -> None:
         page, top = self.sheets[-1].page, self.y
-        if number == 0:
+        header = number == 0
+        if header:
             page.draw_rect((LEFT, top, RIGHT, top + height), color=ACCENT, fill=ACCENT, width=0.5)
         elif number % 2 == 0:
             page.draw_rect((LEFT, top, RIGHT, top + height), color=None, fill=(0.955, 0.962, 0.968))
         page.draw_line((LEFT, top + height), (RIGHT, top + height), color=RULE, width=0.5)
-        for cell, left, right in zip(row, columns, columns[1:], strict=False):
-            self.y = top + 3
+        font, colour = ("bold", (1.0, 1.0, 1.0)) if header else ("regular", INK)
+        for cell, edges in zip(row, pairwise(columns), strict=True):
             if cell.startswith("*"):
-                figures.lamp(page, cell[1:], left + 18, top + height / 2, amber=row[1] == "Amber")
-                continue
-            face = self.fonts["bold" if number == 0 else "regular"]
-            for words in self.wrap(cell, right - left - 8, face):
-                colour = (1.0, 1.0, 1.0) if number == 0 else INK
-                self.sheets[-1].write(left + 5, self.y + BODY, " ".join(words), face, BODY, colour)
-                self.y += LEAD
+                figures.lamp(page, cell[1:], edges[0] + 18, top + height / 2, amber=row[1] == "Amber")
+            lines = self._cell(cell, edges, font)
+            baseline = top + (height - len(lines) * LEAD) / 2 + BODY
+            for position, words in enumerate(lines):
+                x, y = edges[0] + 5, baseline + position * LEAD
+                self.sheets[-1].write(x, y, " ".join(words), self.fonts[font], BODY, colour)
         self.y = top + height
 
     def _figure(self, block: Block) -> None:

@@ -31,18 +31,23 @@ def staged(target: Path, *, force: bool) -> Iterator[Path]:
         target.parent.mkdir(parents=True, exist_ok=True)
         stage = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
     except OSError as error:
-        reason = f"cannot be written: {error.strerror or error}"
-        raise InputFault.of(
-            "not_writable", reason, where=str(target), remedy="Name another folder."
-        ) from error
+        raise _not_writable(target, error) from error
     try:
         stage.chmod(0o755)
         yield stage
         for name in kept:
             _bring(target / name, stage / name)
         _swap(stage, target)
+    except OSError as error:
+        raise _not_writable(target, error) from error
     finally:
         shutil.rmtree(stage, ignore_errors=True)
+
+
+def _not_writable(target: Path, error: OSError) -> InputFault:
+    reason = f"cannot be written: {error.strerror or error}"
+    remedy = "Name another folder, or free some space on its disk."
+    return InputFault.of("not_writable", reason, where=str(target), remedy=remedy)
 
 
 def sha256_of(path: Path) -> str:
