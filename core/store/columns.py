@@ -88,7 +88,7 @@ NOWHERE = (None, None, None, None)
 def index_row(trace: Trace, verdict: ReportRow | None, places: Places) -> Row:
     """One row of `ROW_SCHEMA`; without a verdict (no chunks to judge by) label and signals are null."""
     stage, first, doc, section = rank_one_place(trace) or NOWHERE
-    if (doc is None or section is None) and first in places:
+    if first is not None and (doc is None or section is None) and first in places:
         doc, section = doc or places[first][0], section or places[first][1]
     documents = doc_ids(trace) or _known_documents(trace.chunk_ids, places)
     said = measures(trace)
