@@ -28,15 +28,17 @@ counts = store.counts(view.filter)
 triage_panels.label_cards(counts, view)
 with st.container(horizontal=True, vertical_alignment="center", key="filters"):
     triage_panels.filter_bar(store.options(view.run), view)
+    if facts.traces > facts.questions:
+        triage_panels.variants_toggle(facts.traces, view)
+with st.container(horizontal=True, vertical_alignment="center", key="sentence"):
+    triage_panels.sentence(view, matching=matching, total=total)
+    shell.line_issue_notice(facts.line_issues, view)
     st.space("stretch")
     export.export_menu(
         lambda: store.rows(view.filter, view.sort),
         matching=matching,
         name=f"{opened.manifest.name} {view.run}",
     )
-with st.container(horizontal=True, vertical_alignment="center", key="sentence"):
-    triage_panels.sentence(view, matching=matching, total=total)
-    shell.line_issue_notice(facts.line_issues, view)
 
 if matching:
     rows = store.page(

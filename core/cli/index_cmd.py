@@ -15,13 +15,13 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColum
 
 from core.errors import printable
 from core.manifest.load import load_manifest
-from core.services.workspace import with_profile
+from core.services.workspace import profile_of_options, with_profile
 from core.store.cache import default_cache_dir
 from core.store.index import IndexReport, RunReport, build_index
 from core.store.index import Progress as IndexProgress
 from core.store.types import OnProgress
-from core.triage.profile import TEMPLATES, profile_from
-from core.triage.types import Profile, Template
+from core.triage.profile import TEMPLATES
+from core.triage.types import Template
 
 #: So many line issues of a run are printed; `--json` has the first hundred, the dashboard all.
 ISSUES_SHOWN = 20
@@ -50,7 +50,7 @@ def command(
 
     Exit status: 0 everything could be read, 1 some lines or files could not, 2 nothing can be indexed.
     """
-    manifest = with_profile(load_manifest(workspace), _profile(template, refusal))
+    manifest = with_profile(load_manifest(workspace), profile_of_options(template, refusal))
     with _progress(as_lines=progress_json, quiet=as_json) as on_progress:
         report = build_index(
             manifest,
@@ -67,13 +67,6 @@ def command(
         for run in report.runs:
             _print_run(run)
     sys.exit(1 if report.has_findings else 0)
-
-
-def _profile(template: Template | None, refusal: tuple[str, ...]) -> Profile | None:
-    """The profile that the options ask for; what they leave out is the reference's."""
-    asked = {"template": template, "refusal": refusal}
-    given = {name: value for name, value in asked.items() if value}
-    return profile_from(given, where="--option") if given else None
 
 
 def report_to_json(report: IndexReport) -> dict[str, object]:

@@ -26,7 +26,7 @@ from core.services.workspace import chosen_folder, default_run, with_profile
 from core.store.cache import CacheDir, default_cache_dir, writable_cache_dir
 from core.store.index import index_state
 from core.store.queries import Store
-from core.store.types import IndexState
+from core.store.types import IndexState, RunFacts
 from core.traces.chunks import read_chunks
 from core.traces.gold import read_gold
 from core.triage.corpus import Corpus
@@ -115,10 +115,10 @@ def build_again() -> None:
     _jobs().forget()
 
 
-def line_issue_counts(opened: Opened) -> dict[str, int]:
-    """How many lines could not be read, for every run that has an index."""
+def run_facts(opened: Opened) -> dict[str, RunFacts]:
+    """What is known of every run that has an index."""
     store = _store(opened.manifest, *_identity(opened), str(cache_dir().path))
-    return {run_id: store.run_facts(run_id).line_issues for run_id in store.runs()}
+    return {run_id: store.run_facts(run_id) for run_id in store.runs()}
 
 
 def check(opened: Opened, *, hashes: bool) -> CheckReport:

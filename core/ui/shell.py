@@ -47,12 +47,12 @@ def run() -> None:
 def fault_panel(problems: Iterable[Problem]) -> None:
     """What happened, where, and what to do: one panel for all problems, foreign words as plain text."""
     for problem in problems:
-        with st.container(border=True, key=None):
+        with st.container(border=True):
             safe.show(
-                safe.text([safe.Piece(_sentence(problem.message), "strong")], role="line"),
+                safe.text(_pieces(_sentence(problem.message), "strong"), role="line"),
                 safe.facts(
                     [
-                        (name, [safe.Piece(value, "code" if name == "Where" else "plain")])
+                        (name, [safe.Piece(value, "code")] if name == "Where" else _pieces(value, "plain"))
                         for name, value in (("Where", problem.where), ("What to do", problem.remedy))
                         if value
                     ]
@@ -114,12 +114,12 @@ def notes(view: ViewState) -> None:
         safe.show(safe.text([safe.Piece(note, "muted")], role="hint"))
 
 
-def run_title(run: Run) -> str:
-    """A run as a line of the switcher: `R004 · hybrid + rerank · 26 Feb 2026`."""
-    return " · ".join(part for part in (run.run_id, run.title, run_date(run)) if part)
+def run_name(run: Run) -> str:
+    """A run in the width of the sidebar: `R004 · 26 Feb`."""
+    return " · ".join(part for part in (run.run_id, run_date(run, year=False)) if part)
 
 
-def run_date(run: Run) -> str:
+def run_date(run: Run, *, year: bool = True) -> str:
     """The run's day for people; the manifest's own words where they are no date."""
     if not run.ts:
         return ""
@@ -127,7 +127,7 @@ def run_date(run: Run) -> str:
         day = datetime.fromisoformat(run.ts)
     except ValueError:
         return run.ts
-    return f"{day.day} {day:%b %Y}"
+    return f"{day.day} {day:%b %Y}" if year else f"{day.day} {day:%b}"
 
 
 @contextmanager
@@ -149,11 +149,22 @@ def _sidebar(opened: session.Opened) -> None:
     for group, entries in PAGES.items():
         safe.show(safe.text([safe.Piece(group)], role="heading"))
         for script, title, _ in entries:
-            st.page_link(script, label=title, query_params=view.params())
+            wrong = _errors_in(opened) if title == "Workspace" else 0
+            st.page_link(
+                script,
+                label=f"{title} :red-badge[{wrong}]" if wrong else title,
+                query_params=view.params(),
+            )
+
+
+def _errors_in(opened: session.Opened) -> int:
+    """How many errors the Workspace page lists, hashes left out: they are compared there."""
+    report = session.check(opened, hashes=False)
+    return sum(problem.severity == "error" for problem in report.problems)
 
 
 def _run_switcher(opened: session.Opened) -> None:
-    titles = {run.run_id: run_title(run) for run in opened.manifest.runs}
+    titles = {run.run_id: run_name(run) for run in opened.manifest.runs}
     if not titles:
         return
     key = "run-switcher"
@@ -163,16 +174,24 @@ def _run_switcher(opened: session.Opened) -> None:
         "Run",
         list(titles),
         key=key,
-        format_func=lambda run_id: titles[run_id],
+        format_func=lambda run_id: safe.clean(titles[run_id]),
         label_visibility="collapsed",
         on_change=_switch_run,
         args=(key,),
     )
+    if opened.run.title:
+        safe.show(safe.text([safe.Piece(opened.run.title)], role="hint"))
 
 
 def _switch_run(key: str) -> None:
     """Another run keeps filter and question: what was seen in one is looked for in the other."""
     write_view(read_view().change(run=st.session_state[key], cite=None, chunk=None, page=None))
+
+
+def _pieces(told: str, kind: safe.Kind) -> list[safe.Piece]:
+    """Words between backticks as code, the rest as `kind`."""
+    parts = told.split("`")
+    return [safe.Piece(part, "code" if place % 2 else kind) for place, part in enumerate(parts) if part]
 
 
 def _sentence(words: str) -> str:

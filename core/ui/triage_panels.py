@@ -82,12 +82,21 @@ def profile_notice(profile: Profile, own: Profile) -> None:
 def filter_bar(options: Mapping[str, Choices], view: ViewState) -> None:
     """Search, and what the list can be narrowed to."""
     _text_search(view)
-    _choice("suspicion", "Suspicion", options["suspicion"], view.filter.suspicion, width=190)
+    _choice("suspicion", "Suspicion", options["suspicion"], view.filter.suspicion, width=175)
     _choice("doc", "Document", options["doc"], view.filter.doc, width=170)
-    _choice("section", "Section", options["section"], view.filter.section, width=140)
+    _choice("section", "Section", options["section"], view.filter.section, width=130)
     _numbers(view)
     if view.is_filtered:
         st.button("Clear", key="clear", type="tertiary", on_click=_show_all)
+
+
+def variants_toggle(traces: int, view: ViewState) -> None:
+    """Whether paraphrases, other seeds and repeats are listed too; one trace a question otherwise."""
+    key = "all-variants"
+    _feed(key, view.filter.all_variants)
+    st.toggle(
+        f"All {words.counted(traces, 'trace')}", key=key, on_change=_change_from, args=(key, "all_variants")
+    )
 
 
 def sentence(view: ViewState, *, matching: int, total: int) -> None:
@@ -144,7 +153,6 @@ def _text_search(view: ViewState) -> None:
         icon=":material/search:",
         placeholder="Search questions and answers …",
         label_visibility="collapsed",
-        max_chars=200,
         live="300ms",
         width=280,
         on_change=_change_from,
@@ -184,7 +192,7 @@ def _numbers(view: ViewState) -> None:
         format_func=lambda value: titles[value],
         placeholder="Numbers",
         label_visibility="collapsed",
-        width=180,
+        width=165,
         on_change=_change_from,
         args=(key, "unsupported"),
     )

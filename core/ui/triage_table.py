@@ -38,25 +38,25 @@ class Header:
 
 
 HEADERS: Mapping[str, Header] = {
-    "label": Header("label", 146, "worst", help="Worst first"),
-    "question": Header("question", 330, "question"),
-    "why": Header("why", 190, "why", help="The rule that decided the label"),
-    "section": Header("rank 1 in", 82, "section", help="Section of the candidate at rank 1"),
-    "cited": Header("cited", 68, "resolved", help="Citations whose chunk is known, of those cited"),
+    "label": Header("label", 138, "worst", help="Worst first"),
+    "question": Header("question", 334, "question"),
+    "why": Header("why", 150, "why", help="The rule that decided the label"),
+    "section": Header("rank 1 in", 74, "section", help="Section of the candidate at rank 1"),
+    "cited": Header("cited", 60, "resolved", help="Citations whose chunk is known, of those cited"),
     "coverage": Header(
         "coverage",
-        84,
+        82,
         "answer_coverage",
         help="Share of the answer's words that the evidence holds, by rarity",
     ),
     "numbers": Header(
         "unsupported",
-        124,
+        102,
         "unsupported",
         descending_first=True,
         help="Numbers that stand nowhere in the evidence",
     ),
-    "stands_out": Header("what stands out", 240, "suspicions", descending_first=True),
+    "stands_out": Header("what stands out", 200, "suspicions", descending_first=True),
 }
 
 
@@ -66,12 +66,17 @@ def table_frame(rows: pd.DataFrame) -> pd.DataFrame:
         {
             "label": [[label if isinstance(label, str) else NO_LABEL] for label in rows["label"]],
             "question": [_shortened(question, MAX_QUESTION) for question in rows["q"]],
-            "why": [why if isinstance(why, str) else "" for why in rows["why"]],
+            "why": [words.why(why) if isinstance(why, str) else "" for why in rows["why"]],
             "section": [_text(section) for section in rows["rank1_section"]],
             "cited": [_cited(*pair) for pair in zip(rows["cited_resolved"], rows["cited"], strict=True)],
             "coverage": pd.to_numeric(rows["answer_coverage"]).to_numpy(),
             "numbers": [_first_few(_list(numbers)) for numbers in rows["numbers_unsupported"]],
-            "stands_out": [clean(words.stands_out(_list(codes))) for codes in rows["suspicions"]],
+            "stands_out": [
+                clean(words.stands_out(_list(codes), label=label, coverage=coverage))
+                for codes, label, coverage in zip(
+                    rows["suspicions"], rows["label"], rows["answer_coverage"], strict=True
+                )
+            ],
         }
     )
 

@@ -17,7 +17,7 @@ SHORT: Mapping[str, str] = {
     "citations_disagree": "text and payload cite differently",
     "citations_empty": "citation line names no id",
     "duplicate_question": "answered more than once",
-    "ok_contradicts": "pipeline's own ok disagrees",
+    "ok_contradicts": "its own ok disagrees",
     "query_terms_too_few": "question too short to align",
     "refusal_not_exact": "refusal among other words",
     "refusal_other_wording": "declines in other words",
@@ -25,6 +25,18 @@ SHORT: Mapping[str, str] = {
     "template_absent": "template absent",
     "unresolved_chunk_id": "id without a chunk",
 }
+
+#: The reference's reasons in the width of a column; the Question page has them in full.
+WHY: Mapping[str, str] = {
+    "template/citations violated": "template/citations",
+    "answer text not grounded in evidence": "answer not grounded",
+    "evidence lacks query terms": "no query term found",
+    "citations present and answer grounded": "answer grounded",
+    "evidence contains query terms but model refused": "query terms found",
+    "no query terms found in evidence; refusal acceptable": "no query term found",
+}
+#: An answer labelled ok of which less than this share stands in the evidence is worth a look.
+LITTLE_COVERED = 0.5
 
 #: Sort key → what comes first, ascending and descending.
 _ORDERS: Mapping[str, tuple[str, str]] = {
@@ -45,9 +57,17 @@ def short(code: str) -> str:
     return SHORT.get(code, code)
 
 
-def stands_out(codes: Sequence[str]) -> str:
-    """A row's suspicions in words."""
-    return ", ".join(short(code) for code in codes)
+def stands_out(codes: Sequence[str], *, label: str | None, coverage: float | None) -> str:
+    """What to look at in a row: its suspicions, and an `ok` that the evidence hardly carries."""
+    found = [short(code) for code in codes]
+    if label == "ok" and coverage is not None and coverage < LITTLE_COVERED:
+        found.append("little of it in the evidence")
+    return ", ".join(found)
+
+
+def why(reason: str) -> str:
+    """The reason for a label, short where it is one of the reference's."""
+    return WHY.get(reason, reason)
 
 
 def order(sort: Sort) -> str:

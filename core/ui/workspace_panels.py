@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 import streamlit as st
@@ -10,9 +10,10 @@ import streamlit as st
 from core.errors import Problem
 from core.manifest.check import ArtifactCheck, CheckReport, State
 from core.manifest.types import Manifest
+from core.store.types import RunFacts
 from core.ui import safe, words
-from core.ui.shell import fault_panel, run_title
-from core.ui.state import ViewState
+from core.ui.shell import fault_panel, run_date
+from core.ui.state import ViewState, read_view, write_view
 
 STATE_COLOURS: Mapping[State, str] = {
     "ok": "green",
@@ -31,6 +32,8 @@ STATE_WORDS: Mapping[State, str] = {
 #: Rows of a table that are visible before it scrolls.
 ROWS_IN_SIGHT = 12
 ROW_PIXELS = 34
+#: Tall enough for three lines of a sentence.
+TALL_ROW_PIXELS = 66
 #: What of one line is shown; the file holds the rest.
 MAX_CELL = 300
 
@@ -48,13 +51,9 @@ def heading(manifest: Manifest, report: CheckReport) -> None:
     )
 
 
-def findings(report: CheckReport) -> None:
-    """Everything that `proofspan check` reports, errors first."""
-    fault_panel(report.problems)
-
-
 def artifacts(report: CheckReport) -> None:
-    """Every file that the manifest names."""
+    """Every file that the manifest names, with what is wrong and what to do; what is wrong comes first."""
+    fault_panel(report.others)
     safe.show(safe.text([safe.Piece("Artifacts")], role="heading"))
     frame = artifact_frame(report.artifacts)
     st.dataframe(
@@ -66,49 +65,81 @@ def artifacts(report: CheckReport) -> None:
         placeholder="–",
         column_config={
             "state": st.column_config.MultiselectColumn(
-                width=124, options=list(STATE_WORDS.values()), color=list(STATE_COLOURS.values())
+                width=118, options=list(STATE_WORDS.values()), color=list(STATE_COLOURS.values()), pinned=True
             ),
-            "artifact": st.column_config.TextColumn(width=220),
-            "path": st.column_config.TextColumn(width=300),
-            "size": st.column_config.NumberColumn(width=100, format="bytes"),
-            "hash": st.column_config.TextColumn(width=140, help="Whether the manifest's sha256 was compared"),
+            "artifact": st.column_config.TextColumn(width=230),
+            "path": st.column_config.TextColumn(width=230),
+            "size": st.column_config.NumberColumn(width=80, format="bytes"),
+            "hash": st.column_config.TextColumn(width=110, help="The manifest's sha256 against the file's"),
+            "what is wrong": st.column_config.TextColumn(width=200),
+            "what to do": st.column_config.TextColumn(width=380),
         },
     )
 
 
 def artifact_frame(checks: Iterable[ArtifactCheck]) -> pd.DataFrame:
-    """One row an artifact: its state in words, key, path, size in bytes and what became of its hash."""
+    """One row an artifact: state in words, key, path, size in bytes, its hash, what is wrong, what to do."""
+    worst_first = sorted(checks, key=lambda check: (check.state == "ok", not check.problems))
     return pd.DataFrame(
         [
             {
                 "state": [STATE_WORDS[check.state]],
                 "artifact": _cell(check.artifact.key),
+                "what is wrong": _cell("; ".join(_without_key(problem, check) for problem in check.problems)),
+                "what to do": _cell("; ".join(problem.remedy for problem in check.problems)),
                 "path": _cell(check.artifact.path),
                 "size": check.size,
                 "hash": _hash_words(check),
             }
-            for check in checks
+            for check in worst_first
         ],
-        columns=["state", "artifact", "path", "size", "hash"],
+        columns=["state", "artifact", "what is wrong", "what to do", "path", "size", "hash"],
     )
 
 
-def runs(manifest: Manifest, view: ViewState, issues: Mapping[str, int]) -> None:
-    """Every run with how many of its lines could not be read; a click shows them below."""
-    safe.show(safe.text([safe.Piece("Lines that could not be read")], role="heading"))
-    with st.container(key="runs"):
-        for run in manifest.runs:
-            count = issues.get(run.run_id)
-            told = "not indexed yet" if count is None else words.counted(count, "line")
-            st.page_link(
-                "pages/workspace.py",
-                label=f"{safe.label(run_title(run))} — {f'**{told}**' if run.run_id == view.run else told}",
-                query_params=view.params(run=run.run_id),
-            )
+def runs(manifest: Manifest, view: ViewState, facts: Mapping[str, RunFacts]) -> None:
+    """Every run with how many of its lines could not be read; a click on one shows it everywhere."""
+    safe.show(safe.text([safe.Piece("Runs")], role="heading"))
+    key = f"runs:{view.run}"
+    st.dataframe(
+        run_frame(manifest, facts),
+        hide_index=True,
+        key=key,
+        row_height=ROW_PIXELS,
+        height=_height(len(manifest.runs)),
+        placeholder="not indexed",
+        column_config={
+            "run": st.column_config.TextColumn(width=120),
+            "title": st.column_config.TextColumn(width=380),
+            "date": st.column_config.TextColumn(width=120),
+            "traces": st.column_config.NumberColumn(width=100, format="localized"),
+            "unreadable lines": st.column_config.NumberColumn(width=140, format="localized"),
+        },
+        on_select=lambda: _choose_run(key, [run.run_id for run in manifest.runs]),
+        selection_mode="single-cell",
+        alt="Runs of this workspace; click one to show its lines below",
+    )
+
+
+def run_frame(manifest: Manifest, facts: Mapping[str, RunFacts]) -> pd.DataFrame:
+    """One row a run; counts are missing where it has no index yet."""
+    known = [facts.get(run.run_id) for run in manifest.runs]
+    return pd.DataFrame(
+        {
+            "run": [_cell(run.run_id) for run in manifest.runs],
+            "title": [_cell(run.title or "") for run in manifest.runs],
+            "date": [_cell(run_date(run)) for run in manifest.runs],
+            "traces": pd.array([about.traces if about else None for about in known], dtype="Int64"),
+            "unreadable lines": pd.array(
+                [about.line_issues if about else None for about in known], dtype="Int64"
+            ),
+        }
+    )
 
 
 def line_issues(frame: pd.DataFrame, run_id: str) -> None:
     """The lines of one run that hold no record: file, line, reason, remedy and the raw text as text."""
+    safe.show(safe.text([safe.Piece(f"Lines of {run_id} that could not be read")], role="heading"))
     if frame.empty:
         safe.show(safe.text([safe.Piece(f"Every line of {run_id} could be read.", "muted")], role="line"))
         return
@@ -124,9 +155,9 @@ def line_issues(frame: pd.DataFrame, run_id: str) -> None:
     st.dataframe(
         shown,
         hide_index=True,
-        key="line-issues",
-        row_height=ROW_PIXELS,
-        height=_height(len(shown)),
+        key=f"line-issues:{run_id}",
+        row_height=TALL_ROW_PIXELS,
+        height=TALL_ROW_PIXELS * min(len(shown), ROWS_IN_SIGHT) + ROW_PIXELS + 2,
         column_config={
             "line": st.column_config.NumberColumn(width=80, format="localized"),
             "reason": st.column_config.TextColumn(width=280),
@@ -146,6 +177,11 @@ def _cell(value: object) -> str:
     return line if len(line) <= MAX_CELL else f"{line[: MAX_CELL - 1]}…"
 
 
+def _without_key(problem: Problem, check: ArtifactCheck) -> str:
+    """The message without the artifact's key, which stands in its own column."""
+    return problem.message.removeprefix(f"`{check.artifact.key}`: ")
+
+
 def _hash_words(check: ArtifactCheck) -> str:
     if check.artifact.sha256 is None:
         return "none given"
@@ -154,6 +190,7 @@ def _hash_words(check: ArtifactCheck) -> str:
     return "agrees" if check.state == "ok" else "differs"
 
 
-def problem_count(problems: Iterable[Problem]) -> int:
-    """How many of them are errors: the number beside the page's name."""
-    return sum(problem.severity == "error" for problem in problems)
+def _choose_run(key: str, run_ids: Sequence[str]) -> None:
+    cells = st.session_state[key]["selection"]["cells"]
+    if cells and 0 <= int(cells[0][0]) < len(run_ids):
+        write_view(read_view().change(run=run_ids[int(cells[0][0])]))
