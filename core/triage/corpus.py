@@ -10,6 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping
 from sys import intern
+from typing import NamedTuple
 
 from core.triage.numbers import evidence_values
 from core.triage.words import is_content, tokens
@@ -29,10 +30,10 @@ class ChunkView:
         # Copied from a set: a frozenset grown from a list reserves twice the memory. Interned, since most
         # words stand in many chunks.
         self.words = frozenset(set(map(intern, tokens(text))))
-        self._numbers: frozenset[str] | None = None
+        self._numbers: set[str] | None = None
 
     @property
-    def numbers(self) -> frozenset[str]:
+    def numbers(self) -> set[str]:
         """The values of all numbers in the text."""
         if self._numbers is None:
             self._numbers = evidence_values(self.text)
@@ -76,35 +77,40 @@ class _Views(dict[str, ChunkView]):
             self._spent -= self.pop(chunk_id).cost
 
 
+class Survey(NamedTuple):
+    """What one pass over a corpus learns of its words.
+
+    `rarity` holds every token: for a content word thousandths of ln(1 + (chunks + 1) / (chunks with it + 1)),
+    which is positive, so that a corpus of three chunks still tells words apart; 0 for all other tokens.
+    `unseen` is that of a word in no chunk.
+    """
+
+    rarity: dict[str, int]
+    unseen: int
+
+
 class Corpus:
     """Chunk texts by id with their derived views. `cache_bytes` bounds what is kept of the views."""
 
-    __slots__ = ("_rarity", "texts", "unseen_rarity", "views")
+    __slots__ = ("_survey", "texts", "views")
 
     def __init__(self, chunks: Mapping[str, str], *, cache_bytes: int = 400_000_000) -> None:
         self.texts = chunks
         self.views: Mapping[str, ChunkView] = _Views(chunks, cache_bytes)
-        self._rarity: dict[str, int] | None = None
-        self.unseen_rarity = _rarity_of(0, len(chunks))
+        self._survey: Survey | None = None
 
     @property
-    def rarity(self) -> dict[str, int]:
-        """Every token of the corpus → how rare it is, in thousandths; 0 for tokens that are no content word.
-
-        ln(1 + (chunks + 1) / (chunks with the token + 1)): positive for every content word, so that a corpus
-        of three chunks still tells words apart; `unseen_rarity` is that of a word in no chunk. One pass over
-        the corpus when it is first asked for.
-        """
-        if self._rarity is None:
+    def survey(self) -> Survey:
+        """The corpus's words; one pass over all chunks when it is first asked for."""
+        if self._survey is None:
             counts: Counter[str] = Counter()
             for chunk_id in self.texts:
                 counts.update(self.views[chunk_id].words)
             size = len(self.texts)
             by_count = {count: _rarity_of(count, size) for count in set(counts.values())}
-            self._rarity = {
-                word: by_count[count] if is_content(word) else 0 for word, count in counts.items()
-            }
-        return self._rarity
+            rarity = {word: by_count[n] if is_content(word) else 0 for word, n in counts.items()}
+            self._survey = Survey(rarity, _rarity_of(0, size))
+        return self._survey
 
 
 def _rarity_of(count: int, chunks: int) -> int:

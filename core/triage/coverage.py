@@ -3,56 +3,56 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
-from core.triage.corpus import ChunkView, Corpus
+from core.triage.corpus import ChunkView, Survey
 from core.triage.words import is_content
 
 
-@dataclass(frozen=True, slots=True)
-class Content:
-    """The content words of a text. `known` stand somewhere in the corpus; `total` and `lost` are rarities.
+class Content(NamedTuple):
+    """The content words of a text: `known` stand in the corpus; `total` and `lost` are rarities.
 
-    `lost` is the share of those that stand nowhere in the corpus, and so in no evidence either.
+    `nowhere` are the tokens, content or not, that no chunk of the corpus has, and so no evidence either;
+    `lost` is their part of `total`.
     """
 
-    known: tuple[str, ...]
+    known: list[str]
+    nowhere: list[str]
     total: int
     lost: int
 
 
-def content_of(words: Iterable[str], corpus: Corpus) -> Content:
-    """The content words among distinct tokens, weighed."""
-    rarity_of, unseen = corpus.rarity.get, corpus.unseen_rarity
-    known = []
+def content_of(words: Iterable[str], survey: Survey) -> Content:
+    """The content words among distinct tokens, weighed; one look-up a word, as most time goes here."""
+    rarity_of = survey.rarity.get
+    known, nowhere = [], []
     total = lost = 0
     for word in words:
         rarity = rarity_of(word)
         if rarity:
             known.append(word)
             total += rarity
-        elif rarity is None and is_content(word):
-            lost += unseen
-    return Content(tuple(known), total + lost, lost)
+        elif rarity is None:
+            nowhere.append(word)
+            if is_content(word):
+                lost += survey.unseen
+    return Content(known, nowhere, total + lost, lost)
 
 
-def missing_words(words: set[str], evidence: Sequence[ChunkView], corpus: Corpus) -> set[str]:
+def missing_words(words: set[str], evidence: Sequence[ChunkView]) -> set[str]:
     """Those of the words that are a token of no chunk of the evidence."""
-    nowhere = words.difference(corpus.rarity)
-    if nowhere:
-        words = words - nowhere
     for view in evidence:
         if not words:
-            return nowhere
+            break
         words = words - view.words
-    return words | nowhere
+    return words
 
 
-def coverage(content: Content, missing: set[str], corpus: Corpus) -> float | None:
+def coverage(content: Content, missing: set[str], survey: Survey) -> float | None:
     """The rarity-weighted share of the content that is not missing, in 0–1; None without content words."""
     if not content.total:
         return None
     lost = content.lost
     if missing:
-        lost += sum([corpus.rarity[word] for word in content.known if word in missing])
+        lost += sum([survey.rarity[word] for word in content.known if word in missing])
     return round(1 - lost / content.total, 4)

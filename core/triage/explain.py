@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from core.contracts.records import Trace
 from core.traces.citations import citation_ids_in_text
@@ -16,7 +16,6 @@ from core.triage.answers import claims_of, other_refusal, payload_ids, refuses
 from core.triage.corpus import ChunkView, Corpus
 from core.triage.coverage import missing_words
 from core.triage.folding import Folded
-from core.triage.numbers import claimed_numbers
 from core.triage.phrases import placed_phrases
 from core.triage.reflect import counted_ids, lowered, unsupported
 from core.triage.types import CitedId, Explanation, PhraseMatch, Profile, QueryToken, TextRange
@@ -44,14 +43,13 @@ def explain(trace: Trace, corpus: Corpus, profile: Profile) -> Explanation:
     return Explanation(
         phrases=() if refused else tuple(_phrases(answer, chunks)),
         numbers=tuple(
-            TextRange(number.text, number.start, number.end)
-            for number in unsupported(list(claimed_numbers(claims)), trace.q, views)
+            TextRange(number.text, number.start, number.end) for number in unsupported(claims, trace.q, views)
         ),
         query=tuple(_query(trace.q, chunks)),
         cited=tuple(_cited(answer, cited, trace, corpus)),
         refusal=_refusal(answer, refusals) if refused else _original(other, answer),
         is_other_wording=other is not None,
-        words_missing=tuple(_words_missing(claims, views, corpus)),
+        words_missing=tuple(_words_missing(claims, views)),
     )
 
 
@@ -106,7 +104,7 @@ def _query(question: str, chunks: Sequence[tuple[str, Folded]]) -> Iterator[Quer
         yield QueryToken(token, is_content(token), tuple(own[token]), tuple(found[token][:MAX_PLACES]))
 
 
-def _token_ranges(folded: Folded, wanted: set[str]) -> dict[str, list[TextRange]]:
+def _token_ranges(folded: Folded, wanted: Collection[str]) -> dict[str, list[TextRange]]:
     """Where the wanted tokens stand in a text, as ranges of the original."""
     found: dict[str, list[TextRange]] = {}
     for match in _WORD.finditer(folded.lower):
@@ -143,9 +141,9 @@ def _original(match: re.Match[str] | None, text: str) -> TextRange | None:
     return TextRange(text[start:end], start, end)
 
 
-def _words_missing(claims: str, views: Sequence[ChunkView], corpus: Corpus) -> Iterator[TextRange]:
+def _words_missing(claims: str, views: Sequence[ChunkView]) -> Iterator[TextRange]:
     """The content words of the claims that are in no chunk, in order, repeats included."""
-    missing = missing_words(set(filter(is_content, tokens(claims))), views, corpus)
+    missing = missing_words(set(filter(is_content, tokens(claims))), views)
     if missing:
         ranges = _token_ranges(Folded(claims), missing)
         yield from sorted((each for found in ranges.values() for each in found), key=lambda each: each.start)

@@ -12,10 +12,12 @@ _PHRASE = re.compile(r"[A-Za-z0-9][A-Za-z0-9\-\s]{4,}")
 SHORTEST = 5
 
 
-def phrases(answer: str) -> list[str]:
-    """The distinct phrases of five characters or more, in order, without the white space behind them."""
-    stripped = dict.fromkeys(map(str.rstrip, _PHRASE.findall(answer)))
-    return [phrase for phrase in stripped if len(phrase) >= SHORTEST]
+def phrases(answer: str) -> Iterator[str]:
+    """The phrases of five characters or more, in order, without the white space behind them."""
+    for found in _PHRASE.findall(answer):
+        phrase = found.rstrip()
+        if len(phrase) >= SHORTEST:
+            yield phrase
 
 
 def placed_phrases(answer: str) -> Iterator[tuple[str, int, int]]:

@@ -40,7 +40,7 @@ def reflect(trace: Trace, corpus: Corpus, profile: Profile) -> ReportRow:
     """The report row of one trace."""
     answer, ids = trace.answer, trace.chunk_ids
     lower = answer.lower()
-    views = corpus.views
+    views, survey = corpus.views, corpus.survey
     evidence = [views[chunk_id] for chunk_id in ids]
     in_text = citation_ids_in_text(answer)
     in_payload = payload_ids(trace.raw)
@@ -52,11 +52,12 @@ def reflect(trace: Trace, corpus: Corpus, profile: Profile) -> ReportRow:
     refused = refuses(lower, refusals)
     claims = claims_of(answer, lower, (ids, cited), refusals if refused else ())
     asked = query_tokens(trace.q)
-    asked_content = content_of(asked, corpus)
-    claimed_content = content_of(set(tokens(claims)), corpus)
-    missing = missing_words({*asked, *claimed_content.known}, evidence, corpus)
+    asked_content = content_of(asked, survey)
+    claimed_content = content_of(set(tokens(claims)), survey)
+    missing = missing_words({*asked, *claimed_content.known}.difference(asked_content.nowhere), evidence)
+    missing.update(asked_content.nowhere)
     found = tuple([token for token in asked if token not in missing])
-    phrase = None if refused else matched_phrase(answer, evidence)
+    phrase = None if refused else matched_phrase(answer, evidence, missing)
 
     violated = not refused and _violates(lower, in_payload, all(retrieved), profile)
     label, why = _verdict(refused, violated, aligned=bool(found), grounded=phrase is not None)
@@ -64,8 +65,8 @@ def reflect(trace: Trace, corpus: Corpus, profile: Profile) -> ReportRow:
         phrase,
         found,
         tuple([token for token in asked if token in missing]),
-        coverage(asked_content, missing, corpus),
-        coverage(claimed_content, missing, corpus),
+        coverage(asked_content, missing, survey),
+        coverage(claimed_content, missing, survey),
         unsupported_numbers(claims, trace.q, evidence),
         len(cited),
         sum(retrieved),
@@ -99,14 +100,17 @@ def counted_ids(in_text: tuple[str, ...], in_payload: tuple[str, ...], profile: 
     return in_payload if profile.template == "payload" else in_payload or in_text
 
 
-def matched_phrase(answer: str, evidence: Sequence[ChunkView]) -> str | None:
+def matched_phrase(answer: str, evidence: Sequence[ChunkView], missing: set[str]) -> str | None:
     """The first phrase of the answer that stands in the evidence, whatever its case, as the answer has it.
 
     The reference joins chunks by an empty line, so a phrase may run across a join; as it neither begins nor
     ends with white space, it then holds the whole empty line, and only such a phrase needs the join made.
+    `missing` are tokens that no chunk has: a phrase with one of them between two spaces stands nowhere.
     """
-    for phrase in phrases(answer):
+    for phrase in dict.fromkeys(phrases(answer)):
         wanted = phrase.lower()
+        if missing and not missing.isdisjoint(wanted.split()[1:-1]):
+            continue
         for view in evidence:
             if wanted in view.lower:
                 return phrase
@@ -117,17 +121,21 @@ def matched_phrase(answer: str, evidence: Sequence[ChunkView]) -> str | None:
 
 def unsupported_numbers(claims: str, question: str, evidence: Sequence[ChunkView]) -> tuple[str, ...]:
     """The numbers of the claims that stand neither in the evidence nor in the question, as written."""
-    found = list(claimed_numbers(claims))
-    if not found:
+    rest = evidence_values(claims)
+    for view in evidence:
+        if not rest:
+            return ()
+        rest = rest - view.numbers
+    if not rest:
         return ()
-    open_numbers = unsupported(found, question, evidence)
-    return tuple(dict.fromkeys([number.text for number in open_numbers]))
+    # Even the most generous reading finds something open; now it counts what the answer claims.
+    return tuple(dict.fromkeys([number.text for number in unsupported(claims, question, evidence)]))
 
 
-def unsupported(found: list[Number], question: str, evidence: Sequence[ChunkView]) -> list[Number]:
-    """Those of the numbers for which neither the question nor any chunk holds an equal value."""
+def unsupported(claims: str, question: str, evidence: Sequence[ChunkView]) -> list[Number]:
+    """The claimed numbers for which neither the question nor any chunk holds an equal value, in order."""
     asked = evidence_values(question)
-    rest = [number for number in found if asked.isdisjoint(number.values)]
+    rest = [number for number in claimed_numbers(claims) if asked.isdisjoint(number.values)]
     for view in evidence:
         if not rest:
             break
