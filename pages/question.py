@@ -4,11 +4,14 @@ import streamlit as st
 
 from core.services.spans import targets_of
 from core.ui import question_load, question_panels, question_place, session, shell
+from core.ui.state import write_view
 
 opened = session.current()
 shell.notes(opened.view)
 store = shell.store_or_progress(opened)
 state = question_place.with_question(opened.view, store)
+if state != opened.view:
+    write_view(state)
 key = state.key
 
 if key is None and state.chunk is not None:

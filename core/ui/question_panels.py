@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import orjson
 import streamlit as st
 
-from core.contracts.records import Label
+from core.contracts.records import GoldSpan, Label
 from core.evidence.types import FoundSpan
 from core.services.questions import CitationView, QuestionView, StageView
 from core.services.spans import PageView
@@ -97,16 +97,17 @@ def answer(view: QuestionView, shown: PageView | None) -> None:
     else:
         safe.show(safe.text([Piece("The answer is empty.", "muted")]))
     if not view.citations:
-        safe.show(
-            safe.text([Piece("The answer cites nothing; the closest retrieved chunk is shown.")], role="hint")
-        )
-        return
+        words = "The answer cites nothing; the closest retrieved chunk is shown."
+        safe.show(safe.text([Piece(words, "muted")], role="hint"))
     with st.container(horizontal=True, gap="xxsmall", key="citations"):
         for item in view.citations[:MAX_BADGES]:
             found = shown.found.get(f"cite:{item.citation.number}") if shown else None
             _badge(item, found, is_chosen=item.citation.number == cite)
-    if len(view.citations) > MAX_BADGES:
-        safe.show(safe.text([Piece(f"and {len(view.citations) - MAX_BADGES} more citations")], role="hint"))
+        for number, span in enumerate(view.gold.spans[:MAX_BADGES] if view.gold else (), start=1):
+            _gold_badge(number, span, is_chosen=chosen == f"gold:{number}")
+    hidden = len(view.citations) - MAX_BADGES
+    if hidden > 0:
+        safe.show(safe.text([Piece(f"and {hidden:,} more citations", "muted")], role="hint"))
 
 
 def _numbers(view: QuestionView) -> list[int]:
@@ -125,6 +126,18 @@ def _badge(item: CitationView, found: FoundSpan | None, *, is_chosen: bool) -> N
         type="secondary" if is_chosen else "tertiary",
         on_click=_go,
         kwargs={"cite": number, "chunk": None, "page": None},
+    )
+
+
+def _gold_badge(number: int, span: GoldSpan, *, is_chosen: bool) -> None:
+    page = "" if span.page_idx is None else f" · p. {span.page_idx + 1}"
+    escaped = safe.label(f"gold{page} · {span.doc_id}", limit=60)
+    st.button(
+        f":green-badge[{escaped}]",
+        key=f"gold-{number}",
+        type="secondary" if is_chosen else "tertiary",
+        on_click=_go,
+        kwargs={"chunk": f"gold:{number}", "cite": None, "page": None},
     )
 
 
