@@ -1,0 +1,70 @@
+"""Small workspaces for the tests of the index."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import orjson
+
+from core.manifest.load import load_manifest
+from core.manifest.types import Manifest
+from core.store.columns import ROW_SCHEMA
+from core.store.index import build_index
+from core.store.queries import FULL_COLUMNS, Store
+
+CHUNKS = [
+    {"chunk_id": "c1", "doc_id": "manual", "section_id": "4.2", "text": "The oil filter holds 4 litres."},
+    {"chunk_id": "c2", "doc_id": "manual", "section_id": "4.3", "text": "Check the coolant every week."},
+    {"chunk_id": "c3", "doc_id": "bulletin", "section_id": "1", "text": "Torque the bolts to 30 Nm."},
+]
+
+
+def trace(q_id: str, **more: object) -> dict[str, object]:
+    """A trace about the oil filter that reads `ok` unless `more` says otherwise."""
+    return {
+        "q_id": q_id,
+        "q": "What does the oil filter hold?",
+        "chunks": [{"id": "c1"}, {"id": "c2"}],
+        "answer": "The oil filter holds 4 litres.\ncitations: [c1]",
+    } | more
+
+
+def lines(records: Iterable[object]) -> bytes:
+    """Records as JSONL; bytes go in as they are."""
+    return b"".join(
+        (record if isinstance(record, bytes) else orjson.dumps(record)) + b"\n" for record in records
+    )
+
+
+def write_workspace(folder: Path, runs: Mapping[str, Iterable[object]], **manifest: object) -> Manifest:
+    """A workspace with the chunks above and one trace file a run."""
+    (folder / "runs").mkdir(parents=True, exist_ok=True)
+    (folder / "chunks.jsonl").write_bytes(lines(CHUNKS))
+    for run_id, records in runs.items():
+        (folder / "runs" / f"{run_id}.jsonl").write_bytes(lines(records))
+    listed = [{"run_id": run_id, "traces": {"path": f"runs/{run_id}.jsonl"}} for run_id in runs]
+    return manifest_of(folder, **{"chunks": {"path": "chunks.jsonl"}, "runs": listed} | manifest)
+
+
+def manifest_of(folder: Path, **entries: object) -> Manifest:
+    """Writes (in JSON, which is YAML) and loads the manifest."""
+    body = {"manifest_version": "1.0", "name": "test"} | entries
+    (folder / "pipeline_manifest.yaml").write_bytes(orjson.dumps(body))
+    return load_manifest(folder)
+
+
+def table_of(manifest: Manifest, run_id: str, cache: Path) -> list[dict[str, object]]:
+    """All rows of a run's index in the order of the file, every column that is stored."""
+    run = Store(manifest, cache)._loaded(run_id)
+    names = [*ROW_SCHEMA.names, "repeat", "stored_label"]
+    return run.table(names).select(names).to_pylist()
+
+
+def built(manifest: Manifest, cache: Path) -> Store:
+    """The store on a freshly built index."""
+    build_index(manifest, cache_dir=cache)
+    return Store(manifest, cache)
+
+
+__all__ = ["CHUNKS", "FULL_COLUMNS", "built", "lines", "manifest_of", "table_of", "trace", "write_workspace"]
