@@ -24,14 +24,19 @@ MARGIN_PIXELS = 1
 
 
 def with_highlights(image: PageImage, boxes: Sequence[Box]) -> bytes:
-    """The page's picture as PNG with these boxes (points of the unrotated page) highlighted."""
+    """The page's picture as PNG with these boxes (points of the unrotated page) highlighted.
+
+    Each channel is darkened by the tint (multiply), once where boxes overlap: ink stays as dark as it was.
+    """
     pixels = np.frombuffer(decode_rgb(image.png), dtype=np.uint8)
     pixels = pixels.reshape(image.height, image.width, CHANNELS).copy()
     areas = [_area(box_to_pixels(image.to_pixels, box), image) for box in boxes]
     for area in areas:
         _frame(pixels, area)
-    for area in areas:
-        _tint(pixels, area)
+    marked = np.zeros((image.height, image.width), dtype=bool)
+    for left, top, right, bottom in areas:
+        marked[top:bottom, left:right] = True
+    pixels[marked] = pixels[marked].astype(np.uint16) * np.array(TINT, dtype=np.uint16) // 255
     return encode_rgb(pixels.tobytes(), image.width, image.height)
 
 
@@ -40,13 +45,6 @@ def _area(box: Box, image: PageImage) -> tuple[int, int, int, int]:
     left, top = int(box[0]) - MARGIN_PIXELS, int(box[1]) - MARGIN_PIXELS
     right, bottom = int(box[2]) + 1 + MARGIN_PIXELS, int(box[3]) + 1 + MARGIN_PIXELS
     return max(0, left), max(0, top), min(image.width, right), min(image.height, bottom)
-
-
-def _tint(pixels: Pixels, area: tuple[int, int, int, int]) -> None:
-    """Darken each channel by the tint (multiply), so that ink under it stays as dark as it was."""
-    left, top, right, bottom = area
-    part = pixels[top:bottom, left:right]
-    part[:] = part.astype(np.uint16) * np.array(TINT, dtype=np.uint16) // 255
 
 
 def _frame(pixels: Pixels, area: tuple[int, int, int, int]) -> None:

@@ -65,6 +65,8 @@ class _Search:
         cited = query.cited_page_idx
         self.cited = cited if cited is not None and 0 <= cited < pages.page_count else None
         self.note = ""
+        if self.cited is not None and not pages.page_text(self.cited).words:
+            self.note = f"page_idx {cited} has no text to compare the quote with"
         if cited is not None and self.cited is None:
             self.note = f"page_idx {cited} is not in the document, which has {pages.page_count} pages"
 

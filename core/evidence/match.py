@@ -144,14 +144,14 @@ def judge(quote: QuoteText, page: PageText, alignment: Alignment) -> Match | Non
     is_part = start >= PART_MISSING or len(quote.tokens) - end >= PART_MISSING
     if _numbers_contradict(quote, alignment):
         return None
-    if _is_place(quote, alignment) or (is_part and _is_place_of_part(alignment)):
+    if _is_place(alignment) or (is_part and _is_place_of_part(alignment)):
         return _match(quote, page, alignment, "partial" if is_part else "fuzzy")
     return None
 
 
-def _is_place(quote: QuoteText, alignment: Alignment) -> bool:
+def _is_place(alignment: Alignment) -> bool:
     """Whether the quote as a whole agrees well enough."""
-    confirmed = alignment.longest_run >= min(CONFIRMING_RUN, len(quote.tokens) // 2)
+    confirmed = alignment.longest_run >= CONFIRMING_RUN
     return alignment.agreement >= SURE or (alignment.agreement >= MAYBE and confirmed)
 
 

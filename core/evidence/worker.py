@@ -33,7 +33,13 @@ from core.evidence.search import WordIndex
 from core.evidence.types import DocumentInfo, PageInfo
 
 MUPDF: Any = pymupdf  # its Python half carries no types
+#: What MuPDF and its bindings raise on a broken file.
+BROKEN: tuple[type[Exception], ...] = (
+    RuntimeError, ValueError, TypeError, LookupError, AttributeError, pymupdf.mupdf.FzErrorBase,
+)  # fmt: skip
 MAX_MEMORY_BYTES = 2 * 1024**3
+#: Shares of it: from the first on a worker's answer is not trusted, from the second on it is replaced.
+EXHAUSTED, SWOLLEN = 0.9, 0.5
 #: Seconds beyond a request's own limit after which the kernel ends it: the client may be gone by then.
 GRACE_S = 2
 #: The header may stand anywhere in the first 1,024 bytes (ISO 32000-1, Annex H, note 13).
@@ -66,7 +72,7 @@ class Document:
         if self._labels is None:
             try:
                 self._labels = page_labels(self.pdf.get_page_labels(), self.page_count)
-            except (RuntimeError, ValueError, TypeError, KeyError, IndexError):
+            except BROKEN:
                 self._labels = ()  # a broken label tree is the document's; its pages still show
         return self._labels
 
@@ -82,7 +88,7 @@ class Document:
             )
         try:
             return self.pdf.load_page(page_idx)
-        except (RuntimeError, ValueError) as error:
+        except BROKEN as error:
             raise _unreadable(self.path, page_idx, error) from error
 
     def page_text(self, page_idx: int) -> PageText:
@@ -104,7 +110,9 @@ class Document:
             page = self.page(page_idx)
             words = [(tuple(word[:4]), word[4]) for word in page.get_text("words")]
             crop = page.cropbox
-        except (EvidenceFault, RuntimeError, ValueError):
+        except EvidenceFault:
+            return PageText.of(())
+        except BROKEN:
             return PageText.of(())
         return PageText.of(words, width=crop.width, height=crop.height)
 
@@ -167,9 +175,9 @@ def _open_pdf(path: str) -> Any:
     try:
         pdf = MUPDF.open(path, filetype="pdf")
         page_count = pdf.page_count if pdf.is_pdf and not pdf.needs_pass else 0
-    except (RuntimeError, ValueError, TypeError) as error:
-        reason = f"the PDF is broken: {_first_line(error)}"
-        raise _fault("not_a_pdf", reason, path, "Fetch it again.") from error
+    except BROKEN as error:
+        message = "the PDF is broken and can't be opened"
+        raise _fault("not_a_pdf", message, path, "Fetch it again.") from error
     if not pdf.is_pdf:
         raise _fault("not_a_pdf", "the file is no PDF", path, "Fetch the PDF itself.")
     if pdf.needs_pass:
@@ -239,7 +247,7 @@ def _answer_render(document: Document, request: Mapping[str, Any]) -> Answer:
     try:
         pixels = page.get_pixmap(matrix=MUPDF.Matrix(scale, scale), colorspace=MUPDF.csRGB, alpha=False)
         png = encode_rgb(pixels.samples_mv, pixels.width, pixels.height)
-    except (RuntimeError, ValueError) as error:
+    except BROKEN as error:
         raise _unreadable(document.path, page_idx, error) from error
     header = {
         "page": _page_info(document, page, page_idx),
@@ -268,22 +276,42 @@ ANSWERS: dict[str, Callable[[Document, Mapping[str, Any]], Answer]] = {
 
 
 def answer(documents: Documents, request: Mapping[str, Any]) -> Answer:
-    """The reply to one request; a fault travels as data. `retire` asks the client to end this worker."""
+    """The reply to one request; a fault travels as data. `retire` asks the client to end this worker.
+
+    Where memory ran short on the way the answer is void: MuPDF leaves out what it found no room for.
+    """
     path = str(request["path"])
     try:
-        reply = ANSWERS[request["op"]](documents.get(path), request)
+        header, body = ANSWERS[request["op"]](documents.get(path), request)
         documents.trim()
-        return reply
     except EvidenceFault as fault:
-        return {"fault": fault.problems[0]}, b""
-    except MemoryError:
-        problem = _fault("too_large", "the document needs more memory than a page may", path, "Replace it.")
-    except RecursionError:
-        problem = _fault("too_large", "the document is nested too deeply", path, "Replace it.")
-    except Exception as error:  # whatever MuPDF's bindings raise on a broken file costs one request
-        reason = f"the document can't be read: {type(error).__name__}: {_first_line(error)}"
-        problem = _fault("page_unreadable", reason, path, "Repair or replace the file.")
-    return {"fault": problem.problems[0], "retire": True}, b""
+        header, body = {"fault": fault.problems[0]}, b""
+    except (MemoryError, RecursionError):
+        return _too_large(path)
+    except BROKEN as error:
+        reason = f"the document can't be read: {_first_line(error)}"
+        broken = _fault("page_unreadable", reason, path, "Repair or replace the file.")
+        header, body = {"fault": broken.problems[0], "retire": True}, b""
+    peak = _peak_memory()
+    if peak > EXHAUSTED * MAX_MEMORY_BYTES:
+        return _too_large(path)
+    return {**header, "retire": header.get("retire", False) or peak > SWOLLEN * MAX_MEMORY_BYTES}, body
+
+
+def _too_large(path: str) -> Answer:
+    message = f"the document needs more than the {MAX_MEMORY_BYTES // 1024**3} GiB that a page may take"
+    fault = _fault("too_large", message, path, "Replace the file; others are not affected.")
+    return {"fault": fault.problems[0], "retire": True}, b""
+
+
+def _peak_memory() -> int:
+    """The most address space this process ever had, in bytes; 0 where the system does not say (no Linux)."""
+    try:
+        with open("/proc/self/status", "rb") as status:  # noqa: PTH123 - read once a request
+            line = next((line for line in status if line.startswith(b"VmPeak:")), b"VmPeak: 0 kB")
+    except OSError:
+        return 0
+    return int(line.split()[1]) * 1024
 
 
 def serve(connection: socket.socket) -> None:
