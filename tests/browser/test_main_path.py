@@ -1,0 +1,90 @@
+"""The main path in a real browser: from the list to the highlighted words, and back by the URL."""
+
+from __future__ import annotations
+
+import io
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from PIL import Image
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.conftest import PageAt, Serve, WaitForRun
+
+pytestmark = pytest.mark.browser
+
+
+def query(page: Page) -> dict[str, list[str]]:
+    """The URL's parameters."""
+    return parse_qs(urlsplit(page.url).query)
+
+
+def cited_boxes(page: Page) -> Locator:
+    return page.get_by_test_id("ps-box").and_(page.locator("[data-layer=cited]"))
+
+
+def pixels(page: Page, box: Locator) -> list[tuple[int, int, int]]:
+    """What the screen shows inside a box."""
+    place = box.bounding_box()
+    assert place is not None
+    image = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+    x, y = round(place["x"]), round(place["y"])
+    inside = image.crop((x, y, x + round(place["width"]), y + round(place["height"])))
+    flat = inside.tobytes()
+    return [(flat[i], flat[i + 1], flat[i + 2]) for i in range(0, len(flat), 3)]
+
+
+def is_amber(pixel: tuple[int, int, int]) -> bool:
+    """Paper under the amber layer: bright, and clearly less blue than red."""
+    red, green, blue = pixel
+    return red > 200 and green > 160 and red - blue > 40
+
+
+def is_ink(pixel: tuple[int, int, int]) -> bool:
+    return max(pixel) < 110
+
+
+def open_one_of(label: str, page: Page, url: str, wait_for_run: WaitForRun) -> None:
+    """Triage, narrowed to one label by its card; then the second row of the table."""
+    page.goto(url)
+    wait_for_run(page)
+    page.locator(f".st-key-card-{label} button").click()
+    wait_for_run(page)
+    assert query(page)["label"] == [label]
+    page.locator(".stDataFrameGlideDataEditor").first.click(position={"x": 260, "y": 90})
+    wait_for_run(page)
+    page.wait_for_url("**/question?*")
+
+
+def test_from_the_list_to_the_highlighted_words_and_back_by_url(
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
+) -> None:
+    page = page_at(1400, 900)
+    open_one_of("ok", page, serve().url, wait_for_run)
+    expect(page.get_by_test_id("ps-title").nth(1)).to_contain_text("?")
+    first = query(page)["q"]
+
+    page.locator("[class*=st-key-cite-] button").first.click()
+    wait_for_run(page)
+    assert query(page)["cite"] == ["1"]
+    box = cited_boxes(page).first
+    expect(box).to_be_in_viewport(ratio=1)
+    seen = pixels(page, box)
+    assert sum(map(is_amber, seen)) > len(seen) / 2, "the box is not amber"
+    assert sum(map(is_ink, seen)) > len(seen) / 50, "the box lies over no words"
+
+    page.keyboard.press("j")
+    wait_for_run(page)
+    second = query(page)
+    assert second["q"] != first
+    assert second["label"] == ["ok"]
+    assert "cite" not in second
+
+    title = page.get_by_test_id("ps-title").nth(1).inner_text()
+    places = [box.get_attribute("style") for box in page.get_by_test_id("ps-box").all()]
+    page.reload()
+    wait_for_run(page)
+    assert query(page) == second
+    expect(page.get_by_test_id("ps-title").nth(1)).to_have_text(title)
+    expect(page.get_by_test_id("ps-box")).to_have_count(len(places))
+    assert [box.get_attribute("style") for box in page.get_by_test_id("ps-box").all()] == places
