@@ -1,0 +1,241 @@
+"""A question joined with its chunks, gold and places; pages drawn without a real document."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.contracts.records import Chunk, GoldQuestion, GoldSpan, SourceLine, Trace
+from core.errors import EvidenceFault
+from core.evidence.types import DocumentInfo, FoundSpan, PageImage, PageInfo, SpanQuery
+from core.manifest.types import Artifact, Document, Manifest
+from core.services.placer import Placer, Recent
+from core.services.places import blocks, shapes
+from core.services.questions import QuestionView, load_question
+from core.services.spans import PageView, choose, chunk_target, locate_view, targets_of
+from core.traces.canonical import trace_from
+from core.triage.corpus import Corpus
+from core.triage.types import Profile
+
+CHUNKS = {
+    "c1": Chunk("c1", "Use only rosin flux for copper wires.", doc_id="d", section_id="2.26", page_idx=0),
+    "c2": Chunk("c2", "Strip the wire 1/32 inch longer.", doc_id="d", section_id="2.25", page_idx=1),
+    "c3": Chunk("c3", "Elsewhere altogether.", doc_id="other", page_idx=4),
+}
+GOLD = {"Q1": GoldQuestion("Q1", "Which flux?", chunks=("c1",), spans=(GoldSpan("d", 1, "1/32 inch"),))}
+LINE = {
+    "q_id": "Q1",
+    "q": "Which flux for copper wires?",
+    "answer": "Use only rosin flux. Strip 1/16 inch. citations: [c1, c2, c9]",
+    "chunks": [{"id": "c1", "score": 0.9}, {"id": "c3"}],
+    "stages": {"retrieved": [{"id": "c3"}, {"id": "c1"}, {"id": "c2"}]},
+    "citations": [
+        {"chunk_id": "c1"},
+        {"chunk_id": "c2", "quote": "Strip 1/16 inch", "page": 2},
+        {"chunk_id": "c9"},
+    ],
+}
+
+
+def question(**changes: object) -> QuestionView:
+    trace = trace_from({**LINE, **changes}, SourceLine("t.jsonl", 3, 120, 400), run_id="R1")
+    assert isinstance(trace, Trace)
+    corpus = Corpus({chunk_id: chunk.text for chunk_id, chunk in CHUNKS.items()})
+    return load_question(trace, chunks=CHUNKS, gold=GOLD, corpus=corpus, profile=Profile())
+
+
+def test_a_quote_is_the_payloads_own_else_the_chunks_text() -> None:
+    first, second, unknown = question().citations
+    assert (first.quote_from, first.citation.quote) == ("chunk", CHUNKS["c1"].text)
+    assert (second.quote_from, second.citation.quote) == ("payload", "Strip 1/16 inch")
+    assert (unknown.quote_from, unknown.is_resolved, unknown.is_retrieved) == (None, False, False)
+    assert (first.is_retrieved, second.is_retrieved) == (True, False)
+    assert second.citation.page_idx == 1
+
+
+def test_a_candidate_knows_its_rank_before_who_cites_it_and_why_it_is_gold() -> None:
+    stages = {stage.name: stage.candidates for stage in question().stages}
+    c1, c3 = stages["chunks"]
+    assert (c1.was_rank, c1.cited_by, c1.gold) == (2, (1,), "chunk")
+    assert (c3.was_rank, c3.cited_by, c3.gold) == (1, (), None)
+    assert stages["retrieved"][2].gold == "page"
+    assert (c1.candidate.section_id, c1.candidate.page_idx) == ("2.26", 0)
+
+
+def test_the_label_is_the_reports_own() -> None:
+    view = question()
+    assert view.row.label == "generation_drift"
+    assert view.row.signals.numbers_unsupported == ("1/16",)
+
+
+class Source:
+    """A document of three pages that holds every quote on the cited page, two lines of it."""
+
+    def __init__(self) -> None:
+        self.asked: list[SpanQuery] = []
+        self.rendered: list[int] = []
+
+    def document(self, path: Path) -> DocumentInfo:
+        return DocumentInfo(3, ("i", "ii", "1"))
+
+    def locate_many(self, path: Path, queries: Sequence[SpanQuery]) -> list[FoundSpan]:
+        self.asked += queries
+        rects = ((10.0, 10.0, 90.0, 20.0), (10.0, 20.0, 50.0, 30.0))
+        return [FoundSpan("exact", query.cited_page_idx or 0, False, 1.0, rects) for query in queries]
+
+    def render(self, path: Path, page_idx: int) -> PageImage:
+        self.rendered.append(page_idx)
+        page = PageInfo(page_idx, 100.0, 200.0, 0, None, True)
+        return PageImage(b"png", 200, 400, 2.0, page, (2.0, 0.0, 0.0, 2.0, 0.0, 0.0))
+
+
+@pytest.fixture
+def manifest(tmp_path: Path) -> Manifest:
+    (tmp_path / "d.pdf").write_bytes(b"%PDF-1.7")
+    (tmp_path / "notes.md").write_text("notes")
+    documents = (
+        Document("d", Artifact("documents[d]", "d.pdf")),
+        Document("notes", Artifact("documents[notes]", "notes.md"), paged=False),
+        Document("gone", Artifact("documents[gone]", "gone.pdf")),
+    )
+    return Manifest("m", tmp_path, documents=documents)
+
+
+def placed(manifest: Manifest, source: Source, *, page: int | None = None, **choice: object) -> PageView:
+    targets = targets_of(question())
+    chosen = choose(targets, **choice)  # type: ignore[arg-type]
+    assert chosen is not None
+    return locate_view(chosen, targets, manifest=manifest, placer=Placer(source), page=page)
+
+
+def test_the_first_citation_is_shown_when_nothing_is_chosen(manifest: Manifest) -> None:
+    view = placed(manifest, Source())
+    assert (view.target.id, view.page_idx, view.printed, view.page_count) == ("cite:1", 0, "i", 3)
+    assert [span.id for span in view.spans if span.chosen] == ["cite:1"]
+    assert view.spans[-1].chosen
+
+
+def test_a_citation_a_candidate_and_a_gold_span_can_be_chosen(manifest: Manifest) -> None:
+    assert placed(manifest, Source(), cite=2).page_idx == 1
+    assert placed(manifest, Source(), chunk="c2").target.id == "chunk:c2"
+    assert placed(manifest, Source(), chunk="gold:1").target.layer == "gold"
+
+
+def test_only_the_chosen_documents_spans_are_looked_for(manifest: Manifest) -> None:
+    source = Source()
+    placed(manifest, source)
+    assert CHUNKS["c3"].text not in {query.quote for query in source.asked}
+
+
+def test_other_layers_are_those_of_the_shown_page(manifest: Manifest) -> None:
+    layers = {span.layer for span in placed(manifest, Source(), cite=2).spans}
+    assert layers == {"cited", "gold", "retrieved"}
+    assert "gold" not in {span.layer for span in placed(manifest, Source(), cite=1).spans}
+
+
+def test_spans_that_begin_together_share_the_topmost_tag(manifest: Manifest) -> None:
+    tags = [span.tag for span in placed(manifest, Source(), cite=2).spans]
+    assert [tag for tag in tags if tag] == [tags[-1]]
+    assert {"cited 2", "gold", "rank 3"} == set(tags[-1].split(" · "))
+
+
+def test_another_page_of_the_document_keeps_what_was_found(manifest: Manifest) -> None:
+    view = placed(manifest, Source(), page=2)
+    assert (view.page_idx, view.printed, view.spans) == (2, "1", ())
+    assert view.chosen is not None
+    assert view.chosen.page_idx == 0
+
+
+@pytest.mark.parametrize(
+    ("doc_id", "page", "code"),
+    [(None, None, "no_document"), ("else", None, "document_not_listed"), ("gone", None, "missing")],
+)
+def test_a_document_that_cannot_be_shown_is_a_problem_with_a_remedy(
+    manifest: Manifest, doc_id: str | None, page: int | None, code: str
+) -> None:
+    target = chunk_target(Chunk("x", "text", doc_id=doc_id, page_idx=0))
+    view = locate_view(target, (), manifest=manifest, placer=Placer(Source()), page=page)
+    assert view.problem is not None
+    assert (view.problem.code, view.image) == (code, None)
+    assert view.problem.remedy
+    assert view.target.query.quote == "text"
+
+
+def test_a_page_beyond_the_end_says_how_many_there_are(manifest: Manifest) -> None:
+    view = placed(manifest, Source(), page=7)
+    assert view.problem is not None
+    assert view.problem.code == "page_out_of_range"
+    assert "3 pages" in view.problem.message
+    assert view.page_count == 3
+
+
+def test_a_document_without_pages_shows_its_passage(manifest: Manifest) -> None:
+    target = chunk_target(Chunk("x", "a passage", doc_id="notes"))
+    view = locate_view(target, (), manifest=manifest, placer=Placer(Source()))
+    assert (view.text, view.problem, view.page_idx) == ("a passage", None, 0)
+
+
+def test_what_is_known_is_not_asked_again_until_the_file_changes(tmp_path: Path) -> None:
+    path = tmp_path / "d.pdf"
+    path.write_bytes(b"one")
+    source = Source()
+    placer = Placer(source)
+    queries = [SpanQuery("a", 0), SpanQuery("b", 0), SpanQuery("a", 0)]
+    first = placer.locate(path, queries)
+    assert placer.locate(path, queries) == first
+    assert [query.quote for query in source.asked] == ["a", "b"]
+    placer.page(path, 0)
+    placer.page(path, 0)
+    path.write_bytes(b"other")
+    placer.page(path, 0)
+    assert source.rendered == [0, 0]
+
+
+def test_a_lost_file_is_a_fault() -> None:
+    with pytest.raises(EvidenceFault, match="cannot be read"):
+        Placer(Source()).document(Path("/nowhere/at/all.pdf"))
+
+
+def test_the_oldest_unused_value_makes_room() -> None:
+    recent: Recent[int] = Recent(2)
+    recent.put("a", 1)
+    recent.put("b", 2)
+    assert recent.get("a") == 1
+    recent.put("c", 3)
+    assert (recent.get("a"), recent.get("b"), recent.get("c")) == (1, None, 3)
+
+
+def test_a_paragraph_becomes_a_block_with_a_stub_at_each_end() -> None:
+    lines = [
+        (50.0, 0.0, 100.0, 10.0),
+        (0.0, 11.0, 100.0, 21.0),
+        (0.0, 22.0, 98.0, 32.0),
+        (0.0, 33.0, 40.0, 43.0),
+    ]
+    assert blocks(lines) == [(50, 0, 100, 10.5), (0, 10.5, 100, 32.5), (0, 32.5, 40, 43)]
+
+
+def test_cells_of_a_row_and_columns_stay_apart() -> None:
+    cells = [(0.0, 0.0, 20.0, 10.0), (50.0, 0.0, 70.0, 10.0), (0.0, 100.0, 20.0, 110.0)]
+    assert blocks(cells) == cells
+
+
+LINE_BOXES = st.lists(
+    st.tuples(st.integers(0, 80), st.integers(0, 200), st.integers(1, 100), st.integers(5, 15)).map(
+        lambda v: (float(v[0]), float(v[1]), float(v[0] + v[2]), float(v[1] + v[3]))
+    ),
+    max_size=12,
+)
+
+
+@given(LINE_BOXES)
+def test_shapes_stay_on_the_picture_and_lose_no_line(lines: list[tuple[float, float, float, float]]) -> None:
+    image = Source().render(Path("x"), 0)
+    made = shapes(lines, image)
+    for left, top, width, height in made:
+        assert left >= 0 and top >= 0 and left + width <= 100.001 and top + height <= 100.001
+    assert bool(made) == any(line[0] < 100 and line[1] < 200 for line in lines)
