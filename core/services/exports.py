@@ -86,8 +86,7 @@ def jsonl_pieces(frames: Frames) -> Iterator[str]:
 def markdown_pieces(frames: Frames) -> Iterator[str]:
     """The recipe's table of question, label and why, ready to be pasted into an issue."""
     rows = (_report_row(record) for frame in frames for record in records(frame))
-    for line in markdown_table(rows):
-        yield f"{line}\n"
+    yield from markdown_table(rows)
 
 
 #: Kind → how it is written, in the order in which kinds are offered.
@@ -146,5 +145,5 @@ def _cell(value: Any) -> Any:
 
 def _csv_lines(rows: Iterable[Iterable[Any]]) -> str:
     buffer = io.StringIO()
-    csv.writer(buffer, lineterminator="\n").writerows(rows)
+    csv.writer(buffer, lineterminator="\r\n").writerows(rows)  # RFC 4180; so lone \r and \n are quoted
     return buffer.getvalue()

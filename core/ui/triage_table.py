@@ -87,7 +87,7 @@ def show_table(rows: pd.DataFrame, view: ViewState) -> ViewState | None:
     A click on a header sorts in SQL: it changes the URL before the script runs again.
     """
     frame = table_frame(rows)
-    key = f"rows:{view.as_list().link('')}:{len(frame)}"  # a new list never inherits an old selection
+    key = table_key(view, len(frame))
     event = st.container(key="triage-table").dataframe(
         frame,
         hide_index=True,
@@ -104,6 +104,11 @@ def show_table(rows: pd.DataFrame, view: ViewState) -> ViewState | None:
     if not cells or not 0 <= int(cells[0][0]) < len(rows):
         return None
     return opened(rows.iloc[int(cells[0][0])], view)
+
+
+def table_key(view: ViewState, rows: int) -> str:
+    """The table's key: a new list never inherits the selection of an old one."""
+    return f"rows:{view.as_list().link('')}:{rows}"
 
 
 def opened(row: pd.Series[Any], view: ViewState) -> ViewState:

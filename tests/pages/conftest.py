@@ -1,0 +1,104 @@
+"""Pages run by AppTest on small workspaces, with an index that is built beforehand in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+import streamlit as st
+import yaml
+from streamlit.testing.v1 import AppTest
+
+from core.manifest.load import load_manifest
+from core.services.workspace import WORKSPACE_VARIABLE, with_profile
+from core.store.index import build_index
+from core.triage.types import Profile
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+DEMO = CHECKOUT / "data" / "demo"
+
+Open = Callable[..., AppTest]
+MakeWorkspace = Callable[..., Path]
+
+CHUNKS = [
+    {"chunk_id": "c1", "doc_id": "manual", "text": "Change the oil every 15,000 km. Use grade 5W-30."},
+    {"chunk_id": "c2", "doc_id": "manual", "text": "The fuse F12 protects the interior lamps."},
+]
+
+
+def trace(q_id: str, q: str, answer: str, chunks: Sequence[str] = ("c1",), **more: Any) -> dict[str, Any]:
+    """One trace; `more` adds or replaces keys."""
+    found = [{"id": chunk, "section_id": "5.1", "doc_id": "manual"} for chunk in chunks]
+    return {"q_id": q_id, "q": q, "answer": answer, "chunks": found, **more}
+
+
+TRACES = [
+    trace("Q1", "How often is the oil changed?", "Change the oil every 15,000 km. citations: [c1]"),
+    trace("Q2", "Which oil grade is used?", "Use grade 5W-40, 12 litres."),
+    trace("Q3", "Which fuse protects the lamps?", "not in context", ("c2",)),
+]
+
+
+@pytest.fixture
+def make_workspace(tmp_path: Path) -> MakeWorkspace:
+    """`make_workspace(traces, **manifest)`: a workspace of one run R1; a raw `bytes` line stays as it is."""
+
+    def make(traces: Sequence[dict[str, Any] | bytes] | None = TRACES, **manifest: Any) -> Path:
+        folder = tmp_path / "workspace"
+        folder.mkdir()
+        (folder / "chunks.jsonl").write_bytes(_lines(CHUNKS))
+        if traces is not None:
+            (folder / "trace.jsonl").write_bytes(_lines(traces))
+        named = {
+            "manifest_version": "1.0",
+            "name": "Small car",
+            "chunks": {"path": "chunks.jsonl"},
+            "runs": [{"run_id": "R1", "title": "first", "traces": {"path": "trace.jsonl"}}],
+            **manifest,
+        }
+        (folder / "pipeline_manifest.yaml").write_text(yaml.safe_dump(named), encoding="utf-8")
+        return folder
+
+    return make
+
+
+@pytest.fixture
+def open_app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
+    """`open_app(workspace, page="", indexed=True, **url)`: the dashboard after its first script run."""
+    monkeypatch.setenv("PROOFSPAN_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("PROOFSPAN_CONFIG_DIR", str(tmp_path / "config"))
+
+    def start(
+        workspace: Path = DEMO,
+        *,
+        page: str = "",
+        indexed: bool = True,
+        profile: Profile | None = None,
+        **url: Any,
+    ) -> AppTest:
+        monkeypatch.setenv(WORKSPACE_VARIABLE, str(workspace))
+        if indexed:
+            build_index(with_profile(load_manifest(workspace), profile), cache_dir=tmp_path / "cache")
+        app = AppTest.from_file(str(CHECKOUT / "app.py"), default_timeout=20)
+        for name, value in url.items():
+            app.query_params[name] = value
+        if page:
+            app.switch_page(page)
+        return app.run()
+
+    yield start
+    st.cache_resource.clear()
+
+
+def _lines(records: Sequence[dict[str, Any] | bytes]) -> bytes:
+    return b"".join(
+        (record if isinstance(record, bytes) else orjson.dumps(record)) + b"\n" for record in records
+    )
+
+
+def shown(app: AppTest) -> str:
+    """All the text that our own elements put on the page."""
+    return "\n".join(str(element.proto.body) for element in app.main.get("html"))

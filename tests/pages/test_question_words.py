@@ -1,0 +1,169 @@
+"""What the Question page says, in words."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.contracts.records import Candidate, Citation
+from core.evidence.types import Difference, FoundSpan, Place, SpanQuery
+from core.services.questions import CandidateView, CitationView, StageView
+from core.services.spans import PageView, Target
+from core.ui import question_words
+from core.ui.candidate_table import candidate_frame
+
+MISQUOTE = (Difference("1/16", "1/32", "number"),)
+
+
+def citation(number: int = 1, **changes: object) -> CitationView:
+    cited = Citation(number=number, chunk_id="c", doc_id="manual", page_idx=65)
+    return CitationView(
+        cited, **({"quote_from": "payload", "is_retrieved": True, "is_resolved": True} | changes)
+    )  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("view", "found", "words"),
+    [
+        (citation(), FoundSpan("exact", 65, False, 1.0), "1 · exact · p. 66"),
+        (
+            citation(2),
+            FoundSpan("fuzzy", 65, False, 0.97, differences=MISQUOTE),
+            "2 · fuzzy 0.97 · says 1/16, page says 1/32",
+        ),
+        (citation(3), FoundSpan("not_found", None, False, 0.0), "3 · not found on this page · p. 66"),
+        (
+            citation(4, is_retrieved=False),
+            FoundSpan("exact", 66, True, 1.0),
+            "4 · exact · p. 67 · not retrieved",
+        ),
+        (citation(5), None, "5 · p. 66 · manual"),
+        (citation(6, quote_from=None, is_resolved=False), None, "6 · not resolved · p. 66 · manual"),
+    ],
+)
+def test_a_badge_says_how_sure_and_what_differs(
+    view: CitationView, found: FoundSpan | None, words: str
+) -> None:
+    assert question_words.badge(view, found) == words
+
+
+def shown(found: FoundSpan | None, *, cited: int | None = 65, printed: str | None = None) -> PageView:
+    target = Target("cite:1", "cited", "cited 1", "manual", SpanQuery("quote", cited))
+    page_idx = found.page_idx if found and found.page_idx is not None else cited
+    known = {"cite:1": found} if found else {}
+    return PageView(target, page_idx=page_idx, page_count=152, printed=printed, found=known)
+
+
+def said(view: PageView, *, answer: str = "", quote_from: str = "payload") -> str:
+    pieces = question_words.finding_pieces(view, answer=answer, quote_from=quote_from)
+    return "".join(piece.text for piece in pieces)
+
+
+def test_a_place_names_the_index_the_page_and_the_printed_label_where_there_is_one() -> None:
+    assert question_words.place_words(shown(None)) == "page_idx 65 · PDF page 66 of 152"
+    assert question_words.place_words(shown(None, printed="2-26")).endswith(" · printed 2-26")
+    assert question_words.place_words(shown(None, cited=0)).startswith("page_idx 0 · PDF page 1")
+
+
+def test_a_misquoted_figure_is_said_of_the_answer_only_where_the_answer_says_it() -> None:
+    view = shown(FoundSpan("fuzzy", 65, False, 0.97, differences=MISQUOTE))
+    assert "The answer says 1/16, the page says 1/32." in said(view, answer="Strip 1/16 inch.")
+    assert "The quote says 1/16, the page says 1/32." in said(view, answer="Strip 11/16 inch.")
+    assert "The chunk says 1/16" in said(view, quote_from="chunk")
+
+
+def test_numbers_are_named_before_words_and_a_missing_side_is_said() -> None:
+    differences = (Difference("solder", "", "word"), Difference("", "2.5", "number"))
+    words = said(shown(FoundSpan("fuzzy", 65, False, 0.9, differences=differences)))
+    assert words.index("leaves out a word, the page says 2.5") < words.index(
+        "solder, the page has nothing there"
+    )
+
+
+def test_a_text_on_another_page_and_one_that_is_nowhere_are_told_apart() -> None:
+    moved = said(shown(FoundSpan("exact", 66, True, 1.0)))
+    assert "Cited is page_idx 65; the text stands on page_idx 66." in moved
+    nowhere = said(shown(FoundSpan("not_found", None, False, 0.0)))
+    assert nowhere.startswith("Not found")
+    assert "page_idx 65 is shown because it is the cited one" in nowhere
+
+
+def test_other_places_of_the_same_text_are_named() -> None:
+    assert "also stands on page_idx 3." in said(
+        shown(FoundSpan("exact", 65, False, 1.0, alternatives=(Place(3, ()),)))
+    )
+
+
+def test_without_a_quote_the_reason_is_said() -> None:
+    assert "no text to look for" in said(shown(None))
+
+
+def test_marks_may_overlap_and_a_number_outweighs_its_phrase() -> None:
+    pieces = question_words.answer_pieces(
+        "Strip 1/16 inch [c1].",
+        phrases=[(0, 15)],
+        unsupported=[(6, 10)],
+        numbers_after={15: [2]},
+        instead={(17, 19): 1},
+        chosen=1,
+    )
+    assert [(piece.text, piece.kind) for piece in pieces] == [
+        ("Strip ", "phrase"),
+        ("1/16", "unsupported"),
+        (" inch", "phrase"),
+        ("2", "number"),
+        (" [", "plain"),
+        ("1", "number-chosen"),
+        ("].", "plain"),
+    ]
+
+
+RANGES = st.lists(
+    st.tuples(st.integers(0, 30), st.integers(0, 30)).map(lambda r: (min(r), max(r))), max_size=4
+)
+
+
+@given(st.text(max_size=30), RANGES, RANGES)
+def test_marking_never_changes_the_text(
+    answer: str, phrases: list[tuple[int, int]], unsupported: list[tuple[int, int]]
+) -> None:
+    pieces = question_words.answer_pieces(answer, phrases=phrases, unsupported=unsupported)
+    assert "".join(piece.text for piece in pieces) == answer
+
+
+def candidate(rank: int, **changes: object) -> CandidateView:
+    made = Candidate(f"c{rank}", rank, **changes)  # type: ignore[arg-type]
+    return CandidateView(made, was_rank=None, cited_by=(1, 3), gold="page")
+
+
+def test_a_table_shows_features_pre_and_post_scores_as_numbers_of_their_own() -> None:
+    stage = StageView(
+        "reranked",
+        (
+            candidate(1, text="a\nb", page_idx=0, score=0.5, features={"bm25": 8.3, "note": "x", "score": 1}),
+            candidate(2, pre_score={"dense": 0.9}, post_score={"ce": math.inf}),
+        ),
+    )
+    frame = candidate_frame(stage)
+    assert list(frame.columns) == [
+        "rank",
+        "chunk",
+        "page",
+        "score",
+        "marks",
+        "bm25",
+        "feature score",
+        "pre dense",
+    ]
+    first = frame.iloc[0]
+    assert (first["chunk"], first["page"], first["marks"]) == ("a b", 1, "cited 1, 3 · gold page")
+    assert frame.iloc[1]["chunk"] == "(no such chunk: c2)"
+
+
+def test_a_producer_with_a_thousand_features_does_not_hide_the_text() -> None:
+    features = {f"f{place}": place for place in range(1_000)}
+    frame = candidate_frame(StageView("chunks", (candidate(1, text="t", features=features),)))
+    assert len(frame.columns) < 20

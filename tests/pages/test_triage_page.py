@@ -1,0 +1,213 @@
+"""Triage by AppTest: cards filter, the URL rules, and every kind of bad input has its own panel."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.store.filters import Filter
+from core.triage.types import Profile
+from core.ui.state import ViewState
+from core.ui.triage_table import table_key
+from tests.pages.conftest import TRACES, MakeWorkspace, Open, shown, trace
+
+
+def cards(app: AppTest) -> dict[str, str]:
+    """Label → the count on its card."""
+    buttons = [button for button in app.button if str(button.key).startswith("card-")]
+    return {str(button.key).removeprefix("card-"): button.label.split("**")[1] for button in buttons}
+
+
+def labels(app: AppTest) -> list[str]:
+    """The labels of the table's rows, in order."""
+    return [chips[0] for chips in app.dataframe[0].value["label"]]
+
+
+def test_the_demo_opens_on_its_latest_run_with_counts_and_the_worst_first(open_app: Open) -> None:
+    app = open_app()
+    assert not app.exception
+    assert "R002 · 14 questions · template seed" in shown(app)
+    assert sum(int(count) for count in cards(app).values()) == 14
+    assert "14 of 14 questions · worst first" in shown(app)
+    order = ["generation_drift", "retrieval_drift", "refusal_suspect", "refusal_ok", "ok"]
+    assert labels(app) == sorted(labels(app), key=order.index)
+
+
+def test_a_card_filters_and_a_second_click_takes_the_filter_away(
+    make_workspace: MakeWorkspace, open_app: Open
+) -> None:
+    app = open_app(make_workspace())
+    assert cards(app) == {
+        "generation_drift": "1",
+        "retrieval_drift": "0",
+        "refusal_suspect": "1",
+        "refusal_ok": "0",
+        "ok": "1",
+    }
+    app.button("card-ok").click().run()
+    assert app.query_params["label"] == "ok"
+    assert labels(app) == ["ok"]
+    assert "1 of 3 questions: ok · worst first" in shown(app)
+    assert cards(app)["generation_drift"] == "1", "the other cards still say what a click on them would show"
+    app.button("card-ok").click().run()
+    assert "label" not in app.query_params
+    assert len(labels(app)) == 3
+
+
+def test_search_and_value_filters_land_in_the_url_and_in_the_sentence(
+    make_workspace: MakeWorkspace, open_app: Open
+) -> None:
+    app = open_app(make_workspace())
+    app.text_input("search").set_value("oil").run()
+    assert app.query_params["text"] == "oil"
+    assert "2 of 3 questions: answer or question contains “oil”" in shown(app)
+    app.selectbox("filter-unsupported").set_value(True).run()
+    assert app.query_params["unsupported"] == "yes"
+    assert labels(app) == ["generation_drift"]
+    assert "12" in list(app.dataframe[0].value["numbers"][0])
+
+
+def test_a_shared_link_shows_the_same_view(make_workspace: MakeWorkspace, open_app: Open) -> None:
+    app = open_app(make_workspace(), label=["ok", "refusal_suspect"], sort="question", desc="yes", text="the")
+    assert labels(app) == ["refusal_suspect", "ok"]
+    assert app.text_input("search").value == "the"
+    assert "questions Z to A" in shown(app)
+
+
+def test_what_an_address_gets_wrong_is_said_and_the_rest_is_shown(
+    make_workspace: MakeWorkspace, open_app: Open
+) -> None:
+    app = open_app(make_workspace(), run="R9", label="bad", at="-3", sort="price")
+    assert not app.exception
+    assert "There is no run &quot;R9&quot; in this workspace; showing R1." in shown(app)
+    assert shown(app).count("In the address,") == 3
+    assert len(labels(app)) == 3
+
+
+def test_a_page_beyond_the_end_is_the_last_page(make_workspace: MakeWorkspace, open_app: Open) -> None:
+    many = [trace(f"Q{number:03}", f"oil question {number}?", "not in context") for number in range(120)]
+    app = open_app(make_workspace(many), at="99")
+    assert len(labels(app)) == 20, "120 rows in pages of 50"
+
+
+def test_a_filter_that_nothing_passes_offers_the_way_back(
+    make_workspace: MakeWorkspace, open_app: Open
+) -> None:
+    app = open_app(make_workspace(), text="zebra")
+    assert "No question matches this filter." in shown(app)
+    assert not app.dataframe
+    app.button("show-all").click().run()
+    assert len(labels(app)) == 3
+
+
+def test_a_run_without_template_offers_the_profile_that_fits(
+    make_workspace: MakeWorkspace, open_app: Open
+) -> None:
+    plain = [
+        trace("Q1", "How often is the oil changed?", "Change the oil every 15,000 km."),
+        trace("Q2", "Which oil grade is used?", "I don't know."),
+    ]
+    folder = make_workspace(plain)
+    app = open_app(folder)
+    assert cards(app)["generation_drift"] == "2"
+    assert "These labels say little: no answer follows the template." in shown(app)
+    assert "triage:\n  template: none\n" in app.code[0].value
+    open_app(folder, profile=Profile("none", ("i don't know",)))
+    app.button("apply-profile").click().run()
+    assert app.query_params["template"] == "none"
+    assert cards(app) | {"ok": "1", "refusal_suspect": "1", "generation_drift": "0"} == cards(app)
+    assert "not with the manifest&#x27;s template seed" in shown(app)
+    app.button("own-profile").click().run()
+    assert "template" not in app.query_params
+
+
+def test_unreadable_lines_are_counted_beside_the_sentence(
+    make_workspace: MakeWorkspace, open_app: Open
+) -> None:
+    app = open_app(make_workspace([*TRACES, b"{not json", b'"neither"']))
+    links = [link.proto.label for link in app.main.get("page_link")]
+    assert links == [":red[2 lines of this run could not be read.]"]
+    assert len(labels(app)) == 3
+
+
+def test_without_its_chunks_a_run_has_rows_but_no_labels_and_says_why(
+    make_workspace: MakeWorkspace, open_app: Open
+) -> None:
+    folder = make_workspace()
+    (folder / "chunks.jsonl").unlink()
+    app = open_app(folder)
+    assert not app.exception
+    assert "chunks.jsonl" in shown(app)
+    assert labels(app) == ["no label"] * 3
+    assert set(cards(app).values()) == {"0"}
+
+
+def test_a_stored_report_without_traces_opens_too(make_workspace: MakeWorkspace, open_app: Open) -> None:
+    folder = make_workspace(None, runs=[{"run_id": "R1", "report": {"path": "report.jsonl"}}])
+    (folder / "report.jsonl").write_text(
+        '{"q": "Which oil?", "label": "ok", "why": "stored", "chunks": [], "citations_in_answer": []}\n'
+    )
+    app = open_app(folder)
+    assert not app.exception
+    assert labels(app) == ["ok"]
+
+
+@pytest.mark.parametrize(
+    ("manifest", "told"),
+    [
+        ("name: [", "pipeline_manifest.yaml"),
+        ("\tname: x\n", "tab"),
+        ('manifest_version: "1.0"\nname: none yet\nruns: []\n', "lists no run yet"),
+    ],
+)
+def test_a_manifest_that_cannot_be_used_is_a_panel_with_place_and_remedy(
+    tmp_path: Path, open_app: Open, manifest: str, told: str
+) -> None:
+    (tmp_path / "pipeline_manifest.yaml").write_text(manifest)
+    app = open_app(tmp_path, indexed=False)
+    assert not app.exception
+    assert told in shown(app)
+    assert "What to do" in shown(app)
+
+
+def test_an_index_that_is_missing_is_built_beside_the_page(
+    make_workspace: MakeWorkspace, open_app: Open
+) -> None:
+    app = open_app(make_workspace(), indexed=False)
+    for _ in range(20):
+        if app.dataframe:
+            break
+        app.run()
+    assert len(labels(app)) == 3
+
+
+def test_hostile_text_reaches_the_table_as_text(make_workspace: MakeWorkspace, open_app: Open) -> None:
+    hostile = "<img src=x onerror=alert(1)> ![a](http://canary/x.png) **b**"
+    app = open_app(make_workspace([trace("Q1", hostile, hostile, chunks=("c1",))], name=hostile))
+    assert not app.exception
+    assert app.dataframe[0].value["question"][0] == hostile
+    assert "<img" not in shown(app)
+
+
+def select_cell(app: AppTest, row: int) -> None:
+    """What the browser sends when a cell is clicked."""
+    key = table_key(ViewState(filter=Filter(run="R1")), 3)
+    app.session_state[key] = {"selection": {"rows": [], "columns": [], "cells": [(row, "question")]}}
+    app.run()
+
+
+def test_a_click_on_a_row_opens_its_question(make_workspace: MakeWorkspace, open_app: Open) -> None:
+    app = open_app(make_workspace())
+    select_cell(app, 1)
+    assert app.query_params["q"] == "Q3"
+    assert not app.exception
+
+
+def test_a_selection_beyond_the_rows_opens_nothing(make_workspace: MakeWorkspace, open_app: Open) -> None:
+    app = open_app(make_workspace())
+    select_cell(app, 7)
+    assert not app.exception
+    assert "q" not in app.query_params
+    assert len(labels(app)) == 3

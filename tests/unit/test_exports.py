@@ -1,0 +1,120 @@
+"""Files of what is shown: nothing lost, nothing that a spreadsheet would run."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import orjson
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.cli.export_cmd import command
+from core.services.exports import COLUMNS, EXPORTS, csv_pieces, jsonl_pieces, markdown_pieces
+from tests.unit.store_workspace import trace, write_workspace
+
+ROW: dict[str, object] = dict.fromkeys(COLUMNS) | {
+    "run_id": "R1",
+    "q_id": "Q1",
+    "q": "Which flux?",
+    "answer": "rosin",
+    "label": "ok",
+    "why": "fine",
+    "docs": ["manual", "bulletin"],
+    "cited": 2.0,
+    "answer_coverage": 0.5,
+    "numbers_unsupported": [],
+    "line": 7,
+}
+
+
+def frame(**changes: object) -> pd.DataFrame:
+    return pd.DataFrame([{**ROW, **changes}], columns=list(COLUMNS))
+
+
+def read_csv(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text, newline="")))
+
+
+def test_csv_holds_every_column_with_lists_joined_and_nothing_for_what_is_missing() -> None:
+    (row,) = read_csv("".join(csv_pieces([frame()])))
+    assert tuple(row) == COLUMNS
+    assert (row["docs"], row["cited"], row["latency_ms"]) == ("manual; bulletin", "2", "")
+
+
+@pytest.mark.parametrize("start", ["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\rx"])
+def test_text_that_a_spreadsheet_would_run_gets_a_quote(start: str) -> None:
+    (row,) = read_csv("".join(csv_pieces([frame(q=start, suspicions=[start])])))
+    assert row["q"].startswith("'")
+    assert row["suspicions"].startswith("'")
+
+
+@given(st.text(st.characters(exclude_categories=("Cs",)), max_size=40))
+def test_no_cell_of_text_begins_as_a_formula(text: str) -> None:
+    (row,) = read_csv("".join(csv_pieces([frame(answer=text)])))
+    assert row["answer"].removeprefix("'") == text.removeprefix("'")
+    assert not row["answer"].startswith(("=", "+", "-", "@", "\t", "\r"))
+
+
+def test_jsonl_keeps_lists_and_nulls_and_sorts_its_keys() -> None:
+    (line,) = "".join(jsonl_pieces([frame()])).splitlines()
+    record = orjson.loads(line)
+    assert list(record) == sorted(COLUMNS)
+    assert (record["docs"], record["cited"], record["latency_ms"]) == (["manual", "bulletin"], 2, None)
+
+
+def test_markdown_is_the_recipes_table() -> None:
+    text = "".join(markdown_pieces([frame(q="a|b\nc" + "x" * 60), frame(label=None, why=None)]))
+    assert text == (
+        "| q | label | why |\n|---|---|---|\n"
+        f"| a\\|b c{'x' * 55}… | **ok** | fine |\n"
+        "| Which flux? | **no label** |  |\n"
+    )
+
+
+def test_an_empty_list_is_a_file_with_its_header() -> None:
+    assert "".join(csv_pieces([])) == ",".join(COLUMNS) + "\r\n"
+    assert "".join(jsonl_pieces([])) == ""
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    records = [trace("Q1"), trace("Q2", answer="5 litres"), trace("Q3", answer="not in context")]
+    return write_workspace(tmp_path / "workspace", {"R1": records, "R2": [trace("Q9")]}).folder
+
+
+def export(workspace: Path, tmp_path: Path, kind: str, *options: str) -> str:
+    cache = ["--cache-dir", str(tmp_path / "cache")]
+    output = tmp_path / f"out.{kind}"
+    result = CliRunner().invoke(
+        command, [kind, str(workspace), *cache, "-o", str(output), *options], catch_exceptions=False
+    )
+    assert result.exit_code == 0, result.output
+    return output.read_bytes().decode()
+
+
+def test_the_command_writes_the_latest_run_worst_first(workspace: Path, tmp_path: Path) -> None:
+    rows = read_csv(export(workspace, tmp_path, "csv", "--run", "R1"))
+    assert [row["q_id"] for row in rows] == ["Q2", "Q3", "Q1"]
+    assert [row["q_id"] for row in read_csv(export(workspace, tmp_path, "csv"))] == ["Q9"]
+
+
+def test_the_command_takes_the_filters_of_the_page(workspace: Path, tmp_path: Path) -> None:
+    options = ("--run", "R1", "--label", "generation_drift", "--unsupported", "--text", "litres")
+    rows = [orjson.loads(line) for line in export(workspace, tmp_path, "jsonl", *options).splitlines()]
+    assert [(row["q_id"], row["numbers_unsupported"]) for row in rows] == [("Q2", ["5"])]
+
+
+def test_the_command_reads_with_another_profile(workspace: Path, tmp_path: Path) -> None:
+    text = export(workspace, tmp_path, "markdown", "--run", "R1", "--template", "none", "--refusal", "not in")
+    assert text.count("**generation_drift**") <= 1
+    assert "refusal_suspect" in text
+
+
+@pytest.mark.parametrize("kind", list(EXPORTS))
+def test_the_same_list_gives_the_same_bytes(kind: str, workspace: Path, tmp_path: Path) -> None:
+    assert export(workspace, tmp_path, kind) == export(workspace, tmp_path, kind)

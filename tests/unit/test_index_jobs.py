@@ -1,0 +1,92 @@
+"""An index build as a process of its own: progress, failure, and no process started twice."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from core.services import indexing
+from core.services.indexing import IndexJob, IndexJobs, JobProgress, index_command
+from core.triage.types import Profile
+
+STEP = '{"event": "progress", "run_id": "R1", "done": 5, "total": 10, "rows": 3}'
+
+
+def python(script: str) -> list[str]:
+    return [sys.executable, "-c", script]
+
+
+def ended(job: IndexJob) -> IndexJob:
+    job.wait(10)
+    assert not job.is_running
+    return job
+
+
+def test_progress_is_read_from_json_lines_between_words_for_people() -> None:
+    job = ended(IndexJob(python(f"print('hello'); print('''{STEP}'''); print('{{}}'); print('[1')")))
+    assert job.failure is None
+    assert job.progress == JobProgress("R1", 5, 10, 3)
+    assert job.progress.share == 0.5
+
+
+@pytest.mark.parametrize("status", [0, 1])
+def test_findings_are_no_failure(status: int) -> None:
+    assert ended(IndexJob(python(f"import sys; sys.exit({status})"))).failure is None
+
+
+def test_a_failure_says_what_the_process_said() -> None:
+    job = ended(IndexJob(python("import sys; print('error: no room left', file=sys.stderr); sys.exit(2)")))
+    assert job.failure == "error: no room left"
+
+
+def test_a_process_that_is_killed_has_failed_too() -> None:
+    job = ended(IndexJob(python("import os; os.kill(os.getpid(), 9)")))
+    assert job.failure == "The process ended with status -9 and said nothing."
+
+
+def test_one_key_has_one_process() -> None:
+    jobs = IndexJobs()
+    sleeping = python("import time; time.sleep(0.5)")
+    first = jobs.ensure("R1", lambda: sleeping)
+    assert first is not None
+    assert jobs.ensure("R1", lambda: sleeping) is first
+    ended(first)
+    assert jobs.ensure("R1", lambda: pytest.fail("nothing is left to do")) is None
+
+
+def test_a_failed_job_waits_for_forget() -> None:
+    jobs = IndexJobs()
+    failing = python("raise SystemExit(2)")
+    first = jobs.ensure("R1", lambda: failing)
+    assert first is not None
+    ended(first)
+    assert jobs.ensure("R1", lambda: failing) is first
+    jobs.forget()
+    second = jobs.ensure("R1", lambda: failing)
+    assert second is not None
+    assert second is not first
+    ended(second)
+
+
+def test_what_changed_again_later_is_indexed_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(indexing, "REST_SECONDS", 0.0)
+    jobs = IndexJobs()
+    first = jobs.ensure("R1", lambda: python("pass"))
+    assert first is not None
+    ended(first)
+    second = jobs.ensure("R1", lambda: python("import time; time.sleep(0.3)"))
+    assert second is not None
+    assert second is not first
+    ended(second)
+
+
+def test_the_command_names_runs_cache_and_profile() -> None:
+    command = index_command(
+        Path("/w"), runs=["R1"], profile=Profile("none", ("no idea", "unknown")), cache_dir=Path("/c")
+    )
+    assert command[1:] == [
+        *("-m", "core.cli", "index", "/w", "--progress-json", "--cache-dir", "/c", "--run", "R1"),
+        *("--template", "none", "--refusal", "no idea", "--refusal", "unknown"),
+    ]
