@@ -6,6 +6,7 @@ import hashlib
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -133,10 +134,11 @@ class Builder:
         size = before.size
         target = segment_bytes(size)
         line = kept[-1].line + kept[-1].lines if kept else 1
-        if not kept and foreign_file(path, file=plan.source.file):
-            cuts: Iterator[Range] = iter([Range(0, size, 1, 1)])
-        else:
-            cuts = cut(path, start=start, line=line, end=size, target=target, final=plan.source.is_final)
+        cuts = cut(path, start=start, line=line, end=size, target=target, final=plan.source.is_final)
+        first = next(cuts, None)
+        if first and not kept and foreign_file(path, file=plan.source.file):
+            first, cuts = Range(0, size, 1, 1), iter(())
+        cuts = chain([first] if first else [], cuts)
         workers = self._worker_count(size - start)
         found = self._watched(index_ranges(source, labeller, cuts, workers=workers), kept, size)
         segments = (*kept, *sorted(found, key=lambda segment: segment.start))

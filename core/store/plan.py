@@ -99,7 +99,8 @@ def _compare(
     if source.path is not None and earlier.source is not None:
         change = change_since(source.path, earlier.source)
         if change == "grown" and not source.is_final:
-            return "growing", "the trace file has grown", True
+            # Without a single trace so far, what kind of file it is may have to be judged again.
+            return "growing", "the trace file has grown", earlier.rows > 0
         if change != "same":
             return "stale", _REASONS[change], False
     if _report_changed(earlier, report):
