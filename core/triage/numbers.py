@@ -3,7 +3,8 @@
 A number is compared by its value as written in digits: `12,645`, `12 645` (no-break or thin space) and
 `12645` are the same, so are `24.60` and `24.6`, `007` and `7`. Signs, currencies, units and the percent sign
 are left out, since tables write them elsewhere ("(5.2)", a column headed "%"). `1/16` is one number, `½` is
-`1/2`; a range is two numbers; `4.2.1` is compared as it stands.
+`1/2`; a range is two numbers; `4.2.1` is compared as it stands. `12.0` is `12`, but `3.0` is not a bare `3`,
+which stands on every page.
 
 Of an answer, these are not looked for, since they claim no figure:
 - ids and references: the citation line, bracketed chunk ids, `[3]`, and what follows "page", "step",
@@ -65,7 +66,7 @@ class Number:
 
 
 def evidence_values(text: str) -> set[str]:
-    """Every value that stands in a text, read generously: of `4.2.1` its parts as well, of `.5` also 5."""
+    """Every value in a text, read generously: of `4.2.1` its parts too, of `.5` and `5.0` also 5."""
     found: set[str] = set()
     for run in _runs(text):
         if run.isdecimal() and run.isascii():
@@ -88,10 +89,12 @@ def _values_in(run: str) -> Iterator[str]:
     """The values in one such piece, which may also be mere punctuation."""
     for match in _WITHIN_RUN.finditer(run):
         written = match[0]
-        yield from _values(written)
-        if "." in written and written.count(".") > 1:
+        for value in _values(written):
+            yield value
+            yield value.removesuffix(".0")
+        if written.count(".") > 1:
             yield from map(_plain, written.split("."))
-        elif run[match.start() - 1 : match.start()] == "." and "." not in written:
+        elif "." not in written and run[match.start() - 1 : match.start()] == ".":
             yield from _values("." + written)
 
 
@@ -172,12 +175,15 @@ def _values(written: str) -> list[str]:
 
 
 def _plain(digits: str) -> str:
-    """Without leading zeros and without trailing zeros after the decimal point; `4.2.1` stays as it is."""
+    """Without leading zeros, nor trailing ones after the decimal point but in `3.0`; `4.2.1` as it is."""
     whole, point, part = digits.partition(".")
     if "." in part:
         return digits
-    part = part.rstrip("0") if point else ""
-    return f"{whole.lstrip('0') or '0'}.{part}" if part else whole.lstrip("0") or "0"
+    whole = whole.lstrip("0") or "0"
+    shown = part.rstrip("0")
+    if point and part and not shown and len(whole) == 1:
+        return f"{whole}.0"
+    return f"{whole}.{shown}" if shown else whole
 
 
 def _scaled(value: str, scale: re.Match[str] | None) -> tuple[str, ...]:

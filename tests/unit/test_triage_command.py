@@ -1,0 +1,216 @@
+"""`proofspan triage` from the outside: files in, files and exit status out."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from core.cli import group
+from core.cli.triage_cmd import command
+from core.errors import InputFault
+
+CHUNKS = [
+    {"id": "p1#1", "text": "X is a constrained mapping over sets."},
+    {"id": "p2#1", "text": "Wholly unrelated gardening advice."},
+]
+TRACES: list[dict[str, Any]] = [
+    {
+        "q": "What is X?",
+        "chunks": [{"id": "p1#1"}],
+        "answer": "X is a constrained mapping. citations: [p1#1]",
+    },
+    {"q": "What is Z?", "chunks": [{"id": "p1#1"}], "answer": "not in context"},
+    {"q": "Which mapping is X?", "chunks": [{"id": "p1#1"}], "answer": "X is a constrained mapping."},
+    {
+        "q": "Which mapping is X?",
+        "q_id": "Q4",
+        "seed": 1,
+        "chunks": [{"id": "p2#1"}],
+        "answer": "a. citations: []",
+    },
+]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "chunks.json").write_text(json.dumps(CHUNKS), encoding="utf-8")
+    write_lines(tmp_path / "trace.jsonl", TRACES)
+    return tmp_path
+
+
+def write_lines(path: Path, records: list[dict[str, Any]]) -> None:
+    path.write_text("\n".join(json.dumps(record) for record in records), encoding="utf-8")
+
+
+def triage(folder: Path, *options: str, traces: str = "trace.jsonl", chunks: str = "chunks.json") -> Result:
+    output = () if "-o" in options else ("-o", str(folder / "report.jsonl"))
+    paths = [str(folder / traces), str(folder / chunks)]
+    return CliRunner().invoke(command, [*paths, *output, *options])
+
+
+def fault(result: Result) -> InputFault:
+    assert isinstance(result.exception, InputFault), result.output
+    return result.exception
+
+
+def report(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / "report.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+def test_the_recipes_pass_criteria_hold(folder: Path) -> None:
+    assert triage(folder).exit_code == 0
+    rows = report(folder)
+    assert [row["label"] for row in rows] == [
+        "retrieval_drift",
+        "refusal_ok",
+        "generation_drift",
+        "retrieval_drift",
+    ]
+    assert rows[0]["suspicions"] == ["query_terms_too_few"]
+    assert ["q_id" in row for row in rows] == [False, False, False, True]
+    assert [row.get("seed") for row in rows] == [None, None, None, 1]
+
+
+def test_the_same_files_give_the_same_bytes_to_file_and_stdout(folder: Path) -> None:
+    triage(folder)
+    first = (folder / "report.jsonl").read_bytes()
+    triage(folder)
+    assert (folder / "report.jsonl").read_bytes() == first
+    assert triage(folder, "-o", "-").stdout_bytes == first
+    assert sorted(path.name for path in folder.iterdir()) == ["chunks.json", "report.jsonl", "trace.jsonl"]
+
+
+def test_counts_stand_beside_the_profile_on_stderr(folder: Path) -> None:
+    result = triage(folder, "--template", "none", "--refusal", "no idea", "--refusal", "not in context")
+    assert 'template none · refusal "no idea", "not in context"' in result.stderr
+    assert "4 questions" in result.stderr
+    assert result.stdout == ""
+
+
+def test_markdown_is_the_recipes_table(folder: Path) -> None:
+    triage(folder, "--markdown", str(folder / "report.md"))
+    lines = (folder / "report.md").read_text(encoding="utf-8").splitlines()
+    assert lines[:3] == [
+        "| q | label | why |",
+        "|---|---|---|",
+        "| What is X? | **retrieval_drift** | evidence lacks query terms |",
+    ]
+    assert len(lines) == 2 + len(TRACES)
+
+
+def test_line_issues_are_named_and_the_rest_is_labelled(folder: Path) -> None:
+    lines = [
+        json.dumps(TRACES[0]),
+        "{not json",
+        json.dumps({"q": "x", "answer": None}),
+        json.dumps(TRACES[1]),
+    ]
+    (folder / "trace.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    result = triage(folder)
+    assert result.exit_code == 1
+    assert [row["q"] for row in report(folder)] == ["What is X?", "What is Z?"]
+    for number in (2, 3):
+        assert f"{folder / 'trace.jsonl'}:{number}: " in result.stderr
+    assert "answer is null" in result.stderr
+
+
+def test_an_absent_template_comes_with_the_command_that_fits(folder: Path) -> None:
+    write_lines(folder / "trace.jsonl", [TRACES[2], {**TRACES[2], "answer": "I don't know."}])
+    result = triage(folder)
+    assert result.exit_code == 0
+    assert "template_absent" in result.stderr
+    assert "--template none --refusal 'i don'\"'\"'t know'" in result.stderr
+    again = triage(folder, "--template", "none", "--refusal", "i don't know")
+    assert "template_absent" not in again.stderr
+    assert [row["label"] for row in report(folder)] == ["ok", "refusal_suspect"]
+
+
+def test_a_repeated_question_is_marked(folder: Path) -> None:
+    write_lines(folder / "trace.jsonl", [TRACES[2], TRACES[2]])
+    triage(folder)
+    assert [row["suspicions"] for row in report(folder)] == [[], ["duplicate_question"]]
+
+
+def test_json_summary(folder: Path) -> None:
+    with (folder / "trace.jsonl").open("a", encoding="utf-8") as stream:
+        stream.write("\nnonsense")
+    result = triage(folder, "--json")
+    summary = json.loads(result.stdout)
+    assert result.exit_code == 1
+    assert summary["labels"]["retrieval_drift"] == 2
+    assert summary["traces"] == 4
+    assert summary["profile"] == {"template": "seed", "refusal": ["not in context"]}
+    assert [issue["where"].rsplit(":", 1)[1] for issue in summary["line_issues"]] == ["5"]
+
+
+def test_packed_traces_are_read(folder: Path) -> None:
+    packed = gzip.compress((folder / "trace.jsonl").read_bytes())
+    (folder / "trace.jsonl.gz").write_bytes(packed)
+    assert triage(folder, traces="trace.jsonl.gz").exit_code == 0
+    assert len(report(folder)) == 4
+
+
+def test_chunks_may_be_lines(folder: Path) -> None:
+    write_lines(folder / "chunks.jsonl", CHUNKS)
+    triage(folder)
+    before = (folder / "report.jsonl").read_bytes()
+    triage(folder, chunks="chunks.jsonl")
+    assert (folder / "report.jsonl").read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["trace.jsonl", "chunks.json", "link.jsonl"])
+def test_an_input_is_never_written_over(folder: Path, name: str) -> None:
+    (folder / "link.jsonl").symlink_to(folder / "trace.jsonl")
+    before = (folder / "trace.jsonl").read_bytes()
+    for option in ("-o", "--markdown"):
+        result = triage(folder, option, str(folder / name))
+        assert fault(result).problems[0].code == "output_is_input"
+    assert (folder / "trace.jsonl").read_bytes() == before
+    assert not (folder / "report.jsonl").exists()
+
+
+def test_outputs_that_cannot_be_written_are_named_together(folder: Path) -> None:
+    result = triage(folder, "-o", str(folder), "--markdown", str(folder / "none" / "r.md"))
+    assert [problem.code for problem in fault(result).problems] == ["output_is_folder", "no_folder"]
+    same = str(folder / "same")
+    assert fault(triage(folder, "-o", same, "--markdown", same)).problems[0].code == "same_output"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "word"),
+    [
+        ("trace.jsonl", "q,answer\nWhat?,yes\n", "CSV"),
+        ("trace.jsonl", "<html><body>no</body></html>", "HTML"),
+        ("chunks.json", "[1, 2", "JSON"),
+        ("chunks.json", "[]", "no chunk"),
+        ("chunks.json", '[{"text": "x"}]', "no id"),
+    ],
+)
+def test_an_unusable_file_ends_with_its_name_and_leaves_no_report(
+    folder: Path, name: str, content: str, word: str
+) -> None:
+    (folder / name).write_text(content, encoding="utf-8")
+    message = str(fault(triage(folder)))
+    assert name in message
+    assert word in message
+    assert not (folder / "report.jsonl").exists()
+
+
+def test_a_missing_file_is_named(folder: Path) -> None:
+    for missing in ("trace.jsonl", "chunks.json"):
+        (folder / missing).rename(folder / "away")
+        assert missing in str(fault(triage(folder)))
+        (folder / "away").rename(folder / missing)
+
+
+def test_json_and_a_report_on_stdout_exclude_each_other(folder: Path) -> None:
+    assert triage(folder, "-o", "-", "--json").exit_code == 2
+
+
+def test_the_command_is_part_of_proofspan() -> None:
+    assert "TRACES CHUNKS" in CliRunner().invoke(group, ["triage", "--help"]).output

@@ -1,0 +1,92 @@
+"""The report's bytes and the Markdown table of the recipe."""
+
+from __future__ import annotations
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.contracts.records import LABELS
+from core.errors import InputFault
+from core.triage.report import markdown_table, question_cell, row_from_json, row_to_json
+from core.triage.types import ReportRow, Signals
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+TEXTS = st.lists(TEXT, max_size=3).map(tuple)
+SHARE = st.none() | st.integers(0, 10_000).map(lambda part: part / 10_000)
+SIGNALS = st.builds(
+    Signals,
+    phrase=st.none() | TEXT,
+    query_found=TEXTS,
+    query_missing=TEXTS,
+    query_coverage=SHARE,
+    answer_coverage=SHARE,
+    numbers_unsupported=TEXTS,
+    cited=st.integers(0, 9),
+    cited_retrieved=st.integers(0, 9),
+    cited_resolved=st.integers(0, 9),
+)
+ROWS = st.builds(
+    ReportRow,
+    q=TEXT,
+    label=st.sampled_from(LABELS),
+    why=TEXT,
+    chunks=TEXTS,
+    citations_in_answer=TEXTS,
+    signals=SIGNALS,
+    suspicions=TEXTS,
+    q_id=st.none() | TEXT,
+    extra=st.dictionaries(st.sampled_from(["paraphrase", "seed", "llm_summary"]), st.integers(1, 5)),
+)
+
+
+@given(ROWS)
+def test_a_row_comes_back_as_it_was_written(row: ReportRow) -> None:
+    assert row_from_json(orjson.loads(row_to_json(row))) == row
+
+
+def test_keys_are_sorted_and_q_id_is_left_out_without_one() -> None:
+    row = ReportRow("Q?", "ok", "because", ("c",), (), Signals(), q_id=None, extra={"seed": 2})
+    assert row_to_json(row) == (
+        b'{"chunks":["c"],"citations_in_answer":[],"label":"ok","q":"Q?","seed":2,"signals":'
+        b'{"answer_coverage":null,"cited":0,"cited_resolved":0,"cited_retrieved":0,"numbers_unsupported":[],'
+        b'"phrase":null,"query_coverage":null,"query_found":[],"query_missing":[]},"suspicions":[],'
+        b'"why":"because"}'
+    )
+
+
+def test_a_row_of_the_recipe_is_read_with_empty_signals() -> None:
+    row = row_from_json({"q": "Q?", "label": "ok", "why": "w", "chunks": ["c"], "citations_in_answer": []})
+    assert row == ReportRow("Q?", "ok", "w", ("c",), (), Signals())
+
+
+@pytest.mark.parametrize("record", [{}, {"q": "x", "label": "fine"}, {"q": 1, "label": "ok"}])
+def test_what_is_no_row_is_refused(record: dict[str, object]) -> None:
+    with pytest.raises(InputFault, match=r"report.jsonl:3"):
+        row_from_json(record, where="report.jsonl:3")
+
+
+@pytest.mark.parametrize(
+    ("question", "cell"),
+    [
+        ("short", "short"),
+        ("x" * 60, "x" * 60),
+        ("x" * 61, "x" * 60 + "…"),
+        ("a|b", "a\\|b"),
+        ("|" * 61, "\\|" * 60 + "…"),
+        ("a\r\nb\nc\rd\u2028e\x85f", "a b c d e f"),
+        ("", ""),
+    ],
+)
+def test_the_question_is_cut_raw_and_then_escaped(question: str, cell: str) -> None:
+    assert question_cell(question) == cell
+
+
+@given(st.text())
+def test_a_row_of_the_table_stays_one_row(question: str) -> None:
+    row = ReportRow(question, "ok", "because", (), (), Signals())
+    table = "".join(markdown_table([row]))
+    assert table.startswith("| q | label | why |\n|---|---|---|\n")
+    assert len(table.splitlines()) == 3
+    assert table.splitlines()[2].replace("\\|", "").count("|") == 4
