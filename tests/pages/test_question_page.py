@@ -1,0 +1,207 @@
+"""Question by AppTest: the URL names what is open, and what is lost leaves the rest standing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import orjson
+import pymupdf
+import pytest
+from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import Button
+
+from core.errors import InputFault
+from core.manifest.load import load_manifest
+from core.store.index import build_index
+from core.store.queries import Store
+from core.ui import question_place
+from core.ui.state import ViewState
+from tests.pages.conftest import CHUNKS, TRACES, MakeWorkspace, Open, shown, trace
+
+PAGE = "pages/question.py"
+PAGED = [{**chunk, "page_idx": place} for place, chunk in enumerate(CHUNKS)]
+
+
+def manual(folder: Path, *, password: str | None = None) -> None:
+    """A two-page manual.pdf that holds both chunks, one a page."""
+    with pymupdf.open() as document:
+        for chunk in CHUNKS:
+            document.new_page(width=400, height=300).insert_text((40, 60), chunk["text"], fontsize=10)
+        if password:
+            document.save(
+                folder / "manual.pdf", encryption=pymupdf.PDF_ENCRYPT_AES_256, user_pw=password, owner_pw="o"
+            )
+        else:
+            document.save(folder / "manual.pdf")
+
+
+DOCUMENTS = [{"doc_id": "manual", "path": "manual.pdf"}]
+CITED = trace(
+    "Q1",
+    "How often is the oil changed?",
+    "Change the oil every 15,000 km. citations: [c1]",
+    citations=[{"chunk_id": "c1", "doc_id": "manual", "page": 1, "quote": "Change the oil every 15,000 km."}],
+)
+
+
+def button(app: AppTest, key: str) -> Button:
+    return app.button(key)
+
+
+def labels(app: AppTest) -> list[str]:
+    return [each.label for each in app.button]
+
+
+def test_a_question_opens_with_its_answer_reasons_and_place(
+    make_workspace: MakeWorkspace, open_app: Open
+) -> None:
+    folder = make_workspace([CITED, *TRACES[1:]], documents=DOCUMENTS)
+    manual(folder)
+    app = open_app(folder, page=PAGE, q="Q1")
+    assert not app.exception
+    words = shown(app)
+    assert "citations present and answer grounded" in words
+    assert "page_idx 0 · PDF page 1 of 2" in words
+    assert "Exact: the quote stands on the page word for word." in words
+    assert ":orange-badge[1 · exact · p\\. 1]" in labels(app)
+    assert "trace.jsonl, line 1" in app.text[0].value
+
+
+def test_without_a_question_the_first_of_the_list_opens_and_enters_the_url(
+    make_workspace: MakeWorkspace, open_app: Open
+) -> None:
+    app = open_app(make_workspace(), page=PAGE)
+    assert app.query_params["q"] == "Q2"
+    assert "1 of 3 shown" in shown(app)
+
+
+def test_next_and_previous_follow_the_filter_and_stop_at_its_ends(
+    make_workspace: MakeWorkspace, open_app: Open
+) -> None:
+    app = open_app(make_workspace(), page=PAGE, q="Q2")
+    assert button(app, "step-K").disabled
+    app.button("step-J").click().run()
+    assert app.query_params["q"] == "Q3"
+    app.button("step-J").click().run()
+    assert (app.query_params["q"], button(app, "step-J").disabled) == ("Q1", True)
+
+
+def test_a_question_outside_the_filter_is_shown_and_says_so(
+    make_workspace: MakeWorkspace, open_app: Open
+) -> None:
+    app = open_app(make_workspace(), page=PAGE, q="Q2", label="ok")
+    assert "not among the 1 shown" in shown(app)
+    assert button(app, "step-K").disabled
+
+
+def test_a_citation_a_page_and_gold_are_chosen_by_their_buttons(
+    make_workspace: MakeWorkspace, open_app: Open
+) -> None:
+    folder = make_workspace([CITED], documents=DOCUMENTS, gold={"path": "gold.jsonl"})
+    manual(folder)
+    gold = {"q_id": "Q1", "q": "?", "spans": [{"doc_id": "manual", "page_idx": 1, "quote": "fuse F12"}]}
+    (folder / "gold.jsonl").write_text(json.dumps(gold) + "\n")
+    app = open_app(folder, page=PAGE, q="Q1")
+    app.button("page›").click().run()
+    assert app.query_params["page"] == "1"
+    assert "page_idx 1 · PDF page 2 of 2" in shown(app)
+    app.button("cite-1").click().run()
+    assert (app.query_params["cite"], "page" in app.query_params) == ("1", False)
+    app.button("gold-1").click().run()
+    assert "page_idx 1 · PDF page 2 of 2" in shown(app)
+
+
+def test_the_same_question_of_another_run_is_one_click_away(open_app: Open) -> None:
+    app = open_app(page=PAGE, run="R002", q="Q01")
+    app.button("run-R001").click().run()
+    assert (app.query_params["run"], app.query_params["q"]) == ("R001", "Q01")
+
+
+def test_a_chunk_id_alone_opens_its_place(make_workspace: MakeWorkspace, open_app: Open) -> None:
+    folder = make_workspace(documents=DOCUMENTS)
+    (folder / "chunks.jsonl").write_bytes(b"\n".join(orjson.dumps(chunk) for chunk in PAGED) + b"\n")
+    manual(folder)
+    app = open_app(folder, page=PAGE, chunk="c2")
+    assert "page_idx 1 · PDF page 2 of 2" in shown(app)
+    assert "q" not in app.query_params
+
+
+def not_a_pdf(folder: Path) -> None:
+    (folder / "manual.pdf").write_text("<!doctype html><title>404</title>")
+
+
+def locked(folder: Path) -> None:
+    manual(folder, password="secret")  # noqa: S106
+
+
+def absent(folder: Path) -> None:
+    """Nothing is written."""
+
+
+@pytest.mark.parametrize("make_document", [not_a_pdf, locked, absent])
+def test_a_document_that_cannot_be_shown_has_its_panel_and_the_reading_stands(
+    make_workspace: MakeWorkspace, open_app: Open, make_document: Callable[[Path], None]
+) -> None:
+    folder = make_workspace([CITED], documents=DOCUMENTS)
+    make_document(folder)
+    app = open_app(folder, page=PAGE, q="Q1")
+    assert not app.exception
+    words = shown(app)
+    assert "manual.pdf" in words
+    assert "What to do" in words
+    assert "Why this label" in words
+    assert "Change the oil every 15,000 km." in words
+
+
+def test_a_page_beyond_the_end_says_how_many_there_are(make_workspace: MakeWorkspace, open_app: Open) -> None:
+    folder = make_workspace([CITED], documents=DOCUMENTS)
+    manual(folder)
+    app = open_app(folder, page=PAGE, q="Q1")
+    app.query_params["page"] = "99"
+    assert "lies beyond the end: there are 2 pages" in shown(app.run())
+
+
+def test_an_unlisted_document_leaves_its_passage(make_workspace: MakeWorkspace, open_app: Open) -> None:
+    app = open_app(make_workspace([CITED]), page=PAGE, q="Q1")
+    assert "The workspace has no document manual" in shown(app)
+    assert "Change the oil every 15,000 km." in shown(app)
+
+
+def test_without_chunks_the_answer_and_its_record_are_still_there(
+    make_workspace: MakeWorkspace, open_app: Open
+) -> None:
+    folder = make_workspace([CITED], documents=DOCUMENTS)
+    manual(folder)
+    (folder / "chunks.jsonl").unlink()
+    app = open_app(folder, page=PAGE, q="Q1")
+    assert not app.exception
+    assert "chunks.jsonl" in shown(app)
+    assert "Exact: the quote stands on the page" in shown(app)
+
+
+def test_a_question_that_the_run_does_not_hold_says_where_to_look(
+    make_workspace: MakeWorkspace, tmp_path: Path
+) -> None:
+    manifest = load_manifest(make_workspace())
+    build_index(manifest, cache_dir=tmp_path / "cache")
+    state = ViewState(q="Q999").change(run="R1")
+    assert state.key is not None
+    with pytest.raises(InputFault, match=r"R1 holds no question Q999 — Choose one on the Triage page"):
+        question_place.find(Store(manifest, tmp_path / "cache"), state, state.key)
+
+
+def test_hostile_words_stay_words(make_workspace: MakeWorkspace, open_app: Open) -> None:
+    hostile = "<img src=x onerror=alert(1)> ![x](http://127.0.0.1:9/x.png) \u202e"
+    folder = make_workspace(
+        [
+            trace(
+                "Q1", hostile, hostile, citations=[{"chunk_id": hostile, "doc_id": hostile, "quote": hostile}]
+            )
+        ]
+    )
+    app = open_app(folder, page=PAGE, q="Q1")
+    assert not app.exception
+    assert "<img" not in shown(app)
+    assert not any("![" in label for label in labels(app))
