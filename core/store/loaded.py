@@ -42,10 +42,8 @@ class LoadedRun:
     def frame(self, rows: Sequence[int] | np.ndarray, names: Sequence[str]) -> pd.DataFrame:
         """Some rows as a DataFrame, in the order given: lists are lists, whole numbers may be missing."""
         table = self.table(names).take(pa.array(rows, pa.int64())).select(list(names))
-        frame = pd.DataFrame(index=range(table.num_rows))
-        for field, column in zip(table.schema, table.columns, strict=True):
-            frame[field.name] = _series(column, field.type)
-        return frame
+        columns = zip(table.schema, table.columns, strict=True)
+        return pd.DataFrame({field.name: _series(column, field.type) for field, column in columns})
 
     def issues(self) -> pd.DataFrame:
         """All line issues of the run, in the order of the file, then those of its chunks and its report."""

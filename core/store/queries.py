@@ -63,6 +63,7 @@ class Store:
         self._database = Database()
         self._runs: dict[str, tuple[tuple[int, int], LoadedRun]] = {}
         self._orders: OrderedDict[tuple[LoadedRun, Filter, Sort], np.ndarray] = OrderedDict()
+        self._folders: dict[str, Path] = {}
         self._lock = Lock()
 
     def runs(self) -> tuple[str, ...]:
@@ -72,7 +73,7 @@ class Store:
     def stamp(self, run: str) -> tuple[int, int] | None:
         """Changes whenever the run's index does, for keys of caches; None where there is no index."""
         try:
-            status = (index_folder(self._manifest, run, self._cache_dir) / RUN_FILE).stat()
+            status = (self._folder(run) / RUN_FILE).stat()
         except (FileNotFoundError, NotADirectoryError):
             return None
         return status.st_mtime_ns, status.st_ino
@@ -189,6 +190,12 @@ class Store:
 
         return self._with_run(run, read)
 
+    def _folder(self, run: str) -> Path:
+        """Where the run's index lies, worked out once."""
+        if run not in self._folders:
+            self._folders[run] = index_folder(self._manifest, run, self._cache_dir)
+        return self._folders[run]
+
     def _with_run(self, run: str, read: Callable[[LoadedRun], T]) -> T:
         """Calls `read`, again if the index was replaced meanwhile and its old files are gone."""
         for _ in range(3):
@@ -200,7 +207,7 @@ class Store:
         raise StoreFault.of(
             "index_damaged",
             f"files of the index of run {run!r} are missing",
-            where=str(index_folder(self._manifest, run, self._cache_dir)),
+            where=str(self._folder(run)),
             remedy="delete that folder and run `proofspan index` again",
         )
 
@@ -210,7 +217,7 @@ class Store:
             known = self._runs.get(run)
             if known and known[0] == stamp:
                 return known[1]
-            folder = index_folder(self._manifest, run, self._cache_dir)
+            folder = self._folder(run)
             run_file = read_run_file(folder)
             if run_file is None or stamp is None:
                 raise StoreFault.of(

@@ -1,0 +1,249 @@
+"""What pages ask of the index: pages that cover a list once, neighbours in its order, counts that add up."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.contracts.records import LABELS, TraceKey
+from core.errors import StoreFault
+from core.store.filters import SORT_KEYS, Filter, Sort
+from core.store.index import build_index
+from core.store.queries import FULL_COLUMNS, PAGE_COLUMNS, Store, statement
+from core.triage.severity import severity
+from core.triage.types import ReportRow, Signals
+from tests.unit.store_workspace import built, trace, write_workspace
+
+RUN = "R1"
+OK = "The oil filter holds 4 litres.\ncitations: [c1]"
+ANSWERS = [
+    OK,
+    "not in context",
+    "It holds 99 litres of oil. citations: [c1]",
+    "It holds oil.",
+    "12 and 13 and 4",
+]
+
+
+def records(count: int) -> list[dict[str, object]]:
+    return [
+        trace(
+            f"Q{number:03d}",
+            answer=ANSWERS[number % len(ANSWERS)],
+            q="What holds the oil filter?" if number % 3 else "Who checks the coolant every week?",
+            seed=number % 7 // 6,
+            latency_ms=None if number % 4 == 0 else 100 * (number % 9),
+        )
+        for number in range(count)
+    ]
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    folder = tmp_path_factory.mktemp("workspace")
+    other = [trace("Q001", answer="not in context"), trace("Q001", paraphrase=1)]
+    manifest = write_workspace(folder, {RUN: records(83), "R2": [b"no json"], "R3": other})
+    return built(manifest, folder / "cache")
+
+
+def keys(frame: object) -> list[TraceKey]:
+    return [
+        TraceKey(row.run_id, row.q_id, row.paraphrase, row.seed, row.repeat)
+        for row in frame.itertuples()  # type: ignore[attr-defined]
+    ]
+
+
+FILTERS = st.builds(
+    Filter,
+    run=st.just(RUN),
+    label=st.lists(st.sampled_from(LABELS), max_size=2).map(tuple),
+    unsupported=st.sampled_from([None, True, False]),
+    text=st.sampled_from(["", "OIL", "coolant", "99", "nowhere"]),
+    all_variants=st.booleans(),
+)
+SORTS = st.builds(Sort, st.sampled_from(SORT_KEYS), st.booleans())
+
+
+@settings(deadline=None, max_examples=60)
+@given(FILTERS, SORTS, st.integers(6, 40))
+def test_pages_cover_every_row_once(store: Store, shown: Filter, sort: Sort, limit: int) -> None:
+    whole = [key for frame in store.rows(shown, sort) for key in keys(frame)]
+    paged: list[TraceKey] = []
+    while len(paged) < len(whole) + limit:
+        page = store.page(shown, sort, limit=limit, offset=len(paged))
+        if page.empty:
+            break
+        paged += keys(page)
+    assert paged == whole
+    assert len(set(paged)) == len(paged) == store.matching(shown)
+
+
+@given(FILTERS, SORTS, st.data())
+def test_neighbours_follow_the_order_of_the_pages(
+    store: Store, shown: Filter, sort: Sort, data: st.DataObject
+) -> None:
+    listed = keys(store.page(shown, sort, limit=200, offset=0))
+    if not listed:
+        return
+    place = data.draw(st.integers(0, len(listed) - 1))
+    found = store.neighbours(shown, sort, listed[place])
+    assert found.previous == (listed[place - 1] if place else None)
+    assert found.next == (listed[place + 1] if place + 1 < len(listed) else None)
+    assert (found.position, found.total) == (place + 1, len(listed))
+
+
+def test_a_question_outside_the_list_leads_to_its_first(store: Store) -> None:
+    shown = Filter(RUN, label=("refusal_suspect",))
+    outside = keys(store.page(Filter(RUN, label=("ok",)), Sort(), limit=1, offset=0))[0]
+    found = store.neighbours(shown, Sort(), outside)
+    assert (found.previous, found.position) == (None, None)
+    assert found.next == keys(store.page(shown, Sort(), limit=1, offset=0))[0]
+    assert store.neighbours(Filter(RUN, text="nowhere"), Sort(), outside).next is None
+
+
+def test_worst_first_is_the_order_of_triage(store: Store) -> None:
+    page = store.page(Filter(RUN, all_variants=True), Sort(), limit=200, offset=0)
+    rows = [
+        ReportRow(
+            row.q,
+            row.label,
+            row.why,
+            (),
+            (),
+            Signals(
+                answer_coverage=None if row.answer_coverage != row.answer_coverage else row.answer_coverage,
+                numbers_unsupported=tuple(row.numbers_unsupported),
+            ),
+            q_id=row.q_id,
+        )
+        for row in page.itertuples()
+    ]
+    assert [severity(row) for row in rows] == sorted(severity(row) for row in rows)
+    assert {row.label for row in rows} >= {"ok", "generation_drift", "refusal_suspect"}
+
+
+@given(FILTERS)
+def test_counts_add_up_and_leave_the_label_part_out(store: Store, shown: Filter) -> None:
+    without = Filter(RUN, unsupported=shown.unsupported, text=shown.text, all_variants=shown.all_variants)
+    counts = store.counts(shown)
+    assert list(counts) == list(LABELS)
+    assert sum(counts.values()) + store.unlabelled(shown) == store.matching(without)
+
+
+def test_a_page_and_a_row_carry_their_columns(store: Store) -> None:
+    page = store.page(Filter(RUN), Sort(), limit=3, offset=0)
+    assert list(page.columns) == ["run_id", *PAGE_COLUMNS, "file"]
+    assert {"answer", "docs", "q_folded"}.isdisjoint(page.columns)
+    (frame,) = store.rows(Filter(RUN), Sort())
+    assert list(frame.columns) == ["run_id", *FULL_COLUMNS, "file"]
+    empty = store.page(Filter(RUN, text="nowhere"), Sort(), limit=3, offset=0)
+    assert list(empty.columns) == list(page.columns)
+    assert empty.empty
+
+
+def test_a_trace_is_found_with_its_line(store: Store) -> None:
+    found = store.find(TraceKey(RUN, "Q001"))
+    assert found is not None
+    assert found.source.file == "runs/R1.jsonl"
+    assert found.source.line == 2
+    assert found.row["answer"] == "not in context"
+    assert found.row["latency_ms"] == 100.0
+    assert store.find(TraceKey(RUN, "Q001", repeat=2)) is None
+    assert store.find(TraceKey(RUN, "'; DROP TABLE rows; --")) is None
+    none = store.find(TraceKey(RUN, "Q000"))
+    assert none is not None
+    assert none.row["latency_ms"] is None
+
+
+def test_the_same_question_is_found_in_every_run(store: Store) -> None:
+    found = store.same_question("Q001")
+    assert [(row.run_id, row.paraphrase) for row in found.itertuples()] == [(RUN, 0), ("R3", 0), ("R3", 1)]
+    assert store.same_question("nobody asked").empty
+
+
+def test_choices_count_headline_traces_once(store: Store) -> None:
+    options = store.options(RUN)
+    assert options["doc"] == (("manual", store.total(RUN)),)
+    assert options["section"] == (("4.2", store.total(RUN)),)
+    for code, count in options["suspicion"]:
+        assert store.matching(Filter(RUN, suspicion=(code,))) == count
+    assert store.options("R2") == {"suspicion": (), "doc": (), "section": ()}
+
+
+def test_a_run_without_a_trace_has_its_issues(store: Store) -> None:
+    assert store.runs() == (RUN, "R2", "R3")
+    assert store.total("R2") == 0
+    assert store.page(Filter("R2"), Sort(), limit=5, offset=0).empty
+    assert store.line_issues("R2")["file"].tolist() == ["runs/R2.jsonl"]
+    assert store.line_issues(RUN).empty
+    assert (store.run_facts("R2").line_issues, store.run_facts("R2").traces) == (1, 0)
+
+
+def test_facts_tell_headline_questions_from_traces(store: Store) -> None:
+    facts = store.run_facts("R3")
+    assert (facts.traces, facts.questions, facts.repeats, facts.waiting_bytes) == (2, 1, 0, 0)
+    assert facts.profile.describe() == 'template seed · refusal "not in context"'
+
+
+def test_a_run_that_is_not_indexed_says_what_to_do(tmp_path: Path) -> None:
+    manifest = write_workspace(tmp_path, {RUN: []})
+    empty = Store(manifest, tmp_path / "cache")
+    assert empty.runs() == ()
+    with pytest.raises(StoreFault) as fault:
+        empty.total(RUN)
+    assert fault.value.problems[0].code == "not_indexed"
+    assert "proofspan index" in fault.value.problems[0].remedy
+
+
+def test_a_damaged_index_says_what_to_do(tmp_path: Path) -> None:
+    manifest = write_workspace(tmp_path, {RUN: records(3)})
+    store = built(manifest, tmp_path / "cache")
+    for segment in (tmp_path / "cache").rglob("*.parquet"):
+        segment.unlink()
+    with pytest.raises(StoreFault) as fault:
+        store.total(RUN)
+    assert fault.value.problems[0].code == "index_damaged"
+
+
+def test_an_export_comes_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    manifest = write_workspace(tmp_path, {RUN: records(25)})
+    store = built(manifest, tmp_path / "cache")
+    monkeypatch.setattr("core.store.queries.EXPORT_ROWS", 10)
+    pieces = list(store.rows(Filter(RUN, all_variants=True), Sort("q_id")))
+    assert [len(piece) for piece in pieces] == [10, 10, 5]
+    assert [q_id for piece in pieces for q_id in piece["q_id"]] == [f"Q{number:03d}" for number in range(25)]
+
+
+def test_a_rebuilt_index_is_picked_up_by_every_thread(tmp_path: Path) -> None:
+    """Readers in eight threads while the run is indexed anew: each sees one state as a whole."""
+    manifest = write_workspace(tmp_path, {RUN: records(10)})
+    store = built(manifest, tmp_path / "cache")
+    path = tmp_path / "runs" / "R1.jsonl"
+    data = path.read_bytes()
+
+    def read(_: int) -> tuple[int, int]:
+        page = store.page(Filter(RUN, all_variants=True), Sort("file"), limit=100, offset=0)
+        return len(page), int(page["line"].max())
+
+    with ThreadPoolExecutor(8) as pool:
+        seen = [pool.submit(read, number) for number in range(40)]
+        for repeat in (1, 2, 3):
+            path.write_bytes(data * repeat)
+            build_index(manifest, cache_dir=tmp_path / "cache")
+            seen += [pool.submit(read, number) for number in range(40)]
+    assert {future.result() for future in seen} <= {(10, 10), (20, 20), (30, 30)}
+    assert read(0) == (30, 30)
+
+
+@pytest.mark.parametrize(
+    "name", ["page", "ordered", "label_counts", "matching", "options", "find", "question"]
+)
+def test_every_question_says_its_grain_and_columns(name: str) -> None:
+    text = statement(name)
+    assert text.startswith("-- ")
+    assert "-- Grain: " in text
+    assert "-- Columns: " in text
