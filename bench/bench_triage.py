@@ -77,7 +77,7 @@ def run(
     chunks = read_chunks(data)
     started = perf_counter()
     corpus = Corpus(chunks)
-    _ = corpus.rarity
+    _ = corpus.survey
     times = {"prepare": perf_counter() - started, "canonical": 0.0, "ours": 0.0, "reference": 0.0}
     counts = {"traces": 0, "compared": 0, "different": 0}
     profile = Profile()

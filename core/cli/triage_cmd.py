@@ -179,22 +179,20 @@ def _output(name: str) -> Iterator[BinaryIO]:
         sys.stdout.buffer.flush()
         return
     target = Path(name)
+    temporary: str | None = None
     try:
         handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    except OSError as error:
-        raise InputFault.of(
-            "unwritable",
-            f"cannot be written: {error.strerror}",
-            where=name,
-            remedy="name a file in a folder that you may write to",
-        ) from error
-    try:
         with os.fdopen(handle, "wb") as stream:
             yield stream
         Path(temporary).chmod(0o666 & ~_umask())
         Path(temporary).replace(target)
+    except OSError as error:
+        reason = f"cannot be written: {error.strerror or error}"
+        remedy = "name a file in a folder that you may write to, with room on its disk"
+        raise InputFault.of("unwritable", reason, where=name, remedy=remedy) from error
     finally:
-        Path(temporary).unlink(missing_ok=True)
+        if temporary is not None:
+            Path(temporary).unlink(missing_ok=True)
 
 
 def _umask() -> int:

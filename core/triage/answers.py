@@ -15,7 +15,8 @@ from core.traces.fields import id_of
 #: What the reference's template check looks for in the lower-cased answer.
 MARKER = "citations:"
 
-_CITATION_LINE = re.compile(r"citations\s*:(?:\s*\[[^\]]*\]|[^\n]*)", re.IGNORECASE)
+# The list is bounded, as many that never close would cost quadratic time; a longer one is taken line by line.
+_CITATION_LINE = re.compile(r"citations\s*:(?:\s*\[[^\]]{0,2000}\]|[^\n]*)", re.IGNORECASE)
 _BRACKETED = re.compile(r"\[([^\[\]]*)\]|\(([^()]*)\)|【([^【】]*)】")
 _BETWEEN = re.compile(r"[,;\s]+")
 _REFERENCE_NUMBER = re.compile(r"\^?\d{1,3}(?:[-–]\d{1,3})?")

@@ -21,6 +21,8 @@ _REFUSAL = "refusal: "
 _OPENING = 120
 #: So many refusal phrases are offered, the most frequent first.
 _OFFERED = 8
+#: So many different facts are kept of a run: enough for all wordings that recur.
+_KEPT = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +59,8 @@ def add_facts(facts: MutableMapping[str, int], trace: Trace, row: ReportRow, pro
         facts["following"] = facts.get("following", 0) + 1
     elif "refusal_other_wording" in row.suspicions:
         found = other_refusal(trace.answer.lower())
-        if found and found.start() < _OPENING:
-            name = _REFUSAL + found[0]
+        name = _REFUSAL + found[0] if found and found.start() < _OPENING else None
+        if name and (name in facts or len(facts) < _KEPT):
             facts[name] = facts.get(name, 0) + 1
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from typing import Any
 
 import pytest
@@ -280,3 +281,24 @@ def test_tokens_are_those_of_the_reference(text: str) -> None:
     expected = [word for word in re.split(r"\W+", text.lower()) if word]
     assert tokens(text) == expected
     assert ChunkView(text).words == frozenset(expected)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "citations:[\n" * 30_000,
+        "]" + "citations:[" * 30_000,
+        "citations" + " " * 200_000,
+        "[" * 100_000 + "(" * 100_000,
+        "1/" * 100_000,
+        "1." * 100_000,
+        "i do not " * 20_000 + "a" * 100_000,
+        "the document does not " + "ly" * 100_000,
+        "a-" * 100_000,
+    ],
+    ids=lambda answer: answer[:14],
+)
+def test_a_hostile_answer_costs_time_in_proportion_to_its_length(answer: str) -> None:
+    started = time.process_time()
+    row_of(answer)
+    assert time.process_time() - started < 5  # quadratic: minutes
