@@ -9,6 +9,7 @@ from core.ui.state import write_view
 opened = session.current()
 shell.notes(opened.view)
 store = shell.store_or_progress(opened)
+facts = store.run_facts(opened.run.run_id)
 state = question_place.with_question(opened.view, store)
 if state != opened.view:
     write_view(state)
@@ -19,13 +20,14 @@ if key is None and state.chunk is not None:
         question_load.chunk_view(opened, state.chunk, page=state.page), chunk_id=state.chunk
     )
 elif key is None:
+    shell.fault_panel(facts.problems)
     question_panels.nothing_to_open(is_filtered=state.is_filtered)
 else:
     place = question_place.find(store, state, key)
-    loaded = question_load.question(opened, key, place.source)
+    loaded = question_load.question(opened, key, place.source, is_labelled=place.is_labelled)
     view = loaded.view
     question_panels.header(view, position=place.position, previous=place.previous, following=place.following)
-    shell.fault_panel(loaded.problems)
+    shell.fault_panel((*facts.problems, *loaded.problems))
 
     targets = targets_of(view)
     chosen = question_load.chosen_target(loaded, targets, cite=state.cite, chunk=state.chunk)

@@ -51,10 +51,13 @@ class StageView:
 
 @dataclass(frozen=True, slots=True)
 class QuestionView:
-    """Everything about one question that needs no document open. Stages stand in the pipeline's order."""
+    """Everything about one question that needs no document open. Stages stand in the pipeline's order.
+
+    `row` is None where there are no chunks to judge by: without evidence there is no label.
+    """
 
     trace: Trace
-    row: ReportRow
+    row: ReportRow | None
     explanation: Explanation
     profile: Profile
     measures: Measures
@@ -75,26 +78,33 @@ def load_question(
     *,
     chunks: Mapping[str, Chunk],
     gold: Mapping[str, GoldQuestion],
-    corpus: Corpus,
+    corpus: Corpus | None,
     profile: Profile,
 ) -> QuestionView:
     """Joins a trace with its chunks, its gold question and the reasons for its label.
 
     The label is worked out from the record itself, by the same function as the index's, so that page and
-    table cannot differ.
+    table cannot differ. Without a `corpus` there is none, and nothing is marked as unsupported.
     """
     known = gold.get(trace.q_id)
     cited = tuple(_citation(item, trace, chunks) for item in citations(trace))
     return QuestionView(
         trace=trace,
-        row=reflect(trace, corpus, profile),
-        explanation=explain(trace, corpus, profile),
+        row=reflect(trace, corpus, profile) if corpus is not None else None,
+        explanation=_explanation(trace, corpus, profile),
         profile=profile,
         measures=measures(trace),
         citations=cited,
         stages=_stages(trace, chunks, cited, known),
         gold=known,
     )
+
+
+def _explanation(trace: Trace, corpus: Corpus | None, profile: Profile) -> Explanation:
+    """The label's reasons; without a corpus only what the answer itself says: its ids, its refusal."""
+    if corpus is not None:
+        return explain(trace, corpus, profile)
+    return replace(explain(trace, Corpus({}), profile), numbers=(), words_missing=())
 
 
 def completed(candidate: Candidate, chunk: Chunk | None) -> Candidate:

@@ -195,7 +195,7 @@ def _document(target: Target, manifest: Manifest) -> tuple[Document | None, Prob
 def _beyond(view: PageView, page_idx: int, page_count: int) -> Problem:
     return Problem(
         "page_out_of_range",
-        f"page_idx {page_idx} (PDF page {page_idx + 1}) lies beyond the end: there are {page_count} pages",
+        f"PDF page {page_idx + 1} (page_idx {page_idx}) lies beyond the end: there are {page_count} pages",
         where=view.target.doc_id or "",
         remedy="Check the producer's page base (page_idx counts from 0) and the document's edition.",
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -14,10 +15,8 @@ from core.manifest.paths import artifact_path
 from core.services.placer import Placer
 from core.services.questions import QuestionView, load_question
 from core.services.spans import PageView, Target, choose, chunk_target, locate_view
-from core.store.cache import default_cache_dir
 from core.traces.traces import read_trace_at
 from core.traces.unpack import plain_source
-from core.triage.corpus import Corpus
 from core.ui import session
 
 T = TypeVar("T")
@@ -32,17 +31,20 @@ class Loaded:
     problems: tuple[Problem, ...]
 
 
-def question(opened: session.Opened, key: TraceKey, source: SourceLine) -> Loaded:
-    """The question at a place of the run's traces. Raises `Fault` where the record itself is not there."""
+def question(opened: session.Opened, key: TraceKey, source: SourceLine, *, is_labelled: bool) -> Loaded:
+    """The question at a place of the run's traces. Raises `Fault` where the record itself is not there.
+
+    A question that the index could not label gets no label here either; what is wrong with its chunks is
+    among the run's own problems, so it is not noted again.
+    """
     problems: list[Problem] = []
-    chunks: Mapping[str, Chunk] = attempted(lambda: session.chunks(opened)[0], {}, problems)
+    chunks: Mapping[str, Chunk] = attempted(
+        lambda: session.chunks(opened)[0], {}, problems if is_labelled else []
+    )
     gold: Mapping[str, GoldQuestion] = attempted(lambda: session.gold(opened)[0], {}, problems)
     trace = _trace(opened, key, source)
-    if chunks:
-        with session.corpus(opened) as corpus:
-            view = load_question(trace, chunks=chunks, gold=gold, corpus=corpus, profile=opened.profile)
-    else:
-        view = load_question(trace, chunks={}, gold=gold, corpus=Corpus({}), profile=opened.profile)
+    with session.corpus(opened) if chunks and is_labelled else nullcontext() as corpus:
+        view = load_question(trace, chunks=chunks, gold=gold, corpus=corpus, profile=opened.profile)
     return Loaded(view, chunks, tuple(problems))
 
 
@@ -99,5 +101,5 @@ def _trace(opened: session.Opened, key: TraceKey, source: SourceLine) -> Trace:
             where=f"runs[{opened.run.run_id}].traces",
             remedy="Add `traces: {path: …}` to the run, then index the workspace again.",
         )
-    path = plain_source(artifact_path(opened.manifest, opened.run.traces), cache_dir=default_cache_dir())
+    path = plain_source(artifact_path(opened.manifest, opened.run.traces), cache_dir=session.cache_dir().path)
     return read_trace_at(path, source, run_id=key.run_id)

@@ -54,8 +54,9 @@ def header(
 ) -> None:
     """Which question, its label and why; where it stands in the list, and the way to its neighbours."""
     name = Piece(question_name(view.trace.q_id), "muted")
+    label, reason = (view.row.label, view.row.why) if view.row else (None, "no chunks to judge it by")
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        safe.show(safe.text([name, safe.chip(view.row.label), Piece(view.row.why, "muted")], role="line"))
+        safe.show(safe.text([name, safe.chip(label), Piece(reason, "muted")], role="line"))
         with st.container(
             horizontal=True,
             vertical_alignment="center",
@@ -143,18 +144,23 @@ def _gold_badge(number: int, span: GoldSpan, *, is_chosen: bool) -> None:
 
 def why(view: QuestionView) -> None:
     """Why this label: the signals with their values, what to do next, and each suspicion in a sentence."""
+    row = view.row
+    if row is None:
+        told = "Without the run's chunks there is no evidence, and so no label and no signals."
+        safe.show(safe.text([Piece(told, "muted")], role="hint"))
+        return
     suspicions = (
         safe.text([Piece(f"{suspicion_text(code)} "), Piece(code, "muted")], role="hint")
-        for code in view.row.suspicions
+        for code in row.suspicions
     )
     safe.show(
         safe.text(
             [Piece("Why this label ", "strong"), Piece(f"profile: {view.profile.describe()}", "muted")],
             role="line",
         ),
-        safe.facts(question_words.signal_rows(view)),
+        safe.facts(question_words.signal_rows(view, row)),
         *suspicions,
-        safe.text([Piece(f"Next step: {next_step(view.row.label)}")], role="hint"),
+        safe.text([Piece(f"Next step: {next_step(row.label)}")], role="hint"),
     )
 
 

@@ -17,10 +17,12 @@ from core.ui.state import ViewState, question_name
 class InList:
     """A question's line in its file and its place in the list that the URL's filter makes.
 
+    `is_labelled` is False where the index has no label for it, since the run's chunks cannot be used.
     `position` says it in words; a question that the filter does not show has no neighbours.
     """
 
     source: SourceLine
+    is_labelled: bool
     position: str
     previous: Neighbour | None
     following: Neighbour | None
@@ -51,6 +53,7 @@ def find(store: Store, state: ViewState, key: TraceKey) -> InList:
     beside = store.neighbours(state.filter, state.sort, key)
     return InList(
         source=found.source,
+        is_labelled=found.row["label"] is not None,
         position=_position(beside.position, beside.total),
         previous=_neighbour(beside.previous),
         following=_neighbour(beside.next),

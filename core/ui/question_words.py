@@ -9,6 +9,7 @@ from dataclasses import replace
 from core.evidence.types import Difference, FoundSpan
 from core.services.questions import CitationView, QuestionView
 from core.services.spans import PageView
+from core.triage.types import ReportRow
 from core.ui.safe import Kind, Piece
 
 Range = tuple[int, int]
@@ -181,16 +182,17 @@ def finding_pieces(view: PageView, *, answer: str, quote_from: str | None) -> li
     return pieces
 
 
-def signal_rows(view: QuestionView) -> list[tuple[str, list[Piece]]]:
+def signal_rows(view: QuestionView, row: ReportRow) -> list[tuple[str, list[Piece]]]:
     """Why this label: each signal with its value, the ones that speak against the answer first."""
-    signals = view.row.signals
-    rows = [("Numbers unsupported", _numbers(view))] if signals.numbers_unsupported else []
+    signals = row.signals
+    unsupported = signals.numbers_unsupported
+    rows = [("Numbers unsupported", _numbers(view, unsupported))] if unsupported else []
     rows += [
-        ("Phrase in evidence", _phrase(view)),
+        ("Phrase in evidence", _phrase(view, signals.phrase)),
         ("Query words found", _query_words(view)),
         (
             "Answer words found",
-            [Piece(_share(signals.answer_coverage, "of the answer's content words, by rarity"))],
+            [Piece(_answer_words(signals.answer_coverage))],
         ),
         (
             "Citations",
@@ -206,8 +208,13 @@ def signal_rows(view: QuestionView) -> list[tuple[str, list[Piece]]]:
     return [*rows, ("Pipeline says", [Piece(measured)])] if measured else rows
 
 
-def _numbers(view: QuestionView) -> list[Piece]:
-    numbers = view.row.signals.numbers_unsupported
+def _answer_words(coverage: float | None) -> str:
+    if coverage is None:
+        return "the answer has no content word"
+    return f"{coverage:.0%} of the answer's content words, by rarity"
+
+
+def _numbers(view: QuestionView, numbers: Sequence[str]) -> list[Piece]:
     pieces: list[Piece] = []
     for place, number in enumerate(numbers[:MAX_WORDS_NAMED]):
         pieces += [Piece(", ")] * (place > 0) + [Piece(number, "strong")]
@@ -216,8 +223,7 @@ def _numbers(view: QuestionView) -> list[Piece]:
     return [*pieces, Piece(f" {stand} nowhere in the {count} chunk{'s' * (count != 1)}")]
 
 
-def _phrase(view: QuestionView) -> list[Piece]:
-    phrase = view.row.signals.phrase
+def _phrase(view: QuestionView, phrase: str | None) -> list[Piece]:
     if phrase is None:
         return [Piece("none of the answer's phrases stands in the evidence")]
     shown = phrase if len(phrase) <= 90 else phrase[:89].rstrip() + "…"
@@ -267,10 +273,6 @@ def _measures(view: QuestionView) -> str:
         None if said.latency_ms is None else f"{said.latency_ms:,.0f} ms",
     ]
     return " · ".join(part for part in parts if part)
-
-
-def _share(value: float | None, of: str) -> str:
-    return f"no {of.split(maxsplit=1)[-1]}" if value is None else f"{value:.0%} {of}"
 
 
 def _status_sentence(found: FoundSpan, quote_from: str | None) -> str:
