@@ -19,6 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from core.errors import Problem, printable
+from core.evidence.client import PdfPool
 from core.manifest import trust
 from core.manifest.check import (
     ArtifactCheck,
@@ -29,6 +30,7 @@ from core.manifest.check import (
 )
 from core.manifest.load import load_manifest
 from core.manifest.types import Manifest
+from core.services.documents import opening
 
 PROGRESS_AFTER_SECONDS = 1.0
 #: Wide enough for keys and paths where nothing says how wide the output is.
@@ -44,6 +46,8 @@ _WORDS = {
     "json_is_html": "is a web page",
     "jsonl_is_csv": "is CSV",
     "empty_file": "is empty",
+    "locked": "is locked",
+    "no_pages": "has no pages",
 }
 _STATES = {
     "ok": ("✓", "good", "green"),
@@ -69,8 +73,14 @@ def command(workspace: Path, as_json: bool, no_hashes: bool, as_lines: bool, tru
     if trust_roots:
         for _, folder in trust.untrusted_roots(manifest):
             trust.remember(manifest.folder, folder)
-    with _progress() as on_progress:
-        report = check_workspace(manifest, hashes=not no_hashes, every_hash=as_lines, on_progress=on_progress)
+    with PdfPool(workers=1) as pool, _progress() as on_progress:
+        report = check_workspace(
+            manifest,
+            hashes=not no_hashes,
+            every_hash=as_lines,
+            on_progress=on_progress,
+            examine=opening(pool),
+        )
     if as_lines:
         _print_lines(report)
     elif as_json:

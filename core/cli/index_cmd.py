@@ -66,6 +66,8 @@ def command(
     else:
         for run in report.runs:
             _print_run(run)
+        if not report.runs:
+            click.echo("The manifest lists no run yet, so there is nothing to index.", err=True)
     sys.exit(1 if report.has_findings else 0)
 
 
@@ -75,8 +77,8 @@ def report_to_json(report: IndexReport) -> dict[str, object]:
 
 
 def _print_run(run: RunReport) -> None:
-    done = f"{run.lines_read:,} lines read, {run.reason}" if run.was != "fresh" else run.reason
-    click.echo(printable(f"{run.run_id}: {run.rows:,} traces ({done})"))
+    done = f"{_count(run.lines_read, 'line')} read, {run.reason}" if run.was != "fresh" else run.reason
+    click.echo(printable(f"{run.run_id}: {_count(run.rows, 'trace')} ({done})"))
     if run.waiting_bytes:
         click.echo(f"  {run.waiting_bytes:,} bytes of a last line without line end wait for the rest of it")
     for problem in run.problems:

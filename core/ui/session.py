@@ -21,6 +21,7 @@ from core.manifest.check import CheckReport, check_workspace
 from core.manifest.load import MANIFEST_NAME, load_manifest
 from core.manifest.paths import artifact_path
 from core.manifest.types import Artifact, Manifest, Run
+from core.services.documents import opening
 from core.services.indexing import SHORT_SECONDS, IndexJob, IndexJobs, index_command
 from core.services.workspace import chosen_folder, default_run, with_profile
 from core.store.cache import CacheDir, default_cache_dir, writable_cache_dir
@@ -122,7 +123,10 @@ def run_facts(opened: Opened) -> dict[str, RunFacts]:
 
 
 def check(opened: Opened, *, hashes: bool) -> CheckReport:
-    """What `proofspan check` reports, looked up again only when a file changed."""
+    """What `proofspan check` reports, looked up again only when a file changed.
+
+    Without `hashes` no file is read whole and no PDF is opened.
+    """
     manifest = opened.manifest
     prints = "|".join(_print_of(manifest, artifact) for artifact in manifest.artifacts())
     return _check(manifest, *_identity(opened), prints, hashes)
@@ -210,7 +214,7 @@ def _store(_manifest: Manifest, folder: str, fingerprint: str, profile: str, cac
 def _check(
     _manifest: Manifest, folder: str, fingerprint: str, profile: str, prints: str, hashes: bool
 ) -> CheckReport:
-    return check_workspace(_manifest, hashes=hashes)
+    return check_workspace(_manifest, hashes=hashes, examine=opening(pdf_pool()) if hashes else None)
 
 
 def _located(manifest: Manifest, artifact: Artifact | None, key: str) -> tuple[Path, str]:

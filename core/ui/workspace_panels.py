@@ -27,7 +27,7 @@ STATE_WORDS: Mapping[State, str] = {
     "missing": "missing",
     "unreadable": "unreadable",
     "hash_differs": "hash differs",
-    "wrong_content": "other content",
+    "wrong_content": "not usable",
 }
 #: Rows of a table that are visible before it scrolls.
 ROWS_IN_SIGHT = 12
