@@ -44,6 +44,7 @@ def show_candidates(
     """Draws the table; a click on a row calls `on_choose` with its chunk id. `chosen` is tinted."""
     frame = candidate_frame(stage)
     ids = [view.candidate.chunk_id for view in stage.candidates]
+    _forget_other_choice(key, ids, chosen)
     st.dataframe(
         frame.style.apply(_tint, axis=None, chosen=[chunk_id == chosen for chunk_id in ids]).format(
             precision=3, na_rep="", subset=list(frame.select_dtypes("number").columns)
@@ -66,10 +67,22 @@ def show_candidates(
 
 
 def _selected(key: str, ids: Sequence[str], on_choose: Callable[[str], None]) -> None:
-    cells = st.session_state[key].selection.cells
-    row = cells[0][0] if cells else None
-    if row is not None and 0 <= row < len(ids):
-        on_choose(ids[row])
+    chunk_id = _selected_id(key, ids)
+    if chunk_id is not None:
+        on_choose(chunk_id)
+
+
+def _selected_id(key: str, ids: Sequence[str]) -> str | None:
+    """The chunk of the selected cell; a selection outlives a change of data, so its row may be gone."""
+    state = st.session_state.get(key)
+    cells = state["selection"]["cells"] if state else []
+    return ids[cells[0][0]] if cells and 0 <= cells[0][0] < len(ids) else None
+
+
+def _forget_other_choice(key: str, ids: Sequence[str], chosen: str | None) -> None:
+    """Takes a selection back once something else is chosen, so that its cell can be clicked again."""
+    if _selected_id(key, ids) not in (None, chosen):
+        st.session_state[key] = {"selection": {"rows": [], "columns": [], "cells": []}}
 
 
 def _tint(frame: pd.DataFrame, *, chosen: Sequence[bool]) -> pd.DataFrame:
