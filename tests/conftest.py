@@ -11,6 +11,11 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# Two cores are shared by all tests: a slow moment is no finding.
+settings.register_profile("proofspan", deadline=None)
+settings.load_profile("proofspan")
 
 #: Markers of the tests that need something from outside the checkout.
 OUTSIDE = ("browser", "real_data", "reference")
