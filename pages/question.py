@@ -21,6 +21,8 @@ if key is None and state.chunk is not None:
     )
 elif key is None:
     shell.fault_panel(facts.problems)
+    if not facts.traces:
+        shell.empty_run_panels(store, opened.run.run_id)
     question_panels.nothing_to_open(is_filtered=state.is_filtered)
 else:
     place = question_place.find(store, state, key)

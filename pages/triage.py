@@ -52,8 +52,10 @@ if matching:
         st.switch_page("pages/question.py", query_params=chosen.params())
     triage_panels.paging(matching, view, rows_a_page=triage_table.ROWS_A_PAGE)
     present = [label for label in LABELS if counts.get(label)]
-    triage_panels.next_steps([label for label in view.filter.label if label in LABELS] or present[:1])
+    if present or view.filter.label:
+        triage_panels.next_steps([label for label in view.filter.label if label in LABELS] or present[:1])
 elif view.is_filtered:
     triage_panels.nothing_matches(total)
 else:
     safe.show(safe.text([safe.Piece(f"{view.run} holds {words.counted(0, 'question')}.", "strong")]))
+    shell.empty_run_panels(store, view.run)

@@ -54,7 +54,7 @@ def header(
 ) -> None:
     """Which question, its label and why; where it stands in the list, and the way to its neighbours."""
     name = Piece(question_name(view.trace.q_id), "muted")
-    label, reason = (view.row.label, view.row.why) if view.row else (None, "no chunks to judge it by")
+    label, reason = (view.row.label, view.row.why) if view.row else (None, "no usable chunks to judge it by")
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         safe.show(safe.text([name, safe.chip(label), Piece(reason, "muted")], role="line"))
         with st.container(
@@ -146,7 +146,7 @@ def why(view: QuestionView) -> None:
     """Why this label: the signals with their values, what to do next, and each suspicion in a sentence."""
     row = view.row
     if row is None:
-        told = "Without the run's chunks there is no evidence, and so no label and no signals."
+        told = "Without usable chunks there is no evidence to judge by, and so no label and no signals."
         safe.show(safe.text([Piece(told, "muted")], role="hint"))
         return
     suspicions = (

@@ -22,6 +22,8 @@ PAGES: dict[str, tuple[tuple[str, str, str], ...]] = {
     "Trust": (("pages/workspace.py", "Workspace", "workspace"),),
 }
 SIDEBAR_PIXELS = 210
+#: Of a run that holds no record, so many lines are shown as panels; the Workspace page lists them all.
+LINES_IN_PANELS = 3
 
 
 def run() -> None:
@@ -106,6 +108,14 @@ def line_issue_notice(count: int, view: ViewState) -> None:
             query_params=view.params(),
             width="content",
         )
+
+
+def empty_run_panels(store: Store, run_id: str) -> None:
+    """Why a run without a single record has none: the first of its lines that hold none, a panel each."""
+    fault_panel(
+        Problem(str(line.code), str(line.reason), f"{line.file}:{line.line}", str(line.remedy))
+        for line in store.line_issues(run_id).head(LINES_IN_PANELS).itertuples()
+    )
 
 
 def notes(view: ViewState) -> None:
