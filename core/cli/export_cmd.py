@@ -20,6 +20,7 @@ from core.store.cache import default_cache_dir
 from core.store.filters import SORT_KEYS, Filter, Sort
 from core.store.index import build_index
 from core.store.queries import Store
+from core.triage.gold import GOLD_STATES
 from core.triage.profile import TEMPLATES
 
 STDOUT = "-"
@@ -30,6 +31,7 @@ _OPTIONS: tuple[Callable[[Callable[..., None]], Callable[..., None]], ...] = (
     click.option("--suspicion", multiple=True, help="Only rows with one of these suspicions; repeat."),
     click.option("--doc", multiple=True, help="Only rows with evidence from these documents; repeat."),
     click.option("--section", multiple=True, help="Only rows whose rank 1 lies in these sections; repeat."),
+    click.option("--gold", multiple=True, type=click.Choice(GOLD_STATES), help="Only these gold; repeat."),
     click.option("--unsupported/--supported", default=None, help="With or without unsupported numbers."),
     click.option("--text", default="", help="Only rows whose question or answer holds this text."),
     click.option("--all-variants", is_flag=True, help="Paraphrases, seeds and repeats too."),

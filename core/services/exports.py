@@ -37,6 +37,10 @@ COLUMNS: tuple[str, ...] = (
     "answer_coverage",
     "numbers_unsupported",
     "suspicions",
+    "gold_known",
+    "gold_seen_rank",
+    "gold_retrieved_rank",
+    "gold_retrieved_stage",
     "stored_label",
     "ok",
     "latency_ms",
@@ -46,6 +50,7 @@ COLUMNS: tuple[str, ...] = (
 
 _WHOLE_NUMBERS = frozenset(
     {"paraphrase", "seed", "repeat", "cited", "cited_retrieved", "cited_resolved", "line"}
+    | {"gold_seen_rank", "gold_retrieved_rank"}
 )
 
 #: Stands for the label where a run has none, in the table of a Markdown file.

@@ -15,8 +15,9 @@ from core.contracts.records import LineIssue
 from core.errors import Fault, InputFault, Problem
 from core.manifest.types import Manifest, Run
 from core.store.columns import issue_from, issue_table
+from core.store.gold import read_targets
 from core.store.joins import join_run
-from core.store.labelling import Labeller, make_labeller
+from core.store.labelling import Inputs, Labeller, make_labeller
 from core.store.plan import Plan, make_plan
 from core.store.prints import Print, take_print
 from core.store.reported import report_segment
@@ -38,19 +39,21 @@ ISSUES_REPORTED = 100
 
 
 class SharedLabeller:
-    """The chunks are read once for all runs of a workspace, and only if there is a line to label."""
+    """Chunks and gold are read once for all runs of a workspace, and only if there is a line to label."""
 
     def __init__(self, profile: Profile) -> None:
         self.profile = profile
         self._made: tuple[Labeller, tuple[Problem, ...]] | None = None
 
-    def get(self, chunks: Path | None, file: str) -> tuple[Labeller, tuple[Problem, ...]]:
-        """The labeller, and why it gives no labels where the chunk file is none."""
+    def get(self, inputs: Inputs) -> tuple[Labeller, tuple[Problem, ...]]:
+        """The labeller, and what it cannot do where the chunk file or the gold file is none."""
         if self._made is None:
+            gold = read_targets(inputs.gold)
             try:
-                self._made = make_labeller(self.profile, chunks, file), ()
+                labeller = make_labeller(self.profile, inputs.chunks, inputs.chunks_file, gold=gold)
+                self._made = labeller, gold.problems
             except InputFault as fault:
-                self._made = Labeller(self.profile), fault.problems
+                self._made = Labeller(self.profile, gold=gold), (*fault.problems, *gold.problems)
         return self._made
 
 
@@ -79,14 +82,14 @@ class Builder:
         return self._report(plan, built, lines_read=built.lines - sum(segment.lines for segment in kept))
 
     def _build(self, plan: Plan, kept: tuple[Segment, ...]) -> RunFile:
-        labeller, chunk_problems = self.labellers.get(plan.inputs.chunks, plan.inputs.chunks_file)
+        labeller, input_problems = self.labellers.get(plan.inputs)
         if plan.source.from_report:
             segments, printed, waiting = self._report_segments(plan)
         else:
             segments, printed, waiting = self._trace_segments(plan, kept, labeller)
         stored, issues, report_problems, report_print = self._stored_report(plan)
         joined = join_run(self.folder, [segment.name for segment in segments], stored)
-        issues = [*labeller.issues, *issues, *joined.unmatched]
+        issues = [*labeller.issues, *labeller.gold.issues, *issues, *joined.unmatched]
         names = [segment.name for segment in segments]
         stem = hashlib.sha256(repr((plan.inputs.key, names, report_print)).encode()).hexdigest()[:12]
         joined_name = f"{stem}.joined.parquet" if joined.table.num_rows else None
@@ -108,7 +111,13 @@ class Builder:
             chunks_print=plan.inputs.chunks_print,
             chunks_sha256=plan.inputs.chunks_sha256,
             from_report=plan.source.from_report,
-            problems=(*plan.source.problems, *plan.inputs.problems, *chunk_problems, *report_problems),
+            problems=(
+                *plan.source.problems,
+                *plan.inputs.problems,
+                *plan.inputs.gold.problems,
+                *input_problems,
+                *report_problems,
+            ),
         )
 
     def _report_segments(self, plan: Plan) -> tuple[tuple[Segment, ...], Print | None, int]:
@@ -157,6 +166,7 @@ class Builder:
             profile=plan.inputs.profile,
             chunks=plan.inputs.chunks,
             chunks_file=plan.inputs.chunks_file,
+            gold=plan.inputs.gold,
             final=plan.source.is_final,
         )
 

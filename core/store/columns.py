@@ -12,23 +12,24 @@ import pyarrow as pa
 from core.contracts.records import LABELS, LineIssue, SourceLine, Trace
 from core.store.folding import fold
 from core.traces.canonical import doc_ids, measures, rank_one_place
+from core.traces.chunks import Places
+from core.triage.gold import GoldRanks
 from core.triage.types import ReportRow
 
 #: Raised whenever the meaning of a column changes: older segments are then built anew.
-INDEX_VERSION = "1"
+INDEX_VERSION = "2"
 #: A label's place in the worst-first order; rows without a label come last.
 SEVERITY: Mapping[str | None, int] = {label: place for place, label in enumerate(LABELS)} | {
     None: len(LABELS)
 }
-
-#: chunk id → (doc_id, section_id) as the chunk file has them, for traces that name only ids.
-Places = Mapping[str, tuple[str | None, str | None]]
 
 _WORD = pa.dictionary(pa.int32(), pa.string())
 _WORDS = pa.list_(pa.string())
 
 #: A segment's columns. Coverages lie in 0–1; `offset` and `length` are bytes, `line` counts from 1, latency
 #: is in milliseconds. `docs` are the documents of the answerer's chunks, `candidates` counts those chunks.
+#: Gold ranks count from 1 and are null where no candidate is the gold one, or `gold_known` is false;
+#: `gold_retrieved_stage` is the list that was searched.
 ROW_SCHEMA = pa.schema(
     [
         ("q_id", pa.string()),
@@ -57,6 +58,10 @@ ROW_SCHEMA = pa.schema(
         ("delta_s", pa.float64()),
         ("lambda_state", _WORD),
         ("latency_ms", pa.float64()),
+        ("gold_known", pa.bool_()),
+        ("gold_seen_rank", pa.int32()),
+        ("gold_retrieved_rank", pa.int32()),
+        ("gold_retrieved_stage", _WORD),
         ("line", pa.int64()),
         ("offset", pa.int64()),
         ("length", pa.int64()),
@@ -64,7 +69,7 @@ ROW_SCHEMA = pa.schema(
 )
 #: Columns whose values repeat so much that Parquet should keep them as a dictionary.
 REPEATING = [
-    *("label", "why", "rank1_section", "rank1_doc", "rank1_stage", "lambda_state"),
+    *("label", "why", "rank1_section", "rank1_doc", "rank1_stage", "lambda_state", "gold_retrieved_stage"),
     *("docs.list.element", "suspicions.list.element", "numbers_unsupported.list.element"),
 ]
 
@@ -83,13 +88,14 @@ ISSUE_SCHEMA = pa.schema(
 
 Row = tuple[object, ...]
 NOWHERE = (None, None, None, None)
+NO_GOLD = (False, None, None, None)
 
 
-def index_row(trace: Trace, verdict: ReportRow | None, places: Places) -> Row:
+def index_row(trace: Trace, verdict: ReportRow | None, places: Places, gold: GoldRanks | None = None) -> Row:
     """One row of `ROW_SCHEMA`; without a verdict (no chunks to judge by) label and signals are null."""
     stage, first, doc, section = rank_one_place(trace) or NOWHERE
     if first is not None and (doc is None or section is None) and first in places:
-        doc, section = doc or places[first][0], section or places[first][1]
+        doc, section = doc or places[first].doc_id, section or places[first].section_id
     documents = doc_ids(trace) or _known_documents(trace.chunk_ids, places)
     said = measures(trace)
     source = trace.source
@@ -114,6 +120,7 @@ def index_row(trace: Trace, verdict: ReportRow | None, places: Places) -> Row:
         said.delta_s,
         said.lambda_state,
         said.latency_ms,
+        *((True, gold.seen, gold.retrieved, gold.stage) if gold else NO_GOLD),
         source.line,
         source.offset,
         source.length,
@@ -136,7 +143,7 @@ def _signals(trace: Trace, verdict: ReportRow | None) -> Row:
 
 
 def _known_documents(chunk_ids: Iterable[str], places: Places) -> tuple[str, ...]:
-    found = (places[chunk_id][0] for chunk_id in chunk_ids if chunk_id in places)
+    found = (places[chunk_id].doc_id for chunk_id in chunk_ids if chunk_id in places)
     return tuple(dict.fromkeys(doc for doc in found if doc))
 
 

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from core.store.folding import fold
+from core.triage.gold import GoldState
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +28,11 @@ class Clause:
 class Filter:
     """What a list shows. Empty tuples, None and "" mean "no restriction".
 
-    The field names are the URL's parameter names. `suspicion`, `label`, `doc`, `section` match any of the
-    given values; `unsupported` True keeps rows with numbers that no evidence holds, False those without.
-    `text` is searched in question and answer, case folded; with `questions_only`, in the question alone.
-    `run` is always set. Only headline traces (paraphrase 0, seed 0, no repeats: one a question) are shown
-    unless `all_variants`.
+    The field names are the URL's parameter names. `suspicion`, `label`, `doc`, `section` and `gold` (what
+    became of the gold passage) match any of the given values; `unsupported` True keeps rows with numbers
+    that no evidence holds, False those without. `text` is searched in question and answer, case folded; with
+    `questions_only`, in the question alone. `run` is always set. Only headline traces (paraphrase 0, seed
+    0, no repeats: one a question) are shown unless `all_variants`.
     """
 
     run: str
@@ -39,6 +40,7 @@ class Filter:
     suspicion: tuple[str, ...] = ()
     doc: tuple[str, ...] = ()
     section: tuple[str, ...] = ()
+    gold: tuple[GoldState, ...] = ()
     unsupported: bool | None = None
     text: str = ""
     all_variants: bool = False
@@ -72,6 +74,7 @@ class Filter:
             _any_of(
                 "rank1_section", "rank1_section = ANY($section)", self.section, "section ", name="section"
             ),
+            _gold(self.gold),
             None if self.unsupported is None else _UNSUPPORTED[self.unsupported],
             _search(self.text, questions_only=self.questions_only),
         )
@@ -82,6 +85,24 @@ _UNSUPPORTED = {
     True: Clause("len(numbers_unsupported) > 0", {}, "numbers unsupported", ("numbers_unsupported",)),
     False: Clause("len(numbers_unsupported) = 0", {}, "no number unsupported", ("numbers_unsupported",)),
 }
+#: What became of the gold passage; null where no gold is known.
+GOLD_STATE = Clause(
+    "CASE WHEN NOT gold_known THEN NULL WHEN gold_seen_rank IS NOT NULL THEN 'seen' "
+    "WHEN gold_retrieved_rank IS NOT NULL THEN 'dropped' ELSE 'missed' END",
+    columns=("gold_known", "gold_seen_rank", "gold_retrieved_rank"),
+)
+_GOLD_WORDS: Mapping[GoldState, str] = {
+    "missed": "gold never retrieved",
+    "dropped": "gold retrieved but not seen",
+    "seen": "gold seen",
+}
+
+
+def _gold(states: tuple[GoldState, ...]) -> Clause | None:
+    if not states:
+        return None
+    sentence = " or ".join(_GOLD_WORDS[state] for state in states)
+    return Clause(f"{GOLD_STATE.sql} = ANY($gold)", {"gold": list(states)}, sentence, GOLD_STATE.columns)
 
 
 def _any_of(column: str, sql: str, values: tuple[str, ...], noun: str, *, name: str = "") -> Clause | None:

@@ -13,11 +13,13 @@ from core.contracts.records import LineIssue, Trace
 from core.errors import Fault, Problem
 from core.manifest.paths import artifact_path
 from core.manifest.types import Artifact, Manifest
-from core.store.columns import INDEX_VERSION, Places
+from core.store.columns import INDEX_VERSION
+from core.store.gold import NO_TARGETS, GoldInput, GoldTargets, find_gold
 from core.store.prints import Print, change_since, sha256_of, take_print
 from core.store.runfile import RunFile
-from core.traces.chunks import read_chunks
+from core.traces.chunks import Places, place_of, read_chunks
 from core.triage.corpus import Corpus
+from core.triage.gold import GoldRanks, gold_ranks
 from core.triage.reflect import RULES_VERSION, reflect
 from core.triage.types import Profile, ReportRow
 
@@ -34,7 +36,7 @@ class Inputs:
     chunks_file: str
     chunks_print: Print | None
     chunks_sha256: str | None
-    gold_version: str
+    gold: GoldInput
     problems: tuple[Problem, ...] = ()
 
     @property
@@ -46,7 +48,7 @@ class Inputs:
             "template": self.profile.template,
             "refusal": list(self.profile.refusal),
             "chunks": self.chunks_sha256 if self.chunks else None,
-            "gold": self.gold_version,
+            "gold": self.gold.version,
         }
         return hashlib.sha256(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
@@ -58,7 +60,7 @@ def variant_of(profile: Profile) -> str:
 
 def find_inputs(manifest: Manifest, profile: Profile, earlier: RunFile | None) -> Inputs:
     """The inputs as they are now; hashes of unchanged files are taken from an `earlier` index."""
-    gold_version = _version_of(manifest, manifest.gold)
+    gold = find_gold(manifest)
     artifact = manifest.chunks
     if artifact is None:
         problem = Problem(
@@ -67,23 +69,19 @@ def find_inputs(manifest: Manifest, profile: Profile, earlier: RunFile | None) -
             "chunks",
             "name the chunk file: chunks: {path: corpus/chunks.jsonl}",
         )
-        return Inputs(profile, None, "", None, None, gold_version, (problem,))
+        return Inputs(profile, None, "", None, None, gold, (problem,))
     try:
         path = artifact_path(manifest, artifact)
         printed, digest = _digest(path, earlier)
     except Fault as fault:
         problems = tuple(_without_labels(problem, artifact) for problem in fault.problems)
-        return Inputs(profile, None, artifact.path, None, None, gold_version, problems)
+        return Inputs(profile, None, artifact.path, None, None, gold, problems)
     except OSError as error:
         problem = Problem("unreadable", f"cannot be read: {error.strerror}", str(artifact.path))
-        return Inputs(
-            profile, None, artifact.path, None, None, gold_version, (_without_labels(problem, artifact),)
-        )
+        return Inputs(profile, None, artifact.path, None, None, gold, (_without_labels(problem, artifact),))
     if artifact.sha256 and artifact.sha256.lower() != digest:
-        return Inputs(
-            profile, None, artifact.path, printed, digest, gold_version, (_differs(artifact, digest),)
-        )
-    return Inputs(profile, path, artifact.path, printed, digest, gold_version)
+        return Inputs(profile, None, artifact.path, printed, digest, gold, (_differs(artifact, digest),))
+    return Inputs(profile, path, artifact.path, printed, digest, gold)
 
 
 def _digest(path: Path, earlier: RunFile | None) -> tuple[Print, str]:
@@ -92,16 +90,6 @@ def _digest(path: Path, earlier: RunFile | None) -> tuple[Print, str]:
     if earlier and known and earlier.chunks_sha256 and change_since(path, known) == "same":
         return known, earlier.chunks_sha256
     return take_print(path), sha256_of(path)
-
-
-def _version_of(manifest: Manifest, artifact: Artifact | None) -> str:
-    """A small file's hash, or why there is none: gold that appears or changes makes another index."""
-    if artifact is None:
-        return "none"
-    try:
-        return sha256_of(artifact_path(manifest, artifact))
-    except (Fault, OSError):
-        return "unusable"
 
 
 def _without_labels(problem: Problem, artifact: Artifact) -> Problem:
@@ -125,7 +113,10 @@ def _differs(artifact: Artifact, digest: str) -> Problem:
 
 @dataclass(slots=True)
 class Labeller:
-    """Labels traces; without a corpus it gives no verdict. Belongs to one process and one thread."""
+    """Labels traces; without a corpus it gives no verdict. Belongs to one process and one thread.
+
+    `issues` are those of the chunk file; those of the gold file stand in `gold`.
+    """
 
     profile: Profile
     corpus: Corpus | None = None
@@ -133,15 +124,23 @@ class Labeller:
     issues: tuple[LineIssue, ...] = ()
 
     def verdict(self, trace: Trace) -> ReportRow | None:
+    gold: GoldTargets = NO_TARGETS
         """The report row of a trace, None where there are no chunks to judge by."""
         return None if self.corpus is None else reflect(trace, self.corpus, self.profile)
 
 
-def make_labeller(profile: Profile, chunks: Path | None, file: str) -> Labeller:
+def make_labeller(
+    profile: Profile, chunks: Path | None, file: str, *, gold: GoldTargets = NO_TARGETS
+) -> Labeller:
+    def gold_ranks(self, trace: Trace) -> GoldRanks | None:
+        """The ranks of the trace's gold passage, None where they cannot be known."""
+        target = self.gold.by_question.get(trace.q_id)
+        return None if target is None else gold_ranks(trace, target, self.places)
+
     """Reads the chunk file. InputFault where it is no chunk file at all."""
     if chunks is None:
-        return Labeller(profile)
+        return Labeller(profile, gold=gold)
     found, issues = read_chunks(chunks, file=file)
     texts: Mapping[str, str] = {chunk_id: chunk.text for chunk_id, chunk in found.items()}
-    places = {chunk_id: (chunk.doc_id, chunk.section_id) for chunk_id, chunk in found.items()}
-    return Labeller(profile, Corpus(texts), places, tuple(issues))
+    places = {chunk_id: place_of(chunk) for chunk_id, chunk in found.items()}
+    return Labeller(profile, Corpus(texts), places, tuple(issues), gold)

@@ -18,7 +18,7 @@ from core.contracts.records import LABELS, Label, SourceLine, TraceKey
 from core.errors import StoreFault
 from core.manifest.types import Manifest
 from core.store.database import Database
-from core.store.filters import HEADLINE, Filter, Sort
+from core.store.filters import GOLD_STATE, HEADLINE, Filter, Sort
 from core.store.index import index_folder
 from core.store.loaded import ALL_COLUMNS, LoadedRun
 from core.store.runfile import RUN_FILE, read_run_file
@@ -150,16 +150,17 @@ class Store:
     def options(self, run: str) -> dict[str, tuple[tuple[str, int], ...]]:
         """What the run's list can be narrowed to: filter name → values with their headline traces.
 
-        The names are `suspicion`, `doc` and `section`; the most frequent value comes first.
+        The names are `suspicion`, `doc`, `section` and `gold` (without values where the run has no gold);
+        the most frequent value comes first.
         """
-        needed = (*HEADLINE.columns, "suspicions", "docs", "rank1_section")
+        needed = (*HEADLINE.columns, "suspicions", "docs", "rank1_section", *GOLD_STATE.columns)
 
         def read(loaded: LoadedRun) -> dict[str, tuple[tuple[str, int], ...]]:
-            sql = statement("options").format(where=HEADLINE.sql)
+            sql = statement("options").format(where=HEADLINE.sql, gold=GOLD_STATE.sql)
             found = self._database.rows(sql, {}, {"rows": loaded.table(needed)})
             return {
                 name: tuple((str(value), int(str(traces))) for kind, value, traces in found if kind == name)
-                for name in ("suspicion", "doc", "section")
+                for name in ("suspicion", "doc", "section", "gold")
             }
 
         return self._with_run(run, read)

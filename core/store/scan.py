@@ -10,6 +10,7 @@ from pathlib import Path
 
 from core.contracts.records import LineIssue
 from core.store.columns import Row, index_row, issue_table, row_table
+from core.store.gold import NO_GOLD_FILE, GoldInput, read_targets
 from core.store.labelling import Labeller, make_labeller
 from core.store.runfile import Segment, issues_name
 from core.store.segments import Range, write_table
@@ -30,11 +31,12 @@ class Source:
     profile: Profile
     chunks: Path | None
     chunks_file: str
+    gold: GoldInput = NO_GOLD_FILE
     final: bool = False
 
     def labeller(self) -> Labeller:
-        """Reads the chunk file."""
-        return make_labeller(self.profile, self.chunks, self.chunks_file)
+        """Reads the chunk file and the gold file."""
+        return make_labeller(self.profile, self.chunks, self.chunks_file, gold=read_targets(self.gold))
 
 
 def index_range(source: Source, labeller: Labeller, cut: Range) -> Segment:
@@ -56,7 +58,7 @@ def index_range(source: Source, labeller: Labeller, cut: Range) -> Segment:
             issues.append(item)
             continue
         verdict = labeller.verdict(item)
-        rows.append(index_row(item, verdict, labeller.places))
+        rows.append(index_row(item, verdict, labeller.places, labeller.gold_ranks(item)))
         if verdict is not None:
             add_facts(facts, item, verdict, labeller.profile)
     name = f"{source.prefix}-{cut.start:014d}-{cut.end:014d}.parquet"

@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 from core.contracts.chunk_ids import parse, sha1_8
 from core.contracts.records import Candidate, Json, LineIssue, SourceLine, Stage, StageName, Trace
+from core.traces.chunks import Places
 from core.traces.citations import citation_ids_in_text, citations, filled_from, payload_of
 from core.traces.fields import id_of, index_of, number_of, numbers_of, page_of, text_of
 from core.traces.reader import UnusableError, issue_of
@@ -23,11 +24,14 @@ __all__ = [
     "citations",
     "doc_ids",
     "filled_from",
+    "listed",
     "measures",
     "rank_one",
     "rank_one_place",
+    "ranked_places",
     "stages",
     "top_ids",
+    "top_stage",
     "trace_from",
 ]
 
@@ -63,6 +67,16 @@ class RankOnePlace(NamedTuple):
     chunk_id: str
     doc_id: str | None
     section_id: str | None
+
+
+class RankedPlace(NamedTuple):
+    """A candidate's 1-based rank in its list and where its chunk lies, as far as that is known."""
+
+    rank: int
+    chunk_id: str
+    doc_id: str | None
+    section_id: str | None
+    page_idx: int | None
 
 
 def trace_from(obj: Json, source: SourceLine, *, run_id: str | None, data: bytes = b"") -> Trace | LineIssue:
@@ -117,6 +131,32 @@ def top_ids(trace: Trace, *, k: int = 20) -> tuple[StageName, tuple[str, ...]] |
                 id_of(each) for _, each in _identified(entries[:k])
             )
     return None
+
+
+def top_stage(trace: Trace) -> StageName | None:
+    """The list that the top 20 are read from: fused, else retrieved, else the chunks; None without any."""
+    return next((name for name in TOP_STAGES if _entries(trace.raw, name)), None)
+
+
+def listed(trace: Trace, name: StageName) -> Iterator[tuple[int, str, Mapping[str, Json]]]:
+    """Rank, chunk id and entry of a stage's candidates, as `stages` ranks them; nothing else is read."""
+    for rank, entry in _identified(_entries(trace.raw, name)):
+        chunk_id: str = id_of(entry)
+        yield rank, chunk_id, entry
+
+
+def ranked_places(trace: Trace, name: StageName, places: Places) -> Iterator[RankedPlace]:
+    """Where a stage's candidates lie: as they say themselves or by their ids, else as `places` has it."""
+    for rank, chunk_id, entry in listed(trace, name):
+        doc_id, section_id = text_of(entry.get("doc_id")), text_of(entry.get("section_id"))
+        page_idx, _ = page_of(entry)
+        if (doc_id is None or section_id is None or page_idx is None) and (parts := parse(chunk_id)):
+            doc_id, section_id = doc_id or parts.doc_uid, section_id or parts.sect_path
+            page_idx = parts.page_idx if page_idx is None else page_idx
+        if known := places.get(chunk_id):
+            doc_id, section_id = doc_id or known.doc_id, section_id or known.section_id
+            page_idx = known.page_idx if page_idx is None else page_idx
+        yield RankedPlace(rank, chunk_id, doc_id, section_id, page_idx)
 
 
 def doc_ids(trace: Trace) -> tuple[str, ...]:

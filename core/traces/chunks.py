@@ -4,12 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from core.contracts.chunk_ids import parse
 from core.contracts.records import Chunk, Json, LineIssue, SourceLine
 from core.traces.fields import ID_NAMES, box_of, index_of, offsets_of, page_of, text_of
 from core.traces.reader import UnusableError
 from core.traces.tables import read_table
+
+
+class Place(NamedTuple):
+    """Where a chunk lies, as the chunk file has it."""
+
+    doc_id: str | None
+    section_id: str | None
+    page_idx: int | None
+
+
+#: chunk id → its place, for traces that name only ids.
+Places = Mapping[str, Place]
+
+
+def place_of(chunk: Chunk) -> Place:
+    """The chunk's place; its section number where it has no section id."""
+    return Place(chunk.doc_id, chunk.section_id or chunk.section_number, chunk.page_idx)
 
 
 def read_chunks(path: Path, *, file: str) -> tuple[dict[str, Chunk], list[LineIssue]]:

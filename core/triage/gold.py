@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from core.contracts.records import GoldQuestion, StageName, Trace
-from core.traces.canonical import RankedPlace, listed, ranked_places, top_stage
+from core.traces.canonical import listed, ranked_places, top_stage
 from core.traces.chunks import Places
 
 #: `seen`: among the answerer's chunks; `dropped`: retrieved, but not among them; `missed`: not retrieved.
@@ -69,7 +69,7 @@ def gold_ranks(trace: Trace, target: GoldTarget | None, places: Places) -> GoldR
     if target is None or (stage is None and "chunks_missing" in trace.suspicions):
         return None
     seen = _best(trace, "chunks", target, places)
-    retrieved = seen if stage in (None, "chunks") else _best(trace, stage, target, places)
+    retrieved = seen if stage is None or stage == "chunks" else _best(trace, stage, target, places)
     return GoldRanks(seen, retrieved, stage)
 
 

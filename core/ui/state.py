@@ -16,6 +16,7 @@ import streamlit as st
 
 from core.contracts.records import LABELS, TraceKey
 from core.store.filters import SORT_KEYS, Filter, Sort
+from core.triage.gold import GOLD_STATES, GoldState
 from core.triage.types import Profile, Template
 
 #: Longer values are no ids of ours; they would only make links that mail programs cut.
@@ -81,6 +82,7 @@ class ViewState:
                 suspicion=reader.texts("suspicion"),
                 doc=reader.texts("doc"),
                 section=reader.texts("section"),
+                gold=cast(tuple[GoldState, ...], reader.texts("gold", allowed=GOLD_STATES)),
                 unsupported=reader.flag("unsupported"),
                 text=reader.text("text") or "",
                 all_variants=reader.flag("all_variants") is True,
@@ -194,6 +196,7 @@ def _pairs(state: ViewState) -> Iterable[tuple[str, list[str]]]:
         ("suspicion", shown.suspicion),
         ("doc", shown.doc),
         ("section", shown.section),
+        ("gold", shown.gold),
     ):
         yield name, list(values)
     yield "unsupported", [] if shown.unsupported is None else ["yes" if shown.unsupported else "no"]

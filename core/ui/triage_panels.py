@@ -85,6 +85,8 @@ def filter_bar(options: Mapping[str, Choices], view: ViewState) -> None:
     _choice("suspicion", "Suspicion", options["suspicion"], view.filter.suspicion, width=175)
     _choice("doc", "Document", options["doc"], view.filter.doc, width=170)
     _choice("section", "Section", options["section"], view.filter.section, width=130)
+    if options["gold"] or view.filter.gold:
+        _choice("gold", "Gold", options["gold"], view.filter.gold, width=130)
     _numbers(view)
     if view.is_filtered:
         st.button("Clear", key="clear", type="tertiary", on_click=_show_all)
@@ -199,7 +201,7 @@ def _numbers(view: ViewState) -> None:
 
 
 def _option(name: str, value: str, count: int | None) -> str:
-    shown = words.short(value) if name == "suspicion" else safe.clean(value)
+    shown = safe.clean(words.choice(name, value))
     return shown if count is None else f"{shown} · {count:,}"
 
 

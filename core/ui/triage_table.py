@@ -11,6 +11,7 @@ import streamlit as st
 
 from core.contracts.records import LABELS
 from core.store.filters import Sort
+from core.triage.gold import GoldRanks
 from core.ui import words
 from core.ui.safe import clean
 from core.ui.state import ViewState, question_name, read_view, write_view
@@ -72,9 +73,9 @@ def table_frame(rows: pd.DataFrame) -> pd.DataFrame:
             "coverage": pd.to_numeric(rows["answer_coverage"]).to_numpy(),
             "numbers": [_first_few(_list(numbers)) for numbers in rows["numbers_unsupported"]],
             "stands_out": [
-                clean(words.stands_out(_list(codes), label=label, coverage=coverage))
-                for codes, label, coverage in zip(
-                    rows["suspicions"], rows["label"], rows["answer_coverage"], strict=True
+                clean(words.stands_out(_list(codes), label=label, coverage=coverage, gold=gold))
+                for codes, label, coverage, gold in zip(
+                    rows["suspicions"], rows["label"], rows["answer_coverage"], _gold(rows), strict=True
                 )
             ],
         }
@@ -186,6 +187,19 @@ def _shortened(text: str, limit: int) -> str:
 
 def _cited(resolved: Any, cited: Any) -> str:
     return "–" if pd.isna(cited) or not cited else f"{int(resolved)} of {int(cited)}"
+
+
+def _gold(rows: pd.DataFrame) -> list[GoldRanks | None]:
+    """The gold ranks of each row, None where no gold is known."""
+    columns = (rows[name] for name in ("gold_known", "gold_seen_rank", "gold_retrieved_rank"))
+    return [
+        GoldRanks(_rank(seen), _rank(retrieved), None) if known else None
+        for known, seen, retrieved in zip(*columns, strict=True)
+    ]
+
+
+def _rank(value: Any) -> int | None:
+    return None if pd.isna(value) else int(value)
 
 
 def _first_few(numbers: Sequence[str]) -> list[str]:

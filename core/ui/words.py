@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from core.metrics.intervals import wilson
 from core.store.filters import Sort
+from core.triage.gold import GoldRanks
 
 #: What stands out about a row, per suspicion code; the sentence is `core.triage.advice`'s.
 SHORT: Mapping[str, str] = {
@@ -37,6 +38,16 @@ WHY: Mapping[str, str] = {
 }
 #: An answer labelled ok of which less than this share stands in the evidence is worth a look.
 LITTLE_COVERED = 0.5
+#: Gold that the answerer saw within these ranks is nothing to look at.
+FIRST_RANKS = 3
+#: What became of the gold passage, in the width of a choice.
+GOLD: Mapping[str, str] = {
+    "missed": "never retrieved",
+    "dropped": "retrieved, not seen",
+    "seen": "seen",
+}
+#: Filter name → value → its words; the values of the other filters are the user's own.
+CHOICES: Mapping[str, Mapping[str, str]] = {"suspicion": SHORT, "gold": GOLD}
 
 #: Sort key → what comes first, ascending and descending.
 _ORDERS: Mapping[str, tuple[str, str]] = {
@@ -57,12 +68,33 @@ def short(code: str) -> str:
     return SHORT.get(code, code)
 
 
-def stands_out(codes: Sequence[str], *, label: str | None, coverage: float | None) -> str:
-    """What to look at in a row: its suspicions, and an `ok` that the evidence hardly carries."""
-    found = [short(code) for code in codes]
+def choice(name: str, value: str) -> str:
+    """A filter's value in the width of its list; what has no words of ours stays as it is."""
+    return CHOICES.get(name, {}).get(value, value)
+
+
+def stands_out(
+    codes: Sequence[str], *, label: str | None, coverage: float | None, gold: GoldRanks | None = None
+) -> str:
+    """What to look at in a row: lost gold, its suspicions, and an `ok` that the evidence hardly carries."""
+    lost = gold_place(gold)
+    found = [*([lost] if lost else []), *(short(code) for code in codes)]
     if label == "ok" and coverage is not None and coverage < LITTLE_COVERED:
         found.append("little of it in the evidence")
     return ", ".join(found)
+
+
+def gold_place(gold: GoldRanks | None) -> str:
+    """Where the gold passage was lost or put off; "" where it is not known or stands among the first."""
+    if gold is None:
+        return ""
+    if gold.seen is not None:
+        return "" if gold.seen <= FIRST_RANKS else f"gold seen at rank {gold.seen:,}"
+    return (
+        "gold never retrieved"
+        if gold.retrieved is None
+        else f"gold retrieved at {gold.retrieved:,}, not seen"
+    )
 
 
 def why(reason: str) -> str:

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from core.contracts.records import LABELS
 from core.store.database import Database
-from core.store.filters import SORT_KEYS, Filter, Sort
+from core.store.filters import GOLD_STATE, SORT_KEYS, Filter, Sort
 from core.store.folding import fold
 from core.store.queries import statement
+from core.triage.gold import GOLD_STATES, GoldRanks
 
 CASES = [
     (Filter("R"), "paraphrase = 0 AND seed = 0 AND repeat = 1", {}, ""),
@@ -40,6 +41,12 @@ CASES = [
         "rank1_section = ANY($section)",
         {"section": ["4.2"]},
         "section 4.2",
+    ),
+    (
+        Filter("R", gold=("missed", "dropped"), all_variants=True),
+        f"{GOLD_STATE.sql} = ANY($gold)",
+        {"gold": ["missed", "dropped"]},
+        "gold never retrieved or gold retrieved but not seen",
     ),
     (
         Filter("R", unsupported=True, all_variants=True),
@@ -154,6 +161,9 @@ row = st.fixed_dictionaries(
         "docs": few,
         "rank1_section": st.one_of(st.none(), words),
         "numbers_unsupported": few,
+        "gold_known": st.booleans(),
+        "gold_seen_rank": st.sampled_from([None, 1, 4]),
+        "gold_retrieved_rank": st.sampled_from([None, 2, 30]),
         "paraphrase": st.integers(0, 1),
         "seed": st.integers(0, 1),
         "repeat": st.integers(1, 2),
@@ -166,6 +176,7 @@ filters = st.builds(
     suspicion=few,
     doc=few,
     section=few,
+    gold=st.lists(st.sampled_from(GOLD_STATES), max_size=2).map(tuple),
     unsupported=st.sampled_from([None, True, False]),
     text=words,
     all_variants=st.booleans(),
@@ -181,12 +192,20 @@ SCHEMA = pa.schema(
         ("docs", pa.list_(pa.string())),
         ("rank1_section", pa.dictionary(pa.int32(), pa.string())),
         ("numbers_unsupported", pa.list_(pa.string())),
+        ("gold_known", pa.bool_()),
+        ("gold_seen_rank", pa.int32()),
+        ("gold_retrieved_rank", pa.int32()),
         ("paraphrase", pa.int32()),
         ("seed", pa.int32()),
         ("repeat", pa.int32()),
     ]
 )
 DATABASE = Database()
+
+
+def gold_state(record: dict[str, object]) -> str:
+    ranks = GoldRanks(record["gold_seen_rank"], record["gold_retrieved_rank"], "chunks")  # type: ignore[arg-type]
+    return ranks.state
 
 
 def keeps(shown: Filter, record: dict[str, object]) -> bool:
@@ -200,6 +219,7 @@ def keeps(shown: Filter, record: dict[str, object]) -> bool:
             not shown.suspicion or bool(set(shown.suspicion) & set(record["suspicions"])),  # type: ignore[call-overload]
             not shown.doc or bool(set(shown.doc) & set(record["docs"])),  # type: ignore[call-overload]
             not shown.section or record["rank1_section"] in shown.section,
+            not shown.gold or (record["gold_known"] and gold_state(record) in shown.gold),
             shown.unsupported is None or bool(record["numbers_unsupported"]) == shown.unsupported,
             any(fold(shown.text) in fold(part) for part in searched.split("\0")),
         ]

@@ -19,11 +19,12 @@ from core.errors import StoreFault
 from core.manifest.types import Manifest
 from core.store import build, scan
 from core.store.cache import writable_cache_dir
-from core.store.columns import Places, Row, index_row, row_table
+from core.store.columns import Row, index_row, row_table
 from core.store.index import build_index, index_folder, index_state
 from core.store.queries import Store
 from core.store.runfile import read_run_file
 from core.store.segments import cut
+from core.traces.chunks import Places
 from core.traces.traces import iter_traces
 from core.triage.types import ReportRow
 from tests.unit.store_workspace import built, lines, manifest_of, table_of, trace, write_workspace
@@ -41,9 +42,9 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The q_ids of the traces that were read from their file, as they are read."""
     seen: list[str] = []
 
-    def recording(item: object, verdict: ReportRow | None, places: Places) -> Row:
+    def recording(item: object, verdict: ReportRow | None, places: Places, gold: object) -> Row:
         seen.append(item.q_id)  # type: ignore[attr-defined]
-        return index_row(item, verdict, places)  # type: ignore[arg-type]
+        return index_row(item, verdict, places, gold)  # type: ignore[arg-type]
 
     monkeypatch.setattr(scan, "index_row", recording)
     return seen
@@ -93,6 +94,10 @@ def test_a_row_holds_what_its_line_and_its_label_say(tmp_path: Path, cache: Path
         "delta_s": 0.25,
         "lambda_state": "convergent",
         "latency_ms": 900.0,
+        "gold_known": False,
+        "gold_seen_rank": None,
+        "gold_retrieved_rank": None,
+        "gold_retrieved_stage": None,
         "line": 2,
         "offset": len(first) + 1,
         "length": len(orjson.dumps(record)),

@@ -171,7 +171,7 @@ def test_choices_count_headline_traces_once(store: Store) -> None:
     assert options["section"] == (("4.2", store.total(RUN)),)
     for code, count in options["suspicion"]:
         assert store.matching(Filter(RUN, suspicion=(code,))) == count
-    assert store.options("R2") == {"suspicion": (), "doc": (), "section": ()}
+    assert store.options("R2") == {"suspicion": (), "doc": (), "section": (), "gold": ()}
 
 
 def test_a_run_without_a_trace_has_its_issues(store: Store) -> None:

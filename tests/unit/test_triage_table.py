@@ -26,6 +26,9 @@ ROW = {
     "answer_coverage": 0.74,
     "numbers_unsupported": np.array(["1/16"], dtype=object),
     "suspicions": np.array(["citation_outside_retrieved"], dtype=object),
+    "gold_known": False,
+    "gold_seen_rank": None,
+    "gold_retrieved_rank": None,
 }
 
 
@@ -84,6 +87,23 @@ def test_an_ok_that_the_evidence_hardly_carries_stands_out() -> None:
         == "little of it in the evidence"
     )
     assert only_row(label="ok", answer_coverage=0.9, suspicions=[])["stands_out"] == ""
+
+
+@pytest.mark.parametrize(
+    ("seen", "retrieved", "words"),
+    [
+        (1, 1, ""),
+        (3, 40, ""),
+        (4, 1, "gold seen at rank 4"),
+        (pd.NA, 15, "gold retrieved at 15, not seen"),
+        (None, None, "gold never retrieved"),
+    ],
+)
+def test_lost_gold_stands_out_first(seen: object, retrieved: object, words: str) -> None:
+    gold = {"gold_known": True, "gold_seen_rank": seen, "gold_retrieved_rank": retrieved}
+    assert only_row(**gold, suspicions=[])["stands_out"] == words
+    both = only_row(**gold, suspicions=["citations_empty"])["stands_out"]
+    assert both == f"{words}, citation line names no id".removeprefix(", ")
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from core.contracts.records import LABELS, TraceKey
 from core.store.filters import SORT_KEYS, Filter, Sort
+from core.triage.gold import GOLD_STATES
 from core.triage.types import Profile, Template
 from core.ui.state import MAX_CHARS, MAX_NUMBER, ViewState, parse_question_name, question_name
 
@@ -28,6 +29,7 @@ filters = st.builds(
     suspicion=several,
     doc=several,
     section=several,
+    gold=st.lists(st.sampled_from(GOLD_STATES), max_size=3, unique=True).map(tuple),
     unsupported=st.sampled_from([None, True, False]),
     text=st.one_of(st.just(""), words),
     all_variants=st.booleans(),
@@ -50,7 +52,7 @@ states = st.builds(
 
 
 def test_every_field_of_a_filter_has_a_place_in_the_address() -> None:
-    drawn = {"run", "label", "suspicion", "doc", "section", "unsupported", "text"}
+    drawn = {"run", "label", "suspicion", "doc", "section", "gold", "unsupported", "text"}
     assert {part.name for part in fields(Filter)} == drawn | {"all_variants", "questions_only"}
 
 
@@ -95,6 +97,12 @@ def test_an_unknown_label_is_left_out_and_the_known_one_stays() -> None:
     state = ViewState.parse({"label": ["ok", "oky"]})
     assert state.filter.label == ("ok",)
     assert '"oky" is none of generation_drift' in state.notes[0]
+
+
+def test_a_gold_state_that_there_is_not_is_left_out() -> None:
+    state = ViewState.parse({"gold": ["dropped", "lost"]})
+    assert state.filter.gold == ("dropped",)
+    assert state.notes == ('In the address, gold "lost" is none of missed, dropped, seen: left out.',)
 
 
 def test_page_idx_zero_is_a_page() -> None:

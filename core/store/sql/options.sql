@@ -1,8 +1,8 @@
 -- What a run's list can be narrowed to, with how many of its headline traces each choice keeps.
 -- Grain: one row a kind and value.
--- Columns: kind, one of suspicion, doc, section; value; traces, a count. A trace counts once a value.
+-- Columns: kind, one of suspicion, doc, section, gold; value; traces, a count. A trace counts once a value.
 WITH shown AS (
-    SELECT suspicions, docs, rank1_section FROM rows WHERE {where}
+    SELECT suspicions, docs, rank1_section, {gold} AS gold FROM rows WHERE {where}
 ),
 choices AS (
     SELECT 'suspicion' AS kind, unnest(list_distinct(suspicions)) AS value FROM shown
@@ -10,6 +10,8 @@ choices AS (
     SELECT 'doc', unnest(list_distinct(docs)) FROM shown
     UNION ALL
     SELECT 'section', rank1_section FROM shown WHERE rank1_section IS NOT NULL
+    UNION ALL
+    SELECT 'gold', gold FROM shown WHERE gold IS NOT NULL
 )
 SELECT kind, value, count(*) AS traces
 FROM choices
