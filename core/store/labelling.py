@@ -122,21 +122,21 @@ class Labeller:
     corpus: Corpus | None = None
     places: Places = field(default_factory=dict)
     issues: tuple[LineIssue, ...] = ()
+    gold: GoldTargets = NO_TARGETS
 
     def verdict(self, trace: Trace) -> ReportRow | None:
-    gold: GoldTargets = NO_TARGETS
         """The report row of a trace, None where there are no chunks to judge by."""
         return None if self.corpus is None else reflect(trace, self.corpus, self.profile)
 
-
-def make_labeller(
-    profile: Profile, chunks: Path | None, file: str, *, gold: GoldTargets = NO_TARGETS
-) -> Labeller:
     def gold_ranks(self, trace: Trace) -> GoldRanks | None:
         """The ranks of the trace's gold passage, None where they cannot be known."""
         target = self.gold.by_question.get(trace.q_id)
         return None if target is None else gold_ranks(trace, target, self.places)
 
+
+def make_labeller(
+    profile: Profile, chunks: Path | None, file: str, *, gold: GoldTargets = NO_TARGETS
+) -> Labeller:
     """Reads the chunk file. InputFault where it is no chunk file at all."""
     if chunks is None:
         return Labeller(profile, gold=gold)
