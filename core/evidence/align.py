@@ -9,10 +9,10 @@ and is then cut to the stretch in which what agrees outweighs what does not (Kad
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from rapidfuzz.distance import Levenshtein
+from rapidfuzz.distance import OSA, LCSseq, Levenshtein, Opcode
 
 from core.evidence.tokens import Tokens
 
@@ -23,6 +23,10 @@ MISSING_COST = 0.8
 EXTRA_COST = 0.5
 #: Stretches larger than this (product of both lengths) are not repaired word by word.
 MAX_REPAIR = 900
+#: So many tokens at an end of the quote stay with it though more of them differ than agree.
+MAX_TAIL = 3
+#: From this coverage on the pairing by edit distance is taken without trying another.
+WELL_COVERED = 0.9
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,29 +141,44 @@ def _window_scores(wanted: Counter[str], keys: Sequence[str], size: int) -> list
 
 
 def align(quote: Tokens, page: Tokens, window: tuple[int, int]) -> Alignment | None:
-    """The quote against one window of the page, cut to the stretch that agrees; None if nothing does."""
-    low, high = window
+    """The quote against one window of the page, cut to the stretch that agrees; None if nothing does.
+
+    Edit distance pairs what was misread; where half of the quote is elsewhere it pairs anything with
+    anything, and the longest common subsequence does better. The one that agrees more is taken.
+    """
+    ours, theirs = quote.keys, page.keys[window[0] : window[1]]
+    by_edits = _cut(quote, page, _units(quote, page, window, Levenshtein.opcodes(ours, theirs)))
+    if by_edits is not None and by_edits.coverage >= WELL_COVERED:
+        return by_edits
+    in_common = _cut(quote, page, _units(quote, page, window, LCSseq.opcodes(ours, theirs)))
+    found = [alignment for alignment in (by_edits, in_common) if alignment is not None]
+    return max(found, key=lambda alignment: alignment.agreement, default=None)
+
+
+def _units(quote: Tokens, page: Tokens, window: tuple[int, int], steps: Iterable[Opcode]) -> list[Unit]:
+    """The steps of an alignment in a window as units, one for each token that is equal."""
     units: list[Unit] = []
-    stretch: list[int] | None = None
-    for step in Levenshtein.opcodes(quote.keys, page.keys[low:high]):
-        if step.tag == "equal":
-            if stretch:
-                units.extend(_repair(quote, page, *stretch))
-                stretch = None
-            for offset in range(step.src_end - step.src_start):
-                q, p = step.src_start + offset, low + step.dest_start + offset
-                units.append(Unit((q, q + 1), (p, p + 1), 1.0))
-        elif stretch is None:
-            stretch = [step.src_start, step.src_end, low + step.dest_start, low + step.dest_end]
-        else:
-            stretch[1], stretch[3] = step.src_end, low + step.dest_end
-    if stretch:
-        units.extend(_repair(quote, page, *stretch))
-    return _cut(quote, page, units)
+    low, high = window
+    q, p = 0, low
+    for step in steps:
+        if step.tag != "equal":
+            continue
+        equal_p = low + step.dest_start
+        units.extend(_repair(quote, page, q, step.src_start, p, equal_p))
+        for offset in range(step.src_end - step.src_start):
+            q, p = step.src_start + offset, equal_p + offset
+            units.append(Unit((q, q + 1), (p, p + 1), 1.0))
+        q, p = step.src_end, low + step.dest_end
+    # What follows the last equal tokens reaches no further than the quote could.
+    end = min(high, p + 2 * (len(quote) - q))
+    units.extend(_repair(quote, page, q, len(quote), p, end))
+    return units
 
 
 def _repair(quote: Tokens, page: Tokens, q0: int, q1: int, p0: int, p1: int) -> list[Unit]:
     """Units for a stretch in which the tokens differ: split, joined and misread words are found again."""
+    if _is_reset(quote, (q0, q1), page, (p0, p1)):
+        return [Unit((q0, q1), (p0, p1), 1.0)]
     if q0 == q1 or p0 == p1 or (q1 - q0) * (p1 - p0) > MAX_REPAIR:
         return _unmatched(q0, q1, p0, p1)
     best = _pairings(quote, page, q0, q1, p0, p1)
@@ -171,6 +190,13 @@ def _repair(quote: Tokens, page: Tokens, q0: int, q1: int, p0: int, p1: int) -> 
         q, p = unit.quote[1], unit.page[1]
     units.extend(_unmatched(q, q1, p, p1))
     return units
+
+
+def _is_reset(quote: Tokens, q: tuple[int, int], page: Tokens, p: tuple[int, int]) -> bool:
+    """Whether both sides are the same words but for the breaks between them, and none is a number."""
+    if any(quote.is_number[q[0] : q[1]]) or any(page.is_number[p[0] : p[1]]):
+        return False
+    return q[0] < q[1] and p[0] < p[1] and quote.part(*q) == page.part(*p)
 
 
 def _unmatched(q0: int, q1: int, p0: int, p1: int) -> list[Unit]:
@@ -231,7 +257,7 @@ def likeness(quote: Tokens, q: tuple[int, int], page: Tokens, p: tuple[int, int]
         return 1.0
     if _digits_differ(left, right):
         return 0.0
-    alike = Levenshtein.normalized_similarity(left, right, score_cutoff=NEAR)
+    alike = OSA.normalized_similarity(left, right, score_cutoff=NEAR)
     return alike if alike >= NEAR and min(len(left), len(right)) >= 2 else 0.0
 
 
@@ -254,7 +280,24 @@ def _cut(quote: Tokens, page: Tokens, units: Sequence[Unit]) -> Alignment | None
             best = (score, start, position + 1)
     if best[0] <= 0:
         return None
-    return alignment_of(quote, page, _with_end_numbers(quote, page, units[best[1] : best[2]]))
+    kept = _tail(units[best[1] - 1 :: -1] if best[1] else [], 0)[::-1]
+    kept += units[best[1] : best[2]]
+    kept += _tail(units[best[2] :], len(quote))
+    return alignment_of(quote, page, _with_end_numbers(quote, page, kept))
+
+
+def _tail(units: Sequence[Unit], end: int) -> list[Unit]:
+    """The units that lead on, token by token, to this end of the quote, if only few tokens remain."""
+    taken: list[Unit] = []
+    tokens = 0
+    for unit in units:
+        tokens += unit.quote[1] - unit.quote[0]
+        if unit.quote[1] - unit.quote[0] != unit.page[1] - unit.page[0] or tokens > MAX_TAIL:
+            return []
+        taken.append(unit)
+        if end in unit.quote:
+            return taken
+    return []
 
 
 def _with_end_numbers(quote: Tokens, page: Tokens, units: Sequence[Unit]) -> list[Unit]:

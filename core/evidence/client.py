@@ -27,6 +27,7 @@ from core.evidence.types import DocumentInfo, FoundSpan, PageImage, PageInfo, Sp
 WORKER_MODULE = "core.evidence.worker"
 #: The folder that holds the `core` package: a worker finds the same code wherever it is started.
 CODE_FOLDER = str(Path(__file__).resolve().parents[2])
+MEMORY_BYTES = 2 * 1024**3
 START_TIMEOUT_S = 60.0
 KILL_TIMEOUT_S = 5.0
 REMEMBERED_DOCUMENTS = 8
@@ -35,11 +36,11 @@ REMEMBERED_DOCUMENTS = 8
 class Worker:
     """One worker process and the socket to it. Used by one thread at a time."""
 
-    def __init__(self) -> None:
+    def __init__(self, memory_bytes: int) -> None:
         ours, theirs = socket.socketpair()
         with theirs:
             self.process = subprocess.Popen(
-                [sys.executable, "-P", "-m", WORKER_MODULE, str(theirs.fileno())],
+                [sys.executable, "-P", "-m", WORKER_MODULE, str(theirs.fileno()), str(memory_bytes)],
                 pass_fds=(theirs.fileno(),),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
@@ -95,20 +96,29 @@ def _python_path() -> str:
 class PdfPool:
     """Answers about PDFs from at most `workers` requests at a time, each at most `timeout_s` seconds.
 
-    A worker is replaced after `recycle_after` requests. Processes start with the first request; `close`, or
-    the end of the program, ends them. Every method raises `EvidenceFault` with one of the codes `missing`,
-    `not_a_pdf`, `locked`, `no_pages`, `page_out_of_range`, `page_unreadable`, `too_large`, `timed_out`,
-    `crashed`.
+    A worker may use `memory_bytes` of address space and is replaced after `recycle_after` requests.
+    Processes start with the first request, a spare one when it is answered; `close`, or the end of the
+    program, ends them. Every method raises `EvidenceFault` with one of the codes `missing`, `not_a_pdf`,
+    `locked`, `no_pages`, `page_out_of_range`, `page_unreadable`, `too_large`, `timed_out`, `crashed`.
     """
 
-    def __init__(self, *, workers: int = 2, timeout_s: float = 10.0, recycle_after: int = 300) -> None:
+    def __init__(
+        self,
+        *,
+        workers: int = 2,
+        timeout_s: float = 10.0,
+        recycle_after: int = 300,
+        memory_bytes: int = MEMORY_BYTES,
+    ) -> None:
         if workers < 1 or timeout_s <= 0 or recycle_after < 1:
             raise ValueError("workers, timeout_s and recycle_after are positive")
         self._workers = workers
         self._timeout_s = timeout_s
         self._recycle_after = recycle_after
+        self._memory_bytes = memory_bytes
         self._free = threading.Condition()
         self._idle: list[Worker] = []
+        self._at_work: set[Worker] = set()
         self._busy = 0
         self._is_closed = False
         atexit.register(self.close)
@@ -151,13 +161,21 @@ class PdfPool:
             to_pixels=(a, b, c, d, e, f),
         )
 
+    def process_ids(self) -> tuple[int, ...]:
+        """The processes of all workers, those at work included."""
+        with self._free:
+            return tuple(sorted(worker.process.pid for worker in (*self._idle, *self._at_work)))
+
     def close(self) -> None:
         """End all workers; requests under way are answered by a fault. May be called twice."""
         atexit.unregister(self.close)
         with self._free:
             self._is_closed = True
             idle, self._idle = self._idle, []
+            at_work = list(self._at_work)
             self._free.notify_all()
+        for worker in at_work:
+            worker.process.kill()  # the thread that waits for it sees the end, and reaps it
         for worker in idle:
             worker.end()
 
@@ -212,7 +230,7 @@ class PdfPool:
                     return worker
             except (DeadlineError, ConnectionEndedError):
                 pass  # it never came up: the next one may
-            worker.end()
+            self._drop(worker)
         raise EvidenceFault(
             Problem(
                 "crashed",
@@ -222,24 +240,34 @@ class PdfPool:
             )
         )
 
+    def _drop(self, worker: Worker) -> None:
+        """End a worker that died while nobody used it."""
+        with self._free:
+            self._at_work.discard(worker)
+        worker.end()
+
     def _take(self, place: str) -> Worker:
-        """The best idle worker, taken off the list, which is filled up again so that a spare is warming."""
+        """The best idle worker, or a new one, taken off the list."""
         with self._free:
             if self._is_closed:
                 raise EvidenceFault(Problem("crashed", "the PDF workers are shut down", where=place))
-            while len(self._idle) + self._busy < self._workers + 2:
-                self._idle.append(Worker())
+            if not self._idle:
+                self._idle.append(Worker(self._memory_bytes))
             best = max(self._idle, key=lambda idle: (place in idle.documents, idle.is_warm, idle.served))
             self._idle.remove(best)
+            self._at_work.add(best)
             return best
 
     def _check_in(self, worker: Worker, *, keep: bool) -> None:
-        """Give a worker back; one that failed or served long enough is ended."""
+        """Give a worker back; one that failed or served enough is ended. A spare one starts to warm up."""
         with self._free:
+            self._at_work.discard(worker)
             keep = keep and worker.served < self._recycle_after and not self._is_closed
             if keep:
                 self._idle.append(worker)
             self._busy -= 1
+            while not self._is_closed and len(self._idle) + self._busy < self._workers + 1:
+                self._idle.append(Worker(self._memory_bytes))
             self._free.notify()
         if not keep:
             worker.end()

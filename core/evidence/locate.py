@@ -64,6 +64,7 @@ class _Search:
         self.pieces, self.body = pieces_of(text), body_of(text)
         cited = query.cited_page_idx
         self.cited = cited if cited is not None and 0 <= cited < pages.page_count else None
+        self.is_scrap = len(quote.tokens) < COMMON_WORDS
         self.note = ""
         if self.cited is not None and not pages.page_text(self.cited).words:
             self.note = f"page_idx {cited} has no text to compare the quote with"
@@ -77,7 +78,8 @@ class _Search:
             near = self._on(page_idx for page_idx in (self.cited,))
             if near and near[0].is_strong:
                 return near
-            near += self._on((self.cited - 1, self.cited + 1))
+            if not self.is_scrap:
+                near += self._on((self.cited - 1, self.cited + 1))
             if near and near[0].page_idx != self.cited and near[0].matches[0].is_clean:
                 return _best(near, self.cited)
         return _best(near + self._elsewhere([spot.page_idx for spot in near]), self.cited)
@@ -109,8 +111,8 @@ class _Search:
         with_letters = self._on(idx for idx in index.with_letters(self.quote.tokens) if idx not in known)
         clean = [spot for spot in with_letters if spot.matches[0].is_clean]
         if clean:
-            return clean if len(self.quote.tokens) >= COMMON_WORDS or len(clean) == 1 else []
-        if len(self.quote.tokens) < COMMON_WORDS:
+            return clean if not self.is_scrap or len(clean) == 1 else []
+        if self.is_scrap:
             return []
         return with_letters + self._on(idx for idx in index.with_words(self.quote.tokens) if idx not in known)
 

@@ -20,6 +20,9 @@ MAYBE = 0.80
 #: Words in unbroken order that confirm a place between the two, and a part of a quote.
 CONFIRMING_RUN = 8
 PART_RUN = 8
+#: A quote is misquoted, not absent, when so many words agree in order and only numbers differ.
+MISQUOTED_WORDS = 4
+MISQUOTED_AGREEMENT = 0.70
 #: A part of a quote is placed when it agrees this well in itself and is this much of the quote.
 PART_AGREEMENT = 0.85
 PART_COVERAGE = 0.35
@@ -49,8 +52,8 @@ CLEAN: dict[Status, int] = {"exact": 2, "normalized": 1}
 class Match:
     """A quote placed on a page.
 
-    `quote` and `page` are the token ranges (half open) that belong together, `run` the
-    longest run of equal tokens.
+    `quote` and `page` are the token ranges (half open) that belong together, `run` the longest run of equal
+    tokens, `part_agreement` how well that part of the quote agrees in itself.
     """
 
     status: Status
@@ -60,6 +63,7 @@ class Match:
     quote: tuple[int, int]
     page: tuple[int, int]
     run: int
+    part_agreement: float
 
     @property
     def is_clean(self) -> bool:
@@ -144,7 +148,11 @@ def judge(quote: QuoteText, page: PageText, alignment: Alignment) -> Match | Non
     is_part = start >= PART_MISSING or len(quote.tokens) - end >= PART_MISSING
     if _numbers_contradict(quote, alignment):
         return None
-    if _is_place(alignment) or (is_part and _is_place_of_part(alignment)):
+    if (
+        _is_place(alignment)
+        or _is_misquoted(quote, page, alignment)
+        or (is_part and _is_place_of_part(alignment))
+    ):
         return _match(quote, page, alignment, "partial" if is_part else "fuzzy")
     return None
 
@@ -153,6 +161,24 @@ def _is_place(alignment: Alignment) -> bool:
     """Whether the quote as a whole agrees well enough."""
     confirmed = alignment.longest_run >= CONFIRMING_RUN
     return alignment.agreement >= SURE or (alignment.agreement >= MAYBE and confirmed)
+
+
+def _is_misquoted(quote: QuoteText, page: PageText, alignment: Alignment) -> bool:
+    """Whether every word agrees, in order, and only single numbers stand where others do on the page."""
+    words = len(quote.tokens) - sum(quote.tokens.is_number)
+    differing = [unit for unit in alignment.units if unit.likeness < 1.0]
+    return (
+        alignment.quote == (0, len(quote.tokens))
+        and words >= MISQUOTED_WORDS
+        and alignment.agreement >= MISQUOTED_AGREEMENT
+        and all(_is_number_for_number(quote, page, unit) for unit in differing)
+    )
+
+
+def _is_number_for_number(quote: QuoteText, page: PageText, unit: Unit) -> bool:
+    ours = quote.tokens.is_number[unit.quote[0] : unit.quote[1]]
+    theirs = page.tokens.is_number[unit.page[0] : unit.page[1]]
+    return len(ours) == len(theirs) and all(ours) and all(theirs)
 
 
 def _numbers_contradict(quote: QuoteText, alignment: Alignment) -> bool:
@@ -194,6 +220,7 @@ def _match(quote: QuoteText, page: PageText, alignment: Alignment, status: Statu
         quote=alignment.quote,
         page=alignment.page,
         run=alignment.longest_run,
+        part_agreement=alignment.inner_agreement,
     )
 
 
@@ -209,13 +236,12 @@ def _stretches(units: Sequence[Unit]) -> Iterator[tuple[int, int]]:
     """Page token ranges without the wide gaps."""
     start, end = units[0].page
     for unit in units[1:]:
-        if not unit.agrees and unit.page[1] - unit.page[0] > MAX_BRIDGED:
+        if unit.page[1] - unit.page[0] > MAX_BRIDGED and not unit.agrees:
             continue
-        if unit.agrees and unit.page[0] - end > MAX_BRIDGED:
+        if unit.page[0] - end > MAX_BRIDGED:
             yield start, end
             start = unit.page[0]
-        if unit.agrees:
-            end = unit.page[1]
+        end = max(end, unit.page[1])
     yield start, end
 
 

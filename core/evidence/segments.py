@@ -121,5 +121,6 @@ def _joined(pieces: list[QuoteText], found: dict[int, Match]) -> Match | None:
         quote=(0, sum(len(piece.tokens) for piece in pieces)),
         page=(ordered[0].page[0], ordered[-1].page[1]),
         run=max(match.run for match in ordered),
+        part_agreement=min(agreement, MAX_UNCLEAN),
     )
     return joined if joined.is_proof else None

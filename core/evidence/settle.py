@@ -108,7 +108,7 @@ def with_continuation(
     start, end = match.quote
     below = len(pages.page_text(page_idx).tokens) - match.page[1]
     places: list[Place] = []
-    agreement = match.agreement
+    agreement = sum(weights[start:end]) / sum(weights) * match.part_agreement
     for (low, high), beside, distance in (
         ((0, start), page_idx - 1, match.page[0]),
         ((end, count), page_idx + 1, below),

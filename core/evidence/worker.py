@@ -1,8 +1,8 @@
-"""One PDF worker: `python -m core.evidence.worker FD` answers frames on that socket until it closes.
+"""One PDF worker: `python -m core.evidence.worker FD BYTES` answers frames on that socket until it closes.
 
 MuPDF parses hostile files in C, may run for ever, take all memory or crash, and is not thread-safe. So it
 lives here, in a process that may be killed, and this is the only module that imports it. The limits are the
-kernel's: an address space of 2 GiB, no core dump, and an alarm that ends a request which nobody ends.
+kernel's: an address space of BYTES, no core dump, and an alarm that ends a request which nobody ends.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ MUPDF: Any = pymupdf  # its Python half carries no types
 BROKEN: tuple[type[Exception], ...] = (
     RuntimeError, ValueError, TypeError, LookupError, AttributeError, pymupdf.mupdf.FzErrorBase,
 )  # fmt: skip
-MAX_MEMORY_BYTES = 2 * 1024**3
-#: Shares of it: from the first on a worker's answer is not trusted, from the second on it is replaced.
+#: Shares of the memory limit: from the first on an answer is not trusted, from the second on its worker is
+#: replaced.
 EXHAUSTED, SWOLLEN = 0.9, 0.5
 #: Seconds beyond a request's own limit after which the kernel ends it: the client may be gone by then.
 GRACE_S = 2
@@ -275,7 +275,7 @@ ANSWERS: dict[str, Callable[[Document, Mapping[str, Any]], Answer]] = {
 }
 
 
-def answer(documents: Documents, request: Mapping[str, Any]) -> Answer:
+def answer(documents: Documents, request: Mapping[str, Any], memory_bytes: int) -> Answer:
     """The reply to one request; a fault travels as data. `retire` asks the client to end this worker.
 
     Where memory ran short on the way the answer is void: MuPDF leaves out what it found no room for.
@@ -287,19 +287,19 @@ def answer(documents: Documents, request: Mapping[str, Any]) -> Answer:
     except EvidenceFault as fault:
         header, body = {"fault": fault.problems[0]}, b""
     except (MemoryError, RecursionError):
-        return _too_large(path)
+        return _too_large(path, memory_bytes)
     except BROKEN as error:
         reason = f"the document can't be read: {_first_line(error)}"
         broken = _fault("page_unreadable", reason, path, "Repair or replace the file.")
         header, body = {"fault": broken.problems[0], "retire": True}, b""
     peak = _peak_memory()
-    if peak > EXHAUSTED * MAX_MEMORY_BYTES:
-        return _too_large(path)
-    return {**header, "retire": header.get("retire", False) or peak > SWOLLEN * MAX_MEMORY_BYTES}, body
+    if peak > EXHAUSTED * memory_bytes:
+        return _too_large(path, memory_bytes)
+    return {**header, "retire": header.get("retire", False) or peak > SWOLLEN * memory_bytes}, body
 
 
-def _too_large(path: str) -> Answer:
-    message = f"the document needs more than the {MAX_MEMORY_BYTES // 1024**3} GiB that a page may take"
+def _too_large(path: str, memory_bytes: int) -> Answer:
+    message = f"the document needs more than the {memory_bytes // 1024**2:,} MiB that it may take"
     fault = _fault("too_large", message, path, "Replace the file; others are not affected.")
     return {"fault": fault.problems[0], "retire": True}, b""
 
@@ -314,22 +314,22 @@ def _peak_memory() -> int:
     return int(line.split()[1]) * 1024
 
 
-def serve(connection: socket.socket) -> None:
+def serve(connection: socket.socket, memory_bytes: int) -> None:
     """Answer requests until the other side closes; the first frame says that the worker is warm."""
     documents = Documents()
     send_frame(connection, {"ready": os.getpid()})
     while True:
         request, _ = receive_frame(connection)
         signal.alarm(math.ceil(float(request["limit_s"])) + GRACE_S)
-        header, body = answer(documents, request)
+        header, body = answer(documents, request, memory_bytes)
         signal.alarm(0)
         send_frame(connection, header, body)
 
 
-def _limit() -> None:
+def _limit(memory_bytes: int) -> None:
     """The kernel's limits, and silence: MuPDF would print into a stranger's stdout."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
+    resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     MUPDF.TOOLS.mupdf_display_errors(False)
     MUPDF.TOOLS.mupdf_display_warnings(False)
@@ -338,10 +338,11 @@ def _limit() -> None:
 
 def main() -> None:
     """Entry point; ends quietly when the client is gone."""
-    _limit()
+    memory_bytes = int(sys.argv[2])
+    _limit(memory_bytes)
     with socket.socket(fileno=int(sys.argv[1])) as connection:
         try:
-            serve(connection)
+            serve(connection, memory_bytes)
         except ConnectionEndedError:
             return
 

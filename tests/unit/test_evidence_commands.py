@@ -1,0 +1,154 @@
+"""`proofspan locate` and `render` from the outside: files in, files out, exit status, messages."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.cli import main
+from core.evidence.png import decode_rgb
+from tests.pdf_files import write_pages
+
+OIL = "Change the engine oil every 15,000 km."
+TYRES = "Check the pressure of all tyres while cold."
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    write_pages(tmp_path / "manual.pdf", [[OIL], [TYRES]])
+    write_pages(tmp_path / "other.pdf", [[TYRES]])
+    (tmp_path / "page.pdf").write_text("<html>Sign in</html>")
+    return tmp_path
+
+
+def run(*arguments: object) -> int:
+    with pytest.raises(SystemExit) as ended:
+        main([str(argument) for argument in arguments])
+    return int(ended.value.code or 0)
+
+
+def locate(folder: Path, *lines: str, root: Path | None = None) -> tuple[int, list[dict[str, Any]]]:
+    spans, found = folder / "spans.jsonl", folder / "found.jsonl"
+    spans.write_text("\n".join(lines), encoding="utf-8")
+    status = run("locate", spans, "-o", found, *(("--root", root) if root else ()))
+    return status, [json.loads(line) for line in found.read_text().splitlines()]
+
+
+def line(span_id: str, pdf: str, cited: object, quote: str, **more: object) -> str:
+    return json.dumps({"id": span_id, "pdf": pdf, "cited_page_idx": cited, "quote": quote, **more})
+
+
+def test_quotes_are_placed_in_the_order_of_the_lines(folder: Path) -> None:
+    status, found = locate(
+        folder,
+        line("b", "other.pdf", 0, TYRES),
+        line("a", "manual.pdf", 1, OIL.replace("15,000", "10,000")),
+        line("c", "other.pdf", 0, "Nothing of the kind stands there."),
+        line("d", "manual.pdf", None, TYRES.upper()),
+    )
+    assert status == 0
+    assert [(row["id"], row["status"], row["page_idx"]) for row in found] == [
+        ("b", "exact", 0),
+        ("a", "fuzzy", 0),
+        ("c", "not_found", None),
+        ("d", "normalized", 1),
+    ]
+    assert found[1]["page_mismatch"] is True
+    assert found[1]["differences"] == [{"kind": "number", "page": "15,000", "quote": "10,000"}]
+    assert sorted(found[0]) == [
+        "agreement", "alternatives", "differences", "id", "page_idx", "page_mismatch", "rects", "status",
+    ]  # fmt: skip
+
+
+def test_the_same_input_gives_the_same_bytes(folder: Path) -> None:
+    lines = [line(str(n), ("manual.pdf", "other.pdf")[n % 2], 0, TYRES) for n in range(6)]
+    locate(folder, *lines)
+    first = (folder / "found.jsonl").read_bytes()
+    locate(folder, *lines)
+    assert (folder / "found.jsonl").read_bytes() == first
+
+
+BAD_LINES = (
+    ("{not json", "not_json"),
+    ("[1]", "not_json"),
+    (line("x", "../manual.pdf", 0, OIL), "path_refused"),
+    (line("x", "/etc/passwd", 0, OIL), "path_refused"),
+    (line("x", "link.pdf", 0, OIL), "path_outside"),
+    (line("x", "none.pdf", 0, OIL), "missing"),
+    (line("x", "page.pdf", 0, OIL), "not_a_pdf"),
+    (line("x", "manual.pdf", "0", OIL), "bad_field"),
+    (line("x", "manual.pdf", True, OIL), "bad_field"),
+    (json.dumps({"id": "x", "pdf": "manual.pdf"}), "bad_field"),
+    (line("x", "manual.pdf", 0, OIL, bbox=[1, 2, 3]), "bad_field"),
+    (line("x", "manual.pdf", 0, OIL, bbox_space="inches"), "bad_field"),
+)
+
+
+def test_bad_lines_are_answered_each_and_lose_no_other(
+    folder: Path, tmp_path_factory: pytest.TempPathFactory, capsys: pytest.CaptureFixture[str]
+) -> None:
+    outside = write_pages(tmp_path_factory.mktemp("outside") / "secret.pdf", [[OIL]])
+    (folder / "link.pdf").symlink_to(outside)
+    good = line("a", "manual.pdf", 0, OIL)
+    status, found = locate(folder, good, *(bad for bad, _ in BAD_LINES), good)
+    messages = capsys.readouterr().err
+    assert status == 1
+    assert [found[0]["status"], found[-1]["status"]] == ["exact", "exact"]
+    assert "error" not in found[0]
+    for number, ((_, code), row) in enumerate(zip(BAD_LINES, found[1:-1], strict=True), start=2):
+        assert (row["status"], row["error"]["code"]) == ("not_found", code)
+        assert row["error"]["remedy"]
+        assert f"{folder / 'spans.jsonl'}:{number}: " in messages
+
+
+def test_paths_are_relative_to_the_root(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    status, found = locate(tmp_path_factory.mktemp("spans"), line("a", "manual.pdf", 0, OIL), root=folder)
+    assert (status, found[0]["status"]) == (0, "exact")
+
+
+@pytest.mark.parametrize("content", [None, "", "id,pdf,quote\n1,a.pdf,b\n"])
+def test_a_file_without_spans_is_unusable(
+    folder: Path, capsys: pytest.CaptureFixture[str], content: str | None
+) -> None:
+    spans = folder / "spans.jsonl"
+    if content is not None:
+        spans.write_text(content)
+    assert run("locate", spans, "-o", folder / "found.jsonl") == 2
+    assert str(spans) in capsys.readouterr().err
+    assert not (folder / "found.jsonl").exists()
+
+
+def test_an_output_that_cannot_be_written_is_said(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "spans.jsonl").write_text(line("a", "manual.pdf", 0, OIL))
+    assert run("locate", folder / "spans.jsonl", "-o", folder / "no" / "found.jsonl") == 2
+    assert "can't be written" in capsys.readouterr().err
+
+
+def test_a_page_is_drawn_with_its_quote(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    plain, marked = folder / "plain.png", folder / "marked.png"
+    assert run("render", folder / "manual.pdf", "--page-idx", 0, "-o", plain) == 0
+    assert run("render", folder / "manual.pdf", "--page-idx", 0, "--quote", OIL, "-o", marked) == 0
+    assert decode_rgb(plain.read_bytes()) != decode_rgb(marked.read_bytes())
+    assert "page_idx 0 · PDF page 1" in capsys.readouterr().err
+
+
+def test_a_quote_of_another_page_is_not_drawn(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    plain, other = folder / "plain.png", folder / "other.png"
+    run("render", folder / "manual.pdf", "--page-idx", 0, "-o", plain)
+    assert run("render", folder / "manual.pdf", "--page-idx", 0, "--quote", TYRES, "-o", other) == 1
+    assert other.read_bytes() == plain.read_bytes()
+    assert "stands on page_idx 1" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "page_idx"), [("manual.pdf", 2), ("manual.pdf", -1), ("page.pdf", 0), ("no.pdf", 0)]
+)
+def test_what_cannot_be_drawn_is_said(
+    folder: Path, capsys: pytest.CaptureFixture[str], name: str, page_idx: int
+) -> None:
+    assert run("render", folder / name, "--page-idx", page_idx, "-o", folder / "x.png") == 2
+    assert "error: " in capsys.readouterr().err
+    assert not (folder / "x.png").exists()

@@ -1,0 +1,165 @@
+"""Where in a document: cited page, neighbours, the rest; and what settles a quote that stands twice."""
+
+from __future__ import annotations
+
+from core.contracts.records import Offsets
+from core.evidence.locate import locate
+from core.evidence.types import FoundSpan, SpanQuery
+from tests.pdf_files import LINE, MadeDocument, page_text
+
+OIL = "Change the engine oil every 15,000 km and note the date in the service book."
+TYRES = "Check the pressure of all tyres, the spare wheel included, while they are cold."
+LIGHTS = "Replace a blown bulb only by one of the same wattage to protect the wiring."
+
+
+def document(*pages: str) -> MadeDocument:
+    return MadeDocument(*(page_text(*page.split("\n")) for page in pages))
+
+
+def find(quote: str, cited: int | None, *pages: str) -> FoundSpan:
+    return locate(SpanQuery(quote, cited), document(*pages))
+
+
+def test_the_cited_page_settles_it_without_reading_others() -> None:
+    made = document(OIL, TYRES, OIL)
+    found = locate(SpanQuery(OIL, 2), made)
+    assert (found.page_idx, found.page_mismatch, found.status) == (2, False, "exact")
+    assert set(made.read) == {2}
+
+
+def test_page_zero_is_a_page() -> None:
+    found = find(OIL, 0, OIL, TYRES)
+    assert (found.page_idx, found.page_mismatch) == (0, False)
+
+
+def test_a_neighbour_is_tried_before_the_rest() -> None:
+    made = document(OIL, LIGHTS, OIL, TYRES, LIGHTS)
+    found = locate(SpanQuery(OIL, 3), made)
+    assert (found.page_idx, found.page_mismatch) == (2, True)
+    assert 0 not in made.read
+
+
+def test_the_whole_document_is_searched_last() -> None:
+    found = find(OIL, 0, *[TYRES] * 5, OIL)
+    assert (found.page_idx, found.page_mismatch) == (5, True)
+
+
+def test_a_noisy_quote_is_found_anywhere() -> None:
+    noisy = "Change the engjne oil every 15,000 km and n0te the date in the servicc book."
+    found = find(noisy, 0, *[TYRES] * 5, OIL, LIGHTS)
+    assert (found.page_idx, found.status) == (5, "fuzzy")
+
+
+def test_a_clean_place_elsewhere_beats_a_misquoted_one_here() -> None:
+    other = OIL.replace("15,000", "10,000")
+    found = find(other, 0, OIL, TYRES, other)
+    assert (found.page_idx, found.status, found.page_mismatch) == (2, "exact", True)
+
+
+def test_not_found_is_an_answer() -> None:
+    found = find("Nothing of this sentence stands in that book.", 1, OIL, TYRES)
+    assert found == FoundSpan("not_found", None, False, 0.0)
+
+
+def test_without_a_cited_page_every_place_is_offered() -> None:
+    found = find(OIL, None, OIL, TYRES, OIL)
+    assert (found.page_idx, found.page_mismatch) == (0, False)
+    assert [place.page_idx for place in found.alternatives] == [2]
+
+
+def test_a_cited_page_beyond_the_end_is_said_and_the_rest_searched() -> None:
+    found = find(OIL, 9, OIL, TYRES)
+    assert (found.page_idx, found.page_mismatch) == (0, True)
+    assert found.note == "page_idx 9 is not in the document, which has 2 pages"
+
+
+def test_minus_one_is_no_page() -> None:
+    found = find(OIL, -1, TYRES, OIL)
+    assert (found.page_idx, found.page_mismatch) == (1, True)
+    assert "page_idx -1" in found.note
+
+
+def test_a_page_without_text_says_so() -> None:
+    found = find(OIL, 0, "", TYRES)
+    assert found.note == "page_idx 0 has no text to compare the quote with"
+
+
+def test_a_quote_without_words_says_so() -> None:
+    assert "no letter or digit" in find(" — … ", 0, OIL).note
+
+
+def test_a_common_scrap_is_not_claimed_for_a_page_that_nobody_cited() -> None:
+    assert find("check the", 0, "nothing", TYRES, TYRES).status == "not_found"
+    assert find("15,000 km", 0, "nothing", TYRES, OIL).page_idx == 2
+
+
+def test_text_that_runs_on_to_the_next_page() -> None:
+    first, second = f"{TYRES}\n{OIL}", f"{LIGHTS}\n{TYRES}"
+    found = find(f"{OIL} {LIGHTS}", 0, first, second)
+    assert (found.status, found.page_idx, found.page_mismatch) == ("partial", 0, False)
+    assert [place.page_idx for place in found.continues] == [1]
+    assert found.agreement > 0.9
+
+
+def test_text_that_came_from_the_page_before() -> None:
+    first, second = f"{TYRES}\n{OIL}", f"{LIGHTS}\n{TYRES}"
+    found = find(f"{OIL} {LIGHTS}", 1, first, second)
+    assert (found.page_idx, [place.page_idx for place in found.continues]) == (1, [0])
+
+
+def test_an_ellipsis_joins_two_pieces_in_order() -> None:
+    page = f"{OIL}\n{TYRES}\n{LIGHTS}"
+    found = find("Change the engine oil every 15,000 km … only by one of the same wattage", 0, page)
+    assert found.status == "partial"
+    assert [rect[1] for rect in found.rects] == [0.0, 2 * LINE]
+
+
+def test_pieces_in_the_wrong_order_are_not_joined() -> None:
+    page = f"{LIGHTS}\n{OIL}"
+    found = find("Change the engine oil every 15,000 km … only by one of the same wattage", 0, page)
+    assert len(found.rects) < 2
+
+
+def test_a_header_before_a_blank_line_does_not_hide_a_short_body() -> None:
+    header = "Company: Meridian\nPeriod: 2026\nFiling: manual\nDocument ID: meridian-2026"
+    found = find(f"{header}\n\nnote the date in the service book.", 0, OIL, TYRES)
+    assert (found.status, found.page_idx) == ("not_found", None)
+    found = find(f"{header}\n\n{OIL}", 0, OIL, TYRES)
+    assert (found.status, found.page_idx) == ("partial", 0)
+    assert found.agreement < 1
+
+
+TWICE = "Press the button.\nThe lamp lights up.\nPress the button.\nThe lamp goes out."
+
+
+def settled(**extra: object) -> FoundSpan:
+    return locate(SpanQuery("Press the button.", 0, **extra), document(TWICE))  # type: ignore[arg-type]
+
+
+def test_a_quote_that_stands_twice_offers_both() -> None:
+    assert len(settled().alternatives) == 1
+
+
+def test_context_settles_it() -> None:
+    for extra in ({"after": "The lamp goes out."}, {"before": "lights up."}):
+        found = settled(**extra)
+        assert found.rects[0][1] == 2 * LINE
+        assert found.alternatives == ()
+
+
+def test_offsets_settle_it() -> None:
+    assert settled(offsets=Offsets(37, 54)).rects[0][1] == 2 * LINE
+    assert settled(offsets=Offsets(5_000, 5_020)).alternatives != ()
+
+
+def test_a_box_settles_it_in_any_space() -> None:
+    box = (0.0, 2 * LINE, 120.0, 3 * LINE)
+    unit = (0.0, 2 * LINE / 792, 120 / 612, 3 * LINE / 792)
+    for given, space in ((box, "points"), (unit, "unit"), (tuple(1000 * c for c in unit), "per_mille")):
+        found = settled(box=given, box_space=space)
+        assert (found.rects[0][1], found.note) == (2 * LINE, "")
+
+
+def test_a_box_that_holds_other_text_is_said() -> None:
+    found = settled(box=(300.0, 300.0, 400.0, 320.0), box_space="points")
+    assert found.note == "the box given with the quote holds other text"

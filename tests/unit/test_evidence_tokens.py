@@ -1,0 +1,78 @@
+"""What falls away when words are compared, and what never does: the things that make a number that number."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.evidence.tokens import fold, tokenize
+
+
+def keys(text: str) -> list[str]:
+    return list(tokenize(text.split()).keys)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Brake FLUID", ["brake", "fluid"]),
+        ("“quoted” ‘so’", ["quoted", "so"]),
+        ("e\ufb03cient \ufb02ow", ["efficient", "flow"]),
+        ("soft\u00adhyphen zero\u200bwidth", ["softhyphen", "zerowidth"]),
+        ("year-on-year year–on–year", ["year", "on", "year"] * 2),
+        ("résumé", ["resume"]),
+        ("Straße", ["strasse"]),
+        ("snake_case", ["snake", "case"]),
+        ("— • *** …", []),
+    ],
+)
+def test_setting_falls_away(text: str, expected: list[str]) -> None:
+    assert keys(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("2.3 2.5 23", ["2.3", "2.5", "23"]),
+        ("1,234.5", ["1,234.5"]),
+        ("-5 −5 5", ["-5", "-5", "5"]),
+        ("(305) ( 305 ) 305", ["-305", "-305", "305"]),
+        ("$(305) $ (305) -$305", ["-305"] * 3),
+        ("37.7% 37.7 % 37.7", ["37.7%", "37.7%", "37.7"]),
+        ("(5.2)% (5.2%)", ["-5.2%", "-5.2%"]),
+        ("2017–2018 mid-2028 10-K", ["2017", "2018", "mid", "2028", "10", "k"]),
+        ("(see 5) (a) (10-K)", ["see", "5", "a", "10", "k"]),
+        ("net12,645 Goodwill5,559Acquired", ["net", "12,645", "goodwill", "5,559", "acquired"]),
+        ("31,2018", ["31", "2018"]),
+        ("C9mpany 5mm 10th", ["c9mpany", "5mm", "10th"]),
+        ("ends 5. Then 6, and", ["ends", "5", "then", "6", "and"]),
+    ],
+)
+def test_a_number_keeps_sign_point_separator_and_percent(text: str, expected: list[str]) -> None:
+    assert keys(text) == expected
+
+
+def test_chinese_is_compared_character_by_character() -> None:
+    assert keys("制动液 5 升") == ["制", "动", "液", "5", "升"]
+
+
+def test_marks_of_other_scripts_stay() -> None:
+    assert fold("कि") != fold("क")
+
+
+def test_a_token_knows_its_words() -> None:
+    tokens = tokenize(["$", "(305", ")", "net", "37.7", "%"])
+    assert tokens.keys == ("-305", "net", "37.7%")
+    assert list(zip(tokens.first, tokens.last, strict=True)) == [(1, 2), (3, 3), (4, 5)]
+
+
+@given(st.lists(st.text(min_size=1, max_size=12).filter(lambda word: not any(c.isspace() for c in word))))
+def test_tokens_hold_together_for_any_text(words: list[str]) -> None:
+    tokens = tokenize(words)
+    count = len(tokens)
+    assert count == len(tokens.first) == len(tokens.last) == len(tokens.is_number) == len(tokens.offsets)
+    assert "".join(tokens.part(i, i + 1) for i in range(count)) == tokens.squeezed
+    assert all(0 <= first <= last < len(words) for first, last in zip(tokens.first, tokens.last, strict=True))
+    assert all(tokens.token_at(tokens.offsets[i]) == i for i in range(count))
+    assert list(tokens.first) == sorted(tokens.first)
