@@ -27,7 +27,7 @@ if facts.suggestion:
 counts = store.counts(view.filter)
 triage_panels.label_cards(counts, view)
 with st.container(horizontal=True, vertical_alignment="center", key="filters"):
-    triage_panels.filter_bar(store.options(view.run), view)
+    triage_panels.filter_bar(session.options(opened, store), view)
     if facts.traces > facts.questions:
         triage_panels.variants_toggle(facts.traces, view)
 with st.container(horizontal=True, vertical_alignment="center", key="sentence"):

@@ -7,7 +7,7 @@ from: a file that changes on disk is read anew at the next script run, and nothi
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +34,9 @@ from core.triage.corpus import Corpus
 from core.triage.profile import profile_from
 from core.triage.types import Profile
 from core.ui.state import ViewState, read_view
+
+#: Filter name → values with the number of questions that have them, the most frequent first.
+Choices = Mapping[str, Sequence[tuple[str, int]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +117,11 @@ def index(opened: Opened) -> Standing:
 def build_again() -> None:
     """Forget what failed: the next `index` starts anew."""
     _jobs().forget()
+
+
+def options(opened: Opened, store: Store) -> Choices:
+    """What the shown run's list can be narrowed to; counted once for each state of its index."""
+    return _options(store, *_identity(opened), opened.run.run_id, str(store.stamp(opened.run.run_id)))
 
 
 def run_facts(opened: Opened) -> dict[str, RunFacts]:
@@ -208,6 +216,11 @@ def _jobs() -> IndexJobs:
 @st.cache_resource(max_entries=4, show_spinner=False)
 def _store(_manifest: Manifest, folder: str, fingerprint: str, profile: str, cache: str) -> Store:
     return Store(_manifest, Path(cache))
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _options(_store: Store, folder: str, fingerprint: str, profile: str, run_id: str, stamp: str) -> Choices:
+    return _store.options(run_id)
 
 
 @st.cache_resource(max_entries=8, show_spinner="Checking the workspace …")

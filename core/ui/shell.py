@@ -162,7 +162,7 @@ def _sidebar(opened: session.Opened) -> None:
             wrong = _errors_in(opened) if title == "Workspace" else 0
             st.page_link(
                 script,
-                label=f"{title} :red-badge[{wrong}]" if wrong else title,
+                label=f"{title} :red-badge[{wrong:,}]" if wrong else title,
                 query_params=view.params(),
             )
 
