@@ -8,8 +8,10 @@ from typing import Literal
 
 from core.contracts.records import Candidate, Chunk, Citation, GoldQuestion, StageName, Trace
 from core.traces.canonical import Measures, citations, filled_from, measures, stages
+from core.traces.chunks import Places, place_of
 from core.triage.corpus import Corpus
 from core.triage.explain import explain
+from core.triage.gold import GoldRanks, gold_ranks, gold_target
 from core.triage.reflect import reflect
 from core.triage.types import Explanation, Profile, ReportRow
 
@@ -53,7 +55,8 @@ class StageView:
 class QuestionView:
     """Everything about one question that needs no document open. Stages stand in the pipeline's order.
 
-    `row` is None where there are no chunks to judge by: without evidence there is no label.
+    `gold_ranks` is None where they cannot be known. `row` is None where there are no chunks to judge by:
+    without evidence there is no label.
     """
 
     trace: Trace
@@ -64,6 +67,7 @@ class QuestionView:
     citations: tuple[CitationView, ...]
     stages: tuple[StageView, ...]
     gold: GoldQuestion | None
+    gold_ranks: GoldRanks | None
 
     @property
     def last_stage(self) -> StageView | None:
@@ -88,6 +92,7 @@ def load_question(
     """
     known = gold.get(trace.q_id)
     cited = tuple(_citation(item, trace, chunks) for item in citations(trace))
+    ranked = _stages(trace, chunks, cited, known)
     return QuestionView(
         trace=trace,
         row=reflect(trace, corpus, profile) if corpus is not None else None,
@@ -95,9 +100,16 @@ def load_question(
         profile=profile,
         measures=measures(trace),
         citations=cited,
-        stages=_stages(trace, chunks, cited, known),
+        stages=ranked,
         gold=known,
+        gold_ranks=gold_ranks(trace, gold_target(known), _places(ranked, chunks)),
     )
+
+
+def _places(ranked: Iterable[StageView], chunks: Mapping[str, Chunk]) -> Places:
+    """Where the chunk file puts the candidates."""
+    listed = {view.candidate.chunk_id for stage in ranked for view in stage.candidates}
+    return {chunk_id: place_of(chunks[chunk_id]) for chunk_id in listed & chunks.keys()}
 
 
 def _explanation(trace: Trace, corpus: Corpus | None, profile: Profile) -> Explanation:

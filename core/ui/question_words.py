@@ -10,6 +10,7 @@ from core.evidence.types import Difference, FoundSpan
 from core.services.questions import CitationView, QuestionView
 from core.services.spans import PageView
 from core.triage.types import ReportRow
+from core.ui.gold_words import gold_rows
 from core.ui.safe import Kind, Piece
 
 Range = tuple[int, int]
@@ -186,7 +187,8 @@ def signal_rows(view: QuestionView, row: ReportRow) -> list[tuple[str, list[Piec
     """Why this label: each signal with its value, the ones that speak against the answer first."""
     signals = row.signals
     unsupported = signals.numbers_unsupported
-    rows = [("Numbers unsupported", _numbers(view, unsupported))] if unsupported else []
+    rows = gold_rows(view)
+    rows += [("Numbers unsupported", _numbers(view, unsupported))] if unsupported else []
     rows += [
         ("Phrase in evidence", _phrase(view, signals.phrase)),
         ("Query words found", _query_words(view)),

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from core.cli import main
@@ -16,6 +17,7 @@ from core.evidence.client import PdfPool
 from core.evidence.types import SpanQuery
 from core.manifest.check import check_workspace
 from core.manifest.load import load_manifest
+from core.store.filters import Filter, Sort
 from core.store.index import build_index
 from core.store.queries import open_store
 from core.traces.canonical import stages
@@ -91,6 +93,33 @@ def test_the_filings_workspace_opens_and_check_names_what_is_missing(
     report = build_index(manifest, cache_dir=tmp_path / "cache")
     assert [(run.rows, run.line_issues) for run in report.runs] == [(10, 0)]
     assert open_store(manifest, cache_dir=tmp_path / "cache").total("R001") == 10
+
+
+def test_at_which_rank_the_ten_found_their_gold_page(filings: Outcome, tmp_path: Path) -> None:
+    """Seven answers never had the page before them: four were retrieved and dropped, three not at all."""
+    manifest = load_manifest(filings[0])
+    build_index(manifest, cache_dir=tmp_path / "cache")
+    store = open_store(manifest, cache_dir=tmp_path / "cache")
+    ranks = {
+        str(row.q_id).removeprefix("financebench_id_"): (
+            None if pd.isna(row.gold_seen_rank) else row.gold_seen_rank,
+            None if pd.isna(row.gold_retrieved_rank) else row.gold_retrieved_rank,
+        )
+        for row in store.page(Filter("R001"), Sort(), limit=10, offset=0).itertuples()
+    }
+    assert ranks == {
+        "04672": (None, 15),
+        "01226": (None, None),
+        "01935": (None, 13),
+        "01079": (1, 1),
+        "01928": (None, 69),
+        "00720": (None, None),
+        "01351": (1, 2),
+        "00288": (1, 1),
+        "10285": (None, 4),
+        "00678": (None, None),
+    }
+    assert store.options("R001")["gold"] == (("dropped", 4), ("missed", 3), ("seen", 3))
 
 
 def test_one_profile_says_nothing_of_the_ten_and_the_suggested_one_parts_them(

@@ -1,0 +1,79 @@
+"""What the Question page says about the gold passage."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.contracts.records import Chunk, GoldQuestion, GoldSpan, SourceLine, Trace
+from core.services.questions import load_question
+from core.traces.canonical import trace_from
+from core.triage.corpus import Corpus
+from core.triage.types import Profile
+from core.ui.gold_words import gold_rows
+
+CHUNKS = {
+    "c1": Chunk("c1", "Use only rosin flux.", doc_id="d", section_id="2.26", page_idx=0),
+    "c2": Chunk("c2", "Strip the wire.", doc_id="d", section_id="2.25", page_idx=57),
+}
+RETRIEVED = {"stages": {"retrieved": [{"id": "c3"}, {"id": "c2"}]}}
+
+
+def said(gold: GoldQuestion | None, **record: object) -> str | None:
+    line = {"q_id": "Q1", "q": "Which flux?", "answer": "rosin", "chunks": [{"id": "c1"}]} | record
+    trace = trace_from(line, SourceLine("t.jsonl", 1, 0, 0), run_id="R1")
+    assert isinstance(trace, Trace)
+    known = {"Q1": gold} if gold else {}
+    view = load_question(trace, chunks=CHUNKS, gold=known, corpus=Corpus({}), profile=Profile())
+    rows = gold_rows(view)
+    assert [name for name, _ in rows] == ["Gold"] * len(rows)
+    return "".join(piece.text for piece in rows[0][1]) if rows else None
+
+
+def gold(**more: object) -> GoldQuestion:
+    return GoldQuestion("Q1", "Which flux?", **more)  # type: ignore[arg-type]
+
+
+PAGE = gold(spans=(GoldSpan("d", 57, "wire"),))
+
+
+@pytest.mark.parametrize(
+    ("known", "record", "words"),
+    [
+        (
+            PAGE,
+            RETRIEVED,
+            "page 58 of d · retrieved at rank 2 of 2 · not among the 1 chunk that the answerer saw",
+        ),
+        (
+            PAGE,
+            {"stages": {"fused": [{"id": "c3"}]}, "chunks": []},
+            "page 58 of d · not among the 1 fused · the answerer saw no chunk",
+        ),
+        (PAGE, {}, "page 58 of d · not among the 1 chunk that the answerer saw"),
+        (
+            PAGE,
+            {"chunks": [{"id": "c1"}, {"id": "c2"}]},
+            "page 58 of d · seen by the answerer at rank 2 of 2",
+        ),
+        (gold(sections=("2.26",)), {}, "section 2.26 · seen by the answerer at rank 1 of 1"),
+        (
+            gold(chunks=("c2", "m|r=00000000|s=4.2|p=008|b=001", "c2", "x", "y")),
+            {},
+            "chunk c2 or #s04-02#p008-b001 of m or x or 1 more · not among the 1 chunk that the answerer saw",
+        ),
+        (gold(answerable=False), {}, "has no answer in the documents: refusing is right"),
+        (gold(), {}, None),
+        (None, {}, None),
+    ],
+)
+def test_the_gold_row_says_what_it_is_and_where_it_was_lost(
+    known: GoldQuestion | None, record: dict[str, object], words: str | None
+) -> None:
+    assert said(known, **record) == words
+
+
+def test_a_trace_that_leaves_out_its_chunks_leaves_the_ranks_open() -> None:
+    trace = trace_from({"q_id": "Q1", "q": "q"}, SourceLine("t.jsonl", 1, 0, 0), run_id="R1")
+    assert isinstance(trace, Trace)
+    view = load_question(trace, chunks=CHUNKS, gold={"Q1": PAGE}, corpus=Corpus({}), profile=Profile())
+    assert [piece.text for piece in gold_rows(view)[0][1]] == ["page 58 of d"]
