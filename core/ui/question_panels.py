@@ -246,7 +246,7 @@ def page_header(shown: PageView) -> None:
         )
         if shown.page_idx is not None and shown.page_count:
             with st.container(horizontal=True, wrap=False, width="content", gap="xxsmall", key="pages"):
-                _turn("‹", "Previous page", shown.page_idx - 1, shown.page_count)
+                _turn("‹", "Previous page", min(shown.page_idx, shown.page_count) - 1, shown.page_count)
                 _turn("›", "Next page", shown.page_idx + 1, shown.page_count)
 
 
