@@ -15,9 +15,12 @@ from pathlib import Path
 import platformdirs
 
 from core.errors import Problem, StoreFault
+from core.store.columns import ISSUE_SCHEMA, ROW_SCHEMA
 
-#: Part of every path, so that an older program and a newer one never read each other's files.
-LAYOUT = "index-1"
+_COLUMNS = "\n".join(schema.to_string() for schema in (ROW_SCHEMA, ISSUE_SCHEMA))
+#: Part of every path, made from the columns themselves: programs whose segments have other columns never
+#: read each other's files, so that an index of an older version is missing rather than broken.
+LAYOUT = f"index-{hashlib.sha256(_COLUMNS.encode()).hexdigest()[:8]}"
 
 _READ_ONLY = {errno.EROFS, errno.EACCES, errno.EPERM}
 _FULL = {errno.ENOSPC, errno.EDQUOT}
