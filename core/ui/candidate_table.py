@@ -44,7 +44,7 @@ def show_candidates(
     """Draws the table; a click on a row calls `on_choose` with its chunk id. `chosen` is tinted."""
     frame = candidate_frame(stage)
     ids = [view.candidate.chunk_id for view in stage.candidates]
-    _forget_other_choice(key, ids, chosen)
+    key = _fresh_key(key, ids, chosen)
     st.dataframe(
         frame.style.apply(_tint, axis=None, chosen=[chunk_id == chosen for chunk_id in ids]).format(
             precision=3, na_rep="", subset=list(frame.select_dtypes("number").columns)
@@ -79,10 +79,17 @@ def _selected_id(key: str, ids: Sequence[str]) -> str | None:
     return ids[cells[0][0]] if cells and 0 <= cells[0][0] < len(ids) else None
 
 
-def _forget_other_choice(key: str, ids: Sequence[str], chosen: str | None) -> None:
-    """Takes a selection back once something else is chosen, so that its cell can be clicked again."""
-    if _selected_id(key, ids) not in (None, chosen):
-        st.session_state[key] = {"selection": {"rows": [], "columns": [], "cells": []}}
+def _fresh_key(key: str, ids: Sequence[str], chosen: str | None) -> str:
+    """The table's key, a new one once something else was chosen than its selected row.
+
+    A table keeps its selection for as long as it lives, and a second click on a selected cell tells nothing.
+    """
+    turns = f"turns:{key}"
+    turn = st.session_state.get(turns, 0)
+    if _selected_id(f"{key}:{turn}", ids) not in (None, chosen):
+        turn += 1
+        st.session_state[turns] = turn
+    return f"{key}:{turn}"
 
 
 def _tint(frame: pd.DataFrame, *, chosen: Sequence[bool]) -> pd.DataFrame:
