@@ -82,9 +82,9 @@ def profile_notice(profile: Profile, own: Profile) -> None:
 def filter_bar(options: Mapping[str, Choices], view: ViewState) -> None:
     """Search, and what the list can be narrowed to."""
     _text_search(view)
-    _choice("suspicion", "Suspicion", options["suspicion"], view.filter.suspicion, width=175)
-    _choice("doc", "Document", options["doc"], view.filter.doc, width=170)
-    _choice("section", "Section", options["section"], view.filter.section, width=130)
+    _choice("suspicion", "Suspicion", options["suspicion"], view.filter.suspicion, width=155)
+    _choice("doc", "Document", options["doc"], view.filter.doc, width=155)
+    _choice("section", "Section", options["section"], view.filter.section, width=120)
     if options["gold"] or view.filter.gold:
         _choice("gold", "Gold", options["gold"], view.filter.gold, width=130)
     _numbers(view)
@@ -156,7 +156,7 @@ def _text_search(view: ViewState) -> None:
         placeholder="Search questions and answers …",
         label_visibility="collapsed",
         live="300ms",
-        width=280,
+        width=240,
         on_change=_change_from,
         args=(key, "text"),
     )
@@ -201,7 +201,7 @@ def _numbers(view: ViewState) -> None:
 
 
 def _option(name: str, value: str, count: int | None) -> str:
-    shown = safe.clean(words.choice(name, value))
+    shown = words.short(value) if name == "suspicion" else safe.clean(value)
     return shown if count is None else f"{shown} · {count:,}"
 
 

@@ -40,7 +40,7 @@ class Header:
 
 HEADERS: Mapping[str, Header] = {
     "label": Header("label", 138, "worst", help="Worst first"),
-    "question": Header("question", 334, "question"),
+    "question": Header("question", 312, "question"),
     "why": Header("why", 150, "why", help="The rule that decided the label"),
     "section": Header("rank 1 in", 74, "section", help="Section of the candidate at rank 1"),
     "cited": Header("cited", 60, "resolved", help="Citations whose chunk is known, of those cited"),
@@ -57,7 +57,7 @@ HEADERS: Mapping[str, Header] = {
         descending_first=True,
         help="Numbers that stand nowhere in the evidence",
     ),
-    "stands_out": Header("what stands out", 200, "suspicions", descending_first=True),
+    "stands_out": Header("what stands out", 222, "suspicions", descending_first=True),
 }
 
 
