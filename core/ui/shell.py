@@ -40,8 +40,10 @@ def run() -> None:
     )
     with st.sidebar:
         safe.show(safe.text([safe.Piece("Proofspan")], role="title"))
-        with _faults_shown():
+        try:
             _sidebar(session.current())
+        except Fault:  # the page says what and where, with room for it
+            safe.show(safe.text([safe.Piece("This workspace cannot be opened.", "muted")], role="hint"))
     with _faults_shown():
         page.run()
 
