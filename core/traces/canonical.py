@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from core.contracts.chunk_ids import parse, sha1_8
 from core.contracts.records import Candidate, Json, LineIssue, SourceLine, Stage, StageName, Trace
-from core.traces.chunks import Places
+from core.traces.chunks import Place, Places
 from core.traces.citations import citation_ids_in_text, citations, filled_from, payload_of
 from core.traces.fields import id_of, index_of, number_of, numbers_of, page_of, text_of
 from core.traces.reader import UnusableError, issue_of
@@ -146,14 +146,12 @@ def listed(trace: Trace, name: StageName) -> Iterator[tuple[int, str, Mapping[st
 
 
 def ranked_places(trace: Trace, name: StageName, places: Places) -> Iterator[RankedPlace]:
-    """Where a stage's candidates lie: as they say themselves or by their ids, else as `places` has it."""
+    """Where a stage's candidates lie: as they say themselves, else as `places` has it, else by their ids."""
     for rank, chunk_id, entry in listed(trace, name):
         doc_id, section_id = text_of(entry.get("doc_id")), text_of(entry.get("section_id"))
         page_idx, _ = page_of(entry)
-        if (doc_id is None or section_id is None or page_idx is None) and (parts := parse(chunk_id)):
-            doc_id, section_id = doc_id or parts.doc_uid, section_id or parts.sect_path
-            page_idx = parts.page_idx if page_idx is None else page_idx
-        if known := places.get(chunk_id):
+        if doc_id is None or section_id is None or page_idx is None:
+            known = places.get(chunk_id) or _place_by_id(chunk_id)
             doc_id, section_id = doc_id or known.doc_id, section_id or known.section_id
             page_idx = known.page_idx if page_idx is None else page_idx
         yield RankedPlace(rank, chunk_id, doc_id, section_id, page_idx)
@@ -334,6 +332,11 @@ def _count(obj: Mapping[str, Json], name: str) -> int:
     if number is None or not 0 <= number < 1 << 31:
         raise _wrong(name, value, wanted="a whole number from 0")
     return number
+
+
+def _place_by_id(chunk_id: str) -> Place:
+    parts = parse(chunk_id)
+    return Place(parts.doc_uid, parts.sect_path, parts.page_idx) if parts else Place(None, None, None)
 
 
 def _entries(raw: Mapping[str, Json], name: StageName) -> list[Json]:

@@ -40,14 +40,6 @@ WHY: Mapping[str, str] = {
 LITTLE_COVERED = 0.5
 #: Gold that the answerer saw within these ranks is nothing to look at.
 FIRST_RANKS = 3
-#: What became of the gold passage, in the width of a choice.
-GOLD: Mapping[str, str] = {
-    "missed": "never retrieved",
-    "dropped": "retrieved, not seen",
-    "seen": "seen",
-}
-#: Filter name → value → its words; the values of the other filters are the user's own.
-CHOICES: Mapping[str, Mapping[str, str]] = {"suspicion": SHORT, "gold": GOLD}
 
 #: Sort key → what comes first, ascending and descending.
 _ORDERS: Mapping[str, tuple[str, str]] = {
@@ -66,11 +58,6 @@ _ORDERS: Mapping[str, tuple[str, str]] = {
 def short(code: str) -> str:
     """A suspicion in a few words; a code of somebody else's report stays as it is."""
     return SHORT.get(code, code)
-
-
-def choice(name: str, value: str) -> str:
-    """A filter's value in the width of its list; what has no words of ours stays as it is."""
-    return CHOICES.get(name, {}).get(value, value)
 
 
 def stands_out(
