@@ -38,7 +38,7 @@ else:
         answer = st.container(border=True)
         with st.container(border=True):
             question_panels.why(view)
-        question_panels.candidates(view, chosen=question_place.chunk_of(view, chosen))
+        question_panels.candidates(view, chosen=question_place.chunk_of(view, chosen), asked=state.chunk)
         question_panels.other_runs(question_place.other_runs(store, key), current=state.run)
         question_panels.raw_record(view)
 

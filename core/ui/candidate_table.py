@@ -39,12 +39,15 @@ def candidate_frame(stage: StageView) -> pd.DataFrame:
 
 
 def show_candidates(
-    stage: StageView, *, chosen: str | None, key: str, on_choose: Callable[[str], None]
+    stage: StageView, *, chosen: str | None, asked: str | None, key: str, on_choose: Callable[[str], None]
 ) -> None:
-    """Draws the table; a click on a row calls `on_choose` with its chunk id. `chosen` is tinted."""
+    """Draws the table; a click on a row calls `on_choose` with its chunk id. `chosen` is tinted.
+
+    `asked` is the chunk that the URL names, None while a citation or nothing is chosen.
+    """
     frame = candidate_frame(stage)
     ids = [view.candidate.chunk_id for view in stage.candidates]
-    key = _fresh_key(key, ids, chosen)
+    key = _fresh_key(key, ids, asked)
     st.dataframe(
         frame.style.apply(_tint, axis=None, chosen=[chunk_id == chosen for chunk_id in ids]).format(
             precision=3, na_rep="", subset=list(frame.select_dtypes("number").columns)
@@ -79,14 +82,14 @@ def _selected_id(key: str, ids: Sequence[str]) -> str | None:
     return ids[cells[0][0]] if cells and 0 <= cells[0][0] < len(ids) else None
 
 
-def _fresh_key(key: str, ids: Sequence[str], chosen: str | None) -> str:
+def _fresh_key(key: str, ids: Sequence[str], asked: str | None) -> str:
     """The table's key, a new one once something else was chosen than its selected row.
 
     A table keeps its selection for as long as it lives, and a second click on a selected cell tells nothing.
     """
     turns = f"turns:{key}"
     turn = st.session_state.get(turns, 0)
-    if _selected_id(f"{key}:{turn}", ids) not in (None, chosen):
+    if _selected_id(f"{key}:{turn}", ids) not in (None, asked):
         turn += 1
         st.session_state[turns] = turn
     return f"{key}:{turn}"

@@ -164,7 +164,7 @@ def why(view: QuestionView) -> None:
     )
 
 
-def candidates(view: QuestionView, *, chosen: str | None) -> None:
+def candidates(view: QuestionView, *, chosen: str | None, asked: str | None) -> None:
     """The ranked lists, one stage at a time; a click on a row shows the chunk's place."""
     if not view.stages:
         safe.show(
@@ -182,13 +182,14 @@ def candidates(view: QuestionView, *, chosen: str | None) -> None:
         key="stage",
     )
     stage = stages.get(name) or next(iter(stages.values()))
-    _table(view, stage, chosen)
+    _table(view, stage, chosen, asked)
 
 
-def _table(view: QuestionView, stage: StageView, chosen: str | None) -> None:
+def _table(view: QuestionView, stage: StageView, chosen: str | None, asked: str | None) -> None:
     show_candidates(
         stage,
         chosen=chosen,
+        asked=asked,
         key=f"candidates:{stage.name}:{view.trace.q_id}",
         on_choose=lambda chunk_id: _go(chunk=chunk_id, cite=None, page=None),
     )

@@ -88,3 +88,18 @@ def test_from_the_list_to_the_highlighted_words_and_back_by_url(
     expect(page.get_by_test_id("ps-title").nth(1)).to_have_text(title)
     expect(page.get_by_test_id("ps-box")).to_have_count(len(places))
     assert [box.get_attribute("style") for box in page.get_by_test_id("ps-box").all()] == places
+
+
+def test_a_candidate_shows_its_place_without_moving_the_page(
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
+) -> None:
+    page = page_at(1400, 900, dark=True)
+    page.goto(f"{serve().url}/question?run=R002&q=Q01")
+    wait_for_run(page)
+    page.locator(".stDataFrameGlideDataEditor").first.click(position={"x": 150, "y": 52})
+    wait_for_run(page)
+    assert "chunk" in query(page)
+    box = page.locator("[data-testid=ps-box].retrieved.chosen").first
+    expect(box).to_be_in_viewport(ratio=1)
+    expect(page.get_by_test_id("ps-legend")).to_contain_text("retrieved")
+    assert page.get_by_test_id("stMain").evaluate("main => main.scrollTop") == 0
