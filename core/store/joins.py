@@ -22,6 +22,8 @@ JOINED_SCHEMA = pa.schema(
     ]
 )
 
+IDENTITY = ["q_id", "paraphrase", "seed"]
+
 
 @dataclass(frozen=True, slots=True)
 class Joined:
@@ -33,6 +35,8 @@ class Joined:
 
 def join_run(folder: Path, segments: Sequence[str], stored: Sequence[StoredRow]) -> Joined:
     """Numbers the repeats and gives each trace its stored label, in the order of the file."""
+    if not stored and not _has_repeats(folder, segments):
+        return Joined(JOINED_SCHEMA.empty_table(), ())
     report = StoredReport(stored)
     rows = []
     seen: dict[tuple[str, int, int], int] = {}
@@ -53,9 +57,17 @@ def join_run(folder: Path, segments: Sequence[str], stored: Sequence[StoredRow])
     )
 
 
+def _has_repeats(folder: Path, segments: Sequence[str]) -> bool:
+    """Whether any identity comes twice: quick to tell, and seldom so."""
+    if not segments:
+        return False
+    table = read_columns(folder, segments, IDENTITY)
+    return bool(table.group_by(IDENTITY).aggregate([]).num_rows < table.num_rows)
+
+
 def _identities(folder: Path, segments: Sequence[str]) -> Iterator[tuple[str, int, int, str, str | None]]:
     for name in segments:
-        table = read_columns(folder, [name], ("q_id", "paraphrase", "seed", "q", "label"))
+        table = read_columns(folder, [name], (*IDENTITY, "q", "label"))
         yield from zip(*(column.to_pylist() for column in table.columns), strict=True)
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
@@ -41,6 +43,19 @@ class Source:
 
 def index_range(source: Source, labeller: Labeller, cut: Range) -> Segment:
     """Reads, labels and writes the lines of one range."""
+    with _collector_paused():
+        rows, issues, facts = _read_range(source, labeller, cut)
+    name = f"{source.prefix}-{cut.start:014d}-{cut.end:014d}.parquet"
+    write_table(source.folder, name, row_table(rows))
+    if issues:
+        write_table(source.folder, issues_name(name), issue_table(issues))
+    return Segment(name, cut.start, cut.end, cut.line, cut.lines, len(rows), len(issues), facts)
+
+
+def _read_range(
+    source: Source, labeller: Labeller, cut: Range
+) -> tuple[list[Row], list[LineIssue], dict[str, int]]:
+    """The rows of a range, its line issues, and the facts that suggest a profile."""
     rows: list[Row] = []
     issues: list[LineIssue] = []
     facts: dict[str, int] = {}
@@ -59,13 +74,21 @@ def index_range(source: Source, labeller: Labeller, cut: Range) -> Segment:
             continue
         verdict = labeller.verdict(item)
         rows.append(index_row(item, verdict, labeller.places, labeller.gold_ranks(item)))
-        if verdict is not None:
+        if verdict is not None and "following" not in facts:  # one that follows the template settles it
             add_facts(facts, item, verdict, labeller.profile)
-    name = f"{source.prefix}-{cut.start:014d}-{cut.end:014d}.parquet"
-    write_table(source.folder, name, row_table(rows))
-    if issues:
-        write_table(source.folder, issues_name(name), issue_table(issues))
-    return Segment(name, cut.start, cut.end, cut.line, cut.lines, len(rows), len(issues), facts)
+    return rows, issues, facts
+
+
+@contextmanager
+def _collector_paused() -> Iterator[None]:
+    """No search for reference cycles meanwhile: records hold none, and looking for some costs a fifth."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def index_ranges(

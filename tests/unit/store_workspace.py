@@ -24,7 +24,7 @@ def trace(q_id: str, **more: object) -> dict[str, object]:
     """A trace about the oil filter that reads `ok` unless `more` says otherwise."""
     return {
         "q_id": q_id,
-        "q": "What does the oil filter hold?",
+        "q": "What holds the oil filter?",
         "chunks": [{"id": "c1"}, {"id": "c2"}],
         "answer": "The oil filter holds 4 litres.\ncitations: [c1]",
     } | more

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.contracts.records import LABELS
@@ -226,6 +226,7 @@ def keeps(shown: Filter, record: dict[str, object]) -> bool:
     )
 
 
+@settings(deadline=None)
 @given(st.lists(row, max_size=12), filters)
 def test_sql_keeps_what_plain_python_keeps(records: list[dict[str, object]], shown: Filter) -> None:
     table = pa.Table.from_pylist(

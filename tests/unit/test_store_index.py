@@ -410,6 +410,7 @@ def test_any_cut_into_segments_gives_the_same_table(
     assert outcomes[0] == outcomes[1] == outcomes[2]
 
 
+@settings(deadline=None)
 @given(
     st.binary(max_size=300).map(lambda data: data.replace(b"\x00", b"\n")), st.integers(1, 80), st.booleans()
 )

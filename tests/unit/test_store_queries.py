@@ -65,10 +65,12 @@ FILTERS = st.builds(
     text=st.sampled_from(["", "OIL", "coolant", "99", "nowhere"]),
     all_variants=st.booleans(),
 )
+#: How long a query takes depends on what else the machine does.
+PATIENT = settings(deadline=None, max_examples=60)
 SORTS = st.builds(Sort, st.sampled_from(SORT_KEYS), st.booleans())
 
 
-@settings(deadline=None, max_examples=60)
+@PATIENT
 @given(FILTERS, SORTS, st.integers(6, 40))
 def test_pages_cover_every_row_once(store: Store, shown: Filter, sort: Sort, limit: int) -> None:
     whole = [key for frame in store.rows(shown, sort) for key in keys(frame)]
@@ -82,6 +84,7 @@ def test_pages_cover_every_row_once(store: Store, shown: Filter, sort: Sort, lim
     assert len(set(paged)) == len(paged) == store.matching(shown)
 
 
+@PATIENT
 @given(FILTERS, SORTS, st.data())
 def test_neighbours_follow_the_order_of_the_pages(
     store: Store, shown: Filter, sort: Sort, data: st.DataObject
@@ -126,6 +129,7 @@ def test_worst_first_is_the_order_of_triage(store: Store) -> None:
     assert {row.label for row in rows} >= {"ok", "generation_drift", "refusal_suspect"}
 
 
+@PATIENT
 @given(FILTERS)
 def test_counts_add_up_and_leave_the_label_part_out(store: Store, shown: Filter) -> None:
     without = Filter(RUN, unsupported=shown.unsupported, text=shown.text, all_variants=shown.all_variants)

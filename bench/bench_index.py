@@ -1,0 +1,269 @@
+"""The index against its figures: cost beside triage, growth, queries after reopening, and appended lines.
+
+    python bench/bench_index.py [--folder DIR] [--traces 100000] [--large] [--rounds 3]
+
+Each measurement runs in a process of its own, A B A B …; medians and their ratios are printed. `--large`
+takes 1,000,000 traces (about 4 GB in DIR, some minutes) for growth and queries. "Triage alone" is the time
+spent in `reflect` and in preparing the corpus, reading and writing excluded; "reading + triage" parses the
+lines too. CPU seconds are printed beside: they hold on a machine that is busy with something else.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import itertools
+import json
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import TypeVar
+
+import pandas as pd
+
+from core.contracts.records import Trace, TraceKey
+from core.manifest.load import load_manifest
+from core.store.filters import Filter, Sort
+from core.store.index import build_index
+from core.store.labelling import make_labeller
+from core.store.queries import Store
+from core.store.segments import Range, cut, segment_bytes
+from core.traces.traces import iter_traces
+from core.triage.types import Profile
+
+RUN = "R1"
+BATCH = 2_000
+APPENDED = 1_000
+MANIFEST = f"""manifest_version: "1.0"
+name: bench
+documents: []
+chunks: {{path: chunks.jsonl}}
+runs:
+  - run_id: {RUN}
+    traces: {{path: traces.jsonl}}
+"""
+
+T = TypeVar("T")
+
+
+def make_workspace(folder: Path, traces: int) -> Path:
+    """A workspace of `traces` traces over 20,000 chunks, made once."""
+    if not (folder / "traces.jsonl").exists():
+        maker = Path(__file__).with_name("make_traces.py")
+        subprocess.run([sys.executable, str(maker), str(folder), "--traces", str(traces)], check=True)
+    (folder / "pipeline_manifest.yaml").write_text(MANIFEST, encoding="utf-8")
+    return folder
+
+
+def batches(path: Path, part: Range) -> Iterator[list[Trace]]:
+    """The traces of a range, parsed some thousands at a time."""
+    found = iter_traces(
+        path, file="traces.jsonl", run_id=RUN, offset=part.start, line=part.line, end=part.end
+    )
+    traces = (item for item in found if isinstance(item, Trace))
+    while batch := list(itertools.islice(traces, BATCH)):
+        yield batch
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Seconds by the clock and of the processor."""
+
+    wall: float
+    cpu: float
+
+
+@contextmanager
+def measured(into: list[Cost]) -> Iterator[None]:
+    """Adds what a block of this process costs."""
+    wall, cpu = time.perf_counter(), time.process_time()
+    yield
+    into.append(Cost(time.perf_counter() - wall, time.process_time() - cpu))
+
+
+def triage_share(folder: str, share: list[Range]) -> tuple[float, float, float]:
+    """Of some ranges of the file: seconds of triage alone by the clock and of the processor, and of all."""
+    costs: list[Cost] = []
+    gc.disable()  # as the index does
+    begin = time.perf_counter()
+    with measured(costs):
+        labeller = make_labeller(Profile(), Path(folder) / "chunks.jsonl", "chunks.jsonl")
+    for part in share:
+        for batch in batches(Path(folder) / "traces.jsonl", part):
+            with measured(costs):
+                for trace in batch:
+                    labeller.verdict(trace)
+    return sum(c.wall for c in costs), sum(c.cpu for c in costs), time.perf_counter() - begin
+
+
+def shares(folder: Path, workers: int) -> list[list[Range]]:
+    """The ranges of the file, dealt out to the processes."""
+    path = folder / "traces.jsonl"
+    size = path.stat().st_size
+    parts = list(cut(path, start=0, line=1, end=size, target=segment_bytes(size)))
+    return [parts[number::workers] for number in range(workers)]
+
+
+def part_triage(folder: Path, workers: int) -> dict[str, float]:
+    """Seconds of labels and signals alone: the slowest process by the clock, all by processor time."""
+    dealt = shares(folder, workers)
+    if workers == 1:
+        found = [triage_share(str(folder), dealt[0])]
+    else:
+        with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+            found = list(pool.map(triage_share, [str(folder)] * workers, dealt))
+    walls, cpus, with_reading = zip(*found, strict=True)
+    return {"wall": max(walls), "cpu": sum(cpus), "with_reading": max(with_reading)}
+
+
+def part_index(folder: Path, workers: int) -> dict[str, float]:
+    """Seconds of building the whole index in an empty folder."""
+    with tempfile.TemporaryDirectory(dir=folder) as cache:
+        before, started = cpu_of_all(), time.perf_counter()
+        report = build_index(load_manifest(folder), cache_dir=Path(cache), workers=workers)
+        wall, cpu = time.perf_counter() - started, cpu_of_all() - before
+    return {"wall": wall, "cpu": cpu, "rows": report.runs[0].rows}
+
+
+def cpu_of_all() -> float:
+    """Processor seconds of this process and of those it started that have ended."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(usage.ru_utime + usage.ru_stime for usage in used)
+
+
+def part_query(folder: Path, workers: int) -> dict[str, float]:
+    """Seconds of what a person does after opening an index that is there already."""
+    manifest = load_manifest(folder)
+    failures = Filter(RUN, label=("generation_drift", "retrieval_drift"))
+    seconds: dict[str, float] = {}
+
+    def timed(name: str, work: Callable[[], T]) -> T:
+        started = time.perf_counter()
+        result = work()
+        seconds[name] = time.perf_counter() - started
+        return result
+
+    def page(shown: Filter, offset: int = 0, by: str = "worst") -> pd.DataFrame:
+        return store.page(shown, Sort(by), limit=100, offset=offset)
+
+    started = time.perf_counter()
+    store = Store(manifest, folder / "cache")
+    first = page(failures)
+    seconds["first page of failures"] = time.perf_counter() - started
+    timed("page 2", lambda: page(failures, 100))
+    timed("page 100, by coverage", lambda: page(failures, 10_000, "answer_coverage"))
+    timed("first search in questions", lambda: page(Filter(RUN, text="valve", questions_only=True)))
+    timed("search in questions", lambda: page(Filter(RUN, text="torque", questions_only=True)))
+    timed("first search in answers too", lambda: page(Filter(RUN, text="valve")))
+    timed("search in answers too", lambda: page(Filter(RUN, text="torque")))
+    timed("counts by label", lambda: store.counts(failures))
+    timed("first filter by document", lambda: page(Filter(RUN, doc=("doc-0003",))))
+    timed("choices of the filters", lambda: store.options(RUN))
+    key = TraceKey(RUN, str(first["q_id"][50]))
+    timed("first step to a neighbour", lambda: store.neighbours(failures, Sort(), key))
+    timed("step to a neighbour", lambda: store.neighbours(failures, Sort(), key))
+    timed("find a trace", lambda: store.find(key))
+    return seconds
+
+
+def part_append(folder: Path, workers: int) -> dict[str, float]:
+    """Appends lines to the file, refreshes the index, and takes them away again."""
+    manifest, path = load_manifest(folder), folder / "traces.jsonl"
+    size = path.stat().st_size
+    with path.open("rb") as stream:
+        lines = [next(stream).replace(b'"q_id":"Q', b'"q_id":"N') for _ in range(APPENDED)]
+    with path.open("ab") as stream:
+        stream.writelines(lines)
+    try:
+        started = time.perf_counter()
+        (run,) = build_index(manifest, cache_dir=folder / "cache").runs
+        return {"seconds": time.perf_counter() - started, "lines_read": run.lines_read}
+    finally:
+        with path.open("ab") as stream:
+            stream.truncate(size)
+
+
+PARTS = {"triage": part_triage, "index": part_index, "query": part_query, "append": part_append}
+
+
+def measure(part: str, folder: Path, workers: int = 1) -> dict[str, float]:
+    """Runs one part in a process of its own; adds the peak memory of its largest process in MB."""
+    command = [sys.executable, __file__, "--part", part, "--folder", str(folder), "--workers", str(workers)]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE)
+    measured: dict[str, float] = json.loads(done.stdout)
+    return measured
+
+
+def compare(folder: Path, workers: int, rounds: int) -> None:
+    """Index against triage alone, side by side."""
+    runs = [(measure("triage", folder, workers), measure("index", folder, workers)) for _ in range(rounds)]
+
+    def median(which: int, name: str) -> float:
+        return statistics.median(pair[which][name] for pair in runs)
+
+    wall, cpu, reading = median(0, "wall"), median(0, "cpu"), median(0, "with_reading")
+    index_wall, index_cpu = median(1, "wall"), median(1, "cpu")
+    print(f"{workers} process(es), {rounds} rounds")
+    print(f"  triage alone        {wall:6.2f} s  {cpu:6.2f} CPU s  (with reading {reading:.2f} s)")
+    peak = median(1, "peak_mb")
+    print(f"  index with triage   {index_wall:6.2f} s  {index_cpu:6.2f} CPU s  peak {peak:.0f} MB")
+    print(f"  ratio               {index_wall / wall:6.2f}    {index_cpu / cpu:6.2f}")
+
+
+def report_queries(folder: Path, rounds: int) -> None:
+    """Builds the index where it is to stay, then asks it in fresh processes."""
+    (run,) = build_index(load_manifest(folder), cache_dir=folder / "cache").runs
+    size = sum(path.stat().st_size for path in (folder / "cache").rglob("*.parquet"))
+    print(f"index of {run.rows:,} traces: {size / 1e6:.0f} MB")
+    found = [measure("query", folder) for _ in range(rounds)]
+    for name in found[0]:
+        unit, scale = ("MB", 1) if name == "peak_mb" else ("ms", 1000)
+        median = statistics.median(seconds[name] for seconds in found)
+        print(f"  {name:<28}{median * scale:6.0f} {unit}")
+    appended = measure("append", folder)
+    again = build_index(load_manifest(folder), cache_dir=folder / "cache")
+    print(
+        f"append {APPENDED:,} lines: {appended['lines_read']:,} read in {appended['seconds'] * 1000:.0f} ms"
+    )
+    assert again.runs[0].rows == run.rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()) / "proofspan-bench")
+    parser.add_argument("--traces", type=int, default=100_000)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--large", action="store_true", help="1,000,000 traces: growth and queries only")
+    parser.add_argument("--workers", type=int, default=1, help=argparse.SUPPRESS)
+    parser.add_argument("--part", choices=PARTS, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.part:
+        result = PARTS[options.part](options.folder, options.workers)
+        children = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+        own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        print(json.dumps(result | {"peak_mb": max(own, children) / 1024}))
+        return
+    traces = 1_000_000 if options.large else options.traces
+    folder = make_workspace(options.folder / str(traces), traces)
+    if options.large:
+        index = measure("index", folder, 2)
+        print(f"{traces:,} traces, 2 processes: {index['wall']:.1f} s, peak {index['peak_mb']:.0f} MB")
+    else:
+        for workers in (1, 2):
+            compare(folder, workers, options.rounds)
+    report_queries(folder, options.rounds)
+
+
+if __name__ == "__main__":
+    main()
