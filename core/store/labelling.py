@@ -93,9 +93,11 @@ def _digest(path: Path, earlier: RunFile | None) -> tuple[Print, str]:
 
 
 def _without_labels(problem: Problem, artifact: Artifact) -> Problem:
+    """The problem for those who miss the labels: which file it is stands in `where`."""
+    said = problem.message.removeprefix(f"`{artifact.key}`: ")
     return Problem(
         "chunks_unusable",
-        f"the chunk file {problem.message}; its questions have no label",
+        f"the chunk file {said}; the questions have no label",
         f"{artifact.key}: {problem.where or artifact.path}",
         problem.remedy or "put the file back and run `proofspan index` again",
     )
