@@ -12,6 +12,7 @@ from isal import isal_zlib
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 CHANNELS = 3
+NO_FILTER = b"\0"
 #: Where the compressed rows begin: signature, header chunk (25 bytes), length and kind of the data chunk.
 DATA_AT = len(SIGNATURE) + 25 + 8
 
@@ -22,16 +23,16 @@ def encode_rgb(pixels: bytes | memoryview, width: int, height: int) -> bytes:
     if width < 1 or height < 1 or len(pixels) != stride * height:
         raise ValueError(f"{len(pixels)} bytes are no {width} × {height} RGB picture")
     view = memoryview(pixels)
-    rows = bytearray((stride + 1) * height)  # each row opens with its filter, 0
-    for row in range(height):
-        start = row * (stride + 1) + 1
-        rows[start : start + stride] = view[row * stride : (row + 1) * stride]
+    rows: list[bytes | memoryview] = []
+    for start in range(0, stride * height, stride):
+        rows.append(NO_FILTER)
+        rows.append(view[start : start + stride])
     header = struct.pack("!IIBBBBB", width, height, 8, 2, 0, 0, 0)
     return b"".join(
         (
             SIGNATURE,
             _chunk(b"IHDR", header),
-            _chunk(b"IDAT", isal_zlib.compress(rows, 1)),
+            _chunk(b"IDAT", isal_zlib.compress(b"".join(rows), 1)),
             _chunk(b"IEND", b""),
         )
     )

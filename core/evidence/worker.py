@@ -64,6 +64,7 @@ class Document:
         self.word_count = 0
         self._texts: dict[int, PageText] = {}
         self._index: WordIndex | None = None
+        self._drawing: tuple[int, Any, Any] | None = None
         self._labels: tuple[str, ...] | None = None
 
     @property
@@ -91,6 +92,16 @@ class Document:
         except BROKEN as error:
             raise _unreadable(self.path, page_idx, error) from error
 
+    def drawing(self, page_idx: int) -> tuple[Any, Any]:
+        """A page and its display list. Its content is run once, for its words and for its picture."""
+        if self._drawing is None or self._drawing[0] != page_idx:
+            page = self.page(page_idx)
+            try:
+                self._drawing = page_idx, page, page.get_displaylist()
+            except BROKEN as error:
+                raise _unreadable(self.path, page_idx, error) from error
+        return self._drawing[1], self._drawing[2]
+
     def page_text(self, page_idx: int) -> PageText:
         """The words of one page, read once."""
         text = self._texts.get(page_idx)
@@ -107,14 +118,18 @@ class Document:
 
     def _read(self, page_idx: int) -> PageText:
         try:
-            page = self.page(page_idx)
-            words = [(tuple(word[:4]), word[4]) for word in page.get_text("words")]
+            page, display_list = self.drawing(page_idx)
+            words = [(tuple(word[:4]), word[4]) for word in _words(page, display_list)]
             crop = page.cropbox
         except EvidenceFault:
             return PageText.of(())
         except BROKEN:
             return PageText.of(())
         return PageText.of(words, width=crop.width, height=crop.height)
+
+    def forget_drawing(self) -> None:
+        """Give the display list back."""
+        self._drawing = None
 
     def forget_words(self) -> None:
         """Give the words back; they are read again when needed."""
@@ -140,7 +155,9 @@ class Documents:
         return document
 
     def trim(self) -> None:
-        """Forget words of the least recently used documents until they fit."""
+        """Keep one display list, and forget words of the least recently used documents until they fit."""
+        for document in list(self._open.values())[:-1]:
+            document.forget_drawing()
         total = sum(document.word_count for document in self._open.values())
         for document in self._open.values():
             if total <= MAX_WORDS:
@@ -206,6 +223,14 @@ def _first_line(error: Exception) -> str:
     return "".join(c if c.isprintable() else " " for c in line) or type(error).__name__
 
 
+def _words(page: Any, display_list: Any) -> list[Any]:
+    """MuPDF's words, in points of the unrotated page; a display list is in those only without rotation."""
+    if page.rotation:
+        return list(page.get_text("words"))
+    text = display_list.get_textpage(MUPDF.TEXTFLAGS_WORDS)
+    return list((text if isinstance(text, MUPDF.TextPage) else MUPDF.TextPage(text)).extractWORDS())
+
+
 def _page_info(document: Document, page: Any, page_idx: int) -> PageInfo:
     labels = document.labels
     return PageInfo(
@@ -234,7 +259,7 @@ def _answer_locate(document: Document, request: Mapping[str, Any]) -> Answer:
 def _answer_render(document: Document, request: Mapping[str, Any]) -> Answer:
     """One page as PNG, its dpi lowered where the picture would be too large."""
     page_idx = int(request["page_idx"])
-    page = document.page(page_idx)
+    page, display_list = document.drawing(page_idx)
     width, height = page.rect.width, page.rect.height
     if not (0 < width <= MAX_SIDE_POINTS and 0 < height <= MAX_SIDE_POINTS):
         raise _fault(
@@ -245,7 +270,7 @@ def _answer_render(document: Document, request: Mapping[str, Any]) -> Answer:
         )
     scale = min(float(request["dpi"]) / POINTS_PER_INCH, _largest_scale(width, height, request["max_pixels"]))
     try:
-        pixels = page.get_pixmap(matrix=MUPDF.Matrix(scale, scale), colorspace=MUPDF.csRGB, alpha=False)
+        pixels = display_list.get_pixmap(MUPDF.Matrix(scale, scale), colorspace=MUPDF.csRGB, alpha=0)
         png = encode_rgb(pixels.samples_mv, pixels.width, pixels.height)
     except BROKEN as error:
         raise _unreadable(document.path, page_idx, error) from error
