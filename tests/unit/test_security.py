@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import hashlib
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import streamlit
@@ -75,5 +76,7 @@ def start_of_answer(app: Starlette, path: str) -> Message:
         sent.append(message)
 
     scope = {"type": "http", "method": "GET", "path": path, "headers": [], "query_string": b""}
-    asyncio.run(app(scope, receive, send))
+    # In a thread of its own: a browser test before this one may have left a running loop in this thread.
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(asyncio.run, app(scope, receive, send)).result()
     return sent[0]
