@@ -30,7 +30,7 @@ CODE_FOLDER = str(Path(__file__).resolve().parents[2])
 MEMORY_BYTES = 2 * 1024**3
 START_TIMEOUT_S = 60.0
 KILL_TIMEOUT_S = 5.0
-REMEMBERED_DOCUMENTS = 8
+REMEMBERED_DOCUMENTS = 32
 
 
 class Worker:

@@ -45,7 +45,7 @@ GRACE_S = 2
 #: The header may stand anywhere in the first 1,024 bytes (ISO 32000-1, Annex H, note 13).
 MAGIC, MAGIC_WITHIN = b"%PDF-", 1024
 MAX_SIDE_POINTS = 14_400
-MAX_DOCUMENTS = 8
+MAX_DOCUMENTS = 32
 #: Words kept over all open documents, some 250 bytes each.
 MAX_WORDS = 1_500_000
 POINTS_PER_INCH = 72
@@ -324,7 +324,7 @@ def answer(documents: Documents, request: Mapping[str, Any], memory_bytes: int) 
 
 
 def _too_large(path: str, memory_bytes: int) -> Answer:
-    message = f"the document needs more than the {memory_bytes // 1024**2:,} MiB that it may take"
+    message = f"the document needs more than the {memory_bytes // 1024**2:,} MiB of memory that it may take"
     fault = _fault("too_large", message, path, "Replace the file; others are not affected.")
     return {"fault": fault.problems[0], "retire": True}, b""
 
