@@ -26,16 +26,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
-from typing import TypeVar
-
-import pandas as pd
+from typing import TYPE_CHECKING, TypeVar
 
 from core.contracts.records import Trace, TraceKey
 from core.manifest.load import load_manifest
 from core.store.filters import Filter, Sort
 from core.store.index import build_index
 from core.store.labelling import make_labeller
-from core.store.queries import Store
 from core.store.segments import Range, cut, segment_bytes
 from core.traces.traces import iter_traces
 from core.triage.types import Profile
@@ -51,6 +48,9 @@ runs:
   - run_id: {RUN}
     traces: {{path: traces.jsonl}}
 """
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 T = TypeVar("T")
 
@@ -142,6 +142,8 @@ def cpu_of_all() -> float:
 
 def part_query(folder: Path, workers: int) -> dict[str, float]:
     """Seconds of what a person does after opening an index that is there already."""
+    from core.store.queries import Store  # not at the top: worker processes import this file again
+
     manifest = load_manifest(folder)
     failures = Filter(RUN, label=("generation_drift", "retrieval_drift"))
     seconds: dict[str, float] = {}
@@ -152,7 +154,7 @@ def part_query(folder: Path, workers: int) -> dict[str, float]:
         seconds[name] = time.perf_counter() - started
         return result
 
-    def page(shown: Filter, offset: int = 0, by: str = "worst") -> pd.DataFrame:
+    def page(shown: Filter, offset: int = 0, by: str = "worst") -> DataFrame:
         return store.page(shown, Sort(by), limit=100, offset=offset)
 
     started = time.perf_counter()

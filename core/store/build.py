@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
-import pyarrow.parquet as pq
-
 from core.contracts.records import LineIssue
 from core.errors import Fault, InputFault, Problem
 from core.manifest.types import Manifest, Run
@@ -23,7 +21,7 @@ from core.store.prints import Print, take_print
 from core.store.reported import report_segment
 from core.store.runfile import RunFile, Segment, added_facts, issues_name, read_run_file, write_run_file
 from core.store.scan import Source, index_ranges
-from core.store.segments import Range, cut, merge_files, segment_bytes, write_table
+from core.store.segments import Range, cut, merge_files, read_file, segment_bytes, write_table
 from core.store.types import OnProgress, Progress, RunReport
 from core.traces.reports import StoredRow, read_report
 from core.traces.sniff import foreign_file
@@ -244,7 +242,7 @@ class Builder:
         """The first line issues of the run, in the order of `RunFile.issue_files`."""
         left = ISSUES_REPORTED
         for name in built.issue_files():
-            found = pq.read_table(self.folder / name).slice(0, left).to_pylist()
+            found = read_file(self.folder / name).slice(0, left).to_pylist()
             yield from map(issue_from, found)
             left -= len(found)
 

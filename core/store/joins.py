@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from core.contracts.records import LineIssue
 from core.store.segments import read_columns
@@ -62,7 +63,9 @@ def _has_repeats(folder: Path, segments: Sequence[str]) -> bool:
     if not segments:
         return False
     table = read_columns(folder, segments, IDENTITY)
-    return bool(table.group_by(IDENTITY).aggregate([]).num_rows < table.num_rows)
+    numbers = [pc.cast(table.column(name), pa.string()) for name in ("paraphrase", "seed")]
+    identities = pc.binary_join_element_wise(table.column("q_id"), *numbers, "\n")
+    return bool(pc.count_distinct(identities).as_py() < table.num_rows)
 
 
 def _identities(folder: Path, segments: Sequence[str]) -> Iterator[tuple[str, int, int, str, str | None]]:

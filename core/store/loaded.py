@@ -10,11 +10,10 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from core.store.columns import ISSUE_SCHEMA, ROW_SCHEMA
 from core.store.runfile import RunFile
-from core.store.segments import read_columns
+from core.store.segments import read_columns, read_file
 
 #: What only the joined file holds, beside `row`, a trace's place in its run from 0.
 JOINED = ("repeat", "stored_label")
@@ -74,7 +73,7 @@ class LoadedRun:
 
     def _joined_table(self) -> pa.Table | None:
         if self._joined is None and self.run_file.joined:
-            self._joined = pq.read_table(self.folder / self.run_file.joined)
+            self._joined = read_file(self.folder / self.run_file.joined)
         return self._joined
 
     def _scattered(self, name: str, default: object) -> pa.ChunkedArray:
