@@ -15,6 +15,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -240,6 +241,15 @@ class PdfPool:
             )
         )
 
+    def _started(self, place: str) -> Worker:
+        """A new worker, still cold; a fault where the system starts no further process."""
+        try:
+            return Worker(self._memory_bytes)
+        except OSError as error:
+            message = f"no PDF worker can be started: {error.strerror or error}"
+            remedy = "Close other programs, or raise the limit of processes and open files."
+            raise EvidenceFault(Problem("crashed", message, where=place, remedy=remedy)) from error
+
     def _drop(self, worker: Worker) -> None:
         """End a worker that died while nobody used it."""
         with self._free:
@@ -252,7 +262,7 @@ class PdfPool:
             if self._is_closed:
                 raise EvidenceFault(Problem("crashed", "the PDF workers are shut down", where=place))
             if not self._idle:
-                self._idle.append(Worker(self._memory_bytes))
+                self._idle.append(self._started(place))
             best = max(self._idle, key=lambda idle: (place in idle.documents, idle.is_warm, idle.served))
             self._idle.remove(best)
             self._at_work.add(best)
@@ -266,9 +276,10 @@ class PdfPool:
             if keep:
                 self._idle.append(worker)
             self._busy -= 1
-            while not self._is_closed and len(self._idle) + self._busy < self._workers + 1:
-                self._idle.append(Worker(self._memory_bytes))
             self._free.notify()
+            with suppress(EvidenceFault):  # the answer stands without a spare; the next request says why
+                while not self._is_closed and len(self._idle) + self._busy < self._workers + 1:
+                    self._idle.append(self._started(""))
         if not keep:
             worker.end()
 
