@@ -75,12 +75,12 @@ class _Search:
         """The best spots, the nearest to the cited page first; one unless several pages are as good."""
         near: list[_Spot] = []
         if self.cited is not None:
-            near = self._on(page_idx for page_idx in (self.cited,))
+            near = self._on((self.cited,))
             if near and near[0].is_strong:
                 return near
             if not self.is_scrap:
                 near += self._on((self.cited - 1, self.cited + 1))
-            if near and near[0].page_idx != self.cited and near[0].matches[0].is_clean:
+            if any(spot.matches[0].is_clean for spot in near):
                 return _best(near, self.cited)
         return _best(near + self._elsewhere([spot.page_idx for spot in near]), self.cited)
 
