@@ -237,7 +237,7 @@ class PdfPool:
                 "crashed",
                 "the PDF worker does not start",
                 where=place,
-                remedy=f"Run `{sys.executable} -m {WORKER_MODULE} 0` to see why.",
+                remedy=f"Run `{sys.executable} -m {WORKER_MODULE} 0 {MEMORY_BYTES}` to see why.",
             )
         )
 
