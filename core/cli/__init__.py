@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import click
 
@@ -21,6 +22,13 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "import": ("import_cmd", "Turn other tools' files into a workspace."),
     "export": ("export_cmd", "Write a run's triage as CSV, JSONL or Markdown."),
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """How a command was started; `alone` where this process does nothing but run it."""
+
+    alone: bool
 
 
 class LazyGroup(click.Group):
@@ -53,7 +61,7 @@ def group() -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Entry point; turns every `Fault` into its message on stderr and exit status 2."""
     try:
-        group.main(args=arguments, prog_name="proofspan")
+        group.main(args=arguments, prog_name="proofspan", obj=Started(alone=arguments is None))
     except Fault as fault:
         for problem in fault.problems:
             click.echo(f"error: {problem}", err=True)

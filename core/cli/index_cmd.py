@@ -13,12 +13,14 @@ import orjson
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
+from core.cli import Started
 from core.errors import printable
 from core.manifest.load import load_manifest
 from core.services.workspace import profile_of_options, with_profile
 from core.store.cache import default_cache_dir
 from core.store.index import IndexReport, RunReport, build_index
 from core.store.index import Progress as IndexProgress
+from core.store.scan import spare_pandas
 from core.store.types import OnProgress
 from core.triage.profile import TEMPLATES
 from core.triage.types import Template
@@ -50,6 +52,9 @@ def command(
 
     Exit status: 0 everything could be read, 1 some lines or files could not, 2 nothing can be indexed.
     """
+    started = click.get_current_context().find_object(Started)
+    if started and started.alone:
+        spare_pandas()
     manifest = with_profile(load_manifest(workspace), profile_of_options(template, refusal))
     with _progress(as_lines=progress_json, quiet=as_json) as on_progress:
         report = build_index(

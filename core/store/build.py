@@ -20,7 +20,7 @@ from core.store.plan import Plan, make_plan
 from core.store.prints import Print, take_print
 from core.store.reported import report_segment
 from core.store.runfile import RunFile, Segment, added_facts, issues_name, read_run_file, write_run_file
-from core.store.scan import Source, index_ranges
+from core.store.scan import Source, collector_paused, index_ranges
 from core.store.segments import Range, cut, merge_files, read_file, segment_bytes, write_table
 from core.store.types import OnProgress, Progress, RunReport
 from core.traces.reports import StoredRow, read_report
@@ -147,8 +147,9 @@ class Builder:
             first, cuts = Range(0, size, 1, 1), iter(())
         cuts = chain([first] if first else [], cuts)
         workers = self._worker_count(size - start)
-        found = self._watched(index_ranges(source, labeller, cuts, workers=workers), kept, size)
-        segments = (*kept, *sorted(found, key=lambda segment: segment.start))
+        with collector_paused():
+            found = self._watched(index_ranges(source, labeller, cuts, workers=workers), kept, size)
+            segments = (*kept, *sorted(found, key=lambda segment: segment.start))
         segments = self._merged_tail(segments, source.prefix, target)
         end = segments[-1].end if segments else 0
         return segments, take_print(path, indexed=end, size=size, mtime_ns=before.mtime_ns), size - end

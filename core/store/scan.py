@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import gc
+import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.abc import MetaPathFinder
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -43,8 +45,7 @@ class Source:
 
 def index_range(source: Source, labeller: Labeller, cut: Range) -> Segment:
     """Reads, labels and writes the lines of one range."""
-    with _collector_paused():
-        rows, issues, facts = _read_range(source, labeller, cut)
+    rows, issues, facts = _read_range(source, labeller, cut)
     name = f"{source.prefix}-{cut.start:014d}-{cut.end:014d}.parquet"
     write_table(source.folder, name, row_table(rows))
     if issues:
@@ -80,8 +81,8 @@ def _read_range(
 
 
 @contextmanager
-def _collector_paused() -> Iterator[None]:
-    """No search for reference cycles meanwhile: records hold none, and looking for some costs a fifth."""
+def collector_paused() -> Iterator[None]:
+    """No search for reference cycles meanwhile: records hold none, and looking for some costs a quarter."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -118,6 +119,22 @@ def _as_finished(pool: ProcessPoolExecutor, cuts: Iterator[Range], *, ahead: int
     yield from (future.result() for future in done)
 
 
+class _NoPandas(MetaPathFinder):
+    """Makes `import pandas` fail as it does where pandas is not installed."""
+
+    def find_spec(self, fullname: str, path: object, target: object = None) -> None:
+        if fullname == "pandas":
+            raise ModuleNotFoundError("this process does without pandas", name=fullname)
+
+
+def spare_pandas() -> None:
+    """Lets this process do without pandas, which pyarrow imports with its first array: most of a second.
+
+    Only for a process of our own that builds the index and does nothing else.
+    """
+    sys.meta_path.insert(0, _NoPandas())
+
+
 #: Set once in each worker process: its source and labeller.
 _worker: Sequence[tuple[Source, Labeller]] = ()
 
@@ -125,6 +142,8 @@ _worker: Sequence[tuple[Source, Labeller]] = ()
 def _start_worker(source: Source) -> None:
     global _worker  # the only way to hand a process its chunks once
     _worker = [(source, source.labeller())]
+    gc.disable()  # as in `collector_paused`
+    spare_pandas()
 
 
 def _index_in_worker(cut: Range) -> Segment:
