@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
+import pyarrow as pa
+
 from core.contracts.records import LineIssue
 from core.errors import Fault, InputFault, Problem
 from core.manifest.types import Manifest, Run
@@ -19,7 +21,7 @@ from core.store.labelling import Inputs, Labeller, make_labeller
 from core.store.plan import Plan, make_plan
 from core.store.prints import Print, take_print
 from core.store.reported import report_segment
-from core.store.runfile import RunFile, Segment, added_facts, issues_name, read_run_file, write_run_file
+from core.store.runfile import RunFile, Segment, added_facts, issues_name, whole_run_file, write_run_file
 from core.store.scan import Source, collector_paused, index_ranges
 from core.store.segments import Range, cut, merge_files, read_file, segment_bytes, write_table
 from core.store.types import OnProgress, Progress, RunReport
@@ -69,12 +71,16 @@ class Builder:
 
     def refresh(self) -> RunReport:
         """Makes the index what the run's files are now, and says what was done."""
-        earlier = read_run_file(self.folder)
+        earlier = whole_run_file(self.folder)
         plan = make_plan(self.manifest, self.run, self.labellers.profile, earlier, cache_dir=self.cache_dir)
         if plan.state == "fresh" and earlier is not None:
             return self._report(plan, earlier, lines_read=0)
         kept = earlier.segments if earlier and plan.keep else ()
-        built = self._build(plan, kept)
+        try:
+            built = self._build(plan, kept)
+        except pa.ArrowInvalid:  # a kept segment is damaged: none of them is trusted
+            kept = ()
+            built = self._build(plan, kept)
         write_run_file(self.folder, built)
         self._remove_unused(built)
         return self._report(plan, built, lines_read=built.lines - sum(segment.lines for segment in kept))

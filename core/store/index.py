@@ -13,7 +13,7 @@ from core.store.build import Builder, SharedLabeller
 from core.store.cache import run_folder, writing_to
 from core.store.labelling import variant_of
 from core.store.plan import make_plan
-from core.store.runfile import read_run_file
+from core.store.runfile import whole_run_file
 from core.store.types import IndexReport, IndexState, OnProgress, Progress, RunReport
 from core.triage.profile import profile_from
 
@@ -51,7 +51,7 @@ def build_index(
 def index_state(manifest: Manifest, run_id: str, cache_dir: Path) -> IndexState:
     """Compares a run's files with its index without reading them."""
     (run,) = _chosen_runs(manifest, [run_id])
-    earlier = read_run_file(index_folder(manifest, run_id, cache_dir))
+    earlier = whole_run_file(index_folder(manifest, run_id, cache_dir))
     plan = make_plan(manifest, run, profile_from(manifest.triage), earlier, cache_dir=cache_dir)
     return IndexState(plan.state, plan.reason)
 

@@ -12,6 +12,7 @@ from core.manifest.types import Artifact, Manifest, Run
 from core.store.labelling import Inputs, find_inputs
 from core.store.prints import change_since
 from core.store.runfile import RunFile
+from core.traces.reader import open_source
 from core.traces.unpack import plain_source
 from core.triage.types import Profile
 
@@ -79,10 +80,13 @@ def find_source(manifest: Manifest, run: Run, *, cache_dir: Path) -> RunSource:
 
 
 def _find(manifest: Manifest, artifact: Artifact | None) -> tuple[Path | None, tuple[Problem, ...]]:
+    """Where a file lies that can be read; None, and why, where there is none."""
     if artifact is None:
         return None, ()
     try:
-        return artifact_path(manifest, artifact), ()
+        path = artifact_path(manifest, artifact)
+        with open_source(path):
+            return path, ()
     except Fault as fault:
         return None, fault.problems
 

@@ -13,6 +13,7 @@ from typing import TypeVar
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from core.contracts.records import LABELS, Label, SourceLine, TraceKey
 from core.errors import StoreFault
@@ -202,12 +203,12 @@ class Store:
         for _ in range(3):
             try:
                 return read(self._loaded(run))
-            except FileNotFoundError:
+            except (FileNotFoundError, pa.ArrowInvalid):
                 with self._lock:
                     self._runs.pop(run, None)
         raise StoreFault.of(
             "index_damaged",
-            f"files of the index of run {run!r} are missing",
+            f"files of the index of run {run!r} are missing or damaged",
             where=str(self._folder(run)),
             remedy="delete that folder and run `proofspan index` again",
         )

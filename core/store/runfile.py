@@ -125,6 +125,17 @@ def read_run_file(folder: Path) -> RunFile | None:
         return None
 
 
+def whole_run_file(folder: Path) -> RunFile | None:
+    """The run file, if all that it names is there: somebody may have tidied up, or the power failed."""
+    run = read_run_file(folder)
+    if run is None:
+        return None
+    try:
+        return run if all((folder / name).stat().st_size for name in run.files()) else None
+    except FileNotFoundError:
+        return None
+
+
 def write_run_file(folder: Path, run: RunFile) -> None:
     """Replace the run file in one step."""
     data = orjson.dumps(asdict(run), option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS)

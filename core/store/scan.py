@@ -6,6 +6,7 @@ import gc
 import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.abc import MetaPathFinder
@@ -13,6 +14,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from core.contracts.records import LineIssue
+from core.errors import StoreFault
 from core.store.columns import Row, index_row, issue_table, row_table
 from core.store.gold import NO_GOLD_FILE, GoldInput, read_targets
 from core.store.labelling import Labeller, make_labeller
@@ -103,8 +105,16 @@ def index_ranges(
     pool = ProcessPoolExecutor(
         workers, mp_context=get_context("spawn"), initializer=_start_worker, initargs=(source,)
     )
-    with pool:
-        yield from _as_finished(pool, cuts, ahead=2 * workers)
+    try:
+        with pool:
+            yield from _as_finished(pool, cuts, ahead=2 * workers)
+    except BrokenProcessPool as error:
+        raise StoreFault.of(
+            "worker_died",
+            "a process that read the traces was ended, most likely for want of memory",
+            where=source.file,
+            remedy="run `proofspan index` with --workers 1",
+        ) from error
 
 
 def _as_finished(pool: ProcessPoolExecutor, cuts: Iterator[Range], *, ahead: int) -> Iterator[Segment]:

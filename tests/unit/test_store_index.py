@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -177,6 +178,53 @@ def test_a_file_that_changed_is_indexed_anew(tmp_path: Path, cache: Path, change
     build_index(manifest, cache_dir=cache)
     assert q_ids(manifest, cache) == [record["q_id"] for record in records]
     assert index_state(manifest, RUN, cache).state == "fresh"
+
+
+@pytest.mark.parametrize("damage", ["gone", "empty", "scrambled"])
+def test_a_damaged_index_is_built_anew(tmp_path: Path, cache: Path, damage: str) -> None:
+    manifest = write_workspace(tmp_path, {RUN: [trace("Q1")]})
+    build_index(manifest, cache_dir=cache)
+    (segment,) = cache.rglob("*.parquet")
+    if damage == "gone":
+        segment.unlink()
+    else:
+        segment.write_bytes(b"" if damage == "empty" else b"x" * segment.stat().st_size)
+    if damage == "scrambled":
+        append(manifest, lines([trace("Q2")]))  # an unchanged run is not read, so nobody would notice
+    else:
+        assert index_state(manifest, RUN, cache).state == "missing"
+    build_index(manifest, cache_dir=cache)
+    assert q_ids(manifest, cache)[0] == "Q1"
+
+
+def die(_: object) -> None:
+    os._exit(9)
+
+
+def test_a_worker_that_dies_is_reported(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    manifest = write_workspace(tmp_path, {RUN: [trace(f"Q{number}") for number in range(50)]})
+    monkeypatch.setattr(build, "segment_bytes", lambda size: 1_000)
+    monkeypatch.setattr(scan, "_index_in_worker", die)
+    with pytest.raises(StoreFault) as fault:
+        build_index(manifest, cache_dir=cache, workers=2)
+    assert fault.value.problems[0].code == "worker_died"
+
+
+def test_an_unreadable_trace_file_is_not_taken_for_the_cache(
+    tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    manifest = write_workspace(tmp_path, {RUN: [trace("Q1")], "R2": [trace("Q1")]})
+    opened = Path.open
+
+    def refuse(path: Path, *rest: Any, **more: Any) -> Any:
+        if path.name == "R2.jsonl":
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return opened(path, *rest, **more)
+
+    monkeypatch.setattr(Path, "open", refuse)
+    first, second = build_index(manifest, cache_dir=cache).runs
+    assert (first.rows, first.problems) == (1, ())
+    assert [problem.code for problem in second.problems] == ["unreadable_file"]
 
 
 def test_only_files_that_are_needed_stay(tmp_path: Path, cache: Path) -> None:
