@@ -45,13 +45,13 @@ def test_typing_searches_without_losing_a_letter_and_the_url_brings_it_back(
     search = page.get_by_placeholder("Search questions and answers …")
     search.press_sequentially("engine oil", delay=90)
     expect(page.locator(".st-key-sentence .ps-line")).to_contain_text("“engine oil”")
-    assert search.input_value() == "engine oil"
+    expect(search).to_have_value("engine oil")
     assert query(page)["text"] == ["engine oil"]
     shown = sentence(page)
     page.reload()
     wait_for_run(page)
     expect(page.locator(".st-key-sentence .ps-line")).to_have_text(shown)
-    assert search.input_value() == "engine oil"
+    expect(search).to_have_value("engine oil")
 
 
 def test_the_browsers_back_takes_a_filter_back(
