@@ -20,6 +20,11 @@ JOINED = ("repeat", "stored_label")
 #: Every column that can be asked for.
 ALL_COLUMNS: tuple[str, ...] = ("row", *ROW_SCHEMA.names, *JOINED)
 
+#: Up to so many rows are read from their segments rather than with all others of their columns.
+FEW_ROWS = 8
+#: Made with the module: with its first array pyarrow imports pandas, and no page should wait for that.
+NO_ROWS = pa.array([], pa.int64())
+
 
 class LoadedRun:
     """The columns of one state of a run's index. FileNotFoundError where that state has been replaced."""
@@ -40,9 +45,12 @@ class LoadedRun:
 
     def frame(self, rows: Sequence[int] | np.ndarray, names: Sequence[str]) -> pd.DataFrame:
         """Some rows as a DataFrame, in the order given: lists are lists, whole numbers may be missing."""
-        table = self.table(names).take(pa.array(rows, pa.int64())).select(list(names))
-        columns = zip(table.schema, table.columns, strict=True)
-        return pd.DataFrame({field.name: _series(column, field.type) for field, column in columns})
+        unread = [] if len(rows) > FEW_ROWS else [name for name in names if self._is_unread(name)]
+        found = self._from_segments(rows, unread)
+        kept = self.table([name for name in names if name not in unread])
+        taken = kept.take(pa.array(rows, pa.int64()) if len(rows) else NO_ROWS)
+        found |= dict(zip(taken.column_names, taken.columns, strict=True))
+        return pd.DataFrame({name: _series(found[name], found[name].type) for name in names})
 
     def issues(self) -> pd.DataFrame:
         """All line issues of the run, in the order of the file, then those of its chunks and its report."""
@@ -50,6 +58,26 @@ class LoadedRun:
         if not names:
             return pd.DataFrame(columns=ISSUE_SCHEMA.names)
         return pd.DataFrame(read_columns(self.folder, names, ISSUE_SCHEMA.names).to_pydict())
+
+    def _is_unread(self, name: str) -> bool:
+        """Whether a column lies in the segments, as it is there, and was not asked for as a whole yet."""
+        return name in ROW_SCHEMA.names and name != "suspicions" and name not in self._columns
+
+    def _from_segments(
+        self, rows: Sequence[int] | np.ndarray, names: Sequence[str]
+    ) -> dict[str, pa.ChunkedArray]:
+        """Columns of a few rows, without reading those columns for the whole run."""
+        if not names or not len(rows):
+            return {name: pa.chunked_array([], ROW_SCHEMA.field(name).type) for name in names}
+        segments = self.run_file.segments
+        ends = np.cumsum([segment.rows for segment in segments])
+        pieces = []
+        for row in rows:
+            place = int(np.searchsorted(ends, row, side="right"))
+            inside = int(row - ends[place] + segments[place].rows)
+            pieces.append(read_file(self.folder / segments[place].name, names).slice(inside, 1))
+        table = pa.concat_tables(pieces)
+        return {name: table.column(name) for name in names}
 
     def _load(self, missing: Sequence[str]) -> None:
         stored = [name for name in missing if name in ROW_SCHEMA.names]

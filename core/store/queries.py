@@ -10,6 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 from threading import Lock
 from typing import TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
@@ -28,12 +29,15 @@ from core.triage.profile import profile_from
 from core.triage.suggest import suggest_profile
 
 T = TypeVar("T")
+#: Filter name → its values, each with a count.
+Choices = dict[str, tuple[tuple[str, int], ...]]
 
-#: The columns of a page: all that a table row may show. Answers and documents stay on disk until asked for.
-PAGE_COLUMNS = tuple(
-    name
-    for name in ALL_COLUMNS
-    if name not in {"row", "answer", "q_folded", "answer_folded", "docs", "offset", "length"}
+#: The columns of a page: all that a table row may show. The rest stays on disk until it is asked for.
+PAGE_COLUMNS = (
+    *("q_id", "paraphrase", "seed", "repeat", "q", "label", "severity", "why", "stored_label"),
+    *("rank1_section", "rank1_doc", "gold_known", "gold_seen_rank", "gold_retrieved_rank"),
+    *("cited", "cited_retrieved", "cited_resolved", "query_coverage", "answer_coverage"),
+    *("numbers_unsupported", "suspicions"),
 )
 #: The columns of an export and of a single row.
 FULL_COLUMNS = tuple(name for name in ALL_COLUMNS if name not in {"row", "q_folded", "answer_folded"})
@@ -64,6 +68,7 @@ class Store:
         self._database = Database()
         self._runs: dict[str, tuple[tuple[int, int], LoadedRun]] = {}
         self._orders: OrderedDict[tuple[LoadedRun, Filter, Sort], np.ndarray] = OrderedDict()
+        self._options: WeakKeyDictionary[LoadedRun, Choices] = WeakKeyDictionary()
         self._folders: dict[str, Path] = {}
         self._lock = Lock()
 
@@ -148,23 +153,13 @@ class Store:
         filled = [frame for frame in frames if len(frame)]
         return pd.concat(filled, ignore_index=True) if filled else pd.DataFrame(columns=_names(FULL_COLUMNS))
 
-    def options(self, run: str) -> dict[str, tuple[tuple[str, int], ...]]:
+    def options(self, run: str) -> Choices:
         """What the run's list can be narrowed to: filter name → values with their headline traces.
 
         The names are `suspicion`, `doc`, `section` and `gold` (without values where the run has no gold);
         the most frequent value comes first.
         """
-        needed = (*HEADLINE.columns, "suspicions", "docs", "rank1_section", *GOLD_STATE.columns)
-
-        def read(loaded: LoadedRun) -> dict[str, tuple[tuple[str, int], ...]]:
-            sql = statement("options").format(where=HEADLINE.sql, gold=GOLD_STATE.sql)
-            found = self._database.rows(sql, {}, {"rows": loaded.table(needed)})
-            return {
-                name: tuple((str(value), int(str(traces))) for kind, value, traces in found if kind == name)
-                for name in ("suspicion", "doc", "section", "gold")
-            }
-
-        return self._with_run(run, read)
+        return self._with_run(run, self._choices)
 
     def line_issues(self, run: str) -> pd.DataFrame:
         """The lines of the run's files that could not be read: file, line, offset, length, code, reason, …"""
@@ -197,6 +192,17 @@ class Store:
         if run not in self._folders:
             self._folders[run] = index_folder(self._manifest, run, self._cache_dir)
         return self._folders[run]
+
+    def _choices(self, run: LoadedRun) -> Choices:
+        if run not in self._options:
+            needed = (*HEADLINE.columns, "suspicions", "docs", "rank1_section", *GOLD_STATE.columns)
+            sql = statement("options").format(where=HEADLINE.sql, gold=GOLD_STATE.sql)
+            found = self._database.rows(sql, {}, {"rows": run.table(needed)})
+            self._options[run] = {
+                name: tuple((str(value), int(str(traces))) for kind, value, traces in found if kind == name)
+                for name in ("suspicion", "doc", "section", "gold")
+            }
+        return self._options[run]
 
     def _with_run(self, run: str, read: Callable[[LoadedRun], T]) -> T:
         """Calls `read`, again if the index was replaced meanwhile and its old files are gone."""

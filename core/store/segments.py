@@ -19,7 +19,7 @@ _SMALLEST, _LARGEST = 4 << 20, 128 << 20
 #: A file is cut into about this many segments, so that two processes finish together.
 _PIECES = 16
 #: Files that are read at the same time.
-_READERS = 4
+_READERS = 2
 
 
 @dataclass(frozen=True, slots=True)

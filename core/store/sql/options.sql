@@ -1,13 +1,14 @@
 -- What a run's list can be narrowed to, with how many of its headline traces each choice keeps.
 -- Grain: one row a kind and value.
--- Columns: kind, one of suspicion, doc, section, gold; value; traces, a count. A trace counts once a value.
+-- Columns: kind, one of suspicion, doc, section, gold; value; traces, a count. A trace counts once a value
+--   (its docs are distinct as they are stored).
 WITH shown AS (
     SELECT suspicions, docs, rank1_section, {gold} AS gold FROM rows WHERE {where}
 ),
 choices AS (
     SELECT 'suspicion' AS kind, unnest(list_distinct(suspicions)) AS value FROM shown
     UNION ALL
-    SELECT 'doc', unnest(list_distinct(docs)) FROM shown
+    SELECT 'doc', unnest(docs) FROM shown
     UNION ALL
     SELECT 'section', rank1_section FROM shown WHERE rank1_section IS NOT NULL
     UNION ALL
