@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from core.store.columns import ISSUE_SCHEMA, ROW_SCHEMA
 from core.store.runfile import RunFile
-from core.store.segments import read_columns, read_file
+from core.store.segments import read_columns, read_file, read_row
 
 #: What only the joined file holds, beside `row`, a trace's place in its run from 0.
 JOINED = ("repeat", "stored_label")
@@ -75,7 +75,7 @@ class LoadedRun:
         for row in rows:
             place = int(np.searchsorted(ends, row, side="right"))
             inside = int(row - ends[place] + segments[place].rows)
-            pieces.append(read_file(self.folder / segments[place].name, names).slice(inside, 1))
+            pieces.append(read_row(self.folder / segments[place].name, inside, names))
         table = pa.concat_tables(pieces)
         return {name: table.column(name) for name in names}
 

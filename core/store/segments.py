@@ -18,6 +18,8 @@ _BLOCK = 1 << 20
 _SMALLEST, _LARGEST = 4 << 20, 128 << 20
 #: A file is cut into about this many segments, so that two processes finish together.
 _PIECES = 16
+#: Small enough to read a single row quickly, large enough to read all of them quickly.
+_GROUP_ROWS = 16_384
 #: Files that are read at the same time.
 _READERS = 2
 
@@ -83,7 +85,14 @@ def _pass_lines(file: BinaryIO, target: int, room: int) -> tuple[int, int, int]:
 def write_table(folder: Path, name: str, table: pa.Table) -> None:
     """Write a table so that it appears whole or not at all."""
     with new_file(folder, name) as part:
-        pq.write_table(table, part, compression="zstd", use_dictionary=REPEATING, write_statistics=False)
+        pq.write_table(
+            table,
+            part,
+            compression="zstd",
+            use_dictionary=REPEATING,
+            write_statistics=False,
+            row_group_size=_GROUP_ROWS,
+        )
 
 
 def read_columns(folder: Path, names: Sequence[str], columns: Sequence[str]) -> pa.Table:
@@ -100,6 +109,15 @@ def read_file(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
     """A file's table, or some columns of it. (`read_table` and datasets would import pandas for a second.)"""
     with pq.ParquetFile(path, memory_map=True) as file:
         return file.read(columns=None if columns is None else list(columns), use_threads=False)
+
+
+def read_row(path: Path, row: int, columns: Sequence[str]) -> pa.Table:
+    """One row of a file, read with no more than its row group."""
+    with pq.ParquetFile(path, memory_map=True) as file:
+        group = 0
+        while row >= (size := file.metadata.row_group(group).num_rows):
+            row, group = row - size, group + 1
+        return file.read_row_group(group, columns=list(columns), use_threads=False).slice(row, 1)
 
 
 def merge_files(folder: Path, names: Sequence[str], into: str) -> None:

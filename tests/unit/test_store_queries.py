@@ -163,6 +163,23 @@ def test_a_trace_is_found_with_its_line(store: Store) -> None:
     assert none.row["latency_ms"] is None
 
 
+def test_a_row_is_the_same_from_its_segment_and_from_its_column(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Several segments of several row groups each; first read row by row, then with whole columns."""
+    monkeypatch.setattr("core.store.segments._GROUP_ROWS", 3)
+    monkeypatch.setattr("core.store.build.segment_bytes", lambda size: 2_000)
+    manifest = write_workspace(tmp_path, {RUN: records(40)})
+    store = built(manifest, tmp_path / "cache")
+    keys_of_all = [TraceKey(RUN, f"Q{number:03d}", seed=number % 7 // 6) for number in range(40)]
+    one_by_one = [store.find(key) for key in keys_of_all]
+    whole = [
+        row for frame in store.rows(Filter(RUN, all_variants=True), Sort("q_id")) for row in frame["answer"]
+    ]
+    assert [found.row["answer"] for found in one_by_one if found] == whole
+    assert [store.find(key) for key in keys_of_all] == one_by_one
+
+
 def test_the_same_question_is_found_in_every_run(store: Store) -> None:
     found = store.same_question("Q001")
     assert [(row.run_id, row.paraphrase) for row in found.itertuples()] == [(RUN, 0), ("R3", 0), ("R3", 1)]
