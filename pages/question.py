@@ -33,9 +33,8 @@ else:
 
     targets = targets_of(view)
     chosen = question_load.chosen_target(loaded, targets, cite=state.cite, chunk=state.chunk)
-    reading, page = st.columns([1, 1.03], gap="medium")
-    with reading.container(key="reading"):
-        answer = st.container(border=True)
+    answer, page, reading = question_panels.sides()
+    with reading:
         with st.container(border=True):
             question_panels.why(view)
         question_panels.candidates(view, chosen=question_place.chunk_of(view, chosen), asked=state.chunk)

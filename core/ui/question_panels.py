@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import orjson
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.contracts.records import GoldSpan, Label
 from core.evidence.types import FoundSpan
@@ -86,6 +87,17 @@ def _step(words: str, key: str, to: Neighbour | None) -> None:
 def _go(**changes: object) -> None:
     """A widget's callback: the URL says where to go, the rerun goes there."""
     write_view(read_view().change(**changes))
+
+
+def sides() -> tuple[DeltaGenerator, DeltaGenerator, DeltaGenerator]:
+    """Where answer, page and the rest of the reading go: the page stands beside both, in a narrow window
+    between them, so that a chosen citation's place is never far from it (see style.css)."""
+    both = st.container(key="sides")
+    return (
+        both.container(border=True, key="answer"),
+        both.container(key="page-side"),
+        both.container(key="reading"),
+    )
 
 
 def answer(view: QuestionView, shown: PageView | None) -> None:
@@ -281,8 +293,8 @@ def page(shown: PageView | None, *, view: QuestionView) -> None:
 def chunk_alone(shown: PageView, *, chunk_id: str) -> None:
     """The place of a chunk that was asked for without a question."""
     safe.show(safe.text([Piece("Chunk "), Piece(chunk_id, "code")], role="line"))
-    text, place = st.columns([1, 1.03], gap="medium")
-    with text.container(border=True):
+    text, place, _ = sides()
+    with text:
         safe.show_long([Piece(shown.target.query.quote)], key=f"chunk:{chunk_id}")
     with place:
         page_header(shown)
