@@ -9,9 +9,10 @@ from dataclasses import replace
 from core.evidence.types import Difference, FoundSpan
 from core.services.questions import CitationView, QuestionView
 from core.services.spans import PageView
-from core.triage.types import ReportRow
+from core.triage.types import PhraseMatch, ReportRow
 from core.ui.gold_words import gold_rows
 from core.ui.safe import Kind, Piece
+from core.ui.whole_phrases import whole_phrases
 
 Range = tuple[int, int]
 
@@ -51,7 +52,7 @@ def answer_pieces(
         elif _covers(unsupported, start, end):
             _append(pieces, Piece(answer[start:end], "unsupported", tip="stands nowhere in the evidence"))
         else:
-            pieces.append(Piece(answer[start:end], "phrase" if _covers(phrases, start, end) else "plain"))
+            _append(pieces, Piece(answer[start:end], "phrase" if _covers(phrases, start, end) else "plain"))
     return pieces
 
 
@@ -61,13 +62,13 @@ def marked_answer(view: QuestionView, *, chosen: int | None) -> list[Piece]:
     A phrase carries the numbers of the citations whose chunk holds it; an id that the answer writes out is
     shown as the number of its citation.
     """
-    numbers = _numbers_by_chunk(view)
+    numbers, phrases = _numbers_by_chunk(view), _phrases(view)
     unsupported = [(number.start, number.end) for number in view.explanation.numbers]
     return answer_pieces(
         view.trace.answer,
-        phrases=[(phrase.answer_start, phrase.answer_end) for phrase in view.explanation.phrases],
+        phrases=[(phrase.answer_start, phrase.answer_end) for phrase in phrases],
         unsupported=unsupported,
-        numbers_after=_numbers_after(view, numbers, unsupported),
+        numbers_after=_numbers_after(phrases, numbers, unsupported),
         instead={
             (cited.range.start, cited.range.end): numbers[cited.chunk_id]
             for cited in view.explanation.cited
@@ -77,8 +78,19 @@ def marked_answer(view: QuestionView, *, chosen: int | None) -> list[Piece]:
     )
 
 
+def _phrases(view: QuestionView) -> tuple[PhraseMatch, ...]:
+    """The answer's matched phrases as they are marked: whole words, whole numbers."""
+    return whole_phrases(view.trace.answer, view.explanation.phrases, list(_evidence(view).values()))
+
+
+def _evidence(view: QuestionView) -> dict[int, str]:
+    """The texts that the answerer saw, by rank."""
+    seen = next((stage.candidates for stage in view.stages if stage.name == "chunks"), ())
+    return {item.candidate.rank: item.candidate.text for item in seen if item.candidate.text}
+
+
 def _numbers_after(
-    view: QuestionView, numbers: Mapping[str, int], unsupported: Sequence[Range]
+    phrases: Sequence[PhraseMatch], numbers: Mapping[str, int], unsupported: Sequence[Range]
 ) -> dict[int, list[int]]:
     """Citation numbers by their place in the answer: once behind phrases in a row that they all hold.
 
@@ -86,7 +98,7 @@ def _numbers_after(
     """
     after: dict[int, list[int]] = {}
     held_before, last = None, 0
-    for phrase in view.explanation.phrases:
+    for phrase in phrases:
         chunks = {chunk_id for chunk_id, _, _ in phrase.places}
         held = [number for chunk_id, number in numbers.items() if chunk_id in chunks]
         if held == held_before:
@@ -190,7 +202,7 @@ def signal_rows(view: QuestionView, row: ReportRow) -> list[tuple[str, list[Piec
     rows = gold_rows(view)
     rows += [("Numbers unsupported", _numbers(view, unsupported))] if unsupported else []
     rows += [
-        ("Phrase in evidence", _phrase(view, signals.phrase)),
+        ("Phrase in evidence", _phrase(view)),
         ("Query words found", _query_words(view)),
         (
             "Answer words found",
@@ -225,21 +237,18 @@ def _numbers(view: QuestionView, numbers: Sequence[str]) -> list[Piece]:
     return [*pieces, Piece(f" {stand} nowhere in the {count} chunk{'s' * (count != 1)}")]
 
 
-def _phrase(view: QuestionView, phrase: str | None) -> list[Piece]:
-    if phrase is None:
+def _phrase(view: QuestionView) -> list[Piece]:
+    """The first phrase that counts, with the ranks of the chunks that hold it."""
+    first = next(iter(_phrases(view)), None)
+    if first is None:
         return [Piece("none of the answer's phrases stands in the evidence")]
-    shown = phrase if len(phrase) <= 90 else phrase[:89].rstrip() + "…"
-    return [Piece("“"), Piece(shown), Piece("”"), Piece(_ranks_holding(view, phrase))]
+    shown = first.phrase if len(first.phrase) <= 90 else first.phrase[:89].rstrip() + "…"
+    return [Piece("“"), Piece(shown), Piece("”"), Piece(_ranks_holding(view, first.phrase))]
 
 
 def _ranks_holding(view: QuestionView, phrase: str) -> str:
-    chunks = next((stage for stage in view.stages if stage.name == "chunks"), None)
     low = phrase.lower()
-    ranks = [
-        str(item.candidate.rank)
-        for item in (chunks.candidates if chunks else ())
-        if item.candidate.text and low in item.candidate.text.lower()
-    ]
+    ranks = [str(rank) for rank, text in _evidence(view).items() if low in text.lower()]
     if not ranks:
         return ""
     return f" in chunk{'s' * (len(ranks) > 1)} {', '.join(ranks[:MAX_WORDS_NAMED])}"
