@@ -246,12 +246,13 @@ def _walk_back(score: list[list[float]], choice: list[list[Unit | None]]) -> lis
 def likeness(quote: Tokens, q: tuple[int, int], page: Tokens, p: tuple[int, int]) -> float:
     """How alike two short runs of tokens are: 1 the same words, 0 different ones.
 
-    1 also when only word breaks differ (a hyphen at a line's end). Numbers are the same or different.
+    1 also when only word breaks differ (a hyphen at a line's end). Numbers are the same or different; white
+    space that a page puts into one ("$1 2") or loses beside it ("net92") makes no other number of it.
     """
     if q[1] - q[0] == 1 and p[1] - p[0] == 1 and quote.keys[q[0]] == page.keys[p[0]]:
         return 1.0
     if any(quote.is_number[q[0] : q[1]]) or any(page.is_number[p[0] : p[1]]):
-        return 0.0
+        return float(_is_broken(quote, q, page, p))
     left, right = quote.part(*q), page.part(*p)
     if left == right:
         return 1.0
@@ -259,6 +260,15 @@ def likeness(quote: Tokens, q: tuple[int, int], page: Tokens, p: tuple[int, int]
         return 0.0
     alike = OSA.normalized_similarity(left, right, score_cutoff=NEAR)
     return alike if alike >= NEAR and min(len(left), len(right)) >= 2 else 0.0
+
+
+def _is_broken(quote: Tokens, q: tuple[int, int], page: Tokens, p: tuple[int, int]) -> bool:
+    """Whether one token is the other side's tokens run together, signs and separators included.
+
+    "12 34" is not "123 4": there both sides say where their numbers end.
+    """
+    ours, theirs = quote.keys[q[0] : q[1]], page.keys[p[0] : p[1]]
+    return 1 in (len(ours), len(theirs)) and "".join(ours) == "".join(theirs)
 
 
 def _digits_differ(left: str, right: str) -> bool:

@@ -44,6 +44,36 @@ def test_a_quote_that_stands_there(quote: str, status: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("quote", "line"),
+    [
+        ("repayments of debt were $12 in the year", "repayments of debt were $1 2 in the year"),
+        ("repayments of debt were 1 2 in the year", "repayments of debt were 12 in the year"),
+        ("paid $4821,826 for shares of its stock", "paid $482 1,826 for shares of its stock"),
+        ("ended in 2016Net income was very high", "ended in 2016 Net income was very high"),
+        ("gain on sale, net92 is part of it", "gain on sale, net 92 is part of it"),
+    ],
+)
+def test_white_space_in_or_beside_a_number_is_no_difference(quote: str, line: str) -> None:
+    match = only(quote, line)
+    assert (match.status, match.agreement, match.differences) == ("normalized", 1.0, ())
+
+
+@pytest.mark.parametrize(
+    ("quote", "line"),
+    [
+        ("the valves need 12 34 turns in all", "the valves need 123 4 turns in all"),
+        ("the valves need 1.2 turns in all here", "the valves need 1 2 turns in all here"),
+        ("the valves need -12 turns in all here", "the valves need 1 2 turns in all here"),
+        ("the valves need 12% of it in all here", "the valves need 1 2 of it in all here"),
+    ],
+)
+def test_white_space_makes_no_other_number_equal(quote: str, line: str) -> None:
+    for match in find_on_page(quote_text(quote), page_text(line)):
+        assert match.status not in ("exact", "normalized")
+        assert any(difference.kind == "number" for difference in match.differences)
+
+
+@pytest.mark.parametrize(
     ("quote", "difference"),
     [
         ("The reservoir holds 2.3 litres, of which -0.5 litres", Difference("2.3", "2.5", "number")),
