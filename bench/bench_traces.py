@@ -19,7 +19,7 @@ import orjson
 from make_traces import write
 
 from core.contracts.records import SourceLine, Trace
-from core.traces.canonical import doc_ids, measures, rank_one, top_ids, trace_from
+from core.traces.canonical import doc_ids, measures, rank_one_place, trace_from
 from core.traces.reader import parse_line, read_lines
 from core.traces.traces import iter_traces
 
@@ -44,8 +44,7 @@ def measure(path: Path, rounds: int) -> dict[str, list[float]]:
         "orjson.loads": (lambda raw: orjson.loads(raw.data), lines),
         "parse_line (with the bound on depth)": (parse_line, lines),
         "trace_from": (lambda each: trace_from(each, SOURCE, run_id=None), parsed),
-        "rank_one": (rank_one, traces),
-        "top_ids": (top_ids, traces),
+        "rank_one_place": (rank_one_place, traces),
         "doc_ids": (doc_ids, traces),
         "measures": (measures, traces),
     }

@@ -12,12 +12,11 @@ from pathlib import Path
 import pyarrow as pa
 
 from core.contracts.records import LineIssue
-from core.errors import Fault, InputFault, Problem
+from core.errors import Fault, Problem
 from core.manifest.types import Manifest, Run
 from core.store.columns import issue_from, issue_table
-from core.store.gold import read_targets
 from core.store.joins import join_run
-from core.store.labelling import Inputs, Labeller, make_labeller
+from core.store.labelling import Inputs, Labeller, labeller_for
 from core.store.plan import Plan, make_plan
 from core.store.prints import Print, take_print
 from core.store.reported import report_segment
@@ -46,14 +45,9 @@ class SharedLabeller:
         self._made: tuple[Labeller, tuple[Problem, ...]] | None = None
 
     def get(self, inputs: Inputs) -> tuple[Labeller, tuple[Problem, ...]]:
-        """The labeller, and what it cannot do where the chunk file or the gold file is none."""
+        """As `labeller_for`."""
         if self._made is None:
-            gold = read_targets(inputs.gold)
-            try:
-                labeller = make_labeller(self.profile, inputs.chunks, inputs.chunks_file, gold=gold)
-                self._made = labeller, gold.problems
-            except InputFault as fault:
-                self._made = Labeller(self.profile, gold=gold), (*fault.problems, *gold.problems)
+            self._made = labeller_for(inputs)
         return self._made
 
 
@@ -86,11 +80,11 @@ class Builder:
         return self._report(plan, built, lines_read=built.lines - sum(segment.lines for segment in kept))
 
     def _build(self, plan: Plan, kept: tuple[Segment, ...]) -> RunFile:
-        labeller, input_problems = self.labellers.get(plan.inputs)
         if plan.source.from_report:
             segments, printed, waiting = self._report_segments(plan)
         else:
-            segments, printed, waiting = self._trace_segments(plan, kept, labeller)
+            segments, printed, waiting = self._trace_segments(plan, kept)
+        labeller, input_problems = self.labellers.get(plan.inputs)
         stored, issues, report_problems, report_print = self._stored_report(plan)
         joined = join_run(self.folder, [segment.name for segment in segments], stored)
         issues = [*labeller.issues, *labeller.gold.issues, *issues, *joined.unmatched]
@@ -135,7 +129,7 @@ class Builder:
         return (segment,), printed, 0
 
     def _trace_segments(
-        self, plan: Plan, kept: tuple[Segment, ...], labeller: Labeller
+        self, plan: Plan, kept: tuple[Segment, ...]
     ) -> tuple[tuple[Segment, ...], Print | None, int]:
         """The run's segments, those kept and those read now; the source's print; the bytes that wait."""
         path = plan.source.path
@@ -153,6 +147,10 @@ class Builder:
             first, cuts = Range(0, size, 1, 1), iter(())
         cuts = chain([first] if first else [], cuts)
         workers = self._worker_count(size - start)
+
+        def labeller() -> Labeller:
+            return self.labellers.get(plan.inputs)[0]
+
         with collector_paused():
             found = self._watched(index_ranges(source, labeller, cuts, workers=workers), kept, size)
             segments = (*kept, *sorted(found, key=lambda segment: segment.start))
@@ -168,10 +166,7 @@ class Builder:
             run_id=self.run.run_id,
             folder=self.folder,
             prefix=hashlib.sha256(identity.encode()).hexdigest()[:12],
-            profile=plan.inputs.profile,
-            chunks=plan.inputs.chunks,
-            chunks_file=plan.inputs.chunks_file,
-            gold=plan.inputs.gold,
+            inputs=plan.inputs,
             final=plan.source.is_final,
         )
 

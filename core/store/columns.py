@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import pyarrow as pa
 
 from core.contracts.records import LABELS, LineIssue, SourceLine, Trace
-from core.store.folding import fold
+from core.store.folding import fold_all
 from core.traces.canonical import doc_ids, measures, rank_one_place
 from core.traces.chunks import Places
 from core.triage.gold import GoldRanks
@@ -67,6 +67,9 @@ ROW_SCHEMA = pa.schema(
         ("length", pa.int64()),
     ]
 )
+#: What is searched, and the text it is made of; worked out by the column, as that is quicker.
+_FOLDED = {"q_folded": "q", "answer_folded": "answer"}
+_GATHERED = pa.schema([field for field in ROW_SCHEMA if field.name not in _FOLDED])
 #: Columns whose values repeat so much that Parquet should keep them as a dictionary.
 REPEATING = [
     *("label", "why", "rank1_section", "rank1_doc", "rank1_stage", "lambda_state", "gold_retrieved_stage"),
@@ -92,7 +95,10 @@ NO_GOLD = (False, None, None, None)
 
 
 def index_row(trace: Trace, verdict: ReportRow | None, places: Places, gold: GoldRanks | None = None) -> Row:
-    """One row of `ROW_SCHEMA`; without a verdict (no chunks to judge by) label and signals are null."""
+    """One row of `ROW_SCHEMA` but for its folded texts, which `row_table` adds.
+
+    Without a verdict (no chunks to judge by) label and signals are null.
+    """
     stage, first, doc, section = rank_one_place(trace) or NOWHERE
     if first is not None and (doc is None or section is None) and first in places:
         doc, section = doc or places[first].doc_id, section or places[first].section_id
@@ -105,8 +111,6 @@ def index_row(trace: Trace, verdict: ReportRow | None, places: Places, gold: Gol
         trace.seed,
         trace.q,
         trace.answer,
-        fold(trace.q),
-        fold(trace.answer),
         verdict.label if verdict else None,
         SEVERITY[verdict.label if verdict else None],
         verdict.why if verdict else None,
@@ -149,7 +153,10 @@ def _known_documents(chunk_ids: Iterable[str], places: Places) -> tuple[str, ...
 
 def row_table(rows: Sequence[Row]) -> pa.Table:
     """Rows as an Arrow table of `ROW_SCHEMA`."""
-    return _table(rows, ROW_SCHEMA)
+    table = _table(rows, _GATHERED)
+    for name, of in _FOLDED.items():
+        table = table.append_column(name, fold_all(table.column(of).combine_chunks()))
+    return table.select(ROW_SCHEMA.names)
 
 
 def issue_table(issues: Iterable[LineIssue]) -> pa.Table:

@@ -10,11 +10,11 @@ from pathlib import Path
 import orjson
 
 from core.contracts.records import LineIssue, Trace
-from core.errors import Fault, Problem
+from core.errors import Fault, InputFault, Problem
 from core.manifest.paths import artifact_path
 from core.manifest.types import Artifact, Manifest
 from core.store.columns import INDEX_VERSION
-from core.store.gold import NO_TARGETS, GoldInput, GoldTargets, find_gold
+from core.store.gold import NO_TARGETS, GoldInput, GoldTargets, find_gold, read_targets
 from core.store.prints import Print, change_since, sha256_of, take_print
 from core.store.runfile import RunFile
 from core.traces.chunks import Places, place_of, read_chunks
@@ -134,6 +134,15 @@ class Labeller:
         """The ranks of the trace's gold passage, None where they cannot be known."""
         target = self.gold.by_question.get(trace.q_id)
         return None if target is None else gold_ranks(trace, target, self.places)
+
+
+def labeller_for(inputs: Inputs) -> tuple[Labeller, tuple[Problem, ...]]:
+    """The labeller, and what it cannot do where the chunk file or the gold file is none."""
+    gold = read_targets(inputs.gold)
+    try:
+        return make_labeller(inputs.profile, inputs.chunks, inputs.chunks_file, gold=gold), gold.problems
+    except InputFault as fault:
+        return Labeller(inputs.profile, gold=gold), (*fault.problems, *gold.problems)
 
 
 def make_labeller(

@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.abc import MetaPathFinder
+from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
+
+import pyarrow as pa
 
 from core.contracts.records import LineIssue
 from core.errors import StoreFault
 from core.store.columns import Row, index_row, issue_table, row_table
-from core.store.gold import NO_GOLD_FILE, GoldInput, read_targets
-from core.store.labelling import Labeller, make_labeller
+from core.store.labelling import Inputs, Labeller, labeller_for
 from core.store.runfile import Segment, issues_name
 from core.store.segments import Range, write_table
 from core.traces.traces import iter_traces
 from core.triage.suggest import add_facts
-from core.triage.types import Profile
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,25 +35,24 @@ class Source:
     run_id: str
     folder: Path
     prefix: str
-    profile: Profile
-    chunks: Path | None
-    chunks_file: str
-    gold: GoldInput = NO_GOLD_FILE
+    inputs: Inputs
     final: bool = False
-
-    def labeller(self) -> Labeller:
-        """Reads the chunk file and the gold file."""
-        return make_labeller(self.profile, self.chunks, self.chunks_file, gold=read_targets(self.gold))
 
 
 def index_range(source: Source, labeller: Labeller, cut: Range) -> Segment:
     """Reads, labels and writes the lines of one range."""
     rows, issues, facts = _read_range(source, labeller, cut)
+    return _written(source, cut, row_table(rows), issues, facts)
+
+
+def _written(
+    source: Source, cut: Range, table: pa.Table, issues: list[LineIssue], facts: dict[str, int]
+) -> Segment:
     name = f"{source.prefix}-{cut.start:014d}-{cut.end:014d}.parquet"
-    write_table(source.folder, name, row_table(rows))
+    write_table(source.folder, name, table)
     if issues:
         write_table(source.folder, issues_name(name), issue_table(issues))
-    return Segment(name, cut.start, cut.end, cut.line, cut.lines, len(rows), len(issues), facts)
+    return Segment(name, cut.start, cut.end, cut.line, cut.lines, table.num_rows, len(issues), facts)
 
 
 def _read_range(
@@ -95,19 +95,24 @@ def collector_paused() -> Iterator[None]:
 
 
 def index_ranges(
-    source: Source, labeller: Labeller | None, cuts: Iterator[Range], *, workers: int
+    source: Source, labeller: Callable[[], Labeller], cuts: Iterator[Range], *, workers: int
 ) -> Iterator[Segment]:
-    """The segments of all ranges, as they are finished; with several workers in any order."""
+    """The segments of all ranges, as they are finished; with several workers in any order.
+
+    `labeller` makes this process's own. Workers make theirs, and meanwhile it is made here as well: the
+    caller wants to know what is wrong with its files.
+    """
     if workers <= 1:
-        own = labeller or source.labeller()
-        yield from (index_range(source, own, cut) for cut in cuts)
+        yield from _index_here(source, labeller(), cuts)
         return
     pool = ProcessPoolExecutor(
         workers, mp_context=get_context("spawn"), initializer=_start_worker, initargs=(source,)
     )
     try:
         with pool:
-            yield from _as_finished(pool, cuts, ahead=2 * workers)
+            pending = {pool.submit(_index_in_worker, cut) for cut in islice(cuts, 2 * workers)}
+            labeller()
+            yield from _as_finished(pool, pending, cuts)
     except BrokenProcessPool as error:
         raise StoreFault.of(
             "worker_died",
@@ -117,16 +122,28 @@ def index_ranges(
         ) from error
 
 
-def _as_finished(pool: ProcessPoolExecutor, cuts: Iterator[Range], *, ahead: int) -> Iterator[Segment]:
+def _index_here(source: Source, labeller: Labeller, cuts: Iterator[Range]) -> Iterator[Segment]:
+    """One range after the other; while the next is read, a thread writes what the last one gave."""
+    with ThreadPoolExecutor(1) as writer:
+        writing: Future[Segment] | None = None
+        for cut in cuts:
+            rows, issues, facts = _read_range(source, labeller, cut)
+            table = row_table(rows)
+            if writing:
+                yield writing.result()
+            writing = writer.submit(_written, source, cut, table, issues, facts)
+        if writing:
+            yield writing.result()
+
+
+def _as_finished(
+    pool: ProcessPoolExecutor, pending: set[Future[Segment]], cuts: Iterator[Range]
+) -> Iterator[Segment]:
     """Keeps a few ranges waiting for the workers, so that cutting a large file goes on beside reading it."""
-    pending: set[Future[Segment]] = set()
-    for cut in cuts:
-        pending.add(pool.submit(_index_in_worker, cut))
-        if len(pending) >= ahead:
-            done, pending = wait(pending, return_when=FIRST_COMPLETED)
-            yield from (future.result() for future in done)
-    done, _ = wait(pending)
-    yield from (future.result() for future in done)
+    while pending:
+        done, pending = wait(pending, return_when=FIRST_COMPLETED)
+        pending |= {pool.submit(_index_in_worker, cut) for cut in islice(cuts, len(done))}
+        yield from (future.result() for future in done)
 
 
 class _NoPandas(MetaPathFinder):
@@ -151,7 +168,7 @@ _worker: Sequence[tuple[Source, Labeller]] = ()
 
 def _start_worker(source: Source) -> None:
     global _worker  # the only way to hand a process its chunks once
-    _worker = [(source, source.labeller())]
+    _worker = [(source, labeller_for(source.inputs)[0])]
     gc.disable()  # as in `collector_paused`
     spare_pandas()
 

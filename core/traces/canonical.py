@@ -7,7 +7,7 @@ stages, candidates and citations are read from `raw` when somebody asks for them
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from operator import itemgetter
 from typing import Final, NamedTuple
 
 from core.contracts.chunk_ids import parse, sha1_8
@@ -26,11 +26,9 @@ __all__ = [
     "filled_from",
     "listed",
     "measures",
-    "rank_one",
     "rank_one_place",
     "ranked_places",
     "stages",
-    "top_ids",
     "top_stage",
     "trace_from",
 ]
@@ -42,13 +40,15 @@ TOP_STAGES: Final[tuple[StageName, ...]] = ("fused", "retrieved", "chunks")
 STAGES: Final[tuple[StageName, ...]] = ("retrieved", "fused", "reranked", "chunks")
 
 _ABSENT: Final = object()
+_ID: Final = itemgetter("id")
+_DOC_ID: Final = itemgetter("doc_id")
 _DELTA_S_NAMES = ("ΔS", "deltaS", "ΔS_q_ctx")
 _LAMBDA_NAMES = ("λ", "lambda", "lambda_state", "λ_observe")
+_LATENCY_NAMES = ("latency_ms",)
 _LAMBDA_SIGNS = {"→": "convergent", "←": "divergent", "<>": "recursive", "×": "chaotic"}
 
 
-@dataclass(frozen=True, slots=True)
-class Measures:
+class Measures(NamedTuple):
     """What the pipeline said about its own answer; None where it said nothing.
 
     `lambda_state` is one of convergent, divergent, recursive, chaotic, or the pipeline's own word.
@@ -101,35 +101,16 @@ def stages(trace: Trace) -> tuple[Stage, ...]:
     return tuple(found)
 
 
-def rank_one(trace: Trace) -> tuple[StageName, Candidate] | None:
-    """The first candidate of the last stage there is, with that stage's name."""
-    for name in LAST_STAGES if "stages" in trace.raw else LAST_STAGES[-1:]:
-        for rank, entry in _identified(_entries(trace.raw, name)):
-            return name, candidate_from(entry, rank)
-    return None
-
-
 def rank_one_place(trace: Trace) -> RankOnePlace | None:
-    """Where rank 1 lies, as `rank_one` has it but without the rest of the candidate."""
+    """Where the first candidate of the last stage there is lies."""
     for name in LAST_STAGES if "stages" in trace.raw else LAST_STAGES[-1:]:
-        for _, entry in _identified(_entries(trace.raw, name)):
-            chunk_id: str = id_of(entry)
+        for entry in _entries(trace.raw, name):
+            if type(entry) is not dict or type(chunk_id := id_of(entry)) is not str:
+                continue
             doc_id, section_id = text_of(entry.get("doc_id")), text_of(entry.get("section_id"))
             if (doc_id is None or section_id is None) and (parts := parse(chunk_id)):
                 doc_id, section_id = doc_id or parts.doc_uid, section_id or parts.sect_path
             return RankOnePlace(name, chunk_id, doc_id, section_id)
-    return None
-
-
-def top_ids(trace: Trace, *, k: int = 20) -> tuple[StageName, tuple[str, ...]] | None:
-    """The first `k` chunk ids of the fused list, else the retrieved one, else the chunks."""
-    for name in TOP_STAGES:
-        if name == "chunks" and trace.chunk_ids:
-            return name, trace.chunk_ids[:k]
-        if entries := _entries(trace.raw, name):
-            return name, _texts(entries[:k], "id") or tuple(
-                id_of(each) for _, each in _identified(entries[:k])
-            )
     return None
 
 
@@ -160,21 +141,25 @@ def ranked_places(trace: Trace, name: StageName, places: Places) -> Iterator[Ran
 def doc_ids(trace: Trace) -> tuple[str, ...]:
     """The documents that the answerer's chunks come from, each once, in order."""
     entries = _entries(trace.raw, "chunks")
-    docs = _texts(entries, "doc_id") or (_doc_id(entry) for _, entry in _identified(entries))
-    return tuple(dict.fromkeys(filter(None, docs)))
+    try:
+        named = dict.fromkeys(map(_DOC_ID, entries))
+        "".join(named)  # refuses whatever is not text
+    except (KeyError, TypeError):
+        named = dict.fromkeys([_doc_id(entry) for _, entry in _identified(entries)])
+    return tuple(filter(None, named))
 
 
 def measures(trace: Trace) -> Measures:
     """ok, ΔS, λ and latency, from the line itself or from its `metrics`."""
     raw = trace.raw
-    nested = raw.get("metrics")
-    places: tuple[Mapping[str, Json], ...] = (raw, nested) if isinstance(nested, dict) else (raw,)
-    ok = raw.get("ok")
+    ok, nested = raw.get("ok"), raw.get("metrics")
+    if type(nested) is not dict:
+        nested = {}
     return Measures(
-        ok=ok if type(ok) is bool else None,
-        delta_s=number_of(_first(places, _DELTA_S_NAMES)),
-        lambda_state=_lambda_state(_first(places, _LAMBDA_NAMES)),
-        latency_ms=number_of(_first(places, ("latency_ms",))),
+        ok if type(ok) is bool else None,
+        number_of(_first(raw, nested, _DELTA_S_NAMES)),
+        _lambda_state(_first(raw, nested, _LAMBDA_NAMES)),
+        number_of(_first(raw, nested, _LATENCY_NAMES)),
     )
 
 
@@ -189,7 +174,7 @@ def candidate_from(entry: Mapping[str, Json], rank: int) -> Candidate:
         page_idx = parts.page_idx if page_idx is None else page_idx
     score = entry.get("score")
     if score is None:
-        score = _first((entry,), ("score_norm", "score_raw"))
+        score = _first(entry, {}, ("score_norm", "score_raw"))
     features, text = entry.get("features"), entry.get("text")
     return Candidate(
         chunk_id=chunk_id,
@@ -245,19 +230,11 @@ def _chunk_ids(chunks: Json, suspicions: list[str]) -> tuple[str, ...]:
             raise _wrong("chunks", chunks, wanted="a list of objects with an id")
         suspicions.append("chunks_missing")
         return ()
-    return _texts(chunks, "id") or _aliased_ids(chunks, suspicions)
-
-
-def _texts(entries: list[Json], name: str) -> tuple[str, ...]:
-    """The text that every entry holds under `name`; () where one is no object or holds none.
-
-    Joining refuses whatever is not text and is the quickest such check there is.
-    """
     try:
-        found = tuple([entry[name] for entry in entries])
-        "".join(found)
+        found = tuple(map(_ID, chunks))
+        "".join(found)  # refuses whatever is not text: the quickest such check there is
     except (KeyError, TypeError):
-        return ()
+        return _aliased_ids(chunks, suspicions)
     return found
 
 
@@ -358,20 +335,18 @@ def _identified(entries: list[Json]) -> Iterator[tuple[int, dict[str, Json]]]:
             yield rank, entry
 
 
-def _first(places: tuple[Mapping[str, Json], ...], names: tuple[str, ...]) -> Json:
-    """The first value that is not null under any of the names, place by place."""
-    for place in places:
-        for name in names:
-            value = place.get(name)
-            if value is not None:
-                return value
-    return None
+def _first(record: Mapping[str, Json], nested: Mapping[str, Json], names: tuple[str, ...]) -> Json:
+    """The first value that is not null under any of the names, in the record itself or else within it."""
+    for name in names:
+        value = record.get(name)
+        if value is not None:
+            return value
+    return _first(nested, {}, names) if nested else None
 
 
 def _lambda_state(value: Json) -> str | None:
-    if not isinstance(value, str) or not value.strip():
+    if type(value) is not str or not (word := value.strip()):
         return None
-    word = value.strip()
     return _LAMBDA_SIGNS.get(word, word.lower())
 
 

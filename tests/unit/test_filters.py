@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from core.contracts.records import LABELS
 from core.store.database import Database
 from core.store.filters import GOLD_STATE, SORT_KEYS, Filter, Sort
-from core.store.folding import fold
+from core.store.folding import fold, fold_all
 from core.store.queries import statement
 from core.triage.gold import GOLD_STATES, GoldRanks
 
@@ -139,6 +139,11 @@ def test_folding_finds_what_a_reader_takes_for_the_same(text: str, needle: str) 
 
 def test_folding_keeps_accents_apart() -> None:
     assert fold("olé") not in fold("ole")
+
+
+@given(st.lists(st.text() | st.text("aB \n\t\x1f\x7f.ß", max_size=12)))
+def test_a_column_is_folded_as_its_texts_are(texts: list[str]) -> None:
+    assert fold_all(pa.array(texts, pa.string())).to_pylist() == [fold(text) for text in texts]
 
 
 @given(st.text())

@@ -492,6 +492,18 @@ def test_two_processes_make_the_table_that_one_makes(
     assert one == two
 
 
+def test_two_processes_survive_a_chunk_file_that_is_none(
+    tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    manifest = write_workspace(tmp_path, {RUN: [trace(f"Q{number}") for number in range(50)]})
+    (tmp_path / "chunks.jsonl").write_bytes(b"[{")
+    monkeypatch.setattr(build, "segment_bytes", lambda size: 1_000)
+    (run,) = build_index(manifest, cache_dir=cache, workers=2).runs
+    assert run.rows == 50
+    assert [problem.where for problem in run.problems] == ["chunks.jsonl:1"]
+    assert {row["label"] for row in table_of(manifest, RUN, cache)} == {None}
+
+
 def test_several_processes_may_index_at_once(tmp_path: Path, cache: Path) -> None:
     manifest = write_workspace(tmp_path, {RUN: [trace(f"Q{number}") for number in range(200)]})
     command = [sys.executable, "-m", "core.cli", "index", str(tmp_path), "--cache-dir", str(cache), "--json"]

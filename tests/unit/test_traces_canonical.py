@@ -8,7 +8,7 @@ import pytest
 
 from core.contracts.chunk_ids import sha1_8
 from core.contracts.records import LineIssue, SourceLine, Trace, TraceKey
-from core.traces.canonical import doc_ids, measures, rank_one, stages, top_ids, trace_from
+from core.traces.canonical import doc_ids, measures, rank_one_place, stages, top_stage, trace_from
 from core.traces.identity import Repeats, shown_id
 
 SOURCE = SourceLine("runs/R1/trace.jsonl", 7, 120, 80)
@@ -165,29 +165,30 @@ def staged(**named: list[str]) -> Trace:
 @pytest.mark.parametrize(
     ("named", "first", "top"),
     [
-        ({"chunks": ["c"]}, ("chunks", "c"), ("chunks", ("c",))),
-        ({"retrieved": ["r"], "chunks": ["c"]}, ("retrieved", "r"), ("retrieved", ("r",))),
-        ({"retrieved": ["r"], "fused": ["f"]}, ("fused", "f"), ("fused", ("f",))),
-        ({"retrieved": ["r"], "fused": ["f"], "reranked": ["k"]}, ("reranked", "k"), ("fused", ("f",))),
-        ({"retrieved": ["r"], "fused": [], "reranked": []}, ("retrieved", "r"), ("retrieved", ("r",))),
+        ({"chunks": ["c"]}, ("chunks", "c"), "chunks"),
+        ({"retrieved": ["r"], "chunks": ["c"]}, ("retrieved", "r"), "retrieved"),
+        ({"retrieved": ["r"], "fused": ["f"]}, ("fused", "f"), "fused"),
+        ({"retrieved": ["r"], "fused": ["f"], "reranked": ["k"]}, ("reranked", "k"), "fused"),
+        ({"retrieved": ["r"], "fused": [], "reranked": []}, ("retrieved", "r"), "retrieved"),
     ],
 )
-def test_rank_one_and_the_top_20_name_their_stage(named: Any, first: Any, top: Any) -> None:
+def test_rank_one_and_the_top_20_have_their_stage(named: Any, first: Any, top: Any) -> None:
     found = staged(**named)
-    assert (one := rank_one(found)) is not None
-    assert (one[0], one[1].chunk_id) == first
-    assert top_ids(found) == top
+    assert (one := rank_one_place(found)) is not None
+    assert (one.stage, one.chunk_id) == first
+    assert top_stage(found) == top
 
 
 def test_a_trace_without_candidates_has_no_rank_one() -> None:
     found = trace({"q": "x", "stages": {"retrieved": [{"no": "id"}]}})
-    assert rank_one(found) is None
+    assert rank_one_place(found) is None
     assert doc_ids(found) == ()
 
 
-def test_the_top_20_are_twenty() -> None:
-    kind, ids = top_ids(staged(retrieved=[f"c{i}" for i in range(30)])) or ("", ())
-    assert (kind, len(ids), ids[-1]) == ("retrieved", 20, "c19")
+@pytest.mark.parametrize("odd", ["no entry", 7, None, ["x"], {}, {"doc_id": ["x"]}, {"id": "b", "doc_id": 3}])
+def test_documents_are_those_that_the_entries_name_whatever_stands_among_them(odd: Any) -> None:
+    found = Trace("x", "", (), "R1", "Q1", 0, 0, SOURCE, (), {"chunks": [{"id": "a", "doc_id": "d"}, odd]})
+    assert doc_ids(found) == (("d", "3") if odd == {"id": "b", "doc_id": 3} else ("d",))
 
 
 def test_stages_carry_scores_and_features_of_the_separate_records() -> None:
