@@ -32,11 +32,34 @@ class PageSpan:
     chosen: bool = False
 
 
-def shapes(rects: Sequence[Box], image: PageImage) -> tuple[Percent, ...]:
-    """The boxes of one span as blocks over the picture, clipped to it; what lies outside is left out."""
-    pixels = blocks([box_to_pixels(image.to_pixels, box) for box in rects])
+def shapes(rects: Sequence[Box], image: PageImage, *, as_region: bool = False) -> tuple[Percent, ...]:
+    """The boxes of one span as blocks over the picture, clipped to it; what lies outside is left out.
+
+    `as_region` takes the cells of a table's row together: fewer boxes, which then cover the room between the
+    span's words as well. What is cited keeps to its words.
+    """
+    lines = [box_to_pixels(image.to_pixels, box) for box in rects]
+    pixels = blocks(rows(lines) if as_region else lines)
     clipped = (_percent(box, image.width, image.height) for box in pixels)
     return tuple(box for box in clipped if box[2] > 0 and box[3] > 0)
+
+
+def rows(boxes: Sequence[Box]) -> list[Box]:
+    """Joins boxes that follow one another on the same line of text, from left to right."""
+    joined: list[Box] = []
+    for box in boxes:
+        if joined and _is_beside(joined[-1], box):
+            joined[-1] = union((joined[-1], box))
+        else:
+            joined.append(box)
+    return joined
+
+
+def _is_beside(left: Box, right: Box) -> bool:
+    """Whether `right` goes on to the right of `left`, at about its height."""
+    height = min(left[3] - left[1], right[3] - right[1])
+    shared = min(left[3], right[3]) - max(left[1], right[1])
+    return shared >= height / 2 and right[0] >= left[2] - height
 
 
 def blocks(lines: Sequence[Box]) -> list[Box]:

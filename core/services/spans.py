@@ -16,7 +16,7 @@ from core.evidence.types import FoundSpan, PageImage, SpanQuery
 from core.manifest.paths import artifact_path
 from core.manifest.types import Document, Manifest
 from core.services.placer import Placer
-from core.services.places import Layer, PageSpan, Percent, shapes
+from core.services.places import Layer, PageSpan, shapes
 from core.services.questions import CitationView, QuestionView
 
 
@@ -150,20 +150,22 @@ def _drawn(
     spans = []
     for target in targets:
         place = found.get(target.id)
-        rects = shapes(_rects_on(place, image.page.page_idx), image) if place else ()
-        if rects:
+        if place is None:
+            continue
+        boxes = _rects_on(place, image.page.page_idx)
+        if rects := shapes(boxes, image, as_region=target.layer != "cited"):
             spans.append(PageSpan(target.id, target.layer, target.tag, rects, target.id == chosen.id))
     return _with_shared_tags(sorted(spans, key=lambda span: span.chosen))
 
 
 def _with_shared_tags(spans: Sequence[PageSpan]) -> tuple[PageSpan, ...]:
     """Spans that begin at the same place share one tag, on the topmost of them: `cited 1 · gold`."""
-    tags: dict[Percent, list[str]] = {}
+    tags: dict[tuple[float, float], list[str]] = {}
     for span in reversed(spans):
-        tags.setdefault(span.rects[0], []).append(span.tag)
+        tags.setdefault(span.rects[0][:2], []).append(span.tag)
     drawn = []
     for span in reversed(spans):
-        drawn.append(replace(span, tag=" · ".join(tags.pop(span.rects[0], ()))))
+        drawn.append(replace(span, tag=" · ".join(tags.pop(span.rects[0][:2], ()))))
     return tuple(reversed(drawn))
 
 

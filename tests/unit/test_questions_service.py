@@ -14,7 +14,7 @@ from core.errors import EvidenceFault
 from core.evidence.types import DocumentInfo, FoundSpan, PageImage, PageInfo, SpanQuery
 from core.manifest.types import Artifact, Document, Manifest
 from core.services.placer import Placer, Recent
-from core.services.places import blocks, shapes
+from core.services.places import blocks, rows, shapes
 from core.services.questions import QuestionView, load_question
 from core.services.spans import PageView, choose, chunk_target, locate_view, targets_of
 from core.traces.canonical import trace_from
@@ -222,6 +222,12 @@ def test_a_paragraph_becomes_a_block_with_a_stub_at_each_end() -> None:
 def test_cells_of_a_row_and_columns_stay_apart() -> None:
     cells = [(0.0, 0.0, 20.0, 10.0), (50.0, 0.0, 70.0, 10.0), (0.0, 100.0, 20.0, 110.0)]
     assert blocks(cells) == cells
+
+
+def test_a_region_takes_the_cells_of_a_row_together_and_no_column() -> None:
+    label, figure = (0.0, 0.0, 20.0, 10.0), (50.0, 1.0, 70.0, 9.0)
+    assert rows([label, figure, (0.0, 12.0, 20.0, 22.0)]) == [(0, 0, 70, 10), (0, 12, 20, 22)]
+    assert rows([figure, label]) == [figure, label]
 
 
 LINE_BOXES = st.lists(
