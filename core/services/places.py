@@ -36,7 +36,7 @@ def shapes(rects: Sequence[Box], image: PageImage, *, as_region: bool = False) -
     """The boxes of one span as blocks over the picture, clipped to it; what lies outside is left out.
 
     `as_region` takes the cells of a table's row together: fewer boxes, which then cover the room between the
-    span's words as well. What is cited keeps to its words.
+    span's words as well.
     """
     lines = [box_to_pixels(image.to_pixels, box) for box in rects]
     pixels = blocks(rows(lines) if as_region else lines)

@@ -9,6 +9,7 @@ from typing import Literal
 from core.contracts.records import Candidate, Chunk, Citation, GoldQuestion, StageName, Trace
 from core.traces.canonical import Measures, citations, filled_from, measures, stages
 from core.traces.chunks import Places, place_of
+from core.traces.reports import StoredRow
 from core.triage.corpus import Corpus
 from core.triage.explain import explain
 from core.triage.gold import GoldRanks, gold_ranks, gold_target
@@ -56,7 +57,7 @@ class QuestionView:
     """Everything about one question that needs no document open. Stages stand in the pipeline's order.
 
     `gold_ranks` is None where they cannot be known. `row` is None where there are no chunks to judge by:
-    without evidence there is no label.
+    without evidence there is no label. `stored` is the report's row that stands in for a missing trace.
     """
 
     trace: Trace
@@ -68,6 +69,7 @@ class QuestionView:
     stages: tuple[StageView, ...]
     gold: GoldQuestion | None
     gold_ranks: GoldRanks | None
+    stored: StoredRow | None = None
 
     @property
     def last_stage(self) -> StageView | None:

@@ -153,9 +153,14 @@ def _drawn(
         if place is None:
             continue
         boxes = _rects_on(place, image.page.page_idx)
-        if rects := shapes(boxes, image, as_region=target.layer != "cited"):
+        if rects := shapes(boxes, image, as_region=_is_region(target, place)):
             spans.append(PageSpan(target.id, target.layer, target.tag, rects, target.id == chosen.id))
     return _with_shared_tags(sorted(spans, key=lambda span: span.chosen))
+
+
+def _is_region(target: Target, place: FoundSpan) -> bool:
+    """Whether a span may cover the room between its words: what is cited only if no other word lies there."""
+    return target.layer != "cited" or place.status in ("exact", "normalized")
 
 
 def _with_shared_tags(spans: Sequence[PageSpan]) -> tuple[PageSpan, ...]:

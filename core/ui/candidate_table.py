@@ -16,6 +16,8 @@ MAX_SCORE_COLUMNS = 12
 TEXT_CHARS = 160
 ROW_PIXELS = 34
 MAX_ROWS_SEEN = 10
+#: Stands in a cell without a value.
+NOTHING = "–"
 _CHOSEN = "background-color: rgba(240, 180, 60, 0.22)"
 _GOLD = {"chunk": "gold", "page": "gold page", "section": "gold section"}
 
@@ -50,10 +52,11 @@ def show_candidates(
     key = _fresh_key(key, ids, asked)
     st.dataframe(
         frame.style.apply(_tint, axis=None, chosen=[chunk_id == chosen for chunk_id in ids]).format(
-            precision=3, na_rep="", subset=list(frame.select_dtypes("number").columns)
+            precision=3, na_rep=NOTHING, subset=list(frame.select_dtypes("number").columns)
         ),
         key=key,
         hide_index=True,
+        placeholder=NOTHING,
         on_select=lambda: _selected(key, ids, on_choose),
         selection_mode="single-cell",
         height=ROW_PIXELS * (min(len(ids), MAX_ROWS_SEEN) + 1) + 3,

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TypeVar
 
 import streamlit as st
 
-from core.contracts.records import Chunk, GoldQuestion, SourceLine, Trace, TraceKey
+from core.contracts.records import Chunk, GoldQuestion, SourceLine, TraceKey
 from core.errors import Fault, InputFault, Problem
 from core.manifest.paths import artifact_path
+from core.manifest.types import Artifact
 from core.services.placer import Placer
 from core.services.questions import QuestionView, load_question
 from core.services.spans import PageView, Target, choose, chunk_target, locate_view
+from core.services.stored import stored_question
+from core.traces.reports import StoredRow
 from core.traces.traces import read_trace_at
 from core.traces.unpack import plain_source
 from core.ui import session
@@ -35,14 +40,19 @@ def question(opened: session.Opened, key: TraceKey, source: SourceLine, *, is_la
     """The question at a place of the run's traces. Raises `Fault` where the record itself is not there.
 
     A question that the index could not label gets no label here either; what is wrong with its chunks is
-    among the run's own problems, so it is not noted again.
+    among the run's own problems, so it is not noted again. A run without traces shows its report's row.
     """
     problems: list[Problem] = []
+    is_news = is_labelled and opened.run.traces is not None
     chunks: Mapping[str, Chunk] = attempted(
-        lambda: session.chunks(opened)[0], {}, problems if is_labelled else []
+        lambda: session.chunks(opened)[0], {}, problems if is_news else []
     )
     gold: Mapping[str, GoldQuestion] = attempted(lambda: session.gold(opened)[0], {}, problems)
-    trace = _trace(opened, key, source)
+    if opened.run.traces is None:
+        row = _stored_row(opened, source)
+        stored = stored_question(row, run_id=key.run_id, chunks=chunks, gold=gold, profile=opened.profile)
+        return Loaded(stored, chunks, tuple(problems))
+    trace = read_trace_at(_plain(opened, opened.run.traces), source, run_id=key.run_id)
     with session.corpus(opened) if chunks and is_labelled else nullcontext() as corpus:
         view = load_question(trace, chunks=chunks, gold=gold, corpus=corpus, profile=opened.profile)
     return Loaded(view, chunks, tuple(problems))
@@ -93,13 +103,19 @@ def placer() -> Placer:
     return Placer(session.pdf_pool())
 
 
-def _trace(opened: session.Opened, key: TraceKey, source: SourceLine) -> Trace:
-    if opened.run.traces is None:
+def _plain(opened: session.Opened, traces: Artifact) -> Path:
+    return plain_source(artifact_path(opened.manifest, traces), cache_dir=session.cache_dir().path)
+
+
+def _stored_row(opened: session.Opened, source: SourceLine) -> StoredRow:
+    """The row of the run's report that the index means. Raises `InputFault` where it is gone."""
+    rows, _ = session.report(opened)
+    row = next((row for row in rows if row.source == source), None)
+    if row is None:
         raise InputFault.of(
-            "no_traces",
-            f"run {opened.run.run_id} names no traces",
-            where=f"runs[{opened.run.run_id}].traces",
-            remedy="Add `traces: {path: …}` to the run, then index the workspace again.",
+            "report_changed",
+            f"the report has no such row at line {source.line:,} any more",
+            where=source.file,
+            remedy=f"run `proofspan index {shlex.quote(str(opened.manifest.folder))}` to read it again",
         )
-    path = plain_source(artifact_path(opened.manifest, opened.run.traces), cache_dir=session.cache_dir().path)
-    return read_trace_at(path, source, run_id=key.run_id)
+    return row

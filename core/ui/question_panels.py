@@ -13,6 +13,7 @@ from core.contracts.records import GoldSpan, Label
 from core.evidence.types import FoundSpan
 from core.services.questions import CitationView, QuestionView, StageView
 from core.services.spans import PageView
+from core.traces.reports import StoredRow
 from core.triage.advice import next_step, suspicion_text
 from core.ui import question_words, safe, shell, viewer
 from core.ui.candidate_table import show_candidates
@@ -55,9 +56,9 @@ def header(
 ) -> None:
     """Which question, its label and why; where it stands in the list, and the way to its neighbours."""
     name = Piece(question_name(view.trace.q_id), "muted")
-    label, reason = (view.row.label, view.row.why) if view.row else (None, "no usable chunks to judge it by")
+    chip, reason = question_words.verdict(view)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        safe.show(safe.text([name, safe.chip(label), Piece(reason, "muted")], role="line"))
+        safe.show(safe.text([name, chip, Piece(reason, "muted")], role="line"))
         with st.container(
             horizontal=True,
             vertical_alignment="center",
@@ -105,12 +106,14 @@ def answer(view: QuestionView, shown: PageView | None) -> None:
     chosen = shown.target.id if shown else ""
     cite = next((n for n in _numbers(view) if f"cite:{n}" == chosen), None)
     pieces = question_words.marked_answer(view, chosen=cite)
-    if view.trace.answer.strip():
+    if view.stored is not None:
+        safe.show(safe.text([Piece(question_words.NO_TRACE)], role="text"))
+    elif view.trace.answer.strip():
         safe.show_long(pieces, key=f"answer:{view.trace.q_id}")
     else:
         safe.show(safe.text([Piece("The answer is empty.", "muted")]))
     if not view.citations:
-        words = "The answer cites nothing; the closest retrieved chunk is shown."
+        words = "It cites nothing; the closest retrieved chunk is shown."
         safe.show(safe.text([Piece(words, "muted")], role="hint"))
     with st.container(horizontal=True, gap="xxsmall", key="citations"):
         for item in view.citations[:MAX_BADGES]:
@@ -157,6 +160,9 @@ def _gold_badge(number: int, span: GoldSpan, *, is_chosen: bool) -> None:
 def why(view: QuestionView) -> None:
     """Why this label: the signals with their values, what to do next, and each suspicion in a sentence."""
     row = view.row
+    if view.stored is not None:
+        _stored_why(view, view.stored)
+        return
     if row is None:
         told = "Without usable chunks there is no evidence to judge by, and so no label and no signals."
         safe.show(safe.text([Piece(told, "muted")], role="hint"))
@@ -173,6 +179,14 @@ def why(view: QuestionView) -> None:
         safe.facts(question_words.signal_rows(view, row)),
         *suspicions,
         safe.text([Piece(f"Next step: {next_step(row.label)}")], role="hint"),
+    )
+
+
+def _stored_why(view: QuestionView, stored: StoredRow) -> None:
+    """A report's row without its trace: nothing is judged anew."""
+    safe.show(
+        safe.text([Piece("As stored ", "strong"), Piece(stored.source.file, "muted")], role="line"),
+        safe.facts(question_words.stored_rows(view, stored)),
     )
 
 
@@ -233,11 +247,7 @@ def raw_record(view: QuestionView) -> None:
     """The record as its file has it, with the place of the line."""
     source = view.trace.source
     with st.expander("Raw record"):
-        st.text(
-            safe.clean(
-                f"{source.file}, line {source.line:,}, byte {source.offset:,}, {source.length:,} bytes"
-            )
-        )
+        st.text(safe.clean(question_words.source_words(source)))
         text = orjson.dumps(view.trace.raw, option=orjson.OPT_INDENT_2).decode("utf-8", "replace")
         if len(text) <= RAW_CHARS:
             st.json(safe.clean(text), expanded=1)

@@ -6,18 +6,24 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from core.contracts.records import LABELS, SourceLine
 from core.evidence.types import Difference, FoundSpan
 from core.services.questions import CitationView, QuestionView
 from core.services.spans import PageView
+from core.traces.reports import StoredRow
+from core.triage.reflect import GROUNDED
 from core.triage.types import PhraseMatch, ReportRow
 from core.ui.gold_words import gold_rows
-from core.ui.safe import Kind, Piece
+from core.ui.safe import Kind, Piece, chip
 from core.ui.whole_phrases import whole_phrases
 
 Range = tuple[int, int]
 
 _STATUS = {"not_found": "not found on this page", "partial": "in part"}
 MAX_WORDS_NAMED = 12
+NO_TRACE = (
+    "There is no trace behind this row: the run has a stored report alone, and a report keeps no answer."
+)
 
 
 def answer_pieces(
@@ -193,6 +199,52 @@ def finding_pieces(view: PageView, *, answer: str, quote_from: str | None) -> li
     if found.note:
         pieces.append(Piece(f" {found.note}", "muted"))
     return pieces
+
+
+def verdict(view: QuestionView) -> tuple[Piece, str]:
+    """The label's chip and the reason beside it; of a stored report its own words, whatever they are."""
+    stored = view.stored
+    if stored is not None:
+        known = next((label for label in LABELS if label == stored.label), None)
+        said = chip(known) if known else Piece(stored.label, "no-label")
+        return said, f"{stored.why or 'no reason given'} (as stored)"
+    if view.row is None:
+        return chip(None), "no usable chunks to judge it by"
+    return chip(view.row.label), reason(view.row)
+
+
+def reason(row: ReportRow) -> str:
+    """Why a row has its label: the reference's words, but for citations that nobody made.
+
+    Where a profile asks for none, an answer is grounded without them.
+    """
+    if row.why == GROUNDED[1] and not row.signals.cited:
+        return "answer grounded; it cites nothing"
+    return row.why
+
+
+def stored_rows(view: QuestionView, stored: StoredRow) -> list[tuple[str, list[Piece]]]:
+    """What a report's row says, with what the workspace knows of its ids."""
+    seen = _evidence(view)
+    cited = [f"{sum(item.is_resolved for item in view.citations)} resolved"] if view.citations else []
+    rows = gold_rows(view)
+    if stored.label not in LABELS:
+        rows.append(("Label", [Piece(stored.label, "strong"), Piece(" is none of Proofspan's labels")]))
+    rows += [
+        ("Retrieved", [Piece(f"{len(stored.chunks)} ids, {len(seen)} with a chunk in this workspace")]),
+        ("Citations", [Piece(", ".join([f"{len(view.citations)} cited", *cited]))]),
+    ]
+    if stored.llm_summary:
+        aside = Piece(" (auxiliary, decides nothing)", "muted")
+        rows.append(("Summary", [Piece(stored.llm_summary), aside]))
+    return rows
+
+
+def source_words(source: SourceLine) -> str:
+    """Where a record stands; an entry of a JSON array has a place and no bytes of its own."""
+    if not source.length:
+        return f"{source.file}, entry {source.line:,}"
+    return f"{source.file}, line {source.line:,}, byte {source.offset:,}, {source.length:,} bytes"
 
 
 def signal_rows(view: QuestionView, row: ReportRow) -> list[tuple[str, list[Piece]]]:

@@ -30,6 +30,7 @@ from core.store.queries import Store
 from core.store.types import IndexState, RunFacts
 from core.traces.chunks import read_chunks
 from core.traces.gold import read_gold
+from core.traces.reports import StoredRow, read_report
 from core.triage.corpus import Corpus
 from core.triage.profile import profile_from
 from core.triage.types import Profile
@@ -166,6 +167,12 @@ def gold(opened: Opened) -> tuple[Mapping[str, GoldQuestion], list[LineIssue]]:
     return _gold(str(path), file, fingerprint(path))
 
 
+def report(opened: Opened) -> tuple[list[StoredRow], list[LineIssue]]:
+    """The rows of the shown run's stored report and the lines that hold none; a Fault where it is lost."""
+    path, file = _located(opened.manifest, opened.run.report, f"runs[{opened.run.run_id}].report")
+    return _report(str(path), file, fingerprint(path))
+
+
 @contextmanager
 def corpus(opened: Opened) -> Iterator[Corpus]:
     """The chunks prepared for triage, held by one visit at a time: a `Corpus` serves a single thread."""
@@ -254,6 +261,11 @@ def _chunks(path: str, file: str, fingerprint: str) -> tuple[Mapping[str, Chunk]
 @st.cache_resource(max_entries=2, show_spinner=False)
 def _gold(path: str, file: str, fingerprint: str) -> tuple[Mapping[str, GoldQuestion], list[LineIssue]]:
     return read_gold(Path(path), file=file)
+
+
+@st.cache_resource(max_entries=2, show_spinner=False)
+def _report(path: str, file: str, fingerprint: str) -> tuple[list[StoredRow], list[LineIssue]]:
+    return read_report(Path(path), file=file)
 
 
 @st.cache_resource(max_entries=2, show_spinner=False)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,6 +18,7 @@ from core.errors import InputFault
 from core.manifest.load import load_manifest
 from core.store.index import build_index
 from core.store.queries import Store
+from core.triage.types import Profile
 from core.ui import question_place
 from core.ui.state import ViewState
 from tests.pages.conftest import CHUNKS, TRACES, MakeWorkspace, Open, shown, trace
@@ -205,3 +208,78 @@ def test_hostile_words_stay_words(make_workspace: MakeWorkspace, open_app: Open)
     assert not app.exception
     assert "<img" not in shown(app)
     assert not any("![" in label for label in labels(app))
+
+
+REPORT = {
+    "q_id": "Q1",
+    "q": "How often is the oil changed?",
+    "label": "ok",
+    "why": "it looked right",
+    "chunks": ["c1", "c9"],
+    "citations_in_answer": ["c1"],
+    "llm_summary": "All is <b>well</b>.",
+}
+
+
+@pytest.mark.parametrize("as_array", [False, True])
+def test_a_run_with_a_report_alone_shows_its_row(
+    make_workspace: MakeWorkspace, open_app: Open, as_array: bool
+) -> None:
+    runs = [{"run_id": "R1", "report": {"path": "report.jsonl"}}]
+    folder = make_workspace(None, documents=DOCUMENTS, runs=runs)
+    (folder / "chunks.jsonl").write_bytes(b"\n".join(orjson.dumps(chunk) for chunk in PAGED) + b"\n")
+    other = {**REPORT, "q_id": "Q2", "label": "splendid", "citations_in_answer": []}
+    rows = [orjson.dumps(REPORT), orjson.dumps(other)]
+    (folder / "report.jsonl").write_bytes(
+        b"[" + b",".join(rows) + b"]" if as_array else b"\n".join(rows) + b"\n"
+    )
+    manual(folder)
+    app = open_app(folder, page=PAGE, q="Q1")
+    assert not app.exception
+    words = shown(app)
+    assert "it looked right (as stored)" in words
+    assert "There is no trace behind this row" in words
+    assert "2 ids, 1 with a chunk in this workspace" in words
+    assert "All is &lt;b&gt;well&lt;/b&gt;." in words
+    assert "page_idx 0 · PDF page 1 of 2" in words
+    assert ":orange-badge[1 · exact · p\\. 1]" in labels(app)
+    assert app.text[0].value.startswith("report.jsonl, entry 1" if as_array else "report.jsonl, line 1")
+
+    app.query_params["q"] = "Q2"
+    words = shown(app.run())
+    assert "splendid" in words
+    assert "is none of Proofspan's labels" in html.unescape(words)
+
+
+def test_an_answer_without_citations_is_not_said_to_have_them(
+    make_workspace: MakeWorkspace, open_app: Open
+) -> None:
+    free = Profile(template="none")
+    folder = make_workspace(
+        [
+            trace("Q1", "How often is the oil changed?", "Change the oil every 15,000 km."),
+            trace("Q2", "How often is the oil changed?", "Change the oil every 15,000 km. citations: [c1]"),
+        ],
+        triage={"template": "none"},
+    )
+    words = shown(open_app(folder, page=PAGE, profile=free, q="Q1"))
+    assert "answer grounded; it cites nothing" in words
+    assert "citations present" not in words
+    assert "citations present and answer grounded" in shown(open_app(folder, page=PAGE, profile=free, q="Q2"))
+
+
+def test_a_candidate_without_a_page_has_a_dash_there(make_workspace: MakeWorkspace, open_app: Open) -> None:
+    app = open_app(make_workspace(), page=PAGE, q="Q1")
+    (table,) = app.dataframe
+    assert table.proto.placeholder == "–"
+    assert table.value["page"].isna().all()
+
+
+def test_the_demos_misquoted_figure_is_named_beside_the_pages_own(open_app: Open) -> None:
+    app = open_app(page=PAGE, run="R002", q="Q01", cite="1")
+    badges = [label.replace("\\", "") for label in labels(app)]
+    assert ":red-badge[1 · fuzzy 0.86 · says 4.8, page says 4.3]" in badges
+    words = re.sub(r"<[^>]+>", "", shown(app))
+    assert "Fuzzy: 86% of the quote agrees with the page." in words
+    assert "The answer says 4.8, the page says 4.3." in words
+    assert "4.8 stands nowhere in the 5 chunks" in words

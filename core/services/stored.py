@@ -1,0 +1,48 @@
+"""A question of a run that has a stored report and no traces: what the report's row remembers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from core.contracts.chunk_ids import sha1_8
+from core.contracts.records import Chunk, GoldQuestion, Trace
+from core.services.questions import QuestionView, load_question
+from core.traces.reports import StoredRow
+from core.triage.types import Profile
+
+
+def stored_question(
+    row: StoredRow,
+    *,
+    run_id: str,
+    chunks: Mapping[str, Chunk],
+    gold: Mapping[str, GoldQuestion],
+    profile: Profile,
+) -> QuestionView:
+    """The row as a question: its retrieved and cited ids, with what their chunks add.
+
+    There is no answer to judge, so there is no label of our own either (`QuestionView.row` is None); the
+    trace's `raw` is the report's row as it was written.
+    """
+    view = load_question(_remembered(row, run_id), chunks=chunks, gold=gold, corpus=None, profile=profile)
+    return replace(view, trace=replace(view.trace, raw=row.raw), stored=row)
+
+
+def _remembered(row: StoredRow, run_id: str) -> Trace:
+    """The part of a trace line that a report row keeps."""
+    return Trace(
+        q=row.q,
+        answer="",
+        chunk_ids=row.chunks,
+        run_id=run_id,
+        q_id=row.q_id or sha1_8(row.q),
+        paraphrase=row.paraphrase,
+        seed=row.seed,
+        source=row.source,
+        suspicions=(),
+        raw={
+            "chunks": [{"id": chunk_id} for chunk_id in row.chunks],
+            "citations": [{"chunk_id": chunk_id} for chunk_id in row.citations_in_answer],
+        },
+    )
