@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,6 +23,7 @@ from core.manifest.paths import artifact_path
 from core.manifest.types import Artifact, Manifest, Run
 from core.services.documents import opening
 from core.services.indexing import SHORT_SECONDS, IndexJob, IndexJobs, index_command
+from core.services.placer import Recent
 from core.services.workspace import chosen_folder, default_run, with_profile
 from core.store.cache import CacheDir, default_cache_dir, writable_cache_dir
 from core.store.index import index_state
@@ -137,8 +138,29 @@ def check(opened: Opened, *, hashes: bool) -> CheckReport:
     Without `hashes` no file is read whole and no PDF is opened.
     """
     manifest = opened.manifest
-    prints = "|".join(_print_of(manifest, artifact) for artifact in manifest.artifacts())
-    return _check(manifest, *_identity(opened), prints, hashes)
+
+    def look() -> CheckReport:
+        with st.spinner("Checking the workspace …") if hashes else nullcontext():
+            examine = opening(pdf_pool()) if hashes else None
+            return check_workspace(manifest, hashes=hashes, examine=examine)
+
+    return _checks().get_or_make((*_state_of_files(opened), hashes), look)
+
+
+def known_check(opened: Opened) -> CheckReport:
+    """The fullest report that costs nothing: with hashes and opened PDFs once somebody asked for those."""
+    return _checks().get((*_state_of_files(opened), True)) or check(opened, hashes=False)
+
+
+def _state_of_files(opened: Opened) -> tuple[str, ...]:
+    """Changes whenever a report on the workspace may."""
+    manifest = opened.manifest
+    return (*_identity(opened), *(_print_of(manifest, artifact) for artifact in manifest.artifacts()))
+
+
+@st.cache_resource(show_spinner=False)
+def _checks() -> Recent[CheckReport]:
+    return Recent(8)
 
 
 @st.cache_resource(show_spinner=False)
@@ -228,13 +250,6 @@ def _store(_manifest: Manifest, folder: str, fingerprint: str, profile: str, cac
 @st.cache_resource(max_entries=16, show_spinner=False)
 def _options(_store: Store, folder: str, fingerprint: str, profile: str, run_id: str, stamp: str) -> Choices:
     return _store.options(run_id)
-
-
-@st.cache_resource(max_entries=8, show_spinner="Checking the workspace …")
-def _check(
-    _manifest: Manifest, folder: str, fingerprint: str, profile: str, prints: str, hashes: bool
-) -> CheckReport:
-    return check_workspace(_manifest, hashes=hashes, examine=opening(pdf_pool()) if hashes else None)
 
 
 def _located(manifest: Manifest, artifact: Artifact | None, key: str) -> tuple[Path, str]:

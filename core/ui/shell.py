@@ -16,10 +16,11 @@ from core.store.queries import Store
 from core.ui import safe, session, words
 from core.ui.state import ViewState, read_view, write_view
 
+WORKSPACE_TITLE = "Workspace"
 #: Navigation: group → (script, title, url path). A page that does not exist is not named.
 PAGES: dict[str, tuple[tuple[str, str, str], ...]] = {
     "Browse": (("pages/triage.py", "Triage", ""), ("pages/question.py", "Question", "question")),
-    "Trust": (("pages/workspace.py", "Workspace", "workspace"),),
+    "Trust": (("pages/workspace.py", WORKSPACE_TITLE, "workspace"),),
 }
 SIDEBAR_PIXELS = 210
 #: Of a run that holds no record, so many lines are shown as panels; the Workspace page lists them all.
@@ -41,7 +42,7 @@ def run() -> None:
     with st.sidebar:
         safe.show(safe.text([safe.Piece("Proofspan")], role="title"))
         try:
-            _sidebar(session.current())
+            _sidebar(session.current(), on_workspace=page.title == WORKSPACE_TITLE)
         except Fault:  # the page says what and where, with room for it
             safe.show(safe.text([safe.Piece("This workspace cannot be opened.", "muted")], role="hint"))
     with _faults_shown():
@@ -112,6 +113,13 @@ def line_issue_notice(count: int, view: ViewState) -> None:
         )
 
 
+def waiting_notice(waiting_bytes: int) -> None:
+    """A last line whose writer is still at work: no finding, and nothing is lost."""
+    if waiting_bytes:
+        said = f"The last line ({words.counted(waiting_bytes, 'byte')}) is not finished yet; it is read once "
+        safe.show(safe.text([safe.Piece(f"{said}its line break is there.", "muted")], role="hint"))
+
+
 def empty_run_panels(store: Store, run_id: str) -> None:
     """Why a run without a single record has none: the first of its lines that hold none, a panel each."""
     fault_panel(
@@ -151,7 +159,7 @@ def _faults_shown() -> Iterator[None]:
         fault_panel(fault.problems)
 
 
-def _sidebar(opened: session.Opened) -> None:
+def _sidebar(opened: session.Opened, *, on_workspace: bool) -> None:
     manifest, view = opened.manifest, opened.view
     safe.show(
         safe.text([safe.Piece("Workspace")], role="heading"),
@@ -161,18 +169,23 @@ def _sidebar(opened: session.Opened) -> None:
     for group, entries in PAGES.items():
         safe.show(safe.text([safe.Piece(group)], role="heading"))
         for script, title, _ in entries:
-            wrong = _errors_in(opened) if title == "Workspace" else 0
             st.page_link(
                 script,
-                label=f"{title} :red-badge[{wrong:,}]" if wrong else title,
+                label=_with_errors(title, opened, on_workspace) if title == WORKSPACE_TITLE else title,
                 query_params=view.params(),
             )
 
 
-def _errors_in(opened: session.Opened) -> int:
-    """How many errors the Workspace page lists, hashes left out: they are compared there."""
-    report = session.check(opened, hashes=False)
-    return sum(problem.severity == "error" for problem in report.problems)
+def _with_errors(title: str, opened: session.Opened, on_workspace: bool) -> str:
+    """The link's words with the number of errors that the Workspace page lists.
+
+    Opening every PDF and hashing every file is that page's to pay for; until it was seen, the number is a
+    lower bound and says so.
+    """
+    report = session.check(opened, hashes=True) if on_workspace else session.known_check(opened)
+    wrong = sum(problem.severity == "error" for problem in report.problems)
+    least = "" if report.hashed else "at least "
+    return f"{title} :red-badge[{least}{wrong:,}]" if wrong else title
 
 
 def _run_switcher(opened: session.Opened) -> None:

@@ -31,6 +31,8 @@ STATE_WORDS: Mapping[State, str] = {
 }
 #: Rows of a table that are visible before it scrolls.
 ROWS_IN_SIGHT = 12
+#: What is wrong is written out for so many artifacts; a hundred panels would hide the table.
+PROBLEMS_IN_FULL = 4
 ROW_PIXELS = 34
 #: Tall enough for three lines of a sentence.
 TALL_ROW_PIXELS = 66
@@ -52,34 +54,38 @@ def heading(manifest: Manifest, report: CheckReport) -> None:
 
 
 def artifacts(report: CheckReport) -> None:
-    """Every file that the manifest names, with what is wrong and what to do; what is wrong comes first."""
-    fault_panel(report.others)
+    """Every file that the manifest names; the first of what is wrong in full, all of it in the table."""
+    wrong = [problem for check in _worst_first(report.artifacts) for problem in check.problems]
+    fault_panel((*report.others, *wrong[:PROBLEMS_IN_FULL]))
+    if len(wrong) > PROBLEMS_IN_FULL:
+        more = words.counted(len(wrong) - PROBLEMS_IN_FULL, "more problem")
+        safe.show(safe.text([safe.Piece(f"{more} in the table.", "muted")], role="hint"))
     safe.show(safe.text([safe.Piece("Artifacts")], role="heading"))
     frame = artifact_frame(report.artifacts)
+    row = TALL_ROW_PIXELS if wrong else ROW_PIXELS
     st.dataframe(
         frame,
         hide_index=True,
         key="artifacts",
-        row_height=ROW_PIXELS,
-        height=_height(len(frame)),
+        row_height=row,
+        height=_height(len(frame), row),
         placeholder="–",
         column_config={
             "state": st.column_config.MultiselectColumn(
                 width=118, options=list(STATE_WORDS.values()), color=list(STATE_COLOURS.values()), pinned=True
             ),
-            "artifact": st.column_config.TextColumn(width=230),
+            "artifact": st.column_config.TextColumn(width=200),
             "path": st.column_config.TextColumn(width=230),
             "size": st.column_config.NumberColumn(width=80, format="bytes"),
             "hash": st.column_config.TextColumn(width=110, help="The manifest's sha256 against the file's"),
-            "what is wrong": st.column_config.TextColumn(width=200),
-            "what to do": st.column_config.TextColumn(width=380),
+            "what is wrong": st.column_config.TextColumn(width=260),
+            "what to do": st.column_config.TextColumn(width=440),
         },
     )
 
 
 def artifact_frame(checks: Iterable[ArtifactCheck]) -> pd.DataFrame:
     """One row an artifact: state in words, key, path, size in bytes, its hash, what is wrong, what to do."""
-    worst_first = sorted(checks, key=lambda check: (check.state == "ok", not check.problems))
     return pd.DataFrame(
         [
             {
@@ -91,10 +97,14 @@ def artifact_frame(checks: Iterable[ArtifactCheck]) -> pd.DataFrame:
                 "size": check.size,
                 "hash": _hash_words(check),
             }
-            for check in worst_first
+            for check in _worst_first(checks)
         ],
         columns=["state", "artifact", "what is wrong", "what to do", "path", "size", "hash"],
     )
+
+
+def _worst_first(checks: Iterable[ArtifactCheck]) -> list[ArtifactCheck]:
+    return sorted(checks, key=lambda check: (check.state == "ok", not check.problems))
 
 
 def runs(manifest: Manifest, view: ViewState, facts: Mapping[str, RunFacts]) -> None:
@@ -168,8 +178,9 @@ def line_issues(frame: pd.DataFrame, run_id: str) -> None:
     )
 
 
-def _height(rows: int) -> int:
-    return ROW_PIXELS * (1 + min(max(rows, 1), ROWS_IN_SIGHT)) + 2
+def _height(rows: int, row: int = ROW_PIXELS) -> int:
+    """Pixels of a table that shows as much as `ROWS_IN_SIGHT` rows of the usual height."""
+    return ROW_PIXELS + min(max(rows, 1) * row, ROWS_IN_SIGHT * ROW_PIXELS) + 2
 
 
 def _cell(value: object) -> str:

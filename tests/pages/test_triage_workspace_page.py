@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from streamlit.testing.v1 import AppTest
+
 from tests.pages.conftest import TRACES, MakeWorkspace, Open, shown
 
 PAGE = "pages/workspace.py"
@@ -48,3 +50,43 @@ def test_unreadable_lines_stand_with_line_reason_and_raw_text(
 def test_a_run_without_bad_lines_says_so(make_workspace: MakeWorkspace, open_app: Open) -> None:
     app = open_app(make_workspace(), page=PAGE)
     assert "Every line of R1 could be read." in shown(app)
+
+
+def test_what_is_wrong_is_written_out_and_beyond_a_few_counted(
+    make_workspace: MakeWorkspace, open_app: Open
+) -> None:
+    lost = [{"doc_id": f"d{n}", "path": f"d{n}.pdf"} for n in range(6)]
+    app = open_app(make_workspace(documents=lost), page=PAGE)
+    words = shown(app)
+    assert "documents[d0]" in words
+    assert "correct its path, or put it there: cp FILE" in words
+    assert "2 more problems in the table." in words
+    assert "documents[d5]" in set(app.dataframe[0].value["artifact"])
+
+
+def test_the_sidebar_counts_what_opening_finds_once_it_was_looked_for(
+    make_workspace: MakeWorkspace, open_app: Open
+) -> None:
+    documents = [{"doc_id": name, "path": f"{name}.pdf"} for name in ("torn", "lost")]
+    folder = make_workspace(documents=documents)
+    (folder / "torn.pdf").write_bytes(b"%PDF-1.7\nnothing else")
+    assert links(open_app(folder))[-1] == "Workspace :red-badge[at least 1]"
+    assert links(open_app(folder, page=PAGE))[-1] == "Workspace :red-badge[2]"
+    assert links(open_app(folder))[-1] == "Workspace :red-badge[2]"
+
+
+def links(app: AppTest) -> list[str]:
+    """The sidebar's links."""
+    return [link.proto.label for link in app.sidebar.get("page_link")]
+
+
+def test_an_unfinished_last_line_is_a_note_and_no_finding(
+    make_workspace: MakeWorkspace, open_app: Open
+) -> None:
+    folder = make_workspace()
+    with (folder / "trace.jsonl").open("ab") as file:
+        file.write(b'{"q": "still')
+    app = open_app(folder, page=PAGE)
+    assert "The last line (12 bytes) is not finished yet" in shown(app)
+    assert "Every line of R1 could be read." in shown(app)
+    assert list(app.dataframe[1].value["unreadable lines"]) == [0]
