@@ -31,8 +31,6 @@ STATE_WORDS: Mapping[State, str] = {
 }
 #: Rows of a table that are visible before it scrolls.
 ROWS_IN_SIGHT = 12
-#: What is wrong is written out for so many artifacts; a hundred panels would hide the table.
-PROBLEMS_IN_FULL = 4
 ROW_PIXELS = 34
 #: Tall enough for three lines of a sentence.
 TALL_ROW_PIXELS = 66
@@ -54,12 +52,14 @@ def heading(manifest: Manifest, report: CheckReport) -> None:
 
 
 def artifacts(report: CheckReport) -> None:
-    """Every file that the manifest names; the first of what is wrong in full, all of it in the table."""
+    """Every file that the manifest names; of each kind of problem the first in full, all in the table."""
+    fault_panel(report.others)
     wrong = [problem for check in _worst_first(report.artifacts) for problem in check.problems]
-    fault_panel((*report.others, *wrong[:PROBLEMS_IN_FULL]))
-    if len(wrong) > PROBLEMS_IN_FULL:
-        more = words.counted(len(wrong) - PROBLEMS_IN_FULL, "more problem")
-        safe.show(safe.text([safe.Piece(f"{more} in the table.", "muted")], role="hint"))
+    for alike in _by_code(wrong):
+        fault_panel(alike[:1])
+        if len(alike) > 1:
+            more = f"{len(alike) - 1:,} more like this in the table."
+            safe.show(safe.text([safe.Piece(more, "muted")], role="hint"))
     safe.show(safe.text([safe.Piece("Artifacts")], role="heading"))
     frame = artifact_frame(report.artifacts)
     row = TALL_ROW_PIXELS if wrong else ROW_PIXELS
@@ -85,8 +85,11 @@ def artifacts(report: CheckReport) -> None:
 
 
 def artifact_frame(checks: Iterable[ArtifactCheck]) -> pd.DataFrame:
-    """One row an artifact: state in words, key, path, size in bytes, its hash, what is wrong, what to do."""
-    return pd.DataFrame(
+    """One row an artifact: state in words, key, path, size in bytes, its hash, what is wrong, what to do.
+
+    The last two are left out where nothing is wrong.
+    """
+    frame = pd.DataFrame(
         [
             {
                 "state": [STATE_WORDS[check.state]],
@@ -101,6 +104,16 @@ def artifact_frame(checks: Iterable[ArtifactCheck]) -> pd.DataFrame:
         ],
         columns=["state", "artifact", "what is wrong", "what to do", "path", "size", "hash"],
     )
+    nothing = [name for name in ("what is wrong", "what to do") if not frame[name].any()]
+    return frame.drop(columns=nothing)
+
+
+def _by_code(problems: Iterable[Problem]) -> list[list[Problem]]:
+    """The problems of one kind together, in the order in which each kind first comes."""
+    found: dict[str, list[Problem]] = {}
+    for problem in problems:
+        found.setdefault(problem.code, []).append(problem)
+    return list(found.values())
 
 
 def _worst_first(checks: Iterable[ArtifactCheck]) -> list[ArtifactCheck]:

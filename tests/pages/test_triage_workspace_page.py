@@ -13,7 +13,9 @@ def test_the_demo_is_all_as_named(open_app: Open) -> None:
     app = open_app(page=PAGE)
     assert not app.exception
     assert "all as the manifest names them" in shown(app)
-    assert {chips[0] for chips in app.dataframe[0].value["state"]} == {"as named"}
+    table = app.dataframe[0].value
+    assert {chips[0] for chips in table["state"]} == {"as named"}
+    assert "what is wrong" not in table
 
 
 def test_every_problem_stands_in_its_row_with_its_remedy(
@@ -52,15 +54,17 @@ def test_a_run_without_bad_lines_says_so(make_workspace: MakeWorkspace, open_app
     assert "Every line of R1 could be read." in shown(app)
 
 
-def test_what_is_wrong_is_written_out_and_beyond_a_few_counted(
+def test_each_kind_of_problem_is_written_out_once_and_counted(
     make_workspace: MakeWorkspace, open_app: Open
 ) -> None:
     lost = [{"doc_id": f"d{n}", "path": f"d{n}.pdf"} for n in range(6)]
-    app = open_app(make_workspace(documents=lost), page=PAGE)
+    folder = make_workspace(documents=lost)
+    (folder / "d3.pdf").write_text("<html>404</html>")
+    app = open_app(folder, page=PAGE)
     words = shown(app)
-    assert "documents[d0]" in words
-    assert "correct its path, or put it there: cp FILE" in words
-    assert "2 more problems in the table." in words
+    assert words.count("correct its path, or put it there: cp FILE") == 1
+    assert "4 more like this in the table." in words
+    assert "is a web page, not a PDF" in words
     assert "documents[d5]" in set(app.dataframe[0].value["artifact"])
 
 
