@@ -226,7 +226,7 @@ def compare(folder: Path, workers: int, rounds: int) -> None:
 def report_queries(folder: Path, rounds: int) -> None:
     """Builds the index where it is to stay, then asks it in fresh processes."""
     (run,) = build_index(load_manifest(folder), cache_dir=folder / "cache").runs
-    size = sum(path.stat().st_size for path in (folder / "cache").rglob("*.parquet"))
+    size = sum(path.stat().st_size for path in (folder / "cache").rglob("*-*.*"))
     print(f"index of {run.rows:,} traces: {size / 1e6:.0f} MB")
     found = [measure("query", folder) for _ in range(rounds)]
     for name in found[0]:

@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
-import pyarrow as pa
-
 from core.contracts.records import LineIssue
 from core.errors import Fault, Problem
 from core.manifest.types import Manifest, Run
 from core.store.columns import issue_from, issue_table
+from core.store.files import can_be_read, merge_segments, merge_tables, read_table, write_table
 from core.store.joins import join_run
 from core.store.labelling import Inputs, Labeller, labeller_for
 from core.store.plan import Plan, make_plan
@@ -22,7 +21,7 @@ from core.store.prints import Print, take_print
 from core.store.reported import report_segment
 from core.store.runfile import RunFile, Segment, added_facts, issues_name, whole_run_file, write_run_file
 from core.store.scan import Source, collector_paused, index_ranges
-from core.store.segments import Range, cut, merge_files, read_file, segment_bytes, write_table
+from core.store.segments import Range, cut, segment_bytes
 from core.store.types import OnProgress, Progress, RunReport
 from core.traces.reports import StoredRow, read_report
 from core.traces.sniff import foreign_file
@@ -70,11 +69,9 @@ class Builder:
         if plan.state == "fresh" and earlier is not None:
             return self._report(plan, earlier, lines_read=0)
         kept = earlier.segments if earlier and plan.keep else ()
-        try:
-            built = self._build(plan, kept)
-        except pa.ArrowInvalid:  # a kept segment is damaged: none of them is trusted
+        if not can_be_read(self.folder, [segment.name for segment in kept]):
             kept = ()
-            built = self._build(plan, kept)
+        built = self._build(plan, kept)
         write_run_file(self.folder, built)
         self._remove_unused(built)
         return self._report(plan, built, lines_read=built.lines - sum(segment.lines for segment in kept))
@@ -198,10 +195,10 @@ class Builder:
         tail = segments[-small:]
         first, last = tail[0], tail[-1]
         name = f"{prefix}-{first.start:014d}-{last.end:014d}.parquet"
-        merge_files(self.folder, [segment.name for segment in tail], name)
+        merge_segments(self.folder, [segment.name for segment in tail], name)
         with_issues = [issues_name(segment.name) for segment in tail if segment.issues]
         if with_issues:
-            merge_files(self.folder, with_issues, issues_name(name))
+            merge_tables(self.folder, with_issues, issues_name(name))
         merged = Segment(
             name,
             first.start,
@@ -244,7 +241,7 @@ class Builder:
         """The first line issues of the run, in the order of `RunFile.issue_files`."""
         left = ISSUES_REPORTED
         for name in built.issue_files():
-            found = read_file(self.folder / name).slice(0, left).to_pylist()
+            found = read_table(self.folder / name).slice(0, left).to_pylist()
             yield from map(issue_from, found)
             left -= len(found)
 

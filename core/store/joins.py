@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from core.contracts.records import LineIssue
-from core.store.segments import read_columns
+from core.store.files import read_columns
 from core.traces.reports import StoredReport, StoredRow
 
 #: One row for each trace of which there is something to tell; `row` is its place in the run, from 0.

@@ -11,19 +11,17 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from core.store.columns import ISSUE_SCHEMA, ROW_SCHEMA
+from core.store.columns import ISSUE_SCHEMA, ROW_SCHEMA, SHOWN_SCHEMA
+from core.store.files import read_columns, read_lists_coded, read_rows, read_table
 from core.store.runfile import RunFile
-from core.store.segments import read_columns, read_file, read_row
 
 #: What only the joined file holds, beside `row`, a trace's place in its run from 0.
 JOINED = ("repeat", "stored_label")
 #: Every column that can be asked for.
 ALL_COLUMNS: tuple[str, ...] = ("row", *ROW_SCHEMA.names, *JOINED)
 
-#: Up to so many rows are read from their segments rather than with all others of their columns.
-FEW_ROWS = 8
-#: Made with the module: with its first array pyarrow imports pandas, and no page should wait for that.
-NO_ROWS = pa.array([], pa.int64())
+#: Up to so many rows are read by their places rather than with all others of their columns.
+FEW_ROWS = 1_000
 
 
 class LoadedRun:
@@ -45,38 +43,51 @@ class LoadedRun:
 
     def frame(self, rows: Sequence[int] | np.ndarray, names: Sequence[str]) -> pd.DataFrame:
         """Some rows as a DataFrame, in the order given: lists are lists, whole numbers may be missing."""
-        unread = [] if len(rows) > FEW_ROWS else [name for name in names if self._is_unread(name)]
-        found = self._from_segments(rows, unread)
-        kept = self.table([name for name in names if name not in unread])
-        taken = kept.take(pa.array(rows, pa.int64()) if len(rows) else NO_ROWS)
+        wanted = np.asarray(rows, dtype=np.int64)
+        by_place = [name for name in names if self._is_unread(name)] if len(wanted) <= FEW_ROWS else []
+        found = self._rows_at(wanted, by_place)
+        taken = self.table([name for name in names if name not in found]).take(pa.array(wanted))
         found |= dict(zip(taken.column_names, taken.columns, strict=True))
         return pd.DataFrame({name: _series(found[name], found[name].type) for name in names})
+
+    def documents(self, rows: np.ndarray) -> list[tuple[str, int]]:
+        """Each document with how many of these rows have a chunk of it."""
+        segments = [segment.name for segment in self.run_file.segments]
+        if not segments:
+            return []
+        docs = read_lists_coded(self.folder, segments, "docs").take(pa.array(rows))
+        counted = pc.value_counts(pc.list_flatten(docs).combine_chunks())
+        return list(
+            zip(counted.field("values").to_pylist(), counted.field("counts").to_pylist(), strict=True)
+        )
 
     def issues(self) -> pd.DataFrame:
         """All line issues of the run, in the order of the file, then those of its chunks and its report."""
         names = self.run_file.issue_files()
         if not names:
             return pd.DataFrame(columns=ISSUE_SCHEMA.names)
-        return pd.DataFrame(read_columns(self.folder, names, ISSUE_SCHEMA.names).to_pydict())
+        found = pa.concat_tables([read_table(self.folder / name) for name in names])
+        return pd.DataFrame(found.to_pydict())
 
     def _is_unread(self, name: str) -> bool:
-        """Whether a column lies in the segments, as it is there, and was not asked for as a whole yet."""
-        return name in ROW_SCHEMA.names and name != "suspicions" and name not in self._columns
+        """Whether a row's file holds the column as it is, and it was not asked for as a whole yet."""
+        completed_late = name == "suspicions" and self.run_file.joined is not None
+        return name in SHOWN_SCHEMA.names and not completed_late and name not in self._columns
 
-    def _from_segments(
-        self, rows: Sequence[int] | np.ndarray, names: Sequence[str]
-    ) -> dict[str, pa.ChunkedArray]:
+    def _rows_at(self, rows: np.ndarray, names: Sequence[str]) -> dict[str, pa.ChunkedArray]:
         """Columns of a few rows, without reading those columns for the whole run."""
         if not names or not len(rows):
-            return {name: pa.chunked_array([], ROW_SCHEMA.field(name).type) for name in names}
+            return {name: pa.chunked_array([], SHOWN_SCHEMA.field(name).type) for name in names}
         segments = self.run_file.segments
         ends = np.cumsum([segment.rows for segment in segments])
+        places = np.searchsorted(ends, rows, side="right")
         pieces = []
-        for row in rows:
-            place = int(np.searchsorted(ends, row, side="right"))
-            inside = int(row - ends[place] + segments[place].rows)
-            pieces.append(read_row(self.folder / segments[place].name, inside, names))
-        table = pa.concat_tables(pieces)
+        for place in np.unique(places):
+            segment, chosen = segments[place], places == place
+            inside = rows[chosen] - (ends[place] - segment.rows)
+            pieces.append(read_rows(self.folder, segment.name, inside, names))
+        as_given = np.argsort(np.argsort(places, kind="stable"))
+        table = pa.concat_tables(pieces).unify_dictionaries().take(pa.array(as_given))
         return {name: table.column(name) for name in names}
 
     def _load(self, missing: Sequence[str]) -> None:
@@ -101,7 +112,7 @@ class LoadedRun:
 
     def _joined_table(self) -> pa.Table | None:
         if self._joined is None and self.run_file.joined:
-            self._joined = read_file(self.folder / self.run_file.joined)
+            self._joined = read_table(self.folder / self.run_file.joined)
         return self._joined
 
     def _scattered(self, name: str, default: object) -> pa.ChunkedArray:

@@ -14,12 +14,12 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 
 from core.contracts.records import LABELS, Label, SourceLine, TraceKey
 from core.errors import StoreFault
 from core.manifest.types import Manifest
 from core.store.database import Database
+from core.store.files import DAMAGE
 from core.store.filters import GOLD_STATE, HEADLINE, Filter, Sort
 from core.store.index import index_folder
 from core.store.loaded import ALL_COLUMNS, LoadedRun
@@ -195,9 +195,15 @@ class Store:
 
     def _choices(self, run: LoadedRun) -> Choices:
         if run not in self._options:
-            needed = (*HEADLINE.columns, "suspicions", "docs", "rank1_section", *GOLD_STATE.columns)
+            needed = (*HEADLINE.columns, "suspicions", "rank1_section", *GOLD_STATE.columns)
+            tables = {"rows": run.table(needed)}
             sql = statement("options").format(where=HEADLINE.sql, gold=GOLD_STATE.sql)
-            found = self._database.rows(sql, {}, {"rows": run.table(needed)})
+            headline = self._database.column(statement("rows").format(where=HEADLINE.sql), {}, tables)
+            found = [
+                *self._database.rows(sql, {}, tables),
+                *(("doc", doc, traces) for doc, traces in run.documents(headline)),
+            ]
+            found.sort(key=lambda choice: (-int(str(choice[2])), str(choice[1])))
             self._options[run] = {
                 name: tuple((str(value), int(str(traces))) for kind, value, traces in found if kind == name)
                 for name in ("suspicion", "doc", "section", "gold")
@@ -209,7 +215,7 @@ class Store:
         for _ in range(3):
             try:
                 return read(self._loaded(run))
-            except (FileNotFoundError, pa.ArrowInvalid):
+            except DAMAGE:
                 with self._lock:
                     self._runs.pop(run, None)
         raise StoreFault.of(

@@ -8,8 +8,8 @@ from core.contracts.chunk_ids import sha1_8
 from core.contracts.records import LABELS, LineIssue, SourceLine, Trace
 from core.errors import InputFault
 from core.store.columns import index_row, issue_table, row_table
+from core.store.files import write_segment, write_table
 from core.store.runfile import Segment, issues_name
-from core.store.segments import write_table
 from core.traces.reports import StoredRow, read_report
 from core.triage.types import ReportRow, Signals
 
@@ -25,7 +25,7 @@ def report_segment(folder: Path, prefix: str, path: Path, *, file: str, run_id: 
     rows = [index_row(_trace_of(row, run_id), _verdict_of(row), {}) for row in stored]
     size = path.stat().st_size
     name = f"{prefix}-{0:014d}-{size:014d}.parquet"
-    write_table(folder, name, row_table(rows))
+    write_segment(folder, name, row_table(rows))
     if issues:
         write_table(folder, issues_name(name), issue_table(issues))
     return Segment(name, 0, size, 1, len(stored), len(rows), len(issues))

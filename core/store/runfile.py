@@ -25,10 +25,11 @@ RUN_FILE = "run.json"
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """One Parquet file of rows: the bytes `[start, end)` of the source, whose first line is number `line`.
+    """The rows of the bytes `[start, end)` of the source, in the files `name` and `rows_name(name)`.
 
-    `lines` counts the line ends passed, blank lines included. `issues` is the number of rows of its issue
-    file, which is there only where it is not 0. `facts` are what `core.triage.suggest` adds up over a run.
+    The first line is number `line`; `lines` counts the line ends passed, blank lines included. `issues` is
+    the number of rows of its issue file, which is there only where it is not 0. `facts` are what
+    `core.triage.suggest` adds up over a run.
     """
 
     name: str
@@ -87,7 +88,8 @@ class RunFile:
 
     def files(self) -> set[str]:
         """The names of all files that belong to the index."""
-        named = [self.joined, RUN_FILE, *self.issue_files(), *(segment.name for segment in self.segments)]
+        segments = [segment.name for segment in self.segments]
+        named = [self.joined, RUN_FILE, *self.issue_files(), *segments, *map(rows_name, segments)]
         return {name for name in named if name}
 
     def issue_files(self) -> list[str]:
@@ -102,6 +104,11 @@ def added_facts(segments: Iterable[Segment]) -> dict[str, int]:
     for segment in segments:
         total.update(segment.facts)
     return dict(total)
+
+
+def rows_name(segment: str) -> str:
+    """The name of the file that holds what a segment's rows show."""
+    return segment.removesuffix(".parquet") + ".rows.arrow"
 
 
 def issues_name(segment: str) -> str:

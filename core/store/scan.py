@@ -19,9 +19,10 @@ import pyarrow as pa
 from core.contracts.records import LineIssue
 from core.errors import StoreFault
 from core.store.columns import Row, index_row, issue_table, row_table
+from core.store.files import write_segment, write_table
 from core.store.labelling import Inputs, Labeller, labeller_for
 from core.store.runfile import Segment, issues_name
-from core.store.segments import Range, write_table
+from core.store.segments import Range
 from core.traces.traces import iter_traces
 from core.triage.suggest import add_facts
 
@@ -49,7 +50,7 @@ def _written(
     source: Source, cut: Range, table: pa.Table, issues: list[LineIssue], facts: dict[str, int]
 ) -> Segment:
     name = f"{source.prefix}-{cut.start:014d}-{cut.end:014d}.parquet"
-    write_table(source.folder, name, table)
+    write_segment(source.folder, name, table)
     if issues:
         write_table(source.folder, issues_name(name), issue_table(issues))
     return Segment(name, cut.start, cut.end, cut.line, cut.lines, table.num_rows, len(issues), facts)

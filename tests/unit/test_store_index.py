@@ -180,11 +180,12 @@ def test_a_file_that_changed_is_indexed_anew(tmp_path: Path, cache: Path, change
     assert index_state(manifest, RUN, cache).state == "fresh"
 
 
+@pytest.mark.parametrize("kind", ["*.parquet", "*.arrow"])
 @pytest.mark.parametrize("damage", ["gone", "empty", "scrambled"])
-def test_a_damaged_index_is_built_anew(tmp_path: Path, cache: Path, damage: str) -> None:
+def test_a_damaged_index_is_built_anew(tmp_path: Path, cache: Path, damage: str, kind: str) -> None:
     manifest = write_workspace(tmp_path, {RUN: [trace("Q1")]})
     build_index(manifest, cache_dir=cache)
-    (segment,) = cache.rglob("*.parquet")
+    (segment,) = cache.rglob(kind)
     if damage == "gone":
         segment.unlink()
     else:

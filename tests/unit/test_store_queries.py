@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from unittest.mock import patch
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.contracts.records import LABELS, TraceKey
+from core.contracts.records import LABELS, SourceLine, Trace, TraceKey
 from core.errors import StoreFault
+from core.store.columns import index_row, row_table
+from core.store.files import read_rows, write_segment
 from core.store.filters import SORT_KEYS, Filter, Sort
 from core.store.index import build_index
 from core.store.queries import FULL_COLUMNS, PAGE_COLUMNS, Store, statement
@@ -166,8 +171,8 @@ def test_a_trace_is_found_with_its_line(store: Store) -> None:
 def test_a_row_is_the_same_from_its_segment_and_from_its_column(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Several segments of several row groups each; first read row by row, then with whole columns."""
-    monkeypatch.setattr("core.store.segments._GROUP_ROWS", 3)
+    """Several segments of several batches each; first read row by row, then with whole columns."""
+    monkeypatch.setattr("core.store.files._BATCH_ROWS", 3)
     monkeypatch.setattr("core.store.build.segment_bytes", lambda size: 2_000)
     manifest = write_workspace(tmp_path, {RUN: records(40)})
     store = built(manifest, tmp_path / "cache")
@@ -220,14 +225,35 @@ def test_a_run_that_is_not_indexed_says_what_to_do(tmp_path: Path) -> None:
     assert "proofspan index" in fault.value.problems[0].remedy
 
 
-def test_a_damaged_index_says_what_to_do(tmp_path: Path) -> None:
-    manifest = write_workspace(tmp_path, {RUN: records(3)})
+@pytest.mark.parametrize("kind", ["*.parquet", "*.arrow"])
+@pytest.mark.parametrize("damage", ["gone", "cut", "scrambled", "garbled inside"])
+def test_a_damaged_index_says_what_to_do(tmp_path: Path, kind: str, damage: str) -> None:
+    manifest = write_workspace(tmp_path, {RUN: records(300)})
     store = built(manifest, tmp_path / "cache")
-    for segment in (tmp_path / "cache").rglob("*.parquet"):
+    for segment in (tmp_path / "cache").rglob(kind):
+        whole = segment.read_bytes()
         segment.unlink()
+        if damage != "gone":
+            garbled = whole[:20] + bytes(byte ^ 0x5A for byte in whole[20:-2_000]) + whole[-2_000:]
+            left = {"cut": whole[:-40], "scrambled": b"x" * len(whole), "garbled inside": garbled}
+            segment.write_bytes(left[damage])
     with pytest.raises(StoreFault) as fault:
-        store.total(RUN)
+        store.page(Filter(RUN), Sort(), limit=50, offset=0)
     assert fault.value.problems[0].code == "index_damaged"
+
+
+@settings(max_examples=40, deadline=None)
+@given(places=st.lists(st.integers(0, 99), max_size=30))
+def test_rows_come_in_the_order_they_are_asked_for(places: list[int]) -> None:
+    traces = [
+        Trace(f"question {at}", "", (), RUN, f"Q{at}", 0, 0, SourceLine("t", at + 1, at, 1), (), {})
+        for at in range(100)
+    ]
+    table = row_table([index_row(trace, None, {}) for trace in traces])
+    with tempfile.TemporaryDirectory() as folder, patch("core.store.files._BATCH_ROWS", 7):
+        write_segment(Path(folder), "s.parquet", table)
+        found = read_rows(Path(folder), "s.parquet", np.array(places, dtype=np.int64), ["q", "line"])
+    assert found.to_pylist() == [{"q": f"question {place}", "line": place + 1} for place in places]
 
 
 def test_an_export_comes_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

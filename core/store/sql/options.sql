@@ -1,14 +1,12 @@
--- What a run's list can be narrowed to, with how many of its headline traces each choice keeps.
+-- What a run's list can be narrowed to besides documents, with how many headline traces each choice keeps.
 -- Grain: one row a kind and value.
--- Columns: kind, one of suspicion, doc, section, gold; value; traces, a count. A trace counts once a value
---   (its docs are distinct as they are stored).
+-- Columns: kind, one of suspicion, section, gold; value; traces, a count. A trace counts once a value (its
+--   suspicions are distinct as they are stored).
 WITH shown AS (
-    SELECT suspicions, docs, rank1_section, {gold} AS gold FROM rows WHERE {where}
+    SELECT suspicions, rank1_section, {gold} AS gold FROM rows WHERE {where}
 ),
 choices AS (
-    SELECT 'suspicion' AS kind, unnest(list_distinct(suspicions)) AS value FROM shown
-    UNION ALL
-    SELECT 'doc', unnest(docs) FROM shown
+    SELECT 'suspicion' AS kind, unnest(suspicions) AS value FROM shown
     UNION ALL
     SELECT 'section', rank1_section FROM shown WHERE rank1_section IS NOT NULL
     UNION ALL
@@ -17,4 +15,3 @@ choices AS (
 SELECT kind, value, count(*) AS traces
 FROM choices
 GROUP BY kind, value
-ORDER BY kind, traces DESC, value

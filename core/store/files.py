@@ -1,0 +1,126 @@
+"""The files of a segment: how they are written, and read by column or by row.
+
+A list reads a few columns of all rows, a page shows all columns of a few rows, and no one format does both
+quickly. So a segment has two files: Parquet with what is filtered, sorted, counted and searched by, and a
+rows file (Arrow, a thousand rows compressed together) with what is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.ipc as ipc
+import pyarrow.parquet as pq
+
+from core.store.columns import REPEATING, SEARCHED_ONLY, SHOWN_ONLY, SHOWN_SCHEMA
+from core.store.runfile import new_file, rows_name
+
+#: So many rows of a rows file are compressed together, and read together when one of them is wanted.
+_BATCH_ROWS = 1_024
+#: What reading raises where a file is gone or is not what was written.
+DAMAGE = (OSError, pa.ArrowException)
+#: Files that are read at the same time.
+_READERS = 2
+
+
+def write_segment(folder: Path, name: str, table: pa.Table) -> None:
+    """Write a segment's two files from a table of `ROW_SCHEMA`."""
+    _write_rows(folder, rows_name(name), table.drop_columns(SEARCHED_ONLY))
+    write_table(folder, name, table.drop_columns(SHOWN_ONLY))
+
+
+def write_table(folder: Path, name: str, table: pa.Table) -> None:
+    """Write a table as Parquet so that it appears whole or not at all."""
+    with new_file(folder, name) as part:
+        pq.write_table(table, part, compression="zstd", use_dictionary=REPEATING, write_statistics=False)
+
+
+def read_table(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
+    """A Parquet file's table, or some columns of it. (pyarrow's own would import pandas for a second.)"""
+    with pq.ParquetFile(path, memory_map=True) as file:
+        return file.read(columns=None if columns is None else list(columns), use_threads=False)
+
+
+def read_lists_coded(folder: Path, segments: Sequence[str], column: str) -> pa.ChunkedArray:
+    """A column of lists, its texts as codes of one dictionary: a third of the memory, and quick to count."""
+    tables = []
+    for segment in segments:
+        path, element = folder / segment, f"{column}.list.element"
+        with pq.ParquetFile(path, memory_map=True, read_dictionary=[element]) as file:
+            tables.append(file.read(columns=[column], use_threads=False))
+    return pa.concat_tables(tables).unify_dictionaries().column(column)
+
+
+def read_columns(folder: Path, segments: Sequence[str], columns: Sequence[str]) -> pa.Table:
+    """Some columns of several segments, one under the other. FileNotFoundError where a file is gone."""
+    shown_only = [name for name in columns if name in SHOWN_ONLY]
+
+    def read(segment: str) -> pa.Table:
+        table = read_table(folder / segment, [name for name in columns if name not in SHOWN_ONLY])
+        if shown_only:
+            with _rows_file(folder / rows_name(segment), shown_only) as file:
+                shown = file.read_all()
+            for name in shown_only:
+                table = table.append_column(name, shown.column(name))
+        return table.select(list(columns))
+
+    with ThreadPoolExecutor(_READERS) as pool:
+        return pa.concat_tables(list(pool.map(read, segments)))
+
+
+def read_rows(folder: Path, segment: str, places: np.ndarray, columns: Sequence[str]) -> pa.Table:
+    """Rows of a segment by their places in it (from 0), in the order given. FileNotFoundError as above."""
+    batches, inside = np.divmod(places, _BATCH_ROWS)
+    with _rows_file(folder / rows_name(segment), columns) as file:
+        wanted = np.unique(batches)
+        found = [file.get_batch(int(batch)).take(pa.array(inside[batches == batch])) for batch in wanted]
+        by_batch = pa.Table.from_batches(found, file.schema)
+    as_given = np.argsort(np.argsort(batches, kind="stable"))
+    return by_batch.take(pa.array(as_given)).select(list(columns))
+
+
+def can_be_read(folder: Path, segments: Sequence[str]) -> bool:
+    """Whether the files of all segments are there and open; their contents are not read."""
+    try:
+        for segment in segments:
+            pq.ParquetFile(folder / segment, memory_map=True).close()
+            with _rows_file(folder / rows_name(segment), SHOWN_ONLY):
+                pass
+    except DAMAGE:
+        return False
+    return True
+
+
+def merge_segments(folder: Path, names: Sequence[str], into: str) -> None:
+    """Write the rows of several segments, in their order, as one."""
+    everything = [name for name in SHOWN_SCHEMA.names if name not in SHOWN_ONLY]
+    shown = read_columns(folder, names, [*everything, *SHOWN_ONLY]).select(SHOWN_SCHEMA.names)
+    _write_rows(folder, rows_name(into), shown)
+    merge_tables(folder, names, into)
+
+
+def merge_tables(folder: Path, names: Sequence[str], into: str) -> None:
+    """Write the rows of several Parquet files, in their order, as one."""
+    write_table(folder, into, pa.concat_tables([read_table(folder / name) for name in names]))
+
+
+def _write_rows(folder: Path, name: str, table: pa.Table) -> None:
+    """Write a table as a rows file so that it appears whole or not at all."""
+    whole = table.unify_dictionaries().combine_chunks()  # batches are of equal length only within a chunk
+    options = ipc.IpcWriteOptions(compression="lz4", use_threads=False)
+    with new_file(folder, name) as part, ipc.new_file(str(part), table.schema, options=options) as file:
+        file.write_table(whole, max_chunksize=_BATCH_ROWS)
+
+
+@contextmanager
+def _rows_file(path: Path, columns: Sequence[str]) -> Iterator[ipc.RecordBatchFileReader]:
+    """A rows file of which only the named columns are read."""
+    fields = [SHOWN_SCHEMA.get_field_index(name) for name in columns]
+    options = ipc.IpcReadOptions(included_fields=fields, use_threads=False)
+    with pa.memory_map(str(path)) as source, ipc.open_file(source, options=options) as file:
+        yield file
