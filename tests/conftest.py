@@ -7,7 +7,8 @@ Where the environment promises all of them (`PROOFSPAN_REQUIRE_ALL=1`), such a s
 from __future__ import annotations
 
 import os
-from collections.abc import Generator
+import subprocess
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,19 @@ def real_data() -> Path:
 def reference() -> Path:
     """The reference triage script that outcomes are compared with."""
     return _from_environment("PROOFSPAN_REFERENCE", "the reference triage script")
+
+
+@pytest.fixture
+def read_only_folder(tmp_path: Path) -> Iterator[Path]:
+    """A folder on a file system that is mounted read-only: permissions alone do not stop root."""
+    folder = tmp_path / "read-only"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "ro", "tmpfs", str(folder)]
+    mounted = subprocess.run(mount, check=False, capture_output=True, text=True)
+    if mounted.returncode:
+        pytest.skip(f"mounting a read-only file system needs rights: {mounted.stderr.strip()}")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
 
 
 def _from_environment(variable: str, what: str) -> Path:

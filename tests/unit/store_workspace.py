@@ -11,8 +11,9 @@ from core.manifest.load import load_manifest
 from core.manifest.types import Manifest
 from core.store.columns import ROW_SCHEMA
 from core.store.index import build_index
-from core.store.queries import FULL_COLUMNS, Store
+from core.store.queries import Store
 
+RUN = "R1"
 CHUNKS = [
     {"chunk_id": "c1", "doc_id": "manual", "section_id": "4.2", "text": "The oil filter holds 4 litres."},
     {"chunk_id": "c2", "doc_id": "manual", "section_id": "4.3", "text": "Check the coolant every week."},
@@ -61,10 +62,18 @@ def table_of(manifest: Manifest, run_id: str, cache: Path) -> list[dict[str, obj
     return run.table(names).select(names).to_pylist()
 
 
+def append(manifest: Manifest, data: bytes, run_id: str = RUN) -> None:
+    """Adds bytes to a run's trace file."""
+    with (manifest.folder / "runs" / f"{run_id}.jsonl").open("ab") as file:
+        file.write(data)
+
+
+def q_ids(manifest: Manifest, cache: Path) -> list[object]:
+    """The question ids of the run in the order of the file."""
+    return [row["q_id"] for row in table_of(manifest, RUN, cache)]
+
+
 def built(manifest: Manifest, cache: Path) -> Store:
     """The store on a freshly built index."""
     build_index(manifest, cache_dir=cache)
     return Store(manifest, cache)
-
-
-__all__ = ["CHUNKS", "FULL_COLUMNS", "built", "lines", "manifest_of", "table_of", "trace", "write_workspace"]

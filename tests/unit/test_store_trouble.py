@@ -1,0 +1,211 @@
+"""What is damaged, missing or refused is named, and the rest of the index serves."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.errors import StoreFault
+from core.store import build, scan
+from core.store.cache import writable_cache_dir
+from core.store.index import build_index, index_state
+from core.store.queries import Store
+from tests.unit.store_workspace import (
+    RUN,
+    append,
+    lines,
+    manifest_of,
+    q_ids,
+    table_of,
+    trace,
+    write_workspace,
+)
+
+
+@pytest.mark.parametrize("kind", ["*.parquet", "*.arrow"])
+@pytest.mark.parametrize("damage", ["gone", "empty", "scrambled"])
+def test_a_damaged_index_is_built_anew(tmp_path: Path, cache: Path, damage: str, kind: str) -> None:
+    manifest = write_workspace(tmp_path, {RUN: [trace("Q1")]})
+    build_index(manifest, cache_dir=cache)
+    (segment,) = cache.rglob(kind)
+    if damage == "gone":
+        segment.unlink()
+    else:
+        segment.write_bytes(b"" if damage == "empty" else b"x" * segment.stat().st_size)
+    if damage == "scrambled":
+        append(manifest, lines([trace("Q2")]))  # an unchanged run is not read, so nobody would notice
+    else:
+        assert index_state(manifest, RUN, cache).state == "missing"
+    build_index(manifest, cache_dir=cache)
+    assert q_ids(manifest, cache)[0] == "Q1"
+
+
+def die(_: object) -> None:
+    os._exit(9)
+
+
+def test_a_worker_that_dies_is_reported(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    manifest = write_workspace(tmp_path, {RUN: [trace(f"Q{number}") for number in range(50)]})
+    monkeypatch.setattr(build, "segment_bytes", lambda size: 1_000)
+    monkeypatch.setattr(scan, "_index_in_worker", die)
+    with pytest.raises(StoreFault) as fault:
+        build_index(manifest, cache_dir=cache, workers=2)
+    assert fault.value.problems[0].code == "worker_died"
+
+
+def test_an_unreadable_trace_file_is_not_taken_for_the_cache(
+    tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    manifest = write_workspace(tmp_path, {RUN: [trace("Q1")], "R2": [trace("Q1")]})
+    opened = Path.open
+
+    def refuse(path: Path, *rest: Any, **more: Any) -> Any:
+        if path.name == "R2.jsonl":
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return opened(path, *rest, **more)
+
+    monkeypatch.setattr(Path, "open", refuse)
+    first, second = build_index(manifest, cache_dir=cache).runs
+    assert (first.rows, first.problems) == (1, ())
+    assert [problem.code for problem in second.problems] == ["unreadable_file"]
+
+
+@pytest.mark.parametrize("trouble", ["missing", "hash", "web page", "not named"])
+def test_a_run_without_usable_chunks_has_rows_without_labels(
+    tmp_path: Path, cache: Path, trouble: str
+) -> None:
+    manifest = write_workspace(tmp_path, {RUN: [trace("Q1")]})
+    listed = [{"run_id": RUN, "traces": {"path": f"runs/{RUN}.jsonl"}}]
+    chunks: dict[str, object] = {"path": "chunks.jsonl"}
+    expected = {"missing": "chunks_unusable", "hash": "chunks_differ", "not named": "no_chunks"}
+    if trouble == "missing":
+        (tmp_path / "chunks.jsonl").unlink()
+    elif trouble == "web page":
+        (tmp_path / "chunks.jsonl").write_bytes(b"<!doctype html>\n<p>404\n")
+    elif trouble == "hash":
+        chunks["sha256"] = "0" * 64
+    named = {} if trouble == "not named" else {"chunks": chunks}
+    manifest = manifest_of(tmp_path, runs=listed, **named)
+    (run,) = build_index(manifest, cache_dir=cache).runs
+    (row,) = table_of(manifest, RUN, cache)
+    assert (row["label"], row["severity"], row["answer_coverage"]) == (None, 5, None)
+    assert [problem.code for problem in run.problems] == [expected.get(trouble, "not_jsonl")]
+    assert all(problem.remedy for problem in run.problems)
+    assert index_state(manifest, RUN, cache).state == "fresh"
+
+
+def test_chunks_that_come_back_bring_the_labels(tmp_path: Path, cache: Path) -> None:
+    manifest = write_workspace(tmp_path, {RUN: [trace("Q1")]})
+    data = (tmp_path / "chunks.jsonl").read_bytes()
+    (tmp_path / "chunks.jsonl").unlink()
+    build_index(manifest, cache_dir=cache)
+    (tmp_path / "chunks.jsonl").write_bytes(data)
+    assert index_state(manifest, RUN, cache).state == "stale"
+    build_index(manifest, cache_dir=cache)
+    assert [row["label"] for row in table_of(manifest, RUN, cache)] == ["ok"]
+
+
+def test_a_missing_trace_file_leaves_the_other_runs_alone(tmp_path: Path, cache: Path) -> None:
+    manifest = write_workspace(tmp_path, {RUN: [trace("Q1")], "R2": [trace("Q1"), trace("Q2")]})
+    (tmp_path / "runs" / "R2.jsonl").unlink()
+    first, second = build_index(manifest, cache_dir=cache).runs
+    assert (first.rows, first.problems) == (1, ())
+    assert (second.rows, [problem.code for problem in second.problems]) == (0, ["missing"])
+    assert Store(manifest, cache).total(RUN) == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        (b"{not json}", "not_json"),
+        (b'{"q": "x", "answer": null, "chunks": []}', "answer_wrong_type"),
+        (b'{"q": "x", "answer": 7, "chunks": []}', "answer_wrong_type"),
+        (b'{"run_id": "R9", "q": "x"}', "other_run"),
+        (b"[" * 100 + b"]" * 100, "nested_too_deeply"),
+        (b"\xff\xfe", "bad_utf8"),
+    ],
+)
+def test_a_bad_line_is_an_issue_with_its_place(tmp_path: Path, cache: Path, line: bytes, code: str) -> None:
+    manifest = write_workspace(tmp_path, {RUN: [trace("Q1"), line, trace("Q2")]})
+    report = build_index(manifest, cache_dir=cache)
+    (issue,) = report.runs[0].issues
+    assert (issue.code, issue.source.file, issue.source.line) == (code, "runs/R1.jsonl", 2)
+    assert report.has_findings
+    assert q_ids(manifest, cache) == ["Q1", "Q2"]
+
+
+def test_a_table_named_jsonl_is_one_issue(tmp_path: Path, cache: Path) -> None:
+    manifest = write_workspace(tmp_path, {RUN: []})
+    (tmp_path / "runs" / f"{RUN}.jsonl").write_bytes(b"question,answer\n" + b"a,b\n" * 500)
+    (run,) = build_index(manifest, cache_dir=cache).runs
+    assert (run.rows, [issue.code for issue in run.issues]) == (0, ["is_csv"])
+
+
+def test_bad_chunk_lines_are_issues_of_the_run(tmp_path: Path, cache: Path) -> None:
+    manifest = write_workspace(tmp_path, {RUN: [trace("Q1")]})
+    with (tmp_path / "chunks.jsonl").open("ab") as file:
+        file.write(b'{"text": "a chunk without id"}\n')
+    (run,) = build_index(manifest, cache_dir=cache).runs
+    assert [(issue.code, issue.source.file) for issue in run.issues] == [("chunk_without_id", "chunks.jsonl")]
+
+
+def test_an_unknown_run_is_refused_with_those_there_are(tmp_path: Path, cache: Path) -> None:
+    manifest = write_workspace(tmp_path, {RUN: []})
+    with pytest.raises(StoreFault, match="no run 'R9'") as fault:
+        build_index(manifest, runs=["R9"], cache_dir=cache)
+    assert "R1" in fault.value.problems[0].remedy
+
+
+def test_two_processes_survive_a_chunk_file_that_is_none(
+    tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    manifest = write_workspace(tmp_path, {RUN: [trace(f"Q{number}") for number in range(50)]})
+    (tmp_path / "chunks.jsonl").write_bytes(b"[{")
+    monkeypatch.setattr(build, "segment_bytes", lambda size: 1_000)
+    (run,) = build_index(manifest, cache_dir=cache, workers=2).runs
+    assert run.rows == 50
+    assert [problem.where for problem in run.problems] == ["chunks.jsonl:1"]
+    assert {row["label"] for row in table_of(manifest, RUN, cache)} == {None}
+
+
+def test_a_read_only_cache_is_named_with_a_way_out(tmp_path: Path, read_only_folder: Path) -> None:
+    manifest = write_workspace(tmp_path, {RUN: [trace("Q1")]})
+    with pytest.raises(StoreFault) as fault:
+        build_index(manifest, cache_dir=read_only_folder)
+    (problem,) = fault.value.problems
+    assert problem.code == "cache_read_only"
+    assert "--cache-dir" in problem.remedy
+    fallback = writable_cache_dir(read_only_folder)
+    assert fallback.problem is not None
+    assert fallback.problem.code == "cache_read_only"
+    assert build_index(manifest, cache_dir=fallback.path).runs[0].rows == 1
+
+
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [(errno.EROFS, "cache_read_only"), (errno.EACCES, "cache_read_only"), (errno.ENOSPC, "cache_full")],
+)
+def test_what_the_system_says_becomes_a_problem(
+    tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch, number: int, code: str
+) -> None:
+    manifest = write_workspace(tmp_path, {RUN: [trace("Q1")]})
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(Path, "mkdir", refuse)
+    with pytest.raises(StoreFault) as fault:
+        build_index(manifest, cache_dir=cache)
+    assert fault.value.problems[0].code == code
+
+
+def test_a_cache_folder_that_is_a_file_is_named(tmp_path: Path) -> None:
+    manifest = write_workspace(tmp_path, {RUN: [trace("Q1")]})
+    (tmp_path / "taken").write_text("")
+    with pytest.raises(StoreFault) as fault:
+        build_index(manifest, cache_dir=tmp_path / "taken")
+    assert fault.value.problems[0].code == "cache_not_a_folder"
