@@ -237,7 +237,7 @@ class PdfPool:
                 "crashed",
                 "the PDF worker does not start",
                 where=place,
-                remedy=f"Run `{sys.executable} -m {WORKER_MODULE} 0 {MEMORY_BYTES}` to see why.",
+                remedy=f"run `{sys.executable} -m {WORKER_MODULE} 0 {MEMORY_BYTES}` to see why",
             )
         )
 
@@ -247,7 +247,7 @@ class PdfPool:
             return Worker(self._memory_bytes)
         except OSError as error:
             message = f"no PDF worker can be started: {error.strerror or error}"
-            remedy = "Close other programs, or raise the limit of processes and open files."
+            remedy = "close other programs, or raise the limit of processes and open files: ulimit -n 4096"
             raise EvidenceFault(Problem("crashed", message, where=place, remedy=remedy)) from error
 
     def _drop(self, worker: Worker) -> None:
@@ -260,7 +260,8 @@ class PdfPool:
         """The best idle worker, or a new one, taken off the list."""
         with self._free:
             if self._is_closed:
-                raise EvidenceFault(Problem("crashed", "the PDF workers are shut down", where=place))
+                remedy = "start the program again"
+                raise EvidenceFault(Problem("crashed", "the PDF workers are shut down", place, remedy))
             if not self._idle:
                 self._idle.append(self._started(place))
             best = max(self._idle, key=lambda idle: (place in idle.documents, idle.is_warm, idle.served))
@@ -288,9 +289,9 @@ def _timed_out(place: str, limit_s: float) -> EvidenceFault:
     return EvidenceFault(
         Problem(
             "timed_out",
-            f"the document did not answer within {limit_s:g} s, so its worker was ended",
+            f"the document gave no answer within {limit_s:g} s, so its worker was ended",
             where=place,
-            remedy="Try again; if it repeats, the file is broken or hostile: replace it.",
+            remedy="try again; if that does not help, replace the document: it is broken or hostile",
         )
     )
 
@@ -301,6 +302,6 @@ def _crashed(place: str) -> EvidenceFault:
             "crashed",
             "the PDF worker crashed or ran out of memory on this document",
             where=place,
-            remedy="Other documents are not affected; repair or replace this file.",
+            remedy="replace the document; others are not affected",
         )
     )

@@ -50,14 +50,14 @@ def read_spans(path: Path, *, root: Path) -> list[SpanLine]:
     lines = [_span_line(raw, path, root) for raw in read_lines(path, final=True)]
     if not lines:
         raise InputFault.of(
-            "no_spans", "the file holds no line", where=str(path), remedy="Write one JSON object a line."
+            "no_spans", "the file holds no line", where=str(path), remedy="write one JSON object a line"
         )
     if all(line.problem is not None and line.problem.code == "not_json" for line in lines):
         raise InputFault.of(
             "not_jsonl",
             "no line of the file is a JSON object",
             where=f"{path}:{lines[0].line}",
-            remedy='Lines look like {"id": "a", "pdf": "doc.pdf", "cited_page_idx": 0, "quote": "…"}.',
+            remedy='write lines such as {"id": "a", "pdf": "doc.pdf", "cited_page_idx": 0, "quote": "…"}',
         )
     return lines
 
@@ -142,7 +142,7 @@ def _span_line(raw: RawLine, path: Path, root: Path) -> SpanLine:
     except orjson.JSONDecodeError:
         obj = None
     if not isinstance(obj, dict):
-        problem = Problem("not_json", "the line is no JSON object", where, "Write one JSON object a line.")
+        problem = Problem("not_json", "the line is not a JSON object", where, "write one JSON object a line")
         return SpanLine(raw.line, None, problem=problem)
     span_id = obj.get("id")
     span_id = span_id if isinstance(span_id, str | int) else None
@@ -152,7 +152,7 @@ def _span_line(raw: RawLine, path: Path, root: Path) -> SpanLine:
     except ManifestFault as fault:
         first = fault.problems[0]
         message = f"the document {first.message}" if first.where else first.message
-        remedy = "Check `pdf` and --root: paths are relative to it and stay inside."
+        remedy = "check `pdf` and --root: paths are relative to it and stay inside"
         return SpanLine(raw.line, span_id, problem=Problem(first.code, message, where, remedy))
     except Fault as fault:
         first = fault.problems[0]
@@ -199,4 +199,4 @@ def _numbers(obj: Mapping[str, Json], key: str, count: int) -> list[float] | Non
 
 
 def _bad(key: str, wanted: str) -> Fault:
-    return InputFault.of("bad_field", f"`{key}` is not {wanted}", remedy=f"Write `{key}` as {wanted}.")
+    return InputFault.of("bad_field", f"`{key}` is not {wanted}", remedy=f"write `{key}` as {wanted}")

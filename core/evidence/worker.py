@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import os
 import resource
+import shlex
 import signal
 import socket
 import stat
@@ -49,6 +50,8 @@ MAX_DOCUMENTS = 32
 #: Words kept over all open documents, some 250 bytes each.
 MAX_WORDS = 1_500_000
 POINTS_PER_INCH = 72
+#: What helps against a broken document.
+MEND = "download it again, or save it anew from the program that made it"
 
 Answer = tuple[dict[str, Json], bytes]
 FileKey = tuple[str, int, int]
@@ -82,10 +85,10 @@ class Document:
         if not 0 <= page_idx < self.page_count:
             raise _fault(
                 "page_out_of_range",
-                f"page_idx {page_idx} is not in the document: it has {self.page_count} pages, "
+                f"page_idx {page_idx} is not in the document, which has {self.page_count} pages, "
                 f"page_idx 0 to {self.page_count - 1}",
                 self.path,
-                "Check the page base of the file that cites it: page_idx counts from 0.",
+                "check the page base of the file that cites it: page_idx counts from 0",
             )
         try:
             return self.pdf.load_page(page_idx)
@@ -172,9 +175,9 @@ def _file_key(path: str) -> FileKey:
         status = os.stat(path)  # noqa: PTH116 - the path is a plain string here
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise _fault("missing", f"the document can't be read: {reason}", path, "Restore the file.") from error
+        raise _missing(path, reason) from error
     if not stat.S_ISREG(status.st_mode):
-        raise _fault("missing", "this is no regular file", path, "Name the PDF file itself.")
+        raise _fault("missing", "the document is not a regular file", path, "name the PDF itself")
     return path, status.st_size, status.st_mtime_ns
 
 
@@ -184,24 +187,38 @@ def _open_pdf(path: str) -> Any:
         with open(path, "rb") as file:  # noqa: PTH123 - the path is a plain string here
             head = file.read(MAGIC_WITHIN)
     except OSError as error:
-        reason = f"the document can't be read: {error.strerror}"
-        raise _fault("missing", reason, path, "Restore the file.") from error
+        raise _missing(path, error.strerror or str(error)) from error
     if MAGIC not in head:
-        what = "an HTML page" if b"<html" in head.lower() or b"<!doctype" in head.lower() else "no PDF"
-        raise _fault("not_a_pdf", f"the file is {what}: it has no PDF header", path, "Fetch the PDF itself.")
+        raise _not_a_pdf(head, path)
     try:
         pdf = MUPDF.open(path, filetype="pdf")
         page_count = pdf.page_count if pdf.is_pdf and not pdf.needs_pass else 0
     except BROKEN as error:
-        message = "the PDF is broken and can't be opened"
-        raise _fault("not_a_pdf", message, path, "Fetch it again.") from error
+        message = "the PDF is broken and cannot be opened"
+        raise _fault("not_a_pdf", message, path, MEND) from error
     if not pdf.is_pdf:
-        raise _fault("not_a_pdf", "the file is no PDF", path, "Fetch the PDF itself.")
+        raise _not_a_pdf(head, path)
     if pdf.needs_pass:
-        raise _fault("locked", "the document is locked with a password", path, "Save a copy without it.")
+        remedy = f"put a copy without it there: qpdf --password=… --decrypt {shlex.quote(path)} COPY.pdf"
+        raise _fault("locked", "the document is locked with a password", path, remedy)
     if page_count < 1:
-        raise _fault("no_pages", "the document has no pages", path, "Fetch it again: it may be cut short.")
+        message = "the document has no pages: it may have been cut short"
+        raise _fault("no_pages", message, path, "download it again")
     return pdf
+
+
+def _missing(path: str, reason: str) -> EvidenceFault:
+    remedy = f"correct its path, or put it there: cp FILE {shlex.quote(path)}"
+    return _fault("missing", f"the document cannot be read: {reason}", path, remedy)
+
+
+def _not_a_pdf(head: bytes, path: str) -> EvidenceFault:
+    """Says what the file is instead, where its first bytes tell."""
+    if b"<html" in head.lower() or b"<!doctype" in head.lower():
+        message = "the document is a web page, not a PDF: the download probably met an error or a login page"
+        return _fault("not_a_pdf", message, path, "download the document again")
+    message = "the document is not a PDF: the header `%PDF-` is missing"
+    return _fault("not_a_pdf", message, path, "put the PDF there, or name it as text with `paged: false`")
 
 
 def _fault(code: str, message: str, path: str, remedy: str) -> EvidenceFault:
@@ -211,9 +228,9 @@ def _fault(code: str, message: str, path: str, remedy: str) -> EvidenceFault:
 def _unreadable(path: str, page_idx: int, error: Exception) -> EvidenceFault:
     return _fault(
         "page_unreadable",
-        f"page_idx {page_idx} can't be read: {_first_line(error)}",
+        f"page_idx {page_idx} cannot be read: {_first_line(error)}",
         path,
-        "The rest of the document may still be readable; repair or replace the file.",
+        f"look at its other pages, or {MEND}",
     )
 
 
@@ -262,12 +279,9 @@ def _answer_render(document: Document, request: Mapping[str, Any]) -> Answer:
     page, display_list = document.drawing(page_idx)
     width, height = page.rect.width, page.rect.height
     if not (0 < width <= MAX_SIDE_POINTS and 0 < height <= MAX_SIDE_POINTS):
-        raise _fault(
-            "too_large",
-            f"page_idx {page_idx} is {width:.0f} × {height:.0f} points; at most {MAX_SIDE_POINTS} are drawn",
-            document.path,
-            "Replace the page by one of a usual size.",
-        )
+        size = f"{width:.0f} × {height:.0f} points"
+        message = f"page_idx {page_idx} is {size}; at most {MAX_SIDE_POINTS} are drawn"
+        raise _fault("too_large", message, document.path, "save the document anew with smaller pages")
     scale = min(float(request["dpi"]) / POINTS_PER_INCH, _largest_scale(width, height, request["max_pixels"]))
     try:
         pixels = display_list.get_pixmap(MUPDF.Matrix(scale, scale), colorspace=MUPDF.csRGB, alpha=0)
@@ -314,8 +328,8 @@ def answer(documents: Documents, request: Mapping[str, Any], memory_bytes: int) 
     except (MemoryError, RecursionError):
         return _too_large(path, memory_bytes)
     except BROKEN as error:
-        reason = f"the document can't be read: {_first_line(error)}"
-        broken = _fault("page_unreadable", reason, path, "Repair or replace the file.")
+        reason = f"the document cannot be read: {_first_line(error)}"
+        broken = _fault("page_unreadable", reason, path, MEND)
         header, body = {"fault": broken.problems[0], "retire": True}, b""
     peak = _peak_memory()
     if peak > EXHAUSTED * memory_bytes:
@@ -325,7 +339,8 @@ def answer(documents: Documents, request: Mapping[str, Any], memory_bytes: int) 
 
 def _too_large(path: str, memory_bytes: int) -> Answer:
     message = f"the document needs more than the {memory_bytes // 1024**2:,} MiB of memory that it may take"
-    fault = _fault("too_large", message, path, "Replace the file; others are not affected.")
+    remedy = "replace the document by a smaller one; others are not affected"
+    fault = _fault("too_large", message, path, remedy)
     return {"fault": fault.problems[0], "retire": True}, b""
 
 

@@ -6,6 +6,7 @@ file's size and time of change, so that a replaced document is read anew.
 
 from __future__ import annotations
 
+import shlex
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
@@ -105,8 +106,8 @@ def fingerprint(path: Path) -> Fingerprint:
     except OSError as error:
         raise EvidenceFault.of(
             "missing",
-            f"The document cannot be read: {error.strerror}.",
+            f"the document cannot be read: {error.strerror}",
             where=str(path),
-            remedy="Put the file there, or mend its path in the manifest.",
+            remedy=f"correct its path, or put it there: cp FILE {shlex.quote(str(path))}",
         ) from error
     return str(path), stat.st_size, stat.st_mtime_ns

@@ -92,7 +92,7 @@ def chunk_view(opened: session.Opened, chunk_id: str, *, page: int | None) -> Pa
             "no_such_chunk",
             f"the workspace has no chunk {chunk_id}",
             where=opened.manifest.chunks.path if opened.manifest.chunks else "chunks",
-            remedy="The id may come from another build of the chunks; open the question from Triage.",
+            remedy="open the question from Triage; the id may come from another build of the chunks",
         )
     return placed(opened, chunk_target(chunk), (), page=page)
 

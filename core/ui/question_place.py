@@ -48,7 +48,7 @@ def find(store: Store, state: ViewState, key: TraceKey) -> InList:
             "no_such_question",
             f"run {key.run_id} holds no question {state.q}",
             where=f"?run={key.run_id}&q={state.q}",
-            remedy="Choose one on the Triage page; the question may be in another run only.",
+            remedy="choose one on the Triage page; the question may be in another run only",
         )
     beside = store.neighbours(state.filter, state.sort, key)
     return InList(

@@ -80,7 +80,7 @@ def current() -> Opened:
             "no_runs",
             "this workspace lists no run yet",
             where=str(manifest.folder / MANIFEST_NAME),
-            remedy="Add one under `runs:` with its `run_id` and `traces: {path: …}`.",
+            remedy="add one under `runs:` with its `run_id` and `traces: {path: …}`",
         )
     view = read_view().with_run([run.run_id for run in manifest.runs], first.run_id)
     run = manifest.run(view.run) or first
@@ -258,7 +258,7 @@ def _located(manifest: Manifest, artifact: Artifact | None, key: str) -> tuple[P
             "not_named",
             f"the manifest names no {key}",
             where=str(manifest.folder / MANIFEST_NAME),
-            remedy=f"Add `{key}: {{path: …}}`.",
+            remedy=f"add `{key}: {{path: …}}`",
         )
     return artifact_path(manifest, artifact), artifact.path
 

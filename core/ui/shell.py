@@ -97,7 +97,7 @@ def _failed_index(said: str, opened: session.Opened) -> None:
         f"proofspan index {shlex.quote(str(opened.manifest.folder))} --run {shlex.quote(opened.run.run_id)}"
     )
     fault_panel(
-        [Problem("index_failed", said, opened.run.run_id, f"Mend that, or see it all with `{again}`.")]
+        [Problem("index_failed", said, opened.run.run_id, f"mend that, or see it all with `{again}`")]
     )
     st.button("Try again", key="index-again", on_click=session.build_again)
 

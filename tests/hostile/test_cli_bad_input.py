@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -229,7 +229,7 @@ def torn(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("spoil", "in_check", "in_render"),
     [
-        (html, "is a web page, not a PDF", "the file is an HTML page"),
+        (html, "is a web page, not a PDF", "the document is a web page"),
         (locked, "the document is locked with a password", "the document is locked with a password"),
         (torn, "the PDF is broken", "the PDF is broken"),
     ],
@@ -286,7 +286,7 @@ def test_locate_answers_every_line_whatever_is_wrong_with_the_others(
     (folder / "spans.jsonl").write_bytes(lines(asked))
     ended = proofspan("locate", folder / "spans.jsonl", "-o", folder / "found.jsonl")
     assert ended.status == 1
-    for line, reason in ((1, "HTML page"), (3, "locked with a password"), (5, "JSON"), (6, "does not exist")):
+    for line, reason in ((1, "web page"), (3, "locked with a password"), (5, "JSON"), (6, "does not exist")):
         (told,) = (t for t in ended.err.splitlines() if t.startswith(f"error: {folder}/spans.jsonl:{line}: "))
         holds(told, reason, " — ")
     found = [orjson.loads(line) for line in (folder / "found.jsonl").read_bytes().splitlines()]
@@ -315,27 +315,18 @@ def test_a_tab_in_the_manifest_is_named_with_line_and_column(
     holds(ended.err, f"{tmp_path / MANIFEST}:4:1: a tab stands", "replace the tab by spaces")
 
 
-@pytest.fixture
-def read_only(tmp_path: Path) -> Iterator[Path]:
-    """A folder on a file system that is mounted read-only: permissions alone do not stop root."""
-    folder = tmp_path / "read-only"
-    folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "ro", "tmpfs", str(folder)]
-    mounted = subprocess.run(mount, check=False, capture_output=True, text=True)
-    if mounted.returncode:
-        pytest.skip(f"mounting a read-only file system needs rights: {mounted.stderr.strip()}")
-    yield folder
-    subprocess.run(["umount", str(folder)], check=True)
-
-
 def test_a_read_only_cache_is_named_with_the_way_out(
-    tmp_path: Path, read_only: Path, proofspan: Proofspan
+    tmp_path: Path, read_only_folder: Path, proofspan: Proofspan
 ) -> None:
     folder = write_workspace(tmp_path / "w")
-    refused = proofspan("index", folder, "--cache-dir", read_only)
+    refused = proofspan("index", folder, "--cache-dir", read_only_folder)
     assert refused.status == 2
     holds(
-        refused.err, f"error: {read_only}", "the cache folder cannot be written", "--cache-dir", "CACHE_DIR"
+        refused.err,
+        f"error: {read_only_folder}",
+        "the cache folder cannot be written",
+        "--cache-dir",
+        "CACHE_DIR",
     )
     assert proofspan("index", folder, "--cache-dir", tmp_path / "cache").status == 0
     assert indexed(folder) == LABELS
@@ -343,10 +334,10 @@ def test_a_read_only_cache_is_named_with_the_way_out(
 
 @pytest.mark.parametrize("command", ["render", "triage"])
 def test_an_output_on_a_read_only_file_system_is_named(
-    tmp_path: Path, read_only: Path, proofspan: Proofspan, command: str
+    tmp_path: Path, read_only_folder: Path, proofspan: Proofspan, command: str
 ) -> None:
     folder = write_workspace(tmp_path / "w")
-    target = read_only / "out"
+    target = read_only_folder / "out"
     arguments = {
         "render": [folder / "manual.pdf", "--page-idx", 0, "-o", target],
         "triage": [folder / "trace.jsonl", folder / "chunks.jsonl", "-o", target],

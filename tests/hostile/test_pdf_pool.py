@@ -70,7 +70,7 @@ def test_what_is_no_pdf_is_said_to_be_none(
 def test_an_html_page_named_pdf_is_named_for_what_it_is(pool: PdfPool, tmp_path: Path) -> None:
     path = tmp_path / "manual.pdf"
     path.write_bytes(b"<html><head><title>Log in</title></head></html>")
-    with pytest.raises(EvidenceFault, match="an HTML page"):
+    with pytest.raises(EvidenceFault, match="a web page"):
         pool.document(path)
 
 
