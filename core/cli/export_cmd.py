@@ -13,9 +13,8 @@ import click
 from core.contracts.records import LABELS
 from core.errors import InputFault
 from core.manifest.load import load_manifest
-from core.manifest.types import Manifest
 from core.services.exports import EXPORTS
-from core.services.workspace import default_run, profile_of_options, with_profile
+from core.services.workspace import chosen_run, profile_of_options, with_profile
 from core.store.cache import default_cache_dir
 from core.store.filters import SORT_KEYS, Filter, Sort
 from core.store.index import build_index
@@ -61,7 +60,7 @@ def command(kind: str, workspace: Path, output: str, cache_dir: Path | None, **a
     """
     profile = profile_of_options(asked.pop("template"), asked.pop("refusal"))
     manifest = with_profile(load_manifest(workspace), profile)
-    run_id = _chosen_run(manifest, asked.pop("run_id"))
+    run_id = chosen_run(manifest, asked.pop("run_id")).run_id
     cache = cache_dir or default_cache_dir()
     build_index(manifest, runs=[run_id], cache_dir=cache)
     sort = Sort(asked.pop("sort"), asked.pop("desc"))
@@ -70,19 +69,6 @@ def command(kind: str, workspace: Path, output: str, cache_dir: Path | None, **a
     with _sink(output) as sink:
         for piece in pieces:
             sink.write(piece.encode("utf-8", "replace"))
-
-
-def _chosen_run(manifest: Manifest, wanted: str | None) -> str:
-    run = manifest.run(wanted) if wanted is not None else default_run(manifest)
-    if run is not None:
-        return run.run_id
-    known = ", ".join(run.run_id for run in manifest.runs) or "(it has none)"
-    raise InputFault.of(
-        "unknown_run",
-        f"the manifest has no run {wanted!r}" if wanted is not None else "the manifest lists no run",
-        where=str(manifest.folder),
-        remedy=f"name one of {known}",
-    )
 
 
 def _sink(output: str) -> Any:

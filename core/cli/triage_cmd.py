@@ -1,4 +1,4 @@
-"""`proofspan triage`: the report of bare trace and chunk files, without a workspace."""
+"""`proofspan triage`: the report of bare trace and chunk files, or of a run of a workspace."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NoReturn
 
 import click
 import orjson
@@ -20,7 +20,10 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColumn
 
 from core.contracts.records import LABELS, LineIssue, Trace
-from core.errors import InputFault, Problem, printable
+from core.errors import InputFault, ManifestFault, Problem, printable
+from core.manifest.load import load_manifest
+from core.manifest.paths import artifact_path
+from core.services.workspace import chosen_run, profile_of_options
 from core.traces.chunks import read_chunks
 from core.traces.identity import Repeats
 from core.traces.reader import open_source
@@ -38,6 +41,25 @@ PROGRESS_AFTER_SECONDS = 1.0
 #: So many line issues are printed; `--json` has them all.
 ISSUES_SHOWN = 20
 STDOUT = "-"
+#: A manifest may be named in place of its folder.
+MANIFEST_SUFFIXES = (".yaml", ".yml")
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What is read: files with the names that messages give them, and how.
+
+    `run_id` is the manifest's; None with bare files, whose lines may name their own. `arguments` are the
+    command's, for the advice to run it again.
+    """
+
+    traces: Path
+    traces_file: str
+    chunks: Path
+    chunks_file: str
+    profile: Profile
+    run_id: str | None
+    arguments: tuple[str, ...]
 
 
 @dataclass(slots=True)
@@ -56,8 +78,9 @@ class Outcome:
 
 
 @click.command("triage")
-@click.argument("traces", type=click.Path(path_type=Path))
-@click.argument("chunks", type=click.Path(path_type=Path))
+@click.argument("traces", metavar="TRACES|WORKSPACE", type=click.Path(path_type=Path))
+@click.argument("chunks", required=False, type=click.Path(path_type=Path))
+@click.option("--run", "run_id", metavar="ID", help="Of a workspace: the run; the latest when none is named.")
 @click.option("-o", "--output", "report", required=True, help="The report to write as JSONL; - for stdout.")
 @click.option("--markdown", help="Also write the questions as a Markdown table.")
 @click.option("--template", type=click.Choice(TEMPLATES), help="Where the template check looks.  [seed]")
@@ -65,7 +88,8 @@ class Outcome:
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON on stdout.")
 def command(
     traces: Path,
-    chunks: Path,
+    chunks: Path | None,
+    run_id: str | None,
     report: str,
     markdown: str | None,
     template: str | None,
@@ -74,25 +98,63 @@ def command(
 ) -> None:
     """Label the questions of TRACES (JSONL) by the texts of CHUNKS (a JSON array or JSONL).
 
+    Of a WORKSPACE, traces, chunks and profile are those that its manifest names.
+
     Exit status: 0 every line was read, whatever the labels; 1 some line could not be read; 2 a file cannot be
     used at all.
     """
-    given = {"template": template, "refusal": list(refusal)}
-    profile = profile_from({name: value for name, value in given.items() if value}, where="--option")
-    _check_outputs([name for name in (report, markdown) if name is not None], (traces, chunks))
-    if as_json and STDOUT in (report, markdown):
+    profile = profile_of_options(template, refusal)
+    if chunks is not None:
+        if run_id is not None:
+            raise click.UsageError("--run chooses among the runs of a workspace; bare files hold one")
+        sources = _bare(traces, chunks, profile or Profile())
+    elif traces.is_dir() or traces.suffix in MANIFEST_SUFFIXES:
+        sources = _of_workspace(traces, run_id, profile)
+    else:
+        raise click.UsageError("name the CHUNKS file after the TRACES, or a workspace alone")
+    outputs = [name for name in (report, markdown) if name is not None]
+    _check_outputs(outputs, (sources.traces, sources.chunks))
+    if as_json and STDOUT in outputs:
         raise click.UsageError("--json prints its summary on stdout, so -o and --markdown need files")
-    outcome = Outcome(profile)
+    outcome = Outcome(sources.profile)
     with ExitStack() as stack:
         unpacked = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="proofspan-")))
-        corpus = _corpus(chunks, unpacked, outcome)
-        rows = _rows(traces, unpacked, corpus, outcome)
+        corpus = _corpus(sources, unpacked, outcome)
+        rows = _rows(sources, unpacked, corpus, outcome)
         _write(rows, stack.enter_context(_output(report)), markdown, stack)
     if as_json:
         click.echo(orjson.dumps(_summary(outcome), option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS))
     else:
-        _print_summary(outcome, traces, chunks, report)
+        _print_summary(outcome, [*sources.arguments, "-o", report])
     sys.exit(1 if outcome.issues else 0)
+
+
+def _bare(traces: Path, chunks: Path, profile: Profile) -> Sources:
+    return Sources(traces, str(traces), chunks, str(chunks), profile, None, (str(traces), str(chunks)))
+
+
+def _of_workspace(workspace: Path, run_id: str | None, profile: Profile | None) -> Sources:
+    """The files of one run, named as the manifest names them. ManifestFault where it does not name them."""
+    manifest = load_manifest(workspace)
+    run = chosen_run(manifest, run_id)
+    if run.traces is None:
+        _not_named(f"{manifest.folder}: runs[{run.run_id}]", "traces for this run", "traces: {path: …}")
+    if manifest.chunks is None:
+        _not_named(str(manifest.folder), "chunks", "chunks: {path: …}")
+    return Sources(
+        traces=artifact_path(manifest, run.traces),
+        traces_file=run.traces.path,
+        chunks=artifact_path(manifest, manifest.chunks),
+        chunks_file=manifest.chunks.path,
+        profile=profile or profile_from(manifest.triage),
+        run_id=run.run_id,
+        arguments=(str(workspace), "--run", run.run_id),
+    )
+
+
+def _not_named(where: str, what: str, entry: str) -> NoReturn:
+    message = f"the manifest names no {what}"
+    raise ManifestFault.of("not_named", message, where=where, remedy=f"add `{entry}` there")
 
 
 def _check_outputs(names: list[str], inputs: tuple[Path, ...]) -> None:
@@ -118,25 +180,26 @@ def _check_outputs(names: list[str], inputs: tuple[Path, ...]) -> None:
         raise InputFault(*problems)
 
 
-def _corpus(chunks: Path, unpacked: Path, outcome: Outcome) -> Corpus:
+def _corpus(sources: Sources, unpacked: Path, outcome: Outcome) -> Corpus:
     """The chunk texts. InputFault where the file holds none: no label could be given."""
-    found, issues = read_chunks(plain_source(chunks, cache_dir=unpacked), file=str(chunks))
+    file = sources.chunks_file
+    found, issues = read_chunks(plain_source(sources.chunks, cache_dir=unpacked), file=file)
     outcome.issues += issues
     if not found:
         problems = [_problem(issue) for issue in issues[:ISSUES_SHOWN]]
         remedy = "write chunks as {id, text}, in a JSON array or one a line"
-        raise InputFault(Problem("no_chunks", "the file holds no chunk", str(chunks), remedy), *problems)
+        raise InputFault(Problem("no_chunks", "the file holds no chunk", file, remedy), *problems)
     return Corpus({chunk_id: chunk.text for chunk_id, chunk in found.items()})
 
 
-def _rows(traces: Path, unpacked: Path, corpus: Corpus, outcome: Outcome) -> Iterator[ReportRow]:
+def _rows(sources: Sources, unpacked: Path, corpus: Corpus, outcome: Outcome) -> Iterator[ReportRow]:
     """The report rows in file order, everything counted on the way."""
-    path = plain_source(traces, cache_dir=unpacked)
-    if foreign := foreign_file(path, file=str(traces)):
+    path, file = plain_source(sources.traces, cache_dir=unpacked), sources.traces_file
+    if foreign := foreign_file(path, file=file):
         raise InputFault(_problem(foreign))
     repeats = Repeats()
     with _progress(path) as on_progress:
-        for found in iter_traces(path, file=str(traces), run_id=None, final=True):
+        for found in iter_traces(path, file=file, run_id=sources.run_id, final=True):
             on_progress(found.source.offset)
             if isinstance(found, LineIssue):
                 outcome.issues.append(found)
@@ -261,7 +324,7 @@ def _summary(outcome: Outcome) -> dict[str, object]:
     }
 
 
-def _print_summary(outcome: Outcome, traces: Path, chunks: Path, report: str) -> None:
+def _print_summary(outcome: Outcome, arguments: Sequence[str]) -> None:
     """Counts with the profile beside them, the fitting profile where the template is absent, line issues."""
     total = outcome.labels.total()
     lines = [f"{total} questions · {outcome.profile.describe()}"]
@@ -272,11 +335,8 @@ def _print_summary(outcome: Outcome, traces: Path, chunks: Path, report: str) ->
     for code, count in sorted(outcome.suspicions.items()):
         lines.append(f"  suspicion: {code} {count}")
     if suggestion := outcome.suggestion:
-        again = ["proofspan", "triage", str(traces), str(chunks), "-o", report]
-        lines += [
-            f"{suggestion.code}: {suggestion.reason}.",
-            f"  Try: {shlex.join(again)} {suggestion.options}",
-        ]
+        again = shlex.join(["proofspan", "triage", *arguments])
+        lines += [f"{suggestion.code}: {suggestion.reason}.", f"  Try: {again} {suggestion.options}"]
     if outcome.issues:
         lines.append(f"Lines that could not be used as they are: {len(outcome.issues)}")
         lines += [f"  {_problem(issue)}" for issue in outcome.issues[:ISSUES_SHOWN]]

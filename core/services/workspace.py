@@ -9,6 +9,7 @@ from pathlib import Path
 
 import yaml
 
+from core.errors import InputFault
 from core.manifest.types import Manifest, Run
 from core.triage.profile import profile_from
 from core.triage.types import Profile
@@ -34,6 +35,20 @@ def default_run(manifest: Manifest) -> Run | None:
     if not runs:
         return None
     return max(enumerate(runs), key=lambda item: (item[1].ts or "", item[0]))[1]
+
+
+def chosen_run(manifest: Manifest, wanted: str | None) -> Run:
+    """The named run, else the one that is shown first. InputFault where there is none such."""
+    run = manifest.run(wanted) if wanted is not None else default_run(manifest)
+    if run is not None:
+        return run
+    known = ", ".join(run.run_id for run in manifest.runs) or "(it has none)"
+    raise InputFault.of(
+        "unknown_run",
+        f"the manifest has no run {wanted!r}" if wanted is not None else "the manifest lists no run",
+        where=str(manifest.folder),
+        remedy=f"name one of {known}",
+    )
 
 
 def with_profile(manifest: Manifest, profile: Profile | None) -> Manifest:

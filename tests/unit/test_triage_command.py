@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from core.cli import group
 from core.cli.triage_cmd import command
-from core.errors import InputFault
+from core.errors import Fault, InputFault
 
 CHUNKS = [
     {"id": "p1#1", "text": "X is a constrained mapping over sets."},
@@ -230,5 +230,65 @@ def test_json_and_a_report_on_stdout_exclude_each_other(folder: Path) -> None:
     assert triage(folder, "-o", "-", "--json").exit_code == 2
 
 
+def workspace(folder: Path, **manifest: Any) -> Path:
+    """The folder as a workspace; an entry that is given as None is left out."""
+    runs = [{"run_id": "R1", "traces": {"path": "trace.jsonl"}}, {"run_id": "R2"}]
+    whole = {"manifest_version": "1.0", "name": "w", "chunks": {"path": "chunks.json"}, "runs": runs}
+    entries = {name: entry for name, entry in (whole | manifest).items() if entry is not None}
+    (folder / "pipeline_manifest.yaml").write_text(json.dumps(entries), encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize("named", ["", "pipeline_manifest.yaml"])
+def test_a_run_of_a_workspace_reads_as_its_files_do(folder: Path, named: str) -> None:
+    triage(folder)
+    bare = (folder / "report.jsonl").read_bytes()
+    arguments = [str(workspace(folder) / named), "--run", "R1", "-o", str(folder / "again.jsonl")]
+    result = CliRunner().invoke(command, arguments)
+    assert result.exit_code == 0, result.output
+    assert (folder / "again.jsonl").read_bytes() == bare
+
+
+def test_a_workspace_is_read_with_its_own_profile_unless_another_is_named(folder: Path) -> None:
+    workspace(folder, triage={"template": "none"})
+    arguments = [str(folder), "--run", "R1", "-o", str(folder / "report.jsonl")]
+    assert "template none" in CliRunner().invoke(command, arguments).stderr
+    assert "template seed" in CliRunner().invoke(command, [*arguments, "--template", "seed"]).stderr
+
+
+def test_a_line_of_another_run_is_an_issue_of_the_workspaces_run(folder: Path) -> None:
+    write_lines(folder / "trace.jsonl", [TRACES[0] | {"run_id": "R9"}, TRACES[1]])
+    arguments = [str(workspace(folder)), "--run", "R1", "-o", str(folder / "report.jsonl")]
+    result = CliRunner().invoke(command, arguments)
+    assert result.exit_code == 1
+    assert "trace.jsonl:1: the line belongs to run 'R9'" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("run", "manifest", "told"),
+    [
+        ("R9", {}, "the manifest has no run 'R9'"),
+        ("R2", {}, "names no traces for this run"),
+        ("R1", {"chunks": None}, "names no chunks"),
+    ],
+)
+def test_what_a_workspace_lacks_is_named(folder: Path, run: str, manifest: Any, told: str) -> None:
+    body = workspace(folder, **manifest)
+    result = CliRunner().invoke(command, [str(body), "--run", run, "-o", str(folder / "report.jsonl")])
+    assert isinstance(result.exception, Fault)
+    assert told in str(result.exception)
+    assert result.exception.problems[0].remedy
+    assert not (folder / "report.jsonl").exists()
+
+
+def test_traces_alone_need_their_chunks(folder: Path) -> None:
+    result = CliRunner().invoke(command, [str(folder / "trace.jsonl"), "-o", "-"])
+    assert result.exit_code == 2
+    assert "name the CHUNKS file" in result.stderr
+    both = triage(folder, "--run", "R1")
+    assert both.exit_code == 2
+    assert "bare files hold one" in both.stderr
+
+
 def test_the_command_is_part_of_proofspan() -> None:
-    assert "TRACES CHUNKS" in CliRunner().invoke(group, ["triage", "--help"]).output
+    assert "TRACES|WORKSPACE [CHUNKS]" in CliRunner().invoke(group, ["triage", "--help"]).output
