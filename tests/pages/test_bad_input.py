@@ -187,7 +187,7 @@ def absent(pdf: Path) -> None:
 @pytest.mark.parametrize(
     ("spoil", "told", "in_table"),
     [
-        (web_page, "The file is an HTML page", "is a web page, not a PDF"),
+        (web_page, "The document is a web page", "is a web page, not a PDF"),
         (locked, "The document is locked with a password", "locked with a password"),
         (absent, "does not exist", "does not exist"),
     ],
