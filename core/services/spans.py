@@ -22,13 +22,17 @@ from core.services.questions import CitationView, QuestionView
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A passage that can be shown. `id` is `cite:2`, `chunk:…` or `gold:1`; `query.quote` may be empty."""
+    """A passage that can be shown. `id` is `cite:2`, `chunk:…` or `gold:1`; `query.quote` may be empty.
+
+    `is_context` tells whether it is drawn on its page while another passage is chosen.
+    """
 
     id: str
     layer: Layer
     tag: str
     doc_id: str | None
     query: SpanQuery
+    is_context: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +122,8 @@ def _on_page(
     view = replace(view, page_idx=page_idx, found=found)
     if not 0 <= page_idx < info.page_count:
         return replace(view, problem=_beyond(view, page_idx, info.page_count))
-    nearby = [t for t in targets if t.layer != "cited" and t.query.cited_page_idx == page_idx]
+    near = (t for t in targets if t.query.cited_page_idx == page_idx)
+    nearby = [t for t in near if t.layer != "cited" and t.is_context]
     found = {**_placed(nearby, path, placer), **found}
     image = placer.page(path, page_idx)
     shown = {target.id: target for target in (*nearby, *cited, view.target)}
@@ -217,13 +222,19 @@ def _cited(view: CitationView) -> Target:
 
 
 def _retrieved(view: QuestionView) -> Iterable[Target]:
-    """Each candidate once, with its rank in the latest stage that holds it."""
+    """Each candidate once, with its rank in the latest stage that holds it.
+
+    What the answerer neither saw nor cites is no context: a page may hold dozens of such passages.
+    """
     last = view.last_stage
+    seen_ids = set(view.trace.chunk_ids)
     stages = ([last] if last else []) + [stage for stage in view.stages if stage is not last]
     seen: set[str] = set()
-    for candidate in (item.candidate for stage in stages for item in stage.candidates):
+    for item in (item for stage in stages for item in stage.candidates):
+        candidate = item.candidate
         if candidate.chunk_id not in seen:
             seen.add(candidate.chunk_id)
             query = SpanQuery(candidate.text or "", candidate.page_idx)
             tag = f"rank {candidate.rank}"
-            yield Target(f"chunk:{candidate.chunk_id}", "retrieved", tag, candidate.doc_id, query)
+            is_context = not seen_ids or candidate.chunk_id in seen_ids or bool(item.cited_by)
+            yield Target(f"chunk:{candidate.chunk_id}", "retrieved", tag, candidate.doc_id, query, is_context)

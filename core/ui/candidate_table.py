@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import pandas as pd
@@ -19,6 +20,8 @@ MAX_ROWS_SEEN = 10
 #: Stands in a cell without a value.
 NOTHING = "–"
 _CHOSEN = "background-color: rgba(240, 180, 60, 0.22)"
+#: Two or more lines of `name: value`, then an empty line.
+_HEADER = re.compile(r"\A\s*(?:\w[\w .-]{0,30}:[^\n]{0,100}\n){2,20}[^\S\n]*\n")
 _GOLD = {"chunk": "gold", "page": "gold page", "section": "gold section"}
 
 
@@ -62,12 +65,13 @@ def show_candidates(
         height=ROW_PIXELS * (min(len(ids), MAX_ROWS_SEEN) + 1) + 3,
         row_height=ROW_PIXELS,
         column_config={
-            "rank": st.column_config.NumberColumn(width=46),
-            "chunk": st.column_config.TextColumn(width=230),
-            "marks": st.column_config.TextColumn(width=86),
-            "section": st.column_config.TextColumn(width=62),
-            "page": st.column_config.NumberColumn(width=50, help="PDF page, counted from 1"),
-            "was": st.column_config.NumberColumn(width=46, help="Rank in the stage before"),
+            "rank": st.column_config.NumberColumn(width=44),
+            "chunk": st.column_config.TextColumn(width=196),
+            "section": st.column_config.TextColumn(width=60),
+            "page": st.column_config.NumberColumn(width=48, help="PDF page, counted from 1"),
+            "score": st.column_config.NumberColumn(width=60),
+            "was": st.column_config.NumberColumn(width=44, help="Rank in the stage before"),
+            "marks": st.column_config.TextColumn(width=84),
         },
     )
 
@@ -104,9 +108,12 @@ def _tint(frame: pd.DataFrame, *, chosen: Sequence[bool]) -> pd.DataFrame:
 
 
 def _text_start(view: CandidateView) -> str:
+    """How the chunk's text begins, behind a block of `name: value` lines that a chunker put in front."""
     if view.candidate.text is None:
         return f"(no such chunk: {clean(view.candidate.chunk_id)})"
-    line = " ".join(clean(view.candidate.text[: 4 * TEXT_CHARS]).split())
+    text = clean(view.candidate.text[: 8 * TEXT_CHARS])
+    header = _HEADER.match(text)
+    line = " ".join(text[header.end() if header else 0 :].split()) or " ".join(text.split())
     return line if len(line) <= TEXT_CHARS else f"{line[:TEXT_CHARS]}…"
 
 

@@ -14,7 +14,7 @@ from core.evidence.types import FoundSpan
 from core.services.questions import CitationView, QuestionView, StageView
 from core.services.spans import PageView
 from core.traces.reports import StoredRow
-from core.triage.advice import next_step, suspicion_text
+from core.triage.advice import next_step
 from core.ui import question_words, safe, shell, viewer
 from core.ui.candidate_table import show_candidates
 from core.ui.safe import Piece
@@ -113,7 +113,8 @@ def answer(view: QuestionView, shown: PageView | None) -> None:
     else:
         safe.show(safe.text([Piece("The answer is empty.", "muted")]))
     if not view.citations:
-        words = "It cites nothing; the closest retrieved chunk is shown."
+        what = "The row" if view.stored else "The answer"
+        words = f"{what} cites nothing; the closest retrieved chunk is shown."
         safe.show(safe.text([Piece(words, "muted")], role="hint"))
     with st.container(horizontal=True, gap="xxsmall", key="citations"):
         for item in view.citations[:MAX_BADGES]:
@@ -158,7 +159,7 @@ def _gold_badge(number: int, span: GoldSpan, *, is_chosen: bool) -> None:
 
 
 def why(view: QuestionView) -> None:
-    """Why this label: the signals with their values, what to do next, and each suspicion in a sentence."""
+    """Why this label: the signals with their values, each suspicion in a sentence, and what to do next."""
     row = view.row
     if view.stored is not None:
         _stored_why(view, view.stored)
@@ -167,17 +168,12 @@ def why(view: QuestionView) -> None:
         told = "Without usable chunks there is no evidence to judge by, and so no label and no signals."
         safe.show(safe.text([Piece(told, "muted")], role="hint"))
         return
-    suspicions = (
-        safe.text([Piece(f"{suspicion_text(code)} "), Piece(code, "muted")], role="hint")
-        for code in row.suspicions
-    )
     safe.show(
         safe.text(
             [Piece("Why this label ", "strong"), Piece(f"profile: {view.profile.describe()}", "muted")],
             role="line",
         ),
         safe.facts(question_words.signal_rows(view, row)),
-        *suspicions,
         safe.text([Piece(f"Next step: {next_step(row.label)}")], role="hint"),
     )
 

@@ -11,8 +11,9 @@ from core.evidence.types import Difference, FoundSpan
 from core.services.questions import CitationView, QuestionView
 from core.services.spans import PageView
 from core.traces.reports import StoredRow
+from core.triage.advice import suspicion_text
 from core.triage.reflect import GROUNDED
-from core.triage.types import PhraseMatch, ReportRow
+from core.triage.types import PhraseMatch, ReportRow, Signals
 from core.ui.gold_words import gold_rows
 from core.ui.safe import Kind, Piece, chip
 from core.ui.whole_phrases import whole_phrases
@@ -226,13 +227,14 @@ def reason(row: ReportRow) -> str:
 def stored_rows(view: QuestionView, stored: StoredRow) -> list[tuple[str, list[Piece]]]:
     """What a report's row says, with what the workspace knows of its ids."""
     seen = _evidence(view)
-    cited = [f"{sum(item.is_resolved for item in view.citations)} resolved"] if view.citations else []
+    resolved = sum(item.is_resolved for item in view.citations)
+    cited = f"{len(view.citations):,} cited: {resolved:,} with a chunk" if view.citations else "none"
     rows = gold_rows(view)
     if stored.label not in LABELS:
         rows.append(("Label", [Piece(stored.label, "strong"), Piece(" is none of Proofspan's labels")]))
     rows += [
         ("Retrieved", [Piece(f"{len(stored.chunks)} ids, {len(seen)} with a chunk in this workspace")]),
-        ("Citations", [Piece(", ".join([f"{len(view.citations)} cited", *cited]))]),
+        ("Citations", [Piece(cited)]),
     ]
     if stored.llm_summary:
         aside = Piece(" (auxiliary, decides nothing)", "muted")
@@ -262,22 +264,28 @@ def signal_rows(view: QuestionView, row: ReportRow) -> list[tuple[str, list[Piec
         ),
         (
             "Citations",
-            [
-                Piece(
-                    f"{signals.cited} cited, {signals.cited_retrieved} retrieved, "
-                    f"{signals.cited_resolved} resolved"
-                )
-            ],
+            [Piece(_citation_words(signals))],
         ),
     ]
     measured = _measures(view)
-    return [*rows, ("Pipeline says", [Piece(measured)])] if measured else rows
+    if measured:
+        rows.append(("Pipeline says", [Piece(measured)]))
+    found = [[Piece(f"{suspicion_text(code)} "), Piece(code, "muted")] for code in row.suspicions]
+    return [*rows, *zip(["Stands out", *[""] * len(found)], found, strict=False)]
+
+
+def _citation_words(signals: Signals) -> str:
+    """`2 cited: 1 of them retrieved, 2 with a chunk`."""
+    if not signals.cited:
+        return "none"
+    retrieved = f"{signals.cited_retrieved:,} of them retrieved"
+    return f"{signals.cited:,} cited: {retrieved}, {signals.cited_resolved:,} with a chunk"
 
 
 def _answer_words(coverage: float | None) -> str:
     if coverage is None:
         return "the answer has no content word"
-    return f"{coverage:.0%} of the answer's content words, by rarity"
+    return f"{coverage:.0%} of its content words, rare ones counting more"
 
 
 def _numbers(view: QuestionView, numbers: Sequence[str]) -> list[Piece]:
@@ -355,14 +363,12 @@ def _difference(difference: Difference, *, answer: str, quote_from: str | None) 
     said = difference.quote
     if said and re.search(rf"(?<![\w.,/]){re.escape(said)}(?![\w/]|[.,]\d)", answer):
         speaker = "The answer"
+    if said and not difference.page:
+        return [Piece(f"{speaker} has "), Piece(said, "strong"), Piece(", which the page has not.")]
     kind: Kind = "differs" if difference.kind == "number" else "strong"
     says = [Piece(" says "), Piece(said, kind)] if said else [Piece(" leaves out a word")]
-    page = (
-        [Piece("says "), Piece(difference.page, "strong")]
-        if difference.page
-        else [Piece("has nothing there")]
-    )
-    return [Piece(speaker), *says, Piece(", the page "), *page, Piece(".")]
+    page = Piece(difference.page, "strong")
+    return [Piece(speaker), *says, Piece(", the page says "), page, Piece(".")]
 
 
 def _append(pieces: list[Piece], piece: Piece) -> None:

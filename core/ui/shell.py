@@ -184,8 +184,8 @@ def _with_errors(title: str, opened: session.Opened, on_workspace: bool) -> str:
     """
     report = session.check(opened, hashes=True) if on_workspace else session.known_check(opened)
     wrong = sum(problem.severity == "error" for problem in report.problems)
-    least = "" if report.hashed else "at least "
-    return f"{title} :red-badge[{least}{wrong:,}]" if wrong else title
+    or_more = "" if report.hashed else "+"
+    return f"{title} :red-badge[{wrong:,}{or_more}]" if wrong else title
 
 
 def _run_switcher(opened: session.Opened) -> None:

@@ -13,8 +13,8 @@ from dataclasses import replace
 
 from core.triage.types import PhraseMatch
 
-#: Letters and digits, with what joins them to one number ("15,000", "1/16", "12:30") or word ("driver's").
-_WHOLE = re.compile(r"\w+(?:(?<=\d)[.,:/](?=\d)\w+|['’](?=[^\W\d_])\w+)*")
+#: Letters and digits, with what joins them to one number ("15,000", "12:30") or word ("driver's", "km/h").
+_WHOLE = re.compile(r"\w+(?:(?<=\d)[.,:](?=\d)\w+|['’](?=[^\W\d_])\w+|/\w+)*")
 
 
 def whole_phrases(

@@ -79,7 +79,7 @@ def test_numbers_are_named_before_words_and_a_missing_side_is_said() -> None:
     differences = (Difference("solder", "", "word"), Difference("", "2.5", "number"))
     words = said(shown(FoundSpan("fuzzy", 65, False, 0.9, differences=differences)))
     assert words.index("leaves out a word, the page says 2.5") < words.index(
-        "solder, the page has nothing there"
+        "The quote has solder, which the page has not."
     )
 
 
@@ -161,6 +161,18 @@ def test_a_table_shows_features_pre_and_post_scores_as_numbers_of_their_own() ->
     first = frame.iloc[0]
     assert (first["chunk"], first["page"], first["marks"]) == ("a b", 1, "cited 1, 3 · gold page")
     assert frame.iloc[1]["chunk"] == "(no such chunk: c2)"
+
+
+def test_a_header_of_names_and_values_does_not_hide_what_a_chunk_is_about() -> None:
+    header = "Company: MERIDIAN\nPeriod: 2026\nDocument ID: m-26\n"
+    texts = [f"{header}\n22.4\n%\nEngine oil.", "Note: oil\n\nText.", header, "a: b\nc: d\ntext"]
+    stage = StageView("chunks", tuple(candidate(n, text=text) for n, text in enumerate(texts, start=1)))
+    assert list(candidate_frame(stage)["chunk"]) == [
+        "22.4 % Engine oil.",
+        "Note: oil Text.",
+        "Company: MERIDIAN Period: 2026 Document ID: m-26",
+        "a: b c: d text",
+    ]
 
 
 def test_a_producer_with_a_thousand_features_does_not_hide_the_text() -> None:

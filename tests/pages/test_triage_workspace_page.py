@@ -74,7 +74,7 @@ def test_the_sidebar_counts_what_opening_finds_once_it_was_looked_for(
     documents = [{"doc_id": name, "path": f"{name}.pdf"} for name in ("torn", "lost")]
     folder = make_workspace(documents=documents)
     (folder / "torn.pdf").write_bytes(b"%PDF-1.7\nnothing else")
-    assert links(open_app(folder))[-1] == "Workspace :red-badge[at least 1]"
+    assert links(open_app(folder))[-1] == "Workspace :red-badge[1+]"
     assert "2 with a problem" in shown(open_app(folder, page=PAGE))
     assert links(open_app(folder))[-1] == "Workspace :red-badge[2]"
 

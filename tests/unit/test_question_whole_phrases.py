@@ -33,6 +33,7 @@ def marked(answer: str, *evidence: str) -> list[str]:
         ("strip it 1/16 inch longer", "strip it 1/32 inch longer", ["strip it"]),
         ("the driver's seat belt", "the driver's seat belt", ["the driver's", "driver's seat belt"]),
         ("Öldruck prüfen und nachfüllen", "Den Öldruck prüfen", ["Öldruck prüfen"]),
+        ("at 80 km/h on it", "drive at 80 km/h on it", ["at 80 km/h", "km/h on it"]),
         ("until 12:30 there", "open until 12:30", ["until 12:30"]),
         ("end of it. Next one", "end of it. Next one", ["end of it", "Next one"]),
     ],

@@ -137,6 +137,20 @@ def test_other_layers_are_those_of_the_shown_page(manifest: Manifest) -> None:
     assert "gold" not in {span.layer for span in placed(manifest, Source(), cite=1).spans}
 
 
+def test_what_the_answerer_neither_saw_nor_cites_is_drawn_only_when_chosen(manifest: Manifest) -> None:
+    far = {"id": "far", "doc_id": "d", "page_idx": 0, "text": "a passage that came late"}
+    stages = {"retrieved": [*LINE["stages"]["retrieved"], far]}
+    targets = targets_of(question(stages=stages))
+    shown = {}
+    for chunk in ("c1", "far"):
+        chosen = choose(targets, chunk=chunk)
+        assert chosen is not None
+        view = locate_view(chosen, targets, manifest=manifest, placer=Placer(Source()))
+        shown[chunk] = {span.id for span in view.spans}
+    assert shown["c1"] == {"cite:1", "chunk:c1"}
+    assert shown["far"] == {"cite:1", "chunk:c1", "chunk:far"}
+
+
 def test_spans_that_begin_together_share_the_topmost_tag(manifest: Manifest) -> None:
     tags = [span.tag for span in placed(manifest, Source(), cite=2).spans]
     assert [tag for tag in tags if tag] == [tags[-1]]
