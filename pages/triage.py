@@ -23,16 +23,30 @@ if opened.profile != own:
     triage_panels.profile_notice(opened.profile, own)
 if facts.suggestion:
     triage_panels.template_notice(facts.suggestion, opened.profile)
-
 counts = store.counts(view.filter)
 triage_panels.label_cards(counts, view)
-with st.container(horizontal=True, vertical_alignment="center", key="filters"):
+
+# The table is what a person waits for: it is sent before what only completes the two lines above it.
+filters = st.container(horizontal=True, vertical_alignment="center", key="filters")
+with filters:
+    triage_panels.search(view)
+sentence = st.container(horizontal=True, vertical_alignment="center", key="sentence")
+with sentence:
+    triage_panels.sentence(view, matching=matching, total=total)
+    shell.line_issue_notice(facts.line_issues, view)
+if matching:
+    rows = store.page(
+        view.filter,
+        view.sort,
+        limit=triage_table.ROWS_A_PAGE,
+        offset=(view.at - 1) * triage_table.ROWS_A_PAGE,
+    )
+    triage_table.show_table(rows, view)
+with filters:
     triage_panels.filter_bar(session.options(opened, store), view)
     if facts.traces > facts.questions:
         triage_panels.variants_toggle(facts.traces, view)
-with st.container(horizontal=True, vertical_alignment="center", key="sentence"):
-    triage_panels.sentence(view, matching=matching, total=total)
-    shell.line_issue_notice(facts.line_issues, view)
+with sentence:
     st.space("stretch")
     export.export_menu(
         lambda: store.rows(view.filter, view.sort),
@@ -41,15 +55,6 @@ with st.container(horizontal=True, vertical_alignment="center", key="sentence"):
     )
 
 if matching:
-    rows = store.page(
-        view.filter,
-        view.sort,
-        limit=triage_table.ROWS_A_PAGE,
-        offset=(view.at - 1) * triage_table.ROWS_A_PAGE,
-    )
-    chosen = triage_table.show_table(rows, view)
-    if chosen:
-        st.switch_page("pages/question.py", query_params=chosen.params())
     triage_panels.paging(matching, view, rows_a_page=triage_table.ROWS_A_PAGE)
     present = [label for label in LABELS if counts.get(label)]
     if present or view.filter.label:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from core.contracts.records import LABELS, Label
+from core.contracts.records import Label
 
 ThemeColour = Literal["red", "violet", "yellow", "gray", "green"]
 
@@ -20,9 +20,6 @@ LABEL_COLOURS: Mapping[Label, ThemeColour] = {
     "refusal_ok": "gray",
     "ok": "green",
 }
-
-#: The same in the order of `LABELS`, as a table's chips want them.
-COLOURS_IN_ORDER: tuple[ThemeColour, ...] = tuple(LABEL_COLOURS[label] for label in LABELS)
 
 
 def badge(label: Label) -> str:

@@ -1,115 +1,65 @@
-"""The Triage table: an index page as the few columns that a person reads, and what a click in it means."""
+"""The Triage table in the browser: a real table whose rows are links, and what a click in it means.
+
+A small component of our own, because a canvas can be neither read aloud nor copied from, and its rows have no
+address. Its three parts are files beside this module, handed over as inline strings, so that nothing is
+fetched. The words come from `core.ui.triage_rows`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import astuple
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import urlencode
 
+import orjson
 import pandas as pd
 import streamlit as st
+from streamlit.errors import StreamlitAPIException
 
-from core.contracts.records import LABELS
 from core.store.filters import Sort
-from core.triage.gold import GoldRanks
-from core.ui import words
-from core.ui.safe import clean
 from core.ui.state import ViewState, question_name, read_view, write_view
-from core.ui.theme import COLOURS_IN_ORDER
+from core.ui.theme import LABEL_COLOURS
+from core.ui.triage_rows import HEADERS, Header, TableRow, table_rows
 
 ROWS_A_PAGE = 50
 #: Rows that are visible at once; the rest of the page scrolls inside the table, header in sight.
 ROWS_IN_SIGHT = 13
 ROW_PIXELS = 34
-#: What a cell holds at most; the whole text stands on the Question page.
-MAX_QUESTION = 160
-MAX_NUMBERS = 3
-NO_LABEL = "no label"
+#: Header and frame, beside the rows.
+FRAME_PIXELS = 36
+#: The one table of the page: the component stays, with its focus, while its rows change.
+KEY = "triage-rows"
+
+_NAME = "proofspan_triage_table"
+_PAGE = "./question?"
+#: The URL parameters that name a question; the rest names the list that it was chosen from.
+_OWN = ("q", "p", "s")
 
 
-@dataclass(frozen=True, slots=True)
-class Header:
-    """A column: its title, width in pixels, what a click on it sorts by, and in which direction first."""
+def show_table(rows: pd.DataFrame, view: ViewState) -> None:
+    """Draws the page of rows. A click on one opens its question, a click on a header sorts in SQL.
 
-    title: str
-    width: int
-    sort: str
-    descending_first: bool = False
-    help: str = ""
-
-
-HEADERS: Mapping[str, Header] = {
-    "label": Header("label", 138, "worst", help="Worst first"),
-    "question": Header("question", 312, "question"),
-    "why": Header("why", 150, "why", help="The rule that decided the label"),
-    "section": Header("rank 1 in", 74, "section", help="Section of the candidate at rank 1"),
-    "cited": Header("cited", 60, "resolved", help="Citations whose chunk is known, of those cited"),
-    "coverage": Header(
-        "coverage",
-        82,
-        "answer_coverage",
-        help="Share of the answer's words that the evidence holds, by rarity",
-    ),
-    "numbers": Header(
-        "unsupported",
-        102,
-        "unsupported",
-        descending_first=True,
-        help="Numbers that stand nowhere in the evidence",
-    ),
-    "stands_out": Header("what stands out", 222, "suspicions", descending_first=True),
-}
-
-
-def table_frame(rows: pd.DataFrame) -> pd.DataFrame:
-    """The columns of `HEADERS` for a page of index rows, in words and cut to what a cell can show."""
-    return pd.DataFrame(
-        {
-            "label": [[label if isinstance(label, str) else NO_LABEL] for label in rows["label"]],
-            "question": [_shortened(question, MAX_QUESTION) for question in rows["q"]],
-            "why": [words.why(why) if isinstance(why, str) else "" for why in rows["why"]],
-            "section": [_text(section) for section in rows["rank1_section"]],
-            "cited": [_cited(*pair) for pair in zip(rows["cited_resolved"], rows["cited"], strict=True)],
-            "coverage": pd.to_numeric(rows["answer_coverage"]).to_numpy(),
-            "numbers": [_first_few(_list(numbers)) for numbers in rows["numbers_unsupported"]],
-            "stands_out": [
-                clean(words.stands_out(_list(codes), label=label, coverage=coverage, gold=gold))
-                for codes, label, coverage, gold in zip(
-                    rows["suspicions"], rows["label"], rows["answer_coverage"], _gold(rows), strict=True
-                )
-            ],
-        }
-    )
-
-
-def show_table(rows: pd.DataFrame, view: ViewState) -> ViewState | None:
-    """Draws the page of rows; gives the state that opens a question when a cell was clicked.
-
-    A click on a header sorts in SQL: it changes the URL before the script runs again.
+    Both happen before the script runs again. Where the component cannot be mounted, the bare rows are shown.
     """
-    frame = table_frame(rows)
-    key = table_key(view, len(frame))
-    event = st.container(key="triage-table").dataframe(
-        frame,
-        hide_index=True,
-        key=key,
-        height=ROW_PIXELS * (1 + min(len(frame), ROWS_IN_SIGHT)) + 2,
-        row_height=ROW_PIXELS,
-        column_config=_column_config(frame, view.sort),
-        placeholder="–",
-        on_select=lambda: _sort_by_selected_header(key),
-        selection_mode=["single-cell", "single-column"],
-        alt="Questions of this run, one a row; click a row to open it, a header to sort",
-    )
-    cells = event["selection"]["cells"]
-    if not cells or not 0 <= int(cells[0][0]) < len(rows):
-        return None
-    return opened(rows.iloc[int(cells[0][0])], view)
+    shown = table_rows(rows)
+    own = own_parameters(rows, view)
+    links = {f"{_PAGE}{part}&{_list_parameters(view)}": state for part, state in own}
+    data = packed(shown, [part for part, _ in own], view)
+    try:
+        _mount(data, links=links, height=frame_height(len(shown)))
+    except (StreamlitAPIException, TypeError):
+        st.caption("The table could not start; these are its rows without their links.")
+        frame = pd.DataFrame(shown)
+        st.dataframe(frame.set_axis([header.title for header in HEADERS.values()], axis=1), hide_index=True)
 
 
-def table_key(view: ViewState, rows: int) -> str:
-    """The table's key: a new list never inherits the selection of an old one."""
-    return f"rows:{view.as_list().link('')}:{rows}"
+def own_parameters(rows: pd.DataFrame, view: ViewState) -> list[tuple[str, ViewState]]:
+    """Of each row: the part of its address that no other row has, and the state that the address shows."""
+    states = [opened(row, view) for _, row in rows.iterrows()]
+    return [(_encoded(state, only=_OWN), state) for state in states]
 
 
 def opened(row: pd.Series[Any], view: ViewState) -> ViewState:
@@ -117,6 +67,34 @@ def opened(row: pd.Series[Any], view: ViewState) -> ViewState:
     return view.as_list().change(
         q=question_name(row["q_id"], int(row["repeat"])), p=int(row["paraphrase"]), s=int(row["seed"])
     )
+
+
+def packed(rows: Sequence[TableRow], own: Sequence[str], view: ViewState) -> bytes:
+    """What the browser needs, as JSON in UTF-8.
+
+    `rows` holds the texts of a row in the order of `columns`, then what is its own in its address:
+    `page`, that, `&` and `list` make the whole. While `list` stays the same, so does the scroll position.
+    """
+    return orjson.dumps(
+        {
+            "page": _PAGE,
+            "list": _list_parameters(view),
+            "colours": LABEL_COLOURS,
+            "columns": [
+                {"name": name, "title": header.title, "help": header.help, **_order(header, view.sort)}
+                for name, header in HEADERS.items()
+            ],
+            "rows": [(*astuple(row), part) for row, part in zip(rows, own, strict=True)],
+        }
+    )
+
+
+def frame_height(rows: int) -> int | Literal["content"]:
+    """The height in pixels that is kept free for so many rows, so that what follows never jumps.
+
+    A few rows take what they need: in a narrow window they are higher.
+    """
+    return ROW_PIXELS * ROWS_IN_SIGHT + FRAME_PIXELS if rows >= ROWS_IN_SIGHT else "content"
 
 
 def sort_after_click(column: str, sort: Sort) -> Sort:
@@ -127,81 +105,60 @@ def sort_after_click(column: str, sort: Sort) -> Sort:
     return Sort(header.sort, not sort.descending)
 
 
-def _sort_by_selected_header(key: str) -> None:
-    columns = st.session_state[key]["selection"]["columns"]
-    if columns and columns[0] in HEADERS:
+def _order(header: Header, sort: Sort) -> dict[str, str]:
+    """`aria-sort` and arrow of a header. Worst first is an order of its own, and needs no arrow."""
+    if sort.by != header.sort:
+        return {"sorted": "", "arrow": ""}
+    if sort == Sort():
+        return {"sorted": "other", "arrow": ""}
+    return (
+        {"sorted": "descending", "arrow": "↓"} if sort.descending else {"sorted": "ascending", "arrow": "↑"}
+    )
+
+
+def _list_parameters(view: ViewState) -> str:
+    return _encoded(view.as_list())
+
+
+def _encoded(state: ViewState, *, only: Iterable[str] | None = None) -> str:
+    params = state.params()
+    names = params if only is None else [name for name in only if name in params]
+    return urlencode({name: params[name] for name in names}, doseq=True)
+
+
+def _mount(data: bytes, *, links: Mapping[str, ViewState], height: int | Literal["content"]) -> None:
+    with st.container(key="triage-table"):
+        _component()(
+            key=KEY, data=data, height=height, on_open_change=lambda: _open(links), on_sort_change=_sort
+        )
+
+
+def _open(links: Mapping[str, ViewState]) -> None:
+    """Opens what was clicked, if it is a row of the list that was shown last."""
+    address = _sent("open")
+    if address in links:
+        st.switch_page("pages/question.py", query_params=links[address].params())
+
+
+def _sort() -> None:
+    column = _sent("sort")
+    if column in HEADERS:
         view = read_view()
-        sort = sort_after_click(columns[0], view.sort)
+        sort = sort_after_click(column, view.sort)
         write_view(view.change(sort=sort.by, desc=sort.descending))
 
 
-def _column_config(frame: pd.DataFrame, sort: Sort) -> dict[str, Any]:
-    config = {name: _column(name, header, sort) for name, header in HEADERS.items()}
-    config["label"] = st.column_config.MultiselectColumn(
-        _title(HEADERS["label"], sort),
-        width=HEADERS["label"].width,
-        pinned=True,
-        options=[*LABELS, NO_LABEL],
-        color=[*COLOURS_IN_ORDER, "gray"],
+def _sent(event: str) -> str:
+    """What the browser says of an event; "" where it is no text."""
+    value = st.session_state[KEY].get(event)
+    return value if isinstance(value, str) else ""
+
+
+@cache
+def _component() -> st.components.v2.types.ComponentRenderer:
+    """Registered once a process; each part counts as inline because it holds line breaks."""
+    html, css, js = (
+        Path(__file__).with_name(f"triage_table.{part}").read_text(encoding="utf-8")
+        for part in ("html", "css", "js")
     )
-    config["numbers"] = st.column_config.MultiselectColumn(
-        _title(HEADERS["numbers"], sort),
-        width=HEADERS["numbers"].width,
-        help=HEADERS["numbers"].help,
-        options=sorted({number for numbers in frame["numbers"] for number in numbers}),
-        color="red",
-    )
-    return config
-
-
-def _column(name: str, header: Header, sort: Sort) -> Any:
-    title = _title(header, sort)
-    if name == "coverage":
-        return st.column_config.NumberColumn(title, width=header.width, help=header.help, format="%.2f")
-    return st.column_config.TextColumn(
-        title,
-        width=header.width,
-        help=header.help or None,
-        alignment="right" if name in ("section", "cited") else "left",
-    )
-
-
-def _title(header: Header, sort: Sort) -> str:
-    if sort.by != header.sort or sort == Sort():
-        return header.title
-    return f"{header.title} {'↓' if sort.descending else '↑'}"
-
-
-def _list(values: Any) -> Sequence[str]:
-    return () if values is None or isinstance(values, float) else list(values)
-
-
-def _text(value: Any) -> str:
-    return _shortened(value, 40) if isinstance(value, str) and value else "–"
-
-
-def _shortened(text: str, limit: int) -> str:
-    line = " ".join(clean(text[: 4 * limit]).split())
-    return line if len(line) <= limit else f"{line[: limit - 1].rstrip()}…"
-
-
-def _cited(resolved: Any, cited: Any) -> str:
-    return "–" if pd.isna(cited) or not cited else f"{int(resolved)} of {int(cited)}"
-
-
-def _gold(rows: pd.DataFrame) -> list[GoldRanks | None]:
-    """The gold ranks of each row, None where no gold is known."""
-    columns = (rows[name] for name in ("gold_known", "gold_seen_rank", "gold_retrieved_rank"))
-    return [
-        GoldRanks(_rank(seen), _rank(retrieved), None) if known else None
-        for known, seen, retrieved in zip(*columns, strict=True)
-    ]
-
-
-def _rank(value: Any) -> int | None:
-    return None if pd.isna(value) else int(value)
-
-
-def _first_few(numbers: Sequence[str]) -> list[str]:
-    shown = [_shortened(number, 20) for number in numbers[:MAX_NUMBERS]]
-    return [*shown, f"+{len(numbers) - MAX_NUMBERS}"] if len(numbers) > MAX_NUMBERS else shown
+    return st.components.v2.component(_NAME, html=html, css=css, js=js)

@@ -51,7 +51,7 @@ def open_one_of(label: str, page: Page, url: str, wait_for_run: WaitForRun) -> N
     page.locator(f".st-key-card-{label} button").click()
     wait_for_run(page)
     assert query(page)["label"] == [label]
-    page.locator(".stDataFrameGlideDataEditor").first.click(position={"x": 260, "y": 90})
+    page.get_by_test_id("ps-row").nth(1).click()
     wait_for_run(page)
     page.wait_for_url("**/question?*")
 

@@ -11,11 +11,11 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import PageAt, Serve, WaitForRun
+from tests.hostile.workspaces import trace, write_workspace
 
 pytestmark = pytest.mark.browser
 
-HEADER = 17  # pixels: the middle of the table's header line
-ROW = 34
+HOSTILE = "<img src=x onerror=alert(1)> ![a](http://canary.test/x.png) **b** \u202eabc"
 
 
 def query(page: Page) -> dict[str, list[str]]:
@@ -26,11 +26,26 @@ def query(page: Page) -> dict[str, list[str]]:
 def open_triage(page: Page, url: str, wait_for_run: WaitForRun) -> None:
     page.goto(url)
     wait_for_run(page)
-    table(page).locator("canvas").first.wait_for(state="visible", timeout=45_000)
+    rows(page).first.wait_for(state="visible", timeout=45_000)
 
 
-def table(page: Page) -> Locator:
-    return page.locator(".st-key-triage-table [data-testid=stDataFrame]")
+def rows(page: Page) -> Locator:
+    return page.get_by_test_id("ps-row")
+
+
+def link(page: Page, row: int) -> Locator:
+    """The question of a row, 0-based."""
+    return rows(page).nth(row).get_by_role("link")
+
+
+def header(page: Page, title: str) -> Locator:
+    return page.get_by_role("columnheader", name=title)
+
+
+def focused(page: Page) -> str:
+    """The text of what has the focus, inside the table's shadow tree."""
+    text: str = page.evaluate("() => document.activeElement.shadowRoot?.activeElement?.textContent ?? ''")
+    return text
 
 
 def sentence(page: Page) -> str:
@@ -73,29 +88,125 @@ def test_the_browsers_back_takes_a_filter_back(
 def test_a_click_on_a_header_sorts_all_rows(serve: Serve, page_at: PageAt, wait_for_run: WaitForRun) -> None:
     page = page_at(1400, 900)
     open_triage(page, f"{serve().url}/?run=R002", wait_for_run)
-    table(page).click(position={"x": 300, "y": HEADER})
+    assert header(page, "label").get_attribute("aria-sort") == "other"
+    header(page, "question").get_by_role("button").click()
     wait_for_run(page)
     assert query(page)["sort"] == ["question"]
     assert "questions A to Z" in sentence(page)
-    table(page).click(position={"x": 300, "y": HEADER})
+    assert header(page, "question").get_attribute("aria-sort") == "ascending"
+    assert header(page, "label").get_attribute("aria-sort") is None
+    assert focused(page) == "question↑", "the header keeps its focus"
+    page.keyboard.press("Enter")
     wait_for_run(page)
     assert query(page)["desc"] == ["yes"]
+    assert header(page, "question").get_attribute("aria-sort") == "descending"
 
 
+@pytest.mark.parametrize("column", [0, 5])
 def test_a_row_opens_its_question_and_back_finds_the_same_list(
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun, column: int
+) -> None:
+    page = page_at(1400, 900)
+    open_triage(page, f"{serve().url}/?run=R002&label=ok", wait_for_run)
+    shown, question = sentence(page), link(page, 1).inner_text()
+    rows(page).nth(1).get_by_role("cell").nth(column).click()
+    wait_for_run(page)
+    page.wait_for_url("**/question?*")
+    assert query(page)["label"] == ["ok"]
+    expect(page.get_by_test_id("ps-title").nth(1)).to_contain_text(question)
+    page.go_back()
+    wait_for_run(page)
+    expect(page.locator(".st-key-sentence .ps-line")).to_have_text(shown)
+
+
+def test_a_rows_link_opens_the_same_question_in_another_tab(
     serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
 ) -> None:
     page = page_at(1400, 900)
     open_triage(page, f"{serve().url}/?run=R002&label=ok", wait_for_run)
-    shown = sentence(page)
-    table(page).click(position={"x": 300, "y": ROW + HEADER})
+    before, question = page.url, link(page, 2).inner_text()
+    with page.context.expect_page() as opened:
+        link(page, 2).click(modifiers=["Control"])
+    other = opened.value
+    expect(other.get_by_test_id("ps-title").nth(1)).to_contain_text(question, timeout=20_000)
+    assert query(other)["label"] == ["ok"]
+    assert page.url == before
+
+
+def test_arrow_keys_move_and_only_enter_opens(
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
+) -> None:
+    page = page_at(1400, 900)
+    open_triage(page, f"{serve().url}/?run=R002", wait_for_run)
+    before, last = page.url, rows(page).count() - 1
+    header(page, "label").get_by_role("button").focus()
+    page.keyboard.press("ArrowRight")
+    assert focused(page) == "question"
+    page.keyboard.press("Tab")
+    assert focused(page) == link(page, 0).inner_text(), "one Tab from the headers to the rows"
+    for key, row in (
+        ("ArrowDown", 1),
+        ("End", last),
+        ("ArrowDown", last),
+        ("ArrowUp", last - 1),
+        ("Home", 0),
+    ):
+        page.keyboard.press(key)
+        assert focused(page) == link(page, row).inner_text(), key
+        expect(link(page, row)).to_be_in_viewport(ratio=1)
+    page.keyboard.press("PageDown")
+    assert focused(page) == link(page, 12).inner_text()
+    page.keyboard.press("PageUp")
+    page.keyboard.press("ArrowDown")
+    assert page.url == before, "nothing opens by moving"
+    question = link(page, 1).inner_text()
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Tab")
+    assert focused(page) == question, "Tab comes back to the row that was left"
+    page.keyboard.press("Enter")
     wait_for_run(page)
-    page.wait_for_url("**/question?*")
-    assert query(page)["label"] == ["ok"]
-    assert "q" in query(page)
-    page.go_back()
+    expect(page.get_by_test_id("ps-title").nth(1)).to_contain_text(question)
+
+
+def test_marking_words_in_a_row_opens_nothing(
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
+) -> None:
+    page = page_at(1400, 900)
+    open_triage(page, f"{serve().url}/?run=R002", wait_for_run)
+    before, box = page.url, link(page, 3).bounding_box()
+    assert box is not None
+    middle = box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + 2, middle)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 90, middle, steps=5)
+    page.mouse.up()
+    marked = page.evaluate("() => String(getSelection())")
+    assert len(marked) > 3
+    assert marked in link(page, 3).inner_text()
+    page.wait_for_timeout(500)
+    assert page.url == before
+
+
+def test_foreign_text_stays_text(
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun, tmp_path: Path
+) -> None:
+    traces = [
+        trace("<b>&q=evil#1", HOSTILE, "Change it. citations: [c1]"),
+        trace("javascript:alert(1)", "oil?", f"{HOSTILE} 77"),
+    ]
+    page = page_at(1400, 900)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    open_triage(page, serve(write_workspace(tmp_path / "w", traces)).url, wait_for_run)
+    hostile = rows(page).get_by_role("link").filter(has_text="<img src=x")
+    expect(hostile).to_have_text(HOSTILE.replace("\u202e", "\ufffd"))
+    assert page.locator(".st-key-triage-table").locator("img, b, script").count() == 0
+    addresses = [one.get_attribute("href") or "" for one in rows(page).get_by_role("link").all()]
+    assert all(address.startswith("./question?q=") for address in addresses)
+    assert not [url for url in asked if "canary" in url or url.endswith("/x")]
+    hostile.click()
     wait_for_run(page)
-    expect(page.locator(".st-key-sentence .ps-line")).to_have_text(shown)
+    assert query(page)["q"] == ["<b>&q=evil#1#1"]
 
 
 def test_the_export_holds_every_row_that_is_shown(
@@ -120,6 +231,9 @@ def test_at_900_pixels_nothing_runs_out_of_the_page(
 ) -> None:
     page = page_at(900, 900, dark)
     open_triage(page, f"{serve().url}/?run=R001", wait_for_run)
+    frame = page.get_by_test_id("ps-rows")
+    assert frame.evaluate("frame => frame.scrollWidth <= frame.clientWidth"), "the table scrolls sideways"
+    expect(rows(page).first.locator(".in-why")).to_be_visible()
     width = page.evaluate("() => document.querySelector('[data-testid=stMain]').scrollWidth")
     assert width <= page.evaluate("() => document.querySelector('[data-testid=stMain]').clientWidth")
     cards = page.locator("[class*=st-key-card-] button")
@@ -129,9 +243,19 @@ def test_at_900_pixels_nothing_runs_out_of_the_page(
     expect(page.get_by_text("1 line of this run could not be read.")).to_be_visible()
 
 
-def test_the_tables_own_menu_is_away(serve: Serve, page_at: PageAt, wait_for_run: WaitForRun) -> None:
-    """It would save the rows of one page, with cells that a spreadsheet runs."""
-    page = page_at(1400, 900)
-    open_triage(page, serve().url, wait_for_run)
-    table(page).hover()
-    expect(page.locator(".st-key-triage-table [data-testid=stElementToolbar]")).not_to_be_visible()
+def test_some_thirteen_rows_are_in_sight_and_another_order_starts_at_the_top(
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun, tmp_path: Path
+) -> None:
+    many = [trace(f"Q{number:03}", f"oil question {number:03}?", "not in context") for number in range(60)]
+    page = page_at(1400, 1000)
+    open_triage(page, serve(write_workspace(tmp_path / "w", many)).url, wait_for_run)
+    assert rows(page).count() == 50
+    frame = page.get_by_test_id("ps-rows")
+    row = rows(page).first.evaluate("row => row.offsetHeight")
+    assert 13 <= frame.evaluate("frame => frame.clientHeight") // row <= 14
+    frame.evaluate("frame => { frame.scrollTop = 400; }")
+    expect(header(page, "label")).to_be_in_viewport(ratio=1)
+    header(page, "question").get_by_role("button").click()
+    wait_for_run(page)
+    expect(rows(page).first.get_by_role("link")).to_have_text("oil question 000?")
+    assert frame.evaluate("frame => frame.scrollTop") == 0

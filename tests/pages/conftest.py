@@ -10,6 +10,7 @@ import orjson
 import pytest
 import streamlit as st
 import yaml
+from streamlit.proto.WidgetStates_pb2 import WidgetStates
 from streamlit.testing.v1 import AppTest
 
 from core.manifest.load import load_manifest
@@ -102,3 +103,25 @@ def _lines(records: Sequence[dict[str, Any] | bytes]) -> bytes:
 def shown(app: AppTest) -> str:
     """All the text that our own elements put on the page."""
     return "\n".join(str(element.proto.body) for element in app.main.get("html"))
+
+
+def table(app: AppTest) -> list[dict[str, str]]:
+    """The rows of the Triage table as the browser gets them: column → text, `address` besides; [] if none."""
+    elements = app.main.get("bidi_component")
+    if not elements:
+        return []
+    data = orjson.loads(elements[0].proto.bytes)
+    names = [column["name"] for column in data["columns"]]
+    return [
+        {**dict(zip(names, row, strict=False)), "address": f"{data['page']}{row[-1]}&{data['list']}"}
+        for row in data["rows"]
+    ]
+
+
+def send(app: AppTest, event: str, value: object) -> AppTest:
+    """The next script run, as the Triage table in a browser asks for it: something in it was clicked."""
+    (component,) = app.main.get("bidi_component")
+    states = WidgetStates()
+    state = states.widgets.add(id=f"$$STREAMLIT_INTERNAL_KEY_{component.proto.id}__events")
+    state.json_trigger_value = orjson.dumps([{"event": event, "value": value}]).decode()
+    return app._run(states)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import html
 import re
-import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ from core.manifest.load import load_manifest
 from core.services.workspace import WORKSPACE_VARIABLE
 from core.store.index import build_index
 from tests.hostile.workspaces import CHUNKS, MANIFEST, TRACES, lines, trace, write_pdf, write_workspace
-from tests.pages.conftest import CHECKOUT, shown
+from tests.pages.conftest import CHECKOUT, shown, table
 
 TRIAGE, QUESTION, WORKSPACE = "pages/triage.py", "pages/question.py", "pages/workspace.py"
 RUNS_WAITED_FOR = 40
@@ -84,7 +83,7 @@ def has_panel(app: AppTest, *parts: str) -> None:
 
 def rows(app: AppTest) -> list[str]:
     """The questions in the Triage table."""
-    return list(app.dataframe[0].value["question"])
+    return [row["question"] for row in table(app)]
 
 
 def reads(app: AppTest) -> None:
@@ -256,17 +255,10 @@ def test_a_manifest_that_gives_no_run_is_a_panel_on_every_page(
 
 
 @pytest.fixture
-def read_only_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, open_page: OpenPage) -> Iterator[Path]:
-    """The cache folder on a file system mounted read-only: permissions alone do not stop root."""
-    folder = tmp_path / "read-only"
-    folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "ro", "tmpfs", str(folder)]
-    mounted = subprocess.run(mount, check=False, capture_output=True, text=True)
-    if mounted.returncode:
-        pytest.skip(f"mounting a read-only file system needs rights: {mounted.stderr.strip()}")
-    monkeypatch.setenv("PROOFSPAN_CACHE_DIR", str(folder))
-    yield folder
-    subprocess.run(["umount", str(folder)], check=True)
+def read_only_cache(read_only_folder: Path, monkeypatch: pytest.MonkeyPatch, open_page: OpenPage) -> Path:
+    """The cache folder, on a file system that is mounted read-only."""
+    monkeypatch.setenv("PROOFSPAN_CACHE_DIR", str(read_only_folder))
+    return read_only_folder
 
 
 def test_a_read_only_cache_is_a_panel_and_the_pages_work(
@@ -276,7 +268,7 @@ def test_a_read_only_cache_is_a_panel_and_the_pages_work(
     (folder / "trace.jsonl.gz").write_bytes(gzip.compress(lines(TRACES)))
     app = open_page(folder, indexed=False)
     for _ in range(RUNS_WAITED_FOR):
-        if app.dataframe:
+        if table(app):
             break
         app.run()
     has_panel(app, "The cache folder cannot be written", str(read_only_cache), "PROOFSPAN_CACHE_DIR")

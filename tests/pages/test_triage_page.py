@@ -5,13 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import streamlit as st
+from streamlit.errors import StreamlitAPIException
 from streamlit.testing.v1 import AppTest
 
-from core.store.filters import Filter
 from core.triage.types import Profile
-from core.ui.state import ViewState
-from core.ui.triage_table import table_key
-from tests.pages.conftest import TRACES, MakeWorkspace, Open, shown, trace
+from tests.pages.conftest import TRACES, MakeWorkspace, Open, send, shown, table, trace
 
 
 def cards(app: AppTest) -> dict[str, str]:
@@ -22,7 +21,7 @@ def cards(app: AppTest) -> dict[str, str]:
 
 def labels(app: AppTest) -> list[str]:
     """The labels of the table's rows, in order."""
-    return [chips[0] for chips in app.dataframe[0].value["label"]]
+    return [row["label"] for row in table(app)]
 
 
 def test_the_demo_opens_on_its_latest_run_with_counts_and_the_worst_first(open_app: Open) -> None:
@@ -66,7 +65,7 @@ def test_search_and_value_filters_land_in_the_url_and_in_the_sentence(
     app.selectbox("filter-unsupported").set_value(True).run()
     assert app.query_params["unsupported"] == "yes"
     assert labels(app) == ["generation_drift"]
-    assert "12" in list(app.dataframe[0].value["numbers"][0])
+    assert "12" in table(app)[0]["numbers"]
 
 
 def test_a_shared_link_shows_the_same_view(make_workspace: MakeWorkspace, open_app: Open) -> None:
@@ -97,7 +96,7 @@ def test_a_filter_that_nothing_passes_offers_the_way_back(
 ) -> None:
     app = open_app(make_workspace(), text="zebra")
     assert "No question matches this filter." in shown(app)
-    assert not app.dataframe
+    assert not table(app)
     app.button("show-all").click().run()
     assert len(labels(app)) == 3
 
@@ -177,7 +176,7 @@ def test_an_index_that_is_missing_is_built_beside_the_page(
 ) -> None:
     app = open_app(make_workspace(), indexed=False)
     for _ in range(20):
-        if app.dataframe:
+        if table(app):
             break
         app.run()
     assert len(labels(app)) == 3
@@ -187,27 +186,86 @@ def test_hostile_text_reaches_the_table_as_text(make_workspace: MakeWorkspace, o
     hostile = "<img src=x onerror=alert(1)> ![a](http://canary/x.png) **b**"
     app = open_app(make_workspace([trace("Q1", hostile, hostile, chunks=("c1",))], name=hostile))
     assert not app.exception
-    assert app.dataframe[0].value["question"][0] == hostile
+    assert table(app)[0]["question"] == hostile
     assert "<img" not in shown(app)
 
 
-def select_cell(app: AppTest, row: int) -> None:
-    """What the browser sends when a cell is clicked."""
-    key = table_key(ViewState(filter=Filter(run="R1")), 3)
-    app.session_state[key] = {"selection": {"rows": [], "columns": [], "cells": [(row, "question")]}}
-    app.run()
+@pytest.fixture
+def switched(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, dict[str, list[str]]]]:
+    """Where a click led to. AppTest knows no page before its script runs: the browser tests do the rest."""
+    seen: list[tuple[str, dict[str, list[str]]]] = []
+    monkeypatch.setattr(st, "switch_page", lambda page, *, query_params: seen.append((page, query_params)))
+    return seen
 
 
-def test_a_click_on_a_row_opens_its_question(make_workspace: MakeWorkspace, open_app: Open) -> None:
-    app = open_app(make_workspace())
-    select_cell(app, 1)
-    assert app.query_params["q"] == "Q3"
+def test_a_click_on_a_row_opens_its_question_in_the_same_list(
+    make_workspace: MakeWorkspace, open_app: Open, switched: list[tuple[str, dict[str, list[str]]]]
+) -> None:
+    app = open_app(make_workspace(), text="the", sort="question")
+    assert [row["question"][:10] for row in table(app)] == ["How often ", "Which fuse"]
+    send(app, "open", table(app)[1]["address"])
     assert not app.exception
+    same_list = {"run": ["R1"], "text": ["the"], "sort": ["question"]}
+    assert switched == [("pages/question.py", {"q": ["Q3"], **same_list})]
 
 
-def test_a_selection_beyond_the_rows_opens_nothing(make_workspace: MakeWorkspace, open_app: Open) -> None:
+@pytest.mark.parametrize("value", ["./question?q=Q1&run=R1&at=2", "//elsewhere.test/", 7, None, ["Q1"], {}])
+def test_what_is_no_row_of_the_shown_list_opens_nothing(
+    make_workspace: MakeWorkspace,
+    open_app: Open,
+    switched: list[tuple[str, dict[str, list[str]]]],
+    value: object,
+) -> None:
     app = open_app(make_workspace())
-    select_cell(app, 7)
+    send(app, "open", value)
     assert not app.exception
-    assert "q" not in app.query_params
+    assert not switched
     assert len(labels(app)) == 3
+
+
+def test_a_click_that_comes_late_from_another_list_opens_nothing(
+    make_workspace: MakeWorkspace, open_app: Open, switched: list[tuple[str, dict[str, list[str]]]]
+) -> None:
+    app = open_app(make_workspace())
+    late = table(app)[0]["address"]
+    app.button("card-ok").click().run()
+    send(app, "open", late)
+    assert not app.exception
+    assert not switched
+
+
+def test_a_click_on_a_header_sorts_and_goes_back_to_the_first_page(
+    make_workspace: MakeWorkspace, open_app: Open
+) -> None:
+    many = [trace(f"Q{number:03}", f"oil question {number:03}?", "not in context") for number in range(60)]
+    app = open_app(make_workspace(many), at="2")
+    send(app, "sort", "question")
+    assert app.query_params["sort"] == "question"
+    assert "at" not in app.query_params
+    send(app, "sort", "question")
+    assert app.query_params["desc"] == "yes"
+    assert table(app)[0]["question"] == "oil question 059?"
+
+
+@pytest.mark.parametrize("value", ["q; DROP TABLE rows", 7, None, ["question"], {}])
+def test_what_is_no_header_sorts_nothing(
+    make_workspace: MakeWorkspace, open_app: Open, value: object
+) -> None:
+    app = open_app(make_workspace())
+    send(app, "sort", value)
+    assert not app.exception
+    assert "sort" not in app.query_params
+    assert len(labels(app)) == 3
+
+
+def test_without_its_component_the_bare_rows_are_shown(
+    make_workspace: MakeWorkspace, open_app: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise StreamlitAPIException("not registered")
+
+    monkeypatch.setattr("core.ui.triage_table._mount", refuse)
+    app = open_app(make_workspace())
+    assert not app.exception
+    assert list(app.dataframe[0].value["label"]) == ["generation_drift", "refusal_suspect", "ok"]
+    assert "could not start" in app.caption[0].value

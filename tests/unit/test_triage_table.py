@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, fields
+from urllib.parse import parse_qs
+
 import numpy as np
+import orjson
 import pandas as pd
 import pytest
 
@@ -10,7 +14,8 @@ from core.store.filters import SORTS, Filter, Sort
 from core.triage.advice import SUSPICIONS
 from core.ui import words
 from core.ui.state import ViewState
-from core.ui.triage_table import HEADERS, NO_LABEL, opened, sort_after_click, table_frame
+from core.ui.triage_rows import HEADERS, NO_LABEL, TableRow, table_rows
+from core.ui.triage_table import opened, own_parameters, packed, sort_after_click
 
 ROW = {
     "q_id": "Q80",
@@ -32,23 +37,38 @@ ROW = {
 }
 
 
-def only_row(**changes: object) -> dict[str, object]:
-    frame = pd.DataFrame([{**ROW, **changes}])
-    row: dict[str, object] = table_frame(frame).iloc[0].to_dict()
-    return row
+VIEW = ViewState(filter=Filter(run="R4", label=("ok",), text="a & b=c"), at=3)
+
+
+def only_row(**changes: object) -> dict[str, str]:
+    (row,) = table_rows(pd.DataFrame([{**ROW, **changes}]))
+    return asdict(row)
+
+
+def sent(*rows: dict[str, object], view: ViewState = VIEW) -> dict[str, list[list[str]]]:
+    """What the browser gets for these index rows."""
+    frame = pd.DataFrame([{**ROW, **row} for row in rows])
+    data: dict[str, list[list[str]]] = orjson.loads(
+        packed(table_rows(frame), [part for part, _ in own_parameters(frame, view)], view)
+    )
+    return data
 
 
 def test_a_row_reads_in_words() -> None:
     assert only_row() == {
-        "label": ["generation_drift"],
+        "label": "generation_drift",
         "question": "Which flux?",
         "why": "template/citations",
         "section": "2.26",
         "cited": "1 of 2",
-        "coverage": 0.74,
-        "numbers": ["1/16"],
+        "coverage": "0.74",
+        "numbers": "1/16",
         "stands_out": "cited, never retrieved",
     }
+
+
+def test_the_cells_of_a_row_stand_under_their_headers() -> None:
+    assert [field.name for field in fields(TableRow)] == list(HEADERS)
 
 
 def test_what_is_not_known_is_a_dash_or_empty_and_never_a_zero() -> None:
@@ -62,19 +82,18 @@ def test_what_is_not_known_is_a_dash_or_empty_and_never_a_zero() -> None:
         numbers_unsupported=None,
         suspicions=None,
     )
-    assert row["label"] == [NO_LABEL]
-    assert (row["why"], row["section"], row["cited"], row["stands_out"]) == ("", "–", "–", "")
-    assert pd.isna(row["coverage"])
-    assert row["numbers"] == []
+    assert row["label"] == NO_LABEL
+    assert (row["why"], row["stands_out"]) == ("", "")
+    assert {row[name] for name in ("section", "cited", "coverage", "numbers")} == {"–"}
 
 
 def test_cells_are_cut_to_what_a_cell_can_show() -> None:
     row = only_row(
         q="word " * 100_000, numbers_unsupported=np.array([str(n) for n in range(9)], dtype=object)
     )
-    assert len(str(row["question"])) <= 160
-    assert str(row["question"]).endswith("…")
-    assert row["numbers"] == ["0", "1", "2", "+6"]
+    assert len(row["question"]) <= 300
+    assert row["question"].endswith("…")
+    assert row["numbers"] == "0, 1, 2, +6"
 
 
 def test_control_characters_cannot_pose_as_other_text() -> None:
@@ -132,6 +151,40 @@ def test_a_row_opens_its_own_trace_in_the_same_list() -> None:
     view = ViewState(filter=Filter(run="R4", label=("ok",)), at=3, cite=2, page=0)
     shown = opened(pd.Series({**ROW, "repeat": 2, "paraphrase": 1}), view)
     assert shown.params() == {"run": ["R4"], "q": ["Q80#2"], "p": ["1"], "label": ["ok"], "at": ["3"]}
+
+
+def test_a_row_has_the_address_of_its_question_in_the_same_list() -> None:
+    rows: list[dict[str, object]] = [{"q_id": "Q80"}, {"q_id": "<a&b=c>#/?ö", "seed": 2, "repeat": 3}]
+    data = sent(*rows)
+    states = [opened(pd.Series({**ROW, **row}), VIEW) for row in rows]
+    addresses = [f"{data['page']}{row[-1]}&{data['list']}" for row in data["rows"]]
+    assert all(address.startswith("./question?q=") for address in addresses)
+    assert [ViewState.parse(parse_qs(address.partition("?")[2])) for address in addresses] == states
+    assert not set("<>#/ö") & set(addresses[1].partition("?")[2])
+
+
+@pytest.mark.parametrize(
+    ("sort", "told"),
+    [
+        (Sort(), {"label": ("other", "")}),
+        (Sort("worst", True), {"label": ("descending", "↓")}),
+        (Sort("question"), {"question": ("ascending", "↑")}),
+        (Sort("unsupported", True), {"numbers": ("descending", "↓")}),
+        (Sort("latency"), {}),
+    ],
+)
+def test_one_header_says_how_the_table_is_sorted(sort: Sort, told: dict[str, tuple[str, str]]) -> None:
+    columns = orjson.loads(packed([], [], ViewState(sort=sort)))["columns"]
+    assert {
+        column["name"]: (column["sorted"], column["arrow"]) for column in columns if column["sorted"]
+    } == told
+
+
+def test_fifty_rows_of_long_text_stay_small() -> None:
+    long: dict[str, object] = {"q": "漢" * 5_000, "rank1_section": "§" * 500}
+    view = VIEW.change(text="x" * 900)
+    data = sent(*[{**long, "q_id": f"{'q' * 40}{number}"} for number in range(50)], view=view)
+    assert len(orjson.dumps(data)) < 80_000
 
 
 def test_every_suspicion_has_its_few_words() -> None:

@@ -1,0 +1,171 @@
+// Draws the Triage table and says what was clicked in it. The data is JSON in UTF-8 (see `packed`). Foreign
+// text enters the document through textContent, title and an address whose parts come encoded.
+const views = new WeakMap();
+// What a narrow table shows below the label and below the question instead of in columns of its own.
+const BELOW = { label: ["why"], question: ["stands_out", "section", "cited", "numbers"] };
+const TITLED = ["section", "cited", "numbers"];
+const NOTHING = "–";
+const DRAG_PIXELS = 4;
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  if (!data || !data.length) return;
+  const view = views.get(parentElement) ?? opened(parentElement);
+  view.send = setTriggerValue;
+  show(view, new TextDecoder().decode(data));
+}
+
+function opened(root) {
+  const find = (name) => root.querySelector(name);
+  const view = { root, frame: find(".frame"), head: find("thead tr"), body: find("tbody"), list: null, json: "" };
+  views.set(root, view);
+  view.head.addEventListener("click", (event) => sortBy(view, event));
+  view.head.addEventListener("keydown", (event) => moveInHead(view, event));
+  view.body.addEventListener("pointerdown", (event) => { view.pressed = [event.clientX, event.clientY]; });
+  view.body.addEventListener("click", (event) => open(view, event));
+  view.body.addEventListener("keydown", (event) => moveInRows(view, event));
+  view.body.addEventListener("focusin", (event) => hold(links(view), event.target));
+  return view;
+}
+
+function show(view, json) {
+  if (json === view.json) return;
+  view.json = json;
+  const data = JSON.parse(json);
+  const hadFocus = view.body.contains(view.root.activeElement);
+  showHead(view, data.columns);
+  view.body.replaceChildren(...data.rows.map((row) => drawn(row, data)));
+  if (data.list !== view.list) view.frame.scrollTop = 0;
+  view.list = data.list;
+  hold(links(view), links(view)[0]);
+  if (hadFocus) links(view)[0]?.focus();
+}
+
+// The header's cells are made once: a button keeps its focus when a click on it sorts.
+function showHead(view, columns) {
+  if (!view.head.children.length) {
+    view.head.append(...columns.map(headerCell));
+    hold(buttons(view), buttons(view)[0]);
+  }
+  columns.forEach((column, place) => {
+    const cell = view.head.children[place];
+    if (column.sorted) cell.setAttribute("aria-sort", column.sorted);
+    else cell.removeAttribute("aria-sort");
+    cell.querySelector(".arrow").textContent = column.arrow;
+  });
+}
+
+function headerCell(column) {
+  const cell = element("th", column.name);
+  cell.scope = "col";
+  const button = element("button");
+  button.type = "button";
+  button.dataset.column = column.name;
+  if (column.help) button.title = column.help;
+  const arrow = element("span", "arrow");
+  arrow.ariaHidden = "true";
+  button.append(column.title, arrow);
+  cell.append(button);
+  return cell;
+}
+
+function drawn(row, data) {
+  const texts = Object.fromEntries(data.columns.map(({ name }, place) => [name, row[place]]));
+  const made = element("tr");
+  made.dataset.testid = "ps-row";
+  for (const { name } of data.columns) {
+    const cell = element("td", texts[name] === NOTHING ? `${name} nothing` : name);
+    if (name === "label") cell.append(chip(texts.label, data.colours));
+    else if (name === "question") cell.append(link(texts.question, `${data.page}${row.at(-1)}&${data.list}`));
+    else cell.textContent = cell.title = texts[name];
+    if (name in BELOW) cell.append(below(texts, data.columns, BELOW[name]));
+    made.append(cell);
+  }
+  return made;
+}
+
+function chip(label, colours) {
+  const made = element("span", Object.hasOwn(colours, label) ? `chip ${colours[label]}` : "chip none");
+  made.textContent = label;
+  return made;
+}
+
+function link(question, address) {
+  const made = element("a");
+  made.href = address;
+  made.draggable = false;
+  made.textContent = made.title = question;
+  return made;
+}
+
+function below(texts, columns, names) {
+  const made = element("div", "below");
+  for (const { name, title } of columns) {
+    if (!names.includes(name) || !texts[name] || texts[name] === NOTHING) continue;
+    const part = element("span", `in-${name}`);
+    part.textContent = TITLED.includes(name) ? `${title} ${texts[name]}` : texts[name];
+    made.append(part);
+  }
+  return made;
+}
+
+function element(tag, className = "") {
+  const made = document.createElement(tag);
+  if (className) made.className = className;
+  return made;
+}
+
+function sortBy(view, event) {
+  const button = event.target.closest("button");
+  if (button) view.send("sort", button.dataset.column);
+}
+
+// A plain click opens the question in place. With a modifier key the browser does what it does with a link,
+// and a press that moved was meant to mark text.
+function open(view, event) {
+  const row = event.target.closest("tr");
+  if (!row || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+  event.preventDefault();
+  const [x, y] = view.pressed ?? [event.clientX, event.clientY];
+  const isByKey = event.detail === 0;
+  if (!isByKey && Math.hypot(event.clientX - x, event.clientY - y) > DRAG_PIXELS) return;
+  view.send("open", row.querySelector("a").getAttribute("href"));
+}
+
+const links = (view) => [...view.body.querySelectorAll("a")];
+const buttons = (view) => [...view.head.querySelectorAll("button")];
+
+// One of them is reached by Tab, the others by the arrow keys.
+function hold(all, held) {
+  for (const one of all) one.tabIndex = one === held ? 0 : -1;
+}
+
+function moveInHead(view, event) {
+  const all = buttons(view);
+  const here = all.indexOf(event.target.closest("button"));
+  const shown = all.filter((button) => button.offsetParent);
+  const to = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+  if (here < 0 || !to) return;
+  const next = shown[shown.indexOf(all[here]) + to];
+  event.preventDefault();
+  if (!next) return;
+  hold(all, next);
+  next.focus();
+}
+
+function moveInRows(view, event) {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
+  const all = links(view);
+  const here = all.indexOf(event.target.closest("a"));
+  const row = all[here]?.closest("tr");
+  if (!row) return;
+  const inSight = Math.max(1, Math.floor((view.frame.clientHeight - view.head.offsetHeight) / row.offsetHeight));
+  const to = {
+    ArrowDown: here + 1, ArrowUp: here - 1, PageDown: here + inSight, PageUp: here - inSight,
+    Home: 0, End: all.length - 1,
+  }[event.key];
+  if (to === undefined) return;
+  event.preventDefault();
+  const next = all[Math.min(Math.max(to, 0), all.length - 1)];
+  next.focus({ preventScroll: true });
+  next.closest("tr").scrollIntoView({ block: "nearest" });
+}
