@@ -1,10 +1,12 @@
 """What the Triage page costs a browser: bytes over the websocket, and the time until its table stands there.
 
-    python bench/bench_pages.py [--traces 100000] [--chunks 20000] [--repeats 5] [--keep FOLDER]
+    python bench/bench_pages.py [--traces 100000] [--chunks 20000] [--repeats 7] [--keep FOLDER]
 
 Prints, for a run of that size and for the demo: the bytes that the server sends until the script has ended,
-the time in a new browser (nothing cached) and in a warm one (a further window of the same browser). The two
-workspaces take turns, so that their ratio holds whatever else the machine does. Indexes are built beforehand.
+the time in a new browser (nothing cached), in a warm one (a further visit with a profile on disk), and in an
+open window (from the Question page by the sidebar). Beside them stands what Streamlit itself takes: a bare
+page with one `st.dataframe` of 50 rows. All take turns in one run, so that the ratios hold whatever else the
+machine does. Indexes are built beforehand.
 """
 
 from __future__ import annotations
@@ -20,37 +22,67 @@ import tempfile
 import time
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import yaml
-from playwright.sync_api import Browser, BrowserContext, sync_playwright
+from playwright.sync_api import BrowserContext, Page, Playwright, sync_playwright
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 FLAGS = [
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
     *("--disable-background-networking", "--disable-component-update"),
 ]
-#: Notes when the table's canvas first stands on the page, in milliseconds since the navigation began.
+ROW, CANVAS = "[data-testid=ps-row]", "[data-testid=stDataFrame] canvas"
+#: Notes the first frame in which the table stands on the page, in milliseconds since the navigation began. A
+#: component stands in a shadow tree, which an observer of the document does not see into.
 WATCH = """
-new MutationObserver((_, observer) => {
-  if (document.querySelector('[data-testid="stDataFrame"] canvas')) {
-    window.tableAt = performance.now();
-    observer.disconnect();
-  }
-}).observe(document, {childList: true, subtree: true});
+const watch = (root) => new MutationObserver(() => {
+  if (window.tableAt !== undefined || !root.querySelector("%s")) return;
+  window.tableAt = null;
+  requestAnimationFrame(() => { window.tableAt = performance.now(); });
+}).observe(root, {childList: true, subtree: true});
+const attachShadow = Element.prototype.attachShadow;
+Element.prototype.attachShadow = function (options) {
+  const root = attachShadow.call(this, options);
+  watch(root);
+  return root;
+};
+watch(document);
 """
+CLICK = """link => {
+  window.tableAt = undefined;
+  window.clickedAt = performance.now();
+  link.click();
+}"""
+BARE_PAGE = """
+import pandas as pd
+import streamlit as st
+
+st.dataframe(pd.DataFrame({f"column {n}": [f"text {n} {row}" for row in range(50)] for n in range(8)}))
+"""
+#: Visits before the first that counts: the browser keeps compiled scripts only when it has met them before.
+WARMING = 3
 FIGURES = {"bytes": 100_000, "warm": 600, "demo_new": 2_000}
+
+
+@dataclass(frozen=True)
+class Site:
+    """A page to measure: its address, and what its table consists of."""
+
+    url: str
+    table: str = ROW
 
 
 @dataclass
 class Measured:
-    """What was seen for one workspace; times in milliseconds."""
+    """What was seen of one page; times in milliseconds."""
 
     sent: list[int] = field(default_factory=list)
     new: list[float] = field(default_factory=list)
     warm: list[float] = field(default_factory=list)
+    inside: list[float] = field(default_factory=list)
 
 
 def main() -> None:
@@ -58,8 +90,13 @@ def main() -> None:
     folder = arguments.keep or Path(tempfile.mkdtemp(prefix="bench-pages-"))
     try:
         large = make_workspace(folder, arguments.traces, arguments.chunks)
-        with dashboard(large, folder) as large_url, dashboard(CHECKOUT / "data/demo", folder) as demo_url:
-            measured = measure({"large": large_url, "demo": demo_url}, arguments.repeats)
+        with ExitStack() as running:
+            sites = {
+                "large": Site(running.enter_context(dashboard(large, folder))),
+                "demo": Site(running.enter_context(dashboard(CHECKOUT / "data/demo", folder))),
+                "bare": Site(running.enter_context(bare_page(folder)), CANVAS),
+            }
+            measured = measure(sites, arguments.repeats)
         report(measured, arguments.traces)
     finally:
         if arguments.keep is None:
@@ -70,7 +107,7 @@ def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--traces", type=int, default=100_000)
     parser.add_argument("--chunks", type=int, default=20_000)
-    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--repeats", type=int, default=7)
     parser.add_argument(
         "--keep", type=Path, help="a folder to work in and to leave behind, for the next time"
     )
@@ -109,12 +146,30 @@ def dashboard(workspace: Path, folder: Path) -> Iterator[str]:
         stderr=subprocess.DEVNULL,
         check=False,  # 1 says that lines could not be read, which the demo has on purpose
     )
+    with served(CHECKOUT / "app.py", environment) as url:
+        yield url
+
+
+@contextmanager
+def bare_page(folder: Path) -> Iterator[str]:
+    """A page with one table and nothing else, as Streamlit makes it; gives its address."""
+    script = folder / "bare" / "app.py"
+    script.parent.mkdir(exist_ok=True)
+    script.write_text(BARE_PAGE, encoding="utf-8")
+    with served(script, dict(os.environ)) as url:
+        yield url
+
+
+@contextmanager
+def served(script: Path, environment: dict[str, str]) -> Iterator[str]:
+    """A Streamlit server for a script, until the block ends; gives its address."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
+    options = [f"--server.port={port}", "--server.headless=true", "--browser.gatherUsageStats=false"]
     server = subprocess.Popen(
-        [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}"],
-        cwd=CHECKOUT,
+        [sys.executable, "-m", "streamlit", "run", script.name, *options],
+        cwd=script.parent,
         env=environment,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -139,53 +194,89 @@ def wait_until_healthy(url: str) -> None:
     raise SystemExit(f"the dashboard at {url} did not start")
 
 
-def measure(urls: dict[str, str], repeats: int) -> dict[str, Measured]:
-    """Opens each workspace in a new browser and again in the same one, in turns."""
-    measured = {name: Measured() for name in urls}
-    with sync_playwright() as playwright:
-        executable = shutil.which("chromium") or shutil.which("google-chrome")
-        browser = playwright.chromium.launch(executable_path=executable, args=FLAGS)
-        for url in urls.values():
-            visit(browser.new_context(), url)  # the server's own first visit
+def measure(sites: dict[str, Site], repeats: int) -> dict[str, Measured]:
+    """Opens each page in a new browser and in one that has been there before, in turns."""
+    measured = {name: Measured() for name in sites}
+    with sync_playwright() as playwright, tempfile.TemporaryDirectory() as profile:
+        browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
+        warm = warm_browser(playwright, Path(profile))
+        for _ in range(WARMING):
+            for site in sites.values():
+                visit(warm, site)
         for _ in range(repeats):
-            for name, url in urls.items():
-                measure_once(browser, url, measured[name])
+            for name, site in sites.items():
+                context = browser.new_context(viewport={"width": 1400, "height": 900})
+                measured[name].new.append(visit(context, site)[0])
+                context.close()
+                shown_after, sent = visit(warm, site)
+                measured[name].warm.append(shown_after)
+                measured[name].sent.append(sent)
+                if site.table == ROW:
+                    measured[name].inside.append(from_question(warm, site))
+        warm.close()
         browser.close()
     return measured
 
 
-def measure_once(browser: Browser, url: str, into: Measured) -> None:
-    context = browser.new_context(viewport={"width": 1400, "height": 900})
-    new, sent = visit(context, url)
-    warm, _ = visit(context, url)
-    context.close()
-    into.new.append(new)
-    into.warm.append(warm)
-    into.sent.append(sent)
+def chromium() -> str | None:
+    return shutil.which("chromium") or shutil.which("google-chrome")
 
 
-def visit(context: BrowserContext, url: str) -> tuple[float, int]:
+def warm_browser(playwright: Playwright, profile: Path) -> BrowserContext:
+    """A browser with a profile on disk, which keeps what it has fetched and compiled."""
+    return playwright.chromium.launch_persistent_context(
+        profile, executable_path=chromium(), args=FLAGS, viewport={"width": 1400, "height": 900}
+    )
+
+
+def visit(context: BrowserContext, site: Site) -> tuple[float, int]:
     """Milliseconds until the table stands there, and the bytes received until the script has ended."""
     page = context.new_page()
-    page.add_init_script(WATCH)
+    page.add_init_script(WATCH % site.table)
     received: list[int] = []
     page.on("websocket", lambda socket: socket.on("framereceived", lambda data: received.append(len(data))))
-    page.goto(url)
-    page.locator("[data-testid=stDataFrame] canvas").first.wait_for(state="visible")
-    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for(state="attached")
-    shown_after = float(page.evaluate("() => window.tableAt"))
+    page.goto(site.url)
+    shown_after = table_stands(page, site)
     page.close()
     return shown_after, sum(received)
 
 
+def from_question(context: BrowserContext, site: Site) -> float:
+    """Milliseconds from a click on Triage in the sidebar of an open question until the table stands there."""
+    page = context.new_page()
+    page.add_init_script(WATCH % site.table)
+    page.goto(f"{site.url}/question")
+    page.get_by_test_id("ps-viewer").or_(page.get_by_text("Why this label")).first.wait_for()
+    wait_for_script(page)
+    page.get_by_test_id("stSidebar").get_by_role("link", name="Triage").evaluate(CLICK)
+    shown_at = table_stands(page, site)
+    clicked_at = float(page.evaluate("() => window.clickedAt"))
+    page.close()
+    return shown_at - clicked_at
+
+
+def table_stands(page: Page, site: Site) -> float:
+    """When the table first stood on the page, once the script has ended."""
+    page.locator(site.table).first.wait_for(state="visible")
+    page.wait_for_function("() => typeof window.tableAt === 'number'")
+    wait_for_script(page)
+    return float(page.evaluate("() => window.tableAt"))
+
+
+def wait_for_script(page: Page) -> None:
+    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for(state="attached")
+
+
 def report(measured: dict[str, Measured], traces: int) -> None:
-    large, demo = measured["large"], measured["demo"]
-    for name, seen in ((f"{traces:,} traces", large), ("demo", demo)):
+    large, demo, bare = measured["large"], measured["demo"], measured["bare"]
+    names = {f"{traces:,} traces": large, "demo": demo, "st.dataframe alone": bare}
+    for name, seen in names.items():
         sent, new, warm = map(statistics.median, (seen.sent, seen.new, seen.warm))
-        print(f"{name:>16}: {sent / 1000:6.1f} kB over the websocket; ", end="")
-        print(f"table after {new:5.0f} ms in a new browser, {warm:5.0f} ms in a warm one")
-    ratio = statistics.median(large.warm) / statistics.median(demo.warm)
-    print(f"{traces:,} traces against the demo, warm: {ratio:.2f} times")
+        print(f"{name:>18}: {sent / 1000:5.1f} kB over the websocket; table after ", end="")
+        print(f"{new:5.0f} ms in a new browser, {warm:4.0f} ms in a warm one", end="")
+        print(f", {statistics.median(seen.inside):4.0f} ms from a question" if seen.inside else "")
+    ratio = statistics.median(large.warm) / statistics.median(bare.warm)
+    print(f"{traces:,} traces against st.dataframe alone, warm: {ratio:.2f} times")
     print(f"bytes: {max(large.sent) / FIGURES['bytes']:.2f} of the {FIGURES['bytes'] // 1000} kB allowed")
     print(f"warm, {traces:,} traces: {statistics.median(large.warm) / FIGURES['warm']:.2f} of 600 ms")
     print(f"demo in a new browser: {statistics.median(demo.new) / FIGURES['demo_new']:.2f} of 2 s")
