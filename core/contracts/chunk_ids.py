@@ -50,11 +50,6 @@ class ChunkId:
         """The 0-based page, None for `p=000`."""
         return self.page - 1 if self.page > 0 else None
 
-    @property
-    def section_is_synthesized(self) -> bool:
-        """Whether the section is only the page again (`s=p042`), minted for want of headings."""
-        return self.sect_path == f"p{self.page:03d}"
-
 
 class Passage(NamedTuple):
     """A chunk for which an id is wanted and of whose document no text is at hand."""

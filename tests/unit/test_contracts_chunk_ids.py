@@ -56,10 +56,10 @@ def test_the_published_examples() -> None:
     )
     article = parse("b17a2c55|r=e1d0aa91|s=p005|p=005|b=004")
     assert article is not None
-    assert (article.page_idx, article.section_is_synthesized) == (4, True)
+    assert article.page_idx == 4
     notebook = parse("nb_231107|r=9af03bcd|s=2.1|p=000|b=012")
     assert notebook is not None
-    assert (notebook.page_idx, notebook.section_is_synthesized) == (None, False)
+    assert notebook.page_idx is None
 
 
 @pytest.mark.parametrize(
