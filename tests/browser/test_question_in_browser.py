@@ -45,3 +45,15 @@ def test_a_wide_window_puts_the_page_beside_them(
     assert answer["y"] == side["y"]
     assert reading["x"] == answer["x"]
     assert reading["y"] < side["y"] + side["height"], "the reading waits for the page's end"
+
+
+def test_a_retrieved_table_is_a_region_and_the_cited_row_stays_its_words(
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
+) -> None:
+    page = page_at(1400, 900)
+    opened(page, f"{serve().url}/question?run=R002&q=Q01&cite=1", wait_for_run)
+    boxes = page.get_by_test_id("ps-box")
+    table = boxes.and_(page.locator("[data-layer=retrieved][data-span*='s=8.1|p=015|b=001']"))
+    assert 1 <= table.count() <= 2, "a table of seven rows is a region, its last row a stub of it"
+    cited = boxes.and_(page.locator("[data-layer=cited]"))
+    assert cited.count() == 3, "one box a cell that the misquoted row was found in"
