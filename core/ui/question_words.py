@@ -255,17 +255,15 @@ def signal_rows(view: QuestionView, row: ReportRow) -> list[tuple[str, list[Piec
     unsupported = signals.numbers_unsupported
     rows = gold_rows(view)
     rows += [("Numbers unsupported", _numbers(view, unsupported))] if unsupported else []
+    refusal = view.explanation.refusal
+    if refusal is not None:
+        rows.append(("Refusal", [Piece("“"), Piece(refusal.text), Piece("”")]))
+    if refusal is None or view.explanation.is_other_wording:
+        rows.append(("Phrase in evidence", _phrase(view)))
     rows += [
-        ("Phrase in evidence", _phrase(view)),
         ("Query words found", _query_words(view)),
-        (
-            "Answer words found",
-            [Piece(_answer_words(signals.answer_coverage))],
-        ),
-        (
-            "Citations",
-            [Piece(_citation_words(signals))],
-        ),
+        ("Answer words found", [Piece(_answer_words(signals.answer_coverage))]),
+        ("Citations", [Piece(_citation_words(signals))]),
     ]
     measured = _measures(view)
     if measured:
@@ -284,7 +282,7 @@ def _citation_words(signals: Signals) -> str:
 
 def _answer_words(coverage: float | None) -> str:
     if coverage is None:
-        return "the answer has no content word"
+        return "it has no content word"
     return f"{coverage:.0%} of its content words, rare ones counting more"
 
 

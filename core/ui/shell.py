@@ -169,23 +169,22 @@ def _sidebar(opened: session.Opened, *, on_workspace: bool) -> None:
     for group, entries in PAGES.items():
         safe.show(safe.text([safe.Piece(group)], role="heading"))
         for script, title, _ in entries:
+            wrong, is_all = _errors_in(opened, on_workspace) if title == WORKSPACE_TITLE else (0, True)
             st.page_link(
                 script,
-                label=_with_errors(title, opened, on_workspace) if title == WORKSPACE_TITLE else title,
+                label=f"{title} :red-badge[{wrong:,}{'' if is_all else '+'}]" if wrong else title,
                 query_params=view.params(),
             )
 
 
-def _with_errors(title: str, opened: session.Opened, on_workspace: bool) -> str:
-    """The link's words with the number of errors that the Workspace page lists.
+def _errors_in(opened: session.Opened, on_workspace: bool) -> tuple[int, bool]:
+    """How many errors the Workspace page lists, and whether that is all of them.
 
     Opening every PDF and hashing every file is that page's to pay for; until it was seen, the number is a
-    lower bound and says so.
+    lower bound.
     """
     report = session.check(opened, hashes=True) if on_workspace else session.known_check(opened)
-    wrong = sum(problem.severity == "error" for problem in report.problems)
-    or_more = "" if report.hashed else "+"
-    return f"{title} :red-badge[{wrong:,}{or_more}]" if wrong else title
+    return sum(problem.severity == "error" for problem in report.problems), report.hashed
 
 
 def _run_switcher(opened: session.Opened) -> None:

@@ -283,3 +283,11 @@ def test_the_demos_misquoted_figure_is_named_beside_the_pages_own(open_app: Open
     assert "Fuzzy: 86% of the quote agrees with the page." in words
     assert "The answer says 4.8, the page says 4.3." in words
     assert "4.8 stands nowhere in the 5 chunks" in words
+
+
+def test_a_refusal_is_quoted_and_no_phrase_is_looked_for(
+    make_workspace: MakeWorkspace, open_app: Open
+) -> None:
+    words = shown(open_app(make_workspace(), page=PAGE, q="Q3"))
+    assert "<dt>Refusal</dt><dd>“not in context”</dd>" in words
+    assert "Phrase in evidence" not in words
