@@ -14,12 +14,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Button
 
+from core.contracts.records import SourceLine, TraceKey
 from core.errors import InputFault
 from core.manifest.load import load_manifest
 from core.store.index import build_index
 from core.store.queries import Store
 from core.triage.types import Profile
-from core.ui import question_place
+from core.ui import question_load, question_place, session
 from core.ui.state import ViewState
 from tests.pages.conftest import CHUNKS, TRACES, MakeWorkspace, Open, shown, trace
 
@@ -291,3 +292,15 @@ def test_a_refusal_is_quoted_and_no_phrase_is_looked_for(
     words = shown(open_app(make_workspace(), page=PAGE, q="Q3"))
     assert "<dt>Refusal</dt><dd>“not in context”</dd>" in words
     assert "Phrase in evidence" not in words
+
+
+def test_a_row_that_left_its_report_says_how_to_read_it_again(make_workspace: MakeWorkspace) -> None:
+    folder = make_workspace(None, runs=[{"run_id": "R1", "report": {"path": "report.jsonl"}}])
+    (folder / "report.jsonl").write_bytes(orjson.dumps(REPORT) + b"\n")
+    manifest = load_manifest(folder)
+    (run,) = manifest.runs
+    gone = SourceLine("report.jsonl", 9, 400, 80)
+    with pytest.raises(InputFault, match=r"report\.jsonl: the report has no such row at line 9 .*index"):
+        question_load.question(
+            session.Opened(manifest, ViewState(), run), TraceKey("R1", "Q1"), gone, is_labelled=True
+        )
