@@ -322,8 +322,3 @@ def _record(frame: pd.DataFrame) -> dict[str, object]:
 
 def _is_missing(value: object) -> bool:
     return value is None or value is pd.NA or (isinstance(value, float) and value != value)
-
-
-def open_store(manifest: Manifest, cache_dir: Path) -> Store:
-    """The index of a workspace below `cache_dir`; runs that are not indexed yet are simply not there."""
-    return Store(manifest, cache_dir)

@@ -92,12 +92,12 @@ def trace_from(obj: Json, source: SourceLine, *, run_id: str | None, data: bytes
 
 
 def stages(trace: Trace) -> tuple[Stage, ...]:
-    """The trace's ranked lists in the order of the pipeline, the empty ones left out."""
+    """The trace's ranked lists in the order of the pipeline, those without a candidate left out."""
     found = []
     for name in STAGES:
-        if entries := _entries(trace.raw, name):
-            candidates = (candidate_from(entry, rank) for rank, entry in _identified(entries))
-            found.append(Stage(name, tuple(candidates)))
+        identified = _identified(_entries(trace.raw, name))
+        if candidates := tuple(candidate_from(entry, rank) for rank, entry in identified):
+            found.append(Stage(name, candidates))
     return tuple(found)
 
 

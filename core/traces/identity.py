@@ -17,8 +17,3 @@ class Repeats:
         repeat = self._seen.get(identity, 0) + 1
         self._seen[identity] = repeat
         return TraceKey(*identity, repeat=repeat)
-
-
-def shown_id(key: TraceKey) -> str:
-    """The question's id as a person reads it: `Q80`, and `Q80#2` for its second trace."""
-    return key.q_id if key.repeat == 1 else f"{key.q_id}#{key.repeat}"

@@ -7,7 +7,6 @@ its line end belongs to a writer still at work: it waits, unless the caller says
 from __future__ import annotations
 
 import stat
-from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -99,34 +98,6 @@ def read_lines(
                 yield raw
             position += size
             line += 1
-
-
-def resume_after(source: SourceLine) -> tuple[int, int]:
-    """The `(offset, line)` from which `read_lines` gives what comes after that line, and only that."""
-    return source.offset + source.length, source.line
-
-
-def unfinished_line(path: Path, *, file: str, after: SourceLine | None = None) -> LineIssue | None:
-    """The last line if it waits for its line end, as a note to be shown; None where all lines are ended.
-
-    `after` is the last line that was read; without it the whole file is looked through.
-    """
-    offset, line = resume_after(after) if after else (0, 1)
-    last = deque(read_lines(path, offset=offset, line=line, final=True), maxlen=1)
-    if not last:
-        return None
-    raw = last[0]
-    with open_source(path) as source:
-        source.seek(raw.offset + raw.length)
-        if source.read(2).startswith((b"\n", b"\r\n")):
-            return None
-    return LineIssue(
-        source=SourceLine(file, raw.line, raw.offset, raw.length),
-        code="line_unfinished",
-        reason="the last line has no line end, so its writer may still be at work; it is not read yet",
-        remedy="Wait for the writer, or end the file with a line break if it is complete.",
-        excerpt=excerpt(raw.data),
-    )
 
 
 def parse_line(raw: RawLine) -> Json:

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 import orjson
 
-from core.contracts.records import LABELS
-from core.errors import InputFault
 from core.triage.types import ReportRow, Signals
 
 #: The table shows so many characters of a question, counted before anything is escaped.
@@ -37,32 +34,6 @@ def row_to_json(row: ReportRow) -> bytes:
     if row.q_id is not None:
         record["q_id"] = row.q_id
     return orjson.dumps(record, option=orjson.OPT_SORT_KEYS)
-
-
-def row_from_json(record: Mapping[str, Any], *, where: str = "") -> ReportRow:
-    """The row that `row_to_json` wrote; a recipe's own row has no signals and gets empty ones.
-
-    Unknown keys are kept in `extra`. InputFault where `q` or a known label is missing.
-    """
-    label, q = record.get("label"), record.get("q")
-    if label not in LABELS or not isinstance(q, str):
-        raise InputFault.of(
-            "not_a_report_row",
-            "this is no row of a triage report: it needs q and a known label",
-            where=where,
-            remedy=f"write one of {', '.join(LABELS)}",
-        )
-    return ReportRow(
-        q=q,
-        label=label,
-        why=str(record.get("why", "")),
-        chunks=_texts(record.get("chunks")),
-        citations_in_answer=_texts(record.get("citations_in_answer")),
-        signals=_signals(record.get("signals")),
-        suspicions=_texts(record.get("suspicions")),
-        q_id=record.get("q_id"),
-        extra={key: value for key, value in record.items() if key not in _OWN},
-    )
 
 
 def markdown_table(rows: Iterable[ReportRow]) -> Iterator[str]:

@@ -10,8 +10,6 @@ import shlex
 from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
 
-import orjson
-
 from core.contracts.records import Trace
 from core.triage.answers import MARKER, other_refusal, payload_ids
 from core.triage.types import Profile, ReportRow
@@ -40,12 +38,6 @@ class Suggestion:
         for phrase in self.profile.refusal:
             parts += ["--refusal", phrase]
         return shlex.join(parts)
-
-    @property
-    def manifest_line(self) -> str:
-        """The line of a manifest that applies the profile."""
-        refusal = ", ".join(orjson.dumps(phrase).decode() for phrase in self.profile.refusal)
-        return f"triage: {{template: {self.profile.template}, refusal: [{refusal}]}}"
 
 
 def add_facts(facts: MutableMapping[str, int], trace: Trace, row: ReportRow, profile: Profile) -> None:

@@ -19,7 +19,7 @@ from core.manifest.check import check_workspace
 from core.manifest.load import load_manifest
 from core.store.filters import Filter, Sort
 from core.store.index import build_index
-from core.store.queries import open_store
+from core.store.queries import Store
 from core.traces.canonical import stages
 from core.traces.chunks import read_chunks
 from core.traces.gold import read_gold
@@ -92,14 +92,14 @@ def test_the_filings_workspace_opens_and_check_names_what_is_missing(
     assert states == {"ok": 20, "missing": 136}
     report = build_index(manifest, cache_dir=tmp_path / "cache")
     assert [(run.rows, run.line_issues) for run in report.runs] == [(10, 0)]
-    assert open_store(manifest, cache_dir=tmp_path / "cache").total("R001") == 10
+    assert Store(manifest, tmp_path / "cache").total("R001") == 10
 
 
 def test_at_which_rank_the_ten_found_their_gold_page(filings: Outcome, tmp_path: Path) -> None:
     """Seven answers never had the page before them: four were retrieved and dropped, three not at all."""
     manifest = load_manifest(filings[0])
     build_index(manifest, cache_dir=tmp_path / "cache")
-    store = open_store(manifest, cache_dir=tmp_path / "cache")
+    store = Store(manifest, tmp_path / "cache")
     ranks = {
         str(row.q_id).removeprefix("financebench_id_"): (
             None if pd.isna(row.gold_seen_rank) else row.gold_seen_rank,

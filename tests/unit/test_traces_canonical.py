@@ -9,7 +9,7 @@ import pytest
 from core.contracts.chunk_ids import sha1_8
 from core.contracts.records import LineIssue, SourceLine, Trace, TraceKey
 from core.traces.canonical import doc_ids, measures, rank_one_place, stages, top_stage, trace_from
-from core.traces.identity import Repeats, shown_id
+from core.traces.identity import Repeats
 
 SOURCE = SourceLine("runs/R1/trace.jsonl", 7, 120, 80)
 
@@ -247,4 +247,3 @@ def test_repeats_are_numbered_in_the_order_of_the_file() -> None:
     keys = [repeats.key_of(each) for each in found]
     assert [key.repeat for key in keys] == [1, 1, 2]
     assert keys[2] == TraceKey("R1", "Q80", 0, 0, 2)
-    assert [shown_id(key) for key in keys] == ["Q80", "Q80", "Q80#2"]

@@ -9,10 +9,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from core.contracts.records import SourceLine
 from core.errors import InputFault
 from core.traces import reader
-from core.traces.reader import RawLine, read_lines, resume_after, unfinished_line
+from core.traces.reader import RawLine, read_lines
 
 BOM = b"\xef\xbb\xbf"
 contents = st.lists(
@@ -67,8 +66,8 @@ def test_reading_goes_on_after_any_line(data: bytes, draw: st.DataObject) -> Non
         assume(lines)
         last = draw.draw(st.integers(0, len(lines) - 1))
         raw = lines[last]
-        offset, line = resume_after(SourceLine("f", raw.line, raw.offset, raw.length))
-        assert list(read_lines(path, offset=offset, line=line)) == lines[last + 1 :]
+        rest = read_lines(path, offset=raw.offset + raw.length, line=raw.line)
+        assert list(rest) == lines[last + 1 :]
 
 
 def test_a_last_line_without_its_end_waits(tmp_path: Path) -> None:
@@ -77,24 +76,6 @@ def test_a_last_line_without_its_end_waits(tmp_path: Path) -> None:
     assert [raw.line for raw in read_lines(path, final=True)] == [1, 2]
     path.write_bytes(b'{"q":1}\n{"q":2}\n')
     assert [raw.line for raw in read_lines(path)] == [1, 2]
-
-
-@pytest.mark.parametrize("complete", [b'{"q":1}\n', b'{"q":1}\r\n', b"", b'{"q":1}\n\n  \n'])
-def test_a_finished_file_has_no_unfinished_line(tmp_path: Path, complete: bytes) -> None:
-    assert unfinished_line(written(complete, str(tmp_path)), file="t") is None
-
-
-def test_the_unfinished_line_is_said_with_its_place(tmp_path: Path) -> None:
-    path = written(b'{"q":1}\r\n\n{"q":"part', str(tmp_path))
-    for after in (None, SourceLine("t", 1, 0, 7)):
-        note = unfinished_line(path, file="t", after=after)
-        assert note is not None
-        assert (note.code, note.source) == ("line_unfinished", SourceLine("t", 3, 10, 10))
-        assert note.excerpt == '{"q":"part'
-    assert (
-        unfinished_line(written(b'{"q":1}\n', str(tmp_path)), file="t", after=SourceLine("t", 1, 0, 7))
-        is None
-    )
 
 
 def test_an_end_within_a_line_counts_as_the_end_of_the_file(tmp_path: Path) -> None:
