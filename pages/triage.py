@@ -15,25 +15,17 @@ matching = store.matching(view.filter)
 pages = max(1, -(-matching // triage_table.ROWS_A_PAGE))
 view = view.change(at=min(view.at, pages))
 
-triage_panels.heading(view, total=total, profile=opened.profile)
-shell.notes(view)
-shell.fault_panel(facts.problems)
-own = profile_from(session.workspace().triage)
-if opened.profile != own:
-    triage_panels.profile_notice(opened.profile, own)
-if facts.suggestion:
-    triage_panels.template_notice(facts.suggestion, opened.profile)
-counts = store.counts(view.filter)
-triage_panels.label_cards(counts, view)
-
-# The table is what a person waits for: it is sent before what only completes the two lines above it.
-filters = st.container(horizontal=True, vertical_alignment="center", key="filters")
-with filters:
-    triage_panels.search(view)
-sentence = st.container(horizontal=True, vertical_alignment="center", key="sentence")
-with sentence:
-    triage_panels.sentence(view, matching=matching, total=total)
-    shell.line_issue_notice(facts.line_issues, view)
+# The table is what a person waits for: of what stands above it only the words are sent before it.
+above = st.container(key="above")
+with above:
+    triage_panels.heading(view, total=total, profile=opened.profile)
+    shell.notes(view)
+    shell.fault_panel(facts.problems)
+    own = profile_from(session.workspace().triage)
+    if opened.profile != own:
+        triage_panels.profile_notice(opened.profile, own)
+    if facts.suggestion:
+        triage_panels.template_notice(facts.suggestion, opened.profile)
 if matching:
     rows = store.page(
         view.filter,
@@ -42,17 +34,23 @@ if matching:
         offset=(view.at - 1) * triage_table.ROWS_A_PAGE,
     )
     triage_table.show_table(rows, view)
-with filters:
-    triage_panels.filter_bar(session.options(opened, store), view)
-    if facts.traces > facts.questions:
-        triage_panels.variants_toggle(facts.traces, view)
-with sentence:
-    st.space("stretch")
-    export.export_menu(
-        lambda: store.rows(view.filter, view.sort),
-        matching=matching,
-        name=f"{opened.manifest.name} {view.run}",
-    )
+
+counts = store.counts(view.filter)
+with above:
+    triage_panels.label_cards(counts, view)
+    with st.container(horizontal=True, vertical_alignment="center", key="filters"):
+        triage_panels.filter_bar(session.options(opened, store), view)
+        if facts.traces > facts.questions:
+            triage_panels.variants_toggle(facts.traces, view)
+    with st.container(horizontal=True, vertical_alignment="center", key="sentence"):
+        triage_panels.sentence(view, matching=matching, total=total)
+        shell.line_issue_notice(facts.line_issues, view)
+        st.space("stretch")
+        export.export_menu(
+            lambda: store.rows(view.filter, view.sort),
+            matching=matching,
+            name=f"{opened.manifest.name} {view.run}",
+        )
 
 if matching:
     triage_panels.paging(matching, view, rows_a_page=triage_table.ROWS_A_PAGE)

@@ -79,25 +79,9 @@ def profile_notice(profile: Profile, own: Profile) -> None:
         _manifest_lines(profile)
 
 
-def search(view: ViewState) -> None:
-    """Search in questions and answers while a person types."""
-    key = "search"
-    _feed(key, view.filter.text)
-    st.text_input(
-        "Search questions and answers",
-        key=key,
-        icon=":material/search:",
-        placeholder="Search questions and answers …",
-        label_visibility="collapsed",
-        live="300ms",
-        width=240,
-        on_change=_change_from,
-        args=(key, "text"),
-    )
-
-
 def filter_bar(options: Mapping[str, Choices], view: ViewState) -> None:
-    """What the list can be narrowed to, beside the search."""
+    """Search, and what the list can be narrowed to."""
+    _text_search(view)
     _choice("suspicion", "Suspicion", options["suspicion"], view.filter.suspicion, width=155)
     _choice("doc", "Document", options["doc"], view.filter.doc, width=155)
     _choice("section", "Section", options["section"], view.filter.section, width=120)
@@ -160,6 +144,22 @@ def _manifest_lines(profile: Profile) -> None:
             )
         )
         st.code(profile_snippet(profile), language="yaml")
+
+
+def _text_search(view: ViewState) -> None:
+    key = "search"
+    _feed(key, view.filter.text)
+    st.text_input(
+        "Search questions and answers",
+        key=key,
+        icon=":material/search:",
+        placeholder="Search questions and answers …",
+        label_visibility="collapsed",
+        live="300ms",
+        width=240,
+        on_change=_change_from,
+        args=(key, "text"),
+    )
 
 
 def _choice(name: str, title: str, options: Choices, chosen: Sequence[str], *, width: int) -> None:
