@@ -20,6 +20,7 @@ above = st.container(key="above")
 with above:
     triage_panels.heading(view, total=total, profile=opened.profile)
     shell.notes(view)
+    shell.waiting_notice(facts.waiting_bytes)
     shell.fault_panel(facts.problems)
     own = profile_from(session.workspace().triage)
     if opened.profile != own:
@@ -37,7 +38,7 @@ if matching:
 
 counts = store.counts(view.filter)
 with above:
-    triage_panels.label_cards(counts, view)
+    triage_panels.label_cards(counts, view, unlabelled=store.unlabelled(view.filter))
     with st.container(horizontal=True, vertical_alignment="center", key="filters"):
         triage_panels.filter_bar(session.options(opened, store), view)
         if facts.traces > facts.questions:
@@ -56,7 +57,8 @@ if matching:
     triage_panels.paging(matching, view, rows_a_page=triage_table.ROWS_A_PAGE)
     present = [label for label in LABELS if counts.get(label)]
     if present or view.filter.label:
-        triage_panels.next_steps([label for label in view.filter.label if label in LABELS] or present[:1])
+        chosen = [label for label in view.filter.label if label in LABELS]
+        triage_panels.next_steps(chosen or present[:1], opened.profile)
 elif view.is_filtered:
     triage_panels.nothing_matches(total)
 else:

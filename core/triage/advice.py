@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from core.contracts.records import Label
+from core.triage.types import Template
 
 _MEANING: dict[Label, str] = {
     "generation_drift": "The evidence fits the question; the answer does not fit the evidence or template.",
@@ -12,9 +13,16 @@ _MEANING: dict[Label, str] = {
     "ok": "The answer shares a phrase with the evidence, the evidence a word with the question.",
 }
 
+#: For a drifting answer, by where the template check looks.
+_NEXT_STEP_OF_DRIFT: dict[Template, str] = {
+    "seed": "Put the evidence-only template last in the system prompt, evaluate at temperature 0, and "
+    "require the exact form citations: [id, …].",
+    "payload": "Put the evidence-only template last in the system prompt, evaluate at temperature 0, and "
+    "require a citation payload whose ids were all retrieved.",
+    "none": "Look at the words and numbers that the evidence does not hold; put the evidence-only template "
+    "last in the system prompt and evaluate at temperature 0.",
+}
 _NEXT_STEP: dict[Label, str] = {
-    "generation_drift": "Put the evidence-only template last in the system prompt, evaluate at temperature "
-    "0, and require the exact form citations: [id, …].",
     "retrieval_drift": "Intersect and rerank the retrievers, cut chunks so that an entity and its "
     "constraints stay together, and drop the tail behind the knee of the scores.",
     "refusal_suspect": "Raise top-k before the reranker; where the corpus really lacks the answer, plan a "
@@ -48,9 +56,9 @@ def meaning(label: Label) -> str:
     return _MEANING[label]
 
 
-def next_step(label: Label) -> str:
-    """What to do about answers with this label, in one sentence."""
-    return _NEXT_STEP[label]
+def next_step(label: Label, template: Template) -> str:
+    """What to do about answers with this label under a profile with this template, in one sentence."""
+    return _NEXT_STEP_OF_DRIFT[template] if label == "generation_drift" else _NEXT_STEP[label]
 
 
 def suspicion_text(code: str) -> str:

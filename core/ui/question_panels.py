@@ -174,7 +174,7 @@ def why(view: QuestionView) -> None:
             role="line",
         ),
         safe.facts(question_words.signal_rows(view, row)),
-        safe.text([Piece(f"Next step: {next_step(row.label)}")], role="hint"),
+        safe.text([Piece(f"Next step: {next_step(row.label, view.profile.template)}")], role="hint"),
     )
 
 

@@ -28,14 +28,15 @@ def heading(view: ViewState, *, total: int, profile: Profile) -> None:
     safe.show(safe.text([safe.Piece("Triage"), safe.Piece(about, "muted")], role="title"))
 
 
-def label_cards(counts: Mapping[Label, int], view: ViewState) -> None:
+def label_cards(counts: Mapping[Label, int], view: ViewState, *, unlabelled: int) -> None:
     """One card a label: its count among all, and a click that shows only it (several may be chosen)."""
     whole = sum(counts.values())
+    without = f"{words.counted(unlabelled, 'question')} without a label" if unlabelled and not whole else ""
     with st.container(key="cards"):
         for label in LABELS:
             count = counts.get(label, 0)
             st.button(
-                f"{badge(label)} **{count:,}** *{words.share_of(count, whole)}*",
+                f"{badge(label)} **{count:,}** *{without or words.share_of(count, whole)}*",
                 key=f"card-{label}",
                 type="primary" if label in view.filter.label else "secondary",
                 width="stretch",
@@ -118,14 +119,14 @@ def paging(matching: int, view: ViewState, *, rows_a_page: int) -> None:
         st.pagination(pages, key=key, on_change=_turn_page, args=(key,))
 
 
-def next_steps(labels: Sequence[Label]) -> None:
-    """What the labels in view mean and what to do about them."""
+def next_steps(labels: Sequence[Label], profile: Profile) -> None:
+    """What the labels in view mean and what to do about them, as the profile reads answers."""
     with st.container(border=True, key="next-step"):
         safe.show(safe.text([safe.Piece("Next step", "strong")]))
         for label in labels:
             safe.show(
                 safe.text([safe.chip(label), safe.Piece(meaning(label), "muted")], role="line"),
-                safe.text([safe.Piece(next_step(label))], role="line"),
+                safe.text([safe.Piece(next_step(label, profile.template))], role="line"),
             )
 
 

@@ -131,6 +131,17 @@ def test_unreadable_lines_are_counted_beside_the_sentence(
     assert len(labels(app)) == 3
 
 
+def test_a_last_line_still_being_written_is_said_and_waits(
+    make_workspace: MakeWorkspace, open_app: Open
+) -> None:
+    folder = make_workspace()
+    with next(folder.rglob("*trace*.jsonl")).open("ab") as file:
+        file.write(b'{"q": "not fin')
+    app = open_app(folder)
+    assert len(labels(app)) == 3
+    assert "The last line (14 bytes) is not finished yet" in shown(app)
+
+
 def test_without_its_chunks_a_run_has_rows_but_no_labels_and_says_why(
     make_workspace: MakeWorkspace, open_app: Open
 ) -> None:
@@ -141,6 +152,9 @@ def test_without_its_chunks_a_run_has_rows_but_no_labels_and_says_why(
     assert "chunks.jsonl" in shown(app)
     assert labels(app) == ["no label"] * 3
     assert set(cards(app).values()) == {"0"}
+    assert all(
+        "3 questions without a label" in button.label for button in app.button if "card-" in button.key
+    )
 
 
 def test_a_stored_report_without_traces_opens_too(make_workspace: MakeWorkspace, open_app: Open) -> None:

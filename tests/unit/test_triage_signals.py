@@ -16,7 +16,7 @@ from core.traces.canonical import trace_from
 from core.triage.advice import SUSPICIONS, meaning, next_step, suspicion_text
 from core.triage.answers import other_refusal
 from core.triage.corpus import ChunkView, Corpus
-from core.triage.profile import profile_from
+from core.triage.profile import TEMPLATES, profile_from
 from core.triage.reflect import reflect
 from core.triage.suggest import add_facts, suggest_profile
 from core.triage.types import Profile, ReportRow
@@ -238,7 +238,7 @@ def test_profile_from_says_what_is_wrong(mapping: dict[str, Any]) -> None:
 def test_every_label_and_suspicion_has_its_sentence() -> None:
     for label in LABELS:
         assert meaning(label).endswith(".")
-        assert next_step(label).endswith(".")
+        assert all(next_step(label, template).endswith(".") for template in TEMPLATES)
     for code in SUSPICIONS:
         assert suspicion_text(code).endswith(".")
     assert "foreign_code" in suspicion_text("foreign_code")
