@@ -110,10 +110,9 @@ def index_ranges(
         workers, mp_context=get_context("spawn"), initializer=_start_worker, initargs=(source,)
     )
     try:
-        with pool:
-            pending = {pool.submit(_index_in_worker, cut) for cut in islice(cuts, 2 * workers)}
-            labeller()
-            yield from _as_finished(pool, pending, cuts)
+        pending = {pool.submit(_index_in_worker, cut) for cut in islice(cuts, 2 * workers)}
+        labeller()
+        yield from _as_finished(pool, pending, cuts)
     except BrokenProcessPool as error:
         raise StoreFault.of(
             "worker_died",
@@ -121,6 +120,8 @@ def index_ranges(
             where=source.file,
             remedy="run `proofspan index` with --workers 1",
         ) from error
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)  # its processes take a while to free their chunks
 
 
 def _index_here(source: Source, labeller: Labeller, cuts: Iterator[Range]) -> Iterator[Segment]:

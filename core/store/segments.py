@@ -10,7 +10,7 @@ from typing import BinaryIO
 _BLOCK = 1 << 20
 _SMALLEST, _LARGEST = 4 << 20, 128 << 20
 #: A file is cut into about this many segments, so that two processes finish together.
-_PIECES = 16
+_PIECES = 32
 
 
 @dataclass(frozen=True, slots=True)
