@@ -15,12 +15,12 @@ from pathlib import Path
 import platformdirs
 
 from core.errors import Problem, StoreFault
-from core.store.columns import ISSUE_SCHEMA, ROW_SCHEMA
+from core.store.columns import BATCH_ROWS, ISSUE_SCHEMA, LISTED, ROW_SCHEMA
 
-_COLUMNS = "\n".join(schema.to_string() for schema in (ROW_SCHEMA, ISSUE_SCHEMA))
+_FILES = repr((ROW_SCHEMA.to_string(), ISSUE_SCHEMA.to_string(), LISTED, BATCH_ROWS))
 #: Part of every path, made from the columns themselves: programs whose segments have other columns never
 #: read each other's files, so that an index of an older version is missing rather than broken.
-LAYOUT = f"index-{hashlib.sha256(_COLUMNS.encode()).hexdigest()[:8]}"
+LAYOUT = f"index-{hashlib.sha256(_FILES.encode()).hexdigest()[:8]}"
 
 _READ_ONLY = {errno.EROFS, errno.EACCES, errno.EPERM}
 _FULL = {errno.ENOSPC, errno.EDQUOT}

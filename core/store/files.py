@@ -1,8 +1,9 @@
 """The files of a segment: how they are written, and read by column or by row.
 
-A list reads a few columns of all rows, a page shows all columns of a few rows, and no one format does both
-quickly. So a segment has two files: Parquet with what is filtered, sorted, counted and searched by, and a
-rows file (Arrow, a thousand rows compressed together) with what is shown.
+A list reads a few columns of all rows, a page shows all columns of a few rows, a search reads all of one
+text: no one format does all three quickly. So a segment has two files: Parquet with what is filtered, sorted
+and counted by, and an Arrow file with every column, a thousand rows compressed together, for single rows and
+for texts.
 """
 
 from __future__ import annotations
@@ -17,11 +18,9 @@ import pyarrow as pa
 import pyarrow.ipc as ipc
 import pyarrow.parquet as pq
 
-from core.store.columns import REPEATING, SEARCHED_ONLY, SHOWN_ONLY, SHOWN_SCHEMA
+from core.store.columns import BATCH_ROWS, LISTED, REPEATING, ROW_SCHEMA, TEXTS
 from core.store.runfile import new_file, rows_name
 
-#: So many rows of a rows file are compressed together, and read together when one of them is wanted.
-_BATCH_ROWS = 1_024
 #: What reading raises where a file is gone or is not what was written.
 DAMAGE = (OSError, pa.ArrowException)
 #: Files that are read at the same time.
@@ -30,8 +29,8 @@ _READERS = 2
 
 def write_segment(folder: Path, name: str, table: pa.Table) -> None:
     """Write a segment's two files from a table of `ROW_SCHEMA`."""
-    _write_rows(folder, rows_name(name), table.drop_columns(SEARCHED_ONLY))
-    write_table(folder, name, table.drop_columns(SHOWN_ONLY))
+    _write_rows(folder, rows_name(name), table)
+    write_table(folder, name, table.select(LISTED))
 
 
 def write_table(folder: Path, name: str, table: pa.Table) -> None:
@@ -58,15 +57,15 @@ def read_lists_coded(folder: Path, segments: Sequence[str], column: str) -> pa.C
 
 def read_columns(folder: Path, segments: Sequence[str], columns: Sequence[str]) -> pa.Table:
     """Some columns of several segments, one under the other. FileNotFoundError where a file is gone."""
-    shown_only = [name for name in columns if name in SHOWN_ONLY]
+    texts = [name for name in columns if name in TEXTS]
 
     def read(segment: str) -> pa.Table:
-        table = read_table(folder / segment, [name for name in columns if name not in SHOWN_ONLY])
-        if shown_only:
-            with _rows_file(folder / rows_name(segment), shown_only) as file:
-                shown = file.read_all()
-            for name in shown_only:
-                table = table.append_column(name, shown.column(name))
+        table = read_table(folder / segment, [name for name in columns if name not in TEXTS])
+        if texts:
+            with _rows_file(folder / rows_name(segment), texts) as file:
+                found = file.read_all()
+            for name in texts:
+                table = table.append_column(name, found.column(name))
         return table.select(list(columns))
 
     with ThreadPoolExecutor(_READERS) as pool:
@@ -75,7 +74,7 @@ def read_columns(folder: Path, segments: Sequence[str], columns: Sequence[str]) 
 
 def read_rows(folder: Path, segment: str, places: np.ndarray, columns: Sequence[str]) -> pa.Table:
     """Rows of a segment by their places in it (from 0), in the order given. FileNotFoundError as above."""
-    batches, inside = np.divmod(places, _BATCH_ROWS)
+    batches, inside = np.divmod(places, BATCH_ROWS)
     with _rows_file(folder / rows_name(segment), columns) as file:
         wanted = np.unique(batches)
         found = [file.get_batch(int(batch)).take(pa.array(inside[batches == batch])) for batch in wanted]
@@ -89,7 +88,7 @@ def can_be_read(folder: Path, segments: Sequence[str]) -> bool:
     try:
         for segment in segments:
             pq.ParquetFile(folder / segment, memory_map=True).close()
-            with _rows_file(folder / rows_name(segment), SHOWN_ONLY):
+            with _rows_file(folder / rows_name(segment), TEXTS):
                 pass
     except DAMAGE:
         return False
@@ -98,10 +97,7 @@ def can_be_read(folder: Path, segments: Sequence[str]) -> bool:
 
 def merge_segments(folder: Path, names: Sequence[str], into: str) -> None:
     """Write the rows of several segments, in their order, as one."""
-    everything = [name for name in SHOWN_SCHEMA.names if name not in SHOWN_ONLY]
-    shown = read_columns(folder, names, [*everything, *SHOWN_ONLY]).select(SHOWN_SCHEMA.names)
-    _write_rows(folder, rows_name(into), shown)
-    merge_tables(folder, names, into)
+    write_segment(folder, into, read_columns(folder, names, ROW_SCHEMA.names))
 
 
 def merge_tables(folder: Path, names: Sequence[str], into: str) -> None:
@@ -114,13 +110,13 @@ def _write_rows(folder: Path, name: str, table: pa.Table) -> None:
     whole = table.unify_dictionaries().combine_chunks()  # batches are of equal length only within a chunk
     options = ipc.IpcWriteOptions(compression="lz4", use_threads=False)
     with new_file(folder, name) as part, ipc.new_file(str(part), table.schema, options=options) as file:
-        file.write_table(whole, max_chunksize=_BATCH_ROWS)
+        file.write_table(whole, max_chunksize=BATCH_ROWS)
 
 
 @contextmanager
 def _rows_file(path: Path, columns: Sequence[str]) -> Iterator[ipc.RecordBatchFileReader]:
     """A rows file of which only the named columns are read."""
-    fields = [SHOWN_SCHEMA.get_field_index(name) for name in columns]
+    fields = [ROW_SCHEMA.get_field_index(name) for name in columns]
     options = ipc.IpcReadOptions(included_fields=fields, use_threads=False)
     with pa.memory_map(str(path)) as source, ipc.open_file(source, options=options) as file:
         yield file

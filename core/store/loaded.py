@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from core.store.columns import ISSUE_SCHEMA, ROW_SCHEMA, SHOWN_SCHEMA
+from core.store.columns import ISSUE_SCHEMA, ROW_SCHEMA
 from core.store.files import read_columns, read_lists_coded, read_rows, read_table
 from core.store.runfile import RunFile
 
@@ -55,7 +55,9 @@ class LoadedRun:
         segments = [segment.name for segment in self.run_file.segments]
         if not segments:
             return []
-        docs = read_lists_coded(self.folder, segments, "docs").take(pa.array(rows))
+        docs = read_lists_coded(self.folder, segments, "docs")
+        if len(rows) < len(docs):
+            docs = docs.take(pa.array(rows))
         counted = pc.value_counts(pc.list_flatten(docs).combine_chunks())
         return list(
             zip(counted.field("values").to_pylist(), counted.field("counts").to_pylist(), strict=True)
@@ -70,14 +72,14 @@ class LoadedRun:
         return pd.DataFrame(found.to_pydict())
 
     def _is_unread(self, name: str) -> bool:
-        """Whether a row's file holds the column as it is, and it was not asked for as a whole yet."""
+        """Whether the segments hold the column as it is, and it was not asked for as a whole yet."""
         completed_late = name == "suspicions" and self.run_file.joined is not None
-        return name in SHOWN_SCHEMA.names and not completed_late and name not in self._columns
+        return name in ROW_SCHEMA.names and not completed_late and name not in self._columns
 
     def _rows_at(self, rows: np.ndarray, names: Sequence[str]) -> dict[str, pa.ChunkedArray]:
         """Columns of a few rows, without reading those columns for the whole run."""
         if not names or not len(rows):
-            return {name: pa.chunked_array([], SHOWN_SCHEMA.field(name).type) for name in names}
+            return {name: pa.chunked_array([], ROW_SCHEMA.field(name).type) for name in names}
         segments = self.run_file.segments
         ends = np.cumsum([segment.rows for segment in segments])
         places = np.searchsorted(ends, rows, side="right")

@@ -164,7 +164,7 @@ def test_a_row_is_the_same_from_its_segment_and_from_its_column(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Several segments of several batches each; first read row by row, then with whole columns."""
-    monkeypatch.setattr("core.store.files._BATCH_ROWS", 3)
+    monkeypatch.setattr("core.store.files.BATCH_ROWS", 3)
     monkeypatch.setattr("core.store.build.segment_bytes", lambda size: 2_000)
     manifest = write_workspace(tmp_path, {RUN: records(40)})
     store = built(manifest, tmp_path / "cache")
@@ -242,7 +242,7 @@ def test_rows_come_in_the_order_they_are_asked_for(places: list[int]) -> None:
         for at in range(100)
     ]
     table = row_table([index_row(trace, None, {}) for trace in traces])
-    with tempfile.TemporaryDirectory() as folder, patch("core.store.files._BATCH_ROWS", 7):
+    with tempfile.TemporaryDirectory() as folder, patch("core.store.files.BATCH_ROWS", 7):
         write_segment(Path(folder), "s.parquet", table)
         found = read_rows(Path(folder), "s.parquet", np.array(places, dtype=np.int64), ["q", "line"])
     assert found.to_pylist() == [{"q": f"question {place}", "line": place + 1} for place in places]
