@@ -31,12 +31,11 @@ def heading(view: ViewState, *, total: int, profile: Profile) -> None:
 def label_cards(counts: Mapping[Label, int], view: ViewState, *, unlabelled: int) -> None:
     """One card a label: its count among all, and a click that shows only it (several may be chosen)."""
     whole = sum(counts.values())
-    without = f"{words.counted(unlabelled, 'question')} without a label" if unlabelled and not whole else ""
     with st.container(key="cards"):
         for label in LABELS:
             count = counts.get(label, 0)
             st.button(
-                f"{badge(label)} **{count:,}** *{without or words.share_of(count, whole)}*",
+                f"{badge(label)} **{count:,}** *{words.share_of(count, whole, unlabelled=unlabelled)}*",
                 key=f"card-{label}",
                 type="primary" if label in view.filter.label else "secondary",
                 width="stretch",

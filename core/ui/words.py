@@ -107,10 +107,10 @@ def percent(share: float) -> str:
     return f"{rounded} %"
 
 
-def share_of(part: int, whole: int) -> str:
-    """`15 % of 41 · 7–28 %`: the share with its 95 % Wilson interval."""
+def share_of(part: int, whole: int, *, unlabelled: int = 0) -> str:
+    """`15 % of 41 · 7–28 %`: the share of the labelled questions with its 95 % Wilson interval."""
     if whole == 0:
-        return "of no questions"
+        return f"{counted(unlabelled, 'question')} without a label" if unlabelled else "of no questions"
     low, high = wilson(part, whole)
     return f"{percent(part / whole)} of {whole:,} · {round(100 * low)}–{round(100 * high)} %"
 
