@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import sys
 from collections.abc import Sequence
@@ -9,6 +10,7 @@ from dataclasses import dataclass
 
 import click
 
+from core.cli.streams import keep_writable, refuse_undecodable, written_out
 from core.errors import Fault
 
 #: command name → (module below `core.cli`, one line for the list)
@@ -33,6 +35,10 @@ class Started:
 
 class LazyGroup(click.Group):
     """Keeps `proofspan --help` quick: a command's module is imported when the command is looked up."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        refuse_undecodable(args, ctx)
+        return super().parse_args(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -60,9 +66,12 @@ def group() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Entry point; turns every `Fault` into its message on stderr and exit status 2."""
+    keep_writable()
     try:
-        group.main(args=arguments, prog_name="proofspan", obj=Started(alone=arguments is None))
+        with written_out():
+            group.main(args=arguments, prog_name="proofspan", obj=Started(alone=arguments is None))
     except Fault as fault:
-        for problem in fault.problems:
-            click.echo(f"error: {problem}", err=True)
+        with contextlib.suppress(OSError):  # nobody is there to read why
+            for problem in fault.problems:
+                click.echo(f"error: {problem}", err=True)
         sys.exit(2)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from contextlib import nullcontext
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any
 
 import click
 
+from core.cli.output import check_outputs, output_to, workspace_files
 from core.contracts.records import LABELS
-from core.errors import InputFault
 from core.manifest.load import load_manifest
 from core.services.exports import EXPORTS
 from core.services.workspace import chosen_run, profile_of_options, with_profile
@@ -21,8 +19,6 @@ from core.store.index import build_index
 from core.store.queries import Store
 from core.triage.gold import GOLD_STATES
 from core.triage.profile import TEMPLATES
-
-STDOUT = "-"
 
 _OPTIONS: tuple[Callable[[Callable[..., None]], Callable[..., None]], ...] = (
     click.option("--run", "run_id", help="The run; the latest when none is named."),
@@ -60,26 +56,13 @@ def command(kind: str, workspace: Path, output: str, cache_dir: Path | None, **a
     """
     profile = profile_of_options(asked.pop("template"), asked.pop("refusal"))
     manifest = with_profile(load_manifest(workspace), profile)
+    check_outputs([output], workspace_files(manifest))
     run_id = chosen_run(manifest, asked.pop("run_id")).run_id
     cache = cache_dir or default_cache_dir()
     build_index(manifest, runs=[run_id], cache_dir=cache)
     sort = Sort(asked.pop("sort"), asked.pop("desc"))
     store = Store(manifest, cache)
     pieces = EXPORTS[kind].pieces(store.rows(Filter(run=run_id, **asked), sort))
-    with _sink(output) as sink:
+    with output_to(output) as sink:
         for piece in pieces:
             sink.write(piece.encode("utf-8", "replace"))
-
-
-def _sink(output: str) -> Any:
-    if output == STDOUT:
-        return nullcontext(cast(IO[bytes], sys.stdout.buffer))
-    try:
-        return Path(output).open("wb")
-    except OSError as error:
-        raise InputFault.of(
-            "cannot_write",
-            f"the file cannot be written: {error.strerror}",
-            where=output,
-            remedy="name a file in a folder that exists and can be written",
-        ) from error

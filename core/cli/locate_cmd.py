@@ -10,7 +10,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from core.cli.output import write_bytes
+from core.cli.output import check_outputs, output_to
 from core.errors import InputFault, Problem
 from core.evidence.client import PdfPool
 from core.evidence.spanfile import Located, locate_spans, read_spans, to_json
@@ -23,10 +23,10 @@ STATUSES: tuple[Status, ...] = ("exact", "normalized", "fuzzy", "partial", "not_
 
 @click.command("locate")
 @click.argument("spans", type=click.Path(path_type=Path))
-@click.option("-o", "--output", "found", type=click.Path(path_type=Path), required=True, help="Found spans.")
+@click.option("-o", "--output", "found", required=True, help="The found spans to write; - for stdout.")
 @click.option("--root", type=click.Path(path_type=Path), help="Folder of the PDFs; default: the spans' own.")
 @click.option("--workers", type=click.IntRange(1, 32), default=2, show_default=True, help="PDF processes.")
-def command(spans: Path, found: Path, root: Path | None, workers: int) -> None:
+def command(spans: Path, found: str, root: Path | None, workers: int) -> None:
     """Place quotes on the pages of PDFs, in bulk.
 
     SPANS holds lines of {id, pdf, cited_page_idx, quote}, pages counted from 0, `pdf` relative to --root.
@@ -39,13 +39,15 @@ def command(spans: Path, found: Path, root: Path | None, workers: int) -> None:
     if not folder.is_dir():
         problem = Problem("missing_folder", "the folder does not exist", str(folder), "Name it with --root.")
         raise InputFault(problem)
+    check_outputs([found], [spans])
     lines = read_spans(spans, root=folder)
     with PdfPool(workers=workers, timeout_s=TIMEOUT_S) as pool, _progress() as progress:
         task = progress.add_task("locating", total=len(lines))
         located = locate_spans(
             lines, pool, workers=workers, on_done=lambda done, _: progress.update(task, completed=done)
         )
-    write_bytes(found, b"".join(map(to_json, located)))
+    with output_to(found) as output:
+        output.write(b"".join(map(to_json, located)))
     problems = [item for item in located if item.problem is not None]
     for item in problems:
         click.echo(f"error: {_located_problem(item, spans)}", err=True)

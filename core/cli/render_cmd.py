@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from core.cli.output import write_bytes
+from core.cli.output import check_outputs, output_to
 from core.errors import printable
 from core.evidence.client import PdfPool
 from core.evidence.highlight import with_highlights
@@ -19,18 +19,20 @@ from core.evidence.types import FoundSpan, PageInfo, SpanQuery
 @click.option("--page-idx", type=int, required=True, help="The page, counted from 0.")
 @click.option("--quote", help="Text to highlight on that page.")
 @click.option("--dpi", type=click.IntRange(10, 1200), default=110, show_default=True)
-@click.option("-o", "--output", "picture", type=click.Path(path_type=Path), required=True, help="The PNG.")
-def command(pdf: Path, page_idx: int, quote: str | None, dpi: int, picture: Path) -> None:
+@click.option("-o", "--output", "picture", required=True, help="The PNG to write; - for stdout.")
+def command(pdf: Path, page_idx: int, quote: str | None, dpi: int, picture: str) -> None:
     """Draw one page of PDF as a lossless PNG, with a quote highlighted where the page's own text agrees.
 
     Exit status: 0 drawn, the quote on it; 1 the quote is not on this page; 2 unusable input.
     """
+    check_outputs([picture], [pdf])
     with PdfPool(workers=1) as pool:
         image = pool.render(pdf, page_idx, dpi=dpi)
         found = pool.locate(pdf, SpanQuery(quote, page_idx)) if quote is not None else None
     is_here = found is not None and found.page_idx == page_idx
     png = with_highlights(image, found.rects) if found is not None and is_here else image.png
-    write_bytes(picture, png)
+    with output_to(picture) as output:
+        output.write(png)
     click.echo(f"{place_of(image.page)} · {image.width} × {image.height} pixels", err=True)
     if found is not None:
         click.echo(printable(_verdict(found)), err=True)

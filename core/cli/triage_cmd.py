@@ -12,13 +12,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import BinaryIO, NoReturn
+from typing import NoReturn
 
 import click
 import orjson
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColumn
 
+from core.cli.output import STDOUT, Output, check_outputs, output_to
 from core.contracts.records import LABELS, LineIssue, Trace
 from core.errors import InputFault, ManifestFault, Problem, printable
 from core.manifest.load import load_manifest
@@ -40,7 +41,6 @@ from core.triage.types import Profile, ReportRow
 PROGRESS_AFTER_SECONDS = 1.0
 #: So many line issues are printed; `--json` has them all.
 ISSUES_SHOWN = 20
-STDOUT = "-"
 #: A manifest may be named in place of its folder.
 MANIFEST_SUFFIXES = (".yaml", ".yml")
 
@@ -113,7 +113,7 @@ def command(
     else:
         raise click.UsageError("name the CHUNKS file after the TRACES, or a workspace alone")
     outputs = [name for name in (report, markdown) if name is not None]
-    _check_outputs(outputs, (sources.traces, sources.chunks))
+    check_outputs(outputs, (sources.traces, sources.chunks))
     if as_json and STDOUT in outputs:
         raise click.UsageError("--json prints its summary on stdout, so -o and --markdown need files")
     outcome = Outcome(sources.profile)
@@ -121,7 +121,7 @@ def command(
         unpacked = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="proofspan-")))
         corpus = _corpus(sources, unpacked, outcome)
         rows = _rows(sources, unpacked, corpus, outcome)
-        _write(rows, stack.enter_context(_output(report)), markdown, stack)
+        _write(rows, stack.enter_context(output_to(report)), markdown, stack)
     if as_json:
         click.echo(orjson.dumps(_summary(outcome), option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS))
     else:
@@ -155,29 +155,6 @@ def _of_workspace(workspace: Path, run_id: str | None, profile: Profile | None) 
 def _not_named(where: str, what: str, entry: str) -> NoReturn:
     message = f"the manifest names no {what}"
     raise ManifestFault.of("not_named", message, where=where, remedy=f"add `{entry}` there")
-
-
-def _check_outputs(names: list[str], inputs: tuple[Path, ...]) -> None:
-    """Nothing is written over an input, nor two outputs into one file; every folder must exist."""
-    problems = []
-    for name in names:
-        path = Path(name)
-        if name == STDOUT:
-            continue
-        if any(path.exists() and given.exists() and path.samefile(given) for given in inputs):
-            problems.append(
-                Problem("output_is_input", "this is an input", name, "name another file to write")
-            )
-        elif path.is_dir():
-            problems.append(Problem("output_is_folder", "this is a folder", name, "name a file in it"))
-        elif not path.parent.is_dir():
-            remedy = f"make it first: mkdir -p {path.parent}"
-            problems.append(Problem("no_folder", "its folder does not exist", name, remedy))
-    if len({name if name == STDOUT else Path(name).resolve() for name in names}) < len(names):
-        remedy = "give -o and --markdown a file each"
-        problems.append(Problem("same_output", "report and table would go into one file", names[0], remedy))
-    if problems:
-        raise InputFault(*problems)
 
 
 def _corpus(sources: Sources, unpacked: Path, outcome: Outcome) -> Corpus:
@@ -223,45 +200,15 @@ def _row(trace: Trace, corpus: Corpus, profile: Profile, *, is_repeat: bool) -> 
     )
 
 
-def _write(rows: Iterator[ReportRow], report: BinaryIO, markdown: str | None, stack: ExitStack) -> None:
+def _write(rows: Iterator[ReportRow], report: Output, markdown: str | None, stack: ExitStack) -> None:
     """Write report and table side by side, so that a run of any size passes through once."""
-    table = stack.enter_context(_output(markdown)) if markdown is not None else None
+    table = stack.enter_context(output_to(markdown)) if markdown is not None else None
     if table:
         table.write(table_head().encode())
     for row in rows:
         report.write(row_to_json(row) + b"\n")
         if table:
             table.write(markdown_row(row).encode())
-
-
-@contextmanager
-def _output(name: str) -> Iterator[BinaryIO]:
-    """The file to write, which appears under its name only when all of it is there; - is stdout."""
-    if name == STDOUT:
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
-        return
-    target = Path(name)
-    temporary: str | None = None
-    try:
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-        with os.fdopen(handle, "wb") as stream:
-            yield stream
-        Path(temporary).chmod(0o666 & ~_umask())
-        Path(temporary).replace(target)
-    except OSError as error:
-        reason = f"cannot be written: {error.strerror or error}"
-        remedy = "name a file in a folder that you may write to, with room on its disk"
-        raise InputFault.of("unwritable", reason, where=name, remedy=remedy) from error
-    finally:
-        if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
-
-
-def _umask() -> int:
-    current = os.umask(0)
-    os.umask(current)
-    return current
 
 
 @contextmanager

@@ -124,7 +124,10 @@ def test_a_file_without_spans_is_unusable(
 def test_an_output_that_cannot_be_written_is_said(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "spans.jsonl").write_text(line("a", "manual.pdf", 0, OIL))
     assert run("locate", folder / "spans.jsonl", "-o", folder / "no" / "found.jsonl") == 2
-    assert "can't be written" in capsys.readouterr().err
+    assert "its folder does not exist" in capsys.readouterr().err
+    for command in (["locate", folder / "spans.jsonl"], ["render", folder / "manual.pdf", "--page-idx", 0]):
+        assert run(*command, "-o", command[1]) == 2
+        assert "this is an input" in capsys.readouterr().err
 
 
 def test_a_page_is_drawn_with_its_quote(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Iterator
 from pathlib import Path
 
 import orjson
@@ -14,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.cli.export_cmd import command
+from core.errors import InputFault, StoreFault
 from core.services.exports import COLUMNS, EXPORTS, csv_pieces, jsonl_pieces, markdown_pieces
 from tests.unit.store_workspace import trace, write_workspace
 
@@ -118,3 +120,28 @@ def test_the_command_reads_with_another_profile(workspace: Path, tmp_path: Path)
 @pytest.mark.parametrize("kind", list(EXPORTS))
 def test_the_same_list_gives_the_same_bytes(kind: str, workspace: Path, tmp_path: Path) -> None:
     assert export(workspace, tmp_path, kind) == export(workspace, tmp_path, kind)
+
+
+def test_a_run_that_cannot_be_read_leaves_the_earlier_export(
+    workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    export(workspace, tmp_path, "csv")
+    before = (tmp_path / "out.csv").read_bytes()
+
+    def torn(*_: object) -> Iterator[pd.DataFrame]:
+        yield frame()
+        raise StoreFault.of("damaged", "the index is damaged")
+
+    monkeypatch.setattr("core.store.queries.Store.rows", torn)
+    with pytest.raises(StoreFault):
+        export(workspace, tmp_path, "csv")
+    assert (tmp_path / "out.csv").read_bytes() == before
+    assert [path.name for path in tmp_path.glob("*.part")] == []
+
+
+@pytest.mark.parametrize("name", ["pipeline_manifest.yaml", "runs/R1.jsonl", "chunks.jsonl"])
+def test_an_export_is_never_written_over_the_workspace(workspace: Path, tmp_path: Path, name: str) -> None:
+    before = (workspace / name).read_bytes()
+    with pytest.raises(InputFault, match="this is an input"):
+        export(workspace, tmp_path, "csv", "-o", str(workspace / name))
+    assert (workspace / name).read_bytes() == before

@@ -216,16 +216,6 @@ def test_a_link_in_place_of_the_report_is_replaced_not_followed(folder: Path) ->
     assert (folder / "elsewhere").read_text(encoding="utf-8") == "kept"
 
 
-def test_what_cannot_be_written_is_a_message(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(_row: object) -> bytes:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("core.cli.triage_cmd.row_to_json", full)
-    problem = fault(triage(folder)).problems[0]
-    assert (problem.code, "No space left" in problem.message) == ("unwritable", True)
-    assert sorted(path.name for path in folder.iterdir()) == ["chunks.json", "trace.jsonl"]
-
-
 def test_json_and_a_report_on_stdout_exclude_each_other(folder: Path) -> None:
     assert triage(folder, "-o", "-", "--json").exit_code == 2
 
