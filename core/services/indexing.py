@@ -60,7 +60,7 @@ class IndexJob:
 
     def __init__(self, command: Sequence[str]) -> None:
         self.progress: JobProgress | None = None
-        self._started = time.monotonic()
+        self._ended: float | None = None
         self._said: deque[str] = deque(maxlen=LAST_LINES)
         self._process = subprocess.Popen(
             list(command), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
@@ -76,8 +76,8 @@ class IndexJob:
     @property
     def is_outdated(self) -> bool:
         """Whether it ended well, and long enough ago that asking for it means new work."""
-        age = time.monotonic() - self._started
-        return not self.is_running and self.failure is None and age > REST_SECONDS
+        rested = self._ended is not None and time.monotonic() - self._ended > REST_SECONDS
+        return rested and not self.is_running and self.failure is None
 
     @property
     def failure(self) -> str | None:
@@ -95,14 +95,13 @@ class IndexJob:
 
     def _follow(self) -> None:
         """Takes progress from the process's JSON lines and keeps what it says to people."""
-        if self._process.stdout is None:
-            return
-        for line in self._process.stdout:
+        for line in self._process.stdout or ():
             try:
                 step = orjson.loads(line)
                 self.progress = JobProgress(step["run_id"], step["done"], step["total"], step["rows"])
             except (orjson.JSONDecodeError, KeyError, TypeError):
                 self._said.append(line.decode("utf-8", "replace").rstrip()[:MAX_LINE])
+        self._ended = time.monotonic()
 
 
 class IndexJobs:

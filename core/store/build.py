@@ -10,16 +10,31 @@ from itertools import chain
 from pathlib import Path
 
 from core.contracts.records import LineIssue
-from core.errors import Fault, Problem
+from core.errors import Fault, InputFault, Problem
 from core.manifest.types import Manifest, Run
 from core.store.columns import issue_from, issue_table
-from core.store.files import can_be_read, merge_segments, merge_tables, read_table, write_table
+from core.store.files import (
+    DamagedError,
+    can_be_read,
+    merge_segments,
+    merge_tables,
+    read_table,
+    write_table,
+)
 from core.store.joins import join_run
-from core.store.labelling import Inputs, Labeller, labeller_for
+from core.store.labelling import Inputs, Labeller, find_inputs, labeller_for
 from core.store.plan import Plan, make_plan
-from core.store.prints import Print, take_print
+from core.store.prints import GROWN, Print, Seen, change_since, see, take_print
 from core.store.reported import report_segment
-from core.store.runfile import RunFile, Segment, added_facts, issues_name, whole_run_file, write_run_file
+from core.store.runfile import (
+    RunFile,
+    Segment,
+    added_facts,
+    issues_name,
+    remove_folder,
+    whole_run_file,
+    write_run_file,
+)
 from core.store.scan import Source, collector_paused, index_ranges
 from core.store.segments import Range, cut, segment_bytes
 from core.store.types import OnProgress, Progress, RunReport
@@ -32,21 +47,24 @@ WORTH_A_WORKER = 64 << 20
 MOST_WORKERS = 4
 #: More small segments than this at the end are merged into one.
 MANY_TAILS = 8
+#: A file that was replaced while it was read is read again, this often in all.
+ATTEMPTS = 3
 #: So many line issues are in a report; all are in the index.
 ISSUES_REPORTED = 100
 
 
 class SharedLabeller:
-    """Chunks and gold are read once for all runs of a workspace, and only if there is a line to label."""
+    """Chunks and gold are read once for all runs of a workspace, as long as they stay what they were."""
 
     def __init__(self, profile: Profile) -> None:
         self.profile = profile
+        self._key = ""
         self._made: tuple[Labeller, tuple[Problem, ...]] | None = None
 
     def get(self, inputs: Inputs) -> tuple[Labeller, tuple[Problem, ...]]:
         """As `labeller_for`."""
-        if self._made is None:
-            self._made = labeller_for(inputs)
+        if self._made is None or self._key != inputs.key:
+            self._key, self._made = inputs.key, labeller_for(inputs)
         return self._made
 
 
@@ -63,18 +81,50 @@ class Builder:
     on_progress: OnProgress | None
 
     def refresh(self) -> RunReport:
-        """Makes the index what the run's files are now, and says what was done."""
+        """Makes the index what the run's files are now, and says what was done.
+
+        InputFault where they are replaced again and again while they are read.
+        """
         earlier = whole_run_file(self.folder)
+        for _ in range(ATTEMPTS):
+            try:
+                if report := self._refreshed(earlier):
+                    return report
+            except DamagedError:
+                earlier = None
+        raise InputFault.of(
+            "file_changing",
+            "the files of this run are replaced while they are read",
+            where=f"runs[{self.run.run_id}]",
+            remedy="Index it when they are complete; a file that only grows may be read at any time.",
+        )
+
+    def _refreshed(self, earlier: RunFile | None) -> RunReport | None:
+        """One attempt from what is left of an earlier index; None where files changed under its hands."""
+        if earlier and not can_be_read(self.folder, [segment.name for segment in earlier.segments]):
+            earlier = None
         plan = make_plan(self.manifest, self.run, self.labellers.profile, earlier, cache_dir=self.cache_dir)
         if plan.state == "fresh" and earlier is not None:
             return self._report(plan, earlier, lines_read=0)
         kept = earlier.segments if earlier and plan.keep else ()
-        if not can_be_read(self.folder, [segment.name for segment in kept]):
-            kept = ()
+        seen = see(plan.source.path)
         built = self._build(plan, kept)
+        if not self._still_holds(plan, built, seen, earlier if kept else None):
+            return None
         write_run_file(self.folder, built)
+        report = self._report(plan, built, lines_read=built.lines - sum(each.lines for each in kept))
         self._remove_unused(built)
-        return self._report(plan, built, lines_read=built.lines - sum(segment.lines for segment in kept))
+        return report
+
+    def _still_holds(self, plan: Plan, built: RunFile, seen: Seen | None, kept: RunFile | None) -> bool:
+        """Whether all that was read is still what the plan was made for; the trace file may have grown."""
+        path = plan.source.path
+        if find_inputs(self.manifest, plan.inputs.profile, built).key != plan.inputs.key:
+            return False
+        if path is None or seen is None:
+            return path is None
+        earlier = kept.source if kept else None
+        return seen.is_prefix_of(path) and (earlier is None or change_since(path, earlier) in GROWN)
 
     def _build(self, plan: Plan, kept: tuple[Segment, ...]) -> RunFile:
         if plan.source.from_report:
@@ -250,4 +300,5 @@ class Builder:
         wanted = built.files() | {"lock"}
         for path in self.folder.iterdir():
             if path.name not in wanted:
+                remove_folder(path)
                 path.unlink(missing_ok=True)

@@ -12,7 +12,6 @@ from threading import Timer
 
 import duckdb
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 
 from core.errors import StoreFault
@@ -43,11 +42,6 @@ class Database:
         self._connection.execute("SET enable_external_access = false")
         self._connection.execute("SET lock_configuration = true")
         self._time_limit = time_limit
-
-    def frame(self, sql: str, params: Params, tables: Tables) -> pd.DataFrame:
-        """The result of a query over the given tables as a DataFrame. StoreFault where it fails."""
-        with self._running(sql, params, tables) as cursor:
-            return cursor.df()
 
     def column(self, sql: str, params: Params, tables: Tables) -> np.ndarray:
         """The only column of a result as a numpy array."""

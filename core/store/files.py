@@ -21,10 +21,26 @@ import pyarrow.parquet as pq
 from core.store.columns import BATCH_ROWS, LISTED, REPEATING, ROW_SCHEMA, TEXTS
 from core.store.runfile import new_file, rows_name
 
-#: What reading raises where a file is gone or is not what was written.
-DAMAGE = (OSError, pa.ArrowException)
 #: Files that are read at the same time.
 _READERS = 2
+
+
+class DamagedError(Exception):
+    """A file of the index is gone, or is not what was written."""
+
+
+@contextmanager
+def _reading() -> Iterator[None]:
+    try:
+        yield
+    except (OSError, ValueError, LookupError, SystemError, pa.ArrowException) as error:
+        raise DamagedError(str(error)) from error
+
+
+def _sound(table: pa.Table) -> pa.Table:
+    """The table, if its parts fit together: a wrong offset would end the process that follows it."""
+    table.validate(full=True)
+    return table
 
 
 def write_segment(folder: Path, name: str, table: pa.Table) -> None:
@@ -36,34 +52,46 @@ def write_segment(folder: Path, name: str, table: pa.Table) -> None:
 def write_table(folder: Path, name: str, table: pa.Table) -> None:
     """Write a table as Parquet so that it appears whole or not at all."""
     with new_file(folder, name) as part:
-        pq.write_table(table, part, compression="zstd", use_dictionary=REPEATING, write_statistics=False)
+        pq.write_table(
+            table,
+            part,
+            compression="zstd",
+            use_dictionary=REPEATING,
+            write_statistics=False,
+            write_page_checksum=True,
+        )
 
 
+@_reading()
 def read_table(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
     """A Parquet file's table, or some columns of it. (pyarrow's own would import pandas for a second.)"""
-    with pq.ParquetFile(path, memory_map=True) as file:
-        return file.read(columns=None if columns is None else list(columns), use_threads=False)
+    with pq.ParquetFile(path, memory_map=True, page_checksum_verification=True) as file:
+        return _sound(file.read(columns=None if columns is None else list(columns), use_threads=False))
 
 
+@_reading()
 def read_lists_coded(folder: Path, segments: Sequence[str], column: str) -> pa.ChunkedArray:
     """A column of lists, its texts as codes of one dictionary: a third of the memory, and quick to count."""
     tables = []
     for segment in segments:
         path, element = folder / segment, f"{column}.list.element"
-        with pq.ParquetFile(path, memory_map=True, read_dictionary=[element]) as file:
-            tables.append(file.read(columns=[column], use_threads=False))
+        with pq.ParquetFile(
+            path, memory_map=True, read_dictionary=[element], page_checksum_verification=True
+        ) as file:
+            tables.append(_sound(file.read(columns=[column], use_threads=False)))
     return pa.concat_tables(tables).unify_dictionaries().column(column)
 
 
+@_reading()
 def read_columns(folder: Path, segments: Sequence[str], columns: Sequence[str]) -> pa.Table:
-    """Some columns of several segments, one under the other. FileNotFoundError where a file is gone."""
+    """Some columns of several segments, one under the other. DamagedError where that is not possible."""
     texts = [name for name in columns if name in TEXTS]
 
     def read(segment: str) -> pa.Table:
         table = read_table(folder / segment, [name for name in columns if name not in TEXTS])
         if texts:
             with _rows_file(folder / rows_name(segment), texts) as file:
-                found = file.read_all()
+                found = _sound(file.read_all())
             for name in texts:
                 table = table.append_column(name, found.column(name))
         return table.select(list(columns))
@@ -72,12 +100,16 @@ def read_columns(folder: Path, segments: Sequence[str], columns: Sequence[str]) 
         return pa.concat_tables(list(pool.map(read, segments)))
 
 
+@_reading()
 def read_rows(folder: Path, segment: str, places: np.ndarray, columns: Sequence[str]) -> pa.Table:
-    """Rows of a segment by their places in it (from 0), in the order given. FileNotFoundError as above."""
+    """Rows of a segment by their places in it (from 0), in the order given. DamagedError as above."""
     batches, inside = np.divmod(places, BATCH_ROWS)
     with _rows_file(folder / rows_name(segment), columns) as file:
-        wanted = np.unique(batches)
-        found = [file.get_batch(int(batch)).take(pa.array(inside[batches == batch])) for batch in wanted]
+        found = []
+        for batch in np.unique(batches):
+            read = file.get_batch(int(batch))
+            read.validate(full=True)
+            found.append(read.take(pa.array(inside[batches == batch])))
         by_batch = pa.Table.from_batches(found, file.schema)
     as_given = np.argsort(np.argsort(batches, kind="stable"))
     return by_batch.take(pa.array(as_given)).select(list(columns))
@@ -86,11 +118,12 @@ def read_rows(folder: Path, segment: str, places: np.ndarray, columns: Sequence[
 def can_be_read(folder: Path, segments: Sequence[str]) -> bool:
     """Whether the files of all segments are there and open; their contents are not read."""
     try:
-        for segment in segments:
-            pq.ParquetFile(folder / segment, memory_map=True).close()
-            with _rows_file(folder / rows_name(segment), TEXTS):
-                pass
-    except DAMAGE:
+        with _reading():
+            for segment in segments:
+                pq.ParquetFile(folder / segment, memory_map=True).close()
+                with _rows_file(folder / rows_name(segment), TEXTS):
+                    pass
+    except DamagedError:
         return False
     return True
 

@@ -1,4 +1,4 @@
-"""Building and refreshing the index: trace files in, Parquet segments and one small file a run out."""
+"""Building and refreshing the index: trace files in, segments and one small file a run out."""
 
 from __future__ import annotations
 

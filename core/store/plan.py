@@ -49,7 +49,7 @@ class Plan:
 def make_plan(
     manifest: Manifest, run: Run, profile: Profile, earlier: RunFile | None, *, cache_dir: Path
 ) -> Plan:
-    """Compares a run's files with its index. Reads no more of them than their two ends."""
+    """Compares a run's files with its index by their two ends, the gold file whole; unpacks packed ones."""
     inputs = find_inputs(manifest, profile, earlier)
     source = find_source(manifest, run, cache_dir=cache_dir)
     report, report_problems = _find(manifest, run.report) if not source.from_report else (None, ())
@@ -100,6 +100,8 @@ def _compare(
         return "stale", "the chunks, the gold questions, the triage profile or the rules changed", False
     if (earlier.source is None) != (source.path is None):
         return "stale", "the trace file appeared or disappeared", False
+    if earlier.file != source.file:
+        return "stale", "the trace file goes by another name", False
     if source.path is not None and earlier.source is not None:
         change = change_since(source.path, earlier.source)
         if change == "grown" and not source.is_final:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -11,6 +12,8 @@ from typing import Literal
 END_BYTES = 64 * 1024
 
 Change = Literal["same", "grown", "shrunk", "changed"]
+#: What may happen to a file whose beginning was read.
+GROWN: tuple[Change, ...] = ("same", "grown")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +38,7 @@ def take_print(
     `size` and `mtime_ns` are those from before reading: a file written meanwhile is then seen to have grown.
     """
     with path.open("rb") as file:
-        status = path.stat()
+        status = os.fstat(file.fileno())
         upto = status.st_size if indexed is None else indexed
         head = hashlib.sha256(file.read(min(END_BYTES, upto))).hexdigest()
         file.seek(max(0, upto - END_BYTES))
@@ -67,6 +70,34 @@ def change_since(path: Path, earlier: Print) -> Change:
     if status.st_size < earlier.size:
         return "shrunk"
     return "same" if status.st_mtime_ns == earlier.mtime_ns else "changed"
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A file before it is read: which one it is, and its print."""
+
+    inode: tuple[int, int]
+    print: Print
+
+    def is_prefix_of(self, path: Path) -> bool:
+        """Whether the same file lies there still, and if it changed, then by growing."""
+        try:
+            return _inode(path) == self.inode and change_since(path, self.print) in GROWN
+        except FileNotFoundError:
+            return False
+
+
+def see(path: Path | None) -> Seen | None:
+    """The file as it is now; None where there is none."""
+    try:
+        return None if path is None else Seen(_inode(path), take_print(path))
+    except FileNotFoundError:
+        return None
+
+
+def _inode(path: Path) -> tuple[int, int]:
+    status = path.stat()
+    return status.st_dev, status.st_ino
 
 
 def sha256_of(path: Path) -> str:

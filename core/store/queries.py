@@ -19,7 +19,7 @@ from core.contracts.records import LABELS, Label, SourceLine, TraceKey
 from core.errors import StoreFault
 from core.manifest.types import Manifest
 from core.store.database import Database
-from core.store.files import DAMAGE
+from core.store.files import DamagedError
 from core.store.filters import GOLD_STATE, HEADLINE, Filter, Sort
 from core.store.index import index_folder
 from core.store.loaded import ALL_COLUMNS, LoadedRun
@@ -42,8 +42,10 @@ PAGE_COLUMNS = (
 #: The columns of an export and of a single row.
 FULL_COLUMNS = tuple(name for name in ALL_COLUMNS if name not in {"row", "q_folded", "answer_folded"})
 
-#: Rows of an export that are in memory at once.
+#: Rows of an export that become a piece together; of a longer list the run's columns are in memory.
 EXPORT_ROWS = 5_000
+#: So many runs are kept in memory.
+KEPT_RUNS = 8
 #: So many orders of lists are remembered for stepping from question to question.
 KEPT_ORDERS = 16
 
@@ -112,8 +114,12 @@ class Store:
 
     def rows(self, shown: Filter, sort: Sort) -> Iterator[pd.DataFrame]:
         """The whole list in pieces, with every column, for an export."""
-        run = self._with_run(shown.run, lambda run: run)
-        order = self._order(run, shown, sort)
+
+        def read(run: LoadedRun) -> tuple[LoadedRun, np.ndarray]:
+            run.table(FULL_COLUMNS)  # an index that is replaced meanwhile changes nothing any more
+            return run, self._order(run, shown, sort)
+
+        run, order = self._with_run(shown.run, read)
         for start in range(0, len(order), EXPORT_ROWS):
             yield self._frame(run, shown.run, order[start : start + EXPORT_ROWS], FULL_COLUMNS)
 
@@ -215,7 +221,7 @@ class Store:
         for _ in range(3):
             try:
                 return read(self._loaded(run))
-            except DAMAGE:
+            except DamagedError:
                 with self._lock:
                     self._runs.pop(run, None)
         raise StoreFault.of(
@@ -242,6 +248,8 @@ class Store:
                 )
             loaded = LoadedRun(folder, run_file)
             self._runs[run] = (stamp, loaded)
+            while len(self._runs) > KEPT_RUNS:
+                del self._runs[next(iter(self._runs))]
             for key in [key for key in self._orders if key[0].folder == folder]:
                 del self._orders[key]
             return loaded

@@ -7,6 +7,7 @@ name of its own. Whoever reads it sees an index that is complete.
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -121,14 +122,7 @@ def read_run_file(folder: Path) -> RunFile | None:
     try:
         data = orjson.loads((folder / RUN_FILE).read_bytes())
         return _run_file(data)
-    except (
-        FileNotFoundError,
-        NotADirectoryError,
-        orjson.JSONDecodeError,
-        KeyError,
-        TypeError,
-        AttributeError,
-    ):
+    except (OSError, orjson.JSONDecodeError, KeyError, TypeError, AttributeError):
         return None
 
 
@@ -152,15 +146,25 @@ def write_run_file(folder: Path, run: RunFile) -> None:
 
 @contextmanager
 def new_file(folder: Path, name: str) -> Iterator[Path]:
-    """A temporary path beside `folder/name` that becomes it when the block ends well, else disappears."""
+    """A temporary path beside `folder/name` that becomes it when the block ends well, else disappears.
+
+    A folder in that place, which nobody of ours put there, makes way.
+    """
     handle, temporary = tempfile.mkstemp(dir=folder, prefix=".part-")
     os.close(handle)
     part = Path(temporary)
     try:
         yield part
+        remove_folder(folder / name)
         part.replace(folder / name)
     finally:
         part.unlink(missing_ok=True)
+
+
+def remove_folder(path: Path) -> None:
+    """Removes a folder with what is in it, where there is one."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
 
 
 def _run_file(data: dict[str, Any]) -> RunFile:

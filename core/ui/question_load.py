@@ -52,7 +52,7 @@ def question(opened: session.Opened, key: TraceKey, source: SourceLine, *, is_la
         row = _stored_row(opened, source)
         stored = stored_question(row, run_id=key.run_id, chunks=chunks, gold=gold, profile=opened.profile)
         return Loaded(stored, chunks, tuple(problems))
-    trace = read_trace_at(_plain(opened, opened.run.traces), source, run_id=key.run_id)
+    trace = read_trace_at(_plain(opened, opened.run.traces), source, run_id=key.run_id, q_id=key.q_id)
     with session.corpus(opened) if chunks and is_labelled else nullcontext() as corpus:
         view = load_question(trace, chunks=chunks, gold=gold, corpus=corpus, profile=opened.profile)
     return Loaded(view, chunks, tuple(problems))

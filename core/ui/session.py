@@ -216,7 +216,8 @@ def fingerprint(path: Path) -> str:
 def _identity(opened: Opened) -> tuple[str, str, str]:
     """What the index of a workspace depends on besides its files: the manifest as it is, and the profile."""
     file = opened.manifest.file or opened.manifest.folder / MANIFEST_NAME
-    return str(opened.manifest.folder), fingerprint(file), opened.profile.describe()
+    profile = opened.profile
+    return str(opened.manifest.folder), fingerprint(file), repr((profile.template, profile.refusal))
 
 
 def _index_command(opened: Opened, runs: list[str], cache: Path) -> list[str]:

@@ -10,7 +10,9 @@ import orjson
 import pytest
 
 from core.manifest.types import Manifest
+from core.store.files import DamagedError
 from core.store.index import build_index, index_folder, index_state
+from core.store.queries import Store
 from core.store.runfile import read_run_file
 from tests.unit.store_workspace import (
     RUN,
@@ -146,7 +148,7 @@ def test_a_reader_goes_on_while_the_index_is_replaced(tmp_path: Path, cache: Pat
     build_index(manifest, cache_dir=cache)
     assert store.total(RUN) == 2
     assert store._loaded(RUN) is not old
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(DamagedError):
         old.table(["latency_ms"])  # never a column of another state beside the old ones
 
 
@@ -233,3 +235,18 @@ def test_a_changed_profile_has_an_index_of_its_own(tmp_path: Path, cache: Path) 
     assert built(other, cache).run_facts(RUN).suggestion is None
     assert [row["label"] for row in table_of(other, RUN, cache)] == ["ok"]
     assert index_state(manifest, RUN, cache).state == "fresh"
+
+
+def test_a_trace_file_under_another_name_is_indexed_under_it(tmp_path: Path, cache: Path) -> None:
+    manifest = write_workspace(tmp_path, {RUN: [trace("Q1"), b"no json"]})
+    build_index(manifest, cache_dir=cache)
+    (tmp_path / "runs" / f"{RUN}.jsonl").rename(tmp_path / "moved.jsonl")
+    named = manifest_of(
+        tmp_path,
+        chunks={"path": "chunks.jsonl"},
+        runs=[{"run_id": RUN, "traces": {"path": "moved.jsonl"}}],
+    )
+    build_index(named, cache_dir=cache)
+    store = Store(named, cache)
+    assert store.run_facts(RUN).file == "moved.jsonl"
+    assert set(store.line_issues(RUN)["file"]) == {"moved.jsonl"}

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import errno
 import os
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from core.errors import StoreFault
+from core.errors import InputFault, StoreFault
 from core.store import build, scan
 from core.store.cache import writable_cache_dir
+from core.store.filters import Filter, Sort
 from core.store.index import build_index, index_state
 from core.store.queries import Store
 from tests.unit.store_workspace import (
@@ -209,3 +213,175 @@ def test_a_cache_folder_that_is_a_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(StoreFault) as fault:
         build_index(manifest, cache_dir=tmp_path / "taken")
     assert fault.value.problems[0].code == "cache_not_a_folder"
+
+
+@pytest.mark.parametrize("way", ["renamed over", "rewritten"])
+def test_a_file_that_is_replaced_while_it_is_read_is_read_again(
+    tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    """A longer file takes the place of the first one once its first segment is read."""
+    manifest = write_workspace(tmp_path, {RUN: [trace(f"OLD{number}") for number in range(40)]})
+    path = tmp_path / "runs" / f"{RUN}.jsonl"
+    records = [trace(f"NEW{number}") for number in range(60)]
+    monkeypatch.setattr(build, "segment_bytes", lambda size: 2_000)
+    written = scan._written
+
+    def replacing(*given: Any) -> Any:
+        if not (tmp_path / "done").exists():
+            new = path if way == "rewritten" else tmp_path / "new"
+            new.write_bytes(lines(records))
+            new.replace(path)
+            (tmp_path / "done").touch()
+        return written(*given)
+
+    monkeypatch.setattr(scan, "_written", replacing)
+    build_index(manifest, cache_dir=cache)
+    assert q_ids(manifest, cache) == [record["q_id"] for record in records]
+    assert index_state(manifest, RUN, cache).state == "fresh"
+
+
+def test_a_file_that_is_replaced_every_time_is_said_to_be_changing(
+    tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    manifest = write_workspace(tmp_path, {RUN: [trace("Q0")]})
+    path = tmp_path / "runs" / f"{RUN}.jsonl"
+    written = scan._written
+
+    def replacing(*given: Any) -> Any:
+        (tmp_path / "new").write_bytes(path.read_bytes())
+        (tmp_path / "new").replace(path)
+        return written(*given)
+
+    monkeypatch.setattr(scan, "_written", replacing)
+    with pytest.raises(InputFault, match="replaced while they are read"):
+        build_index(manifest, cache_dir=cache)
+    assert index_state(manifest, RUN, cache).state == "missing"
+
+
+def test_chunks_that_change_between_two_runs_label_both_anew(
+    tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    manifest = write_workspace(tmp_path, {RUN: [trace("Q1")], "R2": [trace("Q1")]})
+    written = scan._written
+
+    def changing(*given: Any) -> Any:
+        (tmp_path / "chunks.jsonl").write_bytes(lines([{"id": "c1", "text": "Wholly unrelated words."}]))
+        return written(*given)
+
+    monkeypatch.setattr(scan, "_written", changing)
+    build_index(manifest, cache_dir=cache)
+    labels = [row["label"] for run in (RUN, "R2") for row in table_of(manifest, run, cache)]
+    assert labels == ["retrieval_drift", "retrieval_drift"]
+
+
+@pytest.mark.parametrize("kind", ["*.parquet", "*.arrow"])
+@pytest.mark.parametrize("grown", [False, True])
+def test_half_a_segment_is_noticed_by_the_command_and_mended(
+    tmp_path: Path, cache: Path, kind: str, grown: bool
+) -> None:
+    manifest = write_workspace(tmp_path, {RUN: [trace(f"Q{number}") for number in range(50)]})
+    build_index(manifest, cache_dir=cache)
+    (segment,) = cache.rglob(kind)
+    whole = segment.read_bytes()
+    segment.write_bytes(whole[: len(whole) // 2])
+    if grown:
+        append(manifest, lines([trace("Q50")]))
+    build_index(manifest, cache_dir=cache)
+    assert len(Store(manifest, cache).page(Filter(RUN), Sort(), limit=99, offset=0)) == 50 + grown
+
+
+def test_half_a_file_of_line_issues_is_mended(tmp_path: Path, cache: Path) -> None:
+    manifest = write_workspace(tmp_path, {RUN: [trace("Q1"), b"no json"]})
+    build_index(manifest, cache_dir=cache)
+    (issues,) = cache.rglob("*.issues.parquet")
+    issues.write_bytes(issues.read_bytes()[:99])
+    (run,) = build_index(manifest, cache_dir=cache).runs
+    assert [issue.code for issue in run.issues] == ["not_json"]
+    assert len(Store(manifest, cache).line_issues(RUN)) == 1
+
+
+@pytest.mark.parametrize("name", ["run.json", "*.parquet"])
+def test_a_folder_in_the_place_of_a_file_makes_way(tmp_path: Path, cache: Path, name: str) -> None:
+    manifest = write_workspace(tmp_path, {RUN: [trace("Q1")]})
+    build_index(manifest, cache_dir=cache)
+    (file,) = cache.rglob(name)
+    file.unlink()
+    (file / "inside").mkdir(parents=True)
+    build_index(manifest, cache_dir=cache)
+    assert q_ids(manifest, cache) == ["Q1"]
+
+
+@pytest.mark.parametrize("kind", ["*.parquet", "*.arrow"])
+def test_no_flipped_bit_ends_the_process(tmp_path: Path, cache: Path, kind: str) -> None:
+    """What a process reads of a damaged file may be wrong, or refused; it never kills it."""
+    manifest = write_workspace(tmp_path, {RUN: [trace(f"Q{number}") for number in range(300)]})
+    build_index(manifest, cache_dir=cache)
+    (segment,) = cache.rglob(kind)
+    whole = segment.read_bytes()
+    asks = f"""
+import random, sys
+from pathlib import Path
+from core.errors import InputFault, StoreFault
+from core.manifest.load import load_manifest
+from core.store.filters import Filter, Sort
+from core.store.filters import Filter, Sort
+from core.store.queries import Store
+segment, random = Path({str(segment)!r}), random.Random(7)
+whole = segment.read_bytes()
+for _ in range(60):
+    place = random.randrange(len(whole))
+    segment.write_bytes(whole[:place] + bytes([whole[place] ^ 1 << random.randrange(8)]) + whole[place + 1:])
+    store = Store(load_manifest(Path({str(tmp_path)!r})), Path({str(cache)!r}))
+    for shown in (Filter("R1"), Filter("R1", text="oil"), Filter("R1", doc=("manual",))):
+        try:
+            store.page(shown, Sort(), limit=50, offset=100)
+            store.options("R1")
+        except StoreFault:
+            pass
+"""
+    done = subprocess.run([sys.executable, "-c", asks], capture_output=True, text=True, check=False)
+    segment.write_bytes(whole)
+    assert done.returncode == 0, done.stderr[-2_000:]
+
+
+def test_workers_end_with_the_process_that_started_them(tmp_path: Path) -> None:
+    """A process that is killed can tell its workers nothing."""
+    asks = """
+import sys, time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from core.store.labelling import Inputs
+from core.store.gold import NO_GOLD_FILE
+from core.store.scan import Source, _start_worker
+from core.triage.types import Profile
+from pathlib import Path
+import os
+if __name__ == "__main__":
+    inputs = Inputs(Profile(), None, "", None, None, NO_GOLD_FILE)
+    source = Source(Path("t"), "t", "R1", Path("."), "p", inputs)
+    spawn = get_context("spawn")
+    pool = ProcessPoolExecutor(1, mp_context=spawn, initializer=_start_worker, initargs=(source,))
+    print(pool.submit(os.getpid).result(), flush=True)
+    time.sleep(60)
+"""
+    script = tmp_path / "starts_workers.py"
+    script.write_text(asks)
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    parent = subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, env=environment)
+    assert parent.stdout is not None
+    worker = int(parent.stdout.readline())
+    parent.kill()
+    parent.wait()
+    for _ in range(100):
+        if not is_alive(worker):
+            break
+        time.sleep(0.1)
+    assert not is_alive(worker)
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process is there and no zombie."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
