@@ -1,16 +1,20 @@
 """`.gz` and `.zst` sources, unpacked once into the cache so that byte offsets hold.
 
-The unpacked file is named by its source's fingerprint and carries its source's time, so that an unchanged
-source gives the same file again. It appears whole or not at all: written under another name, then renamed.
+A copy is called `SOURCE-STATE-SIZE.jsonl`: hashes of the source's path and of its size, time and ends, and
+how many bytes the copy has. It carries its source's time, so that an unchanged source gives the same file
+again. It appears whole or not at all: written under another name, then renamed; one that was cut short since
+is made anew. Each new copy takes the place of those of the source's earlier states; who has one of them open
+reads on.
 """
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -36,13 +40,31 @@ def plain_source(path: Path, *, cache_dir: Path) -> Path:
     """
     if path.suffix.lower() not in _OPENERS:
         return path
+    folder, key = cache_dir / "unpacked", hashlib.sha256(os.fsencode(path.resolve())).hexdigest()[:12]
     with open_source(path) as source:
-        target = cache_dir / "unpacked" / f"{_fingerprint(source)}.jsonl"
-        if not target.exists():
-            size = os.fstat(source.fileno()).st_size
-            limit = min(MAX_UNPACKED, max(ALWAYS_ALLOWED, MAX_RATIO * size))
-            _unpack(path, target, limit=limit)
-    return target
+        state, size = _fingerprint(source), os.fstat(source.fileno()).st_size
+    copy = _whole_copy(folder, f"{key}-{state}")
+    if copy is None:
+        limit = min(MAX_UNPACKED, max(ALWAYS_ALLOWED, MAX_RATIO * size))
+        copy = _unpack(path, folder, f"{key}-{state}", limit=limit)
+        _remove_parts(folder)
+        with open_source(path) as source:
+            if _fingerprint(source) == state:  # else the copy of a later state may be there already
+                _remove_others(copy, key)
+    return copy
+
+
+def _whole_copy(folder: Path, stem: str) -> Path | None:
+    """The copy of that name whose size is the one that its name tells."""
+    for copy in folder.glob(f"{stem}-*.jsonl"):
+        with suppress(FileNotFoundError):
+            if copy.name == _name(stem, copy.stat().st_size):
+                return copy
+    return None
+
+
+def _name(stem: str, size: int) -> str:
+    return f"{stem}-{size}.jsonl"
 
 
 def _fingerprint(source: BinaryIO) -> str:
@@ -56,22 +78,60 @@ def _fingerprint(source: BinaryIO) -> str:
     return digest.hexdigest()[:20]
 
 
-def _unpack(path: Path, target: Path, *, limit: int) -> None:
-    facts = path.stat()
+def _unpack(path: Path, folder: Path, stem: str, *, limit: int) -> Path:
+    time = path.stat().st_mtime_ns
+    with _part(folder, stem) as (out, part):
+        size = sum(_write(out, piece) for piece in _pieces(path, limit))
+        target = folder / _name(stem, size)
+        try:
+            out.flush()
+            os.utime(part, ns=(time, time))
+            part.replace(target)
+        except OSError as error:
+            raise _cache_fault(folder, error) from error
+    return target
+
+
+@contextmanager
+def _part(folder: Path, stem: str) -> Iterator[tuple[BinaryIO, Path]]:
+    """A new file to write to, gone at the end unless it was renamed.
+
+    It is locked for as long as its process lives: nobody else may remove it. One that was removed before it
+    could be locked is given up for another.
+    """
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f"{target.stem}-", suffix=".part")
+        folder.mkdir(parents=True, exist_ok=True)
+        while True:
+            handle, name = tempfile.mkstemp(dir=folder, prefix=f"{stem}-", suffix=".part")
+            out = os.fdopen(handle, "wb")
+            fcntl.flock(out, fcntl.LOCK_EX)
+            if os.fstat(handle).st_nlink:
+                break
+            out.close()
     except OSError as error:
-        raise _cache_fault(target.parent, error) from error
-    part = Path(name)
+        raise _cache_fault(folder, error) from error
     try:
-        with os.fdopen(handle, "wb") as out:
-            for piece in _pieces(path, limit):
-                _write(out, piece)
-        os.utime(part, ns=(facts.st_mtime_ns, facts.st_mtime_ns))
-        part.replace(target)
+        yield out, Path(name)
     finally:
-        part.unlink(missing_ok=True)
+        Path(name).unlink(missing_ok=True)
+        with suppress(OSError):  # what could not be written has been said
+            out.close()
+
+
+def _remove_parts(folder: Path) -> None:
+    """Removes what processes that died while unpacking have left: nobody holds its lock."""
+    for part in folder.glob("*.part"):
+        with suppress(OSError), part.open("rb") as left:
+            fcntl.flock(left, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            part.unlink()
+
+
+def _remove_others(copy: Path, key: str) -> None:
+    """Removes the copies of other states of the same source."""
+    for other in copy.parent.glob(f"{key}-*.jsonl"):
+        if other != copy:
+            with suppress(OSError):
+                other.unlink()
 
 
 def _pieces(path: Path, limit: int) -> Iterator[bytes]:
@@ -95,9 +155,9 @@ def _pieces(path: Path, limit: int) -> Iterator[bytes]:
         raise InputFault.of("damaged_archive", reason, where=str(path), remedy=remedy) from error
 
 
-def _write(out: BinaryIO, piece: bytes) -> None:
+def _write(out: BinaryIO, piece: bytes) -> int:
     try:
-        out.write(piece)
+        return out.write(piece)
     except OSError as error:
         raise _cache_fault(Path(out.name), error) from error
 

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import gzip
 import os
+import subprocess
+import sys
 import zlib
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pyarrow
@@ -51,6 +55,86 @@ def test_a_changed_source_is_unpacked_anew(tmp_path: Path) -> None:
     after = plain_source(source, cache_dir=tmp_path / "cache")
     assert before != after
     assert after.read_bytes() == DATA + DATA
+
+
+def test_only_the_copy_of_the_latest_state_is_kept_and_who_reads_another_reads_on(tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    source, other = packed(tmp_path / "t.gz"), packed(tmp_path / "other.gz")
+    copies = {plain_source(other, cache_dir=cache)}
+    with plain_source(source, cache_dir=cache).open("rb") as reader:
+        for times in (2, 3, 4):
+            packed(source, DATA * times)
+            latest = plain_source(source, cache_dir=cache)
+        assert reader.read() == DATA
+    assert latest.read_bytes() == DATA * 4
+    assert set(latest.parent.iterdir()) == {latest, *copies}
+
+
+@pytest.mark.parametrize("left", [b"", DATA[:13], DATA + DATA])
+def test_a_copy_of_another_size_than_its_name_tells_is_made_anew(tmp_path: Path, left: bytes) -> None:
+    source = packed(tmp_path / "t.gz")
+    copy = plain_source(source, cache_dir=tmp_path / "cache")
+    copy.write_bytes(left)
+    assert plain_source(source, cache_dir=tmp_path / "cache") == copy
+    assert copy.read_bytes() == DATA
+    assert list(copy.parent.iterdir()) == [copy]
+
+
+def test_a_source_that_changes_while_it_is_unpacked_leaves_the_later_copy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, cache = packed(tmp_path / "t.gz"), tmp_path / "cache"
+    plain_pieces, later = unpack._pieces, []
+
+    def slow(path: Path, limit: int) -> Iterator[bytes]:
+        yield from plain_pieces(path, limit)
+        monkeypatch.undo()
+        packed(source, DATA * 2)
+        later.append(plain_source(source, cache_dir=cache))
+
+    monkeypatch.setattr(unpack, "_pieces", slow)
+    earlier = plain_source(source, cache_dir=cache)
+    assert earlier.read_bytes() == DATA
+    assert later[0].read_bytes() == DATA * 2
+    assert plain_source(source, cache_dir=cache) == later[0]
+
+
+UNPACKING = """
+import sys, time
+from pathlib import Path
+from core.traces import unpack
+pieces = unpack._pieces
+def stuck(path, limit):
+    yield from pieces(path, limit)
+    print("unpacking", flush=True)
+    time.sleep(60)
+unpack._pieces = stuck
+unpack.plain_source(Path(sys.argv[1]), cache_dir=Path(sys.argv[2]))
+"""
+
+
+def test_what_a_killed_process_has_left_goes_and_what_a_living_one_writes_stays(tmp_path: Path) -> None:
+    source, other, cache = packed(tmp_path / "t.gz"), packed(tmp_path / "other.gz"), tmp_path / "cache"
+    command = [sys.executable, "-c", UNPACKING, str(source), str(cache)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "unpacking\n"
+        (part,) = (cache / "unpacked").glob("*.part")
+        first = plain_source(other, cache_dir=cache)
+        assert part.exists()
+        process.kill()
+    assert part.exists()
+    copy = plain_source(source, cache_dir=cache)
+    assert copy.read_bytes() == DATA
+    assert set(copy.parent.iterdir()) == {first, copy}
+
+
+def test_many_at_once_get_whole_copies(tmp_path: Path) -> None:
+    sources = [packed(tmp_path / f"{number}.gz", DATA * 1000) for number in range(4)] * 4
+    with ThreadPoolExecutor(8) as pool:
+        copies = list(pool.map(lambda source: plain_source(source, cache_dir=tmp_path / "cache"), sources))
+    assert all(copy.read_bytes() == DATA * 1000 for copy in copies)
+    assert set((tmp_path / "cache" / "unpacked").iterdir()) == set(copies)
 
 
 @pytest.mark.parametrize("name", ["bomb.gz", "bomb.zst"])
