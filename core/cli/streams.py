@@ -1,4 +1,4 @@
-"""Standard output as it may be: in an encoding without our signs, on a full disk, or a pipe that was closed."""
+"""Standard output as it may be: in an encoding without our signs, on a full disk, a closed pipe."""
 
 from __future__ import annotations
 
@@ -31,9 +31,23 @@ def written_out() -> Iterator[None]:
     InputFault where that cannot be done; a reader that has gone ends the command without a word.
     """
     try:
-        yield
-    finally:
-        _flush()
+        try:
+            yield
+        finally:
+            if sys.stdout is not None:
+                sys.stdout.flush()
+    except OSError as error:
+        if error.filename is not None:  # not a stream that was open from the start
+            raise
+        _give_up()
+        if error.errno == errno.EPIPE:
+            raise SystemExit(CLOSED_PIPE) from None
+        raise InputFault.of(
+            "stdout_not_written",
+            f"the output cannot be written: {error.strerror or error}",
+            where="standard output",
+            remedy="Free some space where it leads to, or lead it elsewhere.",
+        ) from error
 
 
 def refuse_undecodable(arguments: Sequence[str], ctx: click.Context) -> None:
@@ -43,24 +57,8 @@ def refuse_undecodable(arguments: Sequence[str], ctx: click.Context) -> None:
             argument.encode()
         except UnicodeEncodeError:
             shown = os.fsencode(argument).decode("utf-8", "backslashreplace")
-            message = f"the argument '{shown}' is not valid UTF-8; rename the file, or write the text as UTF-8"
+            message = f"the argument '{shown}' is not valid UTF-8: rename the file, or type it as UTF-8"
             raise click.UsageError(message, ctx) from None
-
-
-def _flush() -> None:
-    try:
-        if sys.stdout is not None:
-            sys.stdout.flush()
-    except OSError as error:
-        _give_up()
-        if error.errno == errno.EPIPE:
-            raise SystemExit(CLOSED_PIPE) from None
-        raise InputFault.of(
-            "stdout_not_written",
-            f"cannot be written: {error.strerror or error}",
-            where="standard output",
-            remedy="Free some space where it leads to, or lead it elsewhere.",
-        ) from error
 
 
 def _give_up() -> None:
