@@ -15,7 +15,7 @@ from core.services.questions import CitationView, QuestionView, StageView
 from core.services.spans import PageView
 from core.traces.reports import StoredRow
 from core.triage.advice import next_step
-from core.ui import question_words, safe, shell, viewer
+from core.ui import finding_words, question_words, safe, shell, viewer
 from core.ui.candidate_table import show_candidates
 from core.ui.safe import Piece
 from core.ui.state import question_name, read_view, write_view
@@ -135,7 +135,10 @@ def _badge(item: CitationView, found: FoundSpan | None, *, is_chosen: bool) -> N
     number = item.citation.number
     escaped = safe.label(question_words.badge(item, found))
     is_wrong = (
-        found is None or found.status == "not_found" or any(d.kind == "number" for d in found.differences)
+        found is None
+        or found.status == "not_found"
+        or found.page_mismatch
+        or any(d.kind == "number" for d in found.differences)
     )
     st.button(
         f":red-badge[{escaped}]" if is_wrong else f":orange-badge[{escaped}]",
@@ -291,9 +294,8 @@ def page(shown: PageView | None, *, view: QuestionView) -> None:
             safe.text([Piece("There is no page to show for this question.")], role="hint"),
         )
         return
-    cited = next((item for item in view.citations if f"cite:{item.citation.number}" == shown.target.id), None)
     page_header(shown)
-    _page(shown, answer=view.trace.answer, quote_from=cited.quote_from if cited else "chunk")
+    _page(shown, answer=view.trace.answer, quote_from=finding_words.origin(view, shown.target))
 
 
 def chunk_alone(shown: PageView, *, chunk_id: str) -> None:
@@ -319,8 +321,11 @@ def _page(shown: PageView, *, answer: str, quote_from: str | None) -> None:
         shell.fault_panel([shown.problem])
         _passage(shown)
         return
-    finding = question_words.finding_pieces(shown, answer=answer, quote_from=quote_from)
-    safe.show(safe.text(finding, role="hint"))
+    finding = finding_words.finding_pieces(shown, answer=answer, quote_from=quote_from)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="finding"):
+        safe.show(safe.text(finding, role="hint"))
+        if finding_words.is_elsewhere(shown):
+            st.button("Back to the passage", key="page-back", on_click=_go, kwargs={"page": None})
     if shown.image is None:
         _passage(shown)
         return

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from core.contracts.records import LABELS, SourceLine
-from core.evidence.types import Difference, FoundSpan
+from core.evidence.types import FoundSpan
 from core.services.questions import CitationView, QuestionView
 from core.services.spans import PageView
 from core.traces.reports import StoredRow
@@ -15,7 +14,7 @@ from core.triage.advice import suspicion_text
 from core.triage.reflect import GROUNDED
 from core.triage.types import PhraseMatch, ReportRow, Signals
 from core.ui.gold_words import gold_rows
-from core.ui.safe import Kind, Piece, chip
+from core.ui.safe import Piece, chip
 from core.ui.whole_phrases import whole_phrases
 
 Range = tuple[int, int]
@@ -140,12 +139,14 @@ def _numbers_by_chunk(view: QuestionView) -> dict[str, int]:
     return numbers
 
 
-def badge(
-    view: CitationView, found: FoundSpan | None, *, printed: str | None = None, answer: str = ""
-) -> str:
-    """A citation in a line: `1 · exact · p. 66`, `2 · fuzzy 0.97 · says 1/16, page says 1/32`."""
+def badge(view: CitationView, found: FoundSpan | None) -> str:
+    """A citation in a line: `1 · exact · p. 66`, `2 · fuzzy 0.97 · says 1/16, page says 1/32`.
+
+    A page that is not the cited one stands beside it: `3 · exact · p. 13, cited 401`.
+    """
     citation = view.citation
     parts = [str(citation.number)]
+    is_other = found is not None and found.page_mismatch
     if found is None:
         parts.append("not resolved" if not view.is_resolved and view.quote_from is None else "")
     else:
@@ -153,10 +154,10 @@ def badge(
     number = next((d for d in found.differences if d.kind == "number"), None) if found else None
     if number is not None:
         parts.append(f"says {number.quote or 'nothing'}, page says {number.page or 'nothing'}")
-    else:
-        page_idx = found.page_idx if found and found.page_idx is not None else citation.page_idx
-        if page_idx is not None:
-            parts.append(f"p. {printed or page_idx + 1}")
+    page_idx = found.page_idx if found and found.page_idx is not None else citation.page_idx
+    if page_idx is not None and (number is None or is_other):
+        cited = f", cited {citation.page_idx + 1}" if is_other and citation.page_idx is not None else ""
+        parts.append(f"p. {page_idx + 1}{cited}")
     if found is None and citation.doc_id:
         parts.append(citation.doc_id)
     if not view.is_retrieved:
@@ -177,29 +178,6 @@ def place_words(view: PageView) -> str:
     of = f" of {view.page_count}" if view.page_count else ""
     printed = f" · printed {view.printed}" if view.printed else ""
     return f"page_idx {view.page_idx} · PDF page {view.page_idx + 1}{of}{printed}"
-
-
-def finding_pieces(view: PageView, *, answer: str, quote_from: str | None) -> list[Piece]:
-    """What the locator says about the chosen passage: status, agreement, page, and what differs, in words."""
-    found = view.chosen
-    if found is None:
-        return [Piece("There is no text to look for: the citation has no quote and its chunk is not known.")]
-    cited = view.target.query.cited_page_idx
-    pieces = [Piece(_status_sentence(found, quote_from), "strong")]
-    if found.page_mismatch and found.page_idx is not None and cited is not None:
-        pieces.append(Piece(f" Cited is page_idx {cited}; the text stands on page_idx {found.page_idx}."))
-    elif found.status == "not_found" and cited is not None:
-        pieces.append(Piece(f" page_idx {cited} is shown because it is the cited one."))
-    for difference in sorted(found.differences, key=lambda d: d.kind != "number")[:MAX_WORDS_NAMED]:
-        pieces += [Piece(" "), *_difference(difference, answer=answer, quote_from=quote_from)]
-    if len(found.differences) > MAX_WORDS_NAMED:
-        pieces.append(Piece(f" And {len(found.differences) - MAX_WORDS_NAMED} more differences.", "muted"))
-    if found.alternatives:
-        pages = ", ".join(str(place.page_idx) for place in found.alternatives[:MAX_WORDS_NAMED])
-        pieces.append(Piece(f" The same text also stands on page_idx {pages}.", "muted"))
-    if found.note:
-        pieces.append(Piece(f" {found.note}", "muted"))
-    return pieces
 
 
 def verdict(view: QuestionView) -> tuple[Piece, str]:
@@ -342,31 +320,6 @@ def _measures(view: QuestionView) -> str:
         None if said.latency_ms is None else f"{said.latency_ms:,.0f} ms",
     ]
     return " · ".join(part for part in parts if part)
-
-
-def _status_sentence(found: FoundSpan, quote_from: str | None) -> str:
-    quote = "the quote" if quote_from == "payload" else "the chunk's text"
-    return {
-        "exact": f"Exact: {quote} stands on the page word for word.",
-        "normalized": f"Normalized: {quote} stands on the page but for case, punctuation or hyphenation.",
-        "fuzzy": f"Fuzzy: {found.agreement:.0%} of {quote} agrees with the page.",
-        "partial": f"Partial: {found.agreement:.0%} of {quote} stands on the page.",
-        "not_found": f"Not found: {quote} does not stand on this page, so nothing is highlighted.",
-    }[found.status]
-
-
-def _difference(difference: Difference, *, answer: str, quote_from: str | None) -> list[Piece]:
-    """`The answer says 2.3, the page says 2.5.`: the answer only where it says that very word."""
-    speaker = "The quote" if quote_from == "payload" else "The chunk"
-    said = difference.quote
-    if said and re.search(rf"(?<![\w.,/]){re.escape(said)}(?![\w/]|[.,]\d)", answer):
-        speaker = "The answer"
-    if said and not difference.page:
-        return [Piece(f"{speaker} has "), Piece(said, "strong"), Piece(", which the page has not.")]
-    kind: Kind = "differs" if difference.kind == "number" else "strong"
-    says = [Piece(" says "), Piece(said, kind)] if said else [Piece(" leaves out a word")]
-    page = Piece(difference.page, "strong")
-    return [Piece(speaker), *says, Piece(", the page says "), page, Piece(".")]
 
 
 def _append(pieces: list[Piece], piece: Piece) -> None:

@@ -111,10 +111,16 @@ def test_a_citation_a_page_and_gold_are_chosen_by_their_buttons(
     app.button("page›").click().run()
     assert app.query_params["page"] == "1"
     assert "page_idx 1 · PDF page 2 of 2" in shown(app)
+    assert "The quote stands on PDF page 1, not on this page." in shown(app)
+    assert "Exact" not in shown(app)
+    app.button("page-back").click().run()
+    assert "page" not in app.query_params
+    assert "Exact: the quote stands on the page word for word." in shown(app)
     app.button("cite-1").click().run()
     assert (app.query_params["cite"], "page" in app.query_params) == ("1", False)
     app.button("gold-1").click().run()
     assert "page_idx 1 · PDF page 2 of 2" in shown(app)
+    assert "Exact: the gold quote stands on the page word for word." in shown(app)
 
 
 def test_the_same_question_of_another_run_is_one_click_away(open_app: Open) -> None:

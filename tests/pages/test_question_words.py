@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -12,7 +13,7 @@ from core.contracts.records import Candidate, Citation
 from core.evidence.types import Difference, FoundSpan, Place, SpanQuery
 from core.services.questions import CandidateView, CitationView, StageView
 from core.services.spans import PageView, Target
-from core.ui import question_words
+from core.ui import finding_words, question_words
 from core.ui.candidate_table import candidate_frame
 
 MISQUOTE = (Difference("1/16", "1/32", "number"),)
@@ -38,8 +39,9 @@ def citation(number: int = 1, **changes: object) -> CitationView:
         (
             citation(4, is_retrieved=False),
             FoundSpan("exact", 66, True, 1.0),
-            "4 · exact · p. 67 · not retrieved",
+            "4 · exact · p. 67, cited 66 · not retrieved",
         ),
+        (citation(7), FoundSpan("exact", 12, True, 1.0), "7 · exact · p. 13, cited 66"),
         (citation(5), None, "5 · p. 66 · manual"),
         (citation(6, quote_from=None, is_resolved=False), None, "6 · not resolved · p. 66 · manual"),
     ],
@@ -58,7 +60,7 @@ def shown(found: FoundSpan | None, *, cited: int | None = 65, printed: str | Non
 
 
 def said(view: PageView, *, answer: str = "", quote_from: str = "payload") -> str:
-    pieces = question_words.finding_pieces(view, answer=answer, quote_from=quote_from)
+    pieces = finding_words.finding_pieces(view, answer=answer, quote_from=quote_from)
     return "".join(piece.text for piece in pieces)
 
 
@@ -85,10 +87,28 @@ def test_numbers_are_named_before_words_and_a_missing_side_is_said() -> None:
 
 def test_a_text_on_another_page_and_one_that_is_nowhere_are_told_apart() -> None:
     moved = said(shown(FoundSpan("exact", 66, True, 1.0)))
-    assert "Cited is page_idx 65; the text stands on page_idx 66." in moved
+    assert "Cited is PDF page 66 (page_idx 65); the text stands on PDF page 67 (page_idx 66)." in moved
     nowhere = said(shown(FoundSpan("not_found", None, False, 0.0)))
     assert nowhere.startswith("Not found")
     assert "page_idx 65 is shown because it is the cited one" in nowhere
+
+
+def test_on_another_page_only_the_way_to_the_passage_is_said() -> None:
+    found = FoundSpan("exact", 65, False, 1.0, alternatives=(Place(3, ()),), continues=(Place(66, ()),))
+    turned = replace(shown(found), page_idx=64)
+    assert finding_words.is_elsewhere(turned)
+    assert said(turned) == "The quote stands on PDF page 66, not on this page."
+    assert said(turned, quote_from="gold").startswith("The gold quote stands on PDF page 66")
+    assert said(turned, quote_from="chunk").startswith("The chunk's text stands on PDF page 66")
+    assert said(replace(turned, page_idx=66)) == "The quote begins on PDF page 66 and goes on here."
+    assert not finding_words.is_elsewhere(replace(turned, page_idx=3))
+    assert said(replace(turned, page_idx=3)).startswith("Exact")
+
+
+def test_what_was_not_found_is_not_said_to_be_cited_here_on_another_page() -> None:
+    turned = replace(shown(FoundSpan("not_found", None, False, 0.0)), page_idx=3)
+    assert not finding_words.is_elsewhere(turned)
+    assert "shown because" not in said(turned)
 
 
 def test_other_places_of_the_same_text_are_named() -> None:

@@ -1,0 +1,106 @@
+"""What the locator found, in words: the sentence above the page that is shown. Pure."""
+
+from __future__ import annotations
+
+import re
+
+from core.evidence.types import Difference, FoundSpan
+from core.services.questions import QuestionView
+from core.services.spans import PageView, Target
+from core.ui.safe import Kind, Piece
+
+#: So many differing words or other pages are named; of more, the rest is counted.
+MAX_NAMED = 12
+#: Origins of a passage that is a quote and no chunk.
+_QUOTED = ("payload", "gold")
+
+
+def finding_pieces(view: PageView, *, answer: str, quote_from: str | None) -> list[Piece]:
+    """What the locator says about the chosen passage: status, agreement, page, and what differs, in words.
+
+    Of a passage that stands on another page than the shown one only that is said.
+    """
+    found = view.chosen
+    if found is None:
+        return [Piece("There is no text to look for: the citation has no quote and its chunk is not known.")]
+    if is_elsewhere(view):
+        return [Piece(_elsewhere(view, found, quote_from), "strong")]
+    cited = view.target.query.cited_page_idx
+    pieces = [Piece(_status_sentence(found, quote_from), "strong")]
+    if found.page_mismatch and found.page_idx is not None and cited is not None:
+        stands = f"the text stands on {_page_words(found.page_idx)}"
+        pieces.append(Piece(f" Cited is {_page_words(cited)}; {stands}."))
+    elif found.status == "not_found" and cited == view.page_idx:
+        pieces.append(Piece(f" page_idx {cited} is shown because it is the cited one."))
+    for difference in sorted(found.differences, key=lambda d: d.kind != "number")[:MAX_NAMED]:
+        pieces += [Piece(" "), *_difference(difference, answer=answer, quote_from=quote_from)]
+    if len(found.differences) > MAX_NAMED:
+        pieces.append(Piece(f" And {len(found.differences) - MAX_NAMED} more differences.", "muted"))
+    if found.alternatives:
+        pages = ", ".join(str(place.page_idx) for place in found.alternatives[:MAX_NAMED])
+        pieces.append(Piece(f" The same text also stands on page_idx {pages}.", "muted"))
+    if found.note:
+        pieces.append(Piece(f" {found.note}", "muted"))
+    return pieces
+
+
+def is_elsewhere(view: PageView) -> bool:
+    """Whether the chosen passage was found, and not on the page that is shown."""
+    found = view.chosen
+    if found is None or found.page_idx is None or view.page_idx is None:
+        return False
+    return view.page_idx not in (found.page_idx, *(place.page_idx for place in found.alternatives))
+
+
+def origin(view: QuestionView, target: Target) -> str | None:
+    """Where the text of a passage is from: the citation's payload, the gold question, a chunk."""
+    if target.layer == "gold":
+        return "gold"
+    cited = next((item for item in view.citations if f"cite:{item.citation.number}" == target.id), None)
+    return cited.quote_from if cited else "chunk"
+
+
+def _elsewhere(view: PageView, found: FoundSpan, quote_from: str | None) -> str:
+    quote = _sentence_start(_quote_words(quote_from))
+    pages = [place.page_idx for place in found.continues]
+    if view.page_idx in pages:
+        return f"{quote} begins on PDF page {(found.page_idx or 0) + 1} and goes on here."
+    return f"{quote} stands on PDF page {(found.page_idx or 0) + 1}, not on this page."
+
+
+def _status_sentence(found: FoundSpan, quote_from: str | None) -> str:
+    quote = _quote_words(quote_from)
+    return {
+        "exact": f"Exact: {quote} stands on the page word for word.",
+        "normalized": f"Normalized: {quote} stands on the page but for case, punctuation or hyphenation.",
+        "fuzzy": f"Fuzzy: {found.agreement:.0%} of {quote} agrees with the page.",
+        "partial": f"Partial: {found.agreement:.0%} of {quote} stands on the page.",
+        "not_found": f"Not found: {quote} does not stand on this page, so nothing is highlighted.",
+    }[found.status]
+
+
+def _quote_words(quote_from: str | None) -> str:
+    """What was looked for: the citation's own quote, the gold one, else the text of a chunk."""
+    return {"payload": "the quote", "gold": "the gold quote"}.get(quote_from or "", "the chunk's text")
+
+
+def _sentence_start(words: str) -> str:
+    return words[:1].upper() + words[1:]
+
+
+def _page_words(page_idx: int) -> str:
+    return f"PDF page {page_idx + 1} (page_idx {page_idx})"
+
+
+def _difference(difference: Difference, *, answer: str, quote_from: str | None) -> list[Piece]:
+    """`The answer says 2.3, the page says 2.5.`: the answer only where it says that very word."""
+    speaker = "The chunk" if quote_from not in _QUOTED else _sentence_start(_quote_words(quote_from))
+    said = difference.quote
+    if said and re.search(rf"(?<![\w.,/]){re.escape(said)}(?![\w/]|[.,]\d)", answer):
+        speaker = "The answer"
+    if said and not difference.page:
+        return [Piece(f"{speaker} has "), Piece(said, "strong"), Piece(", which the page has not.")]
+    kind: Kind = "differs" if difference.kind == "number" else "strong"
+    says = [Piece(" says "), Piece(said, kind)] if said else [Piece(" leaves out a word")]
+    page = Piece(difference.page, "strong")
+    return [Piece(speaker), *says, Piece(", the page says "), page, Piece(".")]
