@@ -77,15 +77,20 @@ def write_pages(
 
 
 def page_text(*lines: str) -> PageText:
-    """A page whose words stand where a typewriter would put them: 6 points a character, 12 a line."""
+    """A page whose words stand where a typewriter would put them: 6 points a character, 12 a line.
+
+    A thin space parts two words that touch, as where kerning splits a number.
+    """
     words: list[tuple[Box, str]] = []
     for row, line in enumerate(lines):
         column = 0
         for word in line.split(" "):
-            left, top = column * CHARACTER, row * LINE
-            if word:
-                words.append(((left, top, left + len(word) * CHARACTER, top + LINE - 2), word))
-            column += len(word) + 1
+            for piece in word.split("\u2009"):
+                left, top = column * CHARACTER, row * LINE
+                if piece:
+                    words.append(((left, top, left + len(piece) * CHARACTER, top + LINE - 2), piece))
+                column += len(piece)
+            column += 1
     return PageText.of(words, width=612.0, height=792.0)
 
 

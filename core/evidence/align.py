@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from rapidfuzz.distance import OSA, LCSseq, Levenshtein, Opcode
 
@@ -41,6 +42,10 @@ class Unit:
     def agrees(self) -> bool:
         """Whether both sides are the same words."""
         return self.likeness > 0
+
+    def holds_same(self, quote: Tokens, page: Tokens) -> bool:
+        """Whether both sides hold the same letters and digits, however they are cut: 110 and 1:10."""
+        return quote.part(*self.quote) == page.part(*self.page)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +201,7 @@ def _is_reset(quote: Tokens, q: tuple[int, int], page: Tokens, p: tuple[int, int
     """Whether both sides are the same words but for the breaks between them, and none is a number."""
     if any(quote.is_number[q[0] : q[1]]) or any(page.is_number[p[0] : p[1]]):
         return False
-    return q[0] < q[1] and p[0] < p[1] and quote.part(*q) == page.part(*p)
+    return q[0] < q[1] and p[0] < p[1] and _is_same(quote, q, page, p)
 
 
 def _unmatched(q0: int, q1: int, p0: int, p1: int) -> list[Unit]:
@@ -247,28 +252,47 @@ def likeness(quote: Tokens, q: tuple[int, int], page: Tokens, p: tuple[int, int]
     """How alike two short runs of tokens are: 1 the same words, 0 different ones.
 
     1 also when only word breaks differ (a hyphen at a line's end). Numbers are the same or different; white
-    space that a page puts into one ("$1 2") or loses beside it ("net92") makes no other number of it.
+    space that a page puts into one (`$1 2`, touching) or loses beside it (`net92`) makes no other of it.
     """
     if q[1] - q[0] == 1 and p[1] - p[0] == 1 and quote.keys[q[0]] == page.keys[p[0]]:
         return 1.0
     if any(quote.is_number[q[0] : q[1]]) or any(page.is_number[p[0] : p[1]]):
-        return float(_is_broken(quote, q, page, p))
+        return float(_is_same(quote, q, page, p))
     left, right = quote.part(*q), page.part(*p)
     if left == right:
-        return 1.0
+        return float(_is_same(quote, q, page, p))
     if _digits_differ(left, right):
         return 0.0
     alike = OSA.normalized_similarity(left, right, score_cutoff=NEAR)
     return alike if alike >= NEAR and min(len(left), len(right)) >= 2 else 0.0
 
 
-def _is_broken(quote: Tokens, q: tuple[int, int], page: Tokens, p: tuple[int, int]) -> bool:
-    """Whether one token is the other side's tokens run together, signs and separators included.
+def _is_same(quote: Tokens, q: tuple[int, int], page: Tokens, p: tuple[int, int]) -> bool:
+    """Whether both sides are the same words, signs and separators included, but for harmless breaks.
 
-    "12 34" is not "123 4": there both sides say where their numbers end.
+    A break that only one side has is harmless between letters. Beside a digit no mark may stand there: 1:10
+    is not 110. Between two digits it must part nothing (see `Bond`), and one side must be a single token:
+    "12 34" is not "123 4", for there both sides say where their numbers end. A quote of numbers alone has no
+    word that would confirm such a repair.
     """
-    ours, theirs = quote.keys[q[0] : q[1]], page.keys[p[0] : p[1]]
-    return 1 in (len(ours), len(theirs)) and "".join(ours) == "".join(theirs)
+    ours, theirs = _breaks(quote, q), _breaks(page, p)
+    text = "".join(quote.keys[q[0] : q[1]])
+    if text != "".join(page.keys[p[0] : p[1]]):
+        return False
+    may_join = 1 in (q[1] - q[0], p[1] - p[0]) and not all(quote.is_number)
+    for tokens, breaks, others in ((quote, ours, theirs), (page, theirs, ours)):
+        for offset in breaks.keys() - others.keys():
+            beside = sum(not character.isalpha() for character in text[offset - 1 : offset + 1])
+            bond = tokens.bonds[breaks[offset]]
+            if (beside and bond == "mark") or (beside == 2 and not (may_join and bond == "none")):
+                return False
+    return True
+
+
+def _breaks(tokens: Tokens, run: tuple[int, int]) -> dict[int, int]:
+    """Where the tokens of a run begin, but for the first: offset in the run's joined keys → token."""
+    ends = accumulate(len(key) for key in tokens.keys[run[0] : run[1] - 1])
+    return {end: run[0] + number for number, end in enumerate(ends, start=1)}
 
 
 def _digits_differ(left: str, right: str) -> bool:
@@ -327,11 +351,16 @@ def _with_end_numbers(quote: Tokens, page: Tokens, units: Sequence[Unit]) -> lis
 
 
 def _gain(quote: Tokens, page: Tokens, unit: Unit) -> float:
-    """What a unit adds to its stretch: the weight of what agrees, less the cost of what does not."""
+    """What a unit adds to its stretch: the weight of what agrees, less the cost of what does not.
+
+    Where a page's number was run together it is one number that differs, however many tokens it has there.
+    """
     ours = sum(weight(key) for key in quote.keys[unit.quote[0] : unit.quote[1]])
     if unit.agrees:
         return unit.likeness * ours
     theirs = sum(weight(key) for key in page.keys[unit.page[0] : unit.page[1]])
+    if unit.holds_same(quote, page):
+        return -MISSING_COST * ours
     return -max(MISSING_COST * ours, EXTRA_COST * theirs)
 
 

@@ -18,6 +18,11 @@ MAX_GAP_IN_HEIGHTS = 1.0
 MIN_SHARED_HEIGHT = 0.5
 #: A word this many times as high as wide is vertical text; a lone digit is less than twice as high as wide.
 UPRIGHT_RATIO = 2.2
+#: Words touch while the gap between them, or their overlap, is at most this many line heights wide: kerning
+#: or a thin space, where the narrowest space between two words is 0.25 (that of Times).
+TOUCHING_GAP = 0.2
+#: How much the edges of touching words differ at top and bottom, in line heights: less than a raised digit's.
+TOUCHING_SHIFT = 0.15
 
 
 def point_to_pixels(matrix: Matrix, x: float, y: float) -> tuple[float, float]:
@@ -96,6 +101,13 @@ def line_boxes(words: Iterable[Box]) -> tuple[Box, ...]:
         else:
             lines.append(word)
     return tuple((round(b[0], 2), round(b[1], 2), round(b[2], 2), round(b[3], 2)) for b in lines)
+
+
+def touches(left: Box, right: Box) -> bool:
+    """Whether `right` goes on with `left` as one word would: on its line, as high, with next to no gap."""
+    height = min(left[3] - left[1], right[3] - right[1])
+    shift = max(abs(left[1] - right[1]), abs(left[3] - right[3]))
+    return abs(right[0] - left[2]) <= TOUCHING_GAP * height and shift <= TOUCHING_SHIFT * height
 
 
 def _belongs(line: Box, word: Box) -> bool:

@@ -164,7 +164,7 @@ def _is_place(alignment: Alignment) -> bool:
 
 
 def _is_misquoted(quote: QuoteText, page: PageText, alignment: Alignment) -> bool:
-    """Whether every word agrees, in order, and only single numbers stand where others do on the page."""
+    """Whether every word agrees, in order, and only numbers stand where others do on the page."""
     words = len(quote.tokens) - sum(quote.tokens.is_number)
     differing = [unit for unit in alignment.units if unit.likeness < 1.0]
     return (
@@ -176,9 +176,11 @@ def _is_misquoted(quote: QuoteText, page: PageText, alignment: Alignment) -> boo
 
 
 def _is_number_for_number(quote: QuoteText, page: PageText, unit: Unit) -> bool:
+    """Whether both sides are as many numbers, or the same digits cut otherwise: 110 against 1:10."""
     ours = quote.tokens.is_number[unit.quote[0] : unit.quote[1]]
     theirs = page.tokens.is_number[unit.page[0] : unit.page[1]]
-    return len(ours) == len(theirs) and all(ours) and all(theirs)
+    are_numbers = len(ours) == len(theirs) and all(ours) and all(theirs)
+    return are_numbers or unit.holds_same(quote.tokens, page.tokens)
 
 
 def _numbers_contradict(quote: QuoteText, alignment: Alignment) -> bool:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Protocol
 
 from core.contracts.records import Box
-from core.evidence.geometry import line_boxes
+from core.evidence.geometry import line_boxes, touches
 from core.evidence.tokens import Tokens, tokenize
 
 if TYPE_CHECKING:
@@ -28,11 +29,24 @@ class PageText:
     height: float = 0.0
 
     @classmethod
-    def of(cls, words: Iterable[tuple[Box, str]], *, width: float = 0.0, height: float = 0.0) -> PageText:
-        """A page from its words with boxes."""
+    def of(
+        cls,
+        words: Iterable[tuple[Box, str]],
+        *,
+        line_ids: Sequence[tuple[int, int]] | None = None,
+        width: float = 0.0,
+        height: float = 0.0,
+    ) -> PageText:
+        """A page from its words with boxes.
+
+        `line_ids` holds for each word the line that the PDF's reader put it in: words of two lines never
+        touch, which boxes alone cannot tell where text runs down the page.
+        """
         pairs = list(words)
         texts = tuple(text for _, text in pairs)
-        return cls(texts, tuple(box for box, _ in pairs), tokenize(texts), width, height)
+        boxes = tuple(box for box, _ in pairs)
+        tokens = tokenize(texts, touching=_touching(boxes, line_ids))
+        return cls(texts, boxes, tokens, width, height)
 
     def text(self, first: int, last: int) -> str:
         """The words `first` to `last` (inclusive), a space between two."""
@@ -41,6 +55,15 @@ class PageText:
     def lines(self, first: int, last: int) -> tuple[Box, ...]:
         """Tight boxes around the words `first` to `last` (inclusive)."""
         return line_boxes(self.boxes[first : last + 1])
+
+
+def _touching(boxes: Sequence[Box], line_ids: Sequence[tuple[int, int]] | None) -> list[bool]:
+    """For each word whether it touches the one before it, in the same line."""
+    pairs = enumerate(pairwise(boxes), start=1)
+    return [False] * min(1, len(boxes)) + [
+        touches(left, right) and (line_ids is None or line_ids[number - 1] == line_ids[number])
+        for number, (left, right) in pairs
+    ]
 
 
 @dataclass(frozen=True, slots=True)

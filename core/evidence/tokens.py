@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
 
 CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 #: A comma belongs to a number before one to three digits: "31,2018" is a day and a year.
@@ -34,6 +36,10 @@ CURRENCY = frozenset("$€£¥₹")
 #: What may stand before a minus sign; after anything else it is a hyphen.
 BEFORE_SIGN = CURRENCY | frozenset(" (")
 
+#: What stands between a token and the one before it: a mark that was dropped, white space, or nothing that
+#: parts them (no character at all, or white space between words that touch on the page).
+Bond = Literal["mark", "space", "none"]
+
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
@@ -41,13 +47,14 @@ class Tokens:
 
     `keys` is what is compared, `first` and `last` are the words (inclusive) that a token covers. `squeezed`
     is every key's letters and digits run together; `offsets[i]` is where token `i` begins in it. `is_number`
-    says whether a token is a number as a whole.
+    says whether a token is a number as a whole, `bonds` what parts it from the token before it.
     """
 
     keys: tuple[str, ...]
     first: tuple[int, ...]
     last: tuple[int, ...]
     is_number: tuple[bool, ...]
+    bonds: tuple[Bond, ...]
     squeezed: str
     offsets: tuple[int, ...]
 
@@ -84,8 +91,12 @@ def _without_latin_marks(text: str) -> str:
     return unicodedata.normalize("NFC", "".join(kept))
 
 
-def tokenize(words: Sequence[str]) -> Tokens:
-    """The tokens of words in reading order."""
+def tokenize(words: Sequence[str], *, touching: Sequence[bool] | None = None) -> Tokens:
+    """The tokens of words in reading order.
+
+    `touching[i]` says whether word `i` touches the word before it. A quote has no widths: without `touching`
+    its white space parts nothing.
+    """
     folded = [fold(word) for word in words]
     text = " ".join(folded)
     starts, position = [], 0
@@ -105,11 +116,30 @@ def tokenize(words: Sequence[str]) -> Tokens:
         keys.append(key)
         spans.append((start, end))
         numbers.append(is_number)
-    return _assemble(keys, spans, numbers, starts)
+    return _assemble(keys, spans, numbers, starts, _bonds(text, spans, starts, touching))
+
+
+def _bonds(
+    text: str, spans: Sequence[tuple[int, int]], starts: Sequence[int], touching: Sequence[bool] | None
+) -> tuple[Bond, ...]:
+    """What parts each token from the one before it; what stands before the first counts as a mark."""
+    bonds: list[Bond] = ["mark"] * min(1, len(spans))
+    for (_, end), (start, _) in pairwise(spans):
+        if text[end:start].strip(" "):
+            bonds.append("mark")
+        elif touching is None or all(touching[bisect_left(starts, end) : bisect_right(starts, start)]):
+            bonds.append("none")
+        else:
+            bonds.append("space")
+    return tuple(bonds)
 
 
 def _assemble(
-    keys: list[str], spans: list[tuple[int, int]], numbers: list[bool], starts: list[int]
+    keys: list[str],
+    spans: list[tuple[int, int]],
+    numbers: list[bool],
+    starts: list[int],
+    bonds: tuple[Bond, ...],
 ) -> Tokens:
     """Token lists as `Tokens`: words by position, and the squeezed text."""
     pieces = [
@@ -125,6 +155,7 @@ def _assemble(
         first=tuple(bisect_right(starts, start) - 1 for start, _ in spans),
         last=tuple(bisect_right(starts, end - 1) - 1 for _, end in spans),
         is_number=tuple(numbers),
+        bonds=bonds,
         squeezed="".join(pieces),
         offsets=tuple(offsets),
     )

@@ -122,13 +122,15 @@ class Document:
     def _read(self, page_idx: int) -> PageText:
         try:
             page, display_list = self.drawing(page_idx)
-            words = [(tuple(word[:4]), word[4]) for word in _words(page, display_list)]
+            found = _words(page, display_list)
+            words = [(tuple(word[:4]), word[4]) for word in found]
+            line_ids = [tuple(word[5:7]) for word in found]
             crop = page.cropbox
         except EvidenceFault:
             return PageText.of(())
         except BROKEN:
             return PageText.of(())
-        return PageText.of(words, width=crop.width, height=crop.height)
+        return PageText.of(words, line_ids=line_ids, width=crop.width, height=crop.height)
 
     def forget_drawing(self) -> None:
         """Give the display list back."""

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.evidence.match import Match, find_on_page
+from core.evidence.pagetext import PageText
 from core.evidence.types import Difference
 from tests.pdf_files import CHARACTER, LINE, page_text, quote_text
 
@@ -46,9 +47,11 @@ def test_a_quote_that_stands_there(quote: str, status: str) -> None:
 @pytest.mark.parametrize(
     ("quote", "line"),
     [
-        ("repayments of debt were $12 in the year", "repayments of debt were $1 2 in the year"),
+        ("repayments of debt were $12 in the year", "repayments of debt were $1\u20092 in the year"),
         ("repayments of debt were 1 2 in the year", "repayments of debt were 12 in the year"),
-        ("paid $4821,826 for shares of its stock", "paid $482 1,826 for shares of its stock"),
+        ("paid $4821,826 for shares of its stock", "paid $482\u20091,826 for shares of its stock"),
+        ("paid $4 8 2 for all shares of it", "paid $482 for all shares of it"),
+        ("fill the tank with 5mm of it now", "fill the tank with 5 mm of it now"),
         ("ended in 2016Net income was very high", "ended in 2016 Net income was very high"),
         ("gain on sale, net92 is part of it", "gain on sale, net 92 is part of it"),
     ],
@@ -62,14 +65,109 @@ def test_white_space_in_or_beside_a_number_is_no_difference(quote: str, line: st
     ("quote", "line"),
     [
         ("the valves need 12 34 turns in all", "the valves need 123 4 turns in all"),
-        ("the valves need 1.2 turns in all here", "the valves need 1 2 turns in all here"),
-        ("the valves need -12 turns in all here", "the valves need 1 2 turns in all here"),
-        ("the valves need 12% of it in all here", "the valves need 1 2 of it in all here"),
+        ("the valves need 1.2 turns in all here", "the valves need 1\u20092 turns in all here"),
+        ("the valves need -12 turns in all here", "the valves need 1\u20092 turns in all here"),
+        ("the valves need 12% of it in all here", "the valves need 1\u20092 of it in all here"),
     ],
 )
 def test_white_space_makes_no_other_number_equal(quote: str, line: str) -> None:
     for match in find_on_page(quote_text(quote), page_text(line)):
         assert match.status not in ("exact", "normalized")
+        assert any(difference.kind == "number" for difference in match.differences)
+
+
+SHEET = (
+    "A ratio of 1:10 applies to the mixture in use.",
+    "The pressure in the line has a range of 10-20 bar at most.",
+    "Pour in a value of 1/2 cup of water and wait.",
+    "The service interval is 3-4 days for any part 12-345 and 5W-30 oil in its engine.",
+    "Each row of seats has 4 8 12 places in the coach.",
+)
+
+
+@pytest.mark.parametrize(
+    ("quote", "difference"),
+    [
+        ("A ratio of 110 applies to the mixture", Difference("110", "1:10", "number")),
+        ("in the line has a range of 1020 bar at most", Difference("1020", "10-20", "number")),
+        ("Pour in a value of 12 cup of water", Difference("12", "1/2", "number")),
+        ("The service interval is 34 days for any part", Difference("34", "3-4", "number")),
+        ("3-4 days for any part 12345 and 5W-30 oil", Difference("12345", "12-345", "number")),
+        ("any part 12-345 and 5W30 oil in its engine", Difference("5W30", "5W-30", "number")),
+        ("Each row of seats has 4 812 places in the coach", Difference("812", "8 12", "number")),
+        ("Each row of seats has 48 12 places in the coach", Difference("48", "4 8", "number")),
+    ],
+)
+def test_numbers_are_not_run_together(quote: str, difference: Difference) -> None:
+    match = only(quote, *SHEET)
+    assert (match.status, match.differences) == ("fuzzy", (difference,))
+    assert match.agreement < 1.0
+
+
+@pytest.mark.parametrize(
+    "quote",
+    [
+        "Ratio 110", "ratio of 110", "1020 bar", "12 cup", "34 days", "4 812", "4812", "48", "812",
+        "seats has 48", "interval is 34 days",
+    ],
+)  # fmt: skip
+def test_a_few_words_with_numbers_run_together_are_not_found(quote: str) -> None:
+    assert find_on_page(quote_text(quote), page_text(*SHEET)) == []
+
+
+@pytest.mark.parametrize(("quote", "line"), [("48", "4\u20098"), ("4 8", "48"), ("1 2 34", "12 34")])
+def test_a_quote_of_numbers_alone_repairs_nothing(quote: str, line: str) -> None:
+    assert find_on_page(quote_text(quote), page_text("one cell of", line)) == []
+
+
+def test_a_raised_digit_is_no_part_of_the_number_beside_it() -> None:
+    words = [
+        ((0.0, 0.0, 24.0, 10.0), "area"),
+        ((30.0, 0.0, 42.0, 10.0), "25"),
+        ((42.0, -3.0, 45.0, 3.0), "2"),
+    ]
+    assert find_on_page(quote_text("area 252"), PageText.of(words)) == []
+
+
+def test_numbers_of_two_lines_never_touch() -> None:
+    words = [
+        ((0.0, 0.0, 24.0, 10.0), "area"),
+        ((30.0, 0.0, 42.0, 10.0), "25"),
+        ((43.0, 0.0, 49.0, 10.0), "2"),
+    ]
+    assert find_on_page(quote_text("area 252"), PageText.of(words))
+    assert find_on_page(quote_text("area 252"), PageText.of(words, line_ids=[(0, 0), (0, 0), (0, 1)])) == []
+
+
+WORDS = st.sampled_from(["oil", "pressure", "days", "of", "seats", "Nm", "the", "gearbox"])
+FIGURES = st.from_regex(r"\A[1-9][0-9]{0,3}([.,][0-9]{1,3})?\Z")
+
+
+@given(st.lists(WORDS, min_size=0, max_size=12), FIGURES, st.lists(WORDS, max_size=6), st.data())
+def test_other_digits_never_pass(
+    before: list[str], figure: str, after: list[str], data: st.DataObject
+) -> None:
+    page = page_text(" ".join([*before, figure, *after]))
+    place = data.draw(st.sampled_from([i for i, c in enumerate(figure) if c.isdigit()]))
+    digit = data.draw(st.sampled_from([c for c in "0123456789" if c != figure[place]]))
+    quoted = figure[:place] + digit + figure[place + 1 :]
+    for match in find_on_page(quote_text(" ".join([*before, quoted, *after])), page):
+        assert not match.is_clean
+        assert any(difference.kind == "number" for difference in match.differences)
+
+
+@given(
+    st.lists(WORDS, max_size=12),
+    st.lists(st.integers(0, 9_999).map(str), min_size=2, max_size=4),
+    st.sampled_from([" ", "   ", ":", "-", "/", " / ", " - ", ", ", ". ", " x"]),
+    st.lists(WORDS, max_size=6),
+)
+def test_numbers_of_the_page_never_pass_as_one(
+    before: list[str], numbers: list[str], mark: str, after: list[str]
+) -> None:
+    page = page_text(" ".join([*before, mark.join(numbers), *after]))
+    for match in find_on_page(quote_text(" ".join([*before, "".join(numbers), *after])), page):
+        assert not match.is_clean
         assert any(difference.kind == "number" for difference in match.differences)
 
 
