@@ -37,7 +37,12 @@ else:
     with reading:
         with st.container(border=True):
             question_panels.why(view)
-        question_panels.candidates(view, chosen=question_place.chunk_of(view, chosen), asked=state.chunk)
+        question_panels.candidates(
+            view,
+            chosen=question_place.chunk_of(view, chosen),
+            asked=state.chunk,
+            stage=state.stage,
+        )
         question_panels.other_runs(question_place.other_runs(store, key), current=state.run)
         question_panels.raw_record(view)
 

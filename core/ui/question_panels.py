@@ -9,12 +9,12 @@ import orjson
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.contracts.records import GoldSpan, Label
+from core.contracts.records import GoldSpan, Label, StageName
 from core.evidence.types import FoundSpan
 from core.services.questions import CitationView, QuestionView, StageView
 from core.services.spans import PageView
 from core.traces.reports import StoredRow
-from core.triage.advice import next_step
+from core.triage.advice import step_for
 from core.ui import finding_words, question_words, safe, shell, viewer
 from core.ui.candidate_table import show_candidates
 from core.ui.safe import Piece
@@ -29,6 +29,7 @@ STAGE_NAMES = {
     "fused": "fused",
     "retrieved": "retrieved",
 }
+STAGE_KEY = "stage"
 #: A record longer than this many characters is cut: the whole line stands in its file.
 RAW_CHARS = safe.LIMIT
 
@@ -177,7 +178,9 @@ def why(view: QuestionView) -> None:
             role="line",
         ),
         safe.facts(question_words.signal_rows(view, row)),
-        safe.text([Piece(f"Next step: {next_step(row.label, view.profile.template)}")], role="hint"),
+        safe.text(
+            [Piece(f"Next step: {step_for(row, view.profile.template, view.gold_ranks)}")], role="hint"
+        ),
     )
 
 
@@ -189,25 +192,37 @@ def _stored_why(view: QuestionView, stored: StoredRow) -> None:
     )
 
 
-def candidates(view: QuestionView, *, chosen: str | None, asked: str | None) -> None:
-    """The ranked lists, one stage at a time; a click on a row shows the chunk's place."""
+def candidates(view: QuestionView, *, chosen: str | None, asked: str | None, stage: StageName | None) -> None:
+    """The ranked lists, one stage at a time; a click on a row shows the chunk's place.
+
+    `stage` is the one that the URL names; without it the last one is shown.
+    """
     if not view.stages:
         safe.show(
             safe.text([Piece("The trace lists no candidates, so there is nothing to compare.")], role="hint")
         )
         return
-    stages = {stage.name: stage for stage in reversed(view.stages)}
-    name = st.segmented_control(
+    stages = {each.name: each for each in reversed(view.stages)}
+    usual = next(iter(stages))
+    name = stage if stage in stages else usual
+    if st.session_state.get(STAGE_KEY) != name:
+        st.session_state[STAGE_KEY] = name
+    st.segmented_control(
         "Stage",
         list(stages),
-        default=next(iter(stages)),
         required=True,
         format_func=lambda name: f"{STAGE_NAMES[name]} · {len(stages[name].candidates)}",
         label_visibility="collapsed",
-        key="stage",
+        key=STAGE_KEY,
+        on_change=_choose_stage,
+        args=(usual,),
     )
-    stage = stages.get(name) or next(iter(stages.values()))
-    _table(view, stage, chosen, asked)
+    _table(view, stages[name], chosen, asked)
+
+
+def _choose_stage(usual: StageName) -> None:
+    chosen = st.session_state[STAGE_KEY]
+    _go(stage=None if chosen == usual else chosen)
 
 
 def _table(view: QuestionView, stage: StageView, chosen: str | None, asked: str | None) -> None:

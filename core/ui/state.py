@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from core.contracts.records import LABELS, TraceKey
+from core.contracts.records import LABELS, StageName, TraceKey
 from core.store.filters import SORT_KEYS, Filter, Sort
 from core.triage.gold import GOLD_STATES, GoldState
 from core.triage.types import Profile, Template
@@ -40,7 +40,7 @@ class ViewState:
 
     `filter.run` is "" until a run is known (`with_run`). `q` names a question as `question_name` writes it,
     `p` and `s` its paraphrase and seed, `cite` a citation's 1-based number, `chunk` a chunk id, `page` a
-    0-based page_idx, `vs` the other run, `at` the 1-based page of the table. `profile` reads the run another
+    0-based page_idx, `stage` the ranked list that is shown, `vs` the other run, `at` the 1-based page of the table. `profile` reads the run another
     way than the manifest says (`template=` and `refusal=` in the URL). `notes` says what in the URL could
     not be used; it is not part of the state.
     """
@@ -54,6 +54,7 @@ class ViewState:
     cite: int | None = None
     chunk: str | None = None
     page: int | None = None
+    stage: StageName | None = None
     vs: str | None = None
     profile: Profile | None = None
     notes: tuple[str, ...] = field(default=(), compare=False)
@@ -99,6 +100,7 @@ class ViewState:
             cite=reader.number("cite", least=1),
             chunk=reader.text("chunk"),
             page=reader.number("page"),
+            stage=cast("StageName | None", reader.text("stage", allowed=get_args(StageName))),
             vs=reader.text("vs"),
             profile=reader.profile(),
         )
@@ -144,7 +146,7 @@ class ViewState:
 
     def as_list(self) -> ViewState:
         """The same list with no question open."""
-        return replace(self, q=None, p=0, s=0, cite=None, chunk=None, page=None)
+        return replace(self, q=None, p=0, s=0, cite=None, chunk=None, page=None, stage=None)
 
     def without_filter(self) -> ViewState:
         """The same run with every question shown, from the first page on."""
@@ -189,7 +191,8 @@ def _pairs(state: ViewState) -> Iterable[tuple[str, list[str]]]:
     yield "q", [state.q] if state.q is not None else []
     for name, number in (("p", state.p), ("s", state.s)):
         yield name, [str(number)] if number else []
-    for name, value in (("cite", state.cite), ("chunk", state.chunk), ("page", state.page), ("vs", state.vs)):
+    for name in ("cite", "chunk", "page", "stage", "vs"):
+        value = getattr(state, name)
         yield name, [str(value)] if value is not None else []
     for name, values in (
         ("label", shown.label),

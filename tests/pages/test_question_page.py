@@ -129,6 +129,21 @@ def test_the_same_question_of_another_run_is_one_click_away(open_app: Open) -> N
     assert (app.query_params["run"], app.query_params["q"]) == ("R001", "Q01")
 
 
+def test_the_shown_stage_is_in_the_address_and_the_usual_one_is_not(open_app: Open) -> None:
+    app = open_app(page=PAGE, run="R002", q="Q01")
+    usual = app.segmented_control("stage").value
+    assert "stage" not in app.query_params
+    app.segmented_control("stage").set_value("retrieved").run()
+    assert app.query_params["stage"] == "retrieved"
+    shown_first = app.dataframe[0].value
+    app.segmented_control("stage").set_value(usual).run()
+    assert "stage" not in app.query_params
+    app.query_params["stage"] = "retrieved"
+    app.run()
+    assert app.segmented_control("stage").value == "retrieved"
+    assert app.dataframe[0].value.equals(shown_first)
+
+
 def test_a_chunk_id_alone_opens_its_place(make_workspace: MakeWorkspace, open_app: Open) -> None:
     folder = make_workspace(documents=DOCUMENTS)
     (folder / "chunks.jsonl").write_bytes(b"\n".join(orjson.dumps(chunk) for chunk in PAGED) + b"\n")

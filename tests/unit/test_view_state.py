@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.contracts.records import LABELS, TraceKey
+from core.contracts.records import LABELS, StageName, TraceKey
 from core.store.filters import SORT_KEYS, Filter, Sort
 from core.triage.gold import GOLD_STATES
 from core.triage.types import Profile, Template
@@ -46,6 +46,7 @@ states = st.builds(
     cite=st.one_of(st.none(), st.integers(1, MAX_NUMBER)),
     chunk=st.one_of(st.none(), words),
     page=st.one_of(st.none(), numbers),
+    stage=st.one_of(st.none(), st.sampled_from(get_args(StageName))),
     vs=st.one_of(st.none(), words),
     profile=st.one_of(st.none(), st.builds(Profile, st.sampled_from(get_args(Template)), phrases)),
 )
@@ -103,6 +104,15 @@ def test_a_gold_state_that_there_is_not_is_left_out() -> None:
     state = ViewState.parse({"gold": ["dropped", "lost"]})
     assert state.filter.gold == ("dropped",)
     assert state.notes == ('In the address, gold "lost" is none of missed, dropped, seen: left out.',)
+
+
+def test_a_stage_that_there_is_not_is_left_out_and_a_list_has_none() -> None:
+    state = ViewState.parse({"stage": ["sorted"]})
+    assert state.stage is None
+    assert state.notes == (
+        'In the address, stage "sorted" is none of retrieved, fused, reranked, chunks: left out.',
+    )
+    assert ViewState(q="Q1", stage="fused").as_list().params() == {}
 
 
 def test_page_idx_zero_is_a_page() -> None:
