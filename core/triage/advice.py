@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from core.contracts.records import Label
-from core.triage.types import Template
+from core.triage.gold import GoldRanks, GoldState
+from core.triage.types import ReportRow, Template
 
 _MEANING: dict[Label, str] = {
     "generation_drift": "The evidence fits the question; the answer does not fit the evidence or template.",
@@ -29,6 +30,18 @@ _NEXT_STEP: dict[Label, str] = {
     "fallback or another source.",
     "refusal_ok": "Nothing to mend: declining without evidence is the right answer.",
     "ok": "Take it as the baseline and go on to precision, recall and stability.",
+}
+
+#: Of an answer's words, rare ones counting more, so much has to stand in the evidence to be called covered.
+LITTLE_COVERED = 0.5
+#: For a refusal to a question whose gold passage is known, by what became of it.
+_REFUSED: dict[GoldState, str] = {
+    "seen": "The answerer saw the gold passage and declined: look at the prompt's rule for declining, and at "
+    "how the chunk is cut.",
+    "dropped": "The gold passage was retrieved and then left out: let more candidates through, or mend the "
+    "order that the last stage gives them.",
+    "missed": "Nothing found the gold passage: raise recall (a second retriever, another cut of the chunks) "
+    "before the order of what was found.",
 }
 
 #: Every suspicion that a row, or with `template_absent` a run, may carry.
@@ -59,6 +72,27 @@ def meaning(label: Label) -> str:
 def next_step(label: Label, template: Template) -> str:
     """What to do about answers with this label under a profile with this template, in one sentence."""
     return _NEXT_STEP_OF_DRIFT[template] if label == "generation_drift" else _NEXT_STEP[label]
+
+
+def step_for(row: ReportRow, template: Template, gold: GoldRanks | None) -> str:
+    """What to do about this very answer: its signals and its gold passage first, then the label's own step.
+
+    A label is a rule about words; an `ok` whose figures stand nowhere is no baseline, and a refusal calls
+    for something else when the answerer saw the gold passage than when nothing found it.
+    """
+    state = gold.state if gold else None
+    if row.label == "refusal_suspect" and state is not None:
+        return _REFUSED[state]
+    if row.label != "ok":
+        return next_step(row.label, template)
+    if row.signals.numbers_unsupported:
+        return "Check the figures that stand nowhere in the evidence before this answer counts as good."
+    if state in ("missed", "dropped"):
+        return "Check the answer: it was given without the gold passage, so it may be right by chance alone."
+    coverage = row.signals.answer_coverage
+    if coverage is not None and coverage < LITTLE_COVERED:
+        return "Check the answer: a phrase of it stands in the evidence, most of its words do not."
+    return next_step(row.label, template)
 
 
 def suspicion_text(code: str) -> str:

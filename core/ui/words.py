@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from core.metrics.intervals import wilson
 from core.store.filters import Sort
+from core.triage.advice import LITTLE_COVERED
 from core.triage.gold import GoldRanks
 
 #: What stands out about a row, per suspicion code; the sentence is `core.triage.advice`'s.
@@ -36,8 +37,6 @@ WHY: Mapping[str, str] = {
     "evidence contains query terms but model refused": "query terms found",
     "no query terms found in evidence; refusal acceptable": "no query term found",
 }
-#: An answer labelled ok of which less than this share stands in the evidence is worth a look.
-LITTLE_COVERED = 0.5
 #: Gold that the answerer saw within these ranks is nothing to look at.
 FIRST_RANKS = 3
 

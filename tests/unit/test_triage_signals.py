@@ -13,13 +13,14 @@ from hypothesis import strategies as st
 from core.contracts.records import LABELS, SourceLine, Trace
 from core.errors import InputFault
 from core.traces.canonical import trace_from
-from core.triage.advice import SUSPICIONS, meaning, next_step, suspicion_text
+from core.triage.advice import SUSPICIONS, meaning, next_step, step_for, suspicion_text
 from core.triage.answers import other_refusal
 from core.triage.corpus import ChunkView, Corpus
+from core.triage.gold import GoldRanks
 from core.triage.profile import TEMPLATES, profile_from
 from core.triage.reflect import reflect
 from core.triage.suggest import add_facts, suggest_profile
-from core.triage.types import Profile, ReportRow
+from core.triage.types import Profile, ReportRow, Signals
 from core.triage.words import tokens
 
 CHUNKS = {
@@ -242,6 +243,27 @@ def test_every_label_and_suspicion_has_its_sentence() -> None:
     for code in SUSPICIONS:
         assert suspicion_text(code).endswith(".")
     assert "foreign_code" in suspicion_text("foreign_code")
+
+
+@pytest.mark.parametrize(
+    ("label", "gold", "signals", "told"),
+    [
+        ("refusal_suspect", GoldRanks(2, 2, "chunks"), {}, "saw the gold passage"),
+        ("refusal_suspect", GoldRanks(None, 13, "retrieved"), {}, "retrieved and then left out"),
+        ("refusal_suspect", GoldRanks(None, None, "retrieved"), {}, "Nothing found the gold"),
+        ("refusal_suspect", None, {}, "Raise top-k"),
+        ("ok", None, {"numbers_unsupported": ("4.8",)}, "Check the figures"),
+        ("ok", GoldRanks(None, None, "chunks"), {"answer_coverage": 0.9}, "without the gold passage"),
+        ("ok", GoldRanks(1, 1, "chunks"), {"answer_coverage": 0.11}, "most of its words do not"),
+        ("ok", GoldRanks(1, 1, "chunks"), {"answer_coverage": 0.9}, "Take it as the baseline"),
+        ("generation_drift", GoldRanks(1, 1, "chunks"), {"numbers_unsupported": ("1",)}, "template last"),
+    ],
+)
+def test_the_next_step_of_an_answer_follows_its_signals(
+    label: Any, gold: GoldRanks | None, signals: Any, told: str
+) -> None:
+    row = ReportRow("q", label, "", (), (), Signals(**signals))
+    assert told in step_for(row, "seed", gold)
 
 
 def test_labels_do_not_depend_on_how_much_is_kept() -> None:
