@@ -19,12 +19,14 @@ import orjson
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColumn
 
-from core.cli.output import STDOUT, Output, check_outputs, output_to
+from core.cli.output import STDOUT, Output, check_outputs, output_to, workspace_files
 from core.contracts.records import LABELS, LineIssue, Trace
 from core.errors import InputFault, ManifestFault, Problem, printable
 from core.manifest.load import load_manifest
-from core.manifest.paths import artifact_path
+from core.manifest.types import Manifest
 from core.services.workspace import chosen_run, profile_of_options
+from core.store.labelling import find_inputs
+from core.store.plan import find_source
 from core.traces.chunks import read_chunks
 from core.traces.identity import Repeats
 from core.traces.reader import open_source
@@ -41,6 +43,7 @@ from core.triage.types import Profile, ReportRow
 PROGRESS_AFTER_SECONDS = 1.0
 #: So many line issues are printed; `--json` has them all.
 ISSUES_SHOWN = 20
+_BLOCK = 1 << 20
 #: A manifest may be named in place of its folder.
 MANIFEST_SUFFIXES = (".yaml", ".yml")
 
@@ -49,8 +52,9 @@ MANIFEST_SUFFIXES = (".yaml", ".yml")
 class Sources:
     """What is read: files with the names that messages give them, and how.
 
-    `run_id` is the manifest's; None with bare files, whose lines may name their own. `arguments` are the
-    command's, for the advice to run it again.
+    `run_id` is the manifest's; None with bare files, whose lines may name their own. With `is_final` the
+    last line of the traces counts without its line end. `arguments` are the command's, for the advice to
+    run it again.
     """
 
     traces: Path
@@ -59,6 +63,7 @@ class Sources:
     chunks_file: str
     profile: Profile
     run_id: str | None
+    is_final: bool
     arguments: tuple[str, ...]
 
 
@@ -71,6 +76,7 @@ class Outcome:
     suspicions: Counter[str] = field(default_factory=Counter)
     facts: dict[str, int] = field(default_factory=dict)
     issues: list[LineIssue] = field(default_factory=list)
+    waiting_bytes: int = 0
 
     @property
     def suggestion(self) -> Suggestion | None:
@@ -104,23 +110,25 @@ def command(
     used at all.
     """
     profile = profile_of_options(template, refusal)
-    if chunks is not None:
-        if run_id is not None:
-            raise click.UsageError("--run chooses among the runs of a workspace; bare files hold one")
-        sources = _bare(traces, chunks, profile or Profile())
-    elif traces.is_dir() or traces.suffix in MANIFEST_SUFFIXES:
-        sources = _of_workspace(traces, run_id, profile)
-    else:
-        raise click.UsageError("name the CHUNKS file after the TRACES, or a workspace alone")
     outputs = [name for name in (report, markdown) if name is not None]
-    check_outputs(outputs, (sources.traces, sources.chunks))
     if as_json and STDOUT in outputs:
         raise click.UsageError("--json prints its summary on stdout, so -o and --markdown need files")
-    outcome = Outcome(sources.profile)
     with ExitStack() as stack:
         unpacked = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="proofspan-")))
-        corpus = _corpus(sources, unpacked, outcome)
-        rows = _rows(sources, unpacked, corpus, outcome)
+        if chunks is not None:
+            if run_id is not None:
+                raise click.UsageError("--run chooses among the runs of a workspace; bare files hold one")
+            check_outputs(outputs, (traces, chunks))
+            sources = _bare(traces, chunks, profile or Profile(), unpacked)
+        elif traces.is_dir() or traces.suffix in MANIFEST_SUFFIXES:
+            manifest = load_manifest(traces)
+            check_outputs(outputs, workspace_files(manifest))
+            sources = _of_workspace(traces, manifest, run_id, profile, unpacked)
+        else:
+            raise click.UsageError("name the CHUNKS file after the TRACES, or a workspace alone")
+        outcome = Outcome(sources.profile)
+        corpus = _corpus(sources, outcome)
+        rows = _rows(sources, corpus, outcome)
         _write(rows, stack.enter_context(output_to(report)), markdown, stack)
     if as_json:
         click.echo(orjson.dumps(_summary(outcome), option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS))
@@ -129,25 +137,41 @@ def command(
     sys.exit(1 if outcome.issues else 0)
 
 
-def _bare(traces: Path, chunks: Path, profile: Profile) -> Sources:
-    return Sources(traces, str(traces), chunks, str(chunks), profile, None, (str(traces), str(chunks)))
+def _bare(traces: Path, chunks: Path, profile: Profile, unpacked: Path) -> Sources:
+    return Sources(
+        traces=plain_source(traces, cache_dir=unpacked),
+        traces_file=str(traces),
+        chunks=plain_source(chunks, cache_dir=unpacked),
+        chunks_file=str(chunks),
+        profile=profile,
+        run_id=None,
+        is_final=True,
+        arguments=(str(traces), str(chunks)),
+    )
 
 
-def _of_workspace(workspace: Path, run_id: str | None, profile: Profile | None) -> Sources:
-    """The files of one run, named as the manifest names them. ManifestFault where it does not name them."""
-    manifest = load_manifest(workspace)
+def _of_workspace(
+    workspace: Path, manifest: Manifest, run_id: str | None, profile: Profile | None, unpacked: Path
+) -> Sources:
+    """The files of one run as the index finds and names them, so that both give the same labels.
+
+    A Fault where the index would have rows without labels or none at all.
+    """
     run = chosen_run(manifest, run_id)
     if run.traces is None:
         _not_named(f"{manifest.folder}: runs[{run.run_id}]", "traces for this run", "traces: {path: …}")
-    if manifest.chunks is None:
-        _not_named(str(manifest.folder), "chunks", "chunks: {path: …}")
+    inputs = find_inputs(manifest, profile or profile_from(manifest.triage), None, cache_dir=unpacked)
+    source = find_source(manifest, run, cache_dir=unpacked)
+    if inputs.chunks is None or source.path is None:
+        raise InputFault(*source.problems, *inputs.problems)
     return Sources(
-        traces=artifact_path(manifest, run.traces),
-        traces_file=run.traces.path,
-        chunks=artifact_path(manifest, manifest.chunks),
-        chunks_file=manifest.chunks.path,
-        profile=profile or profile_from(manifest.triage),
+        traces=source.path,
+        traces_file=source.file,
+        chunks=inputs.chunks,
+        chunks_file=inputs.chunks_file,
+        profile=inputs.profile,
         run_id=run.run_id,
+        is_final=source.is_final,
         arguments=(str(workspace), "--run", run.run_id),
     )
 
@@ -157,10 +181,10 @@ def _not_named(where: str, what: str, entry: str) -> NoReturn:
     raise ManifestFault.of("not_named", message, where=where, remedy=f"add `{entry}` there")
 
 
-def _corpus(sources: Sources, unpacked: Path, outcome: Outcome) -> Corpus:
+def _corpus(sources: Sources, outcome: Outcome) -> Corpus:
     """The chunk texts. InputFault where the file holds none: no label could be given."""
     file = sources.chunks_file
-    found, issues = read_chunks(plain_source(sources.chunks, cache_dir=unpacked), file=file)
+    found, issues = read_chunks(sources.chunks, file=file)
     outcome.issues += issues
     if not found:
         problems = [_problem(issue) for issue in issues[:ISSUES_SHOWN]]
@@ -169,14 +193,15 @@ def _corpus(sources: Sources, unpacked: Path, outcome: Outcome) -> Corpus:
     return Corpus({chunk_id: chunk.text for chunk_id, chunk in found.items()})
 
 
-def _rows(sources: Sources, unpacked: Path, corpus: Corpus, outcome: Outcome) -> Iterator[ReportRow]:
+def _rows(sources: Sources, corpus: Corpus, outcome: Outcome) -> Iterator[ReportRow]:
     """The report rows in file order, everything counted on the way."""
-    path, file = plain_source(sources.traces, cache_dir=unpacked), sources.traces_file
+    path, file = sources.traces, sources.traces_file
     if foreign := foreign_file(path, file=file):
         raise InputFault(_problem(foreign))
     repeats = Repeats()
+    end = None if sources.is_final else _end_of_whole_lines(path, outcome)
     with _progress(path) as on_progress:
-        for found in iter_traces(path, file=file, run_id=sources.run_id, final=True):
+        for found in iter_traces(path, file=file, run_id=sources.run_id, end=end, final=True):
             on_progress(found.source.offset)
             if isinstance(found, LineIssue):
                 outcome.issues.append(found)
@@ -186,6 +211,22 @@ def _rows(sources: Sources, unpacked: Path, corpus: Corpus, outcome: Outcome) ->
             outcome.suspicions.update(row.suspicions)
             add_facts(outcome.facts, found, row, outcome.profile)
             yield row
+
+
+def _end_of_whole_lines(path: Path, outcome: Outcome) -> int:
+    """Where the last line end stands now; what follows it is still being written, and is counted."""
+    with open_source(path) as source:
+        position = size = os.fstat(source.fileno()).st_size
+        while position:
+            start = max(0, position - _BLOCK)
+            source.seek(start)
+            found = source.read(position - start).rfind(b"\n")
+            if found >= 0:
+                position = start + found + 1
+                break
+            position = start
+    outcome.waiting_bytes = size - position
+    return position
 
 
 def _row(trace: Trace, corpus: Corpus, profile: Profile, *, is_repeat: bool) -> ReportRow:
@@ -249,6 +290,7 @@ def _summary(outcome: Outcome) -> dict[str, object]:
     suggestion = outcome.suggestion
     return {
         "traces": outcome.labels.total(),
+        "waiting_bytes": outcome.waiting_bytes,
         "labels": {label: outcome.labels[label] for label in LABELS},
         "suspicions": dict(outcome.suspicions),
         "profile": {"template": outcome.profile.template, "refusal": outcome.profile.refusal},
@@ -284,6 +326,9 @@ def _print_summary(outcome: Outcome, arguments: Sequence[str]) -> None:
     if suggestion := outcome.suggestion:
         again = shlex.join(["proofspan", "triage", *arguments])
         lines += [f"{suggestion.code}: {suggestion.reason}.", f"  Try: {again} {suggestion.options}"]
+    if outcome.waiting_bytes:
+        waiting = f"{outcome.waiting_bytes:,} bytes of a last line without line end wait for the rest of it"
+        lines.append(waiting)
     if outcome.issues:
         lines.append(f"Lines that could not be used as they are: {len(outcome.issues)}")
         lines += [f"  {_problem(issue)}" for issue in outcome.issues[:ISSUES_SHOWN]]

@@ -119,7 +119,8 @@ class Builder:
     def _still_holds(self, plan: Plan, built: RunFile, seen: Seen | None, kept: RunFile | None) -> bool:
         """Whether all that was read is still what the plan was made for; the trace file may have grown."""
         path = plan.source.path
-        if find_inputs(self.manifest, plan.inputs.profile, built).key != plan.inputs.key:
+        now = find_inputs(self.manifest, plan.inputs.profile, built, cache_dir=self.cache_dir)
+        if now.key != plan.inputs.key:
             return False
         if path is None or seen is None:
             return path is None

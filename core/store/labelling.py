@@ -18,6 +18,7 @@ from core.store.gold import NO_TARGETS, GoldInput, GoldTargets, find_gold, read_
 from core.store.prints import Print, change_since, sha256_of, take_print
 from core.store.runfile import RunFile
 from core.traces.chunks import Places, place_of, read_chunks
+from core.traces.unpack import plain_source
 from core.triage.corpus import Corpus
 from core.triage.gold import GoldRanks, gold_ranks
 from core.triage.reflect import RULES_VERSION, reflect
@@ -58,8 +59,11 @@ def variant_of(profile: Profile) -> str:
     return hashlib.sha256(orjson.dumps([profile.template, *profile.refusal])).hexdigest()[:8]
 
 
-def find_inputs(manifest: Manifest, profile: Profile, earlier: RunFile | None) -> Inputs:
-    """The inputs as they are now; hashes of unchanged files are taken from an `earlier` index."""
+def find_inputs(manifest: Manifest, profile: Profile, earlier: RunFile | None, *, cache_dir: Path) -> Inputs:
+    """The inputs as they are now; hashes of unchanged files are taken from an `earlier` index.
+
+    A packed chunk file is unpacked into the cache; print and hash are those of the file as it lies there.
+    """
     gold = find_gold(manifest)
     artifact = manifest.chunks
     if artifact is None:
@@ -81,7 +85,12 @@ def find_inputs(manifest: Manifest, profile: Profile, earlier: RunFile | None) -
         return Inputs(profile, None, artifact.path, None, None, gold, (_without_labels(problem, artifact),))
     if artifact.sha256 and artifact.sha256.lower() != digest:
         return Inputs(profile, None, artifact.path, printed, digest, gold, (_differs(artifact, digest),))
-    return Inputs(profile, path, artifact.path, printed, digest, gold)
+    try:
+        plain = plain_source(path, cache_dir=cache_dir)
+    except Fault as fault:
+        problems = tuple(_without_labels(problem, artifact) for problem in fault.problems)
+        return Inputs(profile, None, artifact.path, printed, digest, gold, problems)
+    return Inputs(profile, plain, artifact.path, printed, digest, gold)
 
 
 def _digest(path: Path, earlier: RunFile | None) -> tuple[Print, str]:
@@ -94,7 +103,7 @@ def _digest(path: Path, earlier: RunFile | None) -> tuple[Print, str]:
 
 def _without_labels(problem: Problem, artifact: Artifact) -> Problem:
     """The problem for those who miss the labels: which file it is stands in `where`."""
-    said = problem.message.removeprefix(f"`{artifact.key}`: ")
+    said = problem.message.removeprefix(f"`{artifact.key}`: ").removeprefix("the file ")
     return Problem(
         "chunks_unusable",
         f"the chunk file {said}; the questions have no label",

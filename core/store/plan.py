@@ -50,7 +50,7 @@ def make_plan(
     manifest: Manifest, run: Run, profile: Profile, earlier: RunFile | None, *, cache_dir: Path
 ) -> Plan:
     """Compares a run's files with its index by their two ends, the gold file whole; unpacks packed ones."""
-    inputs = find_inputs(manifest, profile, earlier)
+    inputs = find_inputs(manifest, profile, earlier, cache_dir=cache_dir)
     source = find_source(manifest, run, cache_dir=cache_dir)
     report, report_problems = _find(manifest, run.report) if not source.from_report else (None, ())
     state, reason, keep = _compare(earlier, source, inputs, report)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,10 @@ from click.testing import CliRunner, Result
 from core.cli import group
 from core.cli.triage_cmd import command
 from core.errors import Fault, InputFault
+from core.manifest.load import load_manifest
+from core.store.filters import Filter, Sort
+from core.store.index import build_index
+from core.store.queries import Store
 
 CHUNKS = [
     {"id": "p1#1", "text": "X is a constrained mapping over sets."},
@@ -44,7 +49,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def write_lines(path: Path, records: list[dict[str, Any]]) -> None:
-    path.write_text("\n".join(json.dumps(record) for record in records), encoding="utf-8")
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
 
 
 def triage(folder: Path, *options: str, traces: str = "trace.jsonl", chunks: str = "chunks.json") -> Result:
@@ -138,7 +143,7 @@ def test_a_repeated_question_is_marked(folder: Path) -> None:
 
 def test_json_summary(folder: Path) -> None:
     with (folder / "trace.jsonl").open("a", encoding="utf-8") as stream:
-        stream.write("\nnonsense")
+        stream.write("nonsense")
     result = triage(folder, "--json")
     summary = json.loads(result.stdout)
     assert result.exit_code == 1
@@ -269,6 +274,98 @@ def test_what_a_workspace_lacks_is_named(folder: Path, run: str, manifest: Any, 
     assert told in str(result.exception)
     assert result.exception.problems[0].remedy
     assert not (folder / "report.jsonl").exists()
+
+
+def of_run(folder: Path, *options: str) -> Result:
+    arguments = [str(folder), "--run", "R1", "-o", str(folder / "report.jsonl"), *options]
+    return CliRunner().invoke(command, arguments)
+
+
+def indexed(folder: Path) -> dict[object, object]:
+    """Question → label in a fresh index of the workspace's run."""
+    manifest = load_manifest(folder)
+    build_index(manifest, runs=["R1"], cache_dir=folder / "cache")
+    rows = Store(manifest, folder / "cache").page(Filter(run="R1"), Sort(), limit=100, offset=0)
+    return dict(zip(rows["q"], rows["label"], strict=True))
+
+
+def reported(folder: Path) -> dict[object, object]:
+    """Question → label in the report."""
+    return {row["q"]: row["label"] for row in report(folder)}
+
+
+def test_chunks_that_the_manifest_does_not_mean_label_nothing_here_nor_in_the_index(folder: Path) -> None:
+    body = workspace(folder, chunks={"path": "chunks.json", "sha256": "0" * 64})
+    assert [problem.code for problem in fault(of_run(body)).problems] == ["chunks_differ"]
+    assert not (folder / "report.jsonl").exists()
+    assert set(indexed(body).values()) == {None}
+
+
+@pytest.mark.parametrize("sha256", [True, False])
+def test_packed_chunks_label_as_the_index_does(folder: Path, sha256: bool) -> None:
+    packed = gzip.compress((folder / "chunks.json").read_bytes())
+    (folder / "chunks.json.gz").write_bytes(packed)
+    (folder / "chunks.json").unlink()
+    named = {"path": "chunks.json.gz"} | ({"sha256": hashlib.sha256(packed).hexdigest()} if sha256 else {})
+    write_lines(folder / "trace.jsonl", TRACES[:3])
+    body = workspace(folder, chunks=named)
+    assert of_run(body).exit_code == 0
+    assert reported(folder) == indexed(body)
+    assert reported(folder)["What is X?"] == "retrieval_drift"
+
+
+def test_a_damaged_archive_of_chunks_is_a_fault_here_and_a_problem_of_the_index(folder: Path) -> None:
+    (folder / "chunks.json.gz").write_bytes(gzip.compress((folder / "chunks.json").read_bytes())[:-9])
+    body = workspace(folder, chunks={"path": "chunks.json.gz"})
+    (told,) = fault(of_run(body)).problems
+    assert told.code == "chunks_unusable"
+    assert told.message.startswith("the chunk file cannot be unpacked")
+    (run,) = build_index(load_manifest(body), runs=["R1"], cache_dir=folder / "cache").runs
+    assert run.problems == (told,)
+
+
+@pytest.mark.parametrize("block", [1, 7, 1 << 20])
+def test_a_last_line_without_its_end_waits_as_in_the_index(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, block: int
+) -> None:
+    monkeypatch.setattr("core.cli.triage_cmd._BLOCK", block)
+    write_lines(folder / "trace.jsonl", TRACES[:2])
+    last = json.dumps(TRACES[2])
+    with (folder / "trace.jsonl").open("a", encoding="utf-8") as stream:
+        stream.write(last)
+    body = workspace(folder)
+    result = of_run(body)
+    assert result.exit_code == 0
+    assert f"{len(last)} bytes of a last line without line end wait" in result.stderr
+    assert reported(folder) == indexed(body)
+    assert len(report(folder)) == 2
+    assert json.loads(of_run(body, "--json").stdout)["waiting_bytes"] == len(last)
+    with (folder / "trace.jsonl").open("a", encoding="utf-8") as stream:
+        stream.write("\n")
+    assert "wait" not in of_run(body).stderr
+    assert len(report(folder)) == 3
+
+
+@pytest.mark.parametrize("content", ["", json.dumps(TRACES[0])])
+def test_a_file_without_a_whole_line_has_no_row_yet(folder: Path, content: str) -> None:
+    (folder / "trace.jsonl").write_text(content, encoding="utf-8")
+    assert of_run(workspace(folder)).exit_code == 0
+    assert report(folder) == []
+
+
+def test_everything_that_a_run_lacks_is_said_at_once(folder: Path) -> None:
+    body = workspace(folder)
+    (folder / "trace.jsonl").unlink()
+    (folder / "chunks.json").unlink()
+    assert [problem.code for problem in fault(of_run(body)).problems] == ["missing", "chunks_unusable"]
+
+
+def test_no_file_of_the_workspace_is_written_over(folder: Path) -> None:
+    body = workspace(folder)
+    before = (folder / "pipeline_manifest.yaml").read_bytes()
+    told = fault(of_run(body, "--markdown", str(folder / "pipeline_manifest.yaml")))
+    assert [problem.code for problem in told.problems] == ["output_is_input"]
+    assert (folder / "pipeline_manifest.yaml").read_bytes() == before
 
 
 def test_traces_alone_need_their_chunks(folder: Path) -> None:
