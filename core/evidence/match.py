@@ -171,16 +171,16 @@ def _is_misquoted(quote: QuoteText, page: PageText, alignment: Alignment) -> boo
         alignment.quote == (0, len(quote.tokens))
         and words >= MISQUOTED_WORDS
         and alignment.agreement >= MISQUOTED_AGREEMENT
-        and all(_is_number_for_number(quote, page, unit) for unit in differing)
+        and all(_is_figure_for_figure(quote, page, unit) for unit in differing)
     )
 
 
-def _is_number_for_number(quote: QuoteText, page: PageText, unit: Unit) -> bool:
-    """Whether both sides are as many numbers, or the same digits cut otherwise: 110 against 1:10."""
-    ours = quote.tokens.is_number[unit.quote[0] : unit.quote[1]]
-    theirs = page.tokens.is_number[unit.page[0] : unit.page[1]]
-    are_numbers = len(ours) == len(theirs) and all(ours) and all(theirs)
-    return are_numbers or unit.holds_same(quote.tokens, page.tokens)
+def _is_figure_for_figure(quote: QuoteText, page: PageText, unit: Unit) -> bool:
+    """Whether both sides are as many figures (5, 5mm), or the same digits cut otherwise: 110 against 1:10."""
+    ours = quote.tokens.keys[unit.quote[0] : unit.quote[1]]
+    theirs = page.tokens.keys[unit.page[0] : unit.page[1]]
+    are_figures = len(ours) == len(theirs) and all(map(_digits, (*ours, *theirs)))
+    return are_figures or unit.holds_same(quote.tokens, page.tokens)
 
 
 def _numbers_contradict(quote: QuoteText, alignment: Alignment) -> bool:
@@ -265,7 +265,13 @@ def _difference(quote: QuoteText, page: PageText, unit: Unit) -> Difference:
     ours = quote.text(quote.tokens.first[q0], quote.tokens.last[q1 - 1]) if q1 > q0 else ""
     theirs = page.text(page.tokens.first[p0], page.tokens.last[p1 - 1]) if p1 > p0 else ""
     number = any(quote.tokens.is_number[q0:q1]) or any(page.tokens.is_number[p0:p1])
+    number = number or _digits(quote.tokens.part(q0, q1)) != _digits(page.tokens.part(p0, p1))
     return Difference(_short(ours), _short(theirs), "number" if number else "word")
+
+
+def _digits(text: str) -> str:
+    """The digits of a text: glued to its unit (100Nm) a figure is no number as a whole, yet a figure."""
+    return "".join(character for character in text if character.isdigit())
 
 
 def _short(text: str) -> str:

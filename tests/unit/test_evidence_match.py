@@ -193,6 +193,21 @@ def test_a_misquoted_number_is_a_finding(quote: str, difference: Difference | No
         assert found[0].differences[0] == difference
 
 
+@pytest.mark.parametrize(
+    ("quote", "difference"),
+    [
+        ("Tighten all of the wheel bolts to 100Nm after", Difference("100Nm", "110Nm", "number")),
+        ("Tighten all of the wheel bolts to Nm after", Difference("Nm", "110Nm", "number")),
+        ("every change of wheels at 3M in the shop", Difference("3M", "5M", "number")),
+        ("Tighten all of the wheel boits to 110Nm after", Difference("boits", "bolts", "word")),
+    ],
+)
+def test_a_misquoted_figure_glued_to_its_unit_is_a_number(quote: str, difference: Difference) -> None:
+    line = "Tighten all of the wheel bolts to 110Nm after every change of wheels at 5M in the shop"
+    match = only(quote, line)
+    assert (match.status, match.differences) == ("fuzzy", (difference,))
+
+
 def test_a_misquoted_number_at_the_end_is_in_the_box() -> None:
     page = "Net sales of the division were 2.5 million"
     match = only("Net sales of the division were 2.3", page)
