@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -61,26 +62,37 @@ def mapped(source: Path, mapping: Path, workspace: Path, link: bool, force: bool
 
 def _print(report: ImportReport, workspace: Path) -> None:
     console = Console(soft_wrap=True)
-    documents = f"{len(report.documents) - len(report.missing):,} of {len(report.documents):,} documents"
-    console.print(
-        Text(
-            f"{report.traces:,} traces ({report.joined:,} with gold), {report.chunks:,} chunks, "
-            f"{report.gold:,} gold questions, {documents} → {workspace}"
-        )
-    )
+    console.print(Text(printable(f"{_made(report)} → {workspace}")))
     console.print(_field_table(report))
-    if report.missing:
-        names = ", ".join(
-            each.doc_id if each.path else f"{each.doc_id} ({each.reason})" for each in report.missing
-        )
-        console.print(Text(printable(f"{len(report.missing):,} documents are missing: {names}")))
-        console.print("Put each at its path in the manifest; `proofspan check` lists those still missing.")
+    for line in _not_taken(report):
+        console.print(Text(printable(line)))
     issues = [f"{each.source.file}:{each.source.line}: {each.reason}" for each in report.issues]
     for lines in (issues, [str(problem) for problem in report.problems]):
         for line in lines[:LISTED]:
             console.print(Text(printable(line)))
         if len(lines) > LISTED:
             console.print(Text(f"… and {len(lines) - LISTED:,} more; --json lists all"))
+
+
+def _made(report: ImportReport) -> str:
+    there = len(report.documents) - len(report.missing)
+    return (
+        f"{_count(report.traces, 'trace')} ({report.joined:,} with gold), {_count(report.chunks, 'chunk')}, "
+        f"{_count(report.gold, 'gold question')}, {there:,} of {_count(len(report.documents), 'document')}"
+    )
+
+
+def _count(number: int, one: str) -> str:
+    return f"{number:,} {one}" if number == 1 else f"{number:,} {one}s"
+
+
+def _not_taken(report: ImportReport) -> Iterator[str]:
+    """The documents that were not taken, one line for all of the same reason and remedy."""
+    names: dict[tuple[str, str], list[str]] = {}
+    for each in report.missing:
+        names.setdefault((each.reason, each.remedy), []).append(each.doc_id)
+    for (reason, remedy), doc_ids in names.items():
+        yield f"{_count(len(doc_ids), 'document')} not taken: {', '.join(doc_ids)}: {reason} — {remedy}"
 
 
 def _field_table(report: ImportReport) -> Table:
@@ -91,6 +103,8 @@ def _field_table(report: ImportReport) -> Table:
     table.add_column("")
     for count in report.fields:
         first = f"first on line {count.first_unusable}" if count.first_unusable else ""
+        if not count.found and not first:
+            first = "never found"
         cells = (count.key, f"{count.found:,}", f"{count.absent:,}", f"{count.unusable:,}", first)
         table.add_row(*(Text(cell) for cell in cells))
     return table

@@ -42,14 +42,14 @@ def resolve_reference(root: Path, ref: str, *, folder: bool = False) -> Path:
     if reason is not None:
         raise ManifestFault.of(
             "path_refused",
-            f"the path {ref[:200]!r} is refused: {reason}",
+            f"has the path {ref[:200]!r}, which is refused: {reason}",
             remedy="write a path relative to the workspace, such as corpus/chunks.jsonl",
         )
     path = _resolve(root, ref)
     if not path.is_relative_to(root.resolve()):
         raise ManifestFault.of(
             "path_outside",
-            f"the path {ref!r} leads outside its folder, to {path}",
+            f"leads outside its folder, to {path}",
             where=str(root / ref),
             remedy="copy the file in, or name its folder in the manifest's `roots`",
         )

@@ -10,7 +10,7 @@ from core.contracts.chunk_ids import parse
 from core.contracts.records import Chunk, Json, LineIssue, SourceLine
 from core.traces.fields import ID_NAMES, box_of, index_of, offsets_of, page_of, text_of
 from core.traces.reader import UnusableError
-from core.traces.tables import read_table
+from core.traces.tables import placed, read_table
 
 
 class Place(NamedTuple):
@@ -46,7 +46,7 @@ def read_chunks(path: Path, *, file: str) -> tuple[dict[str, Chunk], list[LineIs
         if (earlier := chunks.get(chunk.chunk_id)) is not None:
             issues.append(_duplicate(chunk, earlier, source))
         chunks[chunk.chunk_id] = chunk
-    return chunks, issues
+    return chunks, placed(issues, path)
 
 
 def chunk_from(obj: Json) -> Chunk:

@@ -9,7 +9,7 @@ from core.contracts.chunk_ids import sha1_8
 from core.contracts.records import GoldQuestion, GoldSpan, Json, LineIssue, SourceLine
 from core.traces.fields import offsets_of, page_of, text_of, texts_of
 from core.traces.reader import UnusableError
-from core.traces.tables import read_table
+from core.traces.tables import placed, read_table
 
 
 def read_gold(path: Path, *, file: str) -> tuple[dict[str, GoldQuestion], list[LineIssue]]:
@@ -28,7 +28,7 @@ def read_gold(path: Path, *, file: str) -> tuple[dict[str, GoldQuestion], list[L
         if question.q_id in questions:
             issues.append(_duplicate(question, source))
         questions[question.q_id] = question
-    return questions, issues
+    return questions, placed(issues, path)
 
 
 def gold_from(obj: Json) -> GoldQuestion:

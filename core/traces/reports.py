@@ -10,7 +10,7 @@ from pathlib import Path
 from core.contracts.records import Json, LineIssue, SourceLine
 from core.traces.fields import index_of, text_of, texts_of
 from core.traces.reader import UnusableError
-from core.traces.tables import read_table
+from core.traces.tables import placed, read_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def read_report(path: Path, *, file: str) -> tuple[list[StoredRow], list[LineIss
             issues.append(found)
         else:
             rows.append(found)
-    return rows, issues
+    return rows, placed(issues, path)
 
 
 def _row(obj: Json, source: SourceLine) -> StoredRow:

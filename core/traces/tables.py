@@ -5,7 +5,9 @@ Unlike traces they have no writer still at work, so a last line without its line
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -25,6 +27,10 @@ from core.traces.reader import (
 from core.traces.sniff import first_byte, foreign_file
 
 T = TypeVar("T")
+
+#: What tells the elements of a JSON array apart; strings as a whole, since they may hold any sign.
+_TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[][{},]', re.DOTALL)
+_SPACE = re.compile(rb"[ \t\r\n]*")
 
 #: The largest JSON array that is read whole, in bytes; JSONL has no such bound.
 MAX_ARRAY = 1 << 30
@@ -62,6 +68,38 @@ def _elements(path: Path, file: str, record_of: Callable[[Json, SourceLine], T])
             yield record_of(element, source)
         except UnusableError as why:
             yield issue_of(why, source, orjson.dumps(element, default=str)[:1000])
+
+
+def placed(issues: Sequence[LineIssue], path: Path) -> list[LineIssue]:
+    """The issues of `read_table`, those of an array's entries with the line on which the entry begins."""
+    if not issues or first_byte(path) != b"[":
+        return list(issues)
+    lines = entry_lines(path)
+    return [entry_issue(issue, lines) for issue in issues]
+
+
+def entry_issue(issue: LineIssue, lines: Sequence[int]) -> LineIssue:
+    """An entry's issue as a person can look it up; `lines` are the array's `entry_lines`."""
+    entry = issue.source.line
+    source = replace(issue.source, line=lines[entry - 1])
+    return replace(issue, source=source, reason=f"entry {entry:,}: {issue.reason}")
+
+
+def entry_lines(path: Path) -> list[int]:
+    """The 1-based line on which each element of a JSON array begins; the file has been read as one."""
+    with open_source(path) as source:
+        data = source.read(MAX_ARRAY)
+    lines: list[int] = []
+    depth, line, counted = 0, 1, 0
+    for token in _TOKEN.finditer(data):
+        sign = token.group()
+        depth += (sign in (b"[", b"{")) - (sign in (b"]", b"}"))
+        if depth != 1 or sign not in (b"[", b","):
+            continue
+        begin = _SPACE.match(data, token.end()).end()  # type: ignore[union-attr]  # it matches anything
+        line, counted = line + data.count(b"\n", counted, begin), begin
+        lines.append(line)
+    return lines
 
 
 def _array(path: Path, file: str) -> list[Json]:

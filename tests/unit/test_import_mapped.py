@@ -95,6 +95,10 @@ def _import(source: Path, to: Path, **options: Any) -> ImportReport:
     return import_mapped(source, mapping=source.parent / "map.yaml", workspace=to, **options)
 
 
+def _arguments(source: Path) -> list[str]:
+    return ["import", "mapped", str(source), "--mapping", str(source.parent / "map.yaml"), "--to"]
+
+
 def _traces(workspace: Path) -> list[Trace]:
     found = iter_traces(workspace / "runs/R001/trace.jsonl", file="trace.jsonl", run_id="R001")
     return [each for each in found if isinstance(each, Trace)]
@@ -246,7 +250,64 @@ def test_a_link_out_of_the_source_folder_is_not_followed(source: Path, tmp_path:
     (tmp_path / "secret.pdf").write_bytes(b"%PDF-1.7 secret")
     (source.parent / "pdf" / "B.pdf").symlink_to(tmp_path / "secret.pdf")
     report = _import(source, tmp_path / "ws")
-    assert [each.doc_id for each in report.missing] == ["B"]
+    (refused,) = report.missing
+    assert refused.doc_id == "B" and refused.reason.startswith("leads outside its folder")
+
+
+def test_a_document_that_is_not_taken_is_told_with_its_own_reason_and_remedy(
+    source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "secret.pdf").write_bytes(b"%PDF-1.7 secret")
+    (source.parent / "pdf" / "B.pdf").symlink_to(tmp_path / "secret.pdf")
+    top = [{"body": "x", "doc": name, "pg": 1} for name in ("../../evil", "C", "D")]
+    source.write_text(json.dumps({**RECORD, "top": top}) + "\n")
+    with pytest.raises(SystemExit):
+        main([*_arguments(source), str(tmp_path / "ws")])
+    told = capsys.readouterr().out
+    assert "1 document not taken: ../../evil: no path can be made of it: it has an empty, `.` or `..`" in told
+    assert (
+        f"1 document not taken: B: leads outside its folder, to {tmp_path}/secret.pdf — Put the file" in told
+    )
+    assert "2 documents not taken: C, D: does not exist — Put it at its path in the manifest" in told
+
+
+def test_an_each_that_leads_nowhere_is_counted_and_named(source: Path, tmp_path: Path) -> None:
+    mapping = source.parent / "map.yaml"
+    mapping.write_text(MAPPING.replace("each: ctx[]", "each: ctxz[]"))
+    report = _import(source, tmp_path / "ws")
+    counts = {each.key: (each.found, each.absent, each.unusable) for each in report.fields}
+    assert counts["traces.stages.retrieved.each"] == (0, 1, 0)
+    assert counts["traces.stages.reranked.each"] == counts["gold.spans.each"] == (1, 0, 0)
+    (problem,) = report.problems
+    assert problem.code == "each_not_found"
+    assert problem.message == "`traces.stages.retrieved.each` finds nothing at 'ctxz[]' in any of 1 record"
+
+
+def test_a_record_without_a_list_where_the_others_have_one_is_counted(source: Path, tmp_path: Path) -> None:
+    records = [RECORD, {**RECORD, "ctx": "str"}, {**RECORD, "ctx": []}, {**RECORD, "ctx": None}]
+    source.write_text("".join(json.dumps(each) + "\n" for each in records))
+    report = _import(source, tmp_path / "ws")
+    (count,) = (each for each in report.fields if each.key == "traces.stages.retrieved.each")
+    assert (count.found, count.absent, count.unusable, count.first_unusable) == (2, 1, 1, 2)
+    (problem,) = report.problems
+    assert "`traces.stages.retrieved.each` finds no list at 'ctx[]' in 1 record, first on line 2" in str(
+        problem
+    )
+    assert report.has_findings
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_the_entries_of_an_array_are_named_by_their_own_lines(
+    source: Path, tmp_path: Path, indent: int | None
+) -> None:
+    records = [RECORD, {"question": None}, {**RECORD, "out": {"text": 5}}]
+    text = json.dumps(records, indent=indent)
+    source.write_text(text)
+    report = _import(source, tmp_path / "ws")
+    lines = [number for number, line in enumerate(text.splitlines(), 1) if line == " {"] or [1, 1, 1]
+    assert [(each.source.line, each.code) for each in report.issues] == [(lines[1], "q_missing")]
+    (count,) = (each for each in report.fields if each.key == "traces.answer")
+    assert count.first_unusable == lines[2]
 
 
 def test_a_folder_with_anything_in_it_is_left_alone(source: Path, tmp_path: Path) -> None:
@@ -331,19 +392,24 @@ def test_a_wrong_mapping_says_where_and_what(
 def test_the_command_prints_counts_and_names_and_exits_by_what_it_found(
     source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    arguments = ["import", "mapped", str(source), "--mapping", str(source.parent / "map.yaml"), "--to"]
+    arguments = _arguments(source)
     with pytest.raises(SystemExit) as ended:
         main([*arguments, str(tmp_path / "ws"), "--json"])
     assert ended.value.code == 1
     report = json.loads(capsys.readouterr().out)
     assert report["documents"]["missing"] == [
-        {"doc_id": "B", "path": "corpus/pdf/B.pdf", "reason": "does not exist"}
+        {
+            "doc_id": "B",
+            "path": "corpus/pdf/B.pdf",
+            "reason": "does not exist",
+            "remedy": "Put it at its path in the manifest; `proofspan check` lists those still missing.",
+        }
     ]
     (source.parent / "pdf" / "B.pdf").write_bytes(b"%PDF-1.7 of B")
     with pytest.raises(SystemExit) as ended:
         main([*arguments, str(tmp_path / "ws2")])
     assert ended.value.code == 0
-    assert "1 traces (1 with gold), 3 chunks" in capsys.readouterr().out
+    assert "1 trace (1 with gold), 3 chunks, 1 gold question, 2 of 2 documents" in capsys.readouterr().out
     with pytest.raises(SystemExit) as ended:
         main([*arguments, str(tmp_path / "ws2")])
     assert ended.value.code == 2

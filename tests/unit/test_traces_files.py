@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from core.contracts.records import GoldSpan, LineIssue, Offsets, SourceLine, Trace
 from core.errors import InputFault
 from core.traces.chunks import read_chunks
 from core.traces.gold import read_gold
 from core.traces.reports import StoredReport, read_report
+from core.traces.tables import entry_lines
 from core.traces.traces import iter_traces, read_trace_at
 
 
@@ -119,8 +123,8 @@ def test_a_full_chunk_record(tmp_path: Path) -> None:
     assert chunk.raw["extra"] == {"kept": True}
 
 
-@pytest.mark.parametrize("as_array", [False, True])
-def test_bad_chunks_are_issues_and_the_rest_is_read(tmp_path: Path, as_array: bool) -> None:
+@pytest.mark.parametrize("shape", ["lines", "array", "indented"])
+def test_bad_chunks_are_issues_and_the_rest_is_read(tmp_path: Path, shape: str) -> None:
     records = [
         {"text": "no id"},
         {"id": "a", "text": "first"},
@@ -129,18 +133,48 @@ def test_bad_chunks_are_issues_and_the_rest_is_read(tmp_path: Path, as_array: bo
         "text",
         {"id": "a", "text": "second"},
     ]
-    path = jsonl(tmp_path / "c", *([records] if as_array else records))
+    path = jsonl(tmp_path / "c", *(records if shape == "lines" else [records]))
+    if shape == "indented":
+        path.write_bytes(orjson.dumps(records, option=orjson.OPT_INDENT_2))
     chunks, issues = read_chunks(path, file="c")
     assert {key: chunk.text for key, chunk in chunks.items()} == {"a": "second"}
-    assert [(issue.source.line, issue.code) for issue in issues] == [
-        (1, "chunk_without_id"),
-        (3, "chunk_without_id"),
-        (4, "chunk_without_text"),
-        (5, "not_an_object"),
-        (6, "duplicate_chunk_id"),
-    ]
+    assert [(issue.source.line, issue.code) for issue in issues] == list(
+        zip(
+            {"lines": (1, 3, 4, 5, 6), "array": (1,) * 5, "indented": (2, 9, 13, 16, 17)}[shape],
+            (
+                "chunk_without_id",
+                "chunk_without_id",
+                "chunk_without_text",
+                "not_an_object",
+                "duplicate_chunk_id",
+            ),
+            strict=True,
+        )
+    )
+    assert shape == "lines" or issues[1].reason.startswith("entry 3: the chunk's id")
     assert "another text" in issues[-1].reason
     assert issues[0].excerpt == '{"text":"no id"}'
+
+
+json_values = st.recursive(
+    st.none() | st.integers() | st.text(alphabet=st.sampled_from('[]{},:"\\\n a'), max_size=6),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@given(st.lists(st.tuples(json_values, st.sampled_from([None, 0, 2]), st.integers(0, 2)), max_size=5))
+def test_an_entry_of_an_array_has_the_line_that_it_begins_on(
+    tmp_path_factory: pytest.TempPathFactory, entries: list[tuple[Any, int | None, int]]
+) -> None:
+    text, lines = " [", []
+    for number, (value, indent, breaks) in enumerate(entries):
+        text += ("," if number else "") + "\n" * breaks
+        lines.append(text.count("\n") + 1)
+        text += json.dumps(value, indent=indent)
+    path = tmp_path_factory.mktemp("array") / "a.json"
+    path.write_text(text + "\n]", encoding="utf-8")
+    assert entry_lines(path)[: len(lines)] == lines
 
 
 def test_a_last_chunk_without_line_end_counts(tmp_path: Path) -> None:

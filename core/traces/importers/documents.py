@@ -14,18 +14,26 @@ from core.manifest.paths import refusal_of, resolve_reference
 #: Where documents come to lie in the workspace.
 FOLDER = "corpus"
 
+_NO_PATH = "Give the document another id in the source, or write another `documents.pattern`."
+_REMEDIES = {
+    "missing": "Put it at its path in the manifest; `proofspan check` lists those still missing.",
+    "path_outside": "Put the file itself into the source's folder instead of a link, and import again.",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class FoundDocument:
     """A document by its id. `path` is its place in the workspace, `source` the file, None where missing.
 
-    `path` is None where the id makes no path that may be used; `reason` says why it is missing or refused.
+    `path` is None where the id makes no path that may be used; `reason` says why it is missing or refused,
+    `remedy` what helps.
     """
 
     doc_id: str
     path: str | None
     source: Path | None
     reason: str = ""
+    remedy: str = ""
 
 
 def find_documents(doc_ids: Iterable[str], *, pattern: str, folder: Path) -> list[FoundDocument]:
@@ -60,8 +68,10 @@ def _find(doc_id: str, ref: str, folder: Path) -> FoundDocument:
     if refused is None and len(doc_id) > 300:
         refused = "the id is longer than 300 characters"
     if refused is not None:
-        return FoundDocument(doc_id, None, None, f"no path can be made of it: {refused}")
+        return FoundDocument(doc_id, None, None, f"no path can be made of it: {refused}", _NO_PATH)
     try:
         return FoundDocument(doc_id, f"{FOLDER}/{ref}", resolve_reference(folder, ref))
     except Fault as fault:
-        return FoundDocument(doc_id, f"{FOLDER}/{ref}", None, fault.problems[0].message)
+        problem = fault.problems[0]
+        remedy = _REMEDIES.get(problem.code, problem.remedy)
+        return FoundDocument(doc_id, f"{FOLDER}/{ref}", None, problem.message, remedy)

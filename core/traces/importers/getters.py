@@ -9,12 +9,11 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from core.contracts.records import Json
-from core.traces.importers.jsonpath import Path, parse_path
+from core.traces.importers.jsonpath import Path, State, parse_path
 from core.traces.importers.regex import group_finder
 
 #: name: an id (a whole number is spelled out); text: prose as it stands; texts: a list of names.
 Kind = Literal["name", "text", "number", "page", "texts", "any"]
-State = Literal["found", "absent", "unusable"]
 
 _UNUSABLE: Final = object()
 _ABSENT: Final = object()

@@ -16,7 +16,10 @@ from core.contracts.records import Json
 #: A list index, a key, or "each element".
 Step = int | str | Literal[None]
 EACH: Final = None
+#: What a record has where a mapping looks.
+State = Literal["found", "absent", "unusable"]
 
+_NOWHERE: Final = object()
 _STEP = re.compile(
     r"""(?P<dot>\.)?(?P<key>[^\s.\[\]"'$]+)
       | \[(?P<index>-?\d{1,6})\] | (?P<each>\[\]) | \["(?P<quoted>[^"]+)"\]""",
@@ -43,6 +46,12 @@ class Path:
     def one(self, item: Json, root: Json) -> Json:
         """The value, None where there is none."""
         return next(self.all(item, root), None)
+
+    def state(self, item: Json, root: Json) -> State:
+        """Whether there is anything to go through; "unusable" where `[]` stands on what is no list."""
+        found = set(_states(root if self.from_root else item, self.steps))
+        order: tuple[State, ...] = ("unusable", "found")
+        return next((state for state in order if state in found), "absent")
 
 
 def parse_path(text: str) -> Path:
@@ -84,12 +93,32 @@ def _walk(value: Json, steps: tuple[Step, ...]) -> Iterator[Json]:
                 for element in value:
                     yield from _walk(element, steps[position + 1 :])
             return
-        if isinstance(step, int):
-            if not isinstance(value, list) or not -len(value) <= step < len(value):
-                return
-            value = value[step]
-        elif isinstance(value, dict) and step in value:
-            value = value[step]
-        else:
+        value = _below(value, step)
+        if value is _NOWHERE:
             return
     yield value
+
+
+def _states(value: Json, steps: tuple[Step, ...]) -> Iterator[State]:
+    """What each branch comes to; an empty list is one that was found."""
+    for position, step in enumerate(steps):
+        if value is None or value is _NOWHERE:
+            break
+        if step is EACH:
+            rest = steps[position + 1 :]
+            if not isinstance(value, list):
+                yield "unusable"
+            elif rest and value:
+                for element in value:
+                    yield from _states(element, rest)
+            else:
+                yield "found"
+            return
+        value = _below(value, step)
+    yield "absent" if value is None or value is _NOWHERE else "found"
+
+
+def _below(value: Json, step: int | str) -> Json:
+    if isinstance(step, int):
+        return value[step] if isinstance(value, list) and -len(value) <= step < len(value) else _NOWHERE
+    return value[step] if isinstance(value, dict) and step in value else _NOWHERE

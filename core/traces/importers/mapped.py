@@ -78,7 +78,7 @@ class _Importer:
             self.documents = find_documents(named, pattern=self.map.pattern, folder=self.source.parent)
 
     def _meet_traces(self, mapping: TraceMapping) -> None:
-        for place in self._places(self.source, mapping.own, at=self.map.records, issues=self.issues):
+        for place in self._places(self.source, mapping.own, at=self.map.records, met=self.issues):
             own = read_all(mapping.own.fields, place, self.tally)
             read_all(mapping.copied, place, self.tally)
             if "q" not in own:
@@ -87,13 +87,14 @@ class _Importer:
             for found in native.candidates(mapping, place, self.tally).values():
                 for candidate in found:
                     self.pool.meet(candidate)
-            for item in native.items(mapping.citations, place) if mapping.citations else ():
-                read_all(mapping.citations.fields if mapping.citations else (), item, self.tally)
+            if mapping.citations is not None:
+                for item in native.items(mapping.citations, place, self.tally):
+                    read_all(mapping.citations.fields, item, self.tally)
 
     def _meet_gold(self, mapping: GoldMapping) -> None:
         path, at = self._gold_source(mapping)
         issues = self.issues if path != self.source or self.map.traces is None else []
-        for place in self._places(path, mapping.own, at=at, issues=issues):
+        for place in self._places(path, mapping.own, at=at, met=issues):
             if "q" not in read_all(mapping.own.fields, place, self.tally):
                 self._without_question(path.name, place)
                 continue
@@ -127,7 +128,7 @@ class _Importer:
         self._write_bytes(stage, MANIFEST_NAME, text.encode())
 
     def _trace_records(self, mapping: TraceMapping) -> Iterator[native.Record]:
-        for place in self._places(self.source, mapping.own, at=self.map.records, issues=[]):
+        for place in self._places(self.source, mapping.own, at=self.map.records):
             record = _unless_unasked(
                 lambda at: native.trace(mapping, at, self.pool, run_id=self._run_id()), place
             )
@@ -137,7 +138,7 @@ class _Importer:
 
     def _gold_records(self, mapping: GoldMapping) -> Iterator[native.Record]:
         path, at = self._gold_source(mapping)
-        for place in self._places(path, mapping.own, at=at, issues=[]):
+        for place in self._places(path, mapping.own, at=at):
             record = _unless_unasked(lambda at: native.gold(mapping, at, self.pool), place)
             if record is not None:
                 self.gold_ids.append(_key(record))
@@ -204,6 +205,8 @@ class _Importer:
                 self.source.name,
                 "Check `records`, `traces.each` and `traces.q`.",
             )
+        for key, path in self.map.lists.items():
+            yield from self._list_problems(self._count(key), path)
         if self.pool.skipped:
             message = f"{self.pool.skipped:,} candidates have neither id nor text and were left out"
             yield Problem(
@@ -215,6 +218,27 @@ class _Importer:
             )
             yield Problem(
                 "chunk_id_conflict", message, self.source.name, "Leave `id` out: ids are then minted."
+            )
+
+    def _list_problems(self, count: FieldCount, path: str) -> Iterator[Problem]:
+        """What a person has to know of an `each` that leads to nothing, or to what is no list."""
+        of_gold = count.key.startswith("gold.") and self.map.gold is not None
+        file = (self.map.gold.source if of_gold and self.map.gold else None) or self.source.name
+        if count.unusable:
+            records = f"{count.unusable:,} record{'s' * (count.unusable > 1)}"
+            yield Problem(
+                "each_no_list",
+                f"`{count.key}` finds no list at {path!r} in {records}, first on line {count.first_unusable}",
+                file,
+                "Write a list there, or correct the path in the mapping.",
+            )
+        elif count.absent and not count.found:
+            records = f"{count.absent:,} record{'s' * (count.absent > 1)}"
+            yield Problem(
+                "each_not_found",
+                f"`{count.key}` finds nothing at {path!r} in any of {records}",
+                file,
+                "Correct the path in the mapping.",
             )
 
     # -- shared ---------------------------------------------------------------------------------------
@@ -238,14 +262,17 @@ class _Importer:
                 "gold_missing", fault.problems[0].message, where=where, remedy=remedy
             ) from fault
 
-    @staticmethod
-    def _places(path: Path, group: Group, *, at: JsonPath | None, issues: list[LineIssue]) -> Iterator[Place]:
+    def _places(
+        self, path: Path, group: Group, *, at: JsonPath | None, met: list[LineIssue] | None = None
+    ) -> Iterator[Place]:
+        """The group's items in a file. The first pass counts, and gathers the lines' issues in `met`."""
         for found in read_records(path, at=at):
-            if isinstance(found, LineIssue):
-                issues.append(found)
-                continue
-            line, record = found
-            yield from native.items(group, Place(record, record, line))
+            if not isinstance(found, LineIssue):
+                line, record = found
+                tally = None if met is None else self.tally
+                yield from native.items(group, Place(record, record, line), tally)
+            elif met is not None:
+                met.append(found)
 
     def _write_lines(self, stage: Path, path: str, records: Iterator[native.Record]) -> int:
         target = stage / path

@@ -36,10 +36,14 @@ Fields = tuple[tuple[str, Getter], ...]
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Several fields that are read from one item; `each` leads from the item above to its own items."""
+    """Several fields that are read from one item; `each` leads from the item above to its own items.
+
+    `key` is the place of `each` in the mapping, under which it is counted.
+    """
 
     fields: Fields
     each: Path | None = None
+    key: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +79,8 @@ class ImportMapping:
     gold: GoldMapping | None
     pattern: str | None = None
     paged: bool = True
-    keys: tuple[str, ...] = field(default=())  # every field's key, in the mapping's order
+    keys: tuple[str, ...] = field(default=())  # every field's and `each`'s key, in the mapping's order
+    lists: Mapping[str, str] = field(default_factory=dict)  # key of each `each` → the path as it is written
 
 
 def load_mapping(file: FilePath) -> ImportMapping:
@@ -113,6 +118,7 @@ class _Compiler:
         self.text = text
         self.problems: list[Problem] = []
         self.keys: list[str] = []
+        self.lists: dict[str, str] = {}
 
     def mapping(self, value: Mapping[str, Any]) -> ImportMapping:
         documents = value.get("documents", {})
@@ -126,6 +132,7 @@ class _Compiler:
             pattern=documents.get("pattern"),
             paged=documents.get("paged", True),
             keys=tuple(self.keys),
+            lists=self.lists,
         )
 
     def _traces(self, value: Mapping[str, Any]) -> TraceMapping:
@@ -160,8 +167,11 @@ class _Compiler:
         )
 
     def _group(self, value: Mapping[str, Any], at: list[str], names: Iterable[str]) -> Group:
-        each = self._path(value, "each", at)
-        return Group(self._fields(value, at, names), each)
+        each, key = self._path(value, "each", at), ".".join([*at, "each"])
+        if each is not None:
+            self.keys.append(key)
+            self.lists[key] = value["each"]
+        return Group(self._fields(value, at, names), each, key)
 
     def _fields(self, value: Mapping[str, Any], at: list[str], names: Iterable[str] | None) -> Fields:
         """The getters of the named fields; without names, of all, copied as they are."""

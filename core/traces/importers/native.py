@@ -74,11 +74,13 @@ def passage_of(candidate: Mapping[str, Json]) -> Passage | None:
     return Passage(doc_id, candidate.get("page"), text, candidate.get("section_id"))
 
 
-def items(group: Group, place: Place) -> Iterator[Place]:
+def items(group: Group, place: Place, tally: Tally | None = None) -> Iterator[Place]:
     """The group's own items below a place; the place itself where it has no `each`."""
     if group.each is None:
         yield place
         return
+    if tally is not None:
+        tally.add(group.key, group.each.state(place.item, place.root), place.line)
     for item in group.each.all(place.item, place.root):
         yield replace(place, item=item)
 
@@ -86,7 +88,7 @@ def items(group: Group, place: Place) -> Iterator[Place]:
 def candidates(mapping: TraceMapping, place: Place, tally: Tally | None) -> dict[str, list[Record]]:
     """Each stage's ranked list, as the mapping's own fields (page already 0-based)."""
     return {
-        name: [read_all(group.fields, item, tally) for item in items(group, place)]
+        name: [read_all(group.fields, item, tally) for item in items(group, place, tally)]
         for name, group in mapping.stages.items()
     }
 
@@ -115,7 +117,7 @@ def gold_spans(mapping: GoldMapping, place: Place, tally: Tally | None) -> list[
     """The places of the truth, those without a document or a quote left out."""
     if mapping.spans is None:
         return []
-    found = [read_all(mapping.spans.fields, item, tally) for item in items(mapping.spans, place)]
+    found = [read_all(mapping.spans.fields, item, tally) for item in items(mapping.spans, place, tally)]
     return [span for span in found if "doc_id" in span and "quote" in span]
 
 

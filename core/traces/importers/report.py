@@ -67,7 +67,12 @@ class ImportReport:
             "documents": {
                 "present": [document.doc_id for document in self.documents if document.source is not None],
                 "missing": [
-                    {"doc_id": document.doc_id, "path": document.path, "reason": document.reason}
+                    {
+                        "doc_id": document.doc_id,
+                        "path": document.path,
+                        "reason": document.reason,
+                        "remedy": document.remedy,
+                    }
                     for document in self.missing
                 ],
             },

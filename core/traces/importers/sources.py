@@ -11,14 +11,15 @@ from core.contracts.records import Json, LineIssue, SourceLine
 from core.errors import InputFault
 from core.traces.importers.jsonpath import Path
 from core.traces.reader import MAX_DEPTH, is_deeper, open_source
-from core.traces.tables import read_table
+from core.traces.sniff import first_byte
+from core.traces.tables import entry_issue, entry_lines, read_table
 
 #: A file that is one JSON object is read whole; larger ones are refused.
 MAX_OBJECT = 256 * 1024 * 1024
 
 
 def read_records(path: FilePath, *, at: Path | None) -> Iterator[tuple[int, Json] | LineIssue]:
-    """Every record with the 1-based line (in an array, the place) that it stands on, or why there is none.
+    """Every record with the 1-based line that it begins on, or why there is none.
 
     `at` leads from each parsed value to its records. InputFault where the file cannot be used at all.
     """
@@ -32,7 +33,15 @@ def read_records(path: FilePath, *, at: Path | None) -> Iterator[tuple[int, Json
 
 def _values(path: FilePath) -> Iterator[tuple[int, Json] | LineIssue]:
     try:
-        yield from read_table(path, file=path.name, record_of=_placed)
+        lines = entry_lines(path) if first_byte(path) == b"[" else None
+        for found in read_table(path, file=path.name, record_of=_placed):
+            if lines is None:
+                yield found
+            elif isinstance(found, LineIssue):
+                yield entry_issue(found, lines)
+            else:
+                place, value = found
+                yield lines[place - 1], value
     except InputFault as fault:
         if fault.problems[0].code != "json_over_lines":
             raise
