@@ -1,5 +1,7 @@
 """Question: one answer, why it has its label, and the page that its evidence stands on."""
 
+from functools import partial
+
 import streamlit as st
 
 from core.services.spans import targets_of
@@ -7,7 +9,7 @@ from core.ui import question_load, question_panels, question_place, session, she
 from core.ui.state import write_view
 
 opened = session.current()
-shell.notes(opened.view)
+shell.notes(opened.view.notes)
 store = shell.store_or_progress(opened)
 facts = store.run_facts(opened.run.run_id)
 state = question_place.with_question(opened.view, store)
@@ -24,15 +26,24 @@ elif key is None:
     if not facts.traces:
         shell.empty_run_panels(store, opened.run.run_id)
     question_panels.nothing_to_open(is_filtered=state.is_filtered)
+elif (instead := question_place.trace_instead(store, key)) is not None:
+    question_panels.no_such_variant(key, instead)
 else:
     place = question_place.find(store, state, key)
     loaded = question_load.question(opened, key, place.source, is_labelled=place.is_labelled)
     view = loaded.view
-    question_panels.header(view, position=place.position, previous=place.previous, following=place.following)
-    shell.fault_panel((*facts.problems, *loaded.problems))
-
     targets = targets_of(view)
     chosen = question_load.chosen_target(loaded, targets, cite=state.cite, chunk=state.chunk)
+    shell.notes(question_place.passage_notes(view, state, chosen))
+    question_panels.header(
+        view,
+        repeat=key.repeat,
+        position=place.position,
+        previous=place.previous,
+        following=place.following,
+    )
+    shell.fault_panel((*facts.problems, *loaded.problems))
+
     answer, page, reading = question_panels.sides()
     with reading:
         with st.container(border=True):
@@ -43,7 +54,12 @@ else:
             asked=state.chunk,
             stage=state.stage,
         )
-        question_panels.other_runs(question_place.other_runs(store, key), current=state.run)
+        runs = [run.run_id for run in opened.manifest.runs]
+        question_panels.other_runs(
+            partial(question_place.other_runs, store, key, runs=runs),
+            current=state.run,
+            at_work=partial(session.others_are_indexed, opened),
+        )
         question_panels.raw_record(view)
 
     shown = question_load.placed(opened, chosen, targets, page=state.page) if chosen else None

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from core.contracts.records import LABELS
+from core.services.unknown_values import unknown_values
 from core.triage.profile import profile_from
 from core.ui import export, safe, session, shell, triage_panels, triage_table, words
 
@@ -19,7 +20,7 @@ view = view.change(at=min(view.at, pages))
 above = st.container(key="above")
 with above:
     triage_panels.heading(view, total=total, profile=opened.profile)
-    shell.notes(view)
+    shell.notes(view.notes)
     shell.waiting_notice(facts.waiting_bytes)
     shell.fault_panel(facts.problems)
     own = profile_from(session.workspace().triage)
@@ -37,10 +38,12 @@ if matching:
     triage_table.show_table(rows, view)
 
 counts = store.counts(view.filter)
+options = session.options(opened, store)
 with above:
+    shell.notes(unknown_values(view.filter, options, store))
     triage_panels.label_cards(counts, view, unlabelled=store.unlabelled(view.filter))
     with st.container(horizontal=True, vertical_alignment="center", key="filters"):
-        triage_panels.filter_bar(session.options(opened, store), view)
+        triage_panels.filter_bar(options, view)
         if facts.traces > facts.questions:
             triage_panels.variants_toggle(facts.traces, view)
     with st.container(horizontal=True, vertical_alignment="center", key="sentence"):

@@ -5,7 +5,7 @@ from core.ui import session, shell, workspace_panels
 opened = session.current()
 report = session.check(opened, hashes=True)
 workspace_panels.heading(opened.manifest, report)
-shell.notes(opened.view)
+shell.notes(opened.view.notes)
 workspace_panels.artifacts(report)
 workspace_panels.runs(opened.manifest, opened.view, session.run_facts(opened))
 store = shell.store_or_progress(opened)

@@ -134,6 +134,12 @@ class IndexJobs:
             if arguments is not None:
                 self._jobs[key] = IndexJob(arguments)
 
+    def is_running(self, key: Hashable) -> bool:
+        """Whether the job of `key` is at work."""
+        with self._lock:
+            job = self._jobs.get(key)
+        return job is not None and job.is_running
+
     def forget(self) -> None:
         """Every job that has ended may be started again."""
         with self._lock:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import orjson
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.contracts.records import GoldSpan, Label, StageName
+from core.contracts.records import GoldSpan, Label, StageName, TraceKey
 from core.evidence.types import FoundSpan
 from core.services.questions import CitationView, QuestionView, StageView
 from core.services.spans import PageView
@@ -20,6 +20,7 @@ from core.ui.candidate_table import show_candidates
 from core.ui.safe import Piece
 from core.ui.state import question_name, read_view, write_view
 from core.ui.theme import LABEL_COLOURS
+from core.ui.words import variant
 
 #: More badges than this say nothing that the raw record does not say better.
 MAX_BADGES = 30
@@ -30,6 +31,8 @@ STAGE_NAMES = {
     "retrieved": "retrieved",
 }
 STAGE_KEY = "stage"
+#: Between two looks at runs that are being indexed.
+LOOK_AGAIN_SECONDS = 0.7
 #: A record longer than this many characters is cut: the whole line stands in its file.
 RAW_CHARS = safe.LIMIT
 
@@ -45,18 +48,27 @@ class Neighbour:
 
 @dataclass(frozen=True, slots=True)
 class OtherRun:
-    """The same question in a run: the run's id, its label there, and the URL's name of the question."""
+    """The same question in a run: the run's id, its label there, and the URL's name of the question.
+
+    Whether a run without an index holds the question is not known yet.
+    """
 
     run_id: str
     label: Label | None
     q: str
+    is_indexed: bool = True
 
 
 def header(
-    view: QuestionView, *, position: str, previous: Neighbour | None, following: Neighbour | None
+    view: QuestionView,
+    *,
+    repeat: int,
+    position: str,
+    previous: Neighbour | None,
+    following: Neighbour | None,
 ) -> None:
     """Which question, its label and why; where it stands in the list, and the way to its neighbours."""
-    name = Piece(question_name(view.trace.q_id), "muted")
+    name = question_words.name_piece(view.trace, repeat)
     chip, reason = question_words.verdict(view)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         safe.show(safe.text([name, chip, Piece(reason, "muted")], role="line"))
@@ -113,6 +125,9 @@ def answer(view: QuestionView, shown: PageView | None) -> None:
         safe.show_long(pieces, key=f"answer:{view.trace.q_id}")
     else:
         safe.show(safe.text([Piece("The answer is empty.", "muted")]))
+    if view.gold and view.gold.answer and view.gold.answer.strip():
+        safe.show(safe.text([Piece("Expected answer")], role="heading"))
+        safe.show_long([Piece(view.gold.answer)], key=f"expected:{view.trace.q_id}")
     if not view.citations:
         what = "The row" if view.stored else "The answer"
         words = f"{what} cites nothing; the closest retrieved chunk is shown."
@@ -235,25 +250,44 @@ def _table(view: QuestionView, stage: StageView, chosen: str | None, asked: str 
     )
 
 
-def other_runs(runs: Sequence[OtherRun], *, current: str) -> None:
-    """The same question elsewhere: a run, coloured and named by the label that it got there."""
+def other_runs(find: Callable[[], Sequence[OtherRun]], *, current: str, at_work: Callable[[], bool]) -> None:
+    """The same question elsewhere: a run, coloured and named by the label that it got there.
+
+    While `at_work` says that runs are being indexed, this part looks again by itself.
+    """
+    if at_work():
+        st.fragment(_runs_at_work, run_every=LOOK_AGAIN_SECONDS)(find, current, at_work)
+    else:
+        _other_runs(find(), current, at_work=False)
+
+
+def _runs_at_work(find: Callable[[], Sequence[OtherRun]], current: str, at_work: Callable[[], bool]) -> None:
+    if not at_work():
+        st.rerun()  # the page without this clock
+    _other_runs(find(), current, at_work=True)
+
+
+def _other_runs(runs: Sequence[OtherRun], current: str, *, at_work: bool) -> None:
     if len(runs) < 2:
         return
     with st.container(horizontal=True, gap="xxsmall", vertical_alignment="center", key="other-runs"):
         safe.show(safe.text([Piece("Same question:", "muted")], role="hint"), width="content")
         for run in runs:
-            st.button(
-                _run_label(run),
+            is_clicked = st.button(
+                _run_label(run, at_work=at_work),
                 key=f"run-{run.run_id}",
                 type="secondary" if run.run_id == current else "tertiary",
                 on_click=_go,
                 kwargs={"run": run.run_id, "q": run.q, "cite": None, "chunk": None, "page": None},
             )
+            if is_clicked and at_work:
+                st.rerun()  # a click in a fragment runs the fragment alone
 
 
-def _run_label(run: OtherRun) -> str:
+def _run_label(run: OtherRun, *, at_work: bool) -> str:
     """A run's id and label as a coloured badge; the same colours as everywhere."""
-    words = safe.label(f"{run.run_id} · {run.label or 'no label'}", limit=60)
+    without = "no label" if run.is_indexed else "being indexed" if at_work else "not indexed"
+    words = safe.label(f"{run.run_id} · {run.label or without}", limit=60)
     return f":{LABEL_COLOURS[run.label]}-badge[{words}]" if run.label else words
 
 
@@ -322,6 +356,26 @@ def chunk_alone(shown: PageView, *, chunk_id: str) -> None:
     with place:
         page_header(shown)
         _page(shown, answer="", quote_from="chunk")
+
+
+def no_such_variant(missing: TraceKey, instead: TraceKey) -> None:
+    """The question is there, the trace that the URL names is not: says so, with the way to `instead`."""
+    asked = f"paraphrase {missing.paraphrase} with seed {missing.seed}"
+    if missing.repeat > 1:
+        asked += f" and repeat {missing.repeat}"
+    q_id = question_words.short_id(missing.q_id)
+    told = f"{q_id} has no {asked} in {missing.run_id}."
+    name = question_name(instead.q_id, instead.repeat)
+    with st.container(border=True, key="no-variant"):
+        safe.show(safe.text([Piece(told, "strong", tip=missing.q_id)], role="line"))
+        st.page_link(
+            "pages/question.py",
+            label=safe.label(f"Open {' · '.join([q_id, *variant(instead)])}"),
+            query_params=read_view()
+            .change(run=instead.run_id, q=name, p=instead.paraphrase, s=instead.seed)
+            .params(),
+            width="content",
+        )
 
 
 def nothing_to_open(*, is_filtered: bool) -> None:

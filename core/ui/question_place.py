@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.contracts.records import LABELS, SourceLine, TraceKey
@@ -10,6 +11,7 @@ from core.services.questions import QuestionView
 from core.services.spans import Target
 from core.store.queries import Store
 from core.ui.question_panels import Neighbour, OtherRun
+from core.ui.question_words import short_id
 from core.ui.state import ViewState, question_name
 
 
@@ -38,6 +40,18 @@ def with_question(state: ViewState, store: Store) -> ViewState:
     row = first.iloc[0]
     name = question_name(str(row["q_id"]), int(row["repeat"]))
     return state.change(q=name, p=int(row["paraphrase"]), s=int(row["seed"]))
+
+
+def trace_instead(store: Store, key: TraceKey) -> TraceKey | None:
+    """The first trace that the run has of the question (its headline one), where it has not this very one."""
+    if store.find(key) is not None:
+        return None
+    rows = store.same_question(key.q_id)
+    first = next(rows[rows["run_id"] == key.run_id].itertuples(), None)
+    if first is None:
+        return None
+    paraphrase, seed, repeat = (int(str(number)) for number in (first.paraphrase, first.seed, first.repeat))
+    return TraceKey(key.run_id, key.q_id, paraphrase, seed, repeat)
 
 
 def find(store: Store, state: ViewState, key: TraceKey) -> InList:
@@ -73,17 +87,41 @@ def chunk_of(view: QuestionView, target: Target | None) -> str | None:
     return cited.chunk_id if cited else None
 
 
-def other_runs(store: Store, key: TraceKey) -> list[OtherRun]:
-    """The same question in every run that holds it, in the manifest's order."""
+def passage_notes(view: QuestionView, state: ViewState, chosen: Target | None) -> tuple[str, ...]:
+    """What the URL asks for and the question does not have; another passage or stage is shown instead."""
+    name = short_id(view.trace.q_id)
+    notes = []
+    if state.chunk is not None and (chosen is None or chosen.id not in (f"chunk:{state.chunk}", state.chunk)):
+        notes.append(
+            f'In the address, chunk "{short_id(state.chunk)}" is no chunk of this workspace: left out.'
+        )
+    elif (
+        state.chunk is None
+        and state.cite is not None
+        and (chosen is None or chosen.id != f"cite:{state.cite}")
+    ):
+        notes.append(f"In the address, cite {state.cite} is no citation of {name}: left out.")
+    if state.stage is not None and state.stage not in {stage.name for stage in view.stages}:
+        notes.append(f"In the address, stage {state.stage} is none that {name} lists: left out.")
+    return tuple(notes)
+
+
+def other_runs(store: Store, key: TraceKey, *, runs: Sequence[str]) -> list[OtherRun]:
+    """The same question in every run that holds it, in the order of `runs`; one without an index may."""
+    indexed = set(store.runs())
     rows = store.same_question(key.q_id)
     kept = rows[(rows["paraphrase"] == key.paraphrase) & (rows["seed"] == key.seed)]
+    found = {str(row.run_id): row for row in kept.drop_duplicates("run_id").itertuples()}
     return [
         OtherRun(
-            run_id=str(row.run_id),
-            label=next((label for label in LABELS if label == row.label), None),
-            q=question_name(key.q_id, int(str(row.repeat))),
+            run_id=run_id,
+            label=next((label for label in LABELS if label == row.label), None) if row else None,
+            q=question_name(key.q_id, int(str(row.repeat))) if row else question_name(key.q_id),
+            is_indexed=run_id in indexed,
         )
-        for row in kept.drop_duplicates("run_id").itertuples()
+        for run_id in runs
+        for row in [found.get(run_id)]
+        if row is not None or run_id not in indexed
     ]
 
 

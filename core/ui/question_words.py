@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from core.contracts.records import LABELS, SourceLine
+from core.contracts.records import LABELS, SourceLine, Trace, TraceKey
 from core.evidence.types import FoundSpan
 from core.services.questions import CitationView, QuestionView
 from core.services.spans import PageView
@@ -16,11 +16,14 @@ from core.triage.types import PhraseMatch, ReportRow, Signals
 from core.ui.gold_words import gold_rows
 from core.ui.safe import Piece, chip
 from core.ui.whole_phrases import whole_phrases
+from core.ui.words import variant
 
 Range = tuple[int, int]
 
 _STATUS = {"not_found": "not found on this page", "partial": "in part"}
 MAX_WORDS_NAMED = 12
+#: Characters of a question's id that are shown; an id may be a whole sentence.
+MAX_ID = 60
 NO_TRACE = (
     "There is no trace behind this row: the run has a stored report alone, and a report keeps no answer."
 )
@@ -114,6 +117,18 @@ def _numbers_after(
             after[last] = held
         held_before = held
     return after
+
+
+def name_piece(trace: Trace, repeat: int) -> Piece:
+    """The question's id and which trace of it: `Q01 · p1 · s0 · #2`; a long id stands whole in the tip."""
+    key = TraceKey(trace.run_id or "", trace.q_id, trace.paraphrase, trace.seed, repeat)
+    name = " · ".join([short_id(trace.q_id), *variant(key)])
+    return Piece(name, "muted", tip=trace.q_id if len(trace.q_id) > MAX_ID else "")
+
+
+def short_id(q_id: str) -> str:
+    """An id in the width of a header."""
+    return q_id if len(q_id) <= MAX_ID else f"{q_id[: MAX_ID - 1]}…"
 
 
 def marked_question(view: QuestionView) -> list[Piece]:

@@ -116,6 +116,11 @@ def index(opened: Opened) -> Standing:
     return Standing(state, store if has_index else None, job, cache.problem)
 
 
+def others_are_indexed(opened: Opened) -> bool:
+    """Whether the other runs' indexes are being built just now."""
+    return _jobs().is_running(("others", *_identity(opened)))
+
+
 def build_again() -> None:
     """Forget what failed: the next `index` starts anew."""
     _jobs().forget()

@@ -128,9 +128,9 @@ def empty_run_panels(store: Store, run_id: str) -> None:
     )
 
 
-def notes(view: ViewState) -> None:
+def notes(said: Iterable[str]) -> None:
     """What in the address could not be used, said once above the page."""
-    for note in view.notes:
+    for note in said:
         safe.show(safe.text([safe.Piece(note, "muted")], role="hint"))
 
 

@@ -40,9 +40,9 @@ class ViewState:
 
     `filter.run` is "" until a run is known (`with_run`). `q` names a question as `question_name` writes it,
     `p` and `s` its paraphrase and seed, `cite` a citation's 1-based number, `chunk` a chunk id, `page` a
-    0-based page_idx, `stage` the ranked list that is shown, `vs` the other run, `at` the 1-based page of the table. `profile` reads the run another
-    way than the manifest says (`template=` and `refusal=` in the URL). `notes` says what in the URL could
-    not be used; it is not part of the state.
+    0-based page_idx, `stage` the ranked list that is shown, `vs` the other run, `at` the 1-based page of the
+    table. `profile` reads the run another way than the manifest says (`template=` and `refusal=` in the
+    URL). `notes` says what in the URL could not be used; it is not part of the state.
     """
 
     filter: Filter = field(default_factory=lambda: Filter(run=""))

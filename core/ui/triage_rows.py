@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from core.contracts.records import TraceKey
 from core.triage.gold import GoldRanks
 from core.ui import words
 from core.ui.safe import clean
@@ -69,7 +70,7 @@ def table_rows(rows: pd.DataFrame) -> list[TableRow]:
     return [
         TableRow(
             label=label if isinstance(label, str) else NO_LABEL,
-            question=_shortened(question, MAX_QUESTION),
+            question=_shortened(" · ".join([*words.variant(key), question]), MAX_QUESTION),
             why=clean(words.why(why)) if isinstance(why, str) else "",
             section=_shortened(section, 40) if isinstance(section, str) and section else NOTHING,
             cited=_cited(resolved, cited),
@@ -79,7 +80,8 @@ def table_rows(rows: pd.DataFrame) -> list[TableRow]:
                 words.stands_out(_list(codes), label=label, coverage=coverage, gold=gold),
             ),
         )
-        for label, question, why, section, resolved, cited, coverage, numbers, codes, gold in zip(
+        for key, label, question, why, section, resolved, cited, coverage, numbers, codes, gold in zip(
+            _keys(rows),
             rows["label"],
             rows["q"],
             rows["why"],
@@ -93,6 +95,12 @@ def table_rows(rows: pd.DataFrame) -> list[TableRow]:
             strict=True,
         )
     ]
+
+
+def _keys(rows: pd.DataFrame) -> Iterator[TraceKey]:
+    columns = (rows[name] for name in ("q_id", "paraphrase", "seed", "repeat"))
+    for q_id, paraphrase, seed, repeat in zip(*columns, strict=True):
+        yield TraceKey("", str(q_id), int(paraphrase), int(seed), int(repeat))
 
 
 def _list(values: Any) -> Sequence[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from core.contracts.records import TraceKey
 from core.metrics.intervals import wilson
 from core.store.filters import Sort
 from core.triage.advice import LITTLE_COVERED
@@ -112,6 +113,12 @@ def share_of(part: int, whole: int, *, unlabelled: int = 0) -> str:
         return f"{counted(unlabelled, 'question')} without a label" if unlabelled else "of no questions"
     low, high = wilson(part, whole)
     return f"{percent(part / whole)} of {whole:,} · {round(100 * low)}–{round(100 * high)} %"
+
+
+def variant(key: TraceKey) -> list[str]:
+    """Which of a question's traces it is: `p1 · s0` and `#2`; nothing for the headline one."""
+    parts = [f"p{key.paraphrase} · s{key.seed}"] if key.paraphrase or key.seed else []
+    return [*parts, f"#{key.repeat}"] if key.repeat > 1 else parts
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:

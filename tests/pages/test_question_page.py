@@ -17,12 +17,13 @@ from streamlit.testing.v1.element_tree import Button
 from core.contracts.records import SourceLine, TraceKey
 from core.errors import InputFault
 from core.manifest.load import load_manifest
+from core.services.indexing import IndexJobs
 from core.store.index import build_index
 from core.store.queries import Store
 from core.triage.types import Profile
 from core.ui import question_load, question_place, session
 from core.ui.state import ViewState
-from tests.pages.conftest import CHUNKS, TRACES, MakeWorkspace, Open, shown, trace
+from tests.pages.conftest import CHUNKS, DEMO, TRACES, MakeWorkspace, Open, shown, trace
 
 PAGE = "pages/question.py"
 PAGED = [{**chunk, "page_idx": place} for place, chunk in enumerate(CHUNKS)]
@@ -142,6 +143,84 @@ def test_the_shown_stage_is_in_the_address_and_the_usual_one_is_not(open_app: Op
     app.run()
     assert app.segmented_control("stage").value == "retrieved"
     assert app.dataframe[0].value.equals(shown_first)
+
+
+def test_runs_still_being_indexed_are_there_at_once_and_then_with_their_label(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    at_work = [True]
+    monkeypatch.setattr(session, "others_are_indexed", lambda opened: at_work[0])
+    monkeypatch.setattr(IndexJobs, "once", lambda self, key, command: None)
+    build_index(load_manifest(DEMO), runs=["R002"], cache_dir=tmp_path / "cache")
+    app = open_app(page=PAGE, indexed=False, run="R002", q="Q01")
+    assert button(app, "run-R001").label.replace("\\", "") == "R001 · being indexed"
+    app.button("run-R001").click().run()
+    assert app.query_params["run"] == "R001"
+
+    app.query_params["run"] = "R002"
+    at_work[0] = False
+    build_index(load_manifest(DEMO), cache_dir=tmp_path / "cache")
+    app.run()
+    assert "being indexed" not in button(app, "run-R001").label
+    assert "badge[R001" in button(app, "run-R001").label
+
+
+def test_the_expected_answer_stands_in_the_answers_card(
+    make_workspace: MakeWorkspace, open_app: Open
+) -> None:
+    folder = make_workspace(gold={"path": "gold.jsonl"})
+    gold = {"q_id": "Q1", "q": "?", "answer": "Every <b>15,000</b> km", "spans": []}
+    (folder / "gold.jsonl").write_text(json.dumps(gold) + "\n")
+    words = shown(open_app(folder, page=PAGE, q="Q1"))
+    assert "Expected answer" in words
+    assert "Every &lt;b&gt;15,000&lt;/b&gt; km" in words
+    assert "Expected answer" not in shown(open_app(folder, page=PAGE, q="Q2"))
+
+
+VARIANTS = [TRACES[0], {**TRACES[0], "paraphrase": 1, "seed": 2}, TRACES[0]]
+
+
+def test_a_variant_is_named_in_the_header(make_workspace: MakeWorkspace, open_app: Open) -> None:
+    folder = make_workspace(VARIANTS)
+    assert "Q1 · p1 · s2<" in shown(open_app(folder, page=PAGE, q="Q1", p="1", s="2"))
+    assert "Q1 · #2<" in shown(open_app(folder, page=PAGE, q="Q1#2"))
+    assert ">Q1<" in shown(open_app(folder, page=PAGE, q="Q1"))
+
+
+def test_a_variant_that_there_is_not_leads_to_the_headline_trace(
+    make_workspace: MakeWorkspace, open_app: Open
+) -> None:
+    app = open_app(make_workspace(VARIANTS), page=PAGE, q="Q1", p="7", s="3", label="ok")
+    assert not app.exception
+    assert "Q1 has no paraphrase 7 with seed 3 in R1." in shown(app)
+    (link,) = app.main.get("page_link")
+    assert link.proto.label == "Open Q1"
+    assert link.proto.query_string == "run=R1&q=Q1&label=ok"
+
+
+def test_a_long_id_is_cut_and_whole_as_the_tip(make_workspace: MakeWorkspace, open_app: Open) -> None:
+    long = "Q" * 404
+    words = shown(open_app(make_workspace([{**TRACES[0], "q_id": long}]), page=PAGE, q=long))
+    assert f'title="{long}"' in words
+    assert f">{long}" not in words
+
+
+@pytest.mark.parametrize(
+    ("url", "note"),
+    [
+        ({"cite": "99"}, "In the address, cite 99 is no citation of Q1: left out."),
+        ({"chunk": "nope"}, 'In the address, chunk "nope" is no chunk of this workspace: left out.'),
+        ({"stage": "fused"}, "In the address, stage fused is none that Q1 lists: left out."),
+    ],
+)
+def test_what_the_question_does_not_have_is_said(
+    make_workspace: MakeWorkspace, open_app: Open, url: dict[str, str], note: str
+) -> None:
+    folder = make_workspace([CITED])
+    assert note in html.unescape(shown(open_app(folder, page=PAGE, q="Q1", **url)))
+    usable = {"cite": "1", "chunk": "c2", "stage": "chunks"}
+    fine = {name: usable[name] for name in url}
+    assert "In the address" not in shown(open_app(folder, page=PAGE, q="Q1", **fine))
 
 
 def test_a_chunk_id_alone_opens_its_place(make_workspace: MakeWorkspace, open_app: Open) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from pathlib import Path
 
 import pytest
@@ -83,6 +84,25 @@ def test_what_an_address_gets_wrong_is_said_and_the_rest_is_shown(
     assert "There is no run &quot;R9&quot; in this workspace; showing R1." in shown(app)
     assert shown(app).count("In the address,") == 3
     assert len(labels(app)) == 3
+
+
+def test_a_filter_value_that_the_run_does_not_have_is_said(
+    make_workspace: MakeWorkspace, open_app: Open
+) -> None:
+    only_variant = {**TRACES[0], "paraphrase": 1, "chunks": [{"id": "c1", "section_id": "7.7"}]}
+    folder = make_workspace([*TRACES, only_variant])
+    said = html.unescape(shown(open_app(folder, suspicion="bogus", doc="x", section="99")))
+    for words in ('R1 has no suspicion "bogus".', 'R1 has no document "x".', 'R1 has no section "99".'):
+        assert words in said
+    for section in ("5.1", "7.7"):
+        assert "R1 has no" not in shown(open_app(folder, section=section))
+
+
+def test_a_variant_can_be_told_from_its_headline_trace(make_workspace: MakeWorkspace, open_app: Open) -> None:
+    folder = make_workspace([TRACES[0], {**TRACES[0], "paraphrase": 1}, TRACES[0]])
+    cells = {row["question"] for row in table(open_app(folder, all_variants="yes"))}
+    q = TRACES[0]["q"]
+    assert cells == {q, f"p1 · s0 · {q}", f"#2 · {q}"}
 
 
 def test_a_page_beyond_the_end_is_the_last_page(make_workspace: MakeWorkspace, open_app: Open) -> None:

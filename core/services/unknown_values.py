@@ -1,0 +1,37 @@
+"""Values that a filter names and a run does not have: a link may come from another run, or be mistyped."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from core.store.filters import Filter
+from core.store.queries import Store
+
+#: Filter name → what its values are called.
+NOUNS: Mapping[str, str] = {"suspicion": "suspicion", "doc": "document", "section": "section"}
+MAX_CHARS = 60
+
+
+def unknown_values(
+    shown: Filter, offered: Mapping[str, Sequence[tuple[str, int]]], store: Store
+) -> tuple[str, ...]:
+    """A sentence for each value of the filter that no trace of its run has, variants included.
+
+    `offered` holds what the headline traces have; only a value that is not among it is looked for.
+    """
+    everything = Filter(run=shown.run, all_variants=True)
+    alone: list[tuple[str, str, Filter]] = [
+        *(("suspicion", value, replace(everything, suspicion=(value,))) for value in shown.suspicion),
+        *(("doc", value, replace(everything, doc=(value,))) for value in shown.doc),
+        *(("section", value, replace(everything, section=(value,))) for value in shown.section),
+    ]
+    return tuple(
+        f'{shown.run} has no {NOUNS[name]} "{_shortened(value)}".'
+        for name, value, only in alone
+        if value not in dict(offered[name]) and not store.matching(only)
+    )
+
+
+def _shortened(value: str) -> str:
+    return value if len(value) <= MAX_CHARS else f"{value[: MAX_CHARS - 1]}…"
