@@ -22,7 +22,13 @@ from typing import Any
 from core.contracts.records import Json
 from core.errors import EvidenceFault, Problem
 from core.evidence import messages
-from core.evidence.framing import ConnectionEndedError, DeadlineError, receive_frame, send_frame
+from core.evidence.framing import (
+    ConnectionEndedError,
+    DeadlineError,
+    NotSendableError,
+    receive_frame,
+    send_frame,
+)
 from core.evidence.types import DocumentInfo, FoundSpan, PageImage, PageInfo, SpanQuery
 
 WORKER_MODULE = "core.evidence.worker"
@@ -100,7 +106,8 @@ class PdfPool:
     A worker may use `memory_bytes` of address space and is replaced after `recycle_after` requests.
     Processes start with the first request, a spare one when it is answered; `close`, or the end of the
     program, ends them. Every method raises `EvidenceFault` with one of the codes `missing`, `not_a_pdf`,
-    `locked`, `no_pages`, `page_out_of_range`, `page_unreadable`, `too_large`, `timed_out`, `crashed`.
+    `locked`, `no_pages`, `page_out_of_range`, `page_unreadable`, `too_large`, `timed_out`, `crashed`,
+    `not_sendable`.
     """
 
     def __init__(
@@ -194,6 +201,9 @@ class PdfPool:
         try:
             header, body = worker.request({**request, "path": place}, self._timeout_s)
             keep = not header.get("retire")
+        except NotSendableError as error:
+            keep = True
+            raise _not_sendable(place, error) from error
         except DeadlineError:
             raise _timed_out(place, self._timeout_s) from None
         except ConnectionEndedError:
@@ -283,6 +293,17 @@ class PdfPool:
                     self._idle.append(self._started(""))
         if not keep:
             worker.end()
+
+
+def _not_sendable(place: str, error: NotSendableError) -> EvidenceFault:
+    return EvidenceFault(
+        Problem(
+            "not_sendable",
+            f"the request cannot be passed to the PDF worker: {error}",
+            where=place,
+            remedy="write quote and file name as UTF-8 text, and the page as a whole number below 2**53",
+        )
+    )
 
 
 def _timed_out(place: str, limit_s: float) -> EvidenceFault:

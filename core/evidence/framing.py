@@ -26,11 +26,21 @@ class DeadlineError(Exception):
     """No complete frame came before the deadline."""
 
 
+class NotSendableError(Exception):
+    """The header holds what JSON cannot: half a character (a lone surrogate), a number beyond 64 bits."""
+
+
 def send_frame(
     connection: socket.socket, header: object, body: bytes = b"", *, deadline: float | None = None
 ) -> None:
-    """Send one frame; `deadline` is a `time.monotonic()` value. Raises as `receive_frame` does."""
-    encoded = orjson.dumps(header)
+    """Send one frame; `deadline` is a `time.monotonic()` value.
+
+    Raises as `receive_frame` does, and `NotSendableError` before anything is sent.
+    """
+    try:
+        encoded = orjson.dumps(header)
+    except orjson.JSONEncodeError as error:
+        raise NotSendableError(str(error)) from error
     try:
         connection.settimeout(_remaining(deadline))
         connection.sendall(LENGTHS.pack(len(encoded), len(body)) + encoded)

@@ -18,10 +18,12 @@ from core.errors import EvidenceFault, Fault, InputFault, ManifestFault, Problem
 from core.evidence.client import PdfPool
 from core.evidence.types import FoundSpan, SpanQuery
 from core.manifest.paths import resolve_reference
+from core.traces.fields import index_of
 from core.traces.reader import MAX_LINE, RawLine, read_lines
 
 BOX_SPACES = ("points", "unit", "per_mille")
 COORDINATES = 4
+INDEX = "a whole number from 0 to 2**53"
 OnDone = Callable[[int, int], None]
 
 
@@ -163,16 +165,15 @@ def _span_line(raw: RawLine, path: Path, root: Path) -> SpanLine:
 def query_of(obj: Mapping[str, Json]) -> SpanQuery:
     """The quote of a line. Optional: `bbox` with `bbox_space`, `offsets`, `before`, `after`."""
     cited, space = obj.get("cited_page_idx"), obj.get("bbox_space", "points")
-    if cited is not None and (not isinstance(cited, int) or isinstance(cited, bool)):
-        raise _bad("cited_page_idx", "a whole number from 0, or null")
+    if cited is not None and not _is_index(cited):
+        raise _bad("cited_page_idx", f"{INDEX}, or null")
     if space not in BOX_SPACES:
         raise _bad("bbox_space", f"one of {', '.join(BOX_SPACES)}")
     box = _numbers(obj, "bbox", COORDINATES)
-    offsets = _numbers(obj, "offsets", 2)
     return SpanQuery(
         quote=_text(obj, "quote"),
-        cited_page_idx=cited,
-        offsets=None if offsets is None else Offsets(int(offsets[0]), int(offsets[1])),
+        cited_page_idx=None if cited is None else int(cited),
+        offsets=_offsets(obj),
         box=None if box is None else (box[0], box[1], box[2], box[3]),
         box_space=space,
         before=_text(obj, "before", missing=""),
@@ -185,6 +186,21 @@ def _text(obj: Mapping[str, Json], key: str, *, missing: str | None = None) -> s
     if not isinstance(value, str):
         raise _bad(key, "text")
     return value
+
+
+def _is_index(value: Json) -> bool:
+    """Whether a value counts something from 0, in whole numbers that every JSON reader keeps."""
+    index = index_of(value)
+    return index is not None and index >= 0
+
+
+def _offsets(obj: Mapping[str, Json]) -> Offsets | None:
+    value = obj.get("offsets")
+    if value is None:
+        return None
+    if not isinstance(value, list) or len(value) != 2 or not all(map(_is_index, value)):
+        raise _bad("offsets", f"a list of 2 numbers, each {INDEX}")
+    return Offsets(int(value[0]), int(value[1]))
 
 
 def _numbers(obj: Mapping[str, Json], key: str, count: int) -> list[float] | None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from core.contracts.records import Offsets
 from core.errors import EvidenceFault
 from core.evidence.client import PdfPool
 from core.evidence.types import PageImage, SpanQuery
@@ -113,6 +114,25 @@ def test_a_large_page_is_drawn_with_fewer_dots(pool: PdfPool, tmp_path: Path) ->
     image = pool.render(path, 0, max_pixels=1_000_000)
     assert 0.95e6 < image.width * image.height <= 1e6
     assert image.to_pixels[0] == pytest.approx(image.scale)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        SpanQuery("half of a character: \ud800", 0),
+        SpanQuery(TEXT, 10**23),
+        SpanQuery(TEXT, 0, Offsets(10**30, 10**31)),
+    ],
+)
+def test_what_cannot_be_sent_costs_no_worker(good: Path, query: SpanQuery) -> None:
+    with PdfPool(workers=1) as pool:
+        pool.document(good)
+        workers = pool.process_ids()
+        with pytest.raises(EvidenceFault) as error:
+            pool.locate(good, query)
+        assert code_of(error) == "not_sendable"
+        assert pool.locate(good, SpanQuery(TEXT, 0)).status == "exact"
+        assert pool.process_ids() == workers
 
 
 def test_an_endless_page_costs_its_time_limit_and_no_more(tmp_path: Path, good: Path) -> None:

@@ -81,6 +81,13 @@ BAD_LINES = (
     (line("x", "page.pdf", 0, OIL), "not_a_pdf"),
     (line("x", "manual.pdf", "0", OIL), "bad_field"),
     (line("x", "manual.pdf", True, OIL), "bad_field"),
+    (line("x", "manual.pdf", -5, OIL), "bad_field"),
+    (line("x", "manual.pdf", 2**53 + 1, OIL), "bad_field"),
+    (line("x", "manual.pdf", 10**23, OIL), "bad_field"),
+    (line("x", "manual.pdf", 0, OIL, offsets=[1e30, 2e30]), "bad_field"),
+    (line("x", "manual.pdf", 0, OIL, offsets=[-1, 5]), "bad_field"),
+    (line("x", "manual.pdf", 0, OIL, offsets=[0.5, 5]), "bad_field"),
+    (line("x", "manual.pdf", 0, "\ud800 " + OIL), "not_json"),
     (json.dumps({"id": "x", "pdf": "manual.pdf"}), "bad_field"),
     (line("x", "manual.pdf", 0, OIL, bbox=[1, 2, 3]), "bad_field"),
     (line("x", "manual.pdf", 0, OIL, bbox_space="inches"), "bad_field"),
@@ -144,6 +151,12 @@ def test_a_quote_of_another_page_is_not_drawn(folder: Path, capsys: pytest.Captu
     assert run("render", folder / "manual.pdf", "--page-idx", 0, "--quote", TYRES, "-o", other) == 1
     assert other.read_bytes() == plain.read_bytes()
     assert "stands on page_idx 1" in capsys.readouterr().err
+
+
+def test_a_page_beyond_all_numbers_is_said(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("render", folder / "manual.pdf", "--page-idx", 10**23, "-o", folder / "x.png") == 2
+    assert "whole number below 2**53" in capsys.readouterr().err
+    assert not (folder / "x.png").exists()
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.evidence.framing import ConnectionEndedError, DeadlineError, receive_frame, send_frame
+from core.evidence.framing import (
+    ConnectionEndedError,
+    DeadlineError,
+    NotSendableError,
+    receive_frame,
+    send_frame,
+)
 from core.evidence.labels import numeral, page_labels
 from core.evidence.png import decode_rgb, encode_rgb
 
@@ -74,6 +80,16 @@ def test_frames_arrive_as_they_were_sent() -> None:
         send_frame(ours, {})
         assert receive_frame(theirs) == ({"a": [1, "ü"]}, b"\x00" * 1_000)
         assert receive_frame(theirs) == ({}, b"")
+
+
+@pytest.mark.parametrize("value", ["half of a character: \ud800", 10**23])
+def test_what_is_not_sendable_is_said_before_anything_is_sent(value: object) -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        with pytest.raises(NotSendableError):
+            send_frame(ours, {"quote": value})
+        send_frame(ours, {"next": 1})
+        assert receive_frame(theirs) == ({"next": 1}, b"")
 
 
 @pytest.mark.parametrize(
