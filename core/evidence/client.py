@@ -29,7 +29,7 @@ from core.evidence.framing import (
     receive_frame,
     send_frame,
 )
-from core.evidence.types import DocumentInfo, FoundSpan, PageImage, PageInfo, SpanQuery
+from core.evidence.types import DocumentInfo, FoundSpan, PageImage, SpanQuery
 
 WORKER_MODULE = "core.evidence.worker"
 #: The folder that holds the `core` package: a worker finds the same code wherever it is started.
@@ -136,11 +136,6 @@ class PdfPool:
         header, _ = self._ask(path, {"op": "document"})
         return messages.document_from(header["document"])
 
-    def page(self, path: Path, page_idx: int) -> PageInfo:
-        """One page's size, rotation and printed label. `page_idx` counts from 0; -1 is refused."""
-        header, _ = self._ask(path, {"op": "page", "page_idx": page_idx})
-        return messages.page_from(header["page"])
-
     def locate(self, path: Path, query: SpanQuery) -> FoundSpan:
         """Where a quote stands. Not finding it is an answer, no fault."""
         header, _ = self._ask(path, {"op": "locate", "query": query})
@@ -153,7 +148,10 @@ class PdfPool:
     def render(
         self, path: Path, page_idx: int, *, dpi: float = 110, max_pixels: int = 25_000_000
     ) -> PageImage:
-        """One page as a lossless RGB PNG; the dpi is lowered where it would have more than `max_pixels`."""
+        """One page as a lossless RGB PNG; the dpi is lowered where it would have more than `max_pixels`.
+
+        `page_idx` counts from 0; -1 is refused.
+        """
         if not 1 <= dpi <= 1200 or max_pixels < 1:
             raise ValueError(f"dpi {dpi} is not in 1–1200, or max_pixels {max_pixels} below 1")
         header, png = self._ask(
@@ -164,7 +162,6 @@ class PdfPool:
             png=png,
             width=header["width"],
             height=header["height"],
-            scale=header["scale"],
             page=messages.page_from(header["page"]),
             to_pixels=(a, b, c, d, e, f),
         )

@@ -23,7 +23,7 @@ from core.traces.reader import MAX_LINE, RawLine, read_lines
 
 BOX_SPACES = ("points", "unit", "per_mille")
 COORDINATES = 4
-INDEX = "a whole number from 0 to 2**53"
+INDEX_RANGE = "from 0 to 2**53"
 OnDone = Callable[[int, int], None]
 
 
@@ -166,7 +166,7 @@ def query_of(obj: Mapping[str, Json]) -> SpanQuery:
     """The quote of a line. Optional: `bbox` with `bbox_space`, `offsets`, `before`, `after`."""
     cited, space = obj.get("cited_page_idx"), obj.get("bbox_space", "points")
     if cited is not None and not _is_index(cited):
-        raise _bad("cited_page_idx", f"{INDEX}, or null")
+        raise _bad("cited_page_idx", f"a whole number {INDEX_RANGE}, or null")
     if space not in BOX_SPACES:
         raise _bad("bbox_space", f"one of {', '.join(BOX_SPACES)}")
     box = _numbers(obj, "bbox", COORDINATES)
@@ -199,7 +199,7 @@ def _offsets(obj: Mapping[str, Json]) -> Offsets | None:
     if value is None:
         return None
     if not isinstance(value, list) or len(value) != 2 or not all(map(_is_index, value)):
-        raise _bad("offsets", f"a list of 2 numbers, each {INDEX}")
+        raise _bad("offsets", f"a list of 2 whole numbers {INDEX_RANGE}")
     return Offsets(int(value[0]), int(value[1]))
 
 

@@ -68,7 +68,6 @@ class PageInfo:
     height: float
     rotation: int
     label: str | None
-    has_text: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +80,7 @@ class DocumentInfo:
 
 @dataclass(frozen=True, slots=True)
 class PageImage:
-    """A rendered page: PNG bytes, its size in pixels, the scale in pixels a point, and the page drawn.
+    """A rendered page: PNG bytes, its size in pixels, and the page drawn.
 
     `to_pixels` is the affine matrix (a, b, c, d, e, f) from unrotated points to pixels of this picture.
     """
@@ -89,6 +88,5 @@ class PageImage:
     png: bytes
     width: int
     height: int
-    scale: float
     page: PageInfo
     to_pixels: tuple[float, float, float, float, float, float]

@@ -258,17 +258,11 @@ def _page_info(document: Document, page: Any, page_idx: int) -> PageInfo:
         height=round(page.rect.height, 2),
         rotation=page.rotation,
         label=(labels[page_idx] or None) if labels else None,
-        has_text=bool(document.page_text(page_idx).words),
     )
 
 
 def _answer_document(document: Document, request: Mapping[str, Any]) -> Answer:
     return {"document": DocumentInfo(document.page_count, document.labels)}, b""
-
-
-def _answer_page(document: Document, request: Mapping[str, Any]) -> Answer:
-    page_idx = int(request["page_idx"])
-    return {"page": _page_info(document, document.page(page_idx), page_idx)}, b""
 
 
 def _answer_locate(document: Document, request: Mapping[str, Any]) -> Answer:
@@ -294,7 +288,6 @@ def _answer_render(document: Document, request: Mapping[str, Any]) -> Answer:
         "page": _page_info(document, page, page_idx),
         "width": pixels.width,
         "height": pixels.height,
-        "scale": scale,
         "to_pixels": scaled(tuple(page.rotation_matrix), scale),
     }
     return header, png
@@ -310,7 +303,6 @@ def _largest_scale(width: float, height: float, max_pixels: int) -> float:
 
 ANSWERS: dict[str, Callable[[Document, Mapping[str, Any]], Answer]] = {
     "document": _answer_document,
-    "page": _answer_page,
     "locate": _answer_locate,
     "render": _answer_render,
 }

@@ -89,8 +89,8 @@ class Source:
 
     def render(self, path: Path, page_idx: int) -> PageImage:
         self.rendered.append(page_idx)
-        page = PageInfo(page_idx, 100.0, 200.0, 0, None, True)
-        return PageImage(b"png", 200, 400, 2.0, page, (2.0, 0.0, 0.0, 2.0, 0.0, 0.0))
+        page = PageInfo(page_idx, 100.0, 200.0, 0, None)
+        return PageImage(b"png", 200, 400, page, (2.0, 0.0, 0.0, 2.0, 0.0, 0.0))
 
 
 @pytest.fixture
