@@ -14,7 +14,7 @@ from core.contracts.chunk_ids import parse, sha1_8
 from core.contracts.records import Candidate, Json, LineIssue, SourceLine, Stage, StageName, Trace
 from core.traces.chunks import Place, Places
 from core.traces.citations import citation_ids_in_text, citations, filled_from, payload_of
-from core.traces.fields import id_of, index_of, number_of, numbers_of, page_of, text_of
+from core.traces.fields import ID_NAMES, id_of, index_of, number_of, numbers_of, page_of, text_of
 from core.traces.reader import UnusableError, issue_of
 
 __all__ = [
@@ -95,8 +95,8 @@ def stages(trace: Trace) -> tuple[Stage, ...]:
     """The trace's ranked lists in the order of the pipeline, those without a candidate left out."""
     found = []
     for name in STAGES:
-        identified = _identified(_entries(trace.raw, name))
-        if candidates := tuple(candidate_from(entry, rank) for rank, entry in identified):
+        entries = listed(trace, name)
+        if candidates := tuple(candidate_from(entry, rank, chunk_id) for rank, chunk_id, entry in entries):
             found.append(Stage(name, candidates))
     return tuple(found)
 
@@ -105,7 +105,7 @@ def rank_one_place(trace: Trace) -> RankOnePlace | None:
     """Where the first candidate of the last stage there is lies."""
     for name in LAST_STAGES if "stages" in trace.raw else LAST_STAGES[-1:]:
         for entry in _entries(trace.raw, name):
-            if type(entry) is not dict or type(chunk_id := id_of(entry)) is not str:
+            if type(entry) is not dict or (chunk_id := id_of(entry)) is None:
                 continue
             doc_id, section_id = text_of(entry.get("doc_id")), text_of(entry.get("section_id"))
             if (doc_id is None or section_id is None) and (parts := parse(chunk_id)):
@@ -121,9 +121,7 @@ def top_stage(trace: Trace) -> StageName | None:
 
 def listed(trace: Trace, name: StageName) -> Iterator[tuple[int, str, Mapping[str, Json]]]:
     """Rank, chunk id and entry of a stage's candidates, as `stages` ranks them; nothing else is read."""
-    for rank, entry in _identified(_entries(trace.raw, name)):
-        chunk_id: str = id_of(entry)
-        yield rank, chunk_id, entry
+    return _identified(_entries(trace.raw, name))
 
 
 def ranked_places(trace: Trace, name: StageName, places: Places) -> Iterator[RankedPlace]:
@@ -145,7 +143,7 @@ def doc_ids(trace: Trace) -> tuple[str, ...]:
         named = dict.fromkeys(map(_DOC_ID, entries))
         "".join(named)  # refuses whatever is not text
     except (KeyError, TypeError):
-        named = dict.fromkeys([_doc_id(entry) for _, entry in _identified(entries)])
+        named = dict.fromkeys([_doc_id(entry, chunk_id) for _, chunk_id, entry in _identified(entries)])
     return tuple(filter(None, named))
 
 
@@ -163,9 +161,8 @@ def measures(trace: Trace) -> Measures:
     )
 
 
-def candidate_from(entry: Mapping[str, Json], rank: int) -> Candidate:
+def candidate_from(entry: Mapping[str, Json], rank: int, chunk_id: str) -> Candidate:
     """One entry of a ranked list; document, section and page from its id where nothing else gives them."""
-    chunk_id: str = id_of(entry)
     doc_id, section_id = text_of(entry.get("doc_id")), text_of(entry.get("section_id"))
     page_idx, _ = page_of(entry)
     if (doc_id is None or section_id is None or page_idx is None) and (parts := parse(chunk_id)):
@@ -238,26 +235,26 @@ def _chunk_ids(chunks: Json, suspicions: list[str]) -> tuple[str, ...]:
     return found
 
 
-def _doc_id(entry: Mapping[str, Json]) -> str | None:
+def _doc_id(entry: Mapping[str, Json], chunk_id: str) -> str | None:
     """The document of one entry, from its id where it names none."""
     if (doc_id := text_of(entry.get("doc_id"))) is not None:
         return doc_id
-    parts = parse(id_of(entry))
+    parts = parse(chunk_id)
     return parts.doc_uid if parts else None
 
 
 def _aliased_ids(chunks: list[Json], suspicions: list[str]) -> tuple[str, ...]:
-    """The slow way, for entries that are not all objects with an `id`."""
+    """The slow way, for entries that are not all objects with a text as `id`."""
     ids = []
     for place, chunk in enumerate(chunks, start=1):
         if type(chunk) is not dict:
             raise _wrong(f"entry {place} of chunks", chunk, wanted="an object with an id")
-        name = next((name for name in ("id", "chunk_id", "snippet_id") if name in chunk), None)
+        name = next((name for name in ID_NAMES if name in chunk), None)
         if name is None:
             continue
-        if type(chunk[name]) is not str:
+        if (chunk_id := id_of(chunk)) is None:
             raise _wrong(f"the {name} of entry {place} of chunks", chunk[name])
-        ids.append(chunk[name])
+        ids.append(chunk_id)
     if len(ids) < len(chunks):
         suspicions.append("chunk_without_id")
     return tuple(ids)
@@ -328,11 +325,11 @@ def _entries(raw: Mapping[str, Json], name: StageName) -> list[Json]:
     return entries if isinstance(entries, list) else []
 
 
-def _identified(entries: list[Json]) -> Iterator[tuple[int, dict[str, Json]]]:
-    """The entries that carry an id, each with its 1-based rank in the whole list."""
+def _identified(entries: list[Json]) -> Iterator[tuple[int, str, dict[str, Json]]]:
+    """The entries that carry an id, each with its 1-based rank in the whole list and that id."""
     for rank, entry in enumerate(entries, start=1):
-        if type(entry) is dict and type(id_of(entry)) is str:
-            yield rank, entry
+        if type(entry) is dict and (chunk_id := id_of(entry)) is not None:
+            yield rank, chunk_id, entry
 
 
 def _first(record: Mapping[str, Json], nested: Mapping[str, Json], names: tuple[str, ...]) -> Json:

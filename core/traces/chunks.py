@@ -88,9 +88,10 @@ def _needed(obj: Mapping[str, Json]) -> tuple[str, str]:
         raise UnusableError(
             "chunk_without_id", "the chunk has no id", 'Give every chunk its "id" (or "chunk_id").'
         )
-    chunk_id, text = obj[name], obj.get("text")
-    if not isinstance(chunk_id, str) or not chunk_id:
-        raise UnusableError("chunk_without_id", f"the chunk's {name} is not a text", f"Write {name} as text.")
+    chunk_id, text = text_of(obj[name]), obj.get("text")
+    if chunk_id is None:
+        wrong = "is empty" if obj[name] == "" else "is neither text nor a number"
+        raise UnusableError("chunk_without_id", f"the chunk's {name} {wrong}", f"Write {name} as text.")
     if not isinstance(text, str):
         reason = "the chunk's text is missing or not a text"
         raise UnusableError("chunk_without_text", reason, 'Give every chunk its "text".')

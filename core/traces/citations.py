@@ -77,7 +77,7 @@ def _entries_by_id(trace: Trace) -> dict[str, Mapping[str, Json]]:
     found: dict[str, Mapping[str, Json]] = {}
     for entries in lists:
         for entry in entries if isinstance(entries, list) else ():
-            if isinstance(entry, dict) and isinstance(chunk_id := id_of(entry), str):
+            if isinstance(entry, dict) and (chunk_id := id_of(entry)) is not None:
                 found.setdefault(chunk_id, entry)
     return found
 
@@ -87,7 +87,7 @@ def _from_payload(number: int, item: Json, entries: Mapping[str, Mapping[str, Js
         return replace(_from_text(number, item, entries), origin="payload")
     if not isinstance(item, dict):
         return None
-    chunk_id = text_of(id_of(item))
+    chunk_id = id_of(item) or None
     page_idx, note = page_of(item)
     box, box_space = box_of(item)
     quote = item.get("quote") or item.get("text")

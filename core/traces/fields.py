@@ -48,11 +48,17 @@ def index_of(value: Json) -> int | None:
     return value if type(value) is int and abs(value) <= 1 << 53 else None
 
 
-def id_of(record: Mapping[str, Json]) -> Json:
-    """Whatever stands under the first of `ID_NAMES` that is present; None where there is none."""
+def id_of(record: Mapping[str, Json]) -> str | None:
+    """The id under the first of `ID_NAMES` that is present: text as it is, a number in its spelling.
+
+    None where there is neither. So ids match whoever wrote them, `7` here and `"7"` there. The reference
+    keeps a number as it is: its report lists `7` where ours lists `"7"`, and the text `citations: [7]` is
+    none of its ids, while it is one of ours.
+    """
     for name in ID_NAMES:
         if name in record:
-            return record[name]
+            value = record[name]
+            return value if type(value) is str else text_of(value)
     return None
 
 

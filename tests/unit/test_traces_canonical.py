@@ -57,7 +57,7 @@ def test_an_empty_answer_and_no_chunks_are_no_suspicion() -> None:
         ({"q": "x", "chunks": ["c1"]}, "chunks_wrong_type"),
         ({"q": "x", "chunks": [["id"]]}, "chunks_wrong_type"),
         ({"q": "x", "chunks": [{"id": None}]}, "chunks_wrong_type"),
-        ({"q": "x", "chunks": [{"id": "a"}, {"id": 5}]}, "chunks_wrong_type"),
+        ({"q": "x", "chunks": [{"id": "a"}, {"id": ["b"]}]}, "chunks_wrong_type"),
         ({"q": "x", "chunks": [{"chunk_id": True}]}, "chunks_wrong_type"),
         ({"q": "x", "run_id": "R2"}, "other_run"),
         ({"q": "x", "run_id": 1}, "run_id_wrong_type"),

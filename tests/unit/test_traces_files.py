@@ -13,11 +13,13 @@ from hypothesis import strategies as st
 
 from core.contracts.records import GoldSpan, LineIssue, Offsets, SourceLine, Trace
 from core.errors import InputFault
+from core.traces.canonical import citations, rank_one_place, stages
 from core.traces.chunks import read_chunks
 from core.traces.gold import read_gold
 from core.traces.reports import StoredReport, read_report
 from core.traces.tables import entry_lines
 from core.traces.traces import iter_traces, read_trace_at
+from core.triage.answers import payload_ids
 
 
 def jsonl(path: Path, *records: Any) -> Path:
@@ -123,12 +125,24 @@ def test_a_full_chunk_record(tmp_path: Path) -> None:
     assert chunk.raw["extra"] == {"kept": True}
 
 
+def test_a_number_as_a_chunk_id_is_its_text_on_both_sides(tmp_path: Path) -> None:
+    chunks, issues = read_chunks(jsonl(tmp_path / "c", {"id": 7, "text": "hello"}), file="c")
+    line = {"q": "?", "chunks": [{"id": 7}], "citations": [{"chunk_id": 7}], "answer": "hello"}
+    (trace,) = iter_traces(jsonl(tmp_path / "t", line), file="t", run_id=None)
+    assert isinstance(trace, Trace)
+    (stage,) = stages(trace)
+    assert issues == [] and list(chunks) == ["7"] == list(trace.chunk_ids)
+    assert [each.chunk_id for each in stage.candidates] == ["7"]
+    assert [each.chunk_id for each in citations(trace)] == ["7"] == list(payload_ids(trace.raw))
+    assert (place := rank_one_place(trace)) and place.chunk_id == "7"
+
+
 @pytest.mark.parametrize("shape", ["lines", "array", "indented"])
 def test_bad_chunks_are_issues_and_the_rest_is_read(tmp_path: Path, shape: str) -> None:
     records = [
         {"text": "no id"},
         {"id": "a", "text": "first"},
-        {"id": 5, "text": "number"},
+        {"id": "", "text": "empty"},
         {"id": "b"},
         "text",
         {"id": "a", "text": "second"},
@@ -151,7 +165,7 @@ def test_bad_chunks_are_issues_and_the_rest_is_read(tmp_path: Path, shape: str) 
             strict=True,
         )
     )
-    assert shape == "lines" or issues[1].reason.startswith("entry 3: the chunk's id")
+    assert shape == "lines" or issues[1].reason == "entry 3: the chunk's id is empty"
     assert "another text" in issues[-1].reason
     assert issues[0].excerpt == '{"text":"no id"}'
 
