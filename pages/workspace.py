@@ -2,12 +2,16 @@
 
 from core.ui import session, shell, workspace_panels
 
-opened = session.current()
+manifest = session.workspace()
+opened = session.current() if manifest.runs else session.without_runs(manifest)
 report = session.check(opened, hashes=True)
 workspace_panels.heading(opened.manifest, report)
 shell.notes(opened.view.notes)
 workspace_panels.artifacts(report)
-workspace_panels.runs(opened.manifest, opened.view, session.run_facts(opened))
-store = shell.store_or_progress(opened)
-shell.waiting_notice(store.run_facts(opened.view.run).waiting_bytes)
-workspace_panels.line_issues(store.line_issues(opened.view.run), opened.view.run)
+if manifest.runs:
+    workspace_panels.runs(opened.manifest, opened.view, session.run_facts(opened))
+    store = shell.store_or_progress(opened)
+    shell.waiting_notice(store.run_facts(opened.view.run).waiting_bytes)
+    workspace_panels.line_issues(store.line_issues(opened.view.run), opened.view.run)
+else:
+    shell.fault_panel([session.no_runs(manifest)])

@@ -360,11 +360,11 @@ def chunk_alone(shown: PageView, *, chunk_id: str) -> None:
 
 def no_such_variant(missing: TraceKey, instead: TraceKey) -> None:
     """The question is there, the trace that the URL names is not: says so, with the way to `instead`."""
-    asked = f"paraphrase {missing.paraphrase} with seed {missing.seed}"
-    if missing.repeat > 1:
-        asked += f" and repeat {missing.repeat}"
+    is_variant = bool(missing.paraphrase or missing.seed)
+    parts = [f"paraphrase {missing.paraphrase} with seed {missing.seed}"] if is_variant else []
+    parts += [f"repeat {missing.repeat}"] if missing.repeat > 1 else []
     q_id = question_words.short_id(missing.q_id)
-    told = f"{q_id} has no {asked} in {missing.run_id}."
+    told = f"{q_id} has no {', '.join(parts) or 'first trace'} in {missing.run_id}."
     name = question_name(instead.q_id, instead.repeat)
     with st.container(border=True, key="no-variant"):
         safe.show(safe.text([Piece(told, "strong", tip=missing.q_id)], role="line"))

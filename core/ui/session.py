@@ -76,15 +76,25 @@ def current() -> Opened:
     manifest = workspace()
     first = default_run(manifest)
     if first is None:
-        raise ManifestFault.of(
-            "no_runs",
-            "this workspace lists no run yet",
-            where=str(manifest.folder / MANIFEST_NAME),
-            remedy="add one under `runs:` with its `run_id` and `traces: {path: …}`",
-        )
+        raise ManifestFault(no_runs(manifest))
     view = read_view().with_run([run.run_id for run in manifest.runs], first.run_id)
     run = manifest.run(view.run) or first
     return Opened(with_profile(manifest, view.profile), view, run)
+
+
+def no_runs(manifest: Manifest) -> Problem:
+    """What to do about a workspace that has documents and chunks and nothing that was answered yet."""
+    return Problem(
+        "no_runs",
+        "this workspace lists no run yet",
+        where=str(manifest.folder / MANIFEST_NAME),
+        remedy="add one under `runs:` with its `run_id` and `traces: {path: …}`",
+    )
+
+
+def without_runs(manifest: Manifest) -> Opened:
+    """A workspace that lists no run, for what needs none (`check`): its run is one without any file."""
+    return Opened(manifest, read_view(), Run(run_id="", traces=None))
 
 
 def workspace() -> Manifest:

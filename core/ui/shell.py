@@ -42,7 +42,9 @@ def run() -> None:
     with st.sidebar:
         safe.show(safe.text([safe.Piece("Proofspan")], role="title"))
         try:
-            _sidebar(session.current(), on_workspace=page.title == WORKSPACE_TITLE)
+            manifest = session.workspace()
+            opened = session.current() if manifest.runs else session.without_runs(manifest)
+            _sidebar(opened, on_workspace=page.title == WORKSPACE_TITLE)
         except Fault:  # the page says what and where, with room for it
             safe.show(safe.text([safe.Piece("This workspace cannot be opened.", "muted")], role="hint"))
     with _faults_shown():

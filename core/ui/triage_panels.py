@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import streamlit as st
 
@@ -19,6 +20,8 @@ from core.ui.theme import badge
 Choices = Sequence[tuple[str, int]]
 #: A filter's list offers so many values, the most frequent first, besides those that are chosen.
 OFFERED = 200
+#: Pixels in which a chosen value can be read.
+WIDTH_CHOSEN = 270
 
 
 def heading(view: ViewState, *, total: int, profile: Profile) -> None:
@@ -103,8 +106,11 @@ def variants_toggle(traces: int, view: ViewState) -> None:
 
 def sentence(view: ViewState, *, matching: int, total: int) -> None:
     """What is shown and in which order, in words."""
-    shown = f"{view.filter.sentence(matching, total)} · {words.order(view.sort)}"
-    safe.show(safe.text([safe.Piece(shown)], role="line"))
+    codes = view.filter.suspicion
+    in_words = replace(view.filter, suspicion=tuple(words.short(code) for code in codes))
+    shown = f"{in_words.sentence(matching, total)} · {words.order(view.sort)}"
+    tip = f"suspicion: {', '.join(codes)}" if codes else ""
+    safe.show(safe.text([safe.Piece(shown, tip=tip)], role="line"))
 
 
 def paging(matching: int, view: ViewState, *, rows_a_page: int) -> None:
@@ -112,10 +118,22 @@ def paging(matching: int, view: ViewState, *, rows_a_page: int) -> None:
     pages = -(-matching // rows_a_page)
     if pages < 2:
         return
-    key = "table-page"
-    _feed(key, min(view.at, pages))
+    at = min(view.at, pages)
+    key = _page_key(at)
     with st.container(horizontal=True, horizontal_alignment="center"):
-        st.pagination(pages, key=key, on_change=_turn_page, args=(key,))
+        st.pagination(pages, default=at, key=key, on_change=_turn_page, args=(key,))
+
+
+def _page_key(at: int) -> str:
+    """The pages' key: a new one where the URL says another page than was chosen there.
+
+    A widget that begins at a value of its own may not be given another one.
+    """
+    turn = int(st.session_state.get("table-turn", 0))
+    if st.session_state.get(f"table-page:{turn}", at) != at:
+        turn += 1
+        st.session_state["table-turn"] = turn
+    return f"table-page:{turn}"
 
 
 def next_steps(labels: Sequence[Label], profile: Profile) -> None:
@@ -153,7 +171,7 @@ def _text_search(view: ViewState) -> None:
         "Search questions and answers",
         key=key,
         icon=":material/search:",
-        placeholder="Search questions and answers …",
+        placeholder="Search …",
         label_visibility="collapsed",
         live="300ms",
         width=240,
@@ -174,7 +192,7 @@ def _choice(name: str, title: str, options: Choices, chosen: Sequence[str], *, w
         format_func=lambda value: _option(name, value, counts.get(value)),
         placeholder=title,
         label_visibility="collapsed",
-        width=width,
+        width=max(width, WIDTH_CHOSEN) if chosen else width,
         wrap=False,
         select_all=False,
         on_change=_change_from,

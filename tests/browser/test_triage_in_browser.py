@@ -57,7 +57,7 @@ def test_typing_searches_without_losing_a_letter_and_the_url_brings_it_back(
 ) -> None:
     page = page_at(1400, 900)
     open_triage(page, f"{serve().url}/?run=R002", wait_for_run)
-    search = page.get_by_placeholder("Search questions and answers …")
+    search = page.get_by_placeholder("Search …")
     search.press_sequentially("engine oil", delay=90)
     expect(page.locator(".st-key-sentence .ps-line")).to_contain_text("“engine oil”")
     expect(search).to_have_value("engine oil")

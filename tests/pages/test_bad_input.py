@@ -297,7 +297,6 @@ def test_a_run_with_a_report_alone_lists_its_rows_and_says_that_there_is_no_trac
 
 ASKED_IN_VAIN = (
     ({"q": "Q999"}, "Run R1 holds no question Q999"),
-    ({"q": "Q1#7"}, "Run R1 holds no question Q1#7"),
     ({"q": "' OR 1=1 --"}, "Run R1 holds no question ' OR 1=1 --"),
     ({"q": "", "chunk": "<b>none</b>"}, "The workspace has no chunk <b>none</b>"),
 )
@@ -309,6 +308,7 @@ def test_what_the_url_asks_for_in_vain_is_a_panel(tmp_path: Path, open_page: Ope
         go(app, QUESTION, **url)
         has_panel(app, told)
         assert "<b>" not in shown(app)
+    assert "Q1 has no repeat 7 in R1." in words(go(app, QUESTION, q="Q1#7", chunk=""))
 
 
 def test_url_values_that_cannot_be_used_are_left_out_with_a_note(tmp_path: Path, open_page: OpenPage) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from pathlib import Path
 
 import pytest
@@ -96,6 +97,27 @@ def test_a_filter_value_that_the_run_does_not_have_is_said(
         assert words in said
     for section in ("5.1", "7.7"):
         assert "R1 has no" not in shown(open_app(folder, section=section))
+
+
+def test_a_suspicion_has_one_name_and_its_code_as_the_tip(open_app: Open) -> None:
+    words = html.unescape(shown(open_app(run="R002", suspicion="citation_outside_retrieved")))
+    sentence = next(line for line in words.splitlines() if "worst first" in line)
+    assert "cited, never retrieved" in sentence
+    assert re.sub(r'title="[^"]*"', "", sentence).count("citation_outside_retrieved") == 0
+    assert 'title="suspicion: citation_outside_retrieved"' in sentence
+
+
+def test_pages_follow_the_address_without_a_warning(
+    make_workspace: MakeWorkspace, open_app: Open, caplog: pytest.LogCaptureFixture
+) -> None:
+    app = open_app(make_workspace([trace(f"Q{n}", f"How {n}?", "Use it.") for n in range(120)]), at="2")
+    assert app.pagination[0].value == 2
+    app.pagination[0].set_value(3).run()
+    assert app.query_params["at"] == "3"
+    assert (len(table(app)), app.pagination[0].value) == (20, 3)
+    del app.query_params["at"]
+    assert app.run().pagination[0].value == 1
+    assert "default value" not in caplog.text
 
 
 def test_a_variant_can_be_told_from_its_headline_trace(make_workspace: MakeWorkspace, open_app: Open) -> None:

@@ -18,6 +18,27 @@ def test_the_demo_is_all_as_named(open_app: Open) -> None:
     assert "what is wrong" not in table
 
 
+def test_without_a_run_everything_else_is_there(make_workspace: MakeWorkspace, open_app: Open) -> None:
+    folder = make_workspace(None, runs=[], gold={"path": "gold.jsonl"})
+    (folder / "gold.jsonl").write_text('{"q_id": "Q1", "q": "?", "spans": []}\n')
+    app = open_app(folder, page=PAGE, indexed=False)
+    assert not app.exception
+    assert list(app.dataframe[0].value["artifact"]) == ["chunks", "gold"]
+    assert "This workspace lists no run yet" in shown(app)
+    for page in ("pages/triage.py", "pages/question.py"):
+        app.switch_page(page).run()
+        assert not app.exception
+        assert "This workspace lists no run yet" in shown(app)
+
+
+def test_without_a_run_the_navigation_stays(make_workspace: MakeWorkspace, open_app: Open) -> None:
+    app = open_app(make_workspace(None, runs=[]), indexed=False)
+    titles = [link.proto.label for link in app.sidebar.get("page_link")]
+    assert titles == ["Triage", "Question", "Workspace"]
+    assert "cannot be opened" not in "".join(str(each.proto.body) for each in app.sidebar.get("html"))
+    assert "This workspace lists no run yet" in shown(app)
+
+
 def test_every_problem_stands_in_its_row_with_its_remedy(
     make_workspace: MakeWorkspace, open_app: Open
 ) -> None:
