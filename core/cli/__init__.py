@@ -16,7 +16,7 @@ from core.errors import Fault
 #: command name → (module below `core.cli`, one line for the list)
 COMMANDS: dict[str, tuple[str, str]] = {
     "open": ("open_cmd", "Start the dashboard on a workspace."),
-    "check": ("check_cmd", "Verify a workspace: every artifact, hash and schema."),
+    "check": ("check_cmd", "Verify a workspace: every artifact, hash and record."),
     "index": ("index_cmd", "Build or refresh the index of a workspace."),
     "triage": ("triage_cmd", "Label the questions of bare trace and chunk files."),
     "locate": ("locate_cmd", "Place quotes on the pages of PDFs, in bulk."),

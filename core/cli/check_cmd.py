@@ -18,6 +18,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColum
 from rich.table import Table
 from rich.text import Text
 
+from core.cli.paths import NamedPath
 from core.errors import Problem, printable
 from core.evidence.client import PdfPool
 from core.manifest import trust
@@ -31,6 +32,7 @@ from core.manifest.check import (
 from core.manifest.load import load_manifest
 from core.manifest.types import Manifest
 from core.services.documents import opening
+from core.services.records import all_of, reading
 
 PROGRESS_AFTER_SECONDS = 1.0
 #: Wide enough for keys and paths where nothing says how wide the output is.
@@ -57,15 +59,17 @@ _STATES = {
     "wrong_content": ("✗", "wrong content", "red"),
 }
 
+_PARTLY = ("!", "some lines unreadable", "yellow")
+
 
 @click.command("check")
-@click.argument("workspace", type=click.Path(path_type=Path))
+@click.argument("workspace", type=NamedPath())
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @click.option("--no-hashes", is_flag=True, help="Leave out comparing files with their sha256.")
 @click.option("--sha256-lines", "as_lines", is_flag=True, help="Print each artifact's sha256 line to paste.")
 @click.option("--trust-roots", is_flag=True, help="Confirm the folders in `roots`, now and later.")
 def command(workspace: Path, as_json: bool, no_hashes: bool, as_lines: bool, trust_roots: bool) -> None:
-    """Verify a workspace: every artifact there, readable, of the right kind, with the right hash.
+    """Verify a workspace: every artifact there, of the right kind, with the right hash, every line a record.
 
     Exit status: 0 nothing is wrong, 1 something is, 2 the manifest itself cannot be used.
     """
@@ -79,7 +83,7 @@ def command(workspace: Path, as_json: bool, no_hashes: bool, as_lines: bool, tru
             hashes=not no_hashes,
             every_hash=as_lines,
             on_progress=on_progress,
-            examine=opening(pool),
+            examine=opening(pool) if as_lines else all_of(opening(pool), reading),
         )
     if as_lines:
         _print_lines(report)
@@ -163,7 +167,7 @@ def _table(report: CheckReport) -> Table:
     table.add_column("size", justify="right", no_wrap=True)
     table.add_column("state", no_wrap=True)
     for check in report.artifacts:
-        sign, words, style = _STATES[check.state]
+        sign, words, style = _STATES[check.state] if check.state != "ok" or check.is_good else _PARTLY
         table.add_row(
             Text(sign, style),
             Text(printable(check.artifact.key)),
@@ -182,6 +186,8 @@ def _path_of(check: ArtifactCheck) -> str:
 def _state_words(check: ArtifactCheck, words: str, *, hashed: bool) -> str:
     if check.state != "ok":
         return _WORDS.get(check.problems[0].code, words)
+    if any(problem.code == "no_line_yet" for problem in check.problems):
+        return "holds no line yet"
     if check.file is None:
         return "not written yet"
     if check.artifact.sha256 is None:
@@ -203,7 +209,7 @@ def _print_problem(problem: Problem, console: Console) -> None:
 def summary(report: CheckReport) -> Text:
     """`9 of 10 artifacts are good · 6 hashes agree · 1 error · 2 warnings`."""
     checks = report.artifacts
-    good = sum(check.state == "ok" for check in checks)
+    good = sum(check.is_good for check in checks)
     agreeing = sum(
         check.state == "ok" and check.sha256 == check.artifact.sha256 is not None for check in checks
     )

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from core.cli.paths import NamedPath
 from core.errors import printable
 from core.traces.importers.mapped import import_mapped
 from core.traces.importers.report import ImportReport
@@ -25,18 +26,18 @@ def command() -> None:
 
 
 @command.command("mapped")
-@click.argument("source", type=click.Path(path_type=Path))
+@click.argument("source", type=NamedPath())
 @click.option(
     "--mapping",
     required=True,
-    type=click.Path(path_type=Path),
+    type=NamedPath(),
     help="YAML file that says where things stand.",
 )
 @click.option(
     "--to",
     "workspace",
     required=True,
-    type=click.Path(path_type=Path),
+    type=NamedPath(),
     help="Folder to make the workspace in.",
 )
 @click.option(

@@ -20,6 +20,9 @@ OnProgress = Callable[[str, int, int], None]
 #: Looks into a file that is there, and reports what is wrong inside, such as records against their schema.
 Examine = Callable[[Artifact, Path], Iterable[Problem]]
 
+#: A warning that is a finding all the same: the file can be used, and some of its lines cannot.
+LINES_UNREADABLE = "lines_unreadable"
+
 _BLOCK = 1024 * 1024
 
 
@@ -36,6 +39,11 @@ class ArtifactCheck:
     file: Path | None = None
     size: int | None = None
     sha256: str | None = None
+
+    @property
+    def is_good(self) -> bool:
+        """Whether all of the file can be used."""
+        return self.state == "ok" and not any(problem.code == LINES_UNREADABLE for problem in self.problems)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +66,9 @@ class CheckReport:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing is wrong; warnings do not count."""
-        return all(problem.severity != "error" for problem in self.problems)
+        """Whether there is nothing to mend; warnings do not count, but lines that cannot be read do."""
+        wrong = (problem.severity == "error" or problem.code == LINES_UNREADABLE for problem in self.problems)
+        return not any(wrong)
 
 
 def check_workspace(
@@ -115,7 +124,8 @@ def _look_at(manifest: Manifest, artifact: Artifact) -> ArtifactCheck:
         return ArtifactCheck(artifact, "unreadable", (problem,), file)
     if problem is not None:
         placed = replace(problem, message=f"`{artifact.key}`: {problem.message}", where=str(file))
-        return ArtifactCheck(artifact, "wrong_content", (placed,), file, size)
+        state: State = "wrong_content" if problem.severity == "error" else "ok"
+        return ArtifactCheck(artifact, state, (placed,), file, size)
     return ArtifactCheck(artifact, "ok", (), file, size)
 
 

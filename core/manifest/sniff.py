@@ -24,6 +24,9 @@ def content_problem(file: Path, kind: Kind) -> Problem | None:
     """
     with file.open("rb") as stream:
         head = stream.read(HEAD)
+    if kind == "jsonl" and not head.strip():
+        remedy = "let the pipeline write the first line, or take the file out of the manifest"
+        return Problem("no_line_yet", "holds no line yet", remedy=remedy, severity="warning")
     if not head:
         return None if kind == "journal" else Problem("empty_file", "is empty", remedy="write the file again")
     if kind == "pdf":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import hashlib
 import json
 from pathlib import Path
 
@@ -12,6 +14,7 @@ from core.cli import main
 from core.cli.check_cmd import command
 
 HEAD = 'manifest_version: "1.0"\n'
+GOOD = '{"q": "?"}\n'
 
 
 @pytest.fixture
@@ -19,7 +22,7 @@ def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PROOFSPAN_CONFIG_DIR", str(tmp_path / "config"))
     folder = tmp_path / "ws"
     folder.mkdir()
-    (folder / "good.jsonl").write_text("{}\n")
+    (folder / "good.jsonl").write_text(GOOD)
     write(folder, "name: Test\ngold: {path: good.jsonl}\n")
     return folder
 
@@ -83,9 +86,7 @@ def test_sha256_lines_are_all_that_is_printed(workspace: Path) -> None:
     write(workspace, f'name: Test\ngold: {{path: good.jsonl, sha256: "{"0" * 64}"}}\n')
     result = run(workspace, "--sha256-lines")
     assert result.exit_code == 0
-    assert result.stdout == (
-        'sha256: "ca3d163bab055381827226140568f3bef7eaac187cebd76878e0b63e9e442356"  # gold, good.jsonl\n'
-    )
+    assert result.stdout == (f'sha256: "{hashlib.sha256(GOOD.encode()).hexdigest()}"  # gold, good.jsonl\n')
 
 
 def test_sha256_lines_still_tell_what_has_none(workspace: Path) -> None:
@@ -109,7 +110,7 @@ def test_a_bar_shows_only_when_hashing_takes_its_time(
 
 def test_trust_roots_confirms_once_and_for_all(workspace: Path, tmp_path: Path) -> None:
     (tmp_path / "lib").mkdir()
-    (tmp_path / "lib" / "g.jsonl").write_text("{}\n")
+    (tmp_path / "lib" / "g.jsonl").write_text(GOOD)
     write(workspace, "name: Test\nroots: {lib: ../lib}\ngold: {path: g.jsonl, root: lib}\n")
     assert run(workspace).exit_code == 1
     assert run(workspace, "--trust-roots").exit_code == 0
@@ -124,7 +125,53 @@ def test_text_from_the_manifest_cannot_act_on_the_terminal(workspace: Path) -> N
     assert "[bold]x[/bold]" in result.stdout
 
 
-def test_the_demo_workspace_is_good() -> None:
+def test_the_demo_workspace_is_good_but_for_the_line_that_is_torn_on_purpose() -> None:
     demo = Path(__file__).resolve().parents[2] / "data" / "demo"
     result = run(demo)
-    assert result.exit_code == 0, result.stdout
+    assert result.exit_code == 1, result.stdout
+    assert "warning  `runs[R001].traces`: 1 line of 14 could not be read, first: line 10" in result.stdout
+    assert result.stdout.splitlines()[-1] == "4 of 5 artifacts are good · 5 hashes agree · 1 warning"
+
+
+def test_every_kind_of_record_is_read_and_the_first_bad_line_named(workspace: Path) -> None:
+    write(
+        workspace,
+        "name: Test\nchunks: {path: c.json}\ngold: {path: g.jsonl.gz}\n"
+        "runs: [{run_id: R1, traces: {path: t.jsonl}, report: {path: r.jsonl}, bundles: {path: b.jsonl}}]\n",
+    )
+    (workspace / "c.json").write_text('[{"id": "a", "text": "x"},\n {"id": "a", "text": "y"},\n {"id": "b"}]')
+    (workspace / "g.jsonl.gz").write_bytes(gzip.compress(f'{GOOD}[]\n{{"a": 1}}\n'.encode()))
+    (workspace / "t.jsonl").write_text(GOOD + '{"q": "?", "run_id": "R2"}\n{"q": "still being wri')
+    (workspace / "r.jsonl").write_text('{"q": "?", "label": "ok"}\n{"q": "?"}\n')
+    (workspace / "b.jsonl").write_text("{}\n")
+    result = run(workspace, "--json")
+    report = json.loads(result.stdout)
+    told = {each["key"]: [p["message"] for p in each["problems"]] for each in report["artifacts"]}
+    assert (result.exit_code, report["ok"]) == (1, False)
+    assert [(key, messages[0].split(": ", 1)[1][:58]) for key, messages in told.items() if messages] == [
+        ("chunks", "1 line of 3 could not be read, first: line 3: entry 3: the"),
+        ("gold", "2 lines of 3 could not be read, first: line 2: the gold qu"),
+        ("runs[R1].report", "1 line of 2 could not be read, first: line 2: the report r"),
+        ("runs[R1].traces", "1 line of 2 could not be read, first: line 2: the line bel"),
+    ]
+    assert run(workspace, "--sha256-lines").exit_code == 0
+
+
+def test_a_damaged_packed_file_is_wrong(workspace: Path) -> None:
+    write(workspace, "name: Test\ngold: {path: g.jsonl.gz}\n")
+    (workspace / "g.jsonl.gz").write_bytes(gzip.compress(GOOD.encode())[:-4])
+    result = run(workspace)
+    assert result.exit_code == 1 and "error  `gold`: " in result.stdout
+
+
+def test_a_trace_file_without_a_line_is_a_warning(workspace: Path) -> None:
+    write(workspace, "name: Test\nruns: [{run_id: R1, traces: {path: t.jsonl}}]\n")
+    (workspace / "t.jsonl").write_text("")
+    result = run(workspace)
+    assert result.exit_code == 0
+    assert "warning  `runs[R1].traces`: holds no line yet" in result.stdout
+
+
+def test_an_empty_path_is_not_the_folder_at_hand() -> None:
+    result = run("")
+    assert result.exit_code == 2 and "the path is empty" in result.stderr
