@@ -32,6 +32,7 @@ from core.store.types import IndexState, RunFacts
 from core.traces.chunks import read_chunks
 from core.traces.gold import read_gold
 from core.traces.reports import StoredRow, read_report
+from core.traces.unpack import plain_source
 from core.triage.corpus import Corpus
 from core.triage.profile import profile_from
 from core.triage.types import Profile
@@ -286,7 +287,7 @@ def _manifest(folder: str, fingerprint: str) -> Manifest:
 
 @st.cache_resource(max_entries=2, show_spinner="Reading the chunks …")
 def _chunks(path: str, file: str, fingerprint: str) -> tuple[Mapping[str, Chunk], list[LineIssue]]:
-    return read_chunks(Path(path), file=file)
+    return read_chunks(plain_source(Path(path), cache_dir=cache_dir().path), file=file)
 
 
 @st.cache_resource(max_entries=2, show_spinner=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import html
 import json
 import re
@@ -404,3 +405,17 @@ def test_a_row_that_left_its_report_says_how_to_read_it_again(make_workspace: Ma
         question_load.question(
             session.Opened(manifest, ViewState(), run), TraceKey("R1", "Q1"), gone, is_labelled=True
         )
+
+
+def test_packed_chunks_serve_the_page_as_they_serve_the_index(
+    make_workspace: MakeWorkspace, open_app: Open
+) -> None:
+    folder = make_workspace([CITED], documents=DOCUMENTS, chunks={"path": "chunks.jsonl.gz"})
+    manual(folder)
+    plain = folder / "chunks.jsonl"
+    (folder / "chunks.jsonl.gz").write_bytes(gzip.compress(plain.read_bytes()))
+    plain.unlink()
+    app = open_app(folder, page=PAGE, q="Q1")
+    assert not app.exception
+    assert "citations present and answer grounded" in shown(app)
+    assert "Exact: the quote stands on the page word for word." in shown(app)
