@@ -33,6 +33,10 @@ DOUBLE_QUOTES = {ord(mark): '"' for mark in "\u201c\u201d\u201e\u201f\u2033\u00a
 INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
 TRANSLATION = {**DASHES, **QUOTES, **DOUBLE_QUOTES, **INVISIBLE}
 CURRENCY = frozenset("$€£¥₹")
+#: Before an exponent or a fraction that follows a digit: 10² is not 102, nor 3½ 31/2.
+BEFORE_RAISED = re.compile(
+    "(?<=[0-9])(?=[\u00b2\u00b3\u00b9\u2070-\u2079\u2080-\u2089\u00bc-\u00be\u2150-\u215e])"
+)
 #: What may stand before a minus sign; after anything else it is a hyphen.
 BEFORE_SIGN = CURRENCY | frozenset(" (")
 
@@ -77,7 +81,8 @@ def fold(word: str) -> str:
     """One word as it is compared, still with its punctuation."""
     if word.isascii():
         return word.lower()
-    folded = unicodedata.normalize("NFKC", word.translate(TRANSLATION)).translate(TRANSLATION).casefold()
+    parted = BEFORE_RAISED.sub("^", word.translate(TRANSLATION))
+    folded = unicodedata.normalize("NFKC", parted).translate(TRANSLATION).casefold()
     return folded if folded.isascii() else _without_latin_marks(folded)
 
 

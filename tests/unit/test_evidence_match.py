@@ -115,6 +115,29 @@ def test_a_few_words_with_numbers_run_together_are_not_found(quote: str) -> None
     assert find_on_page(quote_text(quote), page_text(*SHEET)) == []
 
 
+@pytest.mark.parametrize(
+    ("quote", "line"),
+    [
+        (
+            "the total count was 102 within every single test",
+            "the total count was 10² within every single test",
+        ),
+        (
+            "the total count was 10² within every single test",
+            "the total count was 102 within every single test",
+        ),
+        (
+            "the total count was 31/2 within every single test",
+            "the total count was 3½ within every single test",
+        ),
+    ],
+)
+def test_an_exponent_or_a_fraction_is_no_further_digit(quote: str, line: str) -> None:
+    for match in find_on_page(quote_text(quote), page_text(line)):
+        assert not match.is_clean
+        assert match.differences[0].kind == "number"
+
+
 @pytest.mark.parametrize(("quote", "line"), [("48", "4\u20098"), ("4 8", "48"), ("1 2 34", "12 34")])
 def test_a_quote_of_numbers_alone_repairs_nothing(quote: str, line: str) -> None:
     assert find_on_page(quote_text(quote), page_text("one cell of", line)) == []

@@ -46,6 +46,7 @@ def test_setting_falls_away(text: str, expected: list[str]) -> None:
         ("net12,645 Goodwill5,559Acquired", ["net", "12,645", "goodwill", "5,559", "acquired"]),
         ("31,2018", ["31", "2018"]),
         ("C9mpany 5mm 10th", ["c9mpany", "5mm", "10th"]),
+        ("10² 25m² 3½ 3 ½", ["10", "2", "25m2", "3", "1", "2", "3", "1", "2"]),
         ("ends 5. Then 6, and", ["ends", "5", "then", "6", "and"]),
     ],
 )
