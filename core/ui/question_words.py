@@ -255,7 +255,7 @@ def signal_rows(view: QuestionView, row: ReportRow) -> list[tuple[str, list[Piec
         rows.append(("Phrase in evidence", _phrase(view)))
     rows += [
         ("Query words found", _query_words(view)),
-        ("Answer words found", [Piece(_answer_words(signals.answer_coverage))]),
+        ("Answer words found", _answer_words(view, signals.answer_coverage)),
         ("Citations", [Piece(_citation_words(signals))]),
     ]
     measured = _measures(view)
@@ -273,10 +273,17 @@ def _citation_words(signals: Signals) -> str:
     return f"{signals.cited:,} cited: {retrieved}, {signals.cited_resolved:,} with a chunk"
 
 
-def _answer_words(coverage: float | None) -> str:
+def _answer_words(view: QuestionView, coverage: float | None) -> list[Piece]:
+    """`62% of its content words, rare ones counting more · not found: sprocket, flange`."""
     if coverage is None:
-        return "it has no content word"
-    return f"{coverage:.0%} of its content words, rare ones counting more"
+        return [Piece("it has no content word")]
+    told = [Piece(f"{coverage:.0%} of its content words, rare ones counting more")]
+    missing = dict.fromkeys(word.text for word in view.explanation.words_missing)
+    if missing:
+        shown = ", ".join(list(missing)[:MAX_WORDS_NAMED])
+        more = f" and {len(missing) - MAX_WORDS_NAMED} more" if len(missing) > MAX_WORDS_NAMED else ""
+        told.append(Piece(f" · not found: {shown}{more}", "muted"))
+    return told
 
 
 def _numbers(view: QuestionView, numbers: Sequence[str]) -> list[Piece]:

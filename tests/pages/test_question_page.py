@@ -419,3 +419,9 @@ def test_packed_chunks_serve_the_page_as_they_serve_the_index(
     assert not app.exception
     assert "citations present and answer grounded" in shown(app)
     assert "Exact: the quote stands on the page word for word." in shown(app)
+
+
+def test_words_that_the_evidence_lacks_are_named(make_workspace: MakeWorkspace, open_app: Open) -> None:
+    answer = "Change the oil with a torque sprocket. citations: [c1]"
+    app = open_app(make_workspace([{**CITED, "answer": answer}]), page=PAGE, q="Q1")
+    assert "not found: torque, sprocket" in shown(app)
