@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -102,6 +103,8 @@ def _schema_errors(text: YamlText) -> Iterable[Problem]:
 
 def _remedy(error: jsonschema_rs.ValidationError) -> str:
     part = _schema_part(error.schema_path)
+    if isinstance(error.kind, jsonschema_rs.ValidationErrorKind.Required):
+        return _addition(error.kind.property, part)
     example = part.get("examples", [None])[0]
     if part.get("type") == "boolean":
         return "write true or false"
@@ -111,6 +114,13 @@ def _remedy(error: jsonschema_rs.ValidationError) -> str:
         return "write one of " + ", ".join(part["enum"])
     description = part.get("description", "see data/schemas/manifest-1.0.json")
     return f"{description} For example: {json.dumps(example, ensure_ascii=False)}" if example else description
+
+
+def _addition(name: str, part: Mapping[str, Any]) -> str:
+    """What to write where the key `name` is missing, with its only value or an example where there is one."""
+    asked = part.get("properties", {}).get(name, {})
+    value = asked.get("const") or next(iter(asked.get("examples", ())), None)
+    return f"add {name}: {'…' if value is None else json.dumps(value, ensure_ascii=False)}"
 
 
 def _schema_part(path: Sequence[str | int]) -> Mapping[str, Any]:
@@ -276,6 +286,14 @@ def _odd_runs(text: YamlText, runs: tuple[Run, ...]) -> Iterable[Problem]:
                 remedy="name a run_id of this manifest, or leave `baseline` out",
                 severity="warning",
             )
+        if run.ts is not None and not _is_time(run.ts):
+            yield Problem(
+                "ts_not_a_time",
+                f"`runs[{run.run_id}].ts` is `{run.ts}`, which is no date and time",
+                where=text.place(["runs", index, "ts"]),
+                remedy="write it as 2026-01-31T09:00:00Z; the latest run is shown first",
+                severity="warning",
+            )
         if run.traces is None and run.report is None:
             yield Problem(
                 "empty_run",
@@ -284,3 +302,12 @@ def _odd_runs(text: YamlText, runs: tuple[Run, ...]) -> Iterable[Problem]:
                 remedy="add `traces: {path: …}`",
                 severity="warning",
             )
+
+
+def _is_time(text: str) -> bool:
+    """Whether it is an ISO 8601 date, or date and time."""
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return True

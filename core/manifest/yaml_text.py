@@ -103,6 +103,14 @@ def _read_text(file: Path) -> str:
     try:
         with file.open("rb") as stream:
             data = stream.read(MAX_BYTES + 1)
+    except FileNotFoundError:
+        raise ManifestFault.of(
+            "missing_file", "does not exist", where=str(file), remedy="correct the path"
+        ) from None
+    except IsADirectoryError:
+        raise ManifestFault.of(
+            "not_a_file", "is a folder", where=str(file), remedy="name a file in it"
+        ) from None
     except OSError as error:
         raise ManifestFault.of(
             "unreadable", f"cannot be read: {error.strerror}", where=str(file), remedy="check its permissions"

@@ -416,6 +416,14 @@ def test_the_command_prints_counts_and_names_and_exits_by_what_it_found(
     assert "not empty" in capsys.readouterr().err
 
 
+def test_a_mapping_that_is_not_there_or_a_folder_is_called_so(source: Path, tmp_path: Path) -> None:
+    for name, code in (("nope.yaml", "missing_file"), ("pdf", "not_a_file")):
+        with pytest.raises(Fault) as caught:
+            import_mapped(source, mapping=source.parent / name, workspace=tmp_path / "ws")
+        (problem,) = caught.value.problems
+        assert problem.code == code and "permissions" not in problem.remedy
+
+
 def test_a_source_that_is_no_json_is_named_with_its_remedy(source: Path, tmp_path: Path) -> None:
     source.write_text("question,answer\nHow?,So\n")
     with pytest.raises(Fault) as caught:

@@ -171,6 +171,8 @@ def test_a_merged_alias_is_read(load: Load) -> None:
         (HEAD + "triage: {template: sed}\n", "schema", ":3:20", "seed, payload, none"),
         (HEAD + "gold: {path: a, sha256: abc}\n", "schema", ":3:25", "--sha256-lines"),
         ('manifest_version: "2"\nname: x\n', "schema", ":1:19", 'write "1.0"'),
+        ("name: x\n", "schema", ":1:1", 'add manifest_version: "1.0"'),
+        (HEAD + "gold: {root: lib}\nroots: {lib: /x}\n", "schema", ":3:7", "add path: "),
     ],
 )
 def test_what_is_wrong_is_named_with_place_and_remedy(
@@ -179,6 +181,17 @@ def test_what_is_wrong_is_named_with_place_and_remedy(
     (problem,) = problems_of(load, text)
     assert (problem.code, place_of(problem)) == (code, place)
     assert remedy in problem.remedy
+
+
+@pytest.mark.parametrize("ts", ["2026-01-31T09:00:00Z", "2026-01-31", "2026-01-31 09:00:00+01:00"])
+def test_a_time_is_a_time(load: Load, ts: str) -> None:
+    assert load(HEAD + f'runs: [{{run_id: R, ts: "{ts}", traces: {{path: a}}}}]\n').warnings == ()
+
+
+def test_a_run_whose_time_is_none_is_a_warning(load: Load) -> None:
+    (warning,) = load(HEAD + "runs: [{run_id: R, ts: yesterday, traces: {path: a}}]\n").warnings
+    assert warning.code == "ts_not_a_time" and place_of(warning) == ":3:24"
+    assert "`runs[R].ts` is `yesterday`" in warning.message
 
 
 def test_all_problems_are_told_at_once_by_their_key(load: Load) -> None:

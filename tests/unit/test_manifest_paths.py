@@ -87,6 +87,14 @@ def test_a_link_that_leaves_is_refused(root: Path, target: str) -> None:
     assert code_of(root, "link") == "path_outside"
 
 
+def test_a_refusal_reads_on_from_the_name_of_what_is_refused(root: Path) -> None:
+    (root / "link").symlink_to("../secret.txt")
+    for ref, said in (("link", "leads outside its folder, to "), ("../x", "has the path '../x', which is")):
+        with pytest.raises(ManifestFault) as caught:
+            resolve_reference(root, ref)
+        assert caught.value.problems[0].message.startswith(said)
+
+
 def test_a_folder_link_that_leaves_is_refused(root: Path) -> None:
     (root / "up").symlink_to("..")
     assert code_of(root, "up/secret.txt") == "path_outside"

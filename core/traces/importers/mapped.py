@@ -208,14 +208,19 @@ class _Importer:
         for key, path in self.map.lists.items():
             yield from self._list_problems(self._count(key), path)
         if self.pool.skipped:
-            message = f"{self.pool.skipped:,} candidates have neither id nor text and were left out"
+            is_one = self.pool.skipped == 1
+            were = (
+                "candidate has neither id nor text and was"
+                if is_one
+                else ("candidates have neither id nor text and were")
+            )
+            message = f"{self.pool.skipped:,} {were} left out"
             yield Problem(
                 "candidate_without_text", message, self.source.name, "Check the stages' `id` and `text`."
             )
         for chunk_id, times in sorted(self.pool.conflicts.items()):
-            message = (
-                f"{times:,} more texts stand under the chunk id {chunk_id[:200]!r}; the first one counts"
-            )
+            more = f"{times:,} more text{' stands' if times == 1 else 's stand'}"
+            message = f"{more} under the chunk id {chunk_id[:200]!r}; the first one counts"
             yield Problem(
                 "chunk_id_conflict", message, self.source.name, "Leave `id` out: ids are then minted."
             )
