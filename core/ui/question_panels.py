@@ -333,6 +333,13 @@ def _turn(sign: str, words: str, page_idx: int, page_count: int) -> None:
     )
 
 
+def _turn_by(shown: PageView, by: int) -> None:
+    """To the page before or after the shown one, where there is one."""
+    page_idx = (shown.page_idx or 0) + by
+    if 0 <= page_idx < (shown.page_count or 0):
+        _go(page=page_idx)
+
+
 def page(shown: PageView | None, *, view: QuestionView) -> None:
     """The page of the chosen passage and what the locator says; a panel in its place where there is none."""
     if shown is None:
@@ -403,6 +410,7 @@ def _page(shown: PageView, *, answer: str, quote_from: str | None) -> None:
         shown.spans,
         alt=f"{shown.target.doc_id}, {question_words.place_words(shown)}",
         focus=f"{shown.target.id}@{shown.page_idx}",
+        on_turn=lambda by: _turn_by(shown, by),
     )
 
 

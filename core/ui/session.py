@@ -112,9 +112,7 @@ def index(opened: Opened) -> Standing:
     """
     cache, manifest, run_id = cache_dir(), opened.manifest, opened.run.run_id
     state, job = index_state(manifest, run_id, cache.path), None
-    if state.state == "fresh":
-        _jobs().once(("others", *_identity(opened)), lambda: _other_runs_command(opened, cache.path))
-    else:
+    if state.state != "fresh":
         job = _jobs().ensure(
             (run_id, *_identity(opened)), lambda: _index_command(opened, [run_id], cache.path)
         )
@@ -122,6 +120,8 @@ def index(opened: Opened) -> Standing:
             job.wait(SHORT_SECONDS)
         state = index_state(manifest, run_id, cache.path)
         job = job if job is not None and (job.is_running or job.failure) else None
+    if state.state == "fresh":
+        _jobs().once(("others", *_identity(opened)), lambda: _other_runs_command(opened, cache.path))
     store = _store(manifest, *_identity(opened), str(cache.path))
     has_index = store.stamp(run_id) is not None
     return Standing(state, store if has_index else None, job, cache.problem)

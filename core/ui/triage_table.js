@@ -6,6 +6,9 @@ const BELOW = { label: ["why"], question: ["stands_out", "section", "cited", "nu
 const TITLED = ["section", "cited", "numbers"];
 const NOTHING = "–";
 const DRAG_PIXELS = 4;
+// Pixels: a table up to the first stands there whole; of a longer one about the second is in sight.
+const WHOLE = 546;
+const IN_SIGHT = 495;
 
 export default function ({ data, parentElement, setTriggerValue }) {
   if (!data || !data.length) return;
@@ -16,8 +19,11 @@ export default function ({ data, parentElement, setTriggerValue }) {
 
 function opened(root) {
   const find = (name) => root.querySelector(name);
-  const view = { root, frame: find(".frame"), head: find("thead tr"), body: find("tbody"), list: null, json: "" };
+  const view = {
+    root, frame: find(".frame"), table: find("table"), head: find("thead tr"), body: find("tbody"), list: null, json: "",
+  };
   views.set(root, view);
+  new ResizeObserver(() => fit(view)).observe(view.table);
   view.head.addEventListener("click", (event) => sortBy(view, event));
   view.head.addEventListener("keydown", (event) => moveInHead(view, event));
   view.body.addEventListener("pointerdown", (event) => { view.pressed = [event.clientX, event.clientY]; });
@@ -38,6 +44,19 @@ function show(view, json) {
   view.list = data.list;
   hold(links(view), links(view)[0]);
   if (hadFocus) links(view)[0]?.focus();
+}
+
+// Ends the frame in the middle of a row and never between two: a row cut in half says that there are more.
+function fit(view) {
+  const border = view.frame.offsetHeight - view.frame.clientHeight;
+  const top = view.table.getBoundingClientRect().top;
+  const middles = [...view.body.children].map((row) => {
+    const place = row.getBoundingClientRect();
+    return (place.top + place.bottom) / 2 - top + border;
+  });
+  const isWhole = view.table.offsetHeight + border <= WHOLE;
+  const cut = middles.findLast((middle) => middle <= IN_SIGHT);
+  view.frame.style.maxHeight = isWhole ? "" : `${Math.round(cut ?? IN_SIGHT)}px`;
 }
 
 // The header's cells are made once: a button keeps its focus when a click on it sorts.

@@ -25,8 +25,10 @@ from core.ui.theme import LABEL_COLOURS
 from core.ui.triage_rows import HEADERS, Header, TableRow, table_rows
 
 ROWS_A_PAGE = 50
-#: Rows that are visible at once; the rest of the page scrolls inside the table, header in sight.
-ROWS_IN_SIGHT = 13
+#: So many rows stand there whole. Of a longer list thirteen and a half are in sight, and the rest scrolls
+#: inside the table, header in sight. A row cut in half says that there are more (see triage_table.js).
+ROWS_WHOLE = 15
+ROWS_IN_SIGHT = 13.5
 ROW_PIXELS = 34
 #: Header and frame, beside the rows.
 FRAME_PIXELS = 36
@@ -94,7 +96,7 @@ def frame_height(rows: int) -> int | Literal["content"]:
 
     A few rows take what they need: in a narrow window they are higher.
     """
-    return ROW_PIXELS * ROWS_IN_SIGHT + FRAME_PIXELS if rows >= ROWS_IN_SIGHT else "content"
+    return "content" if rows <= ROWS_WHOLE else int(ROW_PIXELS * ROWS_IN_SIGHT + FRAME_PIXELS)
 
 
 def sort_after_click(column: str, sort: Sort) -> Sort:

@@ -3,9 +3,10 @@
 const MEANING = { cited: "cited", gold: "gold", retrieved: "retrieved" };
 const views = new WeakMap();
 
-export default function ({ data, parentElement }) {
+export default function ({ data, parentElement, setTriggerValue }) {
   if (!data || !data.length) return;
   const view = views.get(parentElement) ?? opened(parentElement);
+  view.send = setTriggerValue;
   show(view, ...unpacked(data));
   return () => closed(parentElement, view);
 }
@@ -17,7 +18,16 @@ function opened(root) {
     legend: find(".legend"), url: null, id: null, focus: null, turn: 0,
   };
   views.set(root, view);
+  view.frame.onkeydown = (event) => turnPage(view, event);
   return view;
+}
+
+// Left and right go to the page before and after; up and down scroll, as the browser has it.
+function turnPage(view, event) {
+  const by = { ArrowLeft: "previous", ArrowRight: "next" }[event.key];
+  if (!by || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
+  event.preventDefault();
+  view.send("turn", by);
 }
 
 function closed(root, view) {

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -22,18 +22,29 @@ from core.services.places import PageSpan
 from core.ui.safe import clean
 
 _NAME = "proofspan_page"
+_TURNS = {"previous": -1, "next": 1}
 
 
 def show_page(
-    image: PageImage, spans: Sequence[PageSpan], *, alt: str, focus: str, key: str = "page"
+    image: PageImage,
+    spans: Sequence[PageSpan],
+    *,
+    alt: str,
+    focus: str,
+    key: str = "page",
+    on_turn: Callable[[int], None] = lambda by: None,
 ) -> None:
-    """Draws the page. `alt` describes the picture in words.
+    """Draws the page. `alt` describes the picture in words; the arrow keys call `on_turn` with -1 or 1.
 
     When `focus` differs from the last call's, the chosen span (else the first cited one) is scrolled into
     view inside the viewer's own frame. Where the component cannot be mounted, the bare picture is shown.
     """
     try:
-        _mount(key=key, data=packed(image, spans, alt=alt, focus=focus))
+        _mount(
+            key=key,
+            data=packed(image, spans, alt=alt, focus=focus),
+            on_turn_change=lambda: _turned(key, on_turn),
+        )
     except (StreamlitAPIException, TypeError):
         st.caption("The page viewer could not start; this is the page without its highlights.")
         st.image(image.png, output_format="PNG", width="stretch")
@@ -67,8 +78,15 @@ def _span(span: PageSpan) -> dict[str, object]:
     }
 
 
-def _mount(*, key: str, data: bytes) -> None:
-    _component()(key=key, data=data)
+def _turned(key: str, on_turn: Callable[[int], None]) -> None:
+    """Tells of an arrow key; what else a browser may send is none."""
+    by = _TURNS.get(str(st.session_state[key].get("turn")))
+    if by is not None:
+        on_turn(by)
+
+
+def _mount(*, key: str, data: bytes, on_turn_change: Callable[[], None]) -> None:
+    _component()(key=key, data=data, on_turn_change=on_turn_change)
 
 
 @cache

@@ -259,3 +259,45 @@ def test_some_thirteen_rows_are_in_sight_and_another_order_starts_at_the_top(
     wait_for_run(page)
     expect(rows(page).first.get_by_role("link")).to_have_text("oil question 000?")
     assert frame.evaluate("frame => frame.scrollTop") == 0
+
+
+CUT = """frame => {
+  const end = frame.getBoundingClientRect().bottom;
+  const cut = [...frame.querySelectorAll("tbody tr")].find(row => row.getBoundingClientRect().bottom > end);
+  if (!cut) return null;
+  const { top, height } = cut.getBoundingClientRect();
+  return (end - top) / height;
+}"""
+
+
+@pytest.mark.parametrize("width", [1400, 900, 560])
+def test_a_longer_list_ends_in_the_middle_of_a_row(
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun, tmp_path: Path, width: int
+) -> None:
+    questions = [
+        trace(f"Q{n}", f"How often is the oil {'really ' * n}changed?", "Use it.") for n in range(16)
+    ]
+    page = page_at(width, 900)
+    open_triage(page, serve(write_workspace(tmp_path / "w", questions)).url, wait_for_run)
+    frame = page.get_by_test_id("ps-rows")
+    assert 0.25 < frame.evaluate(CUT) < 0.75
+
+
+def test_a_list_that_is_only_a_little_longer_stands_there_whole(
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun, tmp_path: Path
+) -> None:
+    questions = [trace(f"Q{n}", "How often?", "Use it.") for n in range(15)]
+    page = page_at(1400, 900)
+    open_triage(page, serve(write_workspace(tmp_path / "w", questions)).url, wait_for_run)
+    frame = page.get_by_test_id("ps-rows")
+    assert frame.evaluate(CUT) is None
+    assert frame.evaluate("frame => frame.scrollHeight - frame.clientHeight") == 0
+
+
+def test_a_chosen_filters_value_can_be_read(serve: Serve, page_at: PageAt, wait_for_run: WaitForRun) -> None:
+    page = page_at(1400, 900)
+    url = f"{serve().url}/?run=R002&suspicion=citation_outside_retrieved"
+    open_triage(page, url, wait_for_run)
+    pill = page.locator(".st-key-filter-suspicion [data-baseweb=tag] span").first
+    assert "cited, never retrieved" in pill.inner_text()
+    assert pill.evaluate("pill => pill.scrollWidth - pill.clientWidth") <= 1

@@ -25,10 +25,6 @@ def test_without_a_run_everything_else_is_there(make_workspace: MakeWorkspace, o
     assert not app.exception
     assert list(app.dataframe[0].value["artifact"]) == ["chunks", "gold"]
     assert "This workspace lists no run yet" in shown(app)
-    for page in ("pages/triage.py", "pages/question.py"):
-        app.switch_page(page).run()
-        assert not app.exception
-        assert "This workspace lists no run yet" in shown(app)
 
 
 def test_without_a_run_the_navigation_stays(make_workspace: MakeWorkspace, open_app: Open) -> None:
