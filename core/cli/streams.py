@@ -15,6 +15,8 @@ from core.errors import InputFault
 
 #: The status of a command whose reader has gone, as click has it.
 CLOSED_PIPE = 1
+#: What writing to a stream that has been open from the start can end in.
+_OF_WRITING = {errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 
 
 def keep_writable() -> None:
@@ -37,7 +39,7 @@ def written_out() -> Iterator[None]:
             if sys.stdout is not None:
                 sys.stdout.flush()
     except OSError as error:
-        if error.filename is not None:  # not a stream that was open from the start
+        if sys.stdout is None or error.filename is not None or error.errno not in _OF_WRITING:
             raise
         _give_up()
         if error.errno == errno.EPIPE:

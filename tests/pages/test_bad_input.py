@@ -282,7 +282,7 @@ def test_an_empty_run_says_so_on_every_page(tmp_path: Path, open_page: OpenPage)
     app = open_page(write_workspace(tmp_path / "w", []))
     assert "R1 holds 0 questions." in words(app)
     assert "This run holds no question yet." in words(go(app, QUESTION))
-    assert "is empty" in go(app, WORKSPACE).dataframe[0].value["what is wrong"][0]
+    assert "holds no line yet" in go(app, WORKSPACE).dataframe[0].value["what is wrong"][0]
 
 
 def test_a_run_with_a_report_alone_lists_its_rows_and_says_that_there_is_no_trace(
