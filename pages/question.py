@@ -6,6 +6,7 @@ import streamlit as st
 
 from core.services.spans import targets_of
 from core.ui import question_load, question_panels, question_place, session, shell
+from core.ui.other_runs import show_other_runs
 from core.ui.state import write_view
 
 opened = session.current()
@@ -55,7 +56,7 @@ else:
             stage=state.stage,
         )
         runs = [run.run_id for run in opened.manifest.runs]
-        question_panels.other_runs(
+        show_other_runs(
             partial(question_place.other_runs, store, key, runs=runs),
             current=state.run,
             at_work=partial(session.others_are_indexed, opened),

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import orjson
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.contracts.records import GoldSpan, Label, StageName, TraceKey
+from core.contracts.records import GoldSpan, StageName, TraceKey
 from core.evidence.types import FoundSpan
 from core.services.questions import CitationView, QuestionView, StageView
 from core.services.spans import PageView
@@ -18,8 +17,7 @@ from core.triage.advice import step_for
 from core.ui import finding_words, question_words, safe, shell, viewer
 from core.ui.candidate_table import show_candidates
 from core.ui.safe import Piece
-from core.ui.state import question_name, read_view, write_view
-from core.ui.theme import LABEL_COLOURS
+from core.ui.state import change_view, question_name, read_view
 from core.ui.words import variant
 
 #: More badges than this say nothing that the raw record does not say better.
@@ -31,8 +29,6 @@ STAGE_NAMES = {
     "retrieved": "retrieved",
 }
 STAGE_KEY = "stage"
-#: Between two looks at runs that are being indexed.
-LOOK_AGAIN_SECONDS = 0.7
 #: A record longer than this many characters is cut: the whole line stands in its file.
 RAW_CHARS = safe.LIMIT
 
@@ -44,19 +40,6 @@ class Neighbour:
     q: str
     p: int = 0
     s: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class OtherRun:
-    """The same question in a run: the run's id, its label there, and the URL's name of the question.
-
-    Whether a run without an index holds the question is not known yet.
-    """
-
-    run_id: str
-    label: Label | None
-    q: str
-    is_indexed: bool = True
 
 
 def header(
@@ -93,14 +76,9 @@ def _step(words: str, key: str, to: Neighbour | None) -> None:
         key=f"step-{key}",
         shortcut=key,
         disabled=to is None,
-        on_click=_go,
+        on_click=change_view,
         kwargs={**place, "cite": None, "chunk": None, "page": None},
     )
-
-
-def _go(**changes: object) -> None:
-    """A widget's callback: the URL says where to go, the rerun goes there."""
-    write_view(read_view().change(**changes))
 
 
 def sides() -> tuple[DeltaGenerator, DeltaGenerator, DeltaGenerator]:
@@ -160,7 +138,7 @@ def _badge(item: CitationView, found: FoundSpan | None, *, is_chosen: bool) -> N
         f":red-badge[{escaped}]" if is_wrong else f":orange-badge[{escaped}]",
         key=f"cite-{number}",
         type="secondary" if is_chosen else "tertiary",
-        on_click=_go,
+        on_click=change_view,
         kwargs={"cite": number, "chunk": None, "page": None},
     )
 
@@ -172,7 +150,7 @@ def _gold_badge(number: int, span: GoldSpan, *, is_chosen: bool) -> None:
         f":green-badge[{escaped}]",
         key=f"gold-{number}",
         type="secondary" if is_chosen else "tertiary",
-        on_click=_go,
+        on_click=change_view,
         kwargs={"chunk": f"gold:{number}", "cite": None, "page": None},
     )
 
@@ -237,7 +215,7 @@ def candidates(view: QuestionView, *, chosen: str | None, asked: str | None, sta
 
 def _choose_stage(usual: StageName) -> None:
     chosen = st.session_state[STAGE_KEY]
-    _go(stage=None if chosen == usual else chosen)
+    change_view(stage=None if chosen == usual else chosen)
 
 
 def _table(view: QuestionView, stage: StageView, chosen: str | None, asked: str | None) -> None:
@@ -246,49 +224,8 @@ def _table(view: QuestionView, stage: StageView, chosen: str | None, asked: str 
         chosen=chosen,
         asked=asked,
         key=f"candidates:{stage.name}:{view.trace.q_id}",
-        on_choose=lambda chunk_id: _go(chunk=chunk_id, cite=None, page=None),
+        on_choose=lambda chunk_id: change_view(chunk=chunk_id, cite=None, page=None),
     )
-
-
-def other_runs(find: Callable[[], Sequence[OtherRun]], *, current: str, at_work: Callable[[], bool]) -> None:
-    """The same question elsewhere: a run, coloured and named by the label that it got there.
-
-    While `at_work` says that runs are being indexed, this part looks again by itself.
-    """
-    if at_work():
-        st.fragment(_runs_at_work, run_every=LOOK_AGAIN_SECONDS)(find, current, at_work)
-    else:
-        _other_runs(find(), current, at_work=False)
-
-
-def _runs_at_work(find: Callable[[], Sequence[OtherRun]], current: str, at_work: Callable[[], bool]) -> None:
-    if not at_work():
-        st.rerun()  # the page without this clock
-    _other_runs(find(), current, at_work=True)
-
-
-def _other_runs(runs: Sequence[OtherRun], current: str, *, at_work: bool) -> None:
-    if len(runs) < 2:
-        return
-    with st.container(horizontal=True, gap="xxsmall", vertical_alignment="center", key="other-runs"):
-        safe.show(safe.text([Piece("Same question:", "muted")], role="hint"), width="content")
-        for run in runs:
-            is_clicked = st.button(
-                _run_label(run, at_work=at_work),
-                key=f"run-{run.run_id}",
-                type="secondary" if run.run_id == current else "tertiary",
-                on_click=_go,
-                kwargs={"run": run.run_id, "q": run.q, "cite": None, "chunk": None, "page": None},
-            )
-            if is_clicked and at_work:
-                st.rerun()  # a click in a fragment runs the fragment alone
-
-
-def _run_label(run: OtherRun, *, at_work: bool) -> str:
-    """A run's id and label as a coloured badge; the same colours as everywhere."""
-    without = "no label" if run.is_indexed else "being indexed" if at_work else "not indexed"
-    words = safe.label(f"{run.run_id} · {run.label or without}", limit=60)
-    return f":{LABEL_COLOURS[run.label]}-badge[{words}]" if run.label else words
 
 
 def raw_record(view: QuestionView) -> None:
@@ -327,7 +264,7 @@ def _turn(sign: str, words: str, page_idx: int, page_count: int) -> None:
         safe.label(sign),
         key=f"page{sign}",
         help=safe.label(words),
-        on_click=_go,
+        on_click=change_view,
         kwargs={"page": min(max(page_idx, 0), page_count - 1)},
         disabled=not 0 <= page_idx < page_count,
     )
@@ -337,7 +274,7 @@ def _turn_by(shown: PageView, by: int) -> None:
     """To the page before or after the shown one, where there is one."""
     page_idx = (shown.page_idx or 0) + by
     if 0 <= page_idx < (shown.page_count or 0):
-        _go(page=page_idx)
+        change_view(page=page_idx)
 
 
 def page(shown: PageView | None, *, view: QuestionView) -> None:
@@ -401,7 +338,7 @@ def _page(shown: PageView, *, answer: str, quote_from: str | None) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="finding"):
         safe.show(safe.text(finding, role="hint"))
         if finding_words.is_elsewhere(shown):
-            st.button("Back to the passage", key="page-back", on_click=_go, kwargs={"page": None})
+            st.button("Back to the passage", key="page-back", on_click=change_view, kwargs={"page": None})
     if shown.image is None:
         _passage(shown)
         return

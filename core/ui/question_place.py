@@ -10,7 +10,8 @@ from core.errors import InputFault
 from core.services.questions import QuestionView
 from core.services.spans import Target
 from core.store.queries import Store
-from core.ui.question_panels import Neighbour, OtherRun
+from core.ui.other_runs import OtherRun
+from core.ui.question_panels import Neighbour
 from core.ui.question_words import short_id
 from core.ui.state import ViewState, question_name
 

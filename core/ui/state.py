@@ -185,6 +185,11 @@ def write_view(state: ViewState) -> None:
     st.query_params.from_dict(state.params())
 
 
+def change_view(**changes: Any) -> None:
+    """A widget's callback: the URL says where to go, the rerun goes there."""
+    write_view(read_view().change(**changes))
+
+
 def _pairs(state: ViewState) -> Iterable[tuple[str, list[str]]]:
     shown = state.filter
     yield "run", [shown.run] if shown.run else []

@@ -21,7 +21,7 @@ Choices = Sequence[tuple[str, int]]
 #: A filter's list offers so many values, the most frequent first, besides those that are chosen.
 OFFERED = 200
 #: Pixels in which a chosen value can be read.
-WIDTH_CHOSEN = 270
+WIDTH_CHOSEN = 250
 
 
 def heading(view: ViewState, *, total: int, profile: Profile) -> None:
@@ -174,7 +174,7 @@ def _text_search(view: ViewState) -> None:
         placeholder="Search …",
         label_visibility="collapsed",
         live="300ms",
-        width=240,
+        width=190,
         on_change=_change_from,
         args=(key, "text"),
     )
