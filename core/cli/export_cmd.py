@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from core.cli.output import check_outputs, output_to, workspace_files
+from core.cli.paths import NamedPath
 from core.contracts.records import LABELS
 from core.manifest.load import load_manifest
 from core.services.exports import EXPORTS
@@ -34,7 +35,7 @@ _OPTIONS: tuple[Callable[[Callable[..., None]], Callable[..., None]], ...] = (
     click.option("--desc", is_flag=True, help="Turn the order round."),
     click.option("--template", type=click.Choice(TEMPLATES), help="Read the run with another profile."),
     click.option("--refusal", multiple=True, help="A refusal phrase of that profile; repeat."),
-    click.option("--cache-dir", type=click.Path(path_type=Path), help="Where the index lies."),
+    click.option("--cache-dir", type=NamedPath(), help="Where the index lies."),
     click.option("-o", "--output", required=True, help="The file to write; - for stdout."),
 )
 
@@ -47,7 +48,7 @@ def _with_options(function: Callable[..., None]) -> Callable[..., None]:
 
 @click.command("export")
 @click.argument("kind", type=click.Choice(list(EXPORTS)))
-@click.argument("workspace", type=click.Path(path_type=Path))
+@click.argument("workspace", type=NamedPath())
 @_with_options
 def command(kind: str, workspace: Path, output: str, cache_dir: Path | None, **asked: Any) -> None:
     """Write the questions of one run of WORKSPACE as csv, jsonl or markdown.

@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from core.cli import Started
+from core.cli.paths import NamedPath
 from core.errors import printable
 from core.manifest.load import load_manifest
 from core.services.workspace import profile_of_options, with_profile
@@ -30,9 +31,9 @@ ISSUES_SHOWN = 20
 
 
 @click.command("index")
-@click.argument("workspace", type=click.Path(path_type=Path))
+@click.argument("workspace", type=NamedPath())
 @click.option("--run", "runs", multiple=True, metavar="ID", help="Only this run (may be repeated).")
-@click.option("--cache-dir", type=click.Path(path_type=Path), help="Where the index lies.")
+@click.option("--cache-dir", type=NamedPath(), help="Where the index lies.")
 @click.option("--workers", type=click.IntRange(min=1), help="Processes that read large files.")
 @click.option("--template", type=click.Choice(TEMPLATES), help="Read the runs with another profile.")
 @click.option("--refusal", multiple=True, help="A refusal phrase of that profile (may be repeated).")

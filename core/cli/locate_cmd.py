@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from core.cli.output import check_outputs, output_to
+from core.cli.paths import NamedPath
 from core.errors import InputFault, Problem
 from core.evidence.client import PdfPool
 from core.evidence.spanfile import Located, locate_spans, read_spans, to_json
@@ -22,9 +23,9 @@ STATUSES: tuple[Status, ...] = ("exact", "normalized", "fuzzy", "partial", "not_
 
 
 @click.command("locate")
-@click.argument("spans", type=click.Path(path_type=Path))
+@click.argument("spans", type=NamedPath())
 @click.option("-o", "--output", "found", required=True, help="The found spans to write; - for stdout.")
-@click.option("--root", type=click.Path(path_type=Path), help="Folder of the PDFs; default: the spans' own.")
+@click.option("--root", type=NamedPath(), help="Folder of the PDFs; default: the spans' own.")
 @click.option("--workers", type=click.IntRange(1, 32), default=2, show_default=True, help="PDF processes.")
 def command(spans: Path, found: str, root: Path | None, workers: int) -> None:
     """Place quotes on the pages of PDFs, in bulk.

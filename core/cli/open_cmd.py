@@ -21,6 +21,7 @@ from typing import NoReturn
 import click
 
 import core
+from core.cli.paths import NamedPath
 from core.errors import Fault, InputFault, printable
 from core.manifest import trust
 from core.manifest.load import load_manifest
@@ -61,7 +62,7 @@ QUIET_SETTINGS: tuple[tuple[str, str], ...] = (
 
 
 @click.command("open")
-@click.argument("workspace", required=False, type=click.Path(path_type=Path))
+@click.argument("workspace", required=False, type=NamedPath())
 @click.option("--port", type=click.IntRange(1, 65535), help="Port to serve on; 8501 or the next free one.")
 @click.option("--address", default="127.0.0.1", show_default=True, help="Address to serve on.")
 @click.option("--allow-unauthenticated", is_flag=True, help="Serve to other machines without a login.")

@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Literal, NoReturn
 
+from core.cli.streams import give_up_stdout
 from core.errors import Fault, InputFault, Problem
 from core.manifest.paths import artifact_path
 from core.manifest.types import Manifest
@@ -142,14 +143,8 @@ def _refuse(name: str, error: OSError) -> NoReturn:
     if isinstance(error, BrokenPipeError):
         raise error
     if name == STDOUT:
-        _drop_stdout()
+        give_up_stdout()
     message = f"the output cannot be written: {error.strerror or error}"
     remedy = "name a file in a folder that you may write to, with room on its disk"
     where = "standard output" if name == STDOUT else name
     raise InputFault.of("cannot_write", message, where=where, remedy=remedy) from error
-
-
-def _drop_stdout() -> None:
-    """What stdout has refused would be offered once more when the process ends: it goes nowhere instead."""
-    with suppress(OSError), Path(os.devnull).open("wb") as nowhere:
-        os.dup2(nowhere.fileno(), sys.stdout.fileno())

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from core.cli.output import check_outputs, output_to
+from core.cli.paths import NamedPath
 from core.errors import printable
 from core.evidence.client import PdfPool
 from core.evidence.highlight import with_highlights
@@ -15,7 +16,7 @@ from core.evidence.types import FoundSpan, PageInfo, SpanQuery
 
 
 @click.command("render")
-@click.argument("pdf", type=click.Path(path_type=Path))
+@click.argument("pdf", type=NamedPath())
 @click.option("--page-idx", type=int, required=True, help="The page, counted from 0.")
 @click.option("--quote", help="Text to highlight on that page.")
 @click.option("--dpi", type=click.IntRange(10, 1200), default=110, show_default=True)

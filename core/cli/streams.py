@@ -41,7 +41,7 @@ def written_out() -> Iterator[None]:
     except OSError as error:
         if sys.stdout is None or error.filename is not None or error.errno not in _OF_WRITING:
             raise
-        _give_up()
+        give_up_stdout()
         if error.errno == errno.EPIPE:
             raise SystemExit(CLOSED_PIPE) from None
         raise InputFault.of(
@@ -63,7 +63,7 @@ def refuse_undecodable(arguments: Sequence[str], ctx: click.Context) -> None:
             raise click.UsageError(message, ctx) from None
 
 
-def _give_up() -> None:
+def give_up_stdout() -> None:
     """Leads stdout nowhere, so that Python's own last flush does not fail over what is left in it."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())

@@ -20,6 +20,7 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColumn
 
 from core.cli.output import STDOUT, Output, check_outputs, output_to, workspace_files
+from core.cli.paths import NamedPath
 from core.contracts.records import LABELS, LineIssue, Trace
 from core.errors import InputFault, ManifestFault, Problem, printable
 from core.manifest.load import load_manifest
@@ -84,8 +85,8 @@ class Outcome:
 
 
 @click.command("triage")
-@click.argument("traces", metavar="TRACES|WORKSPACE", type=click.Path(path_type=Path))
-@click.argument("chunks", required=False, type=click.Path(path_type=Path))
+@click.argument("traces", metavar="TRACES|WORKSPACE", type=NamedPath())
+@click.argument("chunks", required=False, type=NamedPath())
 @click.option("--run", "run_id", metavar="ID", help="Of a workspace: the run; the latest when none is named.")
 @click.option("-o", "--output", "report", required=True, help="The report to write as JSONL; - for stdout.")
 @click.option("--markdown", help="Also write the questions as a Markdown table.")
@@ -316,7 +317,7 @@ def _summary(outcome: Outcome) -> dict[str, object]:
 def _print_summary(outcome: Outcome, arguments: Sequence[str]) -> None:
     """Counts with the profile beside them, the fitting profile where the template is absent, line issues."""
     total = outcome.labels.total()
-    lines = [f"{total} questions · {outcome.profile.describe()}"]
+    lines = [f"{total:,} question{'s' * (total != 1)} · {outcome.profile.describe()}"]
     for label in LABELS:
         count = outcome.labels[label]
         share = f"{count / total:7.1%}" if total else ""
