@@ -82,7 +82,7 @@ def test_arrow_keys_turn_the_page_and_a_button_leads_back(
     page.keyboard.press("ArrowRight")
     expect(side.locator(".ps-hint").first).to_have_text(start, use_inner_text=True)
     expect(said).to_have_text(at, use_inner_text=True)
-    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowLeft")
     page.get_by_role("button", name="Back to the passage").click()
     expect(said).to_have_text(at, use_inner_text=True)
     assert "page=" not in page.url
