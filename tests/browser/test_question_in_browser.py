@@ -75,7 +75,7 @@ def test_arrow_keys_turn_the_page_and_a_button_leads_back(
     page.get_by_test_id("ps-viewer").focus()
     page.keyboard.press("ArrowLeft")
     expect(said).to_contain_text("not on this page.")
-    assert page.get_by_test_id("ps-box").and_(page.locator(".chosen")).count() == 0
+    expect(page.get_by_test_id("ps-box").and_(page.locator(".chosen"))).to_have_count(0)
     page.reload()
     expect(said).to_contain_text("not on this page.")
     page.get_by_test_id("ps-viewer").focus()
