@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from core.contracts.chunk_ids import sha1_8
 from core.contracts.records import Chunk, GoldQuestion, Trace
 from core.services.questions import QuestionView, load_question
-from core.traces.reports import StoredRow
+from core.traces.reports import StoredRow, remembered
 from core.triage.types import Profile
 
 
@@ -25,24 +24,14 @@ def stored_question(
     There is no answer to judge, so there is no label of our own either (`QuestionView.row` is None); the
     trace's `raw` is the report's row as it was written.
     """
-    view = load_question(_remembered(row, run_id), chunks=chunks, gold=gold, corpus=None, profile=profile)
+    view = load_question(_with_ids(row, run_id), chunks=chunks, gold=gold, corpus=None, profile=profile)
     return replace(view, trace=replace(view.trace, raw=row.raw), stored=row)
 
 
-def _remembered(row: StoredRow, run_id: str) -> Trace:
-    """The part of a trace line that a report row keeps."""
-    return Trace(
-        q=row.q,
-        answer="",
-        chunk_ids=row.chunks,
-        run_id=run_id,
-        q_id=row.q_id or sha1_8(row.q),
-        paraphrase=row.paraphrase,
-        seed=row.seed,
-        source=row.source,
-        suspicions=(),
-        raw={
-            "chunks": [{"id": chunk_id} for chunk_id in row.chunks],
-            "citations": [{"chunk_id": chunk_id} for chunk_id in row.citations_in_answer],
-        },
-    )
+def _with_ids(row: StoredRow, run_id: str) -> Trace:
+    """What the row remembers, with its ids where a trace line has them."""
+    raw = {
+        "chunks": [{"id": chunk_id} for chunk_id in row.chunks],
+        "citations": [{"chunk_id": chunk_id} for chunk_id in row.citations_in_answer],
+    }
+    return replace(remembered(row, run_id), raw=raw)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from core.contracts.chunk_ids import sha1_8
-from core.contracts.records import LABELS, LineIssue, SourceLine, Trace
+from core.contracts.records import LABELS, LineIssue, SourceLine
 from core.errors import InputFault
 from core.store.columns import index_row, issue_table, row_table
 from core.store.files import write_segment, write_table
 from core.store.runfile import Segment, issues_name
-from core.traces.reports import StoredRow, read_report
+from core.traces.reports import StoredRow, read_report, remembered
 from core.triage.types import ReportRow, Signals
 
 
@@ -22,29 +21,13 @@ def report_segment(folder: Path, prefix: str, path: Path, *, file: str, run_id: 
     except InputFault as fault:
         problem = fault.problems[0]
         stored, issues = [], [_file_issue(file, problem.code, problem.message, problem.remedy)]
-    rows = [index_row(_trace_of(row, run_id), _verdict_of(row), {}) for row in stored]
+    rows = [index_row(remembered(row, run_id), _verdict_of(row), {}) for row in stored]
     size = path.stat().st_size
     name = f"{prefix}-{0:014d}-{size:014d}.parquet"
     write_segment(folder, name, row_table(rows))
     if issues:
         write_table(folder, issues_name(name), issue_table(issues))
     return Segment(name, 0, size, 1, len(stored), len(rows), len(issues))
-
-
-def _trace_of(row: StoredRow, run_id: str) -> Trace:
-    """The part of a trace that a report row remembers; the answer is not among it."""
-    return Trace(
-        q=row.q,
-        answer="",
-        chunk_ids=row.chunks,
-        run_id=run_id,
-        q_id=row.q_id or sha1_8(row.q),
-        paraphrase=row.paraphrase,
-        seed=row.seed,
-        source=row.source,
-        suspicions=(),
-        raw={},
-    )
 
 
 def _verdict_of(row: StoredRow) -> ReportRow | None:

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from core.contracts.records import Json, LineIssue, SourceLine
+from core.contracts.chunk_ids import sha1_8
+from core.contracts.records import Json, LineIssue, SourceLine, Trace
 from core.traces.fields import index_of, text_of, texts_of
 from core.traces.reader import UnusableError
 from core.traces.tables import placed, read_table
@@ -94,4 +95,20 @@ def _row(obj: Json, source: SourceLine) -> StoredRow:
         citations_in_answer=texts_of(obj.get("citations_in_answer")),
         llm_summary=summary if isinstance(summary, str) else None,
         raw=obj,
+    )
+
+
+def remembered(row: StoredRow, run_id: str) -> Trace:
+    """The part of a trace that a report row remembers; the answer is not among it."""
+    return Trace(
+        q=row.q,
+        answer="",
+        chunk_ids=row.chunks,
+        run_id=run_id,
+        q_id=row.q_id or sha1_8(row.q),
+        paraphrase=row.paraphrase,
+        seed=row.seed,
+        source=row.source,
+        suspicions=(),
+        raw={},
     )
