@@ -22,7 +22,8 @@ from playwright.sync_api import Browser, Page, WebSocket, sync_playwright
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-CHECKOUT = Path(__file__).resolve().parents[2]
+from tests.places import CHECKOUT, HANDBOOK
+
 CHROMIUM_FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -88,13 +89,13 @@ def page_at(chromium: Browser) -> Iterator[PageAt]:
 def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve]:
     """Start a dashboard on a free port: `serve(workspace, **environment)`, healthy when it returns.
 
-    The same arguments give the same dashboard again for as long as the module's tests run. `app` names
-    another script than the dashboard's. Cache and configuration folders are fresh unless the environment
-    names them.
+    The same arguments give the same dashboard again for as long as the module's tests run; without a
+    workspace it is `HANDBOOK`. `app` names another script than the dashboard's. Cache and configuration
+    folders are fresh unless the environment names them.
     """
     running: dict[tuple[object, ...], Dashboard] = {}
 
-    def start(workspace: Path | None = None, *, app: Path = CHECKOUT / "app.py", **env: str) -> Dashboard:
+    def start(workspace: Path = HANDBOOK, *, app: Path = CHECKOUT / "app.py", **env: str) -> Dashboard:
         key = (workspace, app, *sorted(env.items()))
         if key not in running:
             running[key] = _start(workspace, app, env, tmp_path_factory.mktemp("dashboard"))
@@ -169,13 +170,13 @@ class _Runs:
 _RUNS: dict[Page, _Runs] = {}
 
 
-def _start(workspace: Path | None, app: Path, env: dict[str, str], folder: Path) -> Dashboard:
+def _start(workspace: Path, app: Path, env: dict[str, str], folder: Path) -> Dashboard:
     port = _free_port()
     variables = {
         **os.environ,
         "PROOFSPAN_CACHE_DIR": str(folder / "cache"),
         "PROOFSPAN_CONFIG_DIR": str(folder / "config"),
-        **({"PROOFSPAN_WORKSPACE": str(workspace)} if workspace else {}),
+        "PROOFSPAN_WORKSPACE": str(workspace),
         **env,
     }
     output = folder / "output.txt"

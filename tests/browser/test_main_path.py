@@ -10,6 +10,7 @@ from PIL import Image
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import PageAt, Serve, WaitForRun
+from tests.places import DEMO
 
 pytestmark = pytest.mark.browser
 
@@ -60,7 +61,7 @@ def test_from_the_list_to_the_highlighted_words_and_back_by_url(
     serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
 ) -> None:
     page = page_at(1400, 900)
-    open_one_of("ok", page, serve().url, wait_for_run)
+    open_one_of("ok", page, serve(DEMO).url, wait_for_run)
     expect(page.get_by_test_id("ps-title").nth(1)).to_contain_text("?")
     first = query(page)["q"]
 

@@ -28,8 +28,8 @@ from tests.hostile.workspaces import (
     write_pdf,
     write_workspace,
 )
+from tests.places import CHECKOUT
 
-CHECKOUT = Path(__file__).resolve().parents[2]
 CSV = "id,q,answer,text\nQ1,Which oil?,5W-30,a\nQ2,Which fuse?,F12,b\n"
 HTML = "<!DOCTYPE html><html><title>Sign in</title><body>Please sign in.</body></html>"
 TABBED = 'manifest_version: "1.0"\nname: Small car\nruns:\n\t- run_id: R1\n'

@@ -11,8 +11,8 @@ import pytest
 
 from core.cli import main
 from tests.hostile.workspaces import write_workspace
+from tests.places import CHECKOUT
 
-CHECKOUT = Path(__file__).resolve().parents[2]
 MAPPING = """
 mapping_version: "1.0"
 name: Small

@@ -17,9 +17,7 @@ from core.manifest.load import load_manifest
 from core.services.workspace import WORKSPACE_VARIABLE, with_profile
 from core.store.index import build_index
 from core.triage.types import Profile
-
-CHECKOUT = Path(__file__).resolve().parents[2]
-DEMO = CHECKOUT / "data" / "demo"
+from tests.places import CHECKOUT, HANDBOOK
 
 Open = Callable[..., AppTest]
 MakeWorkspace = Callable[..., Path]
@@ -73,7 +71,7 @@ def open_app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
     monkeypatch.setenv("PROOFSPAN_CONFIG_DIR", str(tmp_path / "config"))
 
     def start(
-        workspace: Path = DEMO,
+        workspace: Path = HANDBOOK,
         *,
         page: str = "",
         indexed: bool = True,

@@ -18,7 +18,8 @@ from core.manifest.load import load_manifest
 from core.services.workspace import WORKSPACE_VARIABLE
 from core.store.index import build_index
 from tests.hostile.workspaces import CHUNKS, MANIFEST, TRACES, lines, trace, write_pdf, write_workspace
-from tests.pages.conftest import CHECKOUT, shown, table
+from tests.pages.conftest import shown, table
+from tests.places import CHECKOUT
 
 TRIAGE, QUESTION, WORKSPACE = "pages/triage.py", "pages/question.py", "pages/workspace.py"
 RUNS_WAITED_FOR = 40

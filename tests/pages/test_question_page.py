@@ -24,7 +24,8 @@ from core.store.queries import Store
 from core.triage.types import Profile
 from core.ui import question_load, question_place, session
 from core.ui.state import ViewState
-from tests.pages.conftest import CHUNKS, DEMO, TRACES, MakeWorkspace, Open, shown, trace
+from tests.pages.conftest import CHUNKS, TRACES, MakeWorkspace, Open, shown, trace
+from tests.places import HANDBOOK
 
 PAGE = "pages/question.py"
 PAGED = [{**chunk, "page_idx": place} for place, chunk in enumerate(CHUNKS)]
@@ -152,7 +153,7 @@ def test_runs_still_being_indexed_are_there_at_once_and_then_with_their_label(
     at_work = [True]
     monkeypatch.setattr(session, "others_are_indexed", lambda opened: at_work[0])
     monkeypatch.setattr(IndexJobs, "once", lambda self, key, command: None)
-    build_index(load_manifest(DEMO), runs=["R002"], cache_dir=tmp_path / "cache")
+    build_index(load_manifest(HANDBOOK), runs=["R002"], cache_dir=tmp_path / "cache")
     app = open_app(page=PAGE, indexed=False, run="R002", q="Q01")
     assert button(app, "run-R001").label.replace("\\", "") == "R001 · being indexed"
     app.button("run-R001").click().run()
@@ -160,7 +161,7 @@ def test_runs_still_being_indexed_are_there_at_once_and_then_with_their_label(
 
     app.query_params["run"] = "R002"
     at_work[0] = False
-    build_index(load_manifest(DEMO), cache_dir=tmp_path / "cache")
+    build_index(load_manifest(HANDBOOK), cache_dir=tmp_path / "cache")
     app.run()
     assert "being indexed" not in button(app, "run-R001").label
     assert "badge[R001" in button(app, "run-R001").label

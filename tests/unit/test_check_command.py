@@ -12,6 +12,7 @@ from click.testing import CliRunner, Result
 
 from core.cli import main
 from core.cli.check_cmd import command
+from tests.places import HANDBOOK
 
 HEAD = 'manifest_version: "1.0"\n'
 GOOD = '{"q": "?"}\n'
@@ -125,9 +126,8 @@ def test_text_from_the_manifest_cannot_act_on_the_terminal(workspace: Path) -> N
     assert "[bold]x[/bold]" in result.stdout
 
 
-def test_the_demo_workspace_is_good_but_for_the_line_that_is_torn_on_purpose() -> None:
-    demo = Path(__file__).resolve().parents[2] / "data" / "demo"
-    result = run(demo)
+def test_a_workspace_is_good_but_for_the_line_that_is_torn_on_purpose() -> None:
+    result = run(HANDBOOK)
     assert result.exit_code == 1, result.stdout
     assert "warning  `runs[R001].traces`: 1 line of 14 could not be read, first: line 10" in result.stdout
     assert result.stdout.splitlines()[-1] == "4 of 5 artifacts are good · 5 hashes agree · 1 warning"

@@ -16,8 +16,8 @@ from core.errors import InputFault
 from core.manifest import trust
 from core.manifest.load import load_manifest
 from core.manifest.types import Manifest
+from tests.places import CHECKOUT
 
-CHECKOUT = Path(__file__).resolve().parents[2]
 EVERYWHERE = "0.0.0.0"  # noqa: S104 - what must not be served by accident
 
 
