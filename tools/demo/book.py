@@ -1,14 +1,36 @@
-"""Makes the finished PDF: running heads, index tabs, contents, page labels."""
+"""Makes the finished PDF: running heads, index tabs, page labels, outline."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
-from tools.demo.markup import Block
-from tools.demo.typeset import ACCENT, GREY, INK, LEFT, RIGHT, RULE, TOP, WIDTH, Placed, Sheet, Typesetter
+from tools.demo.faces import ACCENT, GREY, RULE, WHITE, faces
+from tools.demo.galley import heading_words
+from tools.demo.listings import contents_pages, set_contents, set_index
+from tools.demo.markup import Block, plain
+from tools.demo.pages import HEIGHT, LEFT, RIGHT, WIDTH, Placed, Sheet
+from tools.demo.typeset import Typesetter
 
-_ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii")
+_ROMAN = (
+    "i",
+    "ii",
+    "iii",
+    "iv",
+    "v",
+    "vi",
+    "vii",
+    "viii",
+    "ix",
+    "x",
+    "xi",
+    "xii",
+    "xiii",
+    "xiv",
+    "xv",
+    "xvi",
+)
+#: Where the index tabs begin and end on the page's outer edge.
+TABS = (60.0, 546.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,15 +44,22 @@ class Book:
 
 def make_book(blocks: list[Block], *, title: str) -> Book:
     """Sets the blocks. Front matter is numbered in roman figures, the body from 1: as printed manuals are."""
-    setter = Typesetter()
+    setter = Typesetter(contents_pages=contents_pages(blocks))
     setter.set(blocks)
     front = next(page for block, page in setter.headings if block.lines[0].startswith("1 "))
+    set_index(setter, lambda page_idx: _label(page_idx, front))
     labels = tuple(_label(page, front) for page in range(len(setter.sheets)))
-    _contents(setter, labels)
-    for page_idx, sheet in enumerate(setter.sheets):
-        if page_idx:
-            _furniture(setter, sheet, labels[page_idx], recto=page_idx % 2 == 0)
+    set_contents(setter, labels)
+    tabs = [block.lines[0] for block in blocks if block.kind == "chapter"]
+    tabs = tabs[next(place for place, words in enumerate(tabs) if words.startswith("1 ")) :]
+    for sheet, label in zip(setter.sheets, labels, strict=True):
+        if not sheet.bare:
+            _furniture(sheet, label, title=title, tabs=tabs)
         sheet.finish()
+    return Book(_bytes(setter, front, title), setter.placed, labels)
+
+
+def _bytes(setter: Typesetter, front: int, title: str) -> bytes:
     document = setter.document
     document.set_page_labels(
         [
@@ -38,55 +67,42 @@ def make_book(blocks: list[Block], *, title: str) -> Book:
             {"startpage": front, "prefix": "", "style": "D", "firstpagenum": 1},
         ]
     )
-    document.set_toc([_outline_entry(block, page) for block, page in setter.headings])
+    document.set_toc([[block.level + 1, heading_words(block), page + 1] for block, page in setter.headings])
     document.set_metadata({"title": title, "author": "Proofspan", "creationDate": None, "modDate": None})
     document.subset_fonts()
-    pdf = document.tobytes(garbage=4, deflate=True, deflate_fonts=True, no_new_id=True, use_objstms=1)
-    return Book(pdf, tuple(setter.placed), labels)
+    pdf: bytes = document.tobytes(
+        garbage=4, deflate=True, deflate_fonts=True, deflate_images=True, no_new_id=True, use_objstms=1
+    )
+    return pdf
 
 
 def _label(page_idx: int, front: int) -> str:
     return _ROMAN[page_idx] if page_idx < front else str(page_idx - front + 1)
 
 
-def _outline_entry(block: Block, page_idx: int) -> list[object]:
-    level = 2 if block.kind == "heading" else 1
-    words = f"{block.section} {block.lines[0]}" if block.kind == "heading" else block.lines[0]
-    return [level, words, page_idx + 1]
+def _furniture(sheet: Sheet, label: str, *, title: str, tabs: list[str]) -> None:
+    """Running head and page number, upright as the page is read, and the tab at the outer edge."""
+    regular, bold = faces()["regular"], faces()["bold"]
+    width, height = sheet.size
+    left, right = LEFT, width - (WIDTH - RIGHT)
+    sheet.page.draw_line((left, 44), (right, 44), color=RULE, width=0.6)
+    number, _, words = sheet.chapter.partition(" ")
+    head = title if not sheet.recto else plain(words if number.isdigit() else sheet.chapter)
+    sheet.write(left if not sheet.recto else right - regular.length(head, 8), 38, head, regular, 8, GREY)
+    edge = right - bold.length(label, 9) if sheet.recto else left
+    sheet.write(edge, height - 29, label, bold, 9)
+    if sheet.chapter in tabs:
+        _tab(sheet, tabs.index(sheet.chapter), len(tabs), number if number.isdigit() else "A–Z")
 
 
-def _contents(setter: Typesetter, labels: tuple[str, ...]) -> None:
-    """Fills the contents page that was left open, with dotted leaders up to the printed page labels."""
-    at = next(page for block, page in setter.headings if block.kind == "contents")
-    sheet, y = setter.sheets[at], TOP + 38
-    for block, page_idx in setter.headings:
-        if block.kind == "contents":
-            continue
-        chapter = block.kind == "chapter"
-        face = setter.fonts["bold" if chapter else "regular"]
-        y += 14.8 if chapter else 11.3
-        words = block.lines[0] if chapter else f"{block.section}  {block.lines[0]}"
-        end = sheet.write(LEFT if chapter else LEFT + 14, y, words, face, 9.2, ACCENT if chapter else INK)
-        width = face.text_length(labels[page_idx], 9.2)
-        sheet.write(RIGHT - width, y, labels[page_idx], face, 9.2)
-        sheet.page.draw_line((end + 6, y), (RIGHT - width - 6, y), color=GREY, width=0.6, dashes="[0.6 3] 0")
-
-
-def _furniture(setter: Typesetter, sheet: Sheet, label: str, *, recto: bool) -> None:
-    """Running head, page number and the index tab at the outer edge."""
-    regular, bold = setter.fonts["regular"], setter.fonts["bold"]
-    number, _, words = (
-        sheet.chapter.partition(" ") if sheet.chapter[:1].isdigit() else ("", "", sheet.chapter)
-    )
-    sheet.page.draw_line((LEFT, 44), (RIGHT, 44), color=RULE, width=0.6)
-    head = "Meridian owner's manual" if not recto else words
-    x = LEFT if not recto else RIGHT - regular.text_length(head, 8)
-    sheet.write(x, 38, head, regular, 8, GREY)
-    edge = RIGHT - bold.text_length(label, 9) if recto else LEFT
-    sheet.write(edge, 566, label, bold, 9)
-    if re.fullmatch(r"\d+", number):
-        top = 70.0 + (int(number) - 1) * 50
-        tab = (WIDTH - 22, top, WIDTH, top + 44) if recto else (0, top, 22, top + 44)
-        sheet.page.draw_rect(tab, color=None, fill=ACCENT)
-        middle = (tab[0] + tab[2]) / 2 - bold.text_length(number, 12) / 2
-        sheet.write(middle, top + 26, number, bold, 12, (1.0, 1.0, 1.0))
+def _tab(sheet: Sheet, place: int, count: int, words: str) -> None:
+    """A tab at the edge that is cut, also where the page is set sideways."""
+    pitch = (TABS[1] - TABS[0]) / count
+    top = TABS[0] + place * pitch
+    bottom = top + pitch - 5
+    x0, x1 = (WIDTH - 22, WIDTH) if sheet.recto else (0.0, 22.0)
+    box = (HEIGHT - bottom, x0, HEIGHT - top, x1) if sheet.form == "rotated" else (x0, top, x1, bottom)
+    sheet.page.draw_rect(box, color=None, fill=ACCENT)
+    face, size = faces()["bold"], 12 if len(words) < 3 else 8.5
+    middle = ((box[0] + box[2]) / 2, (box[1] + box[3]) / 2)
+    sheet.write(middle[0] - face.length(words, size) / 2, middle[1] + size * 0.36, words, face, size, WHITE)

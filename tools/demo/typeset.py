@@ -6,291 +6,189 @@ machine's fonts or on chance: the fonts are the ones that come with MuPDF.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
 import pymupdf
 
 from tools.demo import figures
-from tools.demo.markup import SOFT_HYPHEN, Block
+from tools.demo.columns import balanced
+from tools.demo.faces import GREY, RULE, WHITE, faces
+from tools.demo.flow import STRETCH, Insert, Item, Lengths, best_fill, gap
+from tools.demo.galley import SIGNAL
+from tools.demo.markup import Block
+from tools.demo.pages import (
+    BOTTOM,
+    LEFT,
+    TOP,
+    Box,
+    Form,
+    Mark,
+    Part,
+    Placed,
+    Sheet,
+    add_sheet,
+    union,
+)
+from tools.demo.passages import COLUMN, FULL, LANDSCAPE, Passage, passages
 
-WIDTH, HEIGHT = 420.0, 595.0
-LEFT, RIGHT, TOP, BOTTOM = 44.0, 376.0, 64.0, 540.0
-BODY, LEAD = 9.2, 12.6
-#: A table row with a lamp is at least this high.
-LAMP_ROW = 23.0
+__all__ = ["SIGNAL", "Mark", "Part", "Placed", "Typesetter"]
 
-INK = (0.13, 0.14, 0.16)
-GREY = (0.45, 0.47, 0.5)
-ACCENT = (0.05, 0.33, 0.42)
-RULE = (0.78, 0.8, 0.82)
-SIGNAL = {
-    "warning": ("WARNING", (0.93, 0.42, 0.05), (1.0, 0.953, 0.91)),
-    "caution": ("CAUTION", (0.95, 0.77, 0.06), (1.0, 0.984, 0.89)),
-    "note": ("NOTE", (0.3, 0.48, 0.66), (0.93, 0.955, 0.98)),
-}
-FONTS = {"regular": "helv", "bold": "hebo", "italic": "heit"}
-
-Rgb = tuple[float, float, float]
-
-
-@dataclass(frozen=True, slots=True)
-class Placed:
-    """A block and where it stands. `bbox` encloses its text and frame, in points."""
-
-    block: Block
-    page_idx: int
-    bbox: tuple[float, float, float, float]
+#: How loosely a chapter may be set, so that its pages come out full: a factor of the white between blocks.
+SCALES = (1.0, 0.85, 1.15, 1.3)
 
 
 @dataclass(slots=True)
-class Sheet:
-    """One page while it is being set: its chapter, and the text collected so far in reading order."""
+class _Trace:
+    """What drawing a block has left: boxes by frame (a page or a column of it), symbols, a drawing."""
 
-    document: pymupdf.Document
-    page_idx: int
-    chapter: str
-    runs: list[tuple[Rgb, pymupdf.TextWriter]] = field(default_factory=list)
+    block: Block
+    boxes: dict[int, tuple[int, list[Box]]] = field(default_factory=dict)
+    marks: list[Mark] = field(default_factory=list)
+    art: Part | None = None
 
-    @property
-    def page(self) -> pymupdf.Page:
-        """Loaded anew each time: adding a page to a document orphans the page objects taken before."""
-        return self.document[self.page_idx]
-
-    def write(
-        self, x: float, y: float, text: str, font: pymupdf.Font, size: float, colour: Rgb = INK
-    ) -> float:
-        """Puts text with its baseline at (x, y); gives the x where it ends."""
-        if not self.runs or self.runs[-1][0] != colour:
-            self.runs.append((colour, pymupdf.TextWriter(pymupdf.Rect(0, 0, WIDTH, HEIGHT))))
-        _, end = self.runs[-1][1].append((x, y), text, font=font, fontsize=size)
-        return float(end.x)
-
-    def finish(self) -> None:
-        """Writes what has been collected; called once, when the page is full."""
-        for colour, writer in self.runs:
-            writer.write_text(self.page, color=colour)
+    def placed(self) -> Placed:
+        parts = tuple(Part(page_idx, union(boxes)) for page_idx, boxes in self.boxes.values())
+        return Placed(self.block, parts, tuple(self.marks), self.art)
 
 
 class Typesetter:
-    """Flows blocks over pages, keeping frames, tables and headings with what belongs to them."""
+    """Flows passages over pages and keeps account of what it has put where."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, contents_pages: int) -> None:
         self.document = pymupdf.open()
-        self.fonts = {name: pymupdf.Font(code) for name, code in FONTS.items()}
         self.sheets: list[Sheet] = []
-        self.placed: list[Placed] = []
+        #: every heading and the first page of each special block, in order: for contents, outline, index
         self.headings: list[tuple[Block, int]] = []
-        self.y = TOP
+        self._contents_pages = contents_pages
+        self._traces: dict[int, _Trace] = {}
+        self._frame = 0
 
     def set(self, blocks: Iterable[Block]) -> None:
-        """Sets every block in order; a chapter opens a page of its own."""
-        setters: dict[str, Callable[[Block], None]] = {
-            "title": self._cover,
-            "contents": self._chapter,
-            "chapter": self._chapter,
-            "heading": self._heading,
-            "paragraph": self._paragraph,
-            "steps": self._steps,
-            "table": self._table,
-            "figure": self._figure,
-        }
-        for block in blocks:
-            setters.get(block.kind, self._signal)(block)
-
-    # -- text -----------------------------------------------------------------------------------------
-
-    def wrap(self, text: str, width: float, font: pymupdf.Font, size: float = BODY) -> list[list[str]]:
-        """Words line by line. A word is broken only at its soft hyphens."""
-        lines: list[list[str]] = [[]]
-        for word in text.split():
-            whole = word.replace(SOFT_HYPHEN, "")
-            if self._fits([*lines[-1], whole], width, font, size):
-                lines[-1].append(whole)
-                continue
-            head, _, tail = word.partition(SOFT_HYPHEN)
-            if tail and self._fits([*lines[-1], head + "-"], width, font, size):
-                lines[-1].append(head + "-")
-                lines.append([tail])
+        """Sets every block in order. Of the index, which comes last, only the page is noted."""
+        for passage in passages(blocks):
+            if passage.special:
+                self._special(passage.special, passage.chapter)
+            elif passage.columns == 2:
+                self._two_columns(passage)
             else:
-                lines.append([whole])
-        return [line for line in lines if line]
+                self._one_column(passage)
 
-    @staticmethod
-    def _fits(words: list[str], width: float, font: pymupdf.Font, size: float) -> bool:
-        return bool(font.text_length(" ".join(words), size) <= width)
+    @property
+    def placed(self) -> tuple[Placed, ...]:
+        """Every block of text with its place, in the order in which the pages are read."""
+        return tuple(trace.placed() for trace in self._traces.values() if trace.boxes)
 
-    def _lines(
-        self, text: str, x: float, width: float, *, font: str = "regular", justify: bool = False
-    ) -> None:
-        """Writes wrapped text from the current y downwards."""
-        face = self.fonts[font]
-        lines = self.wrap(text, width, face)
-        for number, words in enumerate(lines):
-            gap = face.text_length(" ", BODY)
-            if justify and len(words) > 1 and number < len(lines) - 1:
-                slack = width - face.text_length(" ".join(words), BODY)
-                gap += min(slack / (len(words) - 1), 3.0)
-            self._line(words, x, gap, face)
-            self.y += LEAD
-
-    def _line(self, words: list[str], x: float, gap: float, face: pymupdf.Font) -> None:
-        baseline = self.y + BODY
-        for position, word in enumerate(words):
-            text = word if position == len(words) - 1 else word + " "
-            self.sheets[-1].write(x, baseline, text, face, BODY)
-            x += face.text_length(word, BODY) + gap
-
-    def _height(self, text: str, width: float, font: str = "regular") -> float:
-        return len(self.wrap(text, width, self.fonts[font])) * LEAD
-
-    # -- pages ----------------------------------------------------------------------------------------
-
-    def _new_page(self, chapter: str) -> Sheet:
-        self.document.new_page(width=WIDTH, height=HEIGHT)
-        self.sheets.append(Sheet(self.document, len(self.sheets), chapter))
-        self.y = TOP
+    def new_sheet(self, chapter: str, form: Form = "plain", *, bare: bool = False) -> Sheet:
+        """A new page at the end of the book."""
+        self.sheets.append(add_sheet(self.document, chapter, form, bare=bare))
         return self.sheets[-1]
 
-    def _room(self, height: float) -> None:
-        if self.y + height > BOTTOM:
-            self._new_page(self.sheets[-1].chapter)
+    # -- passages -------------------------------------------------------------------------------------
 
-    def _keep(self, block: Block, top: float, x0: float = LEFT, x1: float = RIGHT) -> None:
-        self.placed.append(Placed(block, len(self.sheets) - 1, (x0, round(top, 2), x1, round(self.y, 2))))
-
-    # -- blocks ---------------------------------------------------------------------------------------
+    def _special(self, block: Block, chapter: str) -> None:
+        if block.kind == "title":
+            self._cover(block)
+            return
+        self.headings.append((block, len(self.sheets)))
+        if block.kind == "contents":
+            for _ in range(self._contents_pages):
+                self.new_sheet(chapter)
 
     def _cover(self, block: Block) -> None:
-        sheet = self._new_page("")
+        sheet = self.new_sheet("", bare=True)
         figures.cover(sheet.page)
         name, kind, year = block.lines
-        sheet.write(LEFT, 150, name, self.fonts["bold"], 40, (1.0, 1.0, 1.0))
-        sheet.write(LEFT, 182, kind, self.fonts["regular"], 18, (1.0, 1.0, 1.0))
-        sheet.write(LEFT, 545, year, self.fonts["regular"], 11, GREY)
+        sheet.write(LEFT, 150, name, faces()["bold"], 40, WHITE)
+        sheet.write(LEFT, 182, kind, faces()["regular"], 18, WHITE)
+        sheet.write(LEFT, 545, year, faces()["regular"], 11, GREY)
 
-    def _chapter(self, block: Block) -> None:
-        sheet = self._new_page(block.lines[0])
-        self.headings.append((block, len(self.sheets) - 1))
-        sheet.write(LEFT, TOP + 22, block.lines[0], self.fonts["bold"], 21, ACCENT)
-        sheet.page.draw_line((LEFT, TOP + 32), (RIGHT, TOP + 32), color=ACCENT, width=1.4)
-        self.y = TOP + 46
+    def _one_column(self, passage: Passage) -> None:
+        height = BOTTOM - TOP
+        items, breaks, scale = best_fill([*passage.spanning, *passage.items], height, SCALES)
+        for start, end in pairwise(breaks.starts):
+            sheet = self.new_sheet(passage.chapter, _form(items[start:end]))
+            room = height if end < len(items) else 0.0
+            self._frame_of(sheet, items[start:end], LEFT, TOP, room=room, scale=scale)
+            self._inserts(items[start:end], passage.chapter)
 
-    def _heading(self, block: Block) -> None:
-        self._room(70)
-        if self.y > TOP + 50:
-            self.y += 7
-        self.headings.append((block, len(self.sheets) - 1))
-        face = self.fonts["bold"]
-        x = self.sheets[-1].write(LEFT, self.y + 12, block.section, face, 12.5, ACCENT)
-        self.sheets[-1].write(x + 8, self.y + 12, block.lines[0], face, 12.5)
-        self.y += 20
+    def _two_columns(self, passage: Passage) -> None:
+        """Both columns of a page, the left one to its end before the right one; a hairline between them."""
+        over = Lengths(passage.spanning, 1.0).used(0, len(passage.spanning))[0] if passage.spanning else 0.0
+        over += passage.spanning[-1].after if passage.spanning else 0.0
+        found = balanced(passage.items, BOTTOM - TOP - over, BOTTOM - TOP)
+        starts = found.breaks.starts
+        for column, (start, end) in enumerate(pairwise(starts)):
+            top = TOP + (over if column < 2 else 0.0)
+            if column % 2 == 0:
+                sheet = self.new_sheet(passage.chapter)
+                if column == 0 and passage.spanning:
+                    self._frame_of(sheet, passage.spanning, LEFT, TOP)
+                x, foot = LEFT + FULL / 2, top + found.heights[column]
+                sheet.page.draw_line((x, top + 4), (x, foot), color=RULE, width=0.5)
+            left = LEFT + (column % 2) * (FULL - COLUMN)
+            full = found.heights[column] if column < 2 * (len(found.heights) // 2 - 1) else 0.0
+            self._frame_of(sheet, passage.items[start:end], left, top, room=full)
 
-    def _paragraph(self, block: Block) -> None:
-        self._room(self._height(block.lines[0], RIGHT - LEFT))
-        top = self.y
-        self._lines(block.lines[0], LEFT, RIGHT - LEFT, justify=True)
-        self._keep(block, top)
-        self.y += 5
+    def _inserts(self, items: Sequence[Item], chapter: str) -> None:
+        for insert in (item.insert for item in items if item.insert):
+            if insert.picture:
+                sheet = self.new_sheet(chapter, bare=True)
+                sheet.page.insert_image(sheet.page.rect, stream=figures.picture(insert.picture))
+            else:
+                self._turned(insert, chapter)
 
-    def _steps(self, block: Block) -> None:
-        width = RIGHT - LEFT - 18
-        self._room(sum(self._height(step.split(" ", 1)[1], width) for step in block.lines))
-        top = self.y
-        for step in block.lines:
-            number, text = step.split(" ", 1)
-            self.sheets[-1].write(LEFT, self.y + BODY, number, self.fonts["bold"], BODY, ACCENT)
-            self._lines(text, LEFT + 18, width)
-            self.y += 1.5
-        self._keep(block, top)
-        self.y += 5
+    def _turned(self, insert: Insert, chapter: str) -> None:
+        sheet = self.new_sheet(chapter, "rotated")
+        width, height = sheet.size
+        high, _ = Lengths(insert.items, 1.0).used(0, len(insert.items))
+        if high > height - 2 * TOP + 10:
+            raise ValueError(f"too high for a turned page: {insert.items[-1].block.name!r}")
+        self._frame_of(sheet, insert.items, (width - LANDSCAPE) / 2, TOP)
 
-    def _signal(self, block: Block) -> None:
-        word, strong, pale = SIGNAL[block.kind]
-        height = 25 + self._height(block.lines[0], RIGHT - LEFT - 20)
-        self._room(height + 6)
-        sheet, top = self.sheets[-1], self.y + 2
-        page = sheet.page
-        page.draw_rect((LEFT, top, RIGHT, top + height), color=strong, fill=pale, width=0.8)
-        page.draw_rect((LEFT, top, RIGHT, top + 16), color=strong, fill=strong, width=0.8)
-        colour = INK if block.kind == "caution" else (1.0, 1.0, 1.0)
-        figures.signal(page, LEFT + 10, top + 8, colour, note=block.kind == "note")
-        sheet.write(LEFT + 26, top + 11.6, word, self.fonts["bold"], 9.6, colour)
-        self.y = top + 20
-        self._lines(block.lines[0], LEFT + 10, RIGHT - LEFT - 20)
-        self.y = top + height
-        self._keep(block, top)
-        self.y += 8
+    # -- items ----------------------------------------------------------------------------------------
 
-    def _table(self, block: Block) -> None:
-        rows = block.cells
-        columns = self._columns(rows)
-        heights = [self._row_height(row, columns) for row in rows]
-        self._room(sum(heights) + 8)
-        top = self.y + 2
-        self.y = top
-        for number, (row, height) in enumerate(zip(rows, heights, strict=True)):
-            self._row(row, columns, height, number)
-        self._keep(block, top)
-        self.y += 9
+    def _frame_of(
+        self,
+        sheet: Sheet,
+        items: Sequence[Item],
+        x: float,
+        y: float,
+        *,
+        room: float = 0.0,
+        scale: float = 1.0,
+    ) -> None:
+        """Draws items downwards from (x, y); `room` is the height to fill by letting gaps grow, if any."""
+        filled, gaps = Lengths(items, scale).used(0, len(items))
+        slack = room - filled
+        if slack > 0 and gaps:
+            scale *= 1 + min(slack / gaps, STRETCH)
+        self._frame += 1
+        for place, item in enumerate(items):
+            y += gap(items, place, scale) if place else 0.0
+            if place == 0 and item.opening:
+                self._draw(sheet, item.opening, x, y)
+                y += item.opening.height
+            self._draw(sheet, item, x, y)
+            y += item.height
 
-    def _columns(self, rows: tuple[tuple[str, ...], ...]) -> list[float]:
-        """Left edges of the columns and the right edge: as wide as their text needs, the rest shared out."""
-        face = self.fonts["bold"]
-        wanted = [
-            max(face.text_length(cell, BODY) for cell in column) + 16 for column in zip(*rows, strict=True)
-        ]
-        if rows[1][0].startswith("*"):
-            wanted[0] = 42.0
-        spare = (RIGHT - LEFT) - sum(wanted)
-        if spare < 0:
-            wanted[-1] += spare
-        shares = [width + max(spare, 0.0) / len(wanted) for width in wanted]
-        return [LEFT + sum(shares[:number]) for number in range(len(shares) + 1)]
+    def _draw(self, sheet: Sheet, item: Item, x: float, y: float) -> None:
+        item.draw(sheet, x, y)
+        block, page_idx = item.block, sheet.page_idx
+        if block.kind in ("chapter", "heading"):
+            self.headings.append((block, page_idx))
+        trace = self._traces.setdefault(id(block), _Trace(block))
 
-    def _row_height(self, row: tuple[str, ...], columns: list[float]) -> float:
-        lines = [self._cell(cell, edges) for cell, edges in zip(row, pairwise(columns), strict=True)]
-        height = max(len(found) for found in lines) * LEAD + 6
-        return max(height, LAMP_ROW) if row[0].startswith("*") else height
+        def moved(box: Box) -> Box:
+            return sheet.box(x + box[0], y + box[1], x + box[2], y + box[3])
 
-    def _cell(self, cell: str, edges: tuple[float, float], font: str = "regular") -> list[list[str]]:
-        """A cell's lines; a lamp has none."""
-        return [] if cell.startswith("*") else self.wrap(cell, edges[1] - edges[0] - 8, self.fonts[font])
+        if item.box:
+            trace.boxes.setdefault(self._frame, (page_idx, []))[1].append(moved(item.box))
+        if item.art:
+            trace.art = Part(page_idx, moved(item.art))
+        trace.marks += [Mark(name, page_idx, moved(box), row) for name, row, box in item.marks]
 
-    def _row(self, row: tuple[str, ...], columns: list[float], height: float, number: int) -> None:
-        page, top = self.sheets[-1].page, self.y
-        header = number == 0
-        if header:
-            page.draw_rect((LEFT, top, RIGHT, top + height), color=ACCENT, fill=ACCENT, width=0.5)
-        elif number % 2 == 0:
-            page.draw_rect((LEFT, top, RIGHT, top + height), color=None, fill=(0.955, 0.962, 0.968))
-        page.draw_line((LEFT, top + height), (RIGHT, top + height), color=RULE, width=0.5)
-        font, colour = ("bold", (1.0, 1.0, 1.0)) if header else ("regular", INK)
-        for cell, edges in zip(row, pairwise(columns), strict=True):
-            if cell.startswith("*"):
-                figures.lamp(page, cell[1:], edges[0] + 18, top + height / 2, amber=row[1] == "Amber")
-            lines = self._cell(cell, edges, font)
-            baseline = top + (height - len(lines) * LEAD) / 2 + BODY
-            for position, words in enumerate(lines):
-                x, y = edges[0] + 5, baseline + position * LEAD
-                self.sheets[-1].write(x, y, " ".join(words), self.fonts[font], BODY, colour)
-        self.y = top + height
 
-    def _figure(self, block: Block) -> None:
-        draw, height = figures.DRAWINGS[block.name]
-        self._room(height + LEAD + 10)
-        top = self.y + 2
-        page = self.sheets[-1].page
-        page.draw_rect((LEFT, top, RIGHT, top + height), color=RULE, fill=(0.985, 0.987, 0.99), width=0.6)
-        draw(page, self._label, LEFT, top, RIGHT - LEFT, height)
-        self.y = top + height + 3
-        caption = self.y
-        self._lines(block.lines[0], LEFT, RIGHT - LEFT, font="italic")
-        self._keep(block, caption)
-        self.y += 6
-
-    def _label(self, x: float, y: float, text: str, colour: Rgb = INK, size: float = 7.6) -> None:
-        """Text centred on x inside a figure."""
-        face = self.fonts["bold"]
-        self.sheets[-1].write(x - face.text_length(text, size) / 2, y, text, face, size, colour)
+def _form(items: Sequence[Item]) -> Form:
+    return "cropped" if any(item.cropped for item in items) else "plain"

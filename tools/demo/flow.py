@@ -1,0 +1,185 @@
+"""Finds where pages end: of all allowed breaks, those that leave the least white and part the fewest things.
+
+The method is the one of Knuth and Plass (Breaking Paragraphs into Lines, 1981), used for pages.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from tools.demo.markup import Block
+from tools.demo.pages import Box, Sheet
+
+NEVER = math.inf
+#: How much a gap may grow so that a page ends at its foot, as a share of the gap.
+STRETCH = 0.9
+#: How much an empty foot of the last page weighs, against one of a page within the chapter.
+SHORT = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Insert:
+    """A page put in between: a picture by its name, or items on a landscape page that is turned."""
+
+    picture: str = ""
+    items: tuple[Item, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """Something that is never divided: a line, a step, a table's row, a signal box.
+
+    `before` and `after` are the white it wants around it; the larger of two neighbours' counts, and none
+    at the head of a page. `cost` is what a page break in front of it costs (NEVER forbids it), `sticky`
+    forbids one behind it. `box` (and `art`) are relative to where it stands; `opening` is repeated above it
+    where a page begins with it. `marks` are symbols: name, row, box. `insert` is a page of its own that
+    follows the page on which the item stands; `cropped` makes the item's page a cropped one.
+    """
+
+    block: Block
+    height: float
+    draw: Callable[[Sheet, float, float], None]
+    box: Box | None = None
+    before: float = 0.0
+    after: float = 0.0
+    cost: float = 0.0
+    sticky: bool = False
+    opening: Item | None = None
+    art: Box | None = None
+    marks: tuple[tuple[str, int, Box], ...] = ()
+    insert: Insert | None = None
+    cropped: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Breaks:
+    """Where frames begin (the last entry is the end) and what that costs in all."""
+
+    starts: tuple[int, ...]
+    cost: float
+
+
+def gap(items: Sequence[Item], place: int, scale: float) -> float:
+    """The white in front of an item that does not stand at the head of a frame."""
+    return scale * max(items[place - 1].after, items[place].before)
+
+
+def break_cost(items: Sequence[Item], place: int) -> float:
+    """What it costs to begin a frame with this item."""
+    return NEVER if items[place - 1].sticky else items[place].cost
+
+
+class Lengths:
+    """Heights and gaps of a run of items, summed once."""
+
+    def __init__(self, items: Sequence[Item], scale: float) -> None:
+        between = [0.0, *(gap(items, place, scale) for place in range(1, len(items)))]
+        self._items = items
+        self._heights = [0.0, *accumulate(item.height for item in items)]
+        self._gaps = [0.0, *accumulate(between)]
+
+    def used(self, start: int, end: int) -> tuple[float, float]:
+        """The height of items[start:end] in a frame of their own, and the sum of the gaps in it."""
+        opening = self._items[start].opening
+        gaps = self._gaps[end] - self._gaps[start + 1]
+        heights = self._heights[end] - self._heights[start]
+        return heights + gaps + (opening.height if opening else 0.0), gaps
+
+
+def fill(
+    items: Sequence[Item], height: Callable[[int], float], *, scale: float = 1.0, short: float = 0.0
+) -> Breaks:
+    """Divides the items over frames; `height` gives each frame's by its number.
+
+    `short` weighs how empty the last frame may be: 0 for not at all. Where an item is higher than its frame
+    or nothing may be broken, the cost is infinite.
+    """
+    # best[end] = (cost, number of frames, start of the last one)
+    best: list[tuple[float, int, int]] = [(0.0, 0, 0)]
+    lengths = Lengths(items, scale)
+    for end in range(1, len(items) + 1):
+        ending = break_cost(items, end) if end < len(items) else 0.0
+        found = [(NEVER, 0, 0)]
+        for start in range(end - 1, -1, -1):
+            cost, frames, _ = best[start]
+            filled, gaps = lengths.used(start, end)
+            room = height(frames)
+            if filled > room + 0.01:
+                if filled > 2 * room:
+                    break
+                continue
+            last = end == len(items)
+            white = short * max(0.75 * room - filled, 0.0) if last else room - filled - STRETCH * gaps
+            parted = _parts_at_insert(items, start, end)
+            found.append((cost + ending + 1.5 * (max(white, 0.0) / 10) ** 2 + parted, frames + 1, start))
+        best.append(min(found))
+    return Breaks(_starts(best, len(items)), best[-1][0])
+
+
+def _parts_at_insert(items: Sequence[Item], start: int, end: int) -> float:
+    """A block should not go on behind a page that was put in between."""
+    inside = end < len(items) and items[end].block is items[end - 1].block
+    return 500.0 if inside and any(item.insert for item in items[start:end]) else 0.0
+
+
+def _starts(best: Sequence[tuple[float, int, int]], end: int) -> tuple[int, ...]:
+    starts = [end]
+    while starts[-1]:
+        starts.append(best[starts[-1]][2])
+    return tuple(reversed(starts))
+
+
+def best_fill(
+    items: Sequence[Item], height: float, scales: Sequence[float]
+) -> tuple[list[Item], Breaks, float]:
+    """The items in the order and with the white that suits pages of this height best: items, breaks, scale.
+
+    Raises ValueError when they can't be divided at all.
+    """
+    found = []
+    for scale in scales:
+        order = swapped(items, lambda _: height, scale=scale)
+        breaks = fill(order, lambda _: height, scale=scale, short=SHORT)
+        found.append((breaks.cost + 40 * abs(scale - 1), scale, order, breaks))
+    cost, scale, order, breaks = min(found, key=lambda each: each[0])
+    if cost == NEVER:
+        raise ValueError(f"this can't be divided over pages: {items[0].block.lines[0]!r} and what follows")
+    return order, breaks, scale
+
+
+def swapped(items: Sequence[Item], height: Callable[[int], float], *, scale: float) -> list[Item]:
+    """The items with boxes that did not fit moved behind the paragraph after them, where that saves white."""
+    best = list(items)
+    breaks = fill(best, height, scale=scale, short=SHORT)
+    for start in range(1, len(items)):
+        trial = _moved(best, start)
+        if trial is None or start not in breaks.starts:
+            continue
+        attempt = fill(trial, height, scale=scale, short=SHORT)
+        if attempt.cost + 30 < breaks.cost:
+            best, breaks = trial, attempt
+    return best
+
+
+def _moved(items: Sequence[Item], start: int) -> list[Item] | None:
+    """The box that begins at `start` behind the next paragraph; None where something else stands there."""
+    block = items[start].block
+    if items[start - 1].block is block or block.kind not in ("warning", "caution", "note", "figure", "table"):
+        return None
+    middle = _end_of(items, start)
+    if middle == len(items) or items[middle].block.kind != "paragraph" or items[start - 1].sticky:
+        return None
+    end = _end_of(items, middle)
+    if items[end - 1].sticky:
+        return None
+    return [*items[:start], *items[middle:end], *items[start:middle], *items[end:]]
+
+
+def _end_of(items: Sequence[Item], start: int) -> int:
+    end = start + 1
+    while end < len(items) and items[end].block is items[start].block:
+        end += 1
+    return end

@@ -1,0 +1,185 @@
+"""Sets tables: caption, header and rows, with symbols, repeated headers and columns as wide as they need."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from tools.demo import figures
+from tools.demo.faces import ACCENT, INK, RISE, RULE, WHITE, faces, wrap
+from tools.demo.flow import NEVER, Item
+from tools.demo.markup import SOFT_HYPHEN, Block, plain
+from tools.demo.pages import Box, Sheet
+
+#: The size of a table's text and its lead.
+SIZE, LEAD = 8.2, 10.6
+#: A row with a symbol is at least this high; a column of symbols is this wide; half a symbol's height.
+SYMBOL_ROW, SYMBOL_COLUMN, SYMBOL = 23.0, 38.0, 9.0
+#: The white at the left and right of a cell's text, and above and below it.
+ASIDE, ABOVE = 5.0, 3.0
+#: A table with fewer rows than this is divided only if there is hardly another way.
+LONG = 14
+ZEBRA = (0.955, 0.962, 0.968)
+_CAPTION = re.compile(r"(Table [\w-]+\.) (.*)")
+_SYMBOL = re.compile(r"\*([a-z_]+)")
+
+Row = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A table's column edges, from 0 to its width, and its rows."""
+
+    block: Block
+    edges: tuple[float, ...]
+
+    @property
+    def width(self) -> float:
+        return self.edges[-1]
+
+    def lines(self, row: int) -> list[list[list[str]]]:
+        """The wrapped words of each cell; a symbol has none."""
+        face = faces()["bold" if row == 0 else "regular"]
+        cells = zip(self.block.cells[row], pairwise(self.edges), strict=True)
+        return [
+            [] if symbol(cell) else wrap(cell, x1 - x0 - 2 * ASIDE, face, SIZE) for cell, (x0, x1) in cells
+        ]
+
+    def height(self, row: int) -> float:
+        """How high the row is with its fullest cell."""
+        height = max(1, *(len(lines) for lines in self.lines(row))) * LEAD + 2 * ABOVE
+        return max(height, SYMBOL_ROW) if self.symbols(row) else height
+
+    def symbols(self, row: int) -> list[tuple[str, float]]:
+        """The symbols of a row, each with the x of its middle."""
+        cells = zip(self.block.cells[row], pairwise(self.edges), strict=True)
+        return [(symbol(cell), (x0 + x1) / 2) for cell, (x0, x1) in cells if symbol(cell)]
+
+    def colour(self, row: int) -> str:
+        """The colour in which a row's symbols light up: what its column "Colour" says."""
+        header = self.block.cells[0]
+        if "Colour" not in header:
+            raise ValueError(f"a table with symbols needs a column Colour: {self.block.name!r}")
+        return self.block.cells[row][header.index("Colour")]
+
+
+def symbol(cell: str) -> str:
+    """The name of the symbol a cell stands for; "" where it is text."""
+    match = _SYMBOL.fullmatch(plain(cell))
+    return match[1] if match else ""
+
+
+def table_items(block: Block, width: float) -> list[Item]:
+    """The caption with the header, then the rows: a page that goes on with the table repeats the former."""
+    grid = Grid(block, edges(block.cells, width))
+    head, again = _head(grid, ""), _head(grid, " (continued)")
+    last = len(block.cells) - 1
+    rows = [_row(grid, row, opening=again, cost=_cost(row, last)) for row in range(1, last + 1)]
+    rows[-1] = replace(rows[-1], after=11.0)
+    return [head, *rows]
+
+
+def edges(cells: Sequence[Row], width: float) -> tuple[float, ...]:
+    """Column edges from 0 to the width: at least the longest word, at most the longest text and a share.
+
+    What is left over when every column has its longest word goes to those that want more, by what they want.
+    """
+    columns = list(zip(*cells, strict=True))
+    least = [_least(column) for column in columns]
+    wanted = [max(_wanted(column), low) for column, low in zip(columns, least, strict=True)]
+    spare = width - sum(wanted)
+    if spare >= 0:
+        free = [0.0 if symbol(column[-1]) else 1.0 for column in columns]
+        widths = [want + spare * part / sum(free) for want, part in zip(wanted, free, strict=True)]
+    else:
+        room = max(width - sum(least), 0.0) / max(sum(wanted) - sum(least), 1.0)
+        widths = [low + (want - low) * room for want, low in zip(wanted, least, strict=True)]
+    found = [0.0]
+    for each in widths:
+        found.append(found[-1] + each)
+    return (*found[:-1], width)
+
+
+def _least(column: Sequence[str]) -> float:
+    """The width of the longest piece that can't be broken."""
+    if symbol(column[-1]):
+        return max(SYMBOL_COLUMN, _length(column[0], 0) + 2 * ASIDE)
+    pieces = [
+        (number, piece) for number, cell in enumerate(column)
+        for word in cell.split() for piece in word.split(SOFT_HYPHEN)
+    ]  # fmt: skip
+    return max(_length(piece, number) for number, piece in pieces) + 2 * ASIDE + 4
+
+
+def _wanted(column: Sequence[str]) -> float:
+    """The width at which no cell needs a second line."""
+    if symbol(column[-1]):
+        return _least(column)
+    texts = [cell.replace(SOFT_HYPHEN, "") for cell in column]
+    return max(_length(text, number) for number, text in enumerate(texts)) + 2 * ASIDE + 2
+
+
+def _length(text: str, row: int) -> float:
+    return 0.0 if symbol(text) else faces()["bold" if row == 0 else "regular"].length(text, SIZE)
+
+
+def _cost(row: int, last: int) -> float:
+    """Two rows at least stay together at either end; a short table stays whole."""
+    if row <= 2 or row == last:
+        return NEVER
+    return 10.0 if last >= LONG else 70.0
+
+
+def _head(grid: Grid, more: str) -> Item:
+    """The caption above the header."""
+    match = _CAPTION.fullmatch(grid.block.name)
+    number, words = match.groups() if match else ("", grid.block.name)
+    bold, regular = faces()["bold"], faces()["regular"]
+    indent = bold.length(number + " ", SIZE) if number else 0.0
+    lines = wrap(words + more, grid.width - indent, regular, SIZE)
+    top = LEAD * len(lines) + 2.5
+    height = top + grid.height(0)
+
+    def draw(sheet: Sheet, x: float, y: float) -> None:
+        sheet.write(x, y + 9, number, bold, SIZE, ACCENT)
+        for place, found in enumerate(lines):
+            sheet.write(x + indent, y + 9 + place * LEAD, " ".join(found), regular, SIZE)
+        box = (x, y + top, x + grid.width, y + height)
+        sheet.page.draw_rect(box, color=ACCENT, fill=ACCENT, width=0.5)
+        _cells(sheet, grid, 0, x, y + top)
+
+    box = (0.0, 0.0, grid.width, height)
+    return Item(grid.block, height, draw, box, before=9, cost=15.0, sticky=True)
+
+
+def _row(grid: Grid, row: int, *, opening: Item, cost: float) -> Item:
+    height = grid.height(row)
+    middle = height / 2
+    marks: list[tuple[str, int, Box]] = [
+        (name, row, (x - SYMBOL - 1, middle - SYMBOL, x + SYMBOL + 1, middle + SYMBOL))
+        for name, x in grid.symbols(row)
+    ]
+
+    def draw(sheet: Sheet, x: float, y: float) -> None:
+        page, right = sheet.page, x + grid.width
+        if row % 2 == 0:
+            page.draw_rect((x, y, right, y + height), color=None, fill=ZEBRA)
+        page.draw_line((x, y + height), (right, y + height), color=RULE, width=0.5)
+        for name, at in grid.symbols(row):
+            figures.lamp(page, name, x + at, y + middle, colour=grid.colour(row))
+        _cells(sheet, grid, row, x, y)
+
+    box = (0.0, 0.0, grid.width, height)
+    return Item(grid.block, height, draw, box, opening=opening, cost=cost, marks=tuple(marks))
+
+
+def _cells(sheet: Sheet, grid: Grid, row: int, x: float, y: float) -> None:
+    """The words of a row's cells, each centred over its row's height."""
+    face, colour = (faces()["bold"], WHITE) if row == 0 else (faces()["regular"], INK)
+    height = grid.height(row)
+    for lines, left in zip(grid.lines(row), grid.edges, strict=False):
+        baseline = y + (height - len(lines) * LEAD) / 2 + SIZE * RISE
+        for place, words in enumerate(lines):
+            sheet.write(x + left + ASIDE, baseline + place * LEAD, " ".join(words), face, SIZE, colour)
