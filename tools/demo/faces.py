@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import cache
 
@@ -9,7 +10,7 @@ import pymupdf
 
 from tools.demo.markup import SOFT_HYPHEN
 
-BODY, LEAD = 8.8, 11.9
+BODY, LEAD = 8.8, 11.5
 #: How far below a line's top its baseline is, by its size: below the ascender, so that words stay inside it.
 RISE = 1.078
 
@@ -21,6 +22,8 @@ RULE = (0.78, 0.8, 0.82)
 
 Rgb = tuple[float, float, float]
 
+#: Only lines at least this wide have room for keeping a figure with its unit.
+TIES_FROM = 140.0
 #: Japanese marks that must not begin a line, and those that must not end one.
 _NOT_FIRST = frozenset("、。，．・：；？！」』）】〕ー々ぁぃぅぇぉっゃゅょァィゥェォッャュョ％℃")
 _NOT_LAST = frozenset("「『（【〔")
@@ -75,10 +78,10 @@ def wrap(text: str, width: float, face: Face, size: float = BODY) -> list[list[s
     gap = face.length(" ", size)
     lines: list[list[str]] = [[]]
     used = 0.0
-    for atom, glued in _atoms(text):
+    for atom, glued in _atoms(_tied(text) if width > TIES_FROM else text):
         glued = glued and bool(lines[-1])
         before = used + (gap if lines[-1] and not glued else 0.0)
-        for piece, ends in _pieces(atom, width - before, width, face, size):
+        for piece, ends in _pieces(atom.replace("\u00a0", " "), width - before, width, face, size):
             if piece and glued:
                 lines[-1][-1] += piece
             elif piece:
@@ -121,9 +124,19 @@ def _broken(word: str, room: float, face: Face, size: float) -> tuple[str, str]:
     return "", word
 
 
+#: What should not stand in front of a line's end: a figure before its unit, "section" before its number.
+_UNITS = r"°C|%|bar|km/h|km|m|mm|cm|l|litres?|ml|kg|g|N|Nm|V|A|Ah|kW|PS|RON|months|years|seconds|minutes"
+_TIED = re.compile(rf"(\d) (?=(?:{_UNITS})(?:\W|$))|((?:[Ss]ections?|[Cc]hapters?|Table|Figure)) (?=[\di])")
+
+
+def _tied(text: str) -> str:
+    """The text with a no-break space where a line should not end."""
+    return _TIED.sub(lambda match: (match[1] or match[2]) + "\u00a0", text)
+
+
 def _atoms(text: str) -> Iterator[tuple[str, bool]]:
     """What may not be broken, each with whether it follows the one before it without a space."""
-    for word in text.split():
+    for word in re.split(r"[ \n\t]+", text.strip()):
         begin = 0
         for place in range(1, len(word) + 1):
             if place == len(word) or _may_break(word[place - 1], word[place]):

@@ -15,7 +15,9 @@ from tools.demo.pages import Box, Sheet
 
 NEVER = math.inf
 #: How much a gap may grow so that a page ends at its foot, as a share of the gap.
-STRETCH = 0.9
+STRETCH = 0.7
+#: What every page costs: rather one page less than a little more white.
+FRAME = 25.0
 #: How much an empty foot of the last page weighs, against one of a page within the chapter.
 SHORT = 0.5
 
@@ -63,8 +65,12 @@ class Breaks:
 
 
 def gap(items: Sequence[Item], place: int, scale: float) -> float:
-    """The white in front of an item that does not stand at the head of a frame."""
-    return scale * max(items[place - 1].after, items[place].before)
+    """The white in front of an item that does not stand at the head of a frame.
+
+    It grows with the scale, save below a heading.
+    """
+    white = max(items[place - 1].after, items[place].before)
+    return white if items[place - 1].sticky else white * scale
 
 
 def break_cost(items: Sequence[Item], place: int) -> float:
@@ -77,16 +83,22 @@ class Lengths:
 
     def __init__(self, items: Sequence[Item], scale: float) -> None:
         between = [0.0, *(gap(items, place, scale) for place in range(1, len(items)))]
+        loose = [
+            white if place and not items[place - 1].sticky else 0.0 for place, white in enumerate(between)
+        ]
         self._items = items
         self._heights = [0.0, *accumulate(item.height for item in items)]
         self._gaps = [0.0, *accumulate(between)]
+        self._loose = [0.0, *accumulate(loose)]
 
     def used(self, start: int, end: int) -> tuple[float, float]:
-        """The height of items[start:end] in a frame of their own, and the sum of the gaps in it."""
+        """The height of items[start:end] in a frame of their own, and the gaps in it that may grow."""
         opening = self._items[start].opening
         gaps = self._gaps[end] - self._gaps[start + 1]
         heights = self._heights[end] - self._heights[start]
-        return heights + gaps + (opening.height if opening else 0.0), gaps
+        return heights + gaps + (opening.height if opening else 0.0), self._loose[end] - self._loose[
+            start + 1
+        ]
 
 
 def fill(
@@ -114,7 +126,9 @@ def fill(
             last = end == len(items)
             white = short * max(0.75 * room - filled, 0.0) if last else room - filled - STRETCH * gaps
             parted = _parts_at_insert(items, start, end)
-            found.append((cost + ending + 1.5 * (max(white, 0.0) / 10) ** 2 + parted, frames + 1, start))
+            found.append(
+                (cost + FRAME + ending + 1.5 * (max(white, 0.0) / 10) ** 2 + parted, frames + 1, start)
+            )
         best.append(min(found))
     return Breaks(_starts(best, len(items)), best[-1][0])
 

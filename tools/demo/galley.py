@@ -18,7 +18,9 @@ SIGNAL = {
     "note": ("NOTE", (0.3, 0.48, 0.66), (0.93, 0.955, 0.98)),
 }
 #: size, lead, white before and after of a section's and of a subsection's heading
-HEADINGS = {1: (12.5, 15.5, 16.0, 5.0), 2: (10.2, 13.0, 11.0, 3.0)}
+HEADINGS = {1: (12.5, 15.5, 15.0, 4.5), 2: (10.2, 13.0, 10.0, 3.0)}
+#: Wider than any line of an upright page: the table has a turned page to itself.
+ROOMY = 400.0
 #: Two lines at least stay together at the foot and at the head of a page.
 TOGETHER = 2
 
@@ -41,7 +43,7 @@ class Galley:
             "paragraph": self._paragraph,
             "steps": self._steps,
             "list": self._steps,
-            "table": lambda table: table_items(table, self.width),
+            "table": lambda table: table_items(table, self.width, roomy=self.width > ROOMY),
             "figure": self._figure,
         }
         return setters.get(block.kind, self._signal)(block)
@@ -127,7 +129,7 @@ class Galley:
             sheet.write(x + 26, y + 11.6, word, faces()["bold"], 9.6, colour)
             _write(sheet, lines, x + 10, y + 19.5 + BODY * RISE, faces()["regular"])
 
-        return [Item(block, height, draw, (0, 0, self.width, height), before=8, after=9, cost=25.0)]
+        return [Item(block, height, draw, (0, 0, self.width, height), before=8, after=9, cost=90.0)]
 
     def _figure(self, block: Block) -> list[Item]:
         """A drawing in its frame with the caption below."""
@@ -144,7 +146,7 @@ class Galley:
             _write(sheet, lines, x, y + caption + BODY * RISE, faces()["italic"])
 
         box, art = (0.0, caption, self.width, height), (0.0, 0.0, self.width, high)
-        return [Item(block, height, draw, box, before=8, after=8, cost=20.0, art=art)]
+        return [Item(block, height, draw, box, before=8, after=8, cost=90.0, art=art)]
 
 
 def _own_number(block: Block) -> str:

@@ -31,8 +31,9 @@ class Entry:
 
     @property
     def key(self) -> tuple[str, str]:
-        """Its place in the alphabet: figures first, signs and accents ignored."""
-        return "".join(filter(str.isalnum, self.words.casefold())), self.section
+        """Its place in the alphabet: figures first, signs and the article ignored."""
+        words = self.words.casefold().removeprefix("the ")
+        return "".join(filter(str.isalnum, words)), self.section
 
 
 def contents_pages(blocks: Iterable[Block]) -> int:
@@ -128,8 +129,8 @@ def set_index(setter: Typesetter, label: Callable[[int], str]) -> None:
                 item.draw(sheet, LEFT, TOP)
         x = LEFT + (number % 2) * (FULL - COLUMN)
         y = top if number < 2 else TOP
-        for line in column:
-            y += line.lead
+        for place, line in enumerate(column):
+            y += line.lead if place else INDEX_LEAD
             line.draw(sheet, x, y)
 
 
@@ -160,13 +161,13 @@ class _Line:
     label: str = ""
     indent: float = 0.0
     first: bool = True
+    letter: bool = False
 
     def draw(self, sheet: Sheet, x: float, y: float) -> None:
         """Puts the line with its baseline at y."""
-        letter = len(self.words) == 1 and not self.label
-        face = faces()["bold" if letter else "regular"]
-        size = 10.5 if letter else INDEX_SIZE
-        end = sheet.write(x + self.indent, y, self.words, face, size, ACCENT if letter else INK)
+        face = faces()["bold" if self.letter else "regular"]
+        size = 10.5 if self.letter else INDEX_SIZE
+        end = sheet.write(x + self.indent, y, self.words, face, size, ACCENT if self.letter else INK)
         if self.label:
             left = x + COLUMN - face.length(self.label, size)
             sheet.write(left, y, self.label, face, size)
@@ -178,11 +179,17 @@ class _Line:
 def _index_lines(entries: Sequence[Entry]) -> list[_Line]:
     """The lines under their letters."""
     lines: list[_Line] = []
-    for letter, group in groupby(entries, lambda entry: entry.key[0][:1].upper()):
-        lines.append(_Line(letter, lead=20.0))
+    for letter, group in groupby(entries, _initial):
+        lines.append(_Line(letter, lead=20.0, letter=True))
         for number, entry in enumerate(group):
             lines += _entry_lines(entry, after_letter=number == 0)
     return lines
+
+
+def _initial(entry: Entry) -> str:
+    """The letter under which an entry stands."""
+    initial = entry.key[0][0]
+    return "0–9" if initial.isdigit() else initial.upper()
 
 
 def _entry_lines(entry: Entry, *, after_letter: bool) -> list[_Line]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from tools.demo import figures
 from tools.demo.faces import ACCENT, INK, RISE, RULE, WHITE, faces, wrap
@@ -18,9 +18,9 @@ SIZE, LEAD = 8.2, 10.6
 #: A row with a symbol is at least this high; a column of symbols is this wide; half a symbol's height.
 SYMBOL_ROW, SYMBOL_COLUMN, SYMBOL = 23.0, 38.0, 9.0
 #: The white at the left and right of a cell's text, and above and below it.
-ASIDE, ABOVE = 5.0, 3.0
-#: A table with fewer rows than this is divided only if there is hardly another way.
-LONG = 14
+ASIDE, ABOVE = 5.0, 2.7
+#: A table with fewer rows than SHORT is never divided, one with fewer than LONG hardly ever.
+SHORT, LONG, TOGETHER = 8, 14, 3
 ZEBRA = (0.955, 0.962, 0.968)
 _CAPTION = re.compile(r"(Table [\w-]+\.) (.*)")
 _SYMBOL = re.compile(r"\*([a-z_]+)")
@@ -30,10 +30,11 @@ Row = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """A table's column edges, from 0 to its width, and its rows."""
+    """A table's column edges, from 0 to its width, and its rows; a roomy one has a page to itself."""
 
     block: Block
     edges: tuple[float, ...]
+    roomy: bool
 
     @property
     def width(self) -> float:
@@ -49,7 +50,8 @@ class Grid:
 
     def height(self, row: int) -> float:
         """How high the row is with its fullest cell."""
-        height = max(1, *(len(lines) for lines in self.lines(row))) * LEAD + 2 * ABOVE
+        above = ABOVE * (3 if self.roomy else 1)
+        height = max(1, *(len(lines) for lines in self.lines(row))) * LEAD + 2 * above
         return max(height, SYMBOL_ROW) if self.symbols(row) else height
 
     def symbols(self, row: int) -> list[tuple[str, float]]:
@@ -71,9 +73,9 @@ def symbol(cell: str) -> str:
     return match[1] if match else ""
 
 
-def table_items(block: Block, width: float) -> list[Item]:
+def table_items(block: Block, width: float, *, roomy: bool = False) -> list[Item]:
     """The caption with the header, then the rows: a page that goes on with the table repeats the former."""
-    grid = Grid(block, edges(block.cells, width))
+    grid = _grid(block, width, roomy=roomy)
     head, again = _head(grid, ""), _head(grid, " (continued)")
     last = len(block.cells) - 1
     rows = [_row(grid, row, opening=again, cost=_cost(row, last)) for row in range(1, last + 1)]
@@ -81,25 +83,39 @@ def table_items(block: Block, width: float) -> list[Item]:
     return [head, *rows]
 
 
-def edges(cells: Sequence[Row], width: float) -> tuple[float, ...]:
-    """Column edges from 0 to the width: at least the longest word, at most the longest text and a share.
-
-    What is left over when every column has its longest word goes to those that want more, by what they want.
-    """
-    columns = list(zip(*cells, strict=True))
+def _grid(block: Block, width: float, *, roomy: bool = False) -> Grid:
+    """The grid whose columns make the table lowest: none narrower than its longest word."""
+    columns = list(zip(*block.cells, strict=True))
     least = [_least(column) for column in columns]
     wanted = [max(_wanted(column), low) for column, low in zip(columns, least, strict=True)]
-    spare = width - sum(wanted)
-    if spare >= 0:
+    unbroken = [max(_wanted(column[1:], 1), low) for column, low in zip(columns, least, strict=True)]
+    if sum(wanted) <= width:
         free = [0.0 if symbol(column[-1]) else 1.0 for column in columns]
-        widths = [want + spare * part / sum(free) for want, part in zip(wanted, free, strict=True)]
+        spare = (width - sum(wanted)) / sum(free)
+        ways = [[want + spare * part for want, part in zip(wanted, free, strict=True)]]
+    elif sum(unbroken) <= width:
+        ways = [_shared(unbroken, wanted, width)]
     else:
-        room = max(width - sum(least), 0.0) / max(sum(wanted) - sum(least), 1.0)
-        widths = [low + (want - low) * room for want, low in zip(wanted, least, strict=True)]
-    found = [0.0]
-    for each in widths:
-        found.append(found[-1] + each)
-    return (*found[:-1], width)
+        ways = [_shared(least, unbroken, width), *_served_in_turn(least, unbroken, width)]
+    grids = [Grid(block, (0.0, *accumulate(way[:-1]), width), roomy) for way in ways]
+    return min(grids, key=lambda grid: sum(grid.height(row) for row in range(len(block.cells))))
+
+
+def _shared(least: Sequence[float], wanted: Sequence[float], width: float) -> list[float]:
+    """Every column gets its least, and the same part of what it wants beyond that."""
+    part = max(width - sum(least), 0.0) / max(sum(wanted) - sum(least), 1.0)
+    return [low + (want - low) * part for low, want in zip(least, wanted, strict=True)]
+
+
+def _served_in_turn(least: Sequence[float], wanted: Sequence[float], width: float) -> Iterator[list[float]]:
+    """Columns get all they want in turn, the narrow ones first; one column after the other has to wait."""
+    for last in range(len(least)):
+        widths = list(least)
+        order = sorted(range(len(least)), key=lambda column: (column == last, wanted[column]))
+        for column in order:
+            spare = max(width - sum(widths), 0.0)
+            widths[column] += min(wanted[column] - least[column], spare)
+        yield widths
 
 
 def _least(column: Sequence[str]) -> float:
@@ -110,15 +126,15 @@ def _least(column: Sequence[str]) -> float:
         (number, piece) for number, cell in enumerate(column)
         for word in cell.split() for piece in word.split(SOFT_HYPHEN)
     ]  # fmt: skip
-    return max(_length(piece, number) for number, piece in pieces) + 2 * ASIDE + 4
+    return max(_length(piece, number) for number, piece in pieces) + 2 * ASIDE + 1
 
 
-def _wanted(column: Sequence[str]) -> float:
-    """The width at which no cell needs a second line."""
+def _wanted(column: Sequence[str], first: int = 0) -> float:
+    """The width at which no cell needs a second line; `first` is the row of the first one."""
     if symbol(column[-1]):
         return _least(column)
     texts = [cell.replace(SOFT_HYPHEN, "") for cell in column]
-    return max(_length(text, number) for number, text in enumerate(texts)) + 2 * ASIDE + 2
+    return max(_length(text, number) for number, text in enumerate(texts, first)) + 2 * ASIDE + 1
 
 
 def _length(text: str, row: int) -> float:
@@ -126,8 +142,8 @@ def _length(text: str, row: int) -> float:
 
 
 def _cost(row: int, last: int) -> float:
-    """Two rows at least stay together at either end; a short table stays whole."""
-    if row <= 2 or row == last:
+    """A few rows stay together at either end; a short table stays whole, one in between if it can."""
+    if row <= TOGETHER or row > last + 1 - TOGETHER or last < SHORT:
         return NEVER
     return 10.0 if last >= LONG else 70.0
 
