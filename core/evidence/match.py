@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from core.contracts.records import Box
 from core.evidence.align import Alignment, Unit, align, occurrences, windows
@@ -39,6 +40,8 @@ MAX_BRIDGED = 8
 MAX_DIFFERENCES = 40
 MAX_SHOWN = 200
 WINDOWS = 3
+#: So many places of the same letters are judged, in the order of the page; no real page holds more.
+MAX_OCCURRENCES = 2_000
 WINDOW_SHARE = 0.3
 #: A run of this many words in unbroken order is proof of a place by itself.
 STRONG_RUN = 25
@@ -110,7 +113,8 @@ def find_on_page(quote: QuoteText, page: PageText) -> list[Match]:
 
 def find_letters(quote: QuoteText, page: PageText) -> list[Match]:
     """Places that hold the quote's letters in unbroken order."""
-    return _best_of(_judged(quote, page, occurrences(quote.tokens, page.tokens)))
+    places = islice(occurrences(quote.tokens, page.tokens), MAX_OCCURRENCES)
+    return _best_of(_judged(quote, page, dict.fromkeys(places)))
 
 
 def find_words(quote: QuoteText, page: PageText) -> list[Match]:
@@ -230,7 +234,7 @@ def _rects(page: PageText, alignment: Alignment) -> tuple[Box, ...]:
     """Boxes around the found words, bridging small gaps."""
     rects: list[Box] = []
     for start, end in _stretches(alignment.units):
-        rects.extend(page.lines(page.tokens.first[start], page.tokens.last[end - 1]))
+        rects.extend(page.boxes_of(start, end))
     return tuple(rects)
 
 

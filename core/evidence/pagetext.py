@@ -56,6 +56,14 @@ class PageText:
         """Tight boxes around the words `first` to `last` (inclusive)."""
         return line_boxes(self.boxes[first : last + 1])
 
+    def boxes_of(self, start: int, end: int) -> tuple[Box, ...]:
+        """Boxes around the tokens `start` to `end` (half open)."""
+        return self.lines(self.tokens.first[start], self.tokens.last[end - 1])
+
+    def character(self, token: int) -> int:
+        """Where a token begins in the page's text, in characters, one for the space between two words."""
+        return sum(len(word) + 1 for word in self.words[: self.tokens.first[token]])
+
 
 def _touching(boxes: Sequence[Box], line_ids: Sequence[tuple[int, int]] | None) -> list[bool]:
     """For each word whether it touches the one before it, in the same line."""

@@ -88,15 +88,11 @@ def _by_offsets(query: SpanQuery, matches: Sequence[Match], page: PageText) -> M
     if query.offsets is None or query.offsets.unit != "char":
         return None
     distances = sorted(
-        (abs(_character(page, match) - query.offsets.start), number) for number, match in enumerate(matches)
+        (abs(page.character(match.page[0]) - query.offsets.start), number)
+        for number, match in enumerate(matches)
     )
     (nearest, number), (second, _) = distances[:2]
     return matches[number] if nearest <= OFFSET_REACH and nearest * 2 < second else None
-
-
-def _character(page: PageText, match: Match) -> int:
-    """Where a match begins in the page's text, in characters, one for the space between two words."""
-    return sum(len(word) + 1 for word in page.words[: page.tokens.first[match.page[0]]])
 
 
 def with_continuation(

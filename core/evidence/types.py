@@ -33,11 +33,25 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
+class TextRange:
+    """Characters of a document without pages, `start < end` half open, and the lines they lie on.
+
+    Lines count from 1; `last_line` holds the last of the characters.
+    """
+
+    start: int
+    end: int
+    first_line: int
+    last_line: int
+
+
+@dataclass(frozen=True, slots=True)
 class Place:
-    """Another place where the same quote stands."""
+    """Another place where the same quote stands: boxes on a page, or `ranges` of a text (`page_idx` is 0)."""
 
     page_idx: int
     rects: tuple[Box, ...]
+    ranges: tuple[TextRange, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +59,8 @@ class FoundSpan:
     """Where a quote stands. `agreement` in 0–1; `rects` one box a line of text, empty when not found.
 
     `alternatives` are other places that agree as well; `continues` where the rest of the quote stands when it
-    runs over the edge of the page.
+    runs over the edge of the page. In a document without pages `page_idx` is None, `rects` is empty, and
+    `ranges` say where the quote stands, in order and without overlap.
     """
 
     status: Status
@@ -57,6 +72,7 @@ class FoundSpan:
     alternatives: tuple[Place, ...] = ()
     continues: tuple[Place, ...] = ()
     note: str = ""
+    ranges: tuple[TextRange, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,79 @@
+"""A document without pages as it lies on disk: read whole, bounded, and only where it is text."""
+
+from __future__ import annotations
+
+import shlex
+import stat
+from pathlib import Path
+
+from core.errors import EvidenceFault
+from core.evidence.texts import TextDocument
+
+#: The largest text that is placed in, in bytes: about 700 printed pages, and 150 MB of words in memory.
+MAX_BYTES = 2 * 1024 * 1024
+#: Endings that name a text where nothing else says what a file is.
+TEXT_SUFFIXES = (".md", ".markdown", ".txt")
+
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+_PDF_HEADER_WITHIN = 1024
+
+
+def read_text(path: Path) -> TextDocument:
+    """The canonical text of a file: UTF-8 without its byte order mark, every line end a line feed.
+
+    That is what Python's text mode reads, and so what most producers count offsets in. Raises `EvidenceFault`
+    with one of the codes `missing`, `not_a_file`, `unreadable`, `too_large`, `text_is_pdf`, `not_text`,
+    `not_utf8`, `no_text`.
+    """
+    data = _read(path)
+    text = _decoded(data, path).removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    if not text.strip("\ufeff \t\n"):
+        raise _fault(path, "no_text", "the document holds no text", "write the file again")
+    return TextDocument.of(text)
+
+
+def _read(path: Path) -> bytes:
+    try:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            raise _fault(path, "not_a_file", "the document is no regular file", "name a text file")
+        if status.st_size > MAX_BYTES:
+            raise _too_large(path, status.st_size)
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except FileNotFoundError as error:
+        remedy = f"correct its path, or put it there: cp FILE {shlex.quote(str(path))}"
+        raise _fault(path, "missing", "the document does not exist", remedy) from error
+    except OSError as error:
+        said = f"the document cannot be read: {error.strerror or error}"
+        raise _fault(path, "unreadable", said, f"chmod u+r {shlex.quote(str(path))}") from error
+    if len(data) > MAX_BYTES:
+        raise _too_large(path, len(data))
+    return data
+
+
+def _decoded(data: bytes, path: Path) -> str:
+    """The text of the bytes; what is surely no text is told from text in another encoding."""
+    if b"%PDF-" in data[:_PDF_HEADER_WITHIN]:
+        remedy = "delete `paged: false`, or name the file by a PDF's name"
+        raise _fault(path, "text_is_pdf", "the document is a PDF, and it is declared as text", remedy)
+    if data.startswith(_UTF16):
+        raise _fault(path, "not_utf8", "the document is UTF-16 text", "save the file as UTF-8")
+    if b"\0" in data:
+        said = "the document is not text: it holds zero bytes"
+        raise _fault(path, "not_text", said, "put a UTF-8 text or Markdown file there")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        said = f"the document is not text in UTF-8: byte {error.start + 1:,} (line {line:,}) is not valid"
+        raise _fault(path, "not_utf8", said, "save the file as UTF-8") from error
+
+
+def _too_large(path: Path, size: int) -> EvidenceFault:
+    said = f"the document has {size >> 20:,} MiB; texts of up to {MAX_BYTES >> 20} MiB are placed in"
+    return _fault(path, "too_large", said, "split it into several documents, each with its own doc_id")
+
+
+def _fault(path: Path, code: str, message: str, remedy: str) -> EvidenceFault:
+    return EvidenceFault.of(code, message, where=str(path), remedy=remedy)
