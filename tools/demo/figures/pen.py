@@ -6,6 +6,7 @@ A path is a row of commands and numbers, in the units of its drawing, y downward
     C six numbers …  Bézier curves               Z                  back to where the subpath began
     O cx cy r …      circles                     E cx cy rx ry …    ellipses
     R x0 y0 x1 y1 r  a box with round corners    A cx cy r from to  an arc, degrees, clockwise from the right
+    J cx cy r from to  such an arc, joined to the line before it
 
 Where subpaths of one filled path lie inside each other, the inner one is a hole.
 """
@@ -114,9 +115,13 @@ def _curves(path: str) -> Iterator[Curve]:
                 yield Curve((here, a, b, c))
                 here = c
         else:
-            for curve in _SHAPES[command](numbers):
-                yield curve
-                here = curve.points[3]
+            pieces = list(_SHAPES[command](numbers))
+            if command == "J":
+                yield _line(here, pieces[0].points[0])
+            else:
+                start = pieces[0].points[0]
+            yield from pieces
+            here = pieces[-1].points[3]
 
 
 def _commands(path: str) -> Iterator[tuple[str, list[float]]]:
@@ -192,4 +197,4 @@ def _box(numbers: list[float]) -> Iterator[Curve]:
     yield _line(here, (x0 + r, y0))
 
 
-_SHAPES = {"O": _circles, "E": _ellipses, "A": _arcs, "R": _box}
+_SHAPES = {"O": _circles, "E": _ellipses, "A": _arcs, "J": _arcs, "R": _box}
