@@ -30,7 +30,7 @@ _NOT_LAST = frozenset("「『（【〔")
 
 
 class Face:
-    """A font of the Helvetica family that borrows what it lacks from Droid Sans Fallback.
+    """A font of the Helvetica family that borrows what it lacks from Droid Sans Fallback (Apache-2.0).
 
     Both come with MuPDF, so that nothing depends on the machine's fonts.
     """

@@ -19,7 +19,7 @@ STRETCH = 0.7
 #: What every page costs: rather one page less than a little more white.
 FRAME = 25.0
 #: How much an empty foot of the last page weighs, against one of a page within the chapter.
-SHORT = 0.5
+SHORT = 0.35
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ def fill(
             white = short * max(0.75 * room - filled, 0.0) if last else room - filled - STRETCH * gaps
             parted = _parts_at_insert(items, start, end)
             found.append(
-                (cost + FRAME + ending + 1.5 * (max(white, 0.0) / 10) ** 2 + parted, frames + 1, start)
+                (cost + FRAME + ending + 3 * (max(white, 0.0) / 10) ** 2 + parted, frames + 1, start)
             )
         best.append(min(found))
     return Breaks(_starts(best, len(items)), best[-1][0])

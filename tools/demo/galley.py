@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 from tools.demo import figures
 from tools.demo.faces import ACCENT, BODY, INK, LEAD, RISE, RULE, WHITE, Face, Rgb, faces, wrap
@@ -19,17 +20,19 @@ SIGNAL = {
 }
 #: size, lead, white before and after of a section's and of a subsection's heading
 HEADINGS = {1: (12.5, 15.5, 15.0, 4.5), 2: (10.2, 13.0, 10.0, 3.0)}
-#: Wider than any line of an upright page: the table has a turned page to itself.
-ROOMY = 400.0
 #: Two lines at least stay together at the foot and at the head of a page.
 TOGETHER = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Galley:
-    """Sets blocks to a width in points; narrow ones are ragged, as there is no room to justify."""
+    """Sets blocks to a width in points; narrow ones are ragged, as there is no room to justify.
+
+    `fill` is the height that a table has to itself, on a page of its own.
+    """
 
     width: float
+    fill: float = 0.0
 
     @property
     def _ragged(self) -> bool:
@@ -43,7 +46,7 @@ class Galley:
             "paragraph": self._paragraph,
             "steps": self._steps,
             "list": self._steps,
-            "table": lambda table: table_items(table, self.width, roomy=self.width > ROOMY),
+            "table": lambda table: table_items(table, self.width, fill=self.fill),
             "figure": self._figure,
         }
         return setters.get(block.kind, self._signal)(block)
@@ -75,20 +78,25 @@ class Galley:
     def _paragraph(self, block: Block) -> list[Item]:
         face = faces()["regular"]
         lines = wrap(block.lines[0], self.width, face)
+        bold = self._term(block)
         items = []
         for number, words in enumerate(lines):
             spread = number < len(lines) - 1 and not self._ragged
             gap = _gap(words, self.width, face) if spread else face.length(" ")
 
-            def draw(sheet: Sheet, x: float, y: float, words: list[str] = words, gap: float = gap) -> None:
-                _spread(sheet, words, x, y + BODY * RISE, gap, face)
-
+            draw = partial(_spread, words=words, gap=gap, bold=bold)
+            bold = max(bold - len(words), 0)
             kept = number < TOGETHER or number > len(lines) - TOGETHER
             cost = (0.0 if number == 0 else NEVER) if kept else 4.0
             items.append(Item(block, LEAD, draw, (0, 0, self.width, LEAD), cost=cost))
         items[0] = replace(items[0], before=5.0)
         items[-1] = replace(items[-1], after=5.0, sticky=block.lines[0].endswith(":"))
         return items
+
+    def _term(self, block: Block) -> int:
+        """How many words of the paragraph are bold: in a glossary's columns, what it explains."""
+        glossary = self._ragged and not block.section
+        return len(block.lines[0].partition(". ")[0].split()) if glossary else 0
 
     def _steps(self, block: Block) -> list[Item]:
         """Steps with their number, a list's items with a dot: which is drawn, and no part of the text."""
@@ -167,9 +175,11 @@ def _gap(words: list[str], width: float, face: Face) -> float:
     return face.length(" ") + min(slack / max(len(words) - 1, 1), 4.2)
 
 
-def _spread(sheet: Sheet, words: list[str], x: float, y: float, gap: float, face: Face) -> None:
+def _spread(sheet: Sheet, x: float, y: float, *, words: list[str], gap: float, bold: int) -> None:
+    """A line of body text below y with this space between its words, the first few of them bold."""
     for place, word in enumerate(words):
-        sheet.write(x, y, word if place == len(words) - 1 else word + " ", face, BODY)
+        face = faces()["bold" if place < bold else "regular"]
+        sheet.write(x, y + BODY * RISE, word if place == len(words) - 1 else word + " ", face, BODY)
         x += face.length(word) + gap
 
 

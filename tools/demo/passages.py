@@ -8,10 +8,12 @@ from dataclasses import dataclass, field, replace
 from tools.demo.flow import Insert, Item
 from tools.demo.galley import Galley
 from tools.demo.markup import Block
-from tools.demo.pages import BOTTOM, LEFT, RIGHT, TOP
+from tools.demo.pages import BOTTOM, LEFT, RIGHT, TOP, WIDTH
 
 #: The width of a line in points: over the page, in one of two columns, on a turned page.
 FULL, COLUMN, LANDSCAPE = RIGHT - LEFT, (RIGHT - LEFT - 20) / 2, BOTTOM - TOP + 20
+#: The height of a table with a turned page to itself, without caption and headings.
+ALONE = WIDTH - 2 * TOP - 50
 _HEADINGS = ("chapter", "heading")
 #: Blocks that are a passage by themselves and set in a way of their own.
 SPECIAL = ("title", "contents", "index")
@@ -62,7 +64,7 @@ class _Reader:
 
     def _columns(self, count: int) -> None:
         """Begins a passage; headings that stand last move into it, so that none is left behind."""
-        headings = []
+        headings: list[Item] = []
         while self._open.items and self._open.items[-1].block.kind in _HEADINGS:
             headings.insert(0, self._open.items.pop())
         spanning, items = (headings, []) if count == 2 else ([], headings)
@@ -96,7 +98,8 @@ class _Reader:
 
     def _turn(self, block: Block) -> None:
         """The block, with the headings right above it, goes on a turned page of its own."""
-        galley, items = Galley(LANDSCAPE), []
+        galley = Galley(LANDSCAPE, fill=ALONE)
+        items: list[Item] = []
         while self._open.items and self._open.items[-1].block.kind == "heading":
             items[:0] = galley.items(self._open.items.pop().block)
         items += galley.items(block)

@@ -19,6 +19,10 @@ SIZE, LEAD = 8.2, 10.6
 SYMBOL_ROW, SYMBOL_COLUMN, SYMBOL = 23.0, 38.0, 9.0
 #: The white at the left and right of a cell's text, and above and below it.
 ASIDE, ABOVE = 5.0, 2.7
+#: How far column edges are moved, to find where the table is lowest.
+STEP = 8.0
+#: The most white above a cell's text.
+AIRY = 12.0
 #: A table with fewer rows than SHORT is never divided, one with fewer than LONG hardly ever.
 SHORT, LONG, TOGETHER = 8, 14, 3
 ZEBRA = (0.955, 0.962, 0.968)
@@ -30,15 +34,20 @@ Row = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """A table's column edges, from 0 to its width, and its rows; a roomy one has a page to itself."""
+    """A table's column edges, from 0 to its width, and its rows, with so much white above a cell's text."""
 
     block: Block
     edges: tuple[float, ...]
-    roomy: bool
+    above: float = ABOVE
 
     @property
     def width(self) -> float:
         return self.edges[-1]
+
+    @property
+    def total(self) -> float:
+        """How high all rows are together."""
+        return sum(self.height(row) for row in range(len(self.block.cells)))
 
     def lines(self, row: int) -> list[list[list[str]]]:
         """The wrapped words of each cell; a symbol has none."""
@@ -50,8 +59,7 @@ class Grid:
 
     def height(self, row: int) -> float:
         """How high the row is with its fullest cell."""
-        above = ABOVE * (3 if self.roomy else 1)
-        height = max(1, *(len(lines) for lines in self.lines(row))) * LEAD + 2 * above
+        height = max(1, *(len(lines) for lines in self.lines(row))) * LEAD + 2 * self.above
         return max(height, SYMBOL_ROW) if self.symbols(row) else height
 
     def symbols(self, row: int) -> list[tuple[str, float]]:
@@ -73,9 +81,14 @@ def symbol(cell: str) -> str:
     return match[1] if match else ""
 
 
-def table_items(block: Block, width: float, *, roomy: bool = False) -> list[Item]:
-    """The caption with the header, then the rows: a page that goes on with the table repeats the former."""
-    grid = _grid(block, width, roomy=roomy)
+def table_items(block: Block, width: float, *, fill: float = 0.0) -> list[Item]:
+    """The caption with the header, then the rows: a page that goes on with the table repeats the former.
+
+    `fill` is the height over which the rows are spread, as far as that looks well.
+    """
+    grid = _grid(block, width)
+    if fill:
+        grid = replace(grid, above=min(ABOVE + (fill - grid.total) / (2 * len(block.cells)), AIRY))
     head, again = _head(grid, ""), _head(grid, " (continued)")
     last = len(block.cells) - 1
     rows = [_row(grid, row, opening=again, cost=_cost(row, last)) for row in range(1, last + 1)]
@@ -83,7 +96,7 @@ def table_items(block: Block, width: float, *, roomy: bool = False) -> list[Item
     return [head, *rows]
 
 
-def _grid(block: Block, width: float, *, roomy: bool = False) -> Grid:
+def _grid(block: Block, width: float) -> Grid:
     """The grid whose columns make the table lowest: none narrower than its longest word."""
     columns = list(zip(*block.cells, strict=True))
     least = [_least(column) for column in columns]
@@ -97,8 +110,25 @@ def _grid(block: Block, width: float, *, roomy: bool = False) -> Grid:
         ways = [_shared(unbroken, wanted, width)]
     else:
         ways = [_shared(least, unbroken, width), *_served_in_turn(least, unbroken, width)]
-    grids = [Grid(block, (0.0, *accumulate(way[:-1]), width), roomy) for way in ways]
-    return min(grids, key=lambda grid: sum(grid.height(row) for row in range(len(block.cells))))
+    grids = [Grid(block, (0.0, *accumulate(way[:-1]), width)) for way in ways]
+    return _lowered(min(grids, key=lambda grid: grid.total), least)
+
+
+def _lowered(grid: Grid, least: Sequence[float]) -> Grid:
+    """The grid with room moved from one column to another as long as that makes the table lower."""
+    places = range(1, len(grid.edges) - 1)
+    trials = [
+        trial for place in places for step in (-STEP, STEP) for trial in [_shifted(grid, place, step)]
+        if all(x1 - x0 >= low for (x0, x1), low in zip(pairwise(trial.edges), least, strict=True))
+    ]  # fmt: skip
+    best = min(trials, key=lambda trial: trial.total, default=grid)
+    return _lowered(best, least) if best.total < grid.total else grid
+
+
+def _shifted(grid: Grid, place: int, step: float) -> Grid:
+    """The grid with one inner edge moved."""
+    moved = grid.edges[place] + step
+    return replace(grid, edges=(*grid.edges[:place], moved, *grid.edges[place + 1 :]))
 
 
 def _shared(least: Sequence[float], wanted: Sequence[float], width: float) -> list[float]:
