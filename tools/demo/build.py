@@ -1,146 +1,191 @@
-"""Makes the demo workspace, byte for byte the same each time: `python -m tools.demo.build [--to FOLDER]`."""
+"""Makes the demo workspace, byte for byte the same each time: `python -m tools.demo.build [--to FOLDER]`.
+
+Needs the development dependencies. `--summary` prints how the runs came out.
+"""
 
 from __future__ import annotations
 
 import argparse
-import hashlib
 import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import orjson
+import pyarrow
 import yaml
+from threadpoolctl import threadpool_limits
 
-from tools.demo.book import make_book
-from tools.demo.corpus import Piece, pieces, record
-from tools.demo.markup import parse
-from tools.demo.runs import Corpus, Setting, lines, plant, run
-from tools.demo.search import ANALYZER
+from tools.demo import pinning, timings
+from tools.demo.catalogue import catalogue
+from tools.demo.faults import Planter, lines, read_faults, table, unreadable_lines
+from tools.demo.gold import gold_record, wordings
+from tools.demo.pinning import sha256
+from tools.demo.places import Places
+from tools.demo.records import Facts, chunk_records, lambda_states, timed, trace_record
+from tools.demo.reports import report
+from tools.demo.runs import SETTINGS, Outcome, Pipeline, Setting
+from tools.demo.sources import BULLETIN, MANUAL, PATHS, TITLES, Indexes, Sources, load
+from tools.demo.summary import summary
+
+Json = Any
+Variant = tuple[int, int]
 
 HERE = Path(__file__).parent
 DEFAULT = HERE.parents[1] / "data" / "demo"
-DOC_ID = "meridian-2026"
-TITLE = "Meridian owner's manual"
-PDF = f"corpus/{DOC_ID}.pdf"
-
-#: manifest facts of each run, beside the setting that makes it
-RUNS = (
-    (
-        Setting("R001", "2026-02-24T09:00:00Z", titles=False, reranked=False, needed=0.55),
-        {"title": "BM25 over chunk texts", "class": "baseline"},
-    ),
-    (
-        Setting("R002", "2026-02-25T09:00:00Z", titles=True, reranked=True, needed=0.45),
-        {"title": "BM25 with section titles, reranked by word pairs", "class": "rerank", "baseline": "R001"},
-    ),
-)
+CHUNKS, GOLD, CATALOGUE = "corpus/chunks.jsonl", "gold/goldset.jsonl", "corpus/catalogue.jsonl"
+ZSTD_LEVEL = 19
+GOALS = {
+    "section_match_at_1": ">= 0.70",
+    "gt_in_top_20": ">= 0.90",
+    "delta_s_mean": "<= 0.45",
+    "anchor_coverage": ">= 0.70",
+    "citation_match": ">= 0.95",
+    "lambda_convergent": ">= 0.80",
+}
 
 
 def build() -> dict[str, bytes]:
     """Every file of the workspace by its path."""
-    source = yaml.safe_load((HERE / "questions.yaml").read_text(encoding="utf-8"))
-    book = make_book(parse((HERE / "manual.txt").read_text(encoding="utf-8")), title=TITLE)
-    chunks = pieces(book.placed, doc_id=DOC_ID)
-    files = {
-        PDF: book.pdf,
-        "corpus/chunks.jsonl": _jsonl(record(piece, doc_id=DOC_ID) for piece in chunks),
-        "gold/goldset.jsonl": _jsonl(_gold(question, chunks) for question in source["questions"]),
-    }
-    rev = chunks[0].chunk_id.split("|r=")[1][:8]
-    corpus = Corpus(DOC_ID, PDF, rev, "bm25:" + _sha256(files["corpus/chunks.jsonl"])[:16], chunks)
-    for setting, _ in RUNS:
-        faults = [fault for fault in source["faults"] if fault["run"] == setting.run_id]
-        traces = run(setting, corpus, source["questions"])
-        plant(traces, faults, corpus)
-        files[f"runs/{setting.run_id}/trace.jsonl"] = lines(traces, faults)
-    files["FAULTS.md"] = _faults(source["faults"]).encode()
-    files["pipeline_manifest.yaml"] = _manifest(files, corpus).encode()
-    return files
+    with threadpool_limits(1):
+        return _Build(load()).files()
 
 
-def _gold(question: Mapping[str, Any], chunks: Iterable[Piece]) -> dict[str, Any]:
-    """The gold record; the quote's place is looked up, so that it cannot be wrong."""
-    gold = question.get("gold")
-    kept = {
-        key: question[key]
-        for key in ("q_id", "q", "type", "answer", "decoy_sections", "paraphrases")
-        if key in question
-    }
-    if gold is None:
-        return kept | {"answerable": False}
-    for piece in chunks:
-        start = piece.text.find(gold["quote"]) if piece.section == gold["section"] else -1
-        if start >= 0:
-            begin = piece.start + start
-            span = {"doc_id": DOC_ID, "page_idx": piece.page_idx, "quote": gold["quote"]}
-            return kept | {
-                "answerable": True,
-                "sections": [gold["section"]],
-                "chunks": [piece.chunk_id],
-                "spans": [span | {"offsets": [begin, begin + len(gold["quote"])]}],
-                "anchor": gold["quote"],
-            }
-    raise ValueError(f"{question['q_id']}: section {gold['section']} does not say {gold['quote']!r}")
+class _Build:
+    """The steps of a build, which share the sources, the indexes and the files made so far."""
+
+    def __init__(self, sources: Sources) -> None:
+        self.sources = sources
+        self.faults = read_faults()
+        self.timings = timings.read()
+        self.places = Places(sources.documents[MANUAL])
+        self.indexes = Indexes(sources.pieces)
+        self.made: dict[str, bytes] = {}
+
+    def files(self) -> dict[str, bytes]:
+        """Corpus, gold set and runs, and the manifest that names them."""
+        sources, made = self.sources, self.made
+        made.update({PATHS[doc_id]: data for doc_id, data in sources.documents.items()})
+        made[CHUNKS] = jsonl(chunk_records(sources.pieces, PATHS, sources.hashes))
+        made[CATALOGUE] = jsonl(catalogue(sources.placed))
+        made[GOLD] = jsonl(
+            gold_record(question, sources.pieces, self.places, doc_id=MANUAL)
+            for question in sources.questions
+        )
+        runs = [self._run(setting) for setting in SETTINGS]
+        made["FAULTS.md"] = table(self.faults).encode()
+        made["pipeline_manifest.yaml"] = self._manifest(runs).encode()
+        return made
+
+    def _run(self, setting: Setting) -> dict[str, Json]:
+        """Makes a run's files; gives its entry of the manifest."""
+        index, chunks = self.indexes.of(setting), self.made[CHUNKS]
+        read = {path: sha256(self.made[path]) for path in (*PATHS.values(), CHUNKS, GOLD)}
+        faults = [fault for fault in self.faults if fault["run"] == setting.run_id]
+        clean = self._traces(setting)
+        reported = clean
+        if any(fault["kind"] == "stale_report" for fault in faults):
+            reported = self._traces(setting.before_faults())
+        records = [orjson.loads(orjson.dumps(record)) for record in clean]
+        Planter(self.sources.pieces, PATHS).plant(records, faults)
+        packed = setting.is_stability
+        traces = f"runs/{setting.run_id}/trace.jsonl" + (".zst" if packed else "")
+        data = lines(records, faults)
+        self.made[traces] = pack(data) if packed else data
+        reports, pins = f"runs/{setting.run_id}/report.jsonl", pinning.pinned(setting, chunks)
+        self.made[reports] = report(reported, self.sources.pieces)
+        self.made[pins["record"]] = pinning.record(setting, index, read, chunks)
+        bad = unreadable_lines(faults)
+        return {
+            "run_id": setting.run_id,
+            "ts": setting.ts,
+            "title": setting.title,
+            "class": setting.kind,
+            **({"baseline": setting.baseline} if setting.baseline else {}),
+            "traces": self._artifact(traces) | ({"unreadable_lines": bad} if bad else {}),
+            "report": self._artifact(reports),
+            "pinned": pins,
+        }
+
+    def _traces(self, setting: Setting) -> list[dict[str, Json]]:
+        """One trace record a question, paraphrase and seed, in this order."""
+        pipeline = Pipeline(setting, self.indexes.of(setting))
+        index_hash = pinning.index_hash(setting, self.made[CHUNKS])
+        facts = Facts(PATHS, sha256(self.made[CHUNKS]), index_hash, self.places)
+        recorded = self.timings[setting.run_id]
+        found: list[dict[str, Json]] = []
+        elapsed = 0.0
+        for question in self.sources.questions:
+            asked = wordings(question)
+            outcomes = {(p, s): pipeline.answer(asked[p], s) for p, s in setting.variants}
+            for variant, record in _siblings(setting, facts, question, outcomes):
+                latency = recorded[timings.variant_key(question["q_id"], *variant)]
+                elapsed += sum(latency.values())
+                found.append(timed(record, latency, elapsed))
+        return found
+
+    def _manifest(self, runs: list[dict[str, Json]]) -> str:
+        documents = [
+            {"doc_id": doc_id, "title": TITLES[doc_id], "rev": self.sources.rev(doc_id)}
+            | ({"paged": False} if doc_id == BULLETIN else {})
+            | self._artifact(PATHS[doc_id])
+            for doc_id in (MANUAL, BULLETIN)
+        ]
+        manifest = {
+            "manifest_version": "1.0",
+            "name": TITLES[MANUAL],
+            "documents": documents,
+            "chunks": self._artifact(CHUNKS),
+            "gold": self._artifact(GOLD),
+            "catalogue": self._artifact(CATALOGUE),
+            "triage": {"template": "seed", "refusal": ["not in context"]},
+            "goals": GOALS,
+            "runs": runs,
+        }
+        return yaml.safe_dump(manifest, sort_keys=False, allow_unicode=True, width=110)
+
+    def _artifact(self, path: str) -> dict[str, Json]:
+        return {"path": path, "sha256": sha256(self.made[path])}
 
 
-def _manifest(files: Mapping[str, bytes], corpus: Corpus) -> str:
-    def artifact(path: str) -> dict[str, str]:
-        return {"path": path, "sha256": _sha256(files[path])}
-
-    runs = [
-        {"run_id": setting.run_id, "ts": setting.ts}
-        | facts
-        | {"traces": artifact(f"runs/{setting.run_id}/trace.jsonl")}
-        | {"pinned": {"index_hash": corpus.index_hash, "analyzer": ANALYZER}}
-        for setting, facts in RUNS
-    ]
-    manifest = {
-        "manifest_version": "1.0",
-        "name": TITLE,
-        "documents": [{"doc_id": DOC_ID, "title": TITLE, "rev": corpus.rev} | artifact(PDF)],
-        "chunks": artifact("corpus/chunks.jsonl"),
-        "gold": artifact("gold/goldset.jsonl"),
-        "triage": {"template": "seed", "refusal": ["not in context"]},
-        "goals": {"section_match_at_1": ">= 0.70", "gt_in_top_20": ">= 0.90"},
-        "runs": runs,
-    }
-    return yaml.safe_dump(manifest, sort_keys=False, allow_unicode=True, width=110)
+def _siblings(
+    setting: Setting, facts: Facts, question: Mapping[str, Json], outcomes: Mapping[Variant, Outcome]
+) -> Iterable[tuple[Variant, dict[str, Json]]]:
+    """The traces of one question; only where it ran in several wordings and seeds can λ be told."""
+    states = lambda_states(outcomes) if setting.is_stability else {}
+    for variant, outcome in outcomes.items():
+        record = trace_record(setting, facts, question, variant, outcome)
+        yield variant, record | ({"λ": states[variant]} if states else {})
 
 
-def _faults(faults: Iterable[Mapping[str, Any]]) -> str:
-    rows = [f"| {fault['run']} | {fault['q_id']} | {fault['kind']} | {fault['sign']} |" for fault in faults]
-    head = [
-        "# Planted faults",
-        "",
-        "The runs come from a small, honest pipeline (`tools/demo`). These faults were put in afterwards, so",
-        "that every kind of trouble can be seen. Everything else is what the pipeline really did.",
-        "",
-        "| run | question | fault | how it shows |",
-        "|---|---|---|---|",
-    ]
-    return "\n".join([*head, *rows]) + "\n"
+def jsonl(records: Iterable[Mapping[str, Json]]) -> bytes:
+    """One record a line."""
+    return b"".join(orjson.dumps(record) + b"\n" for record in records)
 
 
-def _jsonl(records: Iterable[Mapping[str, Any]]) -> bytes:
-    return b"".join(orjson.dumps(item) + b"\n" for item in records)
+def pack(data: bytes) -> bytes:
+    """Compressed as `.zst`; the same bytes give the same bytes."""
+    packed: bytes = pyarrow.Codec("zstd", compression_level=ZSTD_LEVEL).compress(data, asbytes=True)
+    return packed
 
 
-def _sha256(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
-
-
-def write(folder: Path) -> None:
-    """Replaces the workspace in the folder: what an older build left there goes."""
+def write(folder: Path) -> dict[str, bytes]:
+    """Replaces the workspace in the folder: what an older build left there goes. Gives what it wrote."""
+    files = build()
     if folder.exists():
         shutil.rmtree(folder)
-    for path, data in build().items():
+    for path, data in files.items():
         target = folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(data)
+    return files
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--to", type=Path, default=DEFAULT, help="folder to write the workspace to")
-    write(parser.parse_args().to)
+    parser.add_argument("--summary", action="store_true", help="print how each run came out")
+    options = parser.parse_args()
+    files = write(options.to)
+    if options.summary:
+        print(summary(files))

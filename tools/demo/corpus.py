@@ -1,96 +1,167 @@
-"""Cuts the set manual into chunks: one block, one chunk, with its page, its box and its offsets."""
+"""Cuts the two documents into chunks: one block, one chunk, with its place, its lines and its offsets.
+
+The manual's canonical text is its chunks' texts joined by an empty line; the bulletin's is its file as it
+stands. Offsets count characters of these.
+"""
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from core.contracts.chunk_ids import ChunkId, mint
-from core.contracts.normalize import normalize_text, revision
-from tools.demo.markup import plain
-from tools.demo.typeset import SIGNAL, Placed
+from core.contracts.chunk_ids import ChunkId, mint, section_path
+from core.contracts.normalize import revision
+from tools.demo.galley import SIGNAL
+from tools.demo.markup import Block, plain
+from tools.demo.pages import Part, Placed
+from tools.demo.tables import symbol
+
+#: Blocks that head the text or list it; what they say is in the chunks' titles.
+_HEADS = frozenset({"title", "contents", "index", "chapter", "heading", "page", "columns"})
+#: What stands before a step, an item or a caption and is not part of its sentence.
+_LABEL = re.compile(r"(?:\d+\.|-|(?:Table|Figure) \d+-\d+\.)\s+")
+_BREAK = re.compile(r"(?<=[.!?;:])\s+(?=[A-Z0-9“\"])")
+_SIGNAL_WORDS = frozenset(word for word, *_ in SIGNAL.values())
+_RULE_ROW = re.compile(r"[|\s:-]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A chunk before it becomes a record. `start` is its offset in the document's canonical text."""
+    """A chunk before it becomes a record.
+
+    `start` is its offset in the canonical text, `titles` the headings above it from the chapter down, `parts`
+    where it is set (two where it runs over a page break, none in a document without pages), `lines` the
+    1-based first and last line of its file where the document is one of lines.
+    """
 
     chunk_id: str
+    doc_id: str
+    rev: str
     text: str
     start: int
     section: str
-    title: str
+    is_numbered: bool
+    titles: tuple[str, ...]
     page_idx: int
     order: int
-    bbox: tuple[float, float, float, float]
-    block_type: str
+    kind: str
+    parts: tuple[Part, ...] = ()
+    lines: tuple[int, int] | None = None
+
+    @property
+    def end(self) -> int:
+        """Where it ends in the canonical text."""
+        return self.start + len(self.text)
 
 
-def text_of(placed: Placed) -> str:
-    """What stands on the page for this block, one line a row or step."""
-    block = placed.block
-    if block.kind in SIGNAL:
-        return f"{SIGNAL[block.kind][0]}\n{plain(block.lines[0])}"
-    if block.kind == "table":
-        rows = (" ".join(cell for cell in row if not cell.startswith("*")) for row in block.cells)
-        return plain("\n".join(rows))
-    return plain("\n".join(block.lines))
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence, step or row. `start` counts in the chunk's text."""
+
+    start: int
+    text: str
 
 
-def pieces(placed: tuple[Placed, ...], *, doc_id: str) -> list[Piece]:
-    """The chunks in reading order. Canonical text: the chunks' texts joined by an empty line."""
-    texts = [text_of(item) for item in placed]
+def manual_pieces(placed: Iterable[Placed], *, doc_id: str) -> list[tuple[Placed, Piece]]:
+    """Every block of the manual that holds text of its own, in reading order, and the chunk it makes."""
+    bodies = [item for item in placed if item.block.kind not in _HEADS]
+    texts = [block_text(item.block) for item in bodies]
     rev = revision("\n\n".join(texts))
-    counts: Counter[str] = Counter()
-    found: list[Piece] = []
+    blocks: Counter[str] = Counter()
+    found: list[tuple[Placed, Piece]] = []
     start = 0
-    for item, text in zip(placed, texts, strict=True):
-        section = item.block.section
-        counts[section] += 1
-        chunk_id = mint(ChunkId(doc_id, rev, section, item.page_idx + 1, counts[section]))
-        kind = item.block.kind
-        found.append(
-            Piece(
-                chunk_id,
-                text,
-                start,
-                section,
-                item.block.title,
-                item.page_idx,
-                counts[section],
-                item.bbox,
-                kind,
-            )
+    for item, text in zip(bodies, texts, strict=True):
+        page = item.page_idx + 1
+        section = section_path(item.block.section, page)
+        blocks[section] += 1
+        piece = Piece(
+            chunk_id=mint(ChunkId(doc_id, rev, section, page, blocks[section])),
+            doc_id=doc_id,
+            rev=rev,
+            text=text,
+            start=start,
+            section=section,
+            is_numbered=bool(item.block.section),
+            titles=item.block.path,
+            page_idx=item.page_idx,
+            order=blocks[section],
+            kind=item.block.kind,
+            parts=item.parts,
         )
-        start += len(text) + 2
+        found.append((item, piece))
+        start = piece.end + 2
     return found
 
 
-def record(piece: Piece, *, doc_id: str) -> dict[str, object]:
-    """The chunk as the corpus file holds it."""
-    return {
-        "chunk_id": piece.chunk_id,
-        "doc_id": doc_id,
-        "section_id": piece.section,
-        "section_number": piece.section,
-        "section_title": piece.title,
-        "page_idx": piece.page_idx,
-        "order_in_section": piece.order,
-        "text": piece.text,
-        "text_normalized": normalize_text(piece.text),
-        "offsets": [piece.start, piece.start + len(piece.text)],
-        "bbox": list(piece.bbox),
-        "bbox_space": "points",
-        "tokens": len(piece.text.split()),
-        "hash": "sha1:" + hashlib.sha1(piece.text.encode(), usedforsecurity=False).hexdigest(),
-        "block_type": "paragraph" if piece.block_type in SIGNAL else piece.block_type,
-        "anchor": sentences(piece.text)[0],
-    }
+def block_text(block: Block) -> str:
+    """What stands on the page for a block, one line a row, step or item."""
+    if block.kind in SIGNAL:
+        return f"{SIGNAL[block.kind][0]}\n{plain(block.lines[0])}"
+    if block.kind == "table":
+        rows = (" ".join(cell for cell in row if not symbol(cell)) for row in block.cells)
+        caption = [block.name] if block.name else []
+        return plain("\n".join([*caption, *rows]))
+    return plain("\n".join(block.lines))
 
 
-def sentences(text: str) -> list[str]:
-    """Rows, steps and sentences. A signal word alone on its line is not one."""
-    lines = [line for line in text.split("\n") if line not in {word for word, _, _ in SIGNAL.values()}]
-    return [part for line in lines for part in re.split(r"(?<=[.!?;])\s+(?=[A-Z])", line) if part]
+def bulletin_pieces(source: str, *, doc_id: str) -> list[Piece]:
+    """The chunks of a Markdown file: what empty lines part. A heading opens a section by its first word."""
+    rev = revision(source)
+    blocks: Counter[str] = Counter()
+    found: list[Piece] = []
+    section, titles = "", tuple[str, ...]()
+    for match in re.finditer(r"\S[^\n]*(?:\n[^\n]*\S[^\n]*)*", source):
+        text, first_line = match[0], source.count("\n", 0, match.start()) + 1
+        if heading := re.fullmatch(r"(#+)\s+(.*)", text):
+            number, _, words = heading[2].partition(" ")
+            section = number if len(heading[1]) > 1 else ""
+            titles = (titles[0], words) if section else (heading[2],)
+            continue
+        path = section_path(section, 0)
+        blocks[path] += 1
+        piece = Piece(
+            chunk_id=mint(ChunkId(doc_id, rev, path, 0, blocks[path])),
+            doc_id=doc_id,
+            rev=rev,
+            text=text,
+            start=match.start(),
+            section=path,
+            is_numbered=bool(section),
+            titles=titles,
+            page_idx=0,
+            order=blocks[path],
+            kind=_markdown_kind(text),
+            lines=(first_line, first_line + text.count("\n")),
+        )
+        found.append(piece)
+    return found
+
+
+def _markdown_kind(text: str) -> str:
+    kinds = {"|": "table", "-": "list"}
+    return kinds.get(text[0], "paragraph")
+
+
+def sentences(piece: Piece) -> list[Sentence]:
+    """Rows, steps, items and sentences of a chunk, without numbers, dashes and table labels in front.
+
+    A signal word alone on its line is none, nor is the line that parts a Markdown table's head.
+    """
+    found: list[Sentence] = []
+    start = 0
+    for line in piece.text.split("\n"):
+        if line not in _SIGNAL_WORDS and not _RULE_ROW.fullmatch(line):
+            found += _of_line(line, start, is_row=piece.kind == "table")
+        start += len(line) + 1
+    return found
+
+
+def _of_line(line: str, start: int, *, is_row: bool) -> list[Sentence]:
+    label = _LABEL.match(line)
+    begin = label.end() if label else 0
+    ends = [] if is_row else [match.span() for match in _BREAK.finditer(line, begin)]
+    edges = [begin, *(edge for span in ends for edge in span), len(line)]
+    spans: Sequence[tuple[int, int]] = list(zip(edges[::2], edges[1::2], strict=True))
+    return [Sentence(start + first, line[first:last]) for first, last in spans if line[first:last].strip()]

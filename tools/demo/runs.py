@@ -1,178 +1,173 @@
-"""Answers the questions with one pipeline setting, writes trace lines, and plants the declared faults."""
+"""The six settings of the sprint, and one question's way through the pipeline under such a setting."""
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal
 
-import orjson
-
+from tools.demo.analyzer import PINNED, WITHOUT_PLURALS, Analyzer
 from tools.demo.corpus import Piece
-from tools.demo.search import ANALYZER, Hit, Index, Quote, read, rerank
+from tools.demo.dense import Dense, unit_rows
+from tools.demo.fuse import Hit, fuse, ranked, union
+from tools.demo.lexical import Lexical
+from tools.demo.reader import SEEN, Quote, Reader
+from tools.demo.rerank import MaxSim
 
-Json = Any
-REFUSAL = "not in context"
+Stage = Literal["bm25", "dense", "fuse", "rerank", "read"]
+Lap = Callable[[Stage], None]
+
+#: Paraphrases and seeds of a run that is asked for its stability; other runs have the first of each.
+PARAPHRASES, SEEDS = range(3), range(2)
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One run of the pipeline. `needed` is the share of the question that a sentence must hold."""
+    """One run. `reads_with` is the analyzer of the questions, `titles` whether headings are indexed too.
+
+    `needed` is the reader's threshold, `stages` are what runs in this order.
+    """
 
     run_id: str
     ts: str
-    titles: bool
-    reranked: bool
-    needed: float
-    seen: int = 5
-    depth: int = 20
+    title: str
+    kind: str
+    stages: tuple[Stage, ...]
+    baseline: str | None = None
+    titles: bool = False
+    needed: float = 0.3
+    reads_with: Analyzer = PINNED
+    is_stability: bool = False
+
+    @property
+    def variants(self) -> list[tuple[int, int]]:
+        """Every (paraphrase, seed) of the run."""
+        if not self.is_stability:
+            return [(0, 0)]
+        return [(paraphrase, seed) for paraphrase in PARAPHRASES for seed in SEEDS]
+
+    def before_faults(self) -> Setting:
+        """The same run as it was meant: questions are read with the analyzer of the index."""
+        return replace(self, reads_with=PINNED)
+
+
+HYBRID: tuple[Stage, ...] = ("bm25", "dense", "fuse")
+RERANKED: tuple[Stage, ...] = (*HYBRID, "rerank")
+
+SETTINGS = (
+    Setting("R001", "2026-02-23T10:00:00Z", "BM25", "baseline", ("bm25",)),
+    Setting("R002", "2026-02-24T10:00:00Z", "dense (LSA)", "recall", ("dense",), "R001"),
+    Setting("R003", "2026-02-25T10:00:00Z", "hybrid (BM25 and LSA, RRF)", "recall", HYBRID, "R001"),
+    Setting("R004", "2026-02-26T10:00:00Z", "hybrid + rerank", "rerank", RERANKED, "R003", is_stability=True),
+    Setting(
+        "R005",
+        "2026-02-26T18:00:00Z",
+        "hybrid + rerank, with declared faults (FAULTS.md)",
+        "rerank",
+        RERANKED,
+        "R004",
+        reads_with=WITHOUT_PLURALS,
+    ),
+    Setting(
+        "R006",
+        "2026-02-27T10:00:00Z",
+        "hybrid + rerank, mended; section titles indexed with the text",
+        "rerank",
+        RERANKED,
+        "R004",
+        titles=True,
+        is_stability=True,
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Corpus:
-    """What every run reads: the document, its revision, the chunks and the hash of the file they lie in."""
+class Outcome:
+    """What the pipeline gave for one wording and seed. Lists that its setting does not make are empty.
 
-    doc_id: str
-    source: str
-    rev: str
-    index_hash: str
-    pieces: Sequence[Piece]
+    `ranking` is the last list made, `seen` its head that the reader saw.
+    """
 
+    q: str
+    retrieved: Sequence[Hit] = ()
+    fused: Sequence[Hit] = ()
+    reranked: Sequence[Hit] = ()
+    quotes: Sequence[Quote] = ()
+    stress: float = 1.0
 
-def run(setting: Setting, corpus: Corpus, questions: Sequence[Mapping[str, Json]]) -> list[dict[str, Json]]:
-    """One trace a question, in the questions' order."""
-    index = Index(corpus.pieces, titles=setting.titles)
-    return [_trace(setting, corpus, index, question) for question in questions]
+    @property
+    def ranking(self) -> Sequence[Hit]:
+        """The last list made."""
+        return self.reranked or self.fused or self.retrieved
 
+    @property
+    def before(self) -> Sequence[Hit]:
+        """The list that the last step, or the reader, took its candidates from."""
+        return self.fused or self.retrieved
 
-def _trace(setting: Setting, corpus: Corpus, index: Index, question: Mapping[str, Json]) -> dict[str, Json]:
-    q = question["q"]
-    retrieved = index.search(q, limit=setting.depth)
-    reranked = rerank(q, retrieved, limit=setting.seen) if setting.reranked else []
-    seen = reranked or retrieved[: setting.seen]
-    quotes = read(index, q, seen, needed=setting.needed)
-    cited = [_payload(corpus, quote, retrieved, reranked) for quote in quotes]
-    stages = {"retrieved": [_candidate(corpus, hit, "bm25") for hit in retrieved]}
-    if setting.reranked:
-        stages["reranked"] = [_candidate(corpus, hit, "score") for hit in reranked]
-    return {
-        "schema_version": "1.0.0",
-        "event": "answer.decide",
-        "ts": setting.ts,
-        "run_id": setting.run_id,
-        "q_id": question["q_id"],
-        "q": q,
-        "chunks": [_candidate(corpus, hit, "score" if setting.reranked else "bm25") for hit in seen],
-        "stages": stages,
-        "answer": _answer(quotes),
-        "citations": cited,
-        "ok": bool(quotes),
-        "ΔS": index.stress(q, seen),
-    }
+    @property
+    def seen(self) -> Sequence[Hit]:
+        """What the reader saw."""
+        return self.ranking[:SEEN]
 
 
-def _candidate(corpus: Corpus, hit: Hit, by: str) -> dict[str, Json]:
-    piece = hit.piece
-    features = {"bm25": round(hit.bm25, 4)}
-    if by == "score":
-        features["pairs"] = round(hit.pairs, 4)
-    return {
-        "id": piece.chunk_id,
-        "doc_id": corpus.doc_id,
-        "section_id": piece.section,
-        "page_idx": piece.page_idx,
-        "score": round(getattr(hit, by), 4),
-        "features": features,
-    }
+class Index:
+    """All that is written before the first question: with `titles`, headings count as text of their chunks."""
+
+    def __init__(self, pieces: Sequence[Piece], *, titles: bool) -> None:
+        self.pieces = pieces
+        above = {piece.chunk_id: PINNED(" ".join(piece.titles)) if titles else [] for piece in pieces}
+        texts = [above[piece.chunk_id] + PINNED(piece.text) for piece in pieces]
+        self.lexical = Lexical(texts)
+        self.dense = Dense(texts)
+        self.maxsim = MaxSim(pieces, self.dense, PINNED, above)
+        self.above = above
+        self._vectors = dict(zip((piece.chunk_id for piece in pieces), self.dense.chunks, strict=True))
+
+    def stress(self, words: Sequence[str], seen: Sequence[Hit]) -> float:
+        """ΔS: 1 − cosine of the question and the mean of the chunks seen, 4 decimals; 1 without either."""
+        if not seen:
+            return 1.0
+        mean = unit_rows(sum(self._vectors[hit.chunk_id] for hit in seen).reshape(1, -1))[0]
+        return round(1.0 - float(mean @ self.dense.vector(words)), 4)
 
 
-def _payload(
-    corpus: Corpus, quote: Quote, retrieved: Sequence[Hit], reranked: Sequence[Hit]
-) -> dict[str, Json]:
-    """The citation payload: 1-based `page`, offsets of the sentence in the document's canonical text."""
-    piece, start = quote.piece, quote.piece.start + quote.start
-    before = next(rank for rank, hit in enumerate(retrieved, 1) if hit.piece is piece)
-    payload = {
-        "doc_id": corpus.doc_id,
-        "section_id": piece.section,
-        "snippet_id": piece.chunk_id,
-        "source_url": corpus.source,
-        "offsets": {"start": start, "end": start + len(quote.text), "unit": "char"},
-        "tokens": len(quote.text.split()),
-        "index_hash": corpus.index_hash,
-        "embed_model": "none",
-        "analyzer": ANALYZER,
-        "rev": corpus.rev,
-        "page": piece.page_idx + 1,
-        "quote": quote.text,
-        "score_raw": round(retrieved[before - 1].bm25, 4),
-        "k_pos": before,
-    }
-    if reranked:
-        after = next(rank for rank, hit in enumerate(reranked, 1) if hit.piece is piece)
-        payload |= {"rerank_score": round(reranked[after - 1].score, 4), "k_final": after}
-    return payload
+@dataclass(frozen=True)
+class Pipeline:
+    """A setting over an index."""
 
+    setting: Setting
+    index: Index
 
-def _answer(quotes: Sequence[Quote]) -> str:
-    if not quotes:
-        return REFUSAL
-    ids = dict.fromkeys(quote.piece.chunk_id for quote in quotes)
-    return f"{' '.join(quote.text for quote in quotes)} citations: [{', '.join(ids)}]"
+    def answer(self, q: str, seed: int = 0, *, lap: Lap = lambda stage: None) -> Outcome:
+        """One question from its words to its quotes; `lap` is called behind each stage that has run."""
+        words = self.setting.reads_with(q)
+        retrieved, fused = self._retrieve(words, lap)
+        reranked: Sequence[Hit] = ()
+        if "rerank" in self.setting.stages:
+            reranked = self.index.maxsim.rerank(words, fused)
+            lap("rerank")
+        ranking = Outcome(q, retrieved, fused, reranked)
+        quotes = self._reader.read(words, ranking.seen, seed=seed)
+        lap("read")
+        stress = self.index.stress(words, ranking.seen)
+        return Outcome(q, retrieved, fused, reranked, quotes, stress)
 
+    def _retrieve(self, words: Sequence[str], lap: Lap) -> tuple[Sequence[Hit], Sequence[Hit]]:
+        """What was found, and fused where both rankers ran."""
+        found: dict[str, list[Hit]] = {}
+        for name, ranker in (("bm25", self.index.lexical), ("dense", self.index.dense)):
+            if name in self.setting.stages:
+                found[name] = ranked(self.index.pieces, ranker.scores(words), source=name)
+                lap("bm25" if name == "bm25" else "dense")
+        if "fuse" not in self.setting.stages:
+            return next(iter(found.values())), ()
+        fused = fuse(found["bm25"], found["dense"])
+        lap("fuse")
+        return union(found["bm25"], found["dense"]), fused
 
-def plant(traces: list[dict[str, Json]], faults: Sequence[Mapping[str, Json]], corpus: Corpus) -> None:
-    """Changes the traces in place as declared. `cut_line` waits until the lines are written."""
-    by_id = {trace["q_id"]: trace for trace in traces}
-    for fault in faults:
-        trace = by_id[fault["q_id"]]
-        before = orjson.dumps(trace)
-        match fault["kind"]:
-            case "no_citations_line":
-                trace["answer"] = trace["answer"].split(" citations: [")[0]
-            case "stale_answer":
-                stale = copy.deepcopy(by_id[fault["from"]])
-                trace |= {key: stale[key] for key in ("chunks", "stages", "answer", "citations", "ok", "ΔS")}
-            case "invented_answer":
-                first = trace["chunks"][0]["id"]
-                trace |= {"answer": f"{fault['text']} citations: [{first}]", "ok": True}
-            case "misquote":
-                _misquote(trace, fault["old"], fault["new"])
-            case "cites_unretrieved":
-                _cite_elsewhere(trace, corpus, fault["section"])
-            case "cut_line":
-                continue
-            case unknown:
-                raise ValueError(f"no such fault: {unknown}")
-        if orjson.dumps(trace) == before:
-            raise ValueError(f"{fault['run']} {fault['q_id']}: {fault['kind']} changes nothing")
-
-
-def _misquote(trace: dict[str, Json], old: str, new: str) -> None:
-    text, ids = trace["answer"].split(" citations: [")
-    trace["answer"] = f"{text.replace(old, new)} citations: [{ids}"
-    for payload in trace["citations"]:
-        payload["quote"] = payload["quote"].replace(old, new)
-
-
-def _cite_elsewhere(trace: dict[str, Json], corpus: Corpus, section: str) -> None:
-    """Points the answer at a chunk that was never retrieved, as a model does that makes up an id."""
-    seen = {candidate["id"] for candidate in trace["stages"]["retrieved"]}
-    piece = next(piece for piece in corpus.pieces if piece.section == section and piece.chunk_id not in seen)
-    old = trace["citations"][0]["snippet_id"]
-    trace["answer"] = trace["answer"].replace(old, piece.chunk_id)
-    trace["citations"][0] |= {
-        "section_id": section,
-        "snippet_id": piece.chunk_id,
-        "page": piece.page_idx + 1,
-        "offsets": {"start": piece.start, "end": piece.start + len(piece.text), "unit": "char"},
-        "quote": piece.text,
-    }
-
-
-def lines(traces: Sequence[Mapping[str, Json]], faults: Sequence[Mapping[str, Json]]) -> bytes:
-    """The trace file. A line whose writer "died" is cut after 300 bytes."""
-    cut = {fault["q_id"] for fault in faults if fault["kind"] == "cut_line"}
-    parts = [(trace["q_id"], orjson.dumps(trace)) for trace in traces]
-    return b"".join((line[:300] if q_id in cut else line) + b"\n" for q_id, line in parts)
+    @cached_property
+    def _reader(self) -> Reader:
+        above = self.index.above
+        return Reader(self.setting.needed, PINNED, self.index.dense.idf, lambda piece: above[piece.chunk_id])

@@ -1,0 +1,44 @@
+"""Words as an index knows them. An analyzer's name says all that it does, so that two can be compared."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+
+STOPWORDS = frozenset(
+    {"a", "about", "after", "an", "and", "any", "are", "as", "at", "be", "been", "but", "by", "can", "did"}
+    | {"do", "does", "for", "from", "get", "had", "has", "have", "how", "i", "if", "in", "into", "is", "it"}
+    | {"its", "just", "may", "me", "must", "my", "need", "of", "on", "or", "should", "so", "than", "that"}
+    | {"the", "their", "then", "there", "they", "this", "to", "was", "we", "what", "when", "where", "which"}
+    | {"while", "who", "why", "will", "with", "would", "you", "your"}
+)
+_WORD = re.compile(r"[a-z0-9]+(?:[.,][0-9]+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Analyzer:
+    """Lower case, letters without their accents, no stop words; with `folds_plural` no final s either."""
+
+    folds_plural: bool
+
+    @property
+    def name(self) -> str:
+        """What payloads and manifests call it."""
+        return "lowercase+ascii_fold" + ("+plural_s" if self.folds_plural else "") + "+stopwords"
+
+    def __call__(self, text: str) -> list[str]:
+        """The words in order. Text in a script without Latin letters has none."""
+        folded = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
+        words = (word for word in _WORD.findall(folded) if word not in STOPWORDS)
+        return [self._stem(word) for word in words]
+
+    def _stem(self, word: str) -> str:
+        plural = self.folds_plural and len(word) > 3 and word.endswith("s") and not word.endswith("ss")
+        return word[:-1] if plural else word
+
+
+#: What every index is written with, and every read path but one.
+PINNED = Analyzer(folds_plural=True)
+#: The read path of the run that forgot a step: its "doors" is no word of the index.
+WITHOUT_PLURALS = Analyzer(folds_plural=False)

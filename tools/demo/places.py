@@ -1,0 +1,62 @@
+"""On which page a sentence of a chunk stands, where the chunk runs over a page break."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+
+import pymupdf
+
+from tools.demo.corpus import Piece
+from tools.demo.markup import plain
+from tools.demo.pages import Part
+
+#: So many letters at the end of a part, that the sentence begins with, say that it begins there.
+BEGINNING = 12
+
+
+class Places:
+    """The set manual, asked for the words within a box."""
+
+    def __init__(self, pdf: bytes) -> None:
+        self._document = pymupdf.open(stream=pdf, filetype="pdf")
+        self._letters = cache(self._read)
+
+    def page_of(self, piece: Piece, start: int, end: int) -> int:
+        """The page_idx on which text[start:end] of the chunk begins."""
+        if len({part.page_idx for part in piece.parts}) < 2:
+            return piece.page_idx
+        wanted = letters(piece.text[start:end])
+        parts = [(part.page_idx, self._letters(part)) for part in piece.parts]
+        whole = (page_idx for page_idx, held in parts if wanted in held)
+        begun = (page_idx for page_idx, held in parts if _ends_with_start_of(held, wanted))
+        page_idx = next(whole, None)
+        if page_idx is None:
+            page_idx = next(begun, None)
+        return self._by_words(piece, start, end) if page_idx is None else page_idx
+
+    def _by_words(self, piece: Piece, start: int, end: int) -> int:
+        """The page whose part holds most of the words: a row whose cells have several lines."""
+        words = [letters(word) for word in piece.text[start:end].split()]
+
+        def held(part: Part) -> int:
+            return sum(word in self._letters(part) for word in words)
+
+        return max(piece.parts, key=lambda part: (held(part), -part.page_idx)).page_idx
+
+    def _read(self, part: Part) -> str:
+        x0, y0, x1, y1 = part.bbox
+        box = pymupdf.Rect(x0 - 1, y0 - 1, x1 + 1, y1 + 1)
+        return letters(
+            " ".join(word[4] for word in self._document[part.page_idx].get_text("words", clip=box))
+        )
+
+
+def letters(text: str) -> str:
+    """Letters, digits and signs without white space, hyphens and ligatures."""
+    return "".join(plain(text).replace("-", "").split())
+
+
+def _ends_with_start_of(held: str, wanted: str) -> bool:
+    lengths: Iterable[int] = range(len(wanted) - 1, BEGINNING - 1, -1)
+    return any(held.endswith(wanted[:length]) for length in lengths)
