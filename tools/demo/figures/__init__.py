@@ -1,7 +1,7 @@
 """All that is drawn in the manual, from tables of strokes: lamps, signs, figures, cover and picture."""
 
-from tools.demo.figures.drawings import DRAWINGS
 from tools.demo.figures.cover import cover
+from tools.demo.figures.drawings import DRAWINGS
 from tools.demo.figures.lamps import LAMPS, lamp
 from tools.demo.figures.picture import picture
 from tools.demo.figures.signs import signal

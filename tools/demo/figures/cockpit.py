@@ -7,7 +7,19 @@ import math
 from tools.demo.figures.lamps import COLOURS, symbol
 from tools.demo.figures.pen import ACCENT, WHITE, Ink, Rgb
 from tools.demo.figures.sketch import (
-    DARK, FINE, GREY, MID, PALE, PANEL, PAPER, SCREEN, SEAM, SHADE, SOLID, TILE, Sketch,
+    DARK,
+    FINE,
+    GREY,
+    MID,
+    PALE,
+    PANEL,
+    PAPER,
+    SCREEN,
+    SEAM,
+    SHADE,
+    SOLID,
+    TILE,
+    Sketch,
 )  # fmt: skip
 
 _BOLD = Ink(fill=PALE, width=1.1)

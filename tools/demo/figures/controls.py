@@ -5,7 +5,18 @@ from __future__ import annotations
 from tools.demo.figures.lamps import COLOURS, symbol
 from tools.demo.figures.pen import ACCENT, BLACK, WHITE, Ink
 from tools.demo.figures.sketch import (
-    ACCENTED, DARK, EDGE, FINE, HIDDEN, MARKED, MID, PALE, PANEL, PAPER, SCREEN, SEAM, SHADE, SOLID, TILE, Sketch,
+    ACCENTED,
+    FINE,
+    HIDDEN,
+    MID,
+    PALE,
+    PAPER,
+    SCREEN,
+    SEAM,
+    SHADE,
+    SOLID,
+    TILE,
+    Sketch,
 )  # fmt: skip
 
 _THICK = Ink(width=1.3)
@@ -201,7 +212,3 @@ def airbagswitch(sketch: Sketch) -> None:
     sketch.text(281, 53.4, "AIRBAG", COLOURS["White"], 6.4)
     symbol(sketch.pen.moved(266, 70), "airbag_off", COLOURS["Amber"], ground=TILE)
     sketch.text(295, 70, "OFF", COLOURS["Amber"], 9)
-
-
-__all__ = ["airbagswitch", "button", "climate", "icon", "key", "lightswitch", "stalk", "wiperstalk"]
-_ = (DARK, EDGE, MARKED, PANEL)

@@ -1,0 +1,138 @@
+"""Figures that carry figures: the tyre label, the data plate, the outer dimensions."""
+
+from __future__ import annotations
+
+from tools.demo.figures import car
+from tools.demo.figures.lamps import symbol
+from tools.demo.figures.pen import ACCENT, BLACK, WHITE, Ink, Xy
+from tools.demo.figures.sketch import FINE, GREY, MID, PALE, SEAM, Sketch
+
+_CARD = Ink(fill=WHITE, width=1.1)
+_FILLED = Ink(line=None, fill=BLACK)
+_PRESSURES = (
+    ("195/65 R15", "2.3", "2.1", "2.5", "2.8"),
+    ("205/55 R16", "2.4", "2.2", "2.6", "2.9"),
+)
+_COLUMNS = (166.0, 200.0, 242.0, 276.0)
+
+
+def tyrelabel(sketch: Sketch) -> None:
+    """The label: sizes, front and rear axle, lightly and fully loaded."""
+    sketch.draw(_CARD, "R 36 8 296 132 7")
+    sketch.draw(
+        Ink(line=ACCENT, fill=ACCENT, width=0.9),
+        "M 36.6 30 L 36.6 15 C 36.6 11 39 8.6 43 8.6 L 289 8.6 C 293 8.6 295.4 11 295.4 15 L 295.4 30 Z",
+    )
+    symbol(sketch.pen.moved(56, 19.4, scale=0.95), "tyre", WHITE, ground=ACCENT, weight=1.1)
+    sketch.text(168, 19.4, "bar", WHITE, 9)
+    sketch.draw(FINE, "M 36 60 L 296 60 M 36 82 L 296 82 M 36 104 L 296 104")
+    sketch.draw(SEAM, "M 146 30 L 146 132 M 221 30 L 221 132")
+    _people(sketch, (166, 177, 188), 40, case=False)
+    _people(sketch, (230, 240, 250, 260, 270), 40, case=True)
+    for number, x in enumerate(_COLUMNS):
+        _axle(sketch, x, 53, front=number % 2 == 0)
+    sketch.draw(SEAM, "O 90 45 9 O 90 45 5.4")
+    for row, cells in enumerate(_PRESSURES):
+        y = 71 + 22 * row
+        sketch.text(90, y, cells[0], size=8.6)
+        for x, value in zip(_COLUMNS, cells[1:], strict=True):
+            sketch.text(x, y, value, size=9.4)
+    sketch.text(90, 118, "T125/70 R16", size=8.6)
+    sketch.text(183, 118, "4.2", size=9.4)
+    sketch.text(258, 118, "max 80 km/h", size=7.6)
+
+
+def _people(sketch: Sketch, places: tuple[float, ...], y: float, *, case: bool) -> None:
+    for x in places:
+        sketch.draw(
+            _FILLED,
+            f"O {x} {y - 4} 2.1",
+            f"M {x - 3.4} {y + 5} L {x - 3.4} {y + 1} J {x} {y + 1} 3.4 180 360 L {x + 3.4} {y + 5} Z",
+        )
+    if case:
+        x = places[-1] + 13
+        sketch.draw(_FILLED, f"R {x - 5} {y - 3} {x + 5} {y + 5} 1.2")
+        sketch.draw(
+            Ink(width=1.0), f"M {x - 2} {y - 3} L {x - 2} {y - 5} L {x + 2} {y - 5} L {x + 2} {y - 3}"
+        )
+
+
+def _axle(sketch: Sketch, x: float, y: float, *, front: bool) -> None:
+    """A small car from above, driving to the left, with the wheels of one axle filled."""
+    sketch.draw(Ink(fill=PALE, width=0.7), f"R {x - 11} {y - 3.6} {x + 11} {y + 3.6} 2.6")
+    sketch.draw(Ink(line=GREY, width=0.5), f"M {x - 4} {y - 2.6} L {x - 4} {y + 2.6}")
+    for place in (-7.0, 6.6):
+        fill = BLACK if (place < 0) == front else WHITE
+        for side in (-4.4, 4.4):
+            sketch.draw(
+                Ink(fill=fill, width=0.5),
+                f"R {x + place - 2.4} {y + side - 1} {x + place + 2.4} {y + side + 1} 0.5",
+            )
+
+
+def plate(sketch: Sketch) -> None:
+    """The data plate with a rivet in each corner."""
+    sketch.draw(Ink(fill=MID, width=1.1), "R 46 6 286 118 6")
+    sketch.draw(Ink(fill=(0.975, 0.98, 0.985), width=0.7), "R 51 11 281 113 4")
+    for x in (59, 273):
+        for y in (19, 105):
+            sketch.draw(Ink(fill=MID, width=0.7), f"O {x} {y} 3.2")
+            sketch.draw(FINE, f"M {x - 1.6} {y - 1.6} L {x + 1.6} {y + 1.6}")
+    sketch.text(166, 21, "MERIDIAN", ACCENT, 10)
+    sketch.draw(Ink(line=ACCENT, width=0.8), "M 70 29 L 262 29")
+    for y, text, size in (
+        (37.4, "e0*2018/858*00417*02", 7),
+        (49, "ZZ8HB5AB4TA000417", 9),
+        (62, "1,790 kg", 7.4),
+        (71.4, "2,990 kg", 7.4),
+        (80.8, "1 – 980 kg", 7.4),
+        (90.2, "2 – 900 kg", 7.4),
+    ):
+        sketch.text(128 if y > 60 else 166, y, text, size=size)
+    sketch.draw(FINE, "M 70 55.4 L 262 55.4 M 70 95.6 L 262 95.6 M 186 55.4 L 186 95.6")
+    sketch.text(224, 71, "04 / 2026", size=7.4)
+    sketch.draw(FINE, "R 112 98 152 110 1.5", "R 180 98 220 110 1.5")
+    sketch.text(132, 104, "K7B", size=8)
+    sketch.text(200, 104, "N02", size=8)
+
+
+def dimensions(sketch: Sketch) -> None:
+    """The car from the side and from the front with the letters of Table 10-4."""
+    scale = 0.49
+    ground, left, middle = 112.0, 24.0, 279.0
+    sketch.draw(SEAM, f"M 14 {ground} L 318 {ground}")
+    car.side(sketch.pen.moved(left, ground, scale=scale), car.PRINT)
+    car.front(sketch.pen.moved(middle, ground, scale=scale), car.PRINT)
+    across = [left + scale * place for place in (0.8, car.FRONT_AXLE, car.REAR_AXLE, 426.6)]
+    for x in across:
+        _witness(
+            sketch,
+            (x, ground + 4 if x in (across[0], across[3]) else ground + 4),
+            (x, ground + (44 if x in (across[0], across[3]) else 26)),
+        )
+    for letter, first, last, y in (("F", 0, 1, 22), ("E", 1, 2, 22), ("G", 2, 3, 22), ("A", 0, 3, 40)):
+        sketch.measure((across[first], ground + y), (across[last], ground + y), letter)
+    top = ground - scale * car.HEIGHT
+    _witness(sketch, (left + 120, top), (12, top))
+    sketch.measure((16, top), (16, ground), "D")
+    for letter, half, y in (("B", 89.4, 22), ("C", 98.6, 40)):
+        for side in (-half, half):
+            _witness(
+                sketch,
+                (middle + scale * side, ground - (48 if half > 90 else 36)),
+                (middle + scale * side, ground + y + 4),
+            )
+        sketch.measure((middle - scale * half, ground + y), (middle + scale * half, ground + y), letter)
+    _clearance(sketch, left + scale * 218, ground, scale)
+
+
+def _witness(sketch: Sketch, start: Xy, end: Xy) -> None:
+    sketch.draw(Ink(line=ACCENT, width=0.4), f"M {start[0]} {start[1]} L {end[0]} {end[1]}")
+
+
+def _clearance(sketch: Sketch, x: float, ground: float, scale: float) -> None:
+    low = ground - scale * car.CLEARANCE
+    sketch.arrow((x, low - 13), (x, low), width=0.7)
+    sketch.arrow((x, ground + 12), (x, ground), width=0.7)
+    sketch.draw(Ink(line=None, fill=WHITE), f"R {x + 4} {ground + 3.6} {x + 14} {ground + 12} 2")
+    sketch.text(x + 9, ground + 8.4, "H", ACCENT)
