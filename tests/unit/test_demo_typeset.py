@@ -82,10 +82,17 @@ def _expected(placed: Placed) -> str:
 
 
 def _words(document: pymupdf.Document, part: Part) -> str:
-    """What stands in the part's box, in the order of the content stream."""
-    x0, y0, x1, y1 = part.bbox
+    """What stands in the part's box, in the order of the content stream: all of it wholly inside."""
+    box = pymupdf.Rect(part.bbox)
     words = document[part.page_idx].get_text("words", sort=False)
-    return "".join(w[4] for w in words if x0 < (w[0] + w[2]) / 2 < x1 and y0 < (w[1] + w[3]) / 2 < y1)
+    inside = [word for word in words if _middle(word) in box]
+    assert all(pymupdf.Rect(word[:4]) in box + (-0.3, -0.3, 0.3, 0.3) for word in inside), part
+    return "".join(word[4] for word in inside)
+
+
+def _middle(word: tuple[float, float, float, float, str]) -> pymupdf.Point:
+    x0, y0, x1, y1 = word[:4]
+    return pymupdf.Point((x0 + x1) / 2, (y0 + y1) / 2)
 
 
 def _found(document: pymupdf.Document, placed: Placed) -> str:

@@ -13,6 +13,8 @@ from tools.demo.markup import SOFT_HYPHEN
 BODY, LEAD = 8.8, 11.5
 #: How far below a line's top its baseline is, by its size: below the ascender, so that words stay inside it.
 RISE = 1.078
+#: How far the box of a line's words reaches below the line: it is set tighter than its letters are high.
+BELOW = 0.7
 
 INK = (0.13, 0.14, 0.16)
 WHITE = (1.0, 1.0, 1.0)

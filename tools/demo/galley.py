@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from tools.demo import figures
-from tools.demo.faces import ACCENT, BODY, INK, LEAD, RISE, RULE, WHITE, Face, Rgb, faces, wrap
+from tools.demo.faces import ACCENT, BELOW, BODY, INK, LEAD, RISE, RULE, WHITE, Face, Rgb, faces, wrap
 from tools.demo.flow import NEVER, Item
 from tools.demo.markup import Block, plain
 from tools.demo.pages import Sheet
@@ -20,6 +20,8 @@ SIGNAL = {
 }
 #: size, lead, white before and after of a section's and of a subsection's heading
 HEADINGS = {1: (12.5, 15.5, 15.0, 4.5), 2: (10.2, 13.0, 10.0, 3.0)}
+#: How much wider than in the regular face a term is at most when it is bold.
+BOLDER = 6.0
 #: Two lines at least stay together at the foot and at the head of a page.
 TOGETHER = 2
 
@@ -77,8 +79,8 @@ class Galley:
 
     def _paragraph(self, block: Block) -> list[Item]:
         face = faces()["regular"]
-        lines = wrap(block.lines[0], self.width, face)
         bold = self._term(block)
+        lines = wrap(block.lines[0], self.width - (BOLDER if bold else 0.0), face)
         items = []
         for number, words in enumerate(lines):
             spread = number < len(lines) - 1 and not self._ragged
@@ -88,7 +90,7 @@ class Galley:
             bold = max(bold - len(words), 0)
             kept = number < TOGETHER or number > len(lines) - TOGETHER
             cost = (0.0 if number == 0 else NEVER) if kept else 4.0
-            items.append(Item(block, LEAD, draw, (0, 0, self.width, LEAD), cost=cost))
+            items.append(Item(block, LEAD, draw, (0, 0, self.width, LEAD + BELOW), cost=cost))
         items[0] = replace(items[0], before=5.0)
         items[-1] = replace(items[-1], after=5.0, sticky=block.lines[0].endswith(":"))
         return items
@@ -121,7 +123,7 @@ class Galley:
             _write(sheet, lines, x + indent, y + BODY * RISE, faces()["regular"])
 
         height = LEAD * len(lines)
-        return Item(block, height, draw, (0, 0, self.width, height), before=1.8, after=1.8)
+        return Item(block, height, draw, (0, 0, self.width, height + BELOW), before=1.8, after=1.8)
 
     def _signal(self, block: Block) -> list[Item]:
         word, strong, pale = SIGNAL[block.kind]
@@ -153,7 +155,7 @@ class Galley:
             draw_figure(sheet.page, _label(sheet), x, y, self.width, high)
             _write(sheet, lines, x, y + caption + BODY * RISE, faces()["italic"])
 
-        box, art = (0.0, caption, self.width, height), (0.0, 0.0, self.width, high)
+        box, art = (0.0, caption, self.width, height + BELOW), (0.0, 0.0, self.width, high)
         return [Item(block, height, draw, box, before=8, after=8, cost=90.0, art=art)]
 
 
