@@ -83,10 +83,11 @@ def _expected(placed: Placed) -> str:
 
 def _words(document: pymupdf.Document, part: Part) -> str:
     """What stands in the part's box, in the order of the content stream: all of it wholly inside."""
-    box = pymupdf.Rect(part.bbox)
+    x0, y0, x1, y1 = part.bbox
+    box, around = pymupdf.Rect(part.bbox), pymupdf.Rect(x0 - 0.3, y0 - 0.3, x1 + 0.3, y1 + 0.3)
     words = document[part.page_idx].get_text("words", sort=False)
     inside = [word for word in words if _middle(word) in box]
-    assert all(pymupdf.Rect(word[:4]) in box + (-0.3, -0.3, 0.3, 0.3) for word in inside), part
+    assert all(pymupdf.Rect(word[:4]) in around for word in inside), part
     return "".join(word[4] for word in inside)
 
 
