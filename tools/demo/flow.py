@@ -14,12 +14,12 @@ from tools.demo.markup import Block
 from tools.demo.pages import Box, Sheet
 
 NEVER = math.inf
-#: How much a gap may grow so that a page ends at its foot, as a share of the gap.
-STRETCH = 0.7
+#: How much a gap may grow or shrink so that a page ends at its foot, as a share of the gap.
+STRETCH, SHRINK = 0.7, 0.3
 #: What every page costs: rather one page less than a little more white.
 FRAME = 25.0
 #: How much an empty foot of the last page weighs, against one of a page within the chapter.
-SHORT = 0.35
+SHORT = 0.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +101,28 @@ class Lengths:
         ]
 
 
+def growth(filled: float, gaps: float, room: float, *, last: bool) -> float | None:
+    """By what share every gap of a frame grows, or shrinks where it is below 0; None where nothing helps.
+
+    The last frame is not stretched to its foot.
+    """
+    slack = room - filled
+    if slack < -0.01:
+        return slack / gaps if gaps and slack >= -SHRINK * gaps else None
+    return 0.0 if last or not gaps else min(max(slack, 0.0) / gaps, STRETCH)
+
+
+def _uneven(grown: float) -> float:
+    """What gaps cost that are not as wide as they should be."""
+    return 10 * (grown / (STRETCH if grown > 0 else SHRINK)) ** 2
+
+
+def _white(white: float, room: float, short: float) -> float:
+    """What white at a frame's foot costs; the last frame, with another weight, may be partly empty."""
+    white = white if short == 1.0 else short * max(white - 0.2 * room, 0.0)
+    return 3 * (max(white, 0.0) / 10) ** 2
+
+
 def fill(
     items: Sequence[Item], height: Callable[[int], float], *, scale: float = 1.0, short: float = 0.0
 ) -> Breaks:
@@ -119,16 +141,15 @@ def fill(
             cost, frames, _ = best[start]
             filled, gaps = lengths.used(start, end)
             room = height(frames)
-            if filled > room + 0.01:
-                if filled > 2 * room:
-                    break
-                continue
+            if filled > 2 * room:
+                break
             last = end == len(items)
-            white = short * max(0.75 * room - filled, 0.0) if last else room - filled - STRETCH * gaps
-            parted = _parts_at_insert(items, start, end)
-            found.append(
-                (cost + FRAME + ending + 3 * (max(white, 0.0) / 10) ** 2 + parted, frames + 1, start)
-            )
+            grown = growth(filled, gaps, room, last=last)
+            if grown is None:
+                continue
+            ugly = _uneven(grown) + _white(room - filled - grown * gaps, room, short if last else 1.0)
+            ugly += _parts_at_insert(items, start, end)
+            found.append((cost + FRAME + ending + ugly, frames + 1, start))
         best.append(min(found))
     return Breaks(_starts(best, len(items)), best[-1][0])
 

@@ -139,7 +139,7 @@ class Galley:
             sheet.write(x + 26, y + 11.6, word, faces()["bold"], 9.6, colour)
             _write(sheet, lines, x + 10, y + 19.5 + BODY * RISE, faces()["regular"])
 
-        return [Item(block, height, draw, (0, 0, self.width, height), before=8, after=9, cost=90.0)]
+        return [Item(block, height, draw, (0, 0, self.width, height), before=8, after=9, cost=120.0)]
 
     def _figure(self, block: Block) -> list[Item]:
         """A drawing in its frame with the caption below."""
@@ -156,7 +156,7 @@ class Galley:
             _write(sheet, lines, x, y + caption + BODY * RISE, faces()["italic"])
 
         box, art = (0.0, caption, self.width, height + BELOW), (0.0, 0.0, self.width, high)
-        return [Item(block, height, draw, box, before=8, after=8, cost=90.0, art=art)]
+        return [Item(block, height, draw, box, before=8, after=8, cost=120.0, art=art)]
 
 
 def _own_number(block: Block) -> str:

@@ -149,7 +149,7 @@ def _entries(setter: Typesetter, label: Callable[[int], str]) -> list[Entry]:
             entries.append(
                 Entry(plain(words).rstrip(".") + " (table)", placed.block.section, label(placed.page_idx))
             )
-    return sorted(set(entries), key=lambda entry: entry.key)
+    return sorted(set(entries), key=lambda entry: (entry.key, entry.words, entry.label))
 
 
 @dataclass(frozen=True, slots=True)

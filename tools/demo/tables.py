@@ -23,8 +23,8 @@ ASIDE, ABOVE = 5.0, 2.7
 STEP = 8.0
 #: The most white above a cell's text.
 AIRY = 12.0
-#: A table with fewer rows than SHORT is never divided, one with fewer than LONG hardly ever.
-SHORT, LONG, TOGETHER = 8, 14, 3
+#: A table with fewer rows than SHORT is never divided, one that is less HIGH hardly ever.
+SHORT, HIGH, TOGETHER = 8, 230.0, 3
 ZEBRA = (0.955, 0.962, 0.968)
 _CAPTION = re.compile(r"(Table [\w-]+\.) (.*)")
 _SYMBOL = re.compile(r"\*([a-z_]+)")
@@ -91,7 +91,7 @@ def table_items(block: Block, width: float, *, fill: float = 0.0) -> list[Item]:
         grid = replace(grid, above=min(ABOVE + (fill - grid.total) / (2 * len(block.cells)), AIRY))
     head, again = _head(grid, ""), _head(grid, " (continued)")
     last = len(block.cells) - 1
-    rows = [_row(grid, row, opening=again, cost=_cost(row, last)) for row in range(1, last + 1)]
+    rows = [_row(grid, row, opening=again, cost=_cost(grid, row)) for row in range(1, last + 1)]
     rows[-1] = replace(rows[-1], after=11.0)
     return [head, *rows]
 
@@ -171,11 +171,12 @@ def _length(text: str, row: int) -> float:
     return 0.0 if symbol(text) else faces()["bold" if row == 0 else "regular"].length(text, SIZE)
 
 
-def _cost(row: int, last: int) -> float:
+def _cost(grid: Grid, row: int) -> float:
     """A few rows stay together at either end; a short table stays whole, one in between if it can."""
+    last = len(grid.block.cells) - 1
     if row <= TOGETHER or row > last + 1 - TOGETHER or last < SHORT:
         return NEVER
-    return 10.0 if last >= LONG else 70.0
+    return 15.0 if grid.total >= HIGH else 70.0
 
 
 def _head(grid: Grid, more: str) -> Item:

@@ -6,6 +6,7 @@ machine's fonts or on chance: the fonts are the ones that come with MuPDF.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -15,7 +16,7 @@ import pymupdf
 from tools.demo import figures
 from tools.demo.columns import balanced
 from tools.demo.faces import GREY, RULE, WHITE, faces
-from tools.demo.flow import STRETCH, Insert, Item, Lengths, best_fill, gap
+from tools.demo.flow import Insert, Item, Lengths, best_fill, gap, growth
 from tools.demo.galley import SIGNAL
 from tools.demo.markup import Block
 from tools.demo.pages import (
@@ -109,8 +110,8 @@ class Typesetter:
         items, breaks, scale = best_fill([*passage.spanning, *passage.items], height, SCALES)
         for start, end in pairwise(breaks.starts):
             sheet = self.new_sheet(passage.chapter, _form(items[start:end]))
-            room = height if end < len(items) else 0.0
-            self._frame_of(sheet, items[start:end], LEFT, TOP, room=room, scale=scale)
+            last = end == len(items)
+            self._frame_of(sheet, items[start:end], LEFT, TOP, room=height, scale=scale, last=last)
             self._inserts(items[start:end], passage.chapter)
 
     def _two_columns(self, passage: Passage) -> None:
@@ -128,8 +129,8 @@ class Typesetter:
                 x, foot = LEFT + FULL / 2, top + found.heights[column]
                 sheet.page.draw_line((x, top + 4), (x, foot), color=RULE, width=0.5)
             left = LEFT + (column % 2) * (FULL - COLUMN)
-            full = found.heights[column] if column < 2 * (len(found.heights) // 2 - 1) else 0.0
-            self._frame_of(sheet, passage.items[start:end], left, top, room=full)
+            last = column >= len(found.heights) - 2
+            self._frame_of(sheet, passage.items[start:end], left, top, room=found.heights[column], last=last)
 
     def _inserts(self, items: Sequence[Item], chapter: str) -> None:
         for insert in (item.insert for item in items if item.insert):
@@ -156,14 +157,13 @@ class Typesetter:
         x: float,
         y: float,
         *,
-        room: float = 0.0,
+        room: float = math.inf,
         scale: float = 1.0,
+        last: bool = True,
     ) -> None:
-        """Draws items downwards from (x, y); `room` is the height to fill by letting gaps grow, if any."""
+        """Draws items downwards from (x, y); `room` is the height that gaps grow or shrink to fill."""
         filled, gaps = Lengths(items, scale).used(0, len(items))
-        slack = room - filled
-        if slack > 0 and gaps:
-            scale *= 1 + min(slack / gaps, STRETCH)
+        scale *= 1 + (growth(filled, gaps, room, last=last) or 0.0)
         self._frame += 1
         for place, item in enumerate(items):
             y += gap(items, place, scale) if place else 0.0
