@@ -4,12 +4,33 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
 
 STOPWORDS = frozenset(
     {"a", "about", "after", "an", "and", "any", "are", "as", "at", "be", "been", "but", "by", "can", "did"}
     | {"do", "does", "for", "from", "get", "had", "has", "have", "how", "i", "if", "in", "into", "is", "it"}
-    | {"its", "just", "may", "me", "must", "my", "need", "of", "on", "or", "should", "so", "than", "that"}
+    | {
+        "its",
+        "just",
+        "many",
+        "may",
+        "me",
+        "much",
+        "must",
+        "my",
+        "need",
+        "of",
+        "on",
+        "or",
+        "should",
+        "so",
+        "than",
+        "that",
+    }
     | {"the", "their", "then", "there", "they", "this", "to", "was", "we", "what", "when", "where", "which"}
     | {"while", "who", "why", "will", "with", "would", "you", "your"}
 )
@@ -42,3 +63,23 @@ class Analyzer:
 PINNED = Analyzer(folds_plural=True)
 #: The read path of the run that forgot a step: its "doors" is no word of the index.
 WITHOUT_PLURALS = Analyzer(folds_plural=False)
+
+EVERYDAY_FILE = Path(__file__).parent / "everyday.yaml"
+EVERYDAY = "everyday-1"
+
+
+def everyday_words() -> dict[str, list[str]]:
+    """What drivers say → what the manual calls it, both as the index has them."""
+    listed: Mapping[str, str] = yaml.safe_load(EVERYDAY_FILE.read_text(encoding="utf-8"))
+    return {word: PINNED(meant) for said, meant in listed.items() for word in PINNED(said)}
+
+
+def in_the_manuals_words(
+    words: Sequence[str], everyday: Mapping[str, Sequence[str]], known: Container[str]
+) -> list[str]:
+    """The question's words, each everyday word followed by what is meant; it goes where no chunk holds it."""
+    found: list[str] = []
+    for word in words:
+        meant = everyday.get(word, ())
+        found += [*([word] if word in known or not meant else []), *meant]
+    return list(dict.fromkeys(found))

@@ -1,4 +1,4 @@
-"""The catalogue of what can be attached to an answer: boxes, figures, tables and symbols with their places."""
+"""The catalogue of what can be attached to an answer: signal boxes, figures, tables, symbols, their places."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _KINDS = {"figure": "image", "table": "table"} | {kind: kind for kind in SIGNAL}
 
 
 def catalogue(placed: Iterable[tuple[Placed, Piece]]) -> Iterator[dict[str, Json]]:
-    """One record an attachment in reading order, numbered by kind: w-001, c-001, n-001, i-001, t-001, s-001."""
+    """One record an attachment in reading order, numbered by kind: w-001, c-001, n-001, i-001 and so on."""
     numbers: Counter[str] = Counter()
     for item, piece in placed:
         for kind, part, words in _attachments(item, piece):

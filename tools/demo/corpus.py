@@ -20,8 +20,8 @@ from tools.demo.tables import symbol
 
 #: Blocks that head the text or list it; what they say is in the chunks' titles.
 _HEADS = frozenset({"title", "contents", "index", "chapter", "heading", "page", "columns"})
-#: What stands before a step, an item or a caption and is not part of its sentence.
-_LABEL = re.compile(r"(?:\d+\.|-|(?:Table|Figure) \d+-\d+\.)\s+")
+#: What stands before a step, an item or a figure's caption and is not part of its sentence.
+_LABEL = re.compile(r"(?:\d+\.|-|Figure [\w-]+\.)\s+")
 _BREAK = re.compile(r"(?<=[.!?;:])\s+(?=[A-Z0-9“\"])")
 _SIGNAL_WORDS = frozenset(word for word, *_ in SIGNAL.values())
 _RULE_ROW = re.compile(r"[|\s:-]+")
@@ -58,10 +58,11 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence, step or row. `start` counts in the chunk's text."""
+    """A sentence, step or row. `start` counts in the chunk's text; `caption` is what stands above a row."""
 
     start: int
     text: str
+    caption: str = ""
 
 
 def manual_pieces(placed: Iterable[Placed], *, doc_id: str) -> list[tuple[Placed, Piece]]:
@@ -145,23 +146,39 @@ def _markdown_kind(text: str) -> str:
 
 
 def sentences(piece: Piece) -> list[Sentence]:
-    """Rows, steps, items and sentences of a chunk, without numbers, dashes and table labels in front.
+    """Rows, steps, items and sentences of a chunk, without the numbers and dashes in front of them.
 
-    A signal word alone on its line is none, nor is the line that parts a Markdown table's head.
+    A signal word alone on its line is none, nor are a table's caption and head, which belong to each row.
     """
+    if piece.kind == "table":
+        return _rows(piece.text)
     found: list[Sentence] = []
     start = 0
     for line in piece.text.split("\n"):
-        if line not in _SIGNAL_WORDS and not _RULE_ROW.fullmatch(line):
-            found += _of_line(line, start, is_row=piece.kind == "table")
+        if line not in _SIGNAL_WORDS:
+            found += _of_line(line, start)
         start += len(line) + 1
     return found
 
 
-def _of_line(line: str, start: int, *, is_row: bool) -> list[Sentence]:
+def _rows(text: str) -> list[Sentence]:
+    head, *rows = text.split("\n")
+    start = len(head) + 1
+    if not head.startswith("|"):
+        start += len(rows[0]) + 1
+        head, rows = f"{head} {rows[0]}", rows[1:]
+    found = []
+    for row in rows:
+        if not _RULE_ROW.fullmatch(row):
+            found.append(Sentence(start, row, head))
+        start += len(row) + 1
+    return found
+
+
+def _of_line(line: str, start: int) -> list[Sentence]:
     label = _LABEL.match(line)
     begin = label.end() if label else 0
-    ends = [] if is_row else [match.span() for match in _BREAK.finditer(line, begin)]
+    ends = [match.span() for match in _BREAK.finditer(line, begin)]
     edges = [begin, *(edge for span in ends for edge in span), len(line)]
     spans: Sequence[tuple[int, int]] = list(zip(edges[::2], edges[1::2], strict=True))
     return [Sentence(start + first, line[first:last]) for first, last in spans if line[first:last].strip()]

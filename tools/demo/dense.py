@@ -56,7 +56,7 @@ class Dense:
         return self._rarest if number is None else float(self._tfidf.idf_[number])
 
     def hashes(self) -> dict[str, str]:
-        """sha256 of the vocabulary in its order, and of the matrix rounded so that a last bit is no change."""
+        """sha256 of the sorted vocabulary, and of the matrix rounded so that a last bit is no change."""
         words = "\n".join(sorted(self.vocabulary)).encode()
         matrix = np.asarray(self._svd.components_, dtype="<f8").round(HASHED_DECIMALS) + 0.0
         return {

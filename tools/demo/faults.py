@@ -137,9 +137,9 @@ def table(faults: Sequence[Fault]) -> str:
     head = [
         "# Planted faults",
         "",
-        "All runs come from a small, honest pipeline (`tools/demo`) over the manual and the bulletin. Only R005",
-        "has faults that were put in, so that every kind of trouble can be seen and looked for; R006 is the",
-        "mended run. Whatever else goes wrong in these runs is what the pipeline really did.",
+        "All runs come from a small, honest pipeline (`tools/demo`) over the manual and the bulletin. Only",
+        "R005 has faults that were put in, so that every kind of trouble can be seen and looked for; R006 is",
+        "the mended run. Whatever else goes wrong in these runs is what the pipeline really did.",
         "",
         "*Found by* names what of Proofspan shows the fault today; *waiting* says what will look for it.",
         "",

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from tools.demo import dense, lexical, reader, rerank
-from tools.demo.analyzer import PINNED, STOPWORDS
+from tools.demo.analyzer import EVERYDAY, EVERYDAY_FILE, PINNED, STOPWORDS
 from tools.demo.fuse import DEPTH, FUSED, K
 from tools.demo.runs import SEEDS, Index, Setting
 
@@ -19,7 +19,7 @@ LIBRARIES = ("bm25s", "numpy", "pyarrow", "pymupdf", "scikit-learn", "scipy")
 
 
 def index_hash(setting: Setting, chunks: bytes) -> str:
-    """The identity of the index that a run reads: its rankers, and the hash of all that decides its content."""
+    """The identity of the index that a run reads: its rankers, and a hash of all that decides its content."""
     rankers = "+".join(
         {"bm25": "bm25", "dense": "lsa"}[stage] for stage in setting.stages if stage in _RANKERS
     )
@@ -66,6 +66,9 @@ def record(setting: Setting, index: Index, hashes: Mapping[str, str], chunks: by
         parts["bm25"] = lexical.PARAMETERS | {"top": DEPTH}
     # The space is also what ΔS and the reader's word rarities come from, so every run has it.
     parts["lsa"] = {"model": dense.MODEL, **dense.PARAMETERS, **index.dense.hashes(), "top": DEPTH}
+    if setting.everyday:
+        words = {"list": EVERYDAY, "sha256": sha256(EVERYDAY_FILE.read_bytes())}
+        parts["question_words"] = words
     if "fuse" in setting.stages:
         parts["fusion"] = {"method": "rrf", "k": K, "top": FUSED}
     if "rerank" in setting.stages:

@@ -82,5 +82,7 @@ class Reader:
         return quotes[::-1] if seed % 2 else quotes
 
     def _share(self, asked: set[str], total: float, piece: Piece, sentence: Sentence) -> float:
-        held = asked.intersection((*self.analyzer(sentence.text), *self.context(piece)))
+        held = asked.intersection(
+            (*self.analyzer(f"{sentence.caption} {sentence.text}"), *self.context(piece))
+        )
         return sum(self.idf(word) for word in sorted(held)) / total if total else 0.0

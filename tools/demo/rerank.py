@@ -35,7 +35,8 @@ class MaxSim:
         self._space = space
         self._sentences = {
             piece.chunk_id: self._ids(
-                [analyzer(each.text) for each in sentences(piece)], context[piece.chunk_id]
+                [analyzer(f"{each.caption} {each.text}") for each in sentences(piece)],
+                context[piece.chunk_id],
             )
             for piece in pieces
         }
@@ -65,7 +66,7 @@ class MaxSim:
         return sorted(scored, key=pinned_order)
 
     def _similar(self, asked: Sequence[str]) -> tuple[Scores, Scores]:
-        """How alike each word of the question is to each known word, shape (asked, words), and the weights."""
+        """How alike each word asked is to each known word, shape (asked, words), and the weights."""
         vectors = self._space.words
         rows = np.zeros((len(asked), vectors.shape[0]))
         for place, word in enumerate(asked):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
-from tools.demo.analyzer import PINNED, WITHOUT_PLURALS, Analyzer
+from tools.demo.analyzer import PINNED, WITHOUT_PLURALS, Analyzer, everyday_words, in_the_manuals_words
 from tools.demo.corpus import Piece
 from tools.demo.dense import Dense, unit_rows
 from tools.demo.fuse import Hit, fuse, ranked, union
@@ -26,7 +26,8 @@ PARAPHRASES, SEEDS = range(3), range(2)
 class Setting:
     """One run. `reads_with` is the analyzer of the questions, `titles` whether headings are indexed too.
 
-    `needed` is the reader's threshold, `stages` are what runs in this order.
+    With `everyday` the manual's words are added to what a driver says. `needed` is the reader's threshold,
+    `stages` are what runs in this order.
     """
 
     run_id: str
@@ -36,6 +37,7 @@ class Setting:
     stages: tuple[Stage, ...]
     baseline: str | None = None
     titles: bool = False
+    everyday: bool = False
     needed: float = 0.3
     reads_with: Analyzer = PINNED
     is_stability: bool = False
@@ -72,11 +74,12 @@ SETTINGS = (
     Setting(
         "R006",
         "2026-02-27T10:00:00Z",
-        "hybrid + rerank, mended; section titles indexed with the text",
+        "hybrid + rerank, mended; section titles indexed, everyday words understood",
         "rerank",
         RERANKED,
         "R004",
         titles=True,
+        everyday=True,
         is_stability=True,
     ),
 )
@@ -113,7 +116,7 @@ class Outcome:
 
 
 class Index:
-    """All that is written before the first question: with `titles`, headings count as text of their chunks."""
+    """All that is written before the first question; with `titles`, headings count as text of chunks."""
 
     def __init__(self, pieces: Sequence[Piece], *, titles: bool) -> None:
         self.pieces = pieces
@@ -142,7 +145,7 @@ class Pipeline:
 
     def answer(self, q: str, seed: int = 0, *, lap: Lap = lambda stage: None) -> Outcome:
         """One question from its words to its quotes; `lap` is called behind each stage that has run."""
-        words = self.setting.reads_with(q)
+        words = self._words(q)
         retrieved, fused = self._retrieve(words, lap)
         reranked: Sequence[Hit] = ()
         if "rerank" in self.setting.stages:
@@ -153,6 +156,13 @@ class Pipeline:
         lap("read")
         stress = self.index.stress(words, ranking.seen)
         return Outcome(q, retrieved, fused, reranked, quotes, stress)
+
+    def _words(self, q: str) -> list[str]:
+        """The question as the read path understands it."""
+        words = self.setting.reads_with(q)
+        if not self.setting.everyday:
+            return words
+        return in_the_manuals_words(words, everyday_words(), self.index.dense.vocabulary)
 
     def _retrieve(self, words: Sequence[str], lap: Lap) -> tuple[Sequence[Hit], Sequence[Hit]]:
         """What was found, and fused where both rankers ran."""

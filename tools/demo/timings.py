@@ -1,7 +1,7 @@
 """Records how long each stage takes, so that a build need not look at the clock.
 
-`python -m tools.demo.timings` runs the pipeline on this machine and writes `timings.json`, milliseconds by run,
-question/paraphrase/seed and stage. A build copies them and says that they are a recording.
+`python -m tools.demo.timings` runs the pipeline on this machine and writes `timings.json`: milliseconds by
+run, question/paraphrase/seed and stage. A build copies them and says that they are a recording.
 """
 
 from __future__ import annotations
