@@ -1,4 +1,4 @@
-"""The catalogue of what can be attached to an answer: signal boxes, figures, tables, symbols, their places."""
+"""The catalogue of what can be attached to an answer: signal boxes, figures, tables and symbols."""
 
 from __future__ import annotations
 
