@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import math
 
-from tools.demo.figures.lamps import COLOURS, symbol
+from tools.demo.figures.lamps import COLOURS, TILE, symbol
 from tools.demo.figures.pen import ACCENT, WHITE, Ink, Rgb
 from tools.demo.figures.sketch import (
+    BOLD,
     DARK,
     FINE,
     GREY,
     MID,
-    PALE,
     PANEL,
     PAPER,
     SCREEN,
     SEAM,
     SHADE,
     SOLID,
-    TILE,
     Sketch,
 )  # fmt: skip
 
-_BOLD = Ink(fill=PALE, width=1.1)
 #: number of Table 1-1, where it stands, and what it points at
 _CONTROLS = (
     ("1", 14, 70, (16, 112)),
@@ -37,8 +35,8 @@ _CONTROLS = (
     ("10", 62, 166, (43, 139)),
 )
 _LIT = (
-    ("battery", "Red"), ("oil", "Red"), ("brake", "Red"), ("belt", "Red"), ("airbag", "Red"), ("engine", "Amber"),
-    ("abs", "Amber"), ("esc", "Amber"), ("tyre", "Amber"), ("steering", "Red"),
+    ("battery", "Red"), ("oil", "Red"), ("brake", "Red"), ("belt", "Red"), ("airbag", "Red"),
+    ("engine", "Amber"), ("abs", "Amber"), ("esc", "Amber"), ("tyre", "Amber"), ("steering", "Red"),
 )  # fmt: skip
 
 
@@ -54,7 +52,7 @@ def dashboard(sketch: Sketch) -> None:
 
 def _panel(sketch: Sketch) -> None:
     top = "M 24 62 C 40 52 52 50 62 48 C 74 32 138 32 150 48 C 164 46 240 40 300 50 C 312 52 320 58 324 64 "
-    sketch.draw(_BOLD, top + "L 322 118 C 290 130 260 132 240 130 L 168 130 C 120 134 60 132 26 122 Z")
+    sketch.draw(BOLD, top + "L 322 118 C 290 130 260 132 240 130 L 168 130 C 120 134 60 132 26 122 Z")
     sketch.draw(SEAM, "M 25 78 C 60 74 150 72 168 76 M 240 76 C 270 74 300 76 323 80")
     sketch.draw(SHADE, "M 4 60 L 24 62 L 26 122 L 30 174 L 4 176 Z")
     sketch.draw(PANEL, "M 4 104 C 14 102 22 104 24 108 L 26 122 C 20 124 10 124 4 124 Z")
@@ -100,7 +98,7 @@ def _middle(sketch: Sketch) -> None:
 
 
 def _console(sketch: Sketch) -> None:
-    sketch.draw(_BOLD, "M 170 124 L 240 124 L 248 176 L 162 176 Z")
+    sketch.draw(BOLD, "M 170 124 L 240 124 L 248 176 L 162 176 Z")
     sketch.draw(SHADE, "M 194 132 L 216 132 L 219 168 L 191 168 Z")
     sketch.draw(SOLID, "M 202.6 148 L 207.4 148 L 208.4 162 L 201.6 162 Z", "R 198 134 212 150 5")
     sketch.draw(PAPER, "O 183 133 6", "R 222 142 234 152 2.4", "R 223 156 235 163 2")
@@ -109,13 +107,16 @@ def _console(sketch: Sketch) -> None:
 
 def _wheel(sketch: Sketch, x: float, y: float) -> None:
     sketch.draw(
-        _BOLD,
+        BOLD,
         "M 80 86 L 58 80 C 52 79 50 86 56 88 L 82 94 Z",
         "M 132 86 L 152 79 C 158 78 160 86 154 88 L 130 94 Z",
     )
     rim = f"O {x} {y} 45 O {x} {y} 38"
     sketch.draw(Ink(fill=DARK, width=0.9), rim)
-    hub = f"M {x - 17} {y - 10} C {x - 10} {y - 14} {x + 10} {y - 14} {x + 17} {y - 10} L {x + 37} {y - 8} L {x + 38} {y + 4} "
+    hub = (
+        f"M {x - 17} {y - 10} C {x - 10} {y - 14} {x + 10} {y - 14} {x + 17} {y - 10} "
+        f"L {x + 37} {y - 8} L {x + 38} {y + 4} "
+    )
     hub += f"L {x + 16} {y + 10} L {x + 7} {y + 18} L {x + 5} {y + 37} L {x - 5} {y + 37} L {x - 7} {y + 18} "
     sketch.draw(
         Ink(fill=MID, width=0.9), hub + f"L {x - 16} {y + 10} L {x - 38} {y + 4} L {x - 37} {y - 8} Z"

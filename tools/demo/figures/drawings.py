@@ -27,6 +27,6 @@ DRAWINGS: dict[str, tuple[Drawer, float]] = {
     "fusebox": figure(electrics.fusebox, 126),
     "fusebox_bay": figure(electrics.fusebox_bay, 126),
     "towing_eye": figure(mechanics.towing_eye, 130),
-    "plate": figure(labels.plate, 124),
-    "dimensions": figure(labels.dimensions, 168),
+    "plate": figure(labels.plate, 130),
+    "dimensions": figure(labels.dimensions, 132),
 }

@@ -6,10 +6,20 @@ from dataclasses import replace
 
 from tools.demo.figures import car
 from tools.demo.figures.pen import WHITE, Ink, Rgb
-from tools.demo.figures.sketch import DARK, FINE, GREY, MID, PALE, PAPER, SEAM, SHADE, SOLID, Sketch
+from tools.demo.figures.sketch import (
+    BOLD,
+    BOLD_SHADE,
+    DARK,
+    FINE,
+    GREY,
+    MID,
+    PAPER,
+    SEAM,
+    SHADE,
+    SOLID,
+    Sketch,
+)  # fmt: skip
 
-_BOLD = Ink(fill=PALE, width=1.1)
-_BOLD_MID = Ink(fill=MID, width=1.1)
 _RED: Rgb = (0.8, 0.13, 0.11)
 _BLACK_LEAD: Rgb = (0.2, 0.21, 0.23)
 #: ampere → the colour of the fuse, as in Table 9-4
@@ -32,7 +42,10 @@ _SCREWED = (5, 7, 12)
 def _fuse(sketch: Sketch, x: float, y: float, name: str, ampere: float, *, screwed: bool = False) -> None:
     """A fuse of 23 by 25 with its middle at (x, y)."""
     sketch.draw(FINE, f"R {x - 12.5} {y - 14} {x + 12.5} {y + 14} 2")
-    body = f"M {x - 10.5} {y - 10} L {x + 10.5} {y - 10} L {x + 10.5} {y + 5} L {x + 8} {y + 10} L {x - 8} {y + 10} "
+    body = (
+        f"M {x - 10.5} {y - 10} L {x + 10.5} {y - 10} L {x + 10.5} {y + 5} L {x + 8} {y + 10} "
+        f"L {x - 8} {y + 10} "
+    )
     sketch.draw(Ink(fill=_COLOURS[ampere], width=0.8), body + f"L {x - 10.5} {y + 5} Z")
     if screwed:
         for side in (-7.2, 7.2):
@@ -44,32 +57,35 @@ def _fuse(sketch: Sketch, x: float, y: float, name: str, ampere: float, *, screw
 
 def fusebox(sketch: Sketch) -> None:
     """The box in the dashboard, and the cover's inner side with tweezers and three spare fuses."""
-    sketch.draw(_BOLD, "R 8 8 246 118 8")
+    sketch.draw(BOLD, "R 8 8 246 118 8")
     sketch.draw(SEAM, "R 13 13 241 113 5")
     for number, ampere in enumerate(_DASHBOARD):
         row, column = divmod(number, 8)
         _fuse(sketch, 30.5 + 27.6 * column, 31 + 32 * row, f"F{number + 1}", ampere)
     sketch.draw(
-        _BOLD,
-        "M 262 14 C 280 8 308 8 322 14 C 326 46 326 82 322 112 C 306 118 280 118 262 112 C 258 82 258 46 262 14 Z",
+        BOLD,
+        "M 262 14 C 280 8 308 8 322 14 C 326 46 326 82 322 112 C 306 118 280 118 262 112 "
+        "C 258 82 258 46 262 14 Z",
     )
     sketch.draw(SEAM, "M 267 20 C 284 15 304 15 317 20")
     for number, ampere in enumerate((10, 15, 20)):
         _fuse(sketch, 277, 36 + 29 * number, str(ampere), ampere)
     sketch.draw(
         PAPER,
-        "M 299 26 C 306 22 312 26 312 32 L 310 92 L 307 98 L 306 92 L 306 36 L 304 36 L 304 92 L 303 98 L 300 92 L 297 32 Z",
+        "M 299 26 C 306 22 312 26 312 32 L 310 92 L 307 98 L 306 92 L 306 36 "
+        "L 304 36 L 304 92 L 303 98 L 300 92 L 297 32 Z",
     )
     sketch.draw(
         FINE,
-        "M 300 44 L 303 44 M 307 44 L 310 44 M 300 48 L 303 48 M 307 48 L 310 48 M 300 52 L 303 52 M 307 52 L 310 52",
+        "M 300 44 L 303 44 M 307 44 L 310 44 M 300 48 L 303 48 M 307 48 L 310 48 M 300 52 "
+        "L 303 52 M 307 52 L 310 52",
     )
 
 
 def fusebox_bay(sketch: Sketch) -> None:
     """The box in the engine bay without its lid; three of its fuses are screwed in."""
-    sketch.draw(_BOLD_MID, "R 40 6 292 120 10")
-    sketch.draw(_BOLD, "R 46 11 286 115 7")
+    sketch.draw(BOLD_SHADE, "R 40 6 292 120 10")
+    sketch.draw(BOLD, "R 46 11 286 115 7")
     sketch.draw(Ink(fill=DARK, width=0.9), "R 34 52 42 74 2", "R 290 52 298 74 2")
     for number, ampere in enumerate(_BAY):
         row, column = divmod(number, 8)
@@ -104,7 +120,7 @@ def jumpstart(sketch: Sketch) -> None:
     _helper(sketch)
     for colour, path in (
         (_RED, "M 56 84 C 60 44 110 56 160 60 C 200 63 216 58 218 86"),
-        (_BLACK_LEAD, "M 284 86 C 290 150 226 158 190 148 C 160 140 152 112 128 114"),
+        (_BLACK_LEAD, "M 284 84 C 284 58 314 60 315 92 C 316 150 236 166 190 150 C 160 140 152 112 128 114"),
     ):
         sketch.draw(Ink(line=WHITE, width=4.4), path)
         sketch.draw(Ink(line=colour, width=2.6), path)
@@ -115,24 +131,24 @@ def jumpstart(sketch: Sketch) -> None:
         (124, 114, 180, _BLACK_LEAD),
     ):
         _clamp(sketch, x, y, turn, colour)
-    for text, x, y in (("1", 32, 66), ("2", 240, 66), ("3", 306, 66), ("4", 140, 96)):
+    for text, x, y in (("1", 38, 78), ("2", 234, 78), ("3", 268, 78), ("4", 140, 96)):
         sketch.callout(text, x, y)
 
 
 def _own_bay(sketch: Sketch) -> None:
-    sketch.draw(_BOLD, "R 14 52 156 148 9")
-    sketch.draw(_BOLD_MID, "R 24 96 84 138 5")
+    sketch.draw(BOLD, "R 14 52 156 148 9")
+    sketch.draw(BOLD_SHADE, "R 24 96 84 138 5")
     sketch.draw(SEAM, "M 34 104 L 74 104 M 34 110 L 74 110 M 34 116 L 74 116")
     sketch.draw(Ink(fill=_RED, width=0.9), "R 48 94 64 104 2.4")
     sketch.text(56, 126, "+", size=12)
-    sketch.draw(_BOLD_MID, "M 96 78 L 146 78 L 150 86 L 150 138 L 96 138 L 92 128 L 92 86 Z")
+    sketch.draw(BOLD_SHADE, "M 96 78 L 146 78 L 150 86 L 150 138 L 96 138 L 92 128 L 92 86 Z")
     sketch.draw(SEAM, "M 100 84 L 142 84 M 100 90 L 130 90 M 98 132 L 146 132 M 98 126 L 146 126")
     sketch.draw(PAPER, "O 112 114 5.4")
     sketch.draw(FINE, "O 112 114 2.6")
 
 
 def _helper(sketch: Sketch) -> None:
-    sketch.draw(_BOLD, "R 182 52 322 148 9")
+    sketch.draw(BOLD, "R 182 52 322 148 9")
     sketch.draw(Ink(fill=DARK, width=1.0), "R 200 98 304 138 4")
     sketch.draw(Ink(line=GREY, fill=(0.36, 0.39, 0.43), width=0.7), "R 206 106 298 132 2")
     sketch.draw(Ink(fill=MID, width=0.9), "R 211 92 225 100 1.6", "R 277 92 291 100 1.6")

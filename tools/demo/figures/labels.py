@@ -72,57 +72,58 @@ def _axle(sketch: Sketch, x: float, y: float, *, front: bool) -> None:
 
 def plate(sketch: Sketch) -> None:
     """The data plate with a rivet in each corner."""
-    sketch.draw(Ink(fill=MID, width=1.1), "R 46 6 286 118 6")
-    sketch.draw(Ink(fill=(0.975, 0.98, 0.985), width=0.7), "R 51 11 281 113 4")
+    sketch.draw(Ink(fill=MID, width=1.1), "R 46 6 286 124 6")
+    sketch.draw(Ink(fill=(0.975, 0.98, 0.985), width=0.7), "R 51 11 281 119 4")
     for x in (59, 273):
-        for y in (19, 105):
+        for y in (19, 111):
             sketch.draw(Ink(fill=MID, width=0.7), f"O {x} {y} 3.2")
             sketch.draw(FINE, f"M {x - 1.6} {y - 1.6} L {x + 1.6} {y + 1.6}")
-    sketch.text(166, 21, "MERIDIAN", ACCENT, 10)
+    for x, y, text, size in _PLATE:
+        sketch.text(x, y, text, size=size)
     sketch.draw(Ink(line=ACCENT, width=0.8), "M 70 29 L 262 29")
-    for y, text, size in (
-        (37.4, "e0*2018/858*00417*02", 7),
-        (49, "ZZ8HB5AB4TA000417", 9),
-        (62, "1,790 kg", 7.4),
-        (71.4, "2,990 kg", 7.4),
-        (80.8, "1 – 980 kg", 7.4),
-        (90.2, "2 – 900 kg", 7.4),
-    ):
-        sketch.text(128 if y > 60 else 166, y, text, size=size)
-    sketch.draw(FINE, "M 70 55.4 L 262 55.4 M 70 95.6 L 262 95.6 M 186 55.4 L 186 95.6")
-    sketch.text(224, 71, "04 / 2026", size=7.4)
-    sketch.draw(FINE, "R 112 98 152 110 1.5", "R 180 98 220 110 1.5")
-    sketch.text(132, 104, "K7B", size=8)
-    sketch.text(200, 104, "N02", size=8)
+    sketch.draw(
+        FINE,
+        "M 70 57 L 262 57 M 70 81 L 262 81 M 70 96 L 262 96",
+        "R 108 100 152 113 1.5",
+        "R 180 100 224 113 1.5",
+    )
+
+
+#: x and y of the middle, text, size; from top to bottom as section 10.1 tells it
+_PLATE = (
+    (166, 21, "MERIDIAN", 10.5),
+    (166, 37, "e0*2018/858*00417*02", 7),
+    (166, 48.6, "ZZ8HB5AB4TA000417", 9.4),
+    (118, 64, "1,790 kg", 7.4),
+    (214, 64, "2,990 kg", 7.4),
+    (118, 74, "1 – 980 kg", 7.4),
+    (214, 74, "2 – 890 kg", 7.4),
+    (166, 88.6, "02 / 2026", 7.4),
+    (130, 106.5, "K7B", 8),
+    (202, 106.5, "N02", 8),
+)
 
 
 def dimensions(sketch: Sketch) -> None:
     """The car from the side and from the front with the letters of Table 10-4."""
-    scale = 0.49
-    ground, left, middle = 112.0, 24.0, 279.0
-    sketch.draw(SEAM, f"M 14 {ground} L 318 {ground}")
+    scale, ground, left, middle = 0.455, 82.0, 26.0, 274.0
+    sketch.draw(SEAM, f"M 16 {ground} L 320 {ground}")
     car.side(sketch.pen.moved(left, ground, scale=scale), car.PRINT)
     car.front(sketch.pen.moved(middle, ground, scale=scale), car.PRINT)
-    across = [left + scale * place for place in (0.8, car.FRONT_AXLE, car.REAR_AXLE, 426.6)]
-    for x in across:
-        _witness(
-            sketch,
-            (x, ground + 4 if x in (across[0], across[3]) else ground + 4),
-            (x, ground + (44 if x in (across[0], across[3]) else 26)),
-        )
-    for letter, first, last, y in (("F", 0, 1, 22), ("E", 1, 2, 22), ("G", 2, 3, 22), ("A", 0, 3, 40)):
+    places = (0.8, car.FRONT_AXLE, car.REAR_AXLE, car.LENGTH - 0.2)
+    across = [left + scale * place for place in places]
+    for x, deep in zip(across, (43, 25, 25, 43), strict=True):
+        _witness(sketch, (x, ground + 4), (x, ground + deep))
+    for letter, first, last, y in (("F", 0, 1, 21), ("E", 1, 2, 21), ("G", 2, 3, 21), ("A", 0, 3, 39)):
         sketch.measure((across[first], ground + y), (across[last], ground + y), letter)
     top = ground - scale * car.HEIGHT
-    _witness(sketch, (left + 120, top), (12, top))
+    _witness(sketch, (left + scale * 250, top), (12, top))
     sketch.measure((16, top), (16, ground), "D")
-    for letter, half, y in (("B", 89.4, 22), ("C", 98.6, 40)):
-        for side in (-half, half):
-            _witness(
-                sketch,
-                (middle + scale * side, ground - (48 if half > 90 else 36)),
-                (middle + scale * side, ground + y + 4),
-            )
-        sketch.measure((middle - scale * half, ground + y), (middle + scale * half, ground + y), letter)
+    for letter, half, high, y in (("B", 89.6, 38, 21), ("C", 98.4, 50, 39)):
+        ends = (middle - scale * half, middle + scale * half)
+        for x in ends:
+            _witness(sketch, (x, ground - high), (x, ground + y + 4))
+        sketch.measure((ends[0], ground + y), (ends[1], ground + y), letter)
     _clearance(sketch, left + scale * 218, ground, scale)
 
 

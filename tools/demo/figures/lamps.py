@@ -10,7 +10,7 @@ from tools.demo.figures.symbols import SYMBOLS
 
 LAMPS: tuple[str, ...] = tuple(SYMBOLS)
 COLOURS: dict[str, Rgb] = {
-    "Red": (1.0, 0.33, 0.29),
+    "Red": (1.0, 0.3, 0.26),
     "Amber": (1.0, 0.71, 0.16),
     "Green": (0.36, 0.87, 0.46),
     "Blue": (0.42, 0.69, 1.0),
@@ -20,13 +20,11 @@ TILE: Rgb = (0.1, 0.115, 0.135)
 _TILE = "R -12 -9.4 12 9.4 2.6"
 
 
-def lamp(
-    page: pymupdf.Page, name: str, x: float, y: float, *, colour: str = "Red", amber: bool = False
-) -> None:
+def lamp(page: pymupdf.Page, name: str, x: float, y: float, *, colour: str) -> None:
     """Draws the lamp with its tile of 24 by 18.8 points centred on (x, y)."""
     pen = Pen(page, x, y)
     pen.draw(Ink(line=None, fill=TILE), _TILE)
-    symbol(pen, name, COLOURS["Amber" if amber else colour], ground=TILE)
+    symbol(pen, name, COLOURS[colour], ground=TILE)
     pen.commit()
 
 

@@ -7,6 +7,8 @@ from tools.demo.figures.controls import icon
 from tools.demo.figures.pen import ACCENT, BLACK, WHITE, Ink, Rgb
 from tools.demo.figures.sketch import (
     ACCENTED,
+    BOLD,
+    BOLD_SHADE,
     DARK,
     FINE,
     GREY,
@@ -22,8 +24,6 @@ from tools.demo.figures.sketch import (
     Sketch,
 )  # fmt: skip
 
-_BOLD = Ink(fill=PALE, width=1.1)
-_BOLD_MID = Ink(fill=MID, width=1.1)
 _YELLOW: Rgb = (0.97, 0.8, 0.22)
 _AMBER: Rgb = (0.93, 0.76, 0.42)
 _RED: Rgb = (0.8, 0.13, 0.11)
@@ -37,7 +37,7 @@ def dipstick(sketch: Sketch) -> None:
     sketch.draw(
         Ink(line=(0.66, 0.49, 0.17), width=0.6), *(f"M {x} 47.4 L {x + 10} 36.6" for x in range(112, 190, 6))
     )
-    sketch.draw(_BOLD_MID, "R 258 34 272 50 2")
+    sketch.draw(BOLD_SHADE, "R 258 34 272 50 2")
     sketch.draw(Ink(fill=_YELLOW, width=1.0), "O 290 42 17 O 290 42 9.5")
     for x, text in ((110, "MIN"), (200, "MAX")):
         sketch.draw(Ink(width=1.3), f"M {x} 28 L {x} 52")
@@ -49,18 +49,19 @@ def dipstick(sketch: Sketch) -> None:
 
 #: symbol on the cap, where the cap is, and where the symbol stands
 _FILLERS = (
-    ("oil", (152, 92), (34, 126)),
-    ("temperature", (262, 96), (306, 126)),
-    ("brake", (248, 42), (306, 46)),
-    ("washer", (92, 132), (34, 162)),
+    ("oil", (152, 92), (28, 118)),
+    ("temperature", (256, 90), (304, 118)),
+    ("brake", (248, 42), (304, 44)),
+    ("washer", (92, 132), (28, 156)),
 )
 
 
 def enginebay(sketch: Sketch) -> None:
     """The engine bay seen from in front of the car, which is at the lower edge; caps bear symbols."""
     sketch.draw(
-        _BOLD,
-        "M 70 16 C 120 8 212 8 262 16 L 284 30 L 288 156 C 280 176 240 184 166 184 C 92 184 52 176 44 156 L 48 30 Z",
+        BOLD,
+        "M 70 16 C 120 8 212 8 262 16 L 284 30 L 288 156 C 280 176 240 184 166 184 "
+        "C 92 184 52 176 44 156 L 48 30 Z",
     )
     sketch.draw(
         Ink(line=BLACK, fill=WHITE, width=0.9),
@@ -79,15 +80,15 @@ def enginebay(sketch: Sketch) -> None:
     _engine(sketch)
     _around_the_engine(sketch)
     for name, cap, place in _FILLERS:
-        sketch.callout("", *place, cap)
-        sketch.draw(Ink(line=ACCENT, fill=WHITE, width=0.9), f"O {place[0]} {place[1]} 12")
+        sketch.callout("", *place, cap, r=12)
         icon(sketch, name, *place, 0.9, WHITE)
-    sketch.callout("+", 34, 40, (84, 62))
+    sketch.callout("", 28, 44, (84, 60), r=12)
+    sketch.draw(Ink(width=1.6), "M 22.5 44 L 33.5 44 M 28 38.5 L 28 49.5")
 
 
 def _engine(sketch: Sketch) -> None:
-    sketch.draw(_BOLD_MID, "M 124 54 L 212 54 L 220 64 L 220 124 L 210 132 L 126 132 L 116 124 L 116 64 Z")
-    sketch.draw(_BOLD, "R 128 62 208 112 6")
+    sketch.draw(BOLD_SHADE, "M 124 54 L 212 54 L 220 64 L 220 124 L 210 132 L 126 132 L 116 124 L 116 64 Z")
+    sketch.draw(BOLD, "R 128 62 208 112 6")
     sketch.draw(
         SEAM, "M 134 70 L 202 70 M 134 76 L 202 76 M 180 82 L 180 108 M 188 82 L 188 108 M 196 82 L 196 108"
     )
@@ -99,19 +100,19 @@ def _engine(sketch: Sketch) -> None:
 
 
 def _around_the_engine(sketch: Sketch) -> None:
-    sketch.draw(_BOLD_MID, "R 66 42 100 82 5")
+    sketch.draw(BOLD_SHADE, "R 66 42 100 82 5")
     sketch.draw(SEAM, "R 70 68 96 78 2")
     sketch.draw(Ink(fill=_RED, width=0.8), "R 77 56 91 65 2")
-    sketch.draw(_BOLD_MID, "R 64 88 108 122 5")
+    sketch.draw(BOLD_SHADE, "R 64 88 108 122 5")
     sketch.draw(SEAM, "M 70 94 L 102 94 M 70 100 L 102 100 M 70 106 L 102 106 M 70 112 L 102 112")
-    sketch.draw(_BOLD_MID, "M 108 98 C 114 98 114 88 118 86 L 118 98 C 116 108 112 108 108 108 Z")
+    sketch.draw(BOLD_SHADE, "M 108 98 C 114 98 114 88 118 86 L 118 98 C 116 108 112 108 108 108 Z")
     sketch.draw(Ink(fill=_BLUE, width=0.9), "O 92 132 7")
     sketch.draw(Ink(line=WHITE, width=0.9), "M 87 132 L 97 132")
-    sketch.draw(_BOLD, "R 234 34 264 56 5")
+    sketch.draw(BOLD, "R 234 34 264 56 5")
     sketch.draw(Ink(fill=_YELLOW, width=0.9), "O 248 42 6")
-    sketch.draw(_BOLD, "M 238 76 L 266 76 L 270 120 L 242 124 L 236 112 Z")
+    sketch.draw(BOLD, "M 238 76 L 266 76 L 270 120 L 242 124 L 236 112 Z")
     sketch.draw(SEAM, "M 238 104 L 250 104 M 238 111 L 250 111")
-    sketch.draw(Ink(fill=DARK, width=0.9), "O 262 96 0.1", "O 256 90 8")
+    sketch.draw(Ink(fill=DARK, width=0.9), "O 256 90 8")
     sketch.draw(Ink(line=WHITE, width=0.9), "M 251 90 L 261 90")
     sketch.draw(Ink(line=BLACK, width=3.4), "M 238 118 C 226 124 226 136 222 142")
     sketch.draw(Ink(line=MID, width=2.0), "M 238 118 C 226 124 226 136 222 142")
@@ -119,7 +120,7 @@ def _around_the_engine(sketch: Sketch) -> None:
 
 def bootfloor(sketch: Sketch) -> None:
     """The boot from behind and above with its floor lifted."""
-    sketch.draw(_BOLD, "M 66 10 L 266 10 L 306 134 L 26 134 Z")
+    sketch.draw(BOLD, "M 66 10 L 266 10 L 306 134 L 26 134 Z")
     sketch.draw(Ink(line=BLACK, fill=WHITE, width=0.9), "M 76 20 L 256 20 L 290 124 L 42 124 Z")
     sketch.draw(SHADE, "M 76 20 L 256 20 L 252 12 L 80 12 Z")
     sketch.draw(SEAM, "M 160 15 L 172 15")
@@ -160,8 +161,9 @@ def jack(sketch: Sketch) -> None:
     sketch.draw(Ink(line=ACCENT, width=0.9), "O 57.4 64 8", "M 64 69 L 176 112", "M 62 57.4 L 176 14")
     sketch.draw(Ink(line=ACCENT, fill=WHITE, width=1.1), "R 176 8 322 124 8")
     sketch.draw(
-        _BOLD,
-        "M 177 16 C 177 11 180 9 184 9 L 314 9 C 318 9 321 11 321 16 L 321 40 L 224 40 C 220 30 214 20 206 14 L 177 14 Z",
+        BOLD,
+        "M 177 16 C 177 11 180 9 184 9 L 314 9 C 318 9 321 11 321 16 L 321 40 "
+        "L 224 40 C 220 30 214 20 206 14 L 177 14 Z",
     )
     sketch.draw(SEAM, "M 218 24 L 321 24")
     sketch.draw(SHADE, "M 228 40 L 321 40 L 321 48 L 232 48 Z")
@@ -175,7 +177,9 @@ def _scissors(sketch: Sketch, x: float, top: float, foot: float) -> None:
     middle = (top + foot) / 2 + 2
     sketch.draw(
         Ink(fill=DARK, width=0.8),
-        f"M {x - 12} {top - 5} L {x - 4} {top - 5} L {x - 4} {top} L {x + 4} {top} L {x + 4} {top - 5} L {x + 12} {top - 5} L {x + 9} {top + 6} L {x - 9} {top + 6} Z",
+        f"M {x - 12} {top - 5} L {x - 4} {top - 5} L {x - 4} {top} L {x + 4} {top} "
+        f"L {x + 4} {top - 5} L {x + 12} {top - 5} L {x + 9} {top + 6} L {x - 9} {top + 6} "
+        "Z",
     )
     for side in (-1, 1):
         arm = f"M {x + side * 5} {top + 5} L {x + side * 36} {middle} L {x + side * 7} {foot - 6}"
@@ -189,7 +193,7 @@ def _scissors(sketch: Sketch, x: float, top: float, foot: float) -> None:
         f"M {x - 44} {middle} L {x - 62} {middle} L {x - 62} {middle + 16} L {x - 74} {middle + 16}",
     )
     sketch.draw(
-        _BOLD_MID,
+        BOLD_SHADE,
         f"M {x - 20} {foot + 2} L {x + 20} {foot + 2} L {x + 16} {foot - 5} L {x - 16} {foot - 5} Z",
     )
 
@@ -209,7 +213,7 @@ def towing_eye(sketch: Sketch) -> None:
     sketch.draw(Ink(fill=DARK, width=0.9), "E 216 66 14 17")
     sketch.draw(Ink(line=GREY, width=0.8), "E 216 66 9 11.6")
     sketch.draw(SEAM, "M 208 81 C 204 88 206 94 204 98")
-    sketch.draw(_BOLD_MID, "E 202 105 9 11")
+    sketch.draw(BOLD_SHADE, "E 202 105 9 11")
     sketch.draw(SEAM, "E 202 105 6 8")
     sketch.draw(Ink(fill=MID, width=1.0), "M 216 61 L 266 61 L 266 71 L 216 71 Z")
     sketch.draw(Ink(width=0.7), *(f"M {x + 3} 61 L {x} 71" for x in range(219, 246, 4)))
@@ -229,7 +233,7 @@ def tread(sketch: Sketch) -> None:
     path = f"M 118 {ground} "
     for x in grooves:
         path += f"L {x} {ground} L {x + 3} {deep} L {x + 15} {deep} L {x + 18} {ground} "
-    sketch.draw(_BOLD_MID, path + f"L 306 {ground} L 314 98 L 110 98 Z")
+    sketch.draw(BOLD_SHADE, path + f"L 306 {ground} L 314 98 L 110 98 Z")
     sketch.draw(SEAM, "M 112 88 L 312 88")
     sketch.draw(FINE, *(f"M {x} 92 L {x + 3} 95" for x in range(116, 310, 7)))
     sketch.draw(

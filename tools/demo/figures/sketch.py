@@ -9,6 +9,7 @@ from typing import Protocol
 
 import pymupdf
 
+from tools.demo.figures.lamps import TILE
 from tools.demo.figures.pen import ACCENT, BLACK, WHITE, Ink, Pen, Rgb, Xy
 
 #: The width that figures are drawn for, in points: the manual's column.
@@ -20,7 +21,10 @@ MID: Rgb = (0.79, 0.83, 0.86)
 DARK: Rgb = (0.27, 0.3, 0.34)
 TINT: Rgb = (0.79, 0.885, 0.91)
 
-EDGE = Ink(width=1.1)
+#: A part of the car, its light and its darker side.
+BOLD = Ink(fill=PALE, width=1.1)
+BOLD_SHADE = Ink(fill=MID, width=1.1)
+#: Smaller parts.
 PANEL = Ink(fill=PALE)
 PAPER = Ink(fill=WHITE)
 SHADE = Ink(fill=MID)
@@ -28,9 +32,7 @@ SOLID = Ink(fill=DARK)
 FINE = Ink(line=GREY, width=0.5)
 SEAM = Ink(line=GREY, width=0.7)
 HIDDEN = Ink(line=GREY, width=0.7, dashes="[2.4 1.8] 0")
-MARKED = Ink(line=ACCENT, fill=TINT, width=1.1)
 ACCENTED = Ink(line=ACCENT, width=1.1)
-TILE: Rgb = (0.1, 0.115, 0.135)
 SCREEN = Ink(fill=TILE)
 
 
@@ -57,17 +59,20 @@ class Sketch:
         at = self.pen.at(x, y + 0.36 * size)
         self.label(at.x, at.y, text, colour, size * self.scale)
 
-    def callout(self, text: str, x: float, y: float, *targets: Xy) -> None:
-        """A number in a circle, with a line and a dot for each place that it names."""
+    def leader(self, x: float, y: float, target: Xy) -> None:
+        """A thin line with a dot at its end, from (x, y) to what is meant."""
+        line = f"M {x} {y} L {target[0]} {target[1]}"
+        self.draw(Ink(line=WHITE, width=2.2), line)
+        self.draw(Ink(line=ACCENT, width=0.7), line)
+        self.draw(Ink(line=WHITE, fill=ACCENT, width=0.5), f"O {target[0]} {target[1]} 1.5")
+
+    def callout(self, text: str, x: float, y: float, *targets: Xy, r: float = 6.4) -> None:
+        """A number in a circle, or an empty circle for a symbol, with a leader to each place it names."""
         for target in targets:
-            away = math.atan2(target[1] - y, target[0] - x)
-            start = (x + 6.4 * math.cos(away), y + 6.4 * math.sin(away))
-            line = f"M {start[0]:.2f} {start[1]:.2f} L {target[0]} {target[1]}"
-            self.draw(Ink(line=WHITE, width=2.2), line)
-            self.draw(Ink(line=ACCENT, width=0.7), line)
-            self.draw(Ink(line=WHITE, fill=ACCENT, width=0.5), f"O {target[0]} {target[1]} 1.5")
-        self.draw(Ink(line=ACCENT, fill=WHITE, width=0.9), f"O {x} {y} 6.4")
-        self.text(x, y, text, ACCENT, 7.4)
+            self.leader(x, y, target)
+        self.draw(Ink(line=ACCENT, fill=WHITE, width=0.9), f"O {x} {y} {r}")
+        if text:
+            self.text(x, y, text, ACCENT, 7.4)
 
     def head(self, x: float, y: float, angle: float, *, size: float = 5.0, colour: Rgb = ACCENT) -> None:
         """An arrow's head with its tip at (x, y), pointing to `angle` degrees, clockwise from the right."""
