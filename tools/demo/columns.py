@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from tools.demo.flow import NEVER, Breaks, Item, fill
+from tools.demo.flow import NEVER, Breaks, Item, Lengths, fill
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,9 @@ def balanced(items: Sequence[Item], first: float, full: float) -> Balanced:
         raise ValueError(f"this can't be set in two columns: {items[0].block.lines[0]!r} and what follows")
     pages = math.ceil((len(loose.starts) - 1) / 2)
     low = first if pages == 1 else full
-    high = min(60.0, low)
+    whole, _ = Lengths(items, 1.0).used(0, len(items))
+    before = 2 * (first + full * (pages - 2)) if pages > 1 else 0.0
+    high = min(max((whole - before) / 2 - 40, 60.0), low)
     while high < low:
         attempt = _attempt(items, first, full, pages, high)
         if attempt is not None:

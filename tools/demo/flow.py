@@ -18,6 +18,8 @@ NEVER = math.inf
 STRETCH, SHRINK = 0.7, 0.3
 #: What every page costs: rather one page less than a little more white.
 FRAME = 25.0
+#: What it costs that a block goes on behind a page that was put in between.
+PARTED = 500.0
 #: How much an empty foot of the last page weighs, against one of a page within the chapter.
 SHORT = 0.6
 
@@ -134,30 +136,27 @@ def fill(
     # best[end] = (cost, number of frames, start of the last one)
     best: list[tuple[float, int, int]] = [(0.0, 0, 0)]
     lengths = Lengths(items, scale)
+    inserts = [place for place, item in enumerate(items) if item.insert]
     for end in range(1, len(items) + 1):
         ending = break_cost(items, end) if end < len(items) else 0.0
+        inside = end < len(items) and items[end].block is items[end - 1].block
         found = [(NEVER, 0, 0)]
         for start in range(end - 1, -1, -1):
             cost, frames, _ = best[start]
             filled, gaps = lengths.used(start, end)
             room = height(frames)
-            if filled > 2 * room:
+            if filled > 1.5 * room:
                 break
             last = end == len(items)
             grown = growth(filled, gaps, room, last=last)
             if grown is None:
                 continue
             ugly = _uneven(grown) + _white(room - filled - grown * gaps, room, short if last else 1.0)
-            ugly += _parts_at_insert(items, start, end)
+            if inside and any(start <= place < end for place in inserts):
+                ugly += PARTED
             found.append((cost + FRAME + ending + ugly, frames + 1, start))
         best.append(min(found))
     return Breaks(_starts(best, len(items)), best[-1][0])
-
-
-def _parts_at_insert(items: Sequence[Item], start: int, end: int) -> float:
-    """A block should not go on behind a page that was put in between."""
-    inside = end < len(items) and items[end].block is items[end - 1].block
-    return 500.0 if inside and any(item.insert for item in items[start:end]) else 0.0
 
 
 def _starts(best: Sequence[tuple[float, int, int]], end: int) -> tuple[int, ...]:
