@@ -14,6 +14,9 @@ MAX_BYTES = 2 * 1024 * 1024
 #: Endings that name a text where nothing else says what a file is.
 TEXT_SUFFIXES = (".md", ".markdown", ".txt")
 
+#: Files whose text is not what they hold: their tags would have to be taken out first.
+HTML_SUFFIXES = (".html", ".htm", ".xhtml")
+
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _PDF_HEADER_WITHIN = 1024
 
@@ -22,9 +25,12 @@ def read_text(path: Path) -> TextDocument:
     """The canonical text of a file: UTF-8 without its byte order mark, every line end a line feed.
 
     That is what Python's text mode reads, and so what most producers count offsets in. Raises `EvidenceFault`
-    with one of the codes `missing`, `not_a_file`, `unreadable`, `too_large`, `text_is_pdf`, `not_text`,
-    `not_utf8`, `no_text`.
+    with one of the codes `html_not_read`, `missing`, `not_a_file`, `unreadable`, `too_large`, `text_is_pdf`,
+    `not_text`, `not_utf8`, `no_text`.
     """
+    if path.suffix.lower() in HTML_SUFFIXES:
+        said = "the document is a web page, and nothing is placed in web pages yet"
+        raise _fault(path, "html_not_read", said, "save its text as a .txt or .md file and name that")
     data = _read(path)
     text = _decoded(data, path).removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     if not text.strip("\ufeff \t\n"):

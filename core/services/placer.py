@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
 from core.errors import EvidenceFault
+from core.evidence.textfile import read_text
+from core.evidence.texts import TextDocument, locate_in_text
 from core.evidence.types import DocumentInfo, FoundSpan, PageImage, SpanQuery
 
 V = TypeVar("V")
@@ -21,6 +23,8 @@ Fingerprint = tuple[str, int, int]
 
 REMEMBERED_SPANS = 4_096
 REMEMBERED_PAGES = 24
+#: A text of the largest size takes 150 MB with its words.
+REMEMBERED_TEXTS = 3
 
 
 class PageSource(Protocol):
@@ -66,12 +70,16 @@ class Recent(Generic[V]):
 
 
 class Placer:
-    """A `PageSource` with a memory. Faults are not remembered: the next look asks again."""
+    """A `PageSource` with a memory, which also reads documents without pages.
+
+    Faults are not remembered: the next look asks again.
+    """
 
     def __init__(self, source: PageSource) -> None:
         self._source = source
         self._documents: Recent[DocumentInfo] = Recent(REMEMBERED_PAGES)
         self._pages: Recent[PageImage] = Recent(REMEMBERED_PAGES)
+        self._texts: Recent[TextDocument] = Recent(REMEMBERED_TEXTS)
         self._spans: Recent[FoundSpan] = Recent(REMEMBERED_SPANS)
 
     def document(self, path: Path) -> DocumentInfo:
@@ -85,6 +93,25 @@ class Placer:
 
     def locate(self, path: Path, queries: Sequence[SpanQuery]) -> list[FoundSpan]:
         """The queries' places, in their order; only those not yet known are looked for."""
+        return self._located(path, queries, lambda missing: self._source.locate_many(path, missing))
+
+    def text(self, path: Path) -> TextDocument:
+        """A document without pages. Raises `EvidenceFault` where the file is no text."""
+        return self._texts.get_or_make(fingerprint(path), lambda: read_text(path))
+
+    def locate_in_text(self, path: Path, queries: Sequence[SpanQuery]) -> list[FoundSpan]:
+        """The queries' places in such a document, as `locate` has them for pages."""
+        text = self.text(path)
+        return self._located(
+            path, queries, lambda missing: [locate_in_text(query, text) for query in missing]
+        )
+
+    def _located(
+        self,
+        path: Path,
+        queries: Sequence[SpanQuery],
+        locate: Callable[[Sequence[SpanQuery]], list[FoundSpan]],
+    ) -> list[FoundSpan]:
         stamp = fingerprint(path)
         found: dict[SpanQuery, FoundSpan] = {}
         for query in queries:
@@ -92,7 +119,7 @@ class Placer:
                 found[query] = known
         missing = [query for query in dict.fromkeys(queries) if query not in found]
         if missing:
-            fresh = self._source.locate_many(path, missing)
+            fresh = locate(missing)
             found.update(zip(missing, fresh, strict=True))
             for query in missing:
                 self._spans.put((stamp, query), found[query])

@@ -18,6 +18,7 @@ from core.manifest.types import Document, Manifest
 from core.services.placer import Placer
 from core.services.places import Layer, PageSpan, shapes
 from core.services.questions import CitationView, QuestionView
+from core.services.textviews import TextSpan, TextView, text_view
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class PageView:
     """What stands on the right: a page with its spans, or the problem that keeps it away.
 
     `found` holds the placed spans by `Target.id`. `page_idx` is the page that is shown (None where there is
-    none), `printed` its own label. `text` stands in for the page of a document without pages.
+    none), `printed` its own label. A document without pages has its lines in `text` instead.
     """
 
     target: Target
@@ -51,7 +52,7 @@ class PageView:
     image: PageImage | None = None
     spans: tuple[PageSpan, ...] = ()
     found: Mapping[str, FoundSpan] = field(default_factory=dict)
-    text: str | None = None
+    text: TextView | None = None
     problem: Problem | None = None
 
     @property
@@ -101,12 +102,15 @@ def locate_view(
     document, problem = _document(chosen, manifest)
     if document is None or problem is not None:
         return PageView(chosen, document, problem=problem)
-    if not document.paged:
-        return PageView(chosen, document, page_idx=0, text=chosen.query.quote)
-    view = PageView(chosen, document, page_idx=page if page is not None else chosen.query.cited_page_idx)
+    own = [target for target in targets if target.doc_id == document.doc_id]
+    view = PageView(chosen, document)
+    if document.paged:
+        view = replace(view, page_idx=page if page is not None else chosen.query.cited_page_idx)
     try:
         path = artifact_path(manifest, document.artifact)
-        return _on_page(view, [t for t in targets if t.doc_id == document.doc_id], path, placer, page)
+        return (
+            _on_page(view, own, path, placer, page) if document.paged else _in_text(view, own, path, placer)
+        )
     except Fault as fault:
         return replace(view, problem=fault.problems[0])
 
@@ -134,6 +138,21 @@ def _on_page(
         found=found,
         spans=_drawn(shown.values(), view.target, found, image),
     )
+
+
+def _in_text(view: PageView, targets: Sequence[Target], path: Path, placer: Placer) -> PageView:
+    """The text with every span that is drawn on a page: it is one page, whatever pages the spans name."""
+    document = placer.text(path)
+    drawn = [target for target in targets if target.layer == "cited" or target.is_context]
+    shown = {target.id: target for target in (*drawn, view.target)}
+    quoted = [target for target in shown.values() if target.query.quote.strip()]
+    places = placer.locate_in_text(path, [target.query for target in quoted])
+    found = {target.id: place for target, place in zip(quoted, places, strict=True)}
+    spans = [
+        TextSpan(target.id, target.layer, target.tag, found[target.id].ranges, target.id == view.target.id)
+        for target in quoted
+    ]
+    return replace(view, text=text_view(document, spans), found=found)
 
 
 def _placed(targets: Iterable[Target], path: Path, placer: Placer) -> dict[str, FoundSpan]:

@@ -8,6 +8,7 @@ from core.evidence.types import Difference, FoundSpan
 from core.services.questions import QuestionView
 from core.services.spans import PageView, Target
 from core.ui.safe import Kind, Piece
+from core.ui.words import lines
 
 #: So many differing words or other pages are named; of more, the rest is counted.
 MAX_NAMED = 12
@@ -26,19 +27,21 @@ def finding_pieces(view: PageView, *, answer: str, quote_from: str | None) -> li
     if is_elsewhere(view):
         return [Piece(_elsewhere(view, found, quote_from), "strong")]
     cited = view.target.query.cited_page_idx
-    pieces = [Piece(_status_sentence(found, quote_from), "strong")]
+    on = "page" if view.text is None else "text"
+    pieces = [Piece(_status_sentence(found, quote_from, on), "strong")]
+    if found.ranges:
+        pieces.append(Piece(f" It stands on {lines(found.ranges)}."))
     if found.page_mismatch and found.page_idx is not None and cited is not None:
         stands = f"the text stands on {_page_words(found.page_idx)}"
         pieces.append(Piece(f" Cited is {_page_words(cited)}; {stands}."))
-    elif found.status == "not_found" and cited == view.page_idx:
+    elif found.status == "not_found" and cited is not None and cited == view.page_idx:
         pieces.append(Piece(f" page_idx {cited} is shown because it is the cited one."))
     for difference in sorted(found.differences, key=lambda d: d.kind != "number")[:MAX_NAMED]:
-        pieces += [Piece(" "), *_difference(difference, answer=answer, quote_from=quote_from)]
+        pieces += [Piece(" "), *_difference(difference, answer=answer, quote_from=quote_from, on=on)]
     if len(found.differences) > MAX_NAMED:
         pieces.append(Piece(f" And {len(found.differences) - MAX_NAMED} more differences.", "muted"))
     if found.alternatives:
-        pages = ", ".join(str(place.page_idx) for place in found.alternatives[:MAX_NAMED])
-        pieces.append(Piece(f" The same text also stands on page_idx {pages}.", "muted"))
+        pieces.append(Piece(f" The same text also stands on {_other_places(found)}.", "muted"))
     if found.note:
         pieces.append(Piece(f" {found.note}", "muted"))
     return pieces
@@ -68,14 +71,24 @@ def _elsewhere(view: PageView, found: FoundSpan, quote_from: str | None) -> str:
     return f"{quote} stands on PDF page {(found.page_idx or 0) + 1}, not on this page."
 
 
-def _status_sentence(found: FoundSpan, quote_from: str | None) -> str:
+def _other_places(found: FoundSpan) -> str:
+    """The other places that agree as well: `page_idx 3, 7`, or of a text `line 12, lines 40–41`."""
+    places = found.alternatives[:MAX_NAMED]
+    if found.ranges:
+        return ", ".join(lines(place.ranges) for place in places)
+    return "page_idx " + ", ".join(str(place.page_idx) for place in places)
+
+
+def _status_sentence(found: FoundSpan, quote_from: str | None, on: str) -> str:
+    """What the status says; `on` is what was looked at, a page or a text."""
     quote = _quote_words(quote_from)
+    there, this = ("on the page", "on this page") if on == "page" else ("in the text", "in this text")
     return {
-        "exact": f"Exact: {quote} stands on the page word for word.",
-        "normalized": f"Normalized: {quote} stands on the page but for case, punctuation or hyphenation.",
-        "fuzzy": f"Fuzzy: {found.agreement:.0%} of {quote} agrees with the page.",
-        "partial": f"Partial: {found.agreement:.0%} of {quote} stands on the page.",
-        "not_found": f"Not found: {quote} does not stand on this page, so nothing is highlighted.",
+        "exact": f"Exact: {quote} stands {there} word for word.",
+        "normalized": f"Normalized: {quote} stands {there} but for case, punctuation or hyphenation.",
+        "fuzzy": f"Fuzzy: {found.agreement:.0%} of {quote} agrees with the {on}.",
+        "partial": f"Partial: {found.agreement:.0%} of {quote} stands {there}.",
+        "not_found": f"Not found: {quote} does not stand {this}, so nothing is highlighted.",
     }[found.status]
 
 
@@ -92,15 +105,15 @@ def _page_words(page_idx: int) -> str:
     return f"PDF page {page_idx + 1} (page_idx {page_idx})"
 
 
-def _difference(difference: Difference, *, answer: str, quote_from: str | None) -> list[Piece]:
+def _difference(difference: Difference, *, answer: str, quote_from: str | None, on: str) -> list[Piece]:
     """`The answer says 2.3, the page says 2.5.`: the answer only where it says that very word."""
     speaker = "The chunk" if quote_from not in _QUOTED else _sentence_start(_quote_words(quote_from))
     said = difference.quote
     if said and re.search(rf"(?<![\w.,/]){re.escape(said)}(?![\w/]|[.,]\d)", answer):
         speaker = "The answer"
     if said and not difference.page:
-        return [Piece(f"{speaker} has "), Piece(said, "strong"), Piece(", which the page has not.")]
+        return [Piece(f"{speaker} has "), Piece(said, "strong"), Piece(f", which the {on} has not.")]
     kind: Kind = "differs" if difference.kind == "number" else "strong"
     says = [Piece(" says "), Piece(said, kind)] if said else [Piece(" leaves out a word")]
     page = Piece(difference.page, "strong")
-    return [Piece(speaker), *says, Piece(", the page says "), page, Piece(".")]
+    return [Piece(speaker), *says, Piece(f", the {on} says "), page, Piece(".")]

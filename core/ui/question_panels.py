@@ -14,7 +14,7 @@ from core.services.questions import CitationView, QuestionView, StageView
 from core.services.spans import PageView
 from core.traces.reports import StoredRow
 from core.triage.advice import step_for
-from core.ui import finding_words, question_words, safe, shell, viewer
+from core.ui import finding_words, question_words, safe, shell, textframe, viewer
 from core.ui.candidate_table import show_candidates
 from core.ui.safe import Piece
 from core.ui.state import change_view, question_name, read_view
@@ -113,9 +113,11 @@ def answer(view: QuestionView, shown: PageView | None) -> None:
     with st.container(horizontal=True, gap="xxsmall", key="citations"):
         for item in view.citations[:MAX_BADGES]:
             found = shown.found.get(f"cite:{item.citation.number}") if shown else None
-            _badge(item, found, is_chosen=item.citation.number == cite)
+            on = "text" if shown and shown.text is not None else "page"
+            _badge(item, found, is_chosen=item.citation.number == cite, on=on)
         for number, span in enumerate(view.gold.spans[:MAX_BADGES] if view.gold else (), start=1):
-            _gold_badge(number, span, is_chosen=chosen == f"gold:{number}")
+            found = shown.found.get(f"gold:{number}") if shown else None
+            _gold_badge(number, span, found, is_chosen=chosen == f"gold:{number}")
     hidden = len(view.citations) - MAX_BADGES
     if hidden > 0:
         safe.show(safe.text([Piece(f"and {hidden:,} more citations", "muted")], role="hint"))
@@ -125,9 +127,9 @@ def _numbers(view: QuestionView) -> list[int]:
     return [item.citation.number for item in view.citations]
 
 
-def _badge(item: CitationView, found: FoundSpan | None, *, is_chosen: bool) -> None:
+def _badge(item: CitationView, found: FoundSpan | None, *, is_chosen: bool, on: str) -> None:
     number = item.citation.number
-    escaped = safe.label(question_words.badge(item, found))
+    escaped = safe.label(question_words.badge(item, found, on=on))
     is_wrong = (
         found is None
         or found.status == "not_found"
@@ -143,9 +145,8 @@ def _badge(item: CitationView, found: FoundSpan | None, *, is_chosen: bool) -> N
     )
 
 
-def _gold_badge(number: int, span: GoldSpan, *, is_chosen: bool) -> None:
-    page = "" if span.page_idx is None else f" · p. {span.page_idx + 1}"
-    escaped = safe.label(f"gold{page} · {span.doc_id}", limit=60)
+def _gold_badge(number: int, span: GoldSpan, found: FoundSpan | None, *, is_chosen: bool) -> None:
+    escaped = safe.label(question_words.gold_badge(span, found), limit=60)
     st.button(
         f":green-badge[{escaped}]",
         key=f"gold-{number}",
@@ -339,21 +340,29 @@ def _page(shown: PageView, *, answer: str, quote_from: str | None) -> None:
         safe.show(safe.text(finding, role="hint"))
         if finding_words.is_elsewhere(shown):
             st.button("Back to the passage", key="page-back", on_click=change_view, kwargs={"page": None})
+    if shown.text is not None:
+        textframe.show_text(shown.text, name=_named(shown), focus=shown.target.id)
+        return
     if shown.image is None:
         _passage(shown)
         return
     viewer.show_page(
         shown.image,
         shown.spans,
-        alt=f"{shown.target.doc_id}, {question_words.place_words(shown)}",
+        alt=_named(shown),
         focus=f"{shown.target.id}@{shown.page_idx}",
         on_turn=lambda by: _turn_by(shown, by),
     )
 
 
+def _named(shown: PageView) -> str:
+    """What the viewer shows, for a reader who does not see it."""
+    return f"{shown.target.doc_id}, {question_words.place_words(shown)}"
+
+
 def _passage(shown: PageView) -> None:
     """The passage as text, where no page can be shown."""
-    quote = shown.text or shown.target.query.quote
+    quote = shown.target.query.quote
     if quote:
         safe.show(safe.text([Piece(f"{shown.target.tag}:", "muted")], role="hint"))
         safe.show_long([Piece(quote)], key=f"passage:{shown.target.id}", role="quote")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from core.contracts.records import LABELS, SourceLine, Trace, TraceKey
+from core.contracts.records import LABELS, GoldSpan, SourceLine, Trace, TraceKey
 from core.evidence.types import FoundSpan
 from core.services.questions import CitationView, QuestionView
 from core.services.spans import PageView
@@ -16,11 +16,11 @@ from core.triage.types import PhraseMatch, ReportRow, Signals
 from core.ui.gold_words import gold_rows
 from core.ui.safe import Piece, chip
 from core.ui.whole_phrases import whole_phrases
-from core.ui.words import variant
+from core.ui.words import counted, lines, variant
 
 Range = tuple[int, int]
 
-_STATUS = {"not_found": "not found on this page", "partial": "in part"}
+_STATUS = {"partial": "in part"}
 MAX_WORDS_NAMED = 12
 #: Characters of a question's id that are shown; an id may be a whole sentence.
 MAX_ID = 60
@@ -154,10 +154,11 @@ def _numbers_by_chunk(view: QuestionView) -> dict[str, int]:
     return numbers
 
 
-def badge(view: CitationView, found: FoundSpan | None) -> str:
+def badge(view: CitationView, found: FoundSpan | None, *, on: str = "page") -> str:
     """A citation in a line: `1 · exact · p. 66`, `2 · fuzzy 0.97 · says 1/16, page says 1/32`.
 
-    A page that is not the cited one stands beside it: `3 · exact · p. 13, cited 401`.
+    A page that is not the cited one stands beside it: `3 · exact · p. 13, cited 401`. `on` is what was looked
+    at, "page" or "text": of a text the lines are told, `4 · exact · lines 12–14`.
     """
     citation = view.citation
     parts = [str(citation.number)]
@@ -165,12 +166,14 @@ def badge(view: CitationView, found: FoundSpan | None) -> str:
     if found is None:
         parts.append("not resolved" if not view.is_resolved and view.quote_from is None else "")
     else:
-        parts.append(status_words(found))
+        parts.append(status_words(found, on=on))
     number = next((d for d in found.differences if d.kind == "number"), None) if found else None
     if number is not None:
-        parts.append(f"says {number.quote or 'nothing'}, page says {number.page or 'nothing'}")
+        parts.append(f"says {number.quote or 'nothing'}, {on} says {number.page or 'nothing'}")
     page_idx = found.page_idx if found and found.page_idx is not None else citation.page_idx
-    if page_idx is not None and (number is None or is_other):
+    if on == "text":
+        parts.append(lines(found.ranges) if found and found.ranges and number is None else "")
+    elif page_idx is not None and (number is None or is_other):
         cited = f", cited {citation.page_idx + 1}" if is_other and citation.page_idx is not None else ""
         parts.append(f"p. {page_idx + 1}{cited}")
     if found is None and citation.doc_id:
@@ -180,14 +183,30 @@ def badge(view: CitationView, found: FoundSpan | None) -> str:
     return " · ".join(part for part in parts if part)
 
 
-def status_words(found: FoundSpan) -> str:
+def gold_badge(span: GoldSpan, found: FoundSpan | None) -> str:
+    """`gold · p. 66 · manual`; in a document without pages, once it is placed, `gold · line 12 · notes`."""
+    page = "" if span.page_idx is None else f"p. {span.page_idx + 1}"
+    place = lines(found.ranges) if found and found.ranges else page
+    return " · ".join(part for part in ("gold", place, span.doc_id) if part)
+
+
+def status_words(found: FoundSpan, *, on: str = "page") -> str:
     """The locator's status as a person reads it, with the agreement where it is not whole."""
+    if found.status == "not_found":
+        return "not found on this page" if on == "page" else f"not found in the {on}"
     words = _STATUS.get(found.status, found.status)
-    return words if found.status in ("exact", "not_found") else f"{words} {found.agreement:.2f}"
+    return words if found.status == "exact" else f"{words} {found.agreement:.2f}"
 
 
 def place_words(view: PageView) -> str:
-    """`page_idx 41 · PDF page 42 · printed 41`; the printed label only where the document carries one."""
+    """`page_idx 41 · PDF page 42 · printed 41`; the printed label only where the document carries one.
+
+    Of a document without pages `lines 12–14 of 220`.
+    """
+    if view.text is not None:
+        found = view.chosen
+        of = counted(view.text.line_count, "line")
+        return f"{lines(found.ranges)} of {view.text.line_count:,}" if found and found.ranges else of
     if view.page_idx is None:
         return ""
     of = f" of {view.page_count}" if view.page_count else ""

@@ -19,6 +19,7 @@ from typing import Literal, get_args
 import streamlit as st
 
 from core.contracts.records import Label
+from core.services.textviews import TextLine, TextRun, TextView
 
 Kind = Literal[
     "plain",
@@ -110,6 +111,23 @@ def row(left: Iterable[Piece], right: Iterable[Piece] = ()) -> Markup:
     return _block("row", f"<span>{_inline(left)}</span><span>{_inline(right)}</span>")
 
 
+def numbered(view: TextView, *, name: str, focus: str) -> Markup:
+    """Lines of a document with their numbers, its spans as marks: the text as it is, in a frame that scrolls.
+
+    `name` tells a screen reader what the frame holds. `focus` is plain letters and digits of ours: by it
+    `core.ui.textframe` knows which marks to bring into sight.
+    """
+    if not focus.isalnum():
+        raise ValueError(f"focus is letters and digits: {focus!r}")
+    lines = "".join(map(_numbered_line, view.lines))
+    legend = "".join(f'<span class="ps-legend-{layer}">{layer}</span>' for layer in view.layers)
+    return Markup(
+        f'<div class="ps-frame" data-testid="ps-frame" data-focus="{focus}" tabindex="0" role="group" '
+        f'aria-label="{_escape(name)}">{lines}</div>'
+        f'<div class="ps-legend" data-testid="ps-text-legend">{legend}</div>'
+    )
+
+
 def cut(pieces: Iterable[Piece], *, limit: int) -> tuple[tuple[Piece, ...], int]:
     """The first `limit` characters of the pieces, and how many characters were left out."""
     kept: list[Piece] = []
@@ -169,6 +187,22 @@ def _tagged(piece: Piece) -> str:
     tag = _TAGS.get(piece.kind, "span")
     tip = f' title="{_escape(piece.tip)}"' if piece.tip else ""
     return f'<{tag} class="ps-{piece.kind}"{tip}>{_escape(piece.text)}</{tag}>'
+
+
+def _numbered_line(line: TextLine) -> str:
+    before, after = ("… " if line.is_cut_before else "", " …" if line.is_cut_after else "")
+    runs = "".join(map(_run, line.runs))
+    return f'<div class="ps-numbered" data-line="{line.number}">{before}{runs}{after}</div>'
+
+
+def _run(run: TextRun) -> str:
+    """A run with one mark a layer around it, the cited one innermost, and before it the tags that begin."""
+    marked = _escape(run.text)
+    for layer in run.layers:
+        chosen = " ps-chosen" if layer == run.chosen else ""
+        marked = f'<mark class="ps-span-{layer}{chosen}" data-testid="ps-span">{marked}</mark>'
+    tags = "".join(f'<span class="ps-tag ps-tag-{layer}">{_escape(tag)}</span>' for layer, tag in run.tags)
+    return tags + marked
 
 
 def _block(role: str, inner: str) -> Markup:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from core.contracts.records import TraceKey
+from core.evidence.types import TextRange
 from core.metrics.intervals import wilson
 from core.store.filters import Sort
 from core.triage.advice import LITTLE_COVERED
@@ -119,6 +120,18 @@ def variant(key: TraceKey) -> list[str]:
     """Which of a question's traces it is: `p1 · s0` and `#2`; nothing for the headline one."""
     parts = [f"p{key.paraphrase} · s{key.seed}"] if key.paraphrase or key.seed else []
     return [*parts, f"#{key.repeat}"] if key.repeat > 1 else parts
+
+
+def lines(ranges: Sequence[TextRange]) -> str:
+    """`line 12`, `lines 12–14`, `lines 3, 12–14`."""
+    parts = dict.fromkeys(
+        f"{each.first_line:,}"
+        if each.first_line == each.last_line
+        else f"{each.first_line:,}–{each.last_line:,}"
+        for each in ranges
+    )
+    is_one = len(parts) == 1 and ranges[0].first_line == ranges[0].last_line
+    return f"{'line' if is_one else 'lines'} {', '.join(parts)}"
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:

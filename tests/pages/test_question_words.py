@@ -10,11 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.contracts.records import Candidate, Citation
-from core.evidence.types import Difference, FoundSpan, Place, SpanQuery
+from core.evidence.types import Difference, FoundSpan, Place, SpanQuery, TextRange
 from core.services.questions import CandidateView, CitationView, StageView
 from core.services.spans import PageView, Target
+from core.services.textviews import TextView
 from core.ui import finding_words, question_words
 from core.ui.candidate_table import candidate_frame
+from core.ui.words import lines
 
 MISQUOTE = (Difference("1/16", "1/32", "number"),)
 
@@ -50,6 +52,47 @@ def test_a_badge_says_how_sure_and_what_differs(
     view: CitationView, found: FoundSpan | None, words: str
 ) -> None:
     assert question_words.badge(view, found) == words
+
+
+IN_TEXT = (TextRange(10, 90, 12, 14),)
+
+
+@pytest.mark.parametrize(
+    ("found", "words"),
+    [
+        (FoundSpan("exact", None, False, 1.0, ranges=IN_TEXT), "1 · exact · lines 12–14"),
+        (
+            FoundSpan("fuzzy", None, False, 0.97, differences=MISQUOTE, ranges=IN_TEXT),
+            "1 · fuzzy 0.97 · says 1/16, text says 1/32",
+        ),
+        (FoundSpan("not_found", None, False, 0.0), "1 · not found in the text"),
+    ],
+)
+def test_a_badge_of_a_document_without_pages_tells_lines(found: FoundSpan, words: str) -> None:
+    assert question_words.badge(citation(), found, on="text") == words
+
+
+def test_a_finding_in_a_text_speaks_of_lines_and_of_the_text() -> None:
+    found = FoundSpan(
+        "fuzzy", None, False, 0.97, differences=MISQUOTE, ranges=IN_TEXT,
+        alternatives=(Place(0, (), (TextRange(100, 110, 40, 40),)),),
+    )  # fmt: skip
+    target = Target("cite:1", "cited", "cited 1", "notes", SpanQuery("quote", 65))
+    view = PageView(target, text=TextView((), 220), found={"cite:1": found})
+    assert question_words.place_words(view) == "lines 12–14 of 220"
+    assert said(view) == (
+        "Fuzzy: 97% of the quote agrees with the text. It stands on lines 12–14. "
+        "The quote says 1/16, the text says 1/32. The same text also stands on line 40."
+    )
+    gone = replace(view, found={"cite:1": FoundSpan("not_found", None, False, 0.0)})
+    assert said(gone) == "Not found: the quote does not stand in this text, so nothing is highlighted."
+    assert question_words.place_words(gone) == "220 lines"
+
+
+def test_several_ranges_name_each_of_their_lines_once() -> None:
+    ranges = (TextRange(0, 9, 3, 3), TextRange(10, 12, 3, 3), TextRange(20, 90, 1_200, 1_201))
+    assert lines(ranges) == "lines 3, 1,200–1,201"
+    assert lines(ranges[:2]) == "line 3"
 
 
 def shown(found: FoundSpan | None, *, cited: int | None = 65, printed: str | None = None) -> PageView:

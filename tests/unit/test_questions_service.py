@@ -16,7 +16,8 @@ from core.manifest.types import Artifact, Document, Manifest
 from core.services.placer import Placer, Recent
 from core.services.places import blocks, rows, shapes
 from core.services.questions import QuestionView, load_question
-from core.services.spans import PageView, choose, chunk_target, locate_view, targets_of
+from core.services.spans import PageView, Target, choose, chunk_target, locate_view, targets_of
+from core.services.textviews import TextRun
 from core.traces.canonical import trace_from
 from core.triage.corpus import Corpus
 from core.triage.types import Profile
@@ -187,10 +188,61 @@ def test_a_page_beyond_the_end_says_how_many_there_are(manifest: Manifest) -> No
     assert view.page_count == 3
 
 
-def test_a_document_without_pages_shows_its_passage(manifest: Manifest) -> None:
+def test_a_document_without_pages_shows_its_lines_with_every_layer(manifest: Manifest) -> None:
+    (manifest.folder / "notes.md").write_text("# Notes\n\nCheck the oil when it is cold.\nAnd the water.\n")
+    chosen = Target("cite:1", "cited", "cited 1", "notes", SpanQuery("Check the oil when it is cold.", 3))
+    gold = Target("gold:1", "gold", "gold", "notes", SpanQuery("oil when it is cold. And the water"))
+    unseen = Target("chunk:u", "retrieved", "rank 9", "notes", SpanQuery("Notes"), is_context=False)
+    view = locate_view(chosen, (chosen, gold, unseen), manifest=manifest, placer=Placer(Source()))
+    assert (view.problem, view.page_idx, view.image, view.spans) == (None, None, None, ())
+    assert view.text is not None
+    assert {name: found.status for name, found in view.found.items()} == {
+        "cite:1": "exact",
+        "gold:1": "exact",
+    }
+    assert [(run.text, run.layers, run.chosen, run.tags) for run in view.text.lines[2].runs] == [
+        ("Check the ", ("cited",), "cited", (("cited", "cited 1"),)),
+        ("oil when it is cold.", ("cited", "gold"), "cited", (("gold", "gold"),)),
+    ]
+    assert [(run.text, run.layers) for run in view.text.lines[3].runs] == [
+        ("And the water", ("gold",)),
+        (".", ()),
+    ]
+
+
+def test_a_passage_that_stands_nowhere_leaves_the_text_unmarked(manifest: Manifest) -> None:
+    target = chunk_target(Chunk("x", "a passage of some other text", doc_id="notes"))
+    view = locate_view(target, (), manifest=manifest, placer=Placer(Source()))
+    assert view.chosen is not None and view.text is not None
+    assert (view.chosen.status, view.text.layers, view.problem) == ("not_found", (), None)
+    assert view.text.lines[0].runs == (TextRun("notes"),)
+
+
+@pytest.mark.parametrize(
+    ("data", "code"), [(None, "missing"), (b"", "no_text"), (b"\xff", "not_utf8"), (b"a\0b", "not_text")]
+)
+def test_a_text_that_cannot_be_read_is_a_problem_with_a_remedy(
+    manifest: Manifest, data: bytes | None, code: str
+) -> None:
+    (manifest.folder / "notes.md").unlink()
+    if data is not None:
+        (manifest.folder / "notes.md").write_bytes(data)
     target = chunk_target(Chunk("x", "a passage", doc_id="notes"))
     view = locate_view(target, (), manifest=manifest, placer=Placer(Source()))
-    assert (view.text, view.problem, view.page_idx) == ("a passage", None, 0)
+    assert view.problem is not None
+    assert (view.problem.code, view.text, bool(view.problem.remedy)) == (code, None, True)
+
+
+def test_a_text_is_read_once_until_it_changes(tmp_path: Path) -> None:
+    path = tmp_path / "notes.md"
+    path.write_text("one two three four")
+    placer = Placer(Source())
+    first = placer.text(path)
+    assert placer.text(path) is first
+    assert placer.locate_in_text(path, [SpanQuery("two three")])[0].status == "exact"
+    path.write_text("changed")
+    assert placer.text(path).text == "changed"
+    assert placer.locate_in_text(path, [SpanQuery("two three")])[0].status == "not_found"
 
 
 def test_what_is_known_is_not_asked_again_until_the_file_changes(tmp_path: Path) -> None:

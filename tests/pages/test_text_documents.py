@@ -1,0 +1,159 @@
+"""Question on a document without pages, by AppTest: its lines as text, its spans marked, its faults told."""
+
+from __future__ import annotations
+
+import html
+import re
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.ui import textframe
+from tests.pages.conftest import MakeWorkspace, Open, trace
+from tests.pages.conftest import shown as raw
+
+PAGE = "pages/question.py"
+BULLETIN = """# Bulletin 07 <b>bold</b> ![x](http://example.invalid/x.png)
+
+Diesel engines take **5W-30** oil from now on.
+Change it every 20,000 km
+or 24 months.
+"""
+QUOTE = "Change it every 20,000 km or 24 months."
+DOCUMENTS = [{"doc_id": "bulletin", "path": "bulletin.md", "paged": False}]
+CITED = trace(
+    "Q1",
+    "How often is the oil changed?",
+    f"{QUOTE} citations: [c1]",
+    citations=[
+        {"chunk_id": "c1", "doc_id": "bulletin", "quote": QUOTE},
+        {"chunk_id": "c2", "doc_id": "bulletin", "quote": "Diesel engines take 0W-20 oil from now on."},
+    ],
+)
+
+
+@pytest.fixture
+def folder(make_workspace: MakeWorkspace) -> Path:
+    made = make_workspace([CITED], documents=DOCUMENTS, gold={"path": "gold.jsonl"})
+    (made / "bulletin.md").write_text(BULLETIN, encoding="utf-8")
+    gold = '{"q_id": "Q1", "q": "?", "spans": [{"doc_id": "bulletin", "page_idx": 0, "quote": "20,000 km"}]}'
+    (made / "gold.jsonl").write_text(gold + "\n")
+    return made
+
+
+def words(app: AppTest) -> str:
+    """The page's text without its tags."""
+    return html.unescape(re.sub(r"<[^>]*>", "", raw(app)))
+
+
+def marks(page: str, layer: str) -> list[str]:
+    """What the marks of a layer hold, without the marks inside."""
+    frame = page[page.index('data-testid="ps-frame"') : page.index('data-testid="ps-text-legend"')]
+    found = re.findall(rf'<mark class="ps-span-{layer}[^>]*>(?:<mark[^>]*>)*([^<]*)</mark>', frame)
+    return [str(text) for text in found]
+
+
+def test_the_text_is_shown_with_numbers_marks_and_the_status(folder: Path, open_app: Open) -> None:
+    app = open_app(folder, page=PAGE, q="Q1")
+    assert not app.exception
+    said, page = words(app), raw(app)
+    assert "Exact: the quote stands in the text word for word. It stands on lines 4–5." in said
+    assert "lines 4–5 of 5" in said
+    assert marks(page, "cited") == [
+        "Diesel engines take **5W-30** oil from now on.",
+        "Change it every ",
+        "20,000 km",
+        "or 24 months.",
+    ]
+    assert 'class="ps-span-cited ps-chosen"' in page
+    assert [int(n) for n in re.findall(r'data-line="(\d+)"', page)] == [1, 2, 3, 4, 5]
+    labels = [each.label for each in app.button]
+    assert ":orange-badge[1 · exact · lines 4–5]" in labels
+    assert any("says 0W\\-20\\, text says" in label for label in labels if label.startswith(":red-badge[2"))
+    assert ":green-badge[gold · line 4 · bulletin]" in labels
+
+
+def test_markup_in_the_text_is_text(folder: Path, open_app: Open) -> None:
+    page = raw(open_app(folder, page=PAGE, q="Q1"))
+    assert "# Bulletin 07 &lt;b&gt;bold&lt;/b&gt; ![x](http://example.invalid/x.png)" in page
+    assert "<b>" not in page and "<img" not in page
+
+
+def test_gold_is_chosen_by_its_badge(folder: Path, open_app: Open) -> None:
+    app = open_app(folder, page=PAGE, q="Q1")
+    app.button("gold-1").click().run()
+    assert "Exact: the gold quote stands in the text word for word. It stands on line 4." in words(app)
+    assert "ps-span-gold ps-chosen" in raw(app)
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (None, "bulletin.md"),
+        (b"", "holds no text"),
+        (b"\xff\xfea", "UTF-16"),
+        (b"caf\xe9", "not text in UTF-8: byte 4 (line 1)"),
+        (b"a\0b", "zero bytes"),
+        (b"%PDF-1.7", "is a PDF"),
+    ],
+)
+def test_a_text_that_cannot_be_read_is_told_and_its_passage_shown(
+    folder: Path, open_app: Open, data: bytes | None, said: str
+) -> None:
+    (folder / "bulletin.md").unlink()
+    if data is not None:
+        (folder / "bulletin.md").write_bytes(data)
+    app = open_app(folder, page=PAGE, q="Q1")
+    assert not app.exception
+    assert said in words(app)
+    assert "cited 1:" in words(app)
+
+
+def test_a_text_of_200_mb_is_not_read(folder: Path, open_app: Open) -> None:
+    with (folder / "bulletin.md").open("r+b") as file:
+        file.truncate(200 << 20)
+    app = open_app(folder, page=PAGE, q="Q1")
+    assert not app.exception
+    assert "The document has 200 MiB" in words(app)
+
+
+def test_a_web_page_says_that_it_waits(make_workspace: MakeWorkspace, open_app: Open) -> None:
+    documents = [{"doc_id": "bulletin", "path": "b.html", "paged": False}]
+    made = make_workspace([CITED], documents=documents)
+    (made / "b.html").write_text("<p>Change it</p>")
+    app = open_app(made, page=PAGE, q="Q1")
+    assert "nothing is placed in web pages yet" in words(app)
+    assert QUOTE in words(app)
+
+
+def test_a_long_text_says_which_lines_are_shown(folder: Path, open_app: Open) -> None:
+    (folder / "bulletin.md").write_text("line\n" * 5_000 + BULLETIN)
+    app = open_app(folder, page=PAGE, q="Q1")
+    assert "It stands on lines 5,004–5,005." in words(app)
+    assert "shown is lines 4,504–5,005 of 5,005" in words(app)
+
+
+def test_a_quote_of_50_kb_and_one_with_a_lone_surrogate_are_answered(
+    make_workspace: MakeWorkspace, open_app: Open
+) -> None:
+    long = "word " * 10_240
+    made = make_workspace(
+        [trace("Q1", "q?", "a", citations=[{"doc_id": "bulletin", "quote": long}])], documents=DOCUMENTS
+    )
+    (made / "bulletin.md").write_text(BULLETIN)
+    app = open_app(made, page=PAGE, q="Q1")
+    assert not app.exception
+    assert "only the first 20,000 characters of the quote were looked for" in words(app)
+
+
+def test_without_its_script_the_text_is_there(
+    folder: Path, open_app: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse() -> None:
+        raise TypeError("no components")
+
+    monkeypatch.setattr(textframe, "_component", refuse)
+    app = open_app(folder, page=PAGE, q="Q1")
+    assert not app.exception
+    assert marks(raw(app), "cited")
