@@ -1,4 +1,4 @@
-"""`proofspan locate`: where do these quotes stand in these PDFs?"""
+"""`proofspan locate`: where do these quotes stand in these PDFs and texts?"""
 
 from __future__ import annotations
 
@@ -25,14 +25,16 @@ STATUSES: tuple[Status, ...] = ("exact", "normalized", "fuzzy", "partial", "not_
 @click.command("locate")
 @click.argument("spans", type=NamedPath())
 @click.option("-o", "--output", "found", required=True, help="The found spans to write; - for stdout.")
-@click.option("--root", type=NamedPath(), help="Folder of the PDFs; default: the spans' own.")
+@click.option("--root", type=NamedPath(), help="Folder of the documents; default: the spans' own.")
 @click.option("--workers", type=click.IntRange(1, 32), default=2, show_default=True, help="PDF processes.")
 def command(spans: Path, found: str, root: Path | None, workers: int) -> None:
-    """Place quotes on the pages of PDFs, in bulk.
+    """Place quotes on the pages of PDFs and in the lines of texts, in bulk.
 
-    SPANS holds lines of {id, pdf, cited_page_idx, quote}, pages counted from 0, `pdf` relative to --root.
-    The output has a line for each: {id, status, page_idx, page_mismatch, agreement, rects, differences,
-    alternatives}, and `error` where a line or its document can't be used.
+    SPANS holds lines of {id, pdf, cited_page_idx, quote}, pages counted from 0, `pdf` relative to --root;
+    `path` may stand for `pdf`, and names a text where it ends in .md, .markdown or .txt. The output has a
+    line for each: {id, status, page_idx, page_mismatch, agreement, rects, differences, alternatives}, for a
+    text also `ranges` of characters (half open) with their lines, and `error` where a line or its document
+    can't be used.
 
     Exit status: 0 every line was looked for, 1 some could not be, 2 unusable input.
     """

@@ -1,5 +1,7 @@
 """Quotes in bulk: JSONL lines of `{id, pdf, cited_page_idx, quote}` in, JSONL lines of found spans out.
 
+A document may be a text as well, by the name `path` instead of `pdf`, and is told by its ending.
+
 A line that can't be used is answered by a line with its `error`; no line is lost and the order stays.
 """
 
@@ -9,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import orjson
@@ -16,7 +19,9 @@ import orjson
 from core.contracts.records import Json, Offsets
 from core.errors import EvidenceFault, Fault, InputFault, ManifestFault, Problem
 from core.evidence.client import PdfPool
-from core.evidence.types import FoundSpan, SpanQuery
+from core.evidence.textfile import TEXT_SUFFIXES, read_text
+from core.evidence.texts import locate_in_text
+from core.evidence.types import FoundSpan, Place, SpanQuery
 from core.manifest.paths import resolve_reference
 from core.traces.fields import index_of
 from core.traces.reader import MAX_LINE, RawLine, read_lines
@@ -91,15 +96,20 @@ def locate_spans(
 
 
 def _locate_all(pool: PdfPool, lines: Sequence[SpanLine]) -> list[Located]:
-    return [_locate_one(pool, line) for line in lines]
+    """Quotes of one document; a text is read once for all of them."""
+    path = lines[0].path
+    if path is None or path.suffix.lower() not in TEXT_SUFFIXES:
+        return [_locate_one(line, pool.locate) for line in lines]
+    text = cache(read_text)  # a fault is not kept: each line tells it
+    return [_locate_one(line, lambda path, query: locate_in_text(query, text(path))) for line in lines]
 
 
-def _locate_one(pool: PdfPool, line: SpanLine) -> Located:
+def _locate_one(line: SpanLine, locate: Callable[[Path, SpanQuery], FoundSpan]) -> Located:
     """One quote; a fault of its document is this line's alone."""
     if line.path is None or line.query is None:
         raise ValueError("a line without document and quote has a problem instead")
     try:
-        return Located(line, pool.locate(line.path, line.query), None)
+        return Located(line, locate(line.path, line.query), None)
     except EvidenceFault as fault:
         return Located(line, None, fault.problems[0])
 
@@ -126,13 +136,20 @@ def _found_to_json(found: FoundSpan) -> dict[str, Json]:
         "agreement": found.agreement,
         "rects": found.rects,
         "differences": found.differences,
-        "alternatives": found.alternatives,
+        "alternatives": [_place_to_json(place) for place in found.alternatives],
     }
+    if found.ranges:
+        row["ranges"] = found.ranges
     if found.continues:
-        row["continues"] = found.continues
+        row["continues"] = [_place_to_json(place) for place in found.continues]
     if found.note:
         row["note"] = found.note
     return row
+
+
+def _place_to_json(place: Place) -> dict[str, Json]:
+    """A place on a page, or in a text."""
+    return {"ranges": place.ranges} if place.ranges else {"page_idx": place.page_idx, "rects": place.rects}
 
 
 def _span_line(raw: RawLine, path: Path, root: Path) -> SpanLine:
@@ -150,11 +167,11 @@ def _span_line(raw: RawLine, path: Path, root: Path) -> SpanLine:
     span_id = span_id if isinstance(span_id, str | int) else None
     try:
         query = query_of(obj)
-        document = resolve_reference(root, _text(obj, "pdf"))
+        document = resolve_reference(root, _text(obj, "path" if "path" in obj else "pdf"))
     except ManifestFault as fault:
         first = fault.problems[0]
         message = f"the document {first.message}" if first.where else first.message
-        remedy = "check `pdf` and --root: paths are relative to it and stay inside"
+        remedy = "check `pdf` (or `path`) and --root: paths are relative to it and stay inside"
         return SpanLine(raw.line, span_id, problem=Problem(first.code, message, where, remedy))
     except Fault as fault:
         first = fault.problems[0]

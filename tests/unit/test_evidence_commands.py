@@ -63,6 +63,35 @@ def test_quotes_are_placed_in_the_order_of_the_lines(folder: Path) -> None:
     ]  # fmt: skip
 
 
+def test_quotes_are_placed_in_texts_as_well(folder: Path) -> None:
+    (folder / "notes.md").write_text(f"# Oil\n\n{OIL}\n{TYRES}\n{OIL}\n")
+    (folder / "bad.txt").write_bytes(b"caf\xe9")
+    status, found = locate(
+        folder,
+        line("a", "notes.md", None, TYRES),
+        json.dumps({"id": "b", "path": "notes.md", "quote": OIL}),
+        line("c", "bad.txt", None, OIL),
+        line("d", "manual.pdf", 1, TYRES),
+        json.dumps({"id": "e", "path": "../notes.md", "quote": OIL}),
+        line("f", "notes.md", None, "Nothing of the kind stands there."),
+    )
+    assert status == 1
+    assert [(row["id"], row["status"], row["page_idx"]) for row in found] == [
+        ("a", "exact", None),
+        ("b", "exact", None),
+        ("c", "not_found", None),
+        ("d", "exact", 1),
+        ("e", "not_found", None),
+        ("f", "not_found", None),
+    ]
+    start = len("# Oil\n\n")
+    assert found[1]["ranges"] == [{"start": start, "end": start + len(OIL), "first_line": 3, "last_line": 3}]
+    assert [place["ranges"][0]["first_line"] for place in found[1]["alternatives"]] == [5]
+    assert found[2]["error"]["code"] == "not_utf8"
+    assert found[4]["error"]["code"] == "path_refused"
+    assert "ranges" not in found[3] and "ranges" not in found[5]
+
+
 def test_the_same_input_gives_the_same_bytes(folder: Path) -> None:
     lines = [line(str(n), ("manual.pdf", "other.pdf")[n % 2], 0, TYRES) for n in range(6)]
     locate(folder, *lines)
