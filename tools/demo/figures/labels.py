@@ -114,7 +114,7 @@ def dimensions(sketch: Sketch) -> None:
     across = [left + scale * place for place in places]
     for x, deep in zip(across, (43, 25, 25, 43), strict=True):
         _witness(sketch, (x, ground + 4), (x, ground + deep))
-    for letter, first, last, y in (("F", 0, 1, 21), ("E", 1, 2, 21), ("G", 2, 3, 21), ("A", 0, 3, 39)):
+    for letter, first, last, y in (("E", 1, 2, 21), ("A", 0, 3, 39)):
         sketch.measure((across[first], ground + y), (across[last], ground + y), letter)
     top = ground - scale * car.HEIGHT
     _witness(sketch, (left + scale * 250, top), (12, top))
@@ -136,4 +136,4 @@ def _clearance(sketch: Sketch, x: float, ground: float, scale: float) -> None:
     sketch.arrow((x, low - 13), (x, low), width=0.7)
     sketch.arrow((x, ground + 12), (x, ground), width=0.7)
     sketch.draw(Ink(line=None, fill=WHITE), f"R {x + 4} {ground + 3.6} {x + 14} {ground + 12} 2")
-    sketch.text(x + 9, ground + 8.4, "H", ACCENT)
+    sketch.text(x + 9, ground + 8.4, "F", ACCENT)

@@ -44,4 +44,4 @@ def symbol(pen: Pen, name: str, colour: Rgb, *, ground: Rgb, weight: float = 1.2
             pen.draw(inks[style], path)
         else:
             text, *place = path.split()
-            write(pen, line if style == "strongtext" else inks["fine"], text, *map(float, place))
+            write(pen, line if style == "boldtext" else inks["fine"], text, *map(float, place))

@@ -100,7 +100,7 @@ def _bench(sketch: Sketch) -> None:
         )
         sketch.draw(PAPER, f"M {x - 13} 105 L {x + 13} 105 L {x + 10} 115 L {x - 10} 115 Z")
         sketch.draw(Ink(width=0.8, dashes="[1.2 1.2] 0"), f"M {x - 11} 113 L {x + 11} 113")
-        sketch.callout("1", 84, 78, (x + (11 if x < 84 else -11), 91))
+    sketch.callout("1", 84, 78, (63, 91), (105, 91))
 
 
 def _child_seat(sketch: Sketch) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 #: How a row is drawn: "line" and "fine" are strokes, "solid" is filled, "cut" and "gap" take away again,
-#: as a stroke and as an area; "text" is letters, the middle and the height.
+#: as a stroke and as an area; "text" is letters, fine or bold, their middle and height.
 Stroke = tuple[str, str]
 
 _BRACKETS: Stroke = ("line", "A 0 0 8.6 -42 42 A 0 0 8.6 138 222")
@@ -194,7 +194,7 @@ SYMBOLS: dict[str, tuple[Stroke, ...]] = {
         ("line", "M -6.8 0 L -8.8 0 M -6.2 -3.2 L -8 -4.6 M -6.2 3.2 L -8 4.6"),
         ("line", "M 6.8 0 L 8.8 0 M 6.2 -3.2 L 8 -4.6 M 6.2 3.2 L 8 4.6"),
     ),
-    "auto_hold": (("line", "O 0 0 5.8"), _BRACKETS, ("strongtext", "A 0 -0.3 5.8")),
+    "auto_hold": (("boldtext", "AUTO 0 -3.7 4.8"), ("boldtext", "HOLD 0 3.7 4.8")),
     "frost": (
         ("line", "M 0 -7 L 0 7 M -6.1 -3.5 L 6.1 3.5 M -6.1 3.5 L 6.1 -3.5"),
         ("line", "M -2 -6.4 L 0 -4.4 L 2 -6.4 M -2 6.4 L 0 4.4 L 2 6.4"),
