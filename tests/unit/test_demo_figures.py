@@ -17,9 +17,9 @@ from tools.demo.figures.pen import Ink, Pen
 
 SYMBOLS = tuple(
     """
-    oil battery brake temperature tyre engine airbag belt abs esc esc_off door steering immobiliser fuel washer
-    bulb particle preheat service lane rear_fog front_fog low_beam high_beam indicator_left indicator_right
-    cruise limiter position auto_hold frost start_stop trailer airbag_off
+    oil battery brake temperature tyre engine airbag belt abs esc esc_off door steering immobiliser fuel
+    washer bulb particle preheat service lane rear_fog front_fog low_beam high_beam indicator_left
+    indicator_right cruise limiter position auto_hold frost start_stop trailer airbag_off
     """.split()  # noqa: SIM905
 )
 FIGURES = tuple(
