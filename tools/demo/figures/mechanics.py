@@ -159,17 +159,22 @@ def jack(sketch: Sketch) -> None:
     for x in (126.0, 310.0):
         sketch.arrow((12 + 0.36 * x, 86), (12 + 0.36 * x, 67))
     sketch.draw(Ink(line=ACCENT, width=0.9), "O 57.4 64 8", "M 64 69 L 176 112", "M 62 57.4 L 176 14")
-    sketch.draw(Ink(line=ACCENT, fill=WHITE, width=1.1), "R 176 8 322 124 8")
+    inset = "R 176 8 322 124 8"
+    sketch.draw(Ink(line=None, fill=WHITE), inset)
     sketch.draw(
-        BOLD,
-        "M 177 16 C 177 11 180 9 184 9 L 314 9 C 318 9 321 11 321 16 L 321 40 "
-        "L 224 40 C 220 30 214 20 206 14 L 177 14 Z",
+        Ink(line=None, fill=PALE),
+        "M 177 14 C 177.6 10.6 180 9 184 9 L 314 9 C 318.6 9 321 11.4 321 16 "
+        "L 321 40 L 224 40 C 220 30 214 20 206 14 Z",
+    )
+    sketch.draw(Ink(line=None, fill=MID), "M 228 40 L 321 40 L 321 48 L 232 48 Z")
+    sketch.draw(
+        Ink(width=1.0), "M 177 14 L 206 14 C 214 20 220 30 224 40 L 321.4 40 M 228 40 L 232 48 L 321.4 48"
     )
     sketch.draw(SEAM, "M 218 24 L 321 24")
-    sketch.draw(SHADE, "M 228 40 L 321 40 L 321 48 L 232 48 Z")
     sketch.draw(Ink(line=None, fill=ACCENT), "M 262 29 L 268 37 L 256 37 Z")
     sketch.draw(HIDDEN, "M 262 40 L 262 118")
     sketch.draw(SEAM, "M 184 117 L 314 117")
+    sketch.draw(Ink(line=ACCENT, width=1.1), inset)
     _scissors(sketch, 262.0, 50.0, 115.0)
 
 
