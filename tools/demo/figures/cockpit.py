@@ -51,6 +51,7 @@ def dashboard(sketch: Sketch) -> None:
 
 
 def _panel(sketch: Sketch) -> None:
+    """The dashboard's body with the door beside it, and what sits in it left and right."""
     top = "M 24 62 C 40 52 52 50 62 48 C 74 32 138 32 150 48 C 164 46 240 40 300 50 C 312 52 320 58 324 64 "
     sketch.draw(BOLD, top + "L 322 118 C 290 130 260 132 240 130 L 168 130 C 120 134 60 132 26 122 Z")
     sketch.draw(SEAM, "M 25 78 C 60 74 150 72 168 76 M 240 76 C 270 74 300 76 323 80")
@@ -74,6 +75,7 @@ def _panel(sketch: Sketch) -> None:
 
 
 def _vent(sketch: Sketch, x: float, y: float, wide: float, high: float) -> None:
+    """An air vent with its fins."""
     sketch.draw(SOLID, f"R {x} {y} {x + wide} {y + high} 3.5")
     sketch.draw(
         Ink(line=MID, width=0.7), *(f"M {x + 2.5} {y + d} L {x + wide - 2.5} {y + d}" for d in (4, 7, 10))
@@ -81,6 +83,7 @@ def _vent(sketch: Sketch, x: float, y: float, wide: float, high: float) -> None:
 
 
 def _middle(sketch: Sketch) -> None:
+    """Display, vents, buttons and the panel of the air conditioning."""
     sketch.draw(SCREEN, "R 170 36 240 74 4")
     sketch.draw(
         Ink(line=COLOURS["Blue"], width=0.9), "M 182 68 C 192 56 204 66 210 52 C 214 44 224 46 230 41"
@@ -98,6 +101,7 @@ def _middle(sketch: Sketch) -> None:
 
 
 def _console(sketch: Sketch) -> None:
+    """START button, lever, parking brake and AUTO HOLD."""
     sketch.draw(BOLD, "M 170 124 L 240 124 L 248 176 L 162 176 Z")
     sketch.draw(SHADE, "M 194 132 L 216 132 L 219 168 L 191 168 Z")
     sketch.draw(SOLID, "M 202.6 148 L 207.4 148 L 208.4 162 L 201.6 162 Z", "R 198 134 212 150 5")
@@ -106,6 +110,7 @@ def _console(sketch: Sketch) -> None:
 
 
 def _wheel(sketch: Sketch, x: float, y: float) -> None:
+    """The steering wheel around (x, y), in front of its two stalks."""
     sketch.draw(
         BOLD,
         "M 80 86 L 58 80 C 52 79 50 86 56 88 L 82 94 Z",
@@ -173,4 +178,5 @@ def _dial(sketch: Sketch, x: float, numbers: list[str], unit: str, *, pointer: f
 
 
 def _needle(sketch: Sketch, x: float, y: float, angle: float, first: float, last: float) -> None:
+    """A hand of a gauge, from one distance from its axis to another; the angle in degrees."""
     sketch.pen.moved(x, y, turn=angle).draw(Ink(line=(1.0, 0.45, 0.2), width=1.5), f"M {first} 0 L {last} 0")

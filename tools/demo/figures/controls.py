@@ -64,6 +64,7 @@ def key(sketch: Sketch) -> None:
 
 
 def _padlock(sketch: Sketch, x: float, y: float, *, shut: bool) -> None:
+    """A padlock of the size of a button."""
     sketch.draw(_INK_FILL, f"R {x - 5.5} {y - 1} {x + 5.5} {y + 7} 1.2")
     bow = f"M {x - 3.4} {y - 1} L {x - 3.4} {y - 4} J {x} {y - 4} 3.4 180 360"
     open_bow = f"M {x + 3.4} {y - 1} L {x + 3.4} {y - 4} J {x + 6.8} {y - 4} 3.4 180 360"
@@ -172,6 +173,7 @@ _AIMS: tuple[tuple[Xy, Xy], ...] = (((4, -1), (4, -11)), ((11, -4), (1, -4)), ((
 
 
 def _knob(sketch: Sketch, x: float, y: float, r: float) -> None:
+    """A turning knob with a knurled ring."""
     sketch.draw(BOLD_SHADE, f"O {x} {y} {r}")
     sketch.draw(PAPER, f"O {x} {y} {r - 4}")
     for angle in range(0, 360, 15):

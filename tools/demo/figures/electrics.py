@@ -136,6 +136,7 @@ def jumpstart(sketch: Sketch) -> None:
 
 
 def _own_bay(sketch: Sketch) -> None:
+    """The car's plus pole on the fuse box, and the engine with its bare lug."""
     sketch.draw(BOLD, "R 14 52 156 148 9")
     sketch.draw(BOLD_SHADE, "R 24 96 84 138 5")
     sketch.draw(SEAM, "M 34 104 L 74 104 M 34 110 L 74 110 M 34 116 L 74 116")
@@ -148,6 +149,7 @@ def _own_bay(sketch: Sketch) -> None:
 
 
 def _helper(sketch: Sketch) -> None:
+    """The helping car's battery."""
     sketch.draw(BOLD, "R 182 52 322 148 9")
     sketch.draw(Ink(fill=DARK, width=1.0), "R 200 98 304 138 4")
     sketch.draw(Ink(line=GREY, fill=(0.36, 0.39, 0.43), width=0.7), "R 206 106 298 132 2")

@@ -43,6 +43,7 @@ def tyrelabel(sketch: Sketch) -> None:
 
 
 def _people(sketch: Sketch, places: tuple[float, ...], y: float, *, case: bool) -> None:
+    """As many persons as there are places, and a case behind the last one."""
     for x in places:
         sketch.draw(
             _FILLED,
@@ -128,10 +129,12 @@ def dimensions(sketch: Sketch) -> None:
 
 
 def _witness(sketch: Sketch, start: Xy, end: Xy) -> None:
+    """The thin line from the car to a measuring line."""
     sketch.draw(Ink(line=ACCENT, width=0.4), f"M {start[0]} {start[1]} L {end[0]} {end[1]}")
 
 
 def _clearance(sketch: Sketch, x: float, ground: float, scale: float) -> None:
+    """Two arrows for the gap between floor and road."""
     low = ground - scale * car.CLEARANCE
     sketch.arrow((x, low - 13), (x, low), width=0.7)
     sketch.arrow((x, ground + 12), (x, ground), width=0.7)

@@ -87,6 +87,7 @@ def enginebay(sketch: Sketch) -> None:
 
 
 def _engine(sketch: Sketch) -> None:
+    """The engine under its cover, with filler cap and dipstick."""
     sketch.draw(BOLD_SHADE, "M 124 54 L 212 54 L 220 64 L 220 124 L 210 132 L 126 132 L 116 124 L 116 64 Z")
     sketch.draw(BOLD, "R 128 62 208 112 6")
     sketch.draw(
@@ -100,6 +101,7 @@ def _engine(sketch: Sketch) -> None:
 
 
 def _around_the_engine(sketch: Sketch) -> None:
+    """Fuse box, air filter, washer cap, brake fluid and expansion tank."""
     sketch.draw(BOLD_SHADE, "R 66 42 100 82 5")
     sketch.draw(SEAM, "R 70 68 96 78 2")
     sketch.draw(Ink(fill=_RED, width=0.8), "R 77 56 91 65 2")
@@ -179,6 +181,7 @@ def jack(sketch: Sketch) -> None:
 
 
 def _scissors(sketch: Sketch, x: float, top: float, foot: float) -> None:
+    """The jack between its head at `top` and the ground at `foot`."""
     middle = (top + foot) / 2 + 2
     sketch.draw(
         Ink(fill=DARK, width=0.8),
@@ -259,6 +262,7 @@ def tread(sketch: Sketch) -> None:
 
 
 def _tread_from_above(sketch: Sketch) -> None:
+    """The tread from above; the small triangles mark where the wear bars run across."""
     sketch.draw(Ink(fill=DARK, width=1.0), "R 22 8 92 98 9")
     for x in (36.0, 54.0, 72.0):
         sketch.draw(Ink(line=None, fill=WHITE), f"R {x} 9 {x + 5} 97 0")

@@ -125,6 +125,7 @@ def _curves(path: str) -> Iterator[Curve]:
 
 
 def _commands(path: str) -> Iterator[tuple[str, list[float]]]:
+    """The letters of a path, each with the numbers behind it."""
     command, numbers = "", []
     for word in path.split():
         if not word[0].isalpha():

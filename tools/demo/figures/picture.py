@@ -52,6 +52,7 @@ def picture(name: str) -> bytes:
 
 
 def _exterior(page: pymupdf.Page) -> None:
+    """Front and rear above, the right side in the middle, the left side below."""
     pen = Pen(page, 0, 0)
     pen.draw(Ink(line=None, fill=_GROUND), *_PANELS)
     for x, y, half in ((*_FRONT, 76), (*_REAR, 76), (210, _RIGHT[1], 166), (210, _LEFT[1], 166)):

@@ -32,6 +32,7 @@ def _limb(sketch: Sketch, path: str, wide: float) -> None:
 
 
 def _from_the_front(sketch: Sketch) -> None:
+    """The person in the seat as seen through the windscreen."""
     sketch.draw(BOLD_SHADE, "R 84 6 124 32 9", "R 97 32 101 44 0", "R 107 32 111 44 0")
     sketch.draw(BOLD, "M 72 44 C 84 39 124 39 136 44 C 145 60 149 96 149 124 L 59 124 C 59 96 63 60 72 44 Z")
     sketch.draw(
@@ -54,6 +55,7 @@ def _from_the_front(sketch: Sketch) -> None:
 
 
 def _from_the_side(sketch: Sketch) -> None:
+    """The same person from the left."""
     sketch.draw(BOLD, "M 178 36 C 188 34 194 40 197 54 L 212 116 L 200 126 L 192 122 Z")
     sketch.draw(BOLD_SHADE, "M 175 8 C 186 4 192 10 193 20 C 193 30 186 34 180 31 C 173 26 171 12 175 8 Z")
     sketch.draw(
@@ -78,6 +80,7 @@ def isofix(sketch: Sketch) -> None:
 
 
 def _bench(sketch: Sketch) -> None:
+    """One outer rear seat with its covers open."""
     sketch.draw(
         BOLD_SHADE, "R 62 6 104 30 8", "M 74 30 L 74 38 L 78 38 L 78 30 Z M 88 30 L 88 38 L 92 38 L 92 30 Z"
     )
@@ -104,6 +107,7 @@ def _bench(sketch: Sketch) -> None:
 
 
 def _child_seat(sketch: Sketch) -> None:
+    """The child seat from the side, with its arms and the strap over the backrest."""
     sketch.draw(SEAM, "M 176 134 L 318 134")
     sketch.draw(BOLD, "M 276 32 C 286 28 294 32 296 40 L 304 124 L 286 128 Z")
     sketch.draw(BOLD_SHADE, "R 274 8 292 28 7", "M 281 28 L 281 32 L 286 32 L 286 28 Z")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-#: How a row is drawn: "line" and "fine" are strokes, "solid" is filled, "cut" and "gap" take away again,
-#: as a stroke and as an area; "text" is letters, fine or bold, their middle and height.
+#: A style and a path (see the pen). "line", "fine" and "strong" are strokes, "solid" is filled; "cut" and
+#: "gap" take away again, as a stroke and as an area. For "text" and "boldtext" the path is the letters, the
+#: x and y of their middle, and their height.
 Stroke = tuple[str, str]
 
 _BRACKETS: Stroke = ("line", "A 0 0 8.6 -42 42 A 0 0 8.6 138 222")
@@ -11,8 +12,6 @@ _BEAM_LEFT = "M 1.4 -6 C 8 -6 8.6 -3 8.6 0 C 8.6 3 8 6 1.4 6 C 2.6 2 2.6 -2 1.4 
 _BEAM_RIGHT = "M -1.4 -6 C -8 -6 -8.6 -3 -8.6 0 C -8.6 3 -8 6 -1.4 6 C -2.6 2 -2.6 -2 -1.4 -6 Z"
 _LEVEL_LEFT = "M -1 -4.8 L -8.6 -4.8 M -0.4 -1.6 L -8.6 -1.6 M -0.4 1.6 L -8.6 1.6 M -1 4.8 L -8.6 4.8"
 _DIPPED_LEFT = "M -1 -5 L -8.6 -2.6 M -0.4 -1.6 L -8.6 1 M -0.4 1.8 L -8.6 4.4 M -1 5 L -7.4 7"
-_DIAL: Stroke = ("line", "A 0 1.6 7.4 160 380")
-_TICKS: Stroke = ("fine", "M -5.9 1.6 L -4.6 1.6 M -4.1 -2.6 L -3.2 -1.7 M 0 -4.4 L 0 -3.1")
 _SITTING: tuple[Stroke, ...] = (
     ("solid", "O -4.2 -5 2"),
     ("line", "M -5 -1.4 L -4.4 4 L 0.6 4 L 2.6 7"),
