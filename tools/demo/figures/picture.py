@@ -23,7 +23,7 @@ _RIGHT, _LEFT = (372.0, 352.0), (48.0, 526.0)
 #: number of the part in the order of the list in section 1.2, where the number stands, and the parts
 _PARTS: tuple[tuple[str, Xy, tuple[Xy, ...]], ...] = (
     ("1", (50, 66), ((112, 112),)),
-    ("2", (44, 160), ((76.6, 145),)),
+    ("2", (39, 190), ((76.6, 145),)),
     ("3", (210, 366), ((277, 336), (137, 336))),
     ("4", (56, 240), ((91, 286),)),
     ("5", (372, 66), ((306, 117),)),
@@ -61,7 +61,7 @@ def _exterior(page: pymupdf.Page) -> None:
     car.rear(pen.moved(*_REAR, scale=_SCALE), _PAINT)
     right = pen.moved(*_RIGHT, scale=_SCALE, mirrored=True)
     car.side(right, _PAINT)
-    right.draw(_PAINT.fine(), "R 360 -92 382 -72 5", "M 364 -82 L 364 -82.1")
+    right.draw(_PAINT.fine(), "R 360 -92 382 -72 5")
     car.side(pen.moved(*_LEFT, scale=_SCALE), _PAINT)
     for number, at, targets in _PARTS:
         _callout(pen, number, at, targets)
