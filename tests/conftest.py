@@ -6,6 +6,7 @@ Where the environment promises all of them (`PROOFSPAN_REQUIRE_ALL=1`), such a s
 
 from __future__ import annotations
 
+import fcntl
 import os
 import subprocess
 from collections.abc import Generator, Iterator
@@ -45,6 +46,22 @@ def read_only_folder(tmp_path: Path) -> Iterator[Path]:
         pytest.skip(f"mounting a read-only file system needs rights: {mounted.stderr.strip()}")
     yield folder
     subprocess.run(["umount", str(folder)], check=True)
+
+
+@pytest.fixture(scope="session")
+def built_demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The demo workspace, built anew: once for all worker processes, for it takes some twenty seconds."""
+    from tools.demo.build import write  # only who asks for it needs what building it needs
+
+    own = tmp_path_factory.getbasetemp()
+    shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+    folder = shared / "built-demo"
+    with (shared / "built-demo.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            write(shared / "built-demo.new")
+            (shared / "built-demo.new").rename(folder)
+    return folder
 
 
 def _from_environment(variable: str, what: str) -> Path:

@@ -22,7 +22,7 @@ from tools.demo.tables import symbol
 _HEADS = frozenset({"title", "contents", "index", "chapter", "heading", "page", "columns"})
 #: What stands before a step, an item or a figure's caption and is not part of its sentence.
 _LABEL = re.compile(r"(?:\d+\.|-|Figure [\w-]+\.)\s+")
-_BREAK = re.compile(r"(?<=[.!?;:])\s+(?=[A-Z0-9“\"])")
+_BREAK = re.compile(r"(?<=[.!?])\s+(?=[A-Z0-9“\"])")
 _SIGNAL_WORDS = frozenset(word for word, *_ in SIGNAL.values())
 _RULE_ROW = re.compile(r"[|\s:-]+")
 

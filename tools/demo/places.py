@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import cache
+from itertools import pairwise
 
 import pymupdf
 
@@ -23,17 +23,18 @@ class Places:
         self._letters = cache(self._read)
 
     def page_of(self, piece: Piece, start: int, end: int) -> int:
-        """The page_idx on which text[start:end] of the chunk begins."""
+        """The page_idx on which text[start:end] of the chunk stands, or the larger part of it."""
         if len({part.page_idx for part in piece.parts}) < 2:
             return piece.page_idx
         wanted = letters(piece.text[start:end])
-        parts = [(part.page_idx, self._letters(part)) for part in piece.parts]
-        whole = (page_idx for page_idx, held in parts if wanted in held)
-        begun = (page_idx for page_idx, held in parts if _ends_with_start_of(held, wanted))
-        page_idx = next(whole, None)
-        if page_idx is None:
-            page_idx = next(begun, None)
-        return self._by_words(piece, start, end) if page_idx is None else page_idx
+        held = [self._letters(part) for part in piece.parts]
+        for part, text in zip(piece.parts, held, strict=True):
+            if wanted in text:
+                return part.page_idx
+        for (part, after), text in zip(pairwise(piece.parts), held, strict=False):
+            if (begun := _beginning(wanted, text)) >= BEGINNING:
+                return part.page_idx if 2 * begun >= len(wanted) else after.page_idx
+        return self._by_words(piece, start, end)
 
     def _by_words(self, piece: Piece, start: int, end: int) -> int:
         """The page whose part holds most of the words: a row whose cells have several lines."""
@@ -57,6 +58,6 @@ def letters(text: str) -> str:
     return "".join(plain(text).replace("-", "").split())
 
 
-def _ends_with_start_of(held: str, wanted: str) -> bool:
-    lengths: Iterable[int] = range(len(wanted) - 1, BEGINNING - 1, -1)
-    return any(held.endswith(wanted[:length]) for length in lengths)
+def _beginning(wanted: str, held: str) -> int:
+    """How many of the first letters of `wanted` are the last of `held`."""
+    return next((n for n in range(len(wanted) - 1, 0, -1) if held.endswith(wanted[:n])), 0)

@@ -119,9 +119,9 @@ def trace_record(
     """One trace line, but for its time and λ, which depend on the traces beside it."""
     paraphrase, seed = variant
     name = f"{setting.run_id}/{question['q_id']}/{paraphrase}/{seed}"
-    reranked = {"reranked": outcome.reranked} if outcome.reranked else {}
-    fused = {"fused": outcome.fused} if outcome.fused else {}
-    lists = {"retrieved": outcome.retrieved, **fused, **reranked}
+    lists = {"retrieved": outcome.retrieved}
+    lists |= {"fused": outcome.fused} if "fuse" in setting.stages else {}
+    lists |= {"reranked": outcome.reranked} if "rerank" in setting.stages else {}
     return _envelope("answer.decide", setting.ts, name, facts.memory) | {
         "run_id": setting.run_id,
         "q_id": question["q_id"],
