@@ -20,7 +20,8 @@ class Problem:
     """One thing that is wrong with the input, as data: it can be listed, counted and shown.
 
     `code` is a stable snake_case name, `message` one sentence, `where` names the file (and line or key),
-    `remedy` says what to do next, a command where there is one. `severity` is "error" or "warning".
+    `remedy` says what to do next, a command where there is one. `severity` is "error", "warning" or "note":
+    a note is what is as it should be, and worth knowing.
     """
 
     code: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,6 +24,8 @@ from core.errors import Problem, printable
 from core.evidence.client import PdfPool
 from core.manifest import trust
 from core.manifest.check import (
+    ATTACHMENTS_WRONG,
+    LINES_UNREADABLE,
     ArtifactCheck,
     CheckReport,
     OnProgress,
@@ -31,8 +34,8 @@ from core.manifest.check import (
 )
 from core.manifest.load import load_manifest
 from core.manifest.types import Manifest
+from core.services.checking import everything
 from core.services.documents import opening
-from core.services.records import all_of, reading
 
 PROGRESS_AFTER_SECONDS = 1.0
 #: Wide enough for keys and paths where nothing says how wide the output is.
@@ -59,7 +62,12 @@ _STATES = {
     "wrong_content": ("✗", "wrong content", "red"),
 }
 
-_PARTLY = ("!", "some lines unreadable", "yellow")
+#: A file that can be used, and of what it holds not all: why, by the finding's code.
+_PARTLY = {
+    LINES_UNREADABLE: "some lines unreadable",
+    ATTACHMENTS_WRONG: "some attachments wrong",
+}
+_STYLES = {"error": "bold red", "warning": "bold yellow", "note": "bold"}
 
 
 @click.command("check")
@@ -83,7 +91,7 @@ def command(workspace: Path, as_json: bool, no_hashes: bool, as_lines: bool, tru
             hashes=not no_hashes,
             every_hash=as_lines,
             on_progress=on_progress,
-            examine=opening(pool) if as_lines else all_of(opening(pool), reading),
+            examine=opening(pool) if as_lines else everything(pool),
         )
     if as_lines:
         _print_lines(report)
@@ -167,7 +175,7 @@ def _table(report: CheckReport) -> Table:
     table.add_column("size", justify="right", no_wrap=True)
     table.add_column("state", no_wrap=True)
     for check in report.artifacts:
-        sign, words, style = _STATES[check.state] if check.state != "ok" or check.is_good else _PARTLY
+        sign, words, style = _state_of(check)
         table.add_row(
             Text(sign, style),
             Text(printable(check.artifact.key)),
@@ -176,6 +184,14 @@ def _table(report: CheckReport) -> Table:
             Text(_state_words(check, words, hashed=report.hashed), style),
         )
     return table
+
+
+def _state_of(check: ArtifactCheck) -> tuple[str, str, str]:
+    """Sign, words and style of a state; a good file of which something cannot be used has its own."""
+    partly = next((problem.code for problem in check.problems if problem.code in _PARTLY), None)
+    if check.state == "ok" and partly is not None:
+        return "!", _PARTLY[partly], "yellow"
+    return _STATES[check.state]
 
 
 def _path_of(check: ArtifactCheck) -> str:
@@ -196,10 +212,7 @@ def _state_words(check: ArtifactCheck, words: str, *, hashed: bool) -> str:
 
 
 def _print_problem(problem: Problem, console: Console) -> None:
-    is_error = problem.severity == "error"
-    head = Text.assemble(
-        (problem.severity, "bold red" if is_error else "bold yellow"), "  ", printable(problem.message)
-    )
+    head = Text.assemble((problem.severity, _STYLES[problem.severity]), "  ", printable(problem.message))
     console.print(head, soft_wrap=True)
     for name, value in (("where", problem.where), ("remedy", problem.remedy)):
         if value:
@@ -207,21 +220,17 @@ def _print_problem(problem: Problem, console: Console) -> None:
 
 
 def summary(report: CheckReport) -> Text:
-    """`9 of 10 artifacts are good · 6 hashes agree · 1 error · 2 warnings`."""
+    """`9 of 10 artifacts are good · 6 hashes agree · 1 error · 2 warnings · 1 note`."""
     checks = report.artifacts
     good = sum(check.is_good for check in checks)
     agreeing = sum(
         check.state == "ok" and check.sha256 == check.artifact.sha256 is not None for check in checks
     )
-    errors = sum(problem.severity == "error" for problem in report.problems)
-    warnings = len(report.problems) - errors
+    severities = Counter(problem.severity for problem in report.problems)
     parts = [f"{good} of {_count(len(checks), 'artifact')} {'is' if good == 1 else 'are'} good"]
     if report.hashed:
         parts.append(f"{_count(agreeing, 'hash', 'hashes')} {'agrees' if agreeing == 1 else 'agree'}")
-    if errors:
-        parts.append(_count(errors, "error"))
-    if warnings:
-        parts.append(_count(warnings, "warning"))
+    parts += [_count(severities[name], name) for name in ("error", "warning", "note") if severities[name]]
     return Text(" · ".join(parts), "bold green" if report.ok else "bold red")
 
 
@@ -231,10 +240,10 @@ def _count(number: int, one: str, many: str | None = None) -> str:
 
 @contextmanager
 def _progress() -> Iterator[OnProgress]:
-    """A bar on a terminal's stderr, which appears only where hashing takes longer than a second."""
+    """A bar on a terminal's stderr, which appears only where checking takes longer than a second."""
     console = Console(stderr=True)
     bar = Progress(
-        TextColumn("hashing {task.fields[key]}"),
+        TextColumn("checking {task.fields[key]}"),
         BarColumn(),
         DownloadColumn(),
         console=console,
@@ -246,7 +255,7 @@ def _progress() -> Iterator[OnProgress]:
     def on_progress(key: str, done: int, total: int) -> None:
         if console.is_terminal and not tasks and time.monotonic() - started > PROGRESS_AFTER_SECONDS:
             bar.start()
-            tasks.append(bar.add_task("hashing", total=total, key=""))
+            tasks.append(bar.add_task("checking", total=total, key=""))
         for task in tasks:
             bar.update(task, completed=done, key=escape(printable(key)))
 

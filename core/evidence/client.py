@@ -29,7 +29,7 @@ from core.evidence.framing import (
     receive_frame,
     send_frame,
 )
-from core.evidence.types import DocumentInfo, FoundSpan, PageImage, SpanQuery
+from core.evidence.types import DocumentInfo, FoundSpan, PageImage, PageInfo, SpanQuery
 
 WORKER_MODULE = "core.evidence.worker"
 #: The folder that holds the `core` package: a worker finds the same code wherever it is started.
@@ -135,6 +135,11 @@ class PdfPool:
         """Page count and printed labels."""
         header, _ = self._ask(path, {"op": "document"})
         return messages.document_from(header["document"])
+
+    def page(self, path: Path, page_idx: int) -> PageInfo:
+        """One page's size, rotation and printed label. `page_idx` counts from 0; -1 is refused."""
+        header, _ = self._ask(path, {"op": "page", "page_idx": page_idx})
+        return messages.page_from(header["page"])
 
     def locate(self, path: Path, query: SpanQuery) -> FoundSpan:
         """Where a quote stands. Not finding it is an answer, no fault."""

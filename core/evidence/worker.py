@@ -265,6 +265,11 @@ def _answer_document(document: Document, request: Mapping[str, Any]) -> Answer:
     return {"document": DocumentInfo(document.page_count, document.labels)}, b""
 
 
+def _answer_page(document: Document, request: Mapping[str, Any]) -> Answer:
+    page_idx = int(request["page_idx"])
+    return {"page": _page_info(document, document.page(page_idx), page_idx)}, b""
+
+
 def _answer_locate(document: Document, request: Mapping[str, Any]) -> Answer:
     return {"found": locate(messages.query_from(request["query"]), document)}, b""
 
@@ -303,6 +308,7 @@ def _largest_scale(width: float, height: float, max_pixels: int) -> float:
 
 ANSWERS: dict[str, Callable[[Document, Mapping[str, Any]], Answer]] = {
     "document": _answer_document,
+    "page": _answer_page,
     "locate": _answer_locate,
     "render": _answer_render,
 }

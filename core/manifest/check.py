@@ -15,13 +15,19 @@ from core.manifest.sniff import content_problem
 from core.manifest.types import Artifact, Manifest
 
 State = Literal["ok", "missing", "unreadable", "hash_differs", "wrong_content"]
-#: Called while hashing: the artifact's key, the bytes hashed so far and the bytes to hash, over all files.
+#: Called while hashing and reading: the artifact's key, the bytes done and those to do, over all files.
 OnProgress = Callable[[str, int, int], None]
+#: Hears how many bytes of one file are done.
+OnBytes = Callable[[int], None]
 #: Looks into a file that is there, and reports what is wrong inside, such as records against their schema.
-Examine = Callable[[Artifact, Path], Iterable[Problem]]
+Examine = Callable[[Artifact, Path, OnBytes], Iterable[Problem]]
 
-#: A warning that is a finding all the same: the file can be used, and some of its lines cannot.
+#: Warnings that are findings all the same: the file can be used, and some of what it holds cannot.
 LINES_UNREADABLE = "lines_unreadable"
+ATTACHMENTS_WRONG = "attachments_wrong"
+FINDINGS = frozenset({LINES_UNREADABLE, ATTACHMENTS_WRONG})
+
+_RANK = {"error": 0, "warning": 1, "note": 2}
 
 _BLOCK = 1024 * 1024
 
@@ -43,7 +49,7 @@ class ArtifactCheck:
     @property
     def is_good(self) -> bool:
         """Whether all of the file can be used."""
-        return self.state == "ok" and not any(problem.code == LINES_UNREADABLE for problem in self.problems)
+        return self.state == "ok" and not any(map(is_finding, self.problems))
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,15 +66,24 @@ class CheckReport:
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """Everything found, errors first."""
+        """Everything found, errors first, notes last."""
         found = [*self.others, *(problem for check in self.artifacts for problem in check.problems)]
-        return tuple(sorted(found, key=lambda problem: problem.severity != "error"))
+        return tuple(sorted(found, key=lambda problem: _RANK[problem.severity]))
+
+    @property
+    def findings(self) -> tuple[Problem, ...]:
+        """What is to be mended: errors, and of the warnings those that are findings."""
+        return tuple(filter(is_finding, self.problems))
 
     @property
     def ok(self) -> bool:
-        """Whether there is nothing to mend; warnings do not count, but lines that cannot be read do."""
-        wrong = (problem.severity == "error" or problem.code == LINES_UNREADABLE for problem in self.problems)
-        return not any(wrong)
+        """Whether there is nothing to mend."""
+        return not self.findings
+
+
+def is_finding(problem: Problem) -> bool:
+    """Whether a problem is to be mended: an error is, a warning only where something is lost."""
+    return problem.severity == "error" or problem.code in FINDINGS
 
 
 def check_workspace(
@@ -86,10 +101,18 @@ def check_workspace(
     is in the report.
     """
     checks = [_look_at(manifest, artifact) for artifact in sorted(manifest.artifacts(), key=_key)]
-    if hashes or every_hash:
-        checks = _with_hashes(manifest, checks, every_hash=every_hash, on_progress=on_progress)
+    to_hash = {check.artifact.key for check in checks if _is_hashed(check, hashes, every_hash)}
+    to_read = {check.artifact.key for check in checks if examine is not None and check.state == "ok"}
+    total = sum(
+        (check.size or 0) * ((check.artifact.key in to_hash) + (check.artifact.key in to_read))
+        for check in checks
+    )
+    progress = _Progress(on_progress, total)
+    checks = [
+        _hashed(manifest, check, progress) if check.artifact.key in to_hash else check for check in checks
+    ]
     if examine is not None:
-        checks = [_examined(check, examine) for check in checks]
+        checks = [_examined(check, examine, progress) for check in checks]
     others = (*manifest.warnings, *_attachments_problems(manifest))
     return CheckReport(manifest, tuple(checks), others, hashes)
 
@@ -143,34 +166,34 @@ def _without_file(artifact: Artifact, fault: ManifestFault) -> ArtifactCheck:
     return ArtifactCheck(artifact, "missing" if is_missing else "unreadable", fault.problems)
 
 
-def _with_hashes(
-    manifest: Manifest, checks: list[ArtifactCheck], *, every_hash: bool, on_progress: OnProgress | None
-) -> list[ArtifactCheck]:
-    wanted = [
-        check
-        for check in checks
-        if check.file is not None
-        and check.state in ("ok", "wrong_content")
-        and (every_hash or check.artifact.sha256 is not None)
-    ]
-    total = sum(check.size or 0 for check in wanted)
-    done = 0
-    hashed: dict[str, ArtifactCheck] = {}
-    for check in wanted:
+class _Progress:
+    """Adds up what is done over all files, one after the other."""
 
-        def report(count: int, key: str = check.artifact.key, before: int = done) -> None:
-            if on_progress is not None:
-                on_progress(key, before + count, total)
+    def __init__(self, on_progress: OnProgress | None, total: int) -> None:
+        self._on_progress, self._total, self._done = on_progress, total, 0
 
-        hashed[check.artifact.key] = _hashed(manifest, check, report)
-        done += check.size or 0
-    return [hashed.get(check.artifact.key, check) for check in checks]
+    def of(self, check: ArtifactCheck) -> OnBytes:
+        """What hears of the next file; the file before it counts as done whole."""
+        before, size = self._done, check.size or 0
+        self._done += size
+
+        def on_bytes(count: int) -> None:
+            if self._on_progress is not None:
+                self._on_progress(check.artifact.key, before + min(count, size), self._total)
+
+        return on_bytes
 
 
-def _hashed(manifest: Manifest, check: ArtifactCheck, on_bytes: Callable[[int], None]) -> ArtifactCheck:
+def _is_hashed(check: ArtifactCheck, hashes: bool, every_hash: bool) -> bool:
+    """Whether a file is there whose hash is asked for."""
+    is_there = check.file is not None and check.state in ("ok", "wrong_content")
+    return is_there and (every_hash or (hashes and check.artifact.sha256 is not None))
+
+
+def _hashed(manifest: Manifest, check: ArtifactCheck, progress: _Progress) -> ArtifactCheck:
     assert check.file is not None  # noqa: S101 - only files that are there are hashed
     try:
-        actual = sha256_of(check.file, on_bytes=on_bytes)
+        actual = sha256_of(check.file, on_bytes=progress.of(check))
     except OSError as error:
         problem = Problem(
             "unreadable",
@@ -193,7 +216,7 @@ def _hashed(manifest: Manifest, check: ArtifactCheck, on_bytes: Callable[[int], 
     return replace(check, state="hash_differs", problems=(*check.problems, problem), sha256=actual)
 
 
-def sha256_of(file: Path, *, on_bytes: Callable[[int], None] | None = None) -> str:
+def sha256_of(file: Path, *, on_bytes: OnBytes | None = None) -> str:
     """The file's SHA-256 in hexadecimal; `on_bytes` hears how many bytes are done, once a mebibyte."""
     digest = hashlib.sha256()
     done = 0
@@ -206,10 +229,12 @@ def sha256_of(file: Path, *, on_bytes: Callable[[int], None] | None = None) -> s
     return digest.hexdigest()
 
 
-def _examined(check: ArtifactCheck, examine: Examine) -> ArtifactCheck:
+def _examined(check: ArtifactCheck, examine: Examine, progress: _Progress) -> ArtifactCheck:
     if check.state != "ok" or check.file is None:
         return check
-    found = tuple(examine(check.artifact, check.file))
+    on_bytes = progress.of(check)
+    found = tuple(examine(check.artifact, check.file, on_bytes))
+    on_bytes(check.size or 0)
     wrong = any(problem.severity == "error" for problem in found)
     return replace(check, state="wrong_content" if wrong else "ok", problems=(*check.problems, *found))
 

@@ -229,6 +229,7 @@ def _artifact_from(entry: Mapping[str, Any], key: str, kind: Kind) -> Artifact:
         owner=entry.get("owner"),
         version=entry.get("version"),
         kind=kind,
+        unreadable_lines=None if "unreadable_lines" not in entry else int(entry["unreadable_lines"]),
     )
 
 

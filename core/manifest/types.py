@@ -27,6 +27,7 @@ class Artifact:
     owner: str | None = None
     version: str | None = None
     kind: Kind = "jsonl"
+    unreadable_lines: int | None = None  # how many lines are known to hold no record; None: not declared
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Does a PDF open at all? Its first bytes do not tell that it is locked, torn or without pages."""
+"""Does a document open at all? Its first bytes do not tell that a PDF is locked, torn or without pages."""
 
 from __future__ import annotations
 
@@ -8,9 +8,13 @@ from pathlib import Path
 from typing import Protocol
 
 from core.errors import EvidenceFault, Problem
-from core.evidence.types import DocumentInfo
-from core.manifest.check import Examine
+from core.evidence.textfile import read_text
+from core.evidence.types import DocumentInfo, PageInfo
+from core.manifest.check import Examine, OnBytes
 from core.manifest.types import Artifact
+
+#: Texts that are good files, in which nothing is placed (yet).
+_NOT_PLACED = ("html_not_read", "too_large")
 
 
 class Opener(Protocol):
@@ -18,19 +22,26 @@ class Opener(Protocol):
 
     def document(self, path: Path) -> DocumentInfo: ...
 
+    def page(self, path: Path, page_idx: int) -> PageInfo: ...
+
 
 def opening(opener: Opener) -> Examine:
-    """What `check_workspace` looks into files with: every PDF is opened, nothing is drawn."""
+    """What `check_workspace` looks into documents with: each is opened, nothing is drawn."""
 
-    def examine(artifact: Artifact, file: Path) -> Iterable[Problem]:
-        if artifact.kind != "pdf":
-            return ()
+    def examine(artifact: Artifact, file: Path, on_bytes: OnBytes) -> Iterable[Problem]:
         try:
-            opener.document(file)
+            if artifact.kind == "pdf":
+                opener.document(file)
+            elif artifact.kind == "text":
+                read_text(file)
         except EvidenceFault as fault:
-            return [
-                replace(problem, message=f"`{artifact.key}`: {problem.message}") for problem in fault.problems
-            ]
-        return ()
+            return [_placed(problem, artifact) for problem in fault.problems]
+        return []
 
     return examine
+
+
+def _placed(problem: Problem, artifact: Artifact) -> Problem:
+    """The problem with its artifact; what is only beyond our own bounds is a warning."""
+    severity = "warning" if artifact.kind == "text" and problem.code in _NOT_PLACED else "error"
+    return replace(problem, message=f"`{artifact.key}`: {problem.message}", severity=severity)

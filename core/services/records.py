@@ -3,50 +3,79 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from core.contracts.records import LineIssue
 from core.errors import InputFault, Problem
-from core.manifest.check import LINES_UNREADABLE, Examine
+from core.manifest.check import LINES_UNREADABLE, OnBytes
 from core.manifest.types import Artifact
 from core.traces.chunks import read_chunks
 from core.traces.gold import read_gold
+from core.traces.reader import unfinished_bytes
 from core.traces.reports import read_report
 from core.traces.traces import iter_traces
 from core.traces.unpack import plain_source
 
+#: Progress is told once in so many traces.
+LINES_A_STEP = 5_000
 
-def reading(artifact: Artifact, file: Path) -> Iterable[Problem]:
+
+def reading(artifact: Artifact, file: Path, on_bytes: OnBytes) -> Iterable[Problem]:
     """What `check_workspace` looks into traces, chunks, gold and reports with; other files are not read.
 
-    At most one problem: how many lines are no record, and the first of them.
+    At most one finding: how many lines are no record, and the first of them. As many as the manifest declares
+    are a note instead.
     """
     part = artifact.key.rsplit("].", 1)[-1]
     if part not in ("traces", "chunks", "gold", "report"):
-        return ()
+        return []
     try:
         with tempfile.TemporaryDirectory(prefix="proofspan-") as unpacked:
-            lines, issues = _read(part, plain_source(file, cache_dir=Path(unpacked)), artifact)
+            plain = plain_source(file, cache_dir=Path(unpacked))
+            if part != "traces":
+                return lines_problems(artifact, file, *_read(part, plain, artifact))
+            found = _read_traces(plain, artifact, is_final=plain != file, on_bytes=on_bytes)
+            waiting = [] if plain != file else _waiting(artifact, file)
+            return [*lines_problems(artifact, file, *found), *waiting]
     except InputFault as fault:
         return [replace(each, message=f"`{artifact.key}`: {each.message}") for each in fault.problems]
-    return [_problem(artifact, file, lines, issues)] if issues else ()
 
 
-def all_of(*examine: Examine) -> Examine:
-    """One look that is all of these, one after the other."""
+def lines_problems(artifact: Artifact, file: Path, lines: int, issues: Sequence[LineIssue]) -> list[Problem]:
+    """What there is to say about the lines that are no record, of `lines` in all."""
+    declared = artifact.unreadable_lines
+    if not issues and not declared:
+        return []
+    unread = f"{len(issues):,} line{'s' * (len(issues) != 1)} of {lines:,} could not be read"
+    if not issues:
+        unread = "every line could be read"
+    first = f"line {issues[0].source.line:,}: {issues[0].reason}" if issues else ""
+    where = f"{file}:{issues[0].source.line}" if issues else str(file)
+    if declared == len(issues):
+        message = f"`{artifact.key}`: {unread}, as declared; first: {first}"
+        return [Problem("lines_unreadable_declared", message, where, severity="note")]
+    said = f"`{artifact.key}`: {unread}" + (f", first: {first}" if issues else "")
+    remedy = issues[0].remedy if issues else ""
+    if declared is not None:
+        said = f"`{artifact.key}`: {unread}, and {declared:,} declared by `unreadable_lines`"
+        said += f"; first: {first}" if issues else ""
+        remedy = f"mend the file, or declare what is known: unreadable_lines: {len(issues)}"
+    return [Problem(LINES_UNREADABLE, said, where, remedy, severity="warning")]
 
-    def look(artifact: Artifact, file: Path) -> Iterable[Problem]:
-        return [problem for each in examine for problem in each(artifact, file)]
 
-    return look
+def _waiting(artifact: Artifact, file: Path) -> list[Problem]:
+    """A last line that its writer has not finished: no finding, and nothing is lost."""
+    size = unfinished_bytes(file)
+    if not size:
+        return []
+    said = f"the last line ({size:,} bytes) has no line end yet: it waits, and is not counted"
+    return [Problem("last_line_waits", f"`{artifact.key}`: {said}", str(file), severity="note")]
 
 
 def _read(part: str, path: Path, artifact: Artifact) -> tuple[int, list[LineIssue]]:
     """How many lines (entries of an array) there are, and those that are no record."""
-    if part == "traces":
-        return _read_traces(path, artifact)
     issues: list[LineIssue]
     if part == "report":
         rows, issues = read_report(path, file=artifact.path)
@@ -57,25 +86,17 @@ def _read(part: str, path: Path, artifact: Artifact) -> tuple[int, list[LineIssu
     return len(records) + len(issues), unreadable
 
 
-def _read_traces(path: Path, artifact: Artifact) -> tuple[int, list[LineIssue]]:
-    """A last line without its line end belongs to a writer still at work, and is left out."""
+def _read_traces(
+    path: Path, artifact: Artifact, *, is_final: bool, on_bytes: OnBytes
+) -> tuple[int, list[LineIssue]]:
+    """A last line without its line end belongs to a writer still at work, but not in a packed file."""
     lines = 0
     issues = []
     run_id = artifact.key.removeprefix("runs[").rsplit("].", 1)[0]
-    for found in iter_traces(path, file=artifact.path, run_id=run_id):
+    for found in iter_traces(path, file=artifact.path, run_id=run_id, final=is_final):
         lines += 1
         if isinstance(found, LineIssue):
             issues.append(found)
+        if lines % LINES_A_STEP == 0:
+            on_bytes(found.source.offset)
     return lines, issues
-
-
-def _problem(artifact: Artifact, file: Path, lines: int, issues: list[LineIssue]) -> Problem:
-    first = issues[0]
-    count = f"{len(issues):,} line{'s' * (len(issues) > 1)} of {lines:,} could not be read"
-    return Problem(
-        LINES_UNREADABLE,
-        f"`{artifact.key}`: {count}, first: line {first.source.line:,}: {first.reason}",
-        where=f"{file}:{first.source.line}",
-        remedy=first.remedy,
-        severity="warning",
-    )

@@ -100,6 +100,20 @@ def read_lines(
             line += 1
 
 
+def unfinished_bytes(path: Path) -> int:
+    """How many bytes stand after the last line end; 0 for a file that ends with one, or is empty."""
+    with open_source(path) as file:
+        size = end = file.seek(0, 2)
+        while end > 0:
+            start = max(0, end - _BUFFER)
+            file.seek(start)
+            at = file.read(end - start).rfind(b"\n")
+            if at >= 0:
+                return size - (start + at + 1)
+            end = start
+        return size
+
+
 def parse_line(raw: RawLine) -> Json:
     """The line's JSON value. UnusableError where it is too long, not UTF-8, not JSON or nested too deeply."""
     data = raw.data

@@ -7,8 +7,9 @@ from: a file that changes on disk is read anew at the next script run, and nothi
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,11 +18,11 @@ import streamlit as st
 from core.contracts.records import Chunk, GoldQuestion, LineIssue
 from core.errors import Fault, ManifestFault, Problem
 from core.evidence.client import PdfPool
-from core.manifest.check import CheckReport, check_workspace
+from core.manifest.check import CheckReport, OnProgress, check_workspace
 from core.manifest.load import MANIFEST_NAME, load_manifest
 from core.manifest.paths import artifact_path
 from core.manifest.types import Artifact, Manifest, Run
-from core.services.documents import opening
+from core.services.checking import everything
 from core.services.indexing import SHORT_SECONDS, IndexJob, IndexJobs, index_command
 from core.services.placer import Recent
 from core.services.workspace import chosen_folder, default_run, with_profile
@@ -36,7 +37,11 @@ from core.traces.unpack import plain_source
 from core.triage.corpus import Corpus
 from core.triage.profile import profile_from
 from core.triage.types import Profile
+from core.ui import safe
 from core.ui.state import ViewState, read_view
+
+#: A bar that moves more often than this costs more than what it tells of.
+SECONDS_BETWEEN_STEPS = 0.2
 
 #: Filter name → values with the number of questions that have them, the most frequent first.
 Choices = Mapping[str, Sequence[tuple[str, int]]]
@@ -153,14 +158,32 @@ def check(opened: Opened, *, hashes: bool) -> CheckReport:
 
     Without `hashes` no file is read whole and no PDF is opened.
     """
-    manifest = opened.manifest
 
     def look() -> CheckReport:
-        with st.spinner("Checking the workspace …") if hashes else nullcontext():
-            examine = opening(pdf_pool()) if hashes else None
-            return check_workspace(manifest, hashes=hashes, examine=examine)
+        if not hashes:
+            return check_workspace(opened.manifest, hashes=False)
+        with _checking() as on_progress:
+            return check_workspace(opened.manifest, examine=everything(pdf_pool()), on_progress=on_progress)
 
     return _checks().get_or_make((*_state_of_files(opened), hashes), look)
+
+
+@contextmanager
+def _checking() -> Iterator[OnProgress]:
+    """A bar while files are hashed and read; it is gone when that is done."""
+    place, told = st.empty(), time.monotonic()
+    place.progress(0.0, text="Checking the workspace …")
+
+    def on_progress(key: str, done: int, total: int) -> None:
+        nonlocal told
+        if time.monotonic() - told >= SECONDS_BETWEEN_STEPS:
+            told = time.monotonic()
+            place.progress(done / total if total else 0.0, text=f"Checking {safe.label(key)}")
+
+    try:
+        yield on_progress
+    finally:
+        place.empty()
 
 
 def known_check(opened: Opened) -> CheckReport:

@@ -180,13 +180,13 @@ def _sidebar(opened: session.Opened, *, on_workspace: bool) -> None:
 
 
 def _errors_in(opened: session.Opened, on_workspace: bool) -> tuple[int, bool]:
-    """How many errors the Workspace page lists, and whether that is all of them.
+    """How many findings the Workspace page lists, and whether that is all of them.
 
-    Opening every PDF and hashing every file is that page's to pay for; until it was seen, the number is a
+    Opening every PDF and reading every file is that page's to pay for; until it was seen, the number is a
     lower bound.
     """
     report = session.check(opened, hashes=True) if on_workspace else session.known_check(opened)
-    return sum(problem.severity == "error" for problem in report.problems), report.hashed
+    return len(report.findings), report.hashed
 
 
 def _run_switcher(opened: session.Opened) -> None:

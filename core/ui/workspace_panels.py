@@ -29,6 +29,10 @@ STATE_WORDS: Mapping[State, str] = {
     "hash_differs": "hash differs",
     "wrong_content": "not usable",
 }
+#: A file that can be used, and of what it holds not all.
+PARTLY = "in part"
+#: Notes that are shown in full above the table; more of them say the same of other files.
+MAX_NOTES = 5
 #: Rows of a table that are visible before it scrolls.
 ROWS_IN_SIGHT = 12
 ROW_PIXELS = 34
@@ -40,7 +44,7 @@ MAX_CELL = 300
 
 def heading(manifest: Manifest, report: CheckReport) -> None:
     """The workspace, where it lies, and the verdict in one sentence."""
-    wrong = sum(check.state != "ok" for check in report.artifacts)
+    wrong = sum(not check.is_good for check in report.artifacts)
     verdict = f"{words.counted(len(report.artifacts), 'artifact')}, " + (
         f"{wrong:,} with a problem" if wrong else "all as the manifest names them"
     )
@@ -54,15 +58,22 @@ def heading(manifest: Manifest, report: CheckReport) -> None:
 def artifacts(report: CheckReport) -> None:
     """Every file that the manifest names; of each kind of problem the first in full, all in the table."""
     fault_panel(report.others)
-    wrong = [problem for check in _worst_first(report.artifacts) for problem in check.problems]
+    told = [problem for check in _worst_first(report.artifacts) for problem in check.problems]
+    wrong = [problem for problem in told if problem.severity != "note"]
+    notes = [problem.message for problem in told if problem.severity == "note"]
     for alike in _by_code(wrong):
         fault_panel(alike[:1])
         if len(alike) > 1:
             more = f"{len(alike) - 1:,} more like this in the table."
             safe.show(safe.text([safe.Piece(more, "muted")], role="hint"))
+    for message in notes[:MAX_NOTES]:
+        safe.show(safe.text([safe.Piece(f"{message}.", "muted")], role="hint"))
+    if len(notes) > MAX_NOTES:
+        more = f"{len(notes) - MAX_NOTES:,} more such notes in the table."
+        safe.show(safe.text([safe.Piece(more, "muted")], role="hint"))
     safe.show(safe.text([safe.Piece("Artifacts")], role="heading"))
     frame = artifact_frame(report.artifacts)
-    row = TALL_ROW_PIXELS if wrong else ROW_PIXELS
+    row = TALL_ROW_PIXELS if told else ROW_PIXELS
     st.dataframe(
         frame,
         hide_index=True,
@@ -72,7 +83,10 @@ def artifacts(report: CheckReport) -> None:
         placeholder="–",
         column_config={
             "state": st.column_config.MultiselectColumn(
-                width=118, options=list(STATE_WORDS.values()), color=list(STATE_COLOURS.values()), pinned=True
+                width=118,
+                options=[*STATE_WORDS.values(), PARTLY],
+                color=[*STATE_COLOURS.values(), "yellow"],
+                pinned=True,
             ),
             "artifact": st.column_config.TextColumn(width=200),
             "path": st.column_config.TextColumn(width=230),
@@ -87,15 +101,17 @@ def artifacts(report: CheckReport) -> None:
 def artifact_frame(checks: Iterable[ArtifactCheck]) -> pd.DataFrame:
     """One row an artifact: state in words, key, path, size in bytes, its hash, what is wrong, what to do.
 
-    The last two are left out where nothing is wrong.
+    The last two are left out where there is nothing to say; notes stand among what is wrong.
     """
     frame = pd.DataFrame(
         [
             {
-                "state": [STATE_WORDS[check.state]],
+                "state": [STATE_WORDS[check.state] if check.is_good or check.state != "ok" else PARTLY],
                 "artifact": _cell(check.artifact.key),
                 "what is wrong": _cell("; ".join(_without_key(problem, check) for problem in check.problems)),
-                "what to do": _cell("; ".join(problem.remedy for problem in check.problems)),
+                "what to do": _cell(
+                    "; ".join(problem.remedy for problem in check.problems if problem.remedy)
+                ),
                 "path": _cell(check.artifact.path),
                 "size": check.size,
                 "hash": _hash_words(check),
@@ -117,7 +133,7 @@ def _by_code(problems: Iterable[Problem]) -> list[list[Problem]]:
 
 
 def _worst_first(checks: Iterable[ArtifactCheck]) -> list[ArtifactCheck]:
-    return sorted(checks, key=lambda check: (check.state == "ok", not check.problems))
+    return sorted(checks, key=lambda check: (check.state == "ok", check.is_good, not check.problems))
 
 
 def runs(manifest: Manifest, view: ViewState, facts: Mapping[str, RunFacts]) -> None:

@@ -2,20 +2,56 @@
 
 from __future__ import annotations
 
+import html
+import json
+
+from click.testing import CliRunner
 from streamlit.testing.v1 import AppTest
 
+from core.cli.check_cmd import command
 from tests.pages.conftest import TRACES, MakeWorkspace, Open, shown
 
 PAGE = "pages/workspace.py"
 
 
-def test_the_demo_is_all_as_named(open_app: Open) -> None:
-    app = open_app(page=PAGE)
+def test_a_workspace_without_findings_is_all_as_named(make_workspace: MakeWorkspace, open_app: Open) -> None:
+    app = open_app(make_workspace(), page=PAGE)
     assert not app.exception
     assert "all as the manifest names them" in shown(app)
     table = app.dataframe[0].value
     assert {chips[0] for chips in table["state"]} == {"as named"}
     assert "what is wrong" not in table
+
+
+def test_page_and_command_tell_the_same(make_workspace: MakeWorkspace, open_app: Open) -> None:
+    folder = make_workspace(
+        [*TRACES, b"{torn", b"[]"],
+        gold={"path": "gold.jsonl", "unreadable_lines": "1"},
+        documents=[{"doc_id": "notes", "path": "notes.md", "paged": False}],
+    )
+    (folder / "gold.jsonl").write_text('{"q_id": "Q1", "q": "?"}\n{"a": 1}\n')
+    (folder / "notes.md").write_bytes(b"caf\xe9")
+    app = open_app(folder, page=PAGE)
+    report = json.loads(CliRunner().invoke(command, [str(folder), "--json"]).stdout)
+    messages = [problem["message"] for each in report["artifacts"] for problem in each["problems"]]
+    assert len(messages) == 3
+    said = html.unescape(shown(app)).lower()
+    for message in messages:
+        assert message.removeprefix("`").lower().split("`: ")[1] in said
+    told = app.dataframe[0].value["what is wrong"]
+    assert sum(map(bool, told)) == len(messages)
+    assert "2 with a problem" in shown(app)
+    assert links(open_app(folder))[-1] == "Workspace :red-badge[2]"
+
+
+def test_lines_declared_unreadable_are_a_note(make_workspace: MakeWorkspace, open_app: Open) -> None:
+    traces = {"path": "trace.jsonl", "unreadable_lines": "1"}
+    folder = make_workspace([*TRACES, b"{torn"], runs=[{"run_id": "R1", "traces": traces}])
+    app = open_app(folder, page=PAGE)
+    assert "all as the manifest names them" in shown(app)
+    assert "1 line of 4 could not be read, as declared" in shown(app)
+    assert [chips[0] for chips in app.dataframe[0].value["state"]] == ["as named", "as named"]
+    assert links(open_app(folder))[-1] == "Workspace"
 
 
 def test_without_a_run_everything_else_is_there(make_workspace: MakeWorkspace, open_app: Open) -> None:

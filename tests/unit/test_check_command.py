@@ -104,7 +104,7 @@ def test_a_bar_shows_only_when_hashing_takes_its_time(
     monkeypatch.setenv("TTY_COMPATIBLE", "1")
     assert run(workspace, "--sha256-lines").stderr == ""
     monkeypatch.setattr("core.cli.check_cmd.PROGRESS_AFTER_SECONDS", -1.0)
-    assert "hashing documents[[/red]]" in run(workspace, "--sha256-lines").stderr
+    assert "checking documents[[/red]]" in run(workspace, "--sha256-lines").stderr
     monkeypatch.setenv("TTY_COMPATIBLE", "0")
     assert run(workspace, "--sha256-lines").stderr == ""
 
@@ -175,3 +175,92 @@ def test_a_trace_file_without_a_line_is_a_warning(workspace: Path) -> None:
 def test_an_empty_path_is_not_the_folder_at_hand() -> None:
     result = run("")
     assert result.exit_code == 2 and "the path is empty" in result.stderr
+
+
+def jsonl(folder: Path, name: str, text: str, entry: str) -> None:
+    """A run whose traces are `text`, declared by `entry`."""
+    write(folder, f"name: Test\nruns: [{{run_id: R1, traces: {{path: {name}{entry}}}}}]\n")
+    data = text.encode()
+    (folder / name).write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+
+
+TORN = GOOD + "{torn\n" + GOOD + "[]\n"
+
+
+@pytest.mark.parametrize(
+    ("declared", "status", "severity", "said"),
+    [
+        ("", 1, "warning", "2 lines of 4 could not be read, first: line 2: the line is not valid JSON"),
+        (", unreadable_lines: 2", 0, "note", "2 lines of 4 could not be read, as declared; first: line 2: "),
+        (", unreadable_lines: 1", 1, "warning", "2 lines of 4 could not be read, and 1 declared by"),
+        (", unreadable_lines: 3", 1, "warning", "2 lines of 4 could not be read, and 3 declared by"),
+        (", unreadable_lines: 0", 1, "warning", "2 lines of 4 could not be read, and 0 declared by"),
+    ],
+)
+def test_lines_that_are_declared_unreadable_are_no_finding(
+    workspace: Path, declared: str, status: int, severity: str, said: str
+) -> None:
+    jsonl(workspace, "t.jsonl", TORN, declared)
+    result = run(workspace)
+    assert result.exit_code == status, result.stdout
+    assert f"{severity}  `runs[R1].traces`: {said}" in result.stdout
+    assert ("some lines unreadable" in result.stdout) == (status == 1)
+    assert f"1 {severity}" in result.stdout.splitlines()[-1]
+
+
+def test_a_declared_line_that_can_be_read_after_all_is_a_finding(workspace: Path) -> None:
+    jsonl(workspace, "t.jsonl", GOOD, ", unreadable_lines: 1")
+    result = run(workspace)
+    assert result.exit_code == 1
+    assert "every line could be read, and 1 declared by `unreadable_lines`" in result.stdout
+    assert "unreadable_lines: 0" in result.stdout
+    jsonl(workspace, "t.jsonl", GOOD, ", unreadable_lines: 0")
+    assert run(workspace).exit_code == 0
+
+
+@pytest.mark.parametrize("declared", ["-1", "1.5", "many", "true", "[1]", "01"])
+def test_what_is_no_number_of_lines_is_refused(
+    workspace: Path, declared: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    jsonl(workspace, "t.jsonl", GOOD, f", unreadable_lines: {declared}")
+    with pytest.raises(SystemExit) as stopped:
+        main(["check", str(workspace)])
+    assert stopped.value.code == 2
+    assert "runs[R1].traces.unreadable_lines" in capsys.readouterr().err
+
+
+def test_a_last_line_that_waits_is_said_and_not_counted(workspace: Path) -> None:
+    jsonl(workspace, "t.jsonl", TORN + '{"q": "still being wri', ", unreadable_lines: 2")
+    result = run(workspace)
+    assert result.exit_code == 0
+    assert "2 lines of 4 could not be read, as declared" in result.stdout
+    assert "the last line (22 bytes) has no line end yet: it waits, and is not counted" in result.stdout
+    assert "2 notes" in result.stdout.splitlines()[-1]
+
+
+def test_a_packed_file_is_final_and_its_last_line_counts(workspace: Path) -> None:
+    jsonl(workspace, "t.jsonl.gz", GOOD + '{"q": "cut o', "")
+    result = run(workspace)
+    assert result.exit_code == 1
+    assert "1 line of 2 could not be read, first: line 2" in result.stdout
+    assert "waits" not in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "status", "said"),
+    [
+        ("b.md", b"caf\xe9", 1, "error  `documents[b]`: the document is not text in UTF-8: byte 4"),
+        ("b.md", b" \n ", 1, "error  `documents[b]`: the document holds no text"),
+        ("b.md", b"# Good\n", 0, "good"),
+        ("b.html", b"<p>page</p>", 0, "warning  `documents[b]`: the document is a web page"),
+        ("b.txt", b"a" * (3 << 20), 0, "warning  `documents[b]`: the document has 3 MiB"),
+    ],
+)
+def test_texts_are_read_as_they_are_placed_in(
+    workspace: Path, name: str, data: bytes, status: int, said: str
+) -> None:
+    write(workspace, f"name: Test\ndocuments: [{{doc_id: b, path: {name}, paged: false}}]\n")
+    (workspace / name).write_bytes(data)
+    result = run(workspace)
+    assert result.exit_code == status, result.stdout
+    assert said in result.stdout

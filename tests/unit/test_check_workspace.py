@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import Problem
-from core.manifest.check import ArtifactCheck, CheckReport, check_workspace, sha256_lines, sha256_of
+from core.manifest.check import ArtifactCheck, CheckReport, OnBytes, check_workspace, sha256_lines, sha256_of
 from core.manifest.load import MANIFEST_NAME, load_manifest
 from core.manifest.sniff import content_problem
 from core.manifest.types import Artifact, Kind
@@ -153,12 +153,16 @@ def test_an_unconfirmed_root_is_named_with_the_command_that_confirms_it(check: C
 def test_a_reader_of_records_may_look_into_what_is_there(check: Check) -> None:
     seen: list[str] = []
 
-    def examine(artifact: Artifact, file: Path) -> list[Problem]:
+    def examine(artifact: Artifact, file: Path, on_bytes: OnBytes) -> list[Problem]:
         seen.append(artifact.key)
+        on_bytes(1)
         return [Problem("bad_record", f"{file.name}: line 3", severity="error")]
 
-    report = check("gold: {path: g}\nchunks: {path: gone}", {"g": b"{}"}, examine=examine)
+    heard: list[tuple[str, int, int]] = []
+    text = "gold: {path: g}\nchunks: {path: gone}\n"
+    report = check(text, {"g": b"{}"}, examine=examine, on_progress=lambda *step: heard.append(step))
     assert seen == ["gold"]
+    assert heard == [("gold", 1, 2), ("gold", 2, 2)]
     assert by_key(report)["gold"].state == "wrong_content"
     assert by_key(report)["chunks"].state == "missing"
 
