@@ -58,15 +58,11 @@ class Reader:
         asked = set(words)
         total = sum(self.idf(word) for word in sorted(asked))
         scored = [
-            (
-                self._share(asked, total, hit.piece, sentence) * (1 - RANK_COST * rank),
-                rank,
-                Quote(hit.piece, sentence),
-            )
+            (round(self._share(asked, total, quote) * (1 - RANK_COST * rank), 6), rank, quote)
             for rank, hit in enumerate(hits[:SEEN])
-            for sentence in sentences(hit.piece)
+            for quote in (Quote(hit.piece, sentence) for sentence in sentences(hit.piece))
         ]
-        scored.sort(key=lambda item: (-round(item[0], 6), item[1], item[2].sentence.start))
+        scored.sort(key=lambda item: (-item[0], item[1], item[2].sentence.start))
         if not scored or scored[0][0] < self.needed:
             return []
         best, _, first = scored[0]
@@ -81,8 +77,8 @@ class Reader:
         quotes = [first] if second is None else [first, second]
         return quotes[::-1] if seed % 2 else quotes
 
-    def _share(self, asked: set[str], total: float, piece: Piece, sentence: Sentence) -> float:
-        held = asked.intersection(
-            (*self.analyzer(f"{sentence.caption} {sentence.text}"), *self.context(piece))
-        )
+    def _share(self, asked: set[str], total: float, quote: Quote) -> float:
+        """The share of the question that the sentence, its table's caption and the headings above it hold."""
+        words = self.analyzer(f"{quote.sentence.caption} {quote.text}")
+        held = asked.intersection((*words, *self.context(quote.piece)))
         return sum(self.idf(word) for word in sorted(held)) / total if total else 0.0

@@ -162,7 +162,11 @@ class Pipeline:
         words = self.setting.reads_with(q)
         if not self.setting.everyday:
             return words
-        return in_the_manuals_words(words, everyday_words(), self.index.dense.vocabulary)
+        return in_the_manuals_words(words, self._everyday, self.index.dense.vocabulary)
+
+    @cached_property
+    def _everyday(self) -> dict[str, list[str]]:
+        return everyday_words()
 
     def _retrieve(self, words: Sequence[str], lap: Lap) -> tuple[Sequence[Hit], Sequence[Hit]]:
         """What was found, and fused where both rankers ran."""
