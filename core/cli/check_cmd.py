@@ -91,7 +91,7 @@ def command(workspace: Path, as_json: bool, no_hashes: bool, as_lines: bool, tru
             hashes=not no_hashes,
             every_hash=as_lines,
             on_progress=on_progress,
-            examine=opening(pool) if as_lines else everything(pool),
+            examine=opening(pool) if as_lines else everything(manifest, pool),
         )
     if as_lines:
         _print_lines(report)

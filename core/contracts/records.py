@@ -16,6 +16,7 @@ Box = tuple[float, float, float, float]
 Label = Literal["ok", "retrieval_drift", "generation_drift", "refusal_ok", "refusal_suspect"]
 OffsetUnit = Literal["char", "byte", "token", "line"]
 BoxSpace = Literal["points", "unit", "per_mille"]
+AttachmentKind = Literal["warning", "caution", "note", "image", "table", "symbol"]
 StageName = Literal["retrieved", "fused", "reranked", "chunks"]
 
 #: Worst first: the order in which Triage shows them and in which labels sort.
@@ -189,4 +190,25 @@ class GoldQuestion:
     spans: tuple[GoldSpan, ...] = ()
     anchor: str | None = None
     paraphrases: tuple[str, ...] = ()
+    raw: Mapping[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """What can be attached to an answer: a signal box, a picture, a table, a symbol of a document.
+
+    `box` is in `box_space`, points where nothing else is said. `render_ref` is the text as it stands in the
+    record (see `core.contracts.render_ref`), None where there is nothing to draw.
+    """
+
+    attachment_id: str
+    kind: AttachmentKind
+    doc_id: str | None = None
+    section_id: str | None = None
+    page_idx: int | None = None
+    box: Box | None = None
+    box_space: BoxSpace = "points"
+    text: str = ""
+    caption: str | None = None
+    render_ref: str | None = None
     raw: Mapping[str, Json] = field(default_factory=dict)

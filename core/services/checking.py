@@ -5,18 +5,39 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from core.errors import Problem
+from core.errors import InputFault, Problem
 from core.manifest.check import Examine, OnBytes
-from core.manifest.types import Artifact
+from core.manifest.types import Artifact, Manifest
+from core.services.attachments import attachment_problems
 from core.services.documents import Opener, opening
-from core.services.records import reading
+from core.services.records import lines_problems, reading, unpacked, unusable
+from core.traces.catalogue import read_catalogue
 
 
-def everything(opener: Opener) -> Examine:
+def everything(manifest: Manifest, opener: Opener) -> Examine:
     """One look that is all of them, one after the other."""
-    looks: tuple[Examine, ...] = (opening(opener), reading)
+    looks: tuple[Examine, ...] = (opening(opener), reading, cataloguing(manifest, opener))
 
     def examine(artifact: Artifact, file: Path, on_bytes: OnBytes) -> Iterable[Problem]:
         return [problem for look in looks for problem in look(artifact, file, on_bytes)]
+
+    return examine
+
+
+def cataloguing(manifest: Manifest, opener: Opener) -> Examine:
+    """Reads the catalogue: lines that are no attachment, and attachments that cannot be drawn."""
+
+    def examine(artifact: Artifact, file: Path, on_bytes: OnBytes) -> Iterable[Problem]:
+        if artifact.key != "catalogue":
+            return []
+        try:
+            with unpacked(file) as plain:
+                attachments, issues = read_catalogue(plain, file=artifact.path)
+        except InputFault as fault:
+            return unusable(artifact, fault)
+        flawed = attachment_problems(
+            attachments, manifest=manifest, opener=opener, key=artifact.key, where=str(file)
+        )
+        return [*lines_problems(artifact, file, len(attachments) + len(issues), issues), *flawed]
 
     return examine

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -32,19 +33,31 @@ def reading(artifact: Artifact, file: Path, on_bytes: OnBytes) -> Iterable[Probl
     if part not in ("traces", "chunks", "gold", "report"):
         return []
     try:
-        with tempfile.TemporaryDirectory(prefix="proofspan-") as unpacked:
-            plain = plain_source(file, cache_dir=Path(unpacked))
+        with unpacked(file) as plain:
             if part != "traces":
                 return lines_problems(artifact, file, *_read(part, plain, artifact))
             found = _read_traces(plain, artifact, is_final=plain != file, on_bytes=on_bytes)
             waiting = [] if plain != file else _waiting(artifact, file)
             return [*lines_problems(artifact, file, *found), *waiting]
     except InputFault as fault:
-        return [replace(each, message=f"`{artifact.key}`: {each.message}") for each in fault.problems]
+        return unusable(artifact, fault)
+
+
+@contextmanager
+def unpacked(file: Path) -> Iterator[Path]:
+    """The file, or a copy of a packed one that is gone at the end. InputFault where it is damaged."""
+    with tempfile.TemporaryDirectory(prefix="proofspan-") as folder:
+        yield plain_source(file, cache_dir=Path(folder))
+
+
+def unusable(artifact: Artifact, fault: InputFault) -> list[Problem]:
+    """The problems of a file that cannot be read at all, each with the artifact that it is."""
+    return [replace(each, message=f"`{artifact.key}`: {each.message}") for each in fault.problems]
 
 
 def lines_problems(artifact: Artifact, file: Path, lines: int, issues: Sequence[LineIssue]) -> list[Problem]:
-    """What there is to say about the lines that are no record, of `lines` in all."""
+    """What there is to say about the lines, of `lines` in all, that are no record; a repeated id is one."""
+    issues = [issue for issue in issues if not issue.code.startswith("duplicate_")]
     declared = artifact.unreadable_lines
     if not issues and not declared:
         return []
@@ -82,8 +95,7 @@ def _read(part: str, path: Path, artifact: Artifact) -> tuple[int, list[LineIssu
         return len(rows) + len(issues), issues
     read = read_chunks if part == "chunks" else read_gold
     records, issues = read(path, file=artifact.path)
-    unreadable = [issue for issue in issues if not issue.code.startswith("duplicate_")]
-    return len(records) + len(issues), unreadable
+    return len(records) + len(issues), issues
 
 
 def _read_traces(

@@ -16,7 +16,7 @@ PageNote = Literal["page_below_one", "page_unreadable", "pages_disagree"]
 ID_NAMES = ("id", "chunk_id", "snippet_id")
 
 _UNITS: dict[str, OffsetUnit] = {"char": "char", "byte": "byte", "token": "token", "line": "line"}
-_SPACES: dict[str, BoxSpace] = {
+SPACES: dict[str, BoxSpace] = {
     "points": "points",
     "unit": "unit",
     "0-1": "unit",
@@ -104,7 +104,7 @@ def box_of(record: Mapping[str, Json]) -> tuple[Box | None, BoxSpace | None]:
     if x0 is None or y0 is None or x1 is None or y1 is None:
         return None, None
     space = record.get("bbox_space")
-    return (x0, y0, x1, y1), _SPACES.get(space) if isinstance(space, str) else None
+    return (x0, y0, x1, y1), SPACES.get(space) if isinstance(space, str) else None
 
 
 def numbers_of(value: Json) -> dict[str, float]:

@@ -163,7 +163,8 @@ def check(opened: Opened, *, hashes: bool) -> CheckReport:
         if not hashes:
             return check_workspace(opened.manifest, hashes=False)
         with _checking() as on_progress:
-            return check_workspace(opened.manifest, examine=everything(pdf_pool()), on_progress=on_progress)
+            examine = everything(opened.manifest, pdf_pool())
+            return check_workspace(opened.manifest, examine=examine, on_progress=on_progress)
 
     return _checks().get_or_make((*_state_of_files(opened), hashes), look)
 

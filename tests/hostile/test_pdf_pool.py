@@ -96,6 +96,9 @@ def test_a_page_that_is_not_there(pool: PdfPool, good: Path, page_idx: int) -> N
     with pytest.raises(EvidenceFault, match="page_idx 0 to 1") as error:
         pool.render(good, page_idx)
     assert code_of(error) == "page_out_of_range"
+    with pytest.raises(EvidenceFault) as error:
+        pool.page(good, page_idx)
+    assert code_of(error) == "page_out_of_range"
 
 
 def test_a_page_too_large_to_draw_is_said(pool: PdfPool, tmp_path: Path) -> None:

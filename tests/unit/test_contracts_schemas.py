@@ -10,6 +10,7 @@ import pytest
 from core.contracts.records import SourceLine, Trace
 from core.contracts.schemas import schema, schema_names
 from core.traces.canonical import trace_from
+from core.traces.catalogue import attachment_from
 from core.traces.chunks import chunk_from
 from core.traces.gold import gold_from
 from core.traces.reader import UnusableError
@@ -102,6 +103,36 @@ def test_the_gold_schema_and_the_reader_agree(obj: Any) -> None:
     assert jsonschema_rs.validator_for(schema("gold")).is_valid(obj) is _is_read(gold_from, obj)
 
 
+@pytest.mark.parametrize(
+    "obj",
+    [
+        {"attachment_id": "w-1", "kind": "warning"},
+        {"attachment_id": 7, "kind": "symbol", "doc_id": 4, "page_idx": 0, "bbox": [0, 0, 1, 1.5]},
+        {"attachment_id": "t", "kind": "table", "page": 1, "text": None, "caption": None, "extra": [1]},
+        {"attachment_id": "t", "kind": "image", "bbox_space": "0-1", "render_ref": "anything"},
+        {"attachment_id": "", "kind": "note"},
+        {"kind": "note"},
+        {"attachment_id": "a"},
+        {"attachment_id": "a", "kind": "danger"},
+        {"attachment_id": "a", "kind": ["note"]},
+        {"attachment_id": "a", "kind": "note", "page_idx": -1},
+        {"attachment_id": "a", "kind": "note", "page_idx": "3"},
+        {"attachment_id": "a", "kind": "note", "page_idx": 3.5},
+        {"attachment_id": "a", "kind": "note", "page_idx": 1 << 60},
+        {"attachment_id": "a", "kind": "note", "page": 0},
+        {"attachment_id": "a", "kind": "note", "bbox": [0, 0, 1]},
+        {"attachment_id": "a", "kind": "note", "bbox": "0,0,1,1"},
+        {"attachment_id": "a", "kind": "note", "bbox_space": "inches"},
+        {"attachment_id": "a", "kind": "note", "text": 5},
+        {"attachment_id": "a", "kind": "note", "render_ref": {"file": "a"}},
+        "a",
+    ],
+    ids=repr,
+)
+def test_the_catalogue_schema_and_the_reader_agree(obj: Any) -> None:
+    assert jsonschema_rs.validator_for(schema("catalogue")).is_valid(obj) is _is_read(attachment_from, obj)
+
+
 def _is_read(read: Any, obj: Any) -> bool:
     try:
         read(obj)
@@ -121,7 +152,7 @@ def test_every_schema_is_a_valid_one_that_fetches_nothing(name: str) -> None:
 
 
 def test_the_record_types_of_the_contract_are_there() -> None:
-    assert {"trace", "chunk", "gold", "report", "manifest"} <= set(schema_names())
+    assert {"trace", "chunk", "gold", "report", "catalogue", "manifest"} <= set(schema_names())
 
 
 def test_an_unknown_schema_is_a_key_error() -> None:
