@@ -439,6 +439,7 @@ def test_only_the_fifth_run_has_faults_and_each_is_declared(demo: Demo) -> None:
         "no_template": 2,
         "unretrieved_id": 2,
         "misquoted_figure": 2,
+        "stale_answer": 1,
         "stale_report": 1,
         "bad_line": 1,
         "unfinished_line": 1,

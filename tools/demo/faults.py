@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,8 @@ Fault = Mapping[str, Json]
 Traces = Mapping[str, dict[str, Json]]
 FILE = Path(__file__).parent / "faults.yaml"
 MARKER = " citations: ["
+#: What of a trace an answer brings with it.
+_ANSWER = ("chunks", "stages", "answer", "citations", "ok", "ΔS")
 #: Kinds that are no change of a trace: a setting of the run, another file, or the bytes of a line.
 ELSEWHERE = frozenset({"analyzer_mismatch", "stale_report", "bad_line", "unfinished_line"})
 
@@ -36,6 +39,7 @@ class Planter:
             "no_template": _drop_template,
             "unretrieved_id": self._cite_elsewhere,
             "misquoted_figure": _misquote,
+            "stale_answer": _answer_from_another,
         }
         by_id = {record["q_id"]: record for record in records}
         for fault in faults:
@@ -99,6 +103,12 @@ def _misquote(by_id: Traces, fault: Fault) -> None:
     trace["answer"] = text.replace(fault["old"], fault["new"], 1) + MARKER + ids
     for payload in trace["citations"]:
         payload["quote"] = payload["quote"].replace(fault["old"], fault["new"], 1)
+
+
+def _answer_from_another(by_id: Traces, fault: Fault) -> None:
+    """What was seen, said and cited is another question's, as out of a cache with the wrong key."""
+    stale = copy.deepcopy(_answered(by_id, {**fault, "q_id": fault["from"]}))
+    by_id[fault["q_id"]] |= {key: stale[key] for key in _ANSWER}
 
 
 def _answered(by_id: Traces, fault: Fault) -> dict[str, Json]:

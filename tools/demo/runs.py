@@ -65,7 +65,7 @@ SETTINGS = (
     Setting(
         "R005",
         "2026-02-26T18:00:00Z",
-        "hybrid + rerank, with declared faults (FAULTS.md)",
+        "hybrid + rerank, with declared faults",
         "rerank",
         RERANKED,
         "R004",
