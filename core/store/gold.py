@@ -12,14 +12,16 @@ from core.manifest.paths import artifact_path
 from core.manifest.types import Artifact, Manifest
 from core.store.prints import sha256_of
 from core.traces.gold import read_gold
+from core.traces.unpack import plain_source
 from core.triage.gold import GoldTarget, gold_target
 
 
 @dataclass(frozen=True, slots=True)
 class GoldInput:
-    """The gold file of a workspace. `path` is None where there is none to read; `problems` then says why.
+    """The gold file of a workspace, unpacked if need be. `path` is None where there is none to read; `problems`
+    then says why.
 
-    `version` is the file's sha256, or why there is none: gold that appears or changes makes another index.
+    `version` is the sha256 of the file as it lies there, or why there is none: gold that appears or changes makes another index.
     """
 
     path: Path | None = None
@@ -44,14 +46,14 @@ NO_GOLD_FILE = GoldInput()
 NO_TARGETS = GoldTargets()
 
 
-def find_gold(manifest: Manifest) -> GoldInput:
+def find_gold(manifest: Manifest, *, cache_dir: Path) -> GoldInput:
     """The gold file as it is now; one that is lost leaves the labels standing and is a problem."""
     artifact = manifest.gold
     if artifact is None:
         return NO_GOLD_FILE
     try:
         path = artifact_path(manifest, artifact)
-        return GoldInput(path, artifact.path, sha256_of(path))
+        return GoldInput(plain_source(path, cache_dir=cache_dir), artifact.path, sha256_of(path))
     except Fault as fault:
         problems = tuple(_without_ranks(problem, artifact) for problem in fault.problems)
     except OSError as error:

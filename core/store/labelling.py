@@ -64,7 +64,7 @@ def find_inputs(manifest: Manifest, profile: Profile, earlier: RunFile | None, *
 
     A packed chunk file is unpacked into the cache; print and hash are those of the file as it lies there.
     """
-    gold = find_gold(manifest)
+    gold = find_gold(manifest, cache_dir=cache_dir)
     artifact = manifest.chunks
     if artifact is None:
         problem = Problem(

@@ -52,7 +52,9 @@ def make_plan(
     """Compares a run's files with its index by their two ends, the gold file whole; unpacks packed ones."""
     inputs = find_inputs(manifest, profile, earlier, cache_dir=cache_dir)
     source = find_source(manifest, run, cache_dir=cache_dir)
-    report, report_problems = _find(manifest, run.report) if not source.from_report else (None, ())
+    report, report_problems = (
+        _find_plain(manifest, run.report, cache_dir) if not source.from_report else (None, ())
+    )
     state, reason, keep = _compare(earlier, source, inputs, report)
     return Plan(state, reason, source, inputs, report, report_problems, keep)
 
@@ -77,6 +79,19 @@ def find_source(manifest: Manifest, run: Run, *, cache_dir: Path) -> RunSource:
     except Fault as fault:
         return RunSource(None, named.path, from_report=from_report, problems=fault.problems)
     return RunSource(path, named.path, is_final=from_report or path != found, from_report=from_report)
+
+
+def _find_plain(
+    manifest: Manifest, artifact: Artifact | None, cache_dir: Path
+) -> tuple[Path | None, tuple[Problem, ...]]:
+    """The same for a file that is read whole: a packed one is unpacked."""
+    found, problems = _find(manifest, artifact)
+    if found is None:
+        return None, problems
+    try:
+        return plain_source(found, cache_dir=cache_dir), ()
+    except Fault as fault:
+        return None, fault.problems
 
 
 def _find(manifest: Manifest, artifact: Artifact | None) -> tuple[Path | None, tuple[Problem, ...]]:

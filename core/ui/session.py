@@ -316,12 +316,12 @@ def _chunks(path: str, file: str, fingerprint: str) -> tuple[Mapping[str, Chunk]
 
 @st.cache_resource(max_entries=2, show_spinner=False)
 def _gold(path: str, file: str, fingerprint: str) -> tuple[Mapping[str, GoldQuestion], list[LineIssue]]:
-    return read_gold(Path(path), file=file)
+    return read_gold(plain_source(Path(path), cache_dir=cache_dir().path), file=file)
 
 
 @st.cache_resource(max_entries=2, show_spinner=False)
 def _report(path: str, file: str, fingerprint: str) -> tuple[list[StoredRow], list[LineIssue]]:
-    return read_report(Path(path), file=file)
+    return read_report(plain_source(Path(path), cache_dir=cache_dir().path), file=file)
 
 
 @st.cache_resource(max_entries=2, show_spinner=False)

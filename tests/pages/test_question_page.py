@@ -422,6 +422,19 @@ def test_packed_chunks_serve_the_page_as_they_serve_the_index(
     assert "Exact: the quote stands on the page word for word." in shown(app)
 
 
+def test_packed_gold_serves_the_page_as_it_serves_the_index(
+    make_workspace: MakeWorkspace, open_app: Open
+) -> None:
+    folder = make_workspace([CITED], documents=DOCUMENTS, gold={"path": "gold.jsonl.gz"})
+    manual(folder)
+    gold = {"q_id": "Q1", "q": "?", "spans": [{"doc_id": "manual", "page_idx": 1, "quote": "fuse F12"}]}
+    (folder / "gold.jsonl.gz").write_bytes(gzip.compress(json.dumps(gold).encode()))
+    app = open_app(folder, page=PAGE, q="Q1")
+    assert not app.exception
+    assert ":green-badge[gold · p\\. 2 · manual]" in labels(app)
+    assert "not among the 1 chunk" in shown(app)
+
+
 def test_words_that_the_evidence_lacks_are_named(make_workspace: MakeWorkspace, open_app: Open) -> None:
     answer = "Change the oil with a torque sprocket. citations: [c1]"
     app = open_app(make_workspace([{**CITED, "answer": answer}]), page=PAGE, q="Q1")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import gzip
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import orjson
+import pyarrow
 import pytest
 
 from core.manifest.types import Manifest
@@ -221,6 +223,38 @@ def test_a_packed_file_is_read_to_its_end(tmp_path: Path, cache: Path) -> None:
     packed.write_bytes(gzip.compress(lines([trace("Q3")])))
     build_index(manifest, cache_dir=cache)
     assert q_ids(manifest, cache) == ["Q3"]
+
+
+def zstd(data: bytes) -> bytes:
+    """The data packed as a `.zst` file is."""
+    packed = pyarrow.BufferOutputStream()
+    with pyarrow.CompressedOutputStream(packed, "zstd") as out:
+        out.write(data)
+    return bytes(packed.getvalue())
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zstd])
+def test_packed_reports_are_read_as_plain_ones(
+    tmp_path: Path, cache: Path, pack: Callable[[bytes], bytes]
+) -> None:
+    name = f"runs/report.jsonl.{'gz' if pack is gzip.compress else 'zst'}"
+    rows = [{"q_id": "Q1", "q": "Which oil?", "label": "refusal_ok"}, {"q_id": "Q9", "q": "?", "label": "ok"}]
+    write_workspace(tmp_path, {RUN: [trace("Q1")]})
+    (tmp_path / name).write_bytes(pack(lines(rows)))
+    run = {"run_id": RUN, "traces": {"path": "runs/R1.jsonl"}, "report": {"path": name}}
+    manifest = manifest_of(tmp_path, chunks={"path": "chunks.jsonl"}, runs=[run])
+    store = built(manifest, cache)
+    (row,) = table_of(manifest, RUN, cache)
+    assert row["stored_label"] == "refusal_ok"
+    assert [(issue.code, issue.file) for issue in store.line_issues(RUN).itertuples()] == [
+        ("report_row_unmatched", name)
+    ]
+    assert index_state(manifest, RUN, cache).state == "fresh"
+    (tmp_path / name).write_bytes(pack(lines(rows[:1])) + pack(b"\n"))
+    assert index_state(manifest, RUN, cache).state == "stale"
+    (tmp_path / name).write_bytes(b"no archive at all")
+    build_index(manifest, cache_dir=cache)
+    assert any("cannot be unpacked" in problem.message for problem in store.run_facts(RUN).problems)
 
 
 def test_a_changed_profile_has_an_index_of_its_own(tmp_path: Path, cache: Path) -> None:
