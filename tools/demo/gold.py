@@ -80,5 +80,7 @@ def _find(
 
 
 def _order(q_id: str) -> tuple[bool, str, int]:
-    letters, digits = re.fullmatch(r"([A-Z]+)(\d+)", q_id).groups()  # type: ignore[union-attr]
-    return letters == "U", letters, int(digits)
+    match = re.fullmatch(r"([A-Z]+)(\d+)", q_id)
+    if match is None:
+        raise ValueError(f"{q_id!r} is no letters and a number, such as Q74")
+    return match[1] == "U", match[1], int(match[2])
