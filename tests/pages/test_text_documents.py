@@ -6,6 +6,7 @@ import html
 import re
 from pathlib import Path
 
+import orjson
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -157,3 +158,13 @@ def test_without_its_script_the_text_is_there(
     app = open_app(folder, page=PAGE, q="Q1")
     assert not app.exception
     assert marks(raw(app), "cited")
+
+
+def test_a_chunk_of_a_text_opens_without_a_question(folder: Path, open_app: Open) -> None:
+    chunk = {"chunk_id": "b1", "doc_id": "bulletin", "text": "Header of the chunker\n\n" + BULLETIN[60:]}
+    (folder / "chunks.jsonl").write_bytes(orjson.dumps(chunk) + b"\n")
+    app = open_app(folder, page=PAGE, chunk="b1", page_idx="7")
+    assert not app.exception
+    assert "Partial: " in words(app)
+    assert "It stands on lines 3–5." in words(app)
+    assert marks(raw(app), "retrieved")[-1] == "or 24 months."
