@@ -17,7 +17,7 @@ pages = max(1, -(-matching // triage_table.ROWS_A_PAGE))
 view = view.change(at=min(view.at, pages))
 
 # The table is what a person waits for: of what stands above it only the words are sent before it.
-above = st.container(key="above")
+above = st.container(key="above-with-gold" if opened.manifest.gold else "above")
 with above:
     triage_panels.heading(view, total=total, profile=opened.profile)
     shell.notes(view.notes)
@@ -42,6 +42,7 @@ options = session.options(opened, store)
 with above:
     shell.notes(unknown_values(view.filter, options, store))
     triage_panels.label_cards(counts, view, unlabelled=store.unlabelled(view.filter))
+    triage_panels.gold_line(store.gold_counts(view.filter), view, offered=options["gold"])
     with st.container(horizontal=True, vertical_alignment="center", key="filters"):
         triage_panels.filter_bar(options, view)
         if facts.traces > facts.questions:

@@ -37,7 +37,7 @@ COLUMNS: tuple[str, ...] = (
     "answer_coverage",
     "numbers_unsupported",
     "suspicions",
-    "gold_known",
+    "gold_state",
     "gold_seen_rank",
     "gold_retrieved_rank",
     "gold_retrieved_stage",

@@ -12,7 +12,7 @@ from core.traces.chunks import Places, place_of
 from core.traces.reports import StoredRow
 from core.triage.corpus import Corpus
 from core.triage.explain import explain
-from core.triage.gold import GoldRanks, gold_ranks, gold_target
+from core.triage.gold import GoldOutcome, GoldTarget, gold_outcome, gold_target
 from core.triage.reflect import reflect
 from core.triage.types import Explanation, Profile, ReportRow
 
@@ -56,7 +56,7 @@ class StageView:
 class QuestionView:
     """Everything about one question that needs no document open. Stages stand in the pipeline's order.
 
-    `gold_ranks` is None where they cannot be known. `row` is None where there are no chunks to judge by:
+    `gold_outcome` is None where it cannot be known. `row` is None where there are no chunks to judge by:
     without evidence there is no label. `stored` is the report's row that stands in for a missing trace.
     """
 
@@ -68,7 +68,7 @@ class QuestionView:
     citations: tuple[CitationView, ...]
     stages: tuple[StageView, ...]
     gold: GoldQuestion | None
-    gold_ranks: GoldRanks | None
+    gold_outcome: GoldOutcome | None
     stored: StoredRow | None = None
 
     @property
@@ -95,23 +95,32 @@ def load_question(
     known = gold.get(trace.q_id)
     cited = tuple(_citation(item, trace, chunks) for item in citations(trace))
     ranked = _stages(trace, chunks, cited, known)
+    row = reflect(trace, corpus, profile) if corpus is not None else None
+    target = gold_target(known)
     return QuestionView(
         trace=trace,
-        row=reflect(trace, corpus, profile) if corpus is not None else None,
+        row=row,
         explanation=_explanation(trace, corpus, profile),
         profile=profile,
         measures=measures(trace),
         citations=cited,
         stages=ranked,
         gold=known,
-        gold_ranks=gold_ranks(trace, gold_target(known), _places(ranked, chunks)),
+        gold_outcome=gold_outcome(trace, target, row, _places(ranked, cited, target, chunks)),
     )
 
 
-def _places(ranked: Iterable[StageView], chunks: Mapping[str, Chunk]) -> Places:
-    """Where the chunk file puts the candidates."""
-    listed = {view.candidate.chunk_id for stage in ranked for view in stage.candidates}
-    return {chunk_id: place_of(chunks[chunk_id]) for chunk_id in listed & chunks.keys()}
+def _places(
+    ranked: Iterable[StageView],
+    cited: Iterable[CitationView],
+    target: GoldTarget | None,
+    chunks: Mapping[str, Chunk],
+) -> Places:
+    """Where the chunk file puts the candidates, what is cited, and the gold chunks."""
+    named = {view.candidate.chunk_id for stage in ranked for view in stage.candidates}
+    named |= {view.citation.chunk_id for view in cited if view.citation.chunk_id is not None}
+    named |= set(map(str, target.wanted)) if target and target.kind == "chunk" else set()
+    return {chunk_id: place_of(chunks[chunk_id]) for chunk_id in named & chunks.keys()}
 
 
 def _explanation(trace: Trace, corpus: Corpus | None, profile: Profile) -> Explanation:

@@ -13,23 +13,25 @@ from core.contracts.records import LABELS, LineIssue, SourceLine, Trace
 from core.store.folding import fold_all
 from core.traces.canonical import doc_ids, measures, rank_one_place
 from core.traces.chunks import Places
-from core.triage.gold import GoldRanks
+from core.triage.gold import GOLD_STATES, GoldOutcome
 from core.triage.types import ReportRow
 
 #: Raised whenever the meaning of a column changes: older segments are then built anew.
-INDEX_VERSION = "2"
+INDEX_VERSION = "3"
 #: A label's place in the worst-first order; rows without a label come last.
 SEVERITY: Mapping[str | None, int] = {label: place for place, label in enumerate(LABELS)} | {
     None: len(LABELS)
 }
+#: A gold state's place in that order; null where it is not known.
+GOLD_SEVERITY: Mapping[str, int] = {state: place for place, state in enumerate(GOLD_STATES)}
 
 _WORD = pa.dictionary(pa.int32(), pa.string())
 _WORDS = pa.list_(pa.string())
 
 #: A segment's columns. Coverages lie in 0–1; `offset` and `length` are bytes, `line` counts from 1, latency
 #: is in milliseconds. `docs` are the documents of the answerer's chunks, `candidates` counts those chunks.
-#: Gold ranks count from 1 and are null where no candidate is the gold one, or `gold_known` is false;
-#: `gold_retrieved_stage` is the list that was searched.
+#: The gold columns are those of a `GoldOutcome`, null where none is known; its ranks count from 1 and are
+#: null where no candidate is the gold one, `gold_retrieved_stage` is the list that was searched.
 ROW_SCHEMA = pa.schema(
     [
         ("q_id", pa.string()),
@@ -58,7 +60,9 @@ ROW_SCHEMA = pa.schema(
         ("delta_s", pa.float64()),
         ("lambda_state", _WORD),
         ("latency_ms", pa.float64()),
-        ("gold_known", pa.bool_()),
+        ("gold_state", _WORD),
+        ("gold_severity", pa.int8()),
+        ("gold_is_refusal", pa.bool_()),
         ("gold_seen_rank", pa.int32()),
         ("gold_retrieved_rank", pa.int32()),
         ("gold_retrieved_stage", _WORD),
@@ -78,7 +82,8 @@ LISTED = tuple(name for name in ROW_SCHEMA.names if name not in TEXTS or name ==
 BATCH_ROWS = 1_024
 #: Columns whose values repeat so much that Parquet should keep them as a dictionary.
 REPEATING = [
-    *("label", "why", "rank1_section", "rank1_doc", "rank1_stage", "lambda_state", "gold_retrieved_stage"),
+    *("label", "why", "rank1_section", "rank1_doc", "rank1_stage", "lambda_state"),
+    *("gold_state", "gold_retrieved_stage"),
     *("docs.list.element", "suspicions.list.element", "numbers_unsupported.list.element"),
 ]
 
@@ -97,10 +102,12 @@ ISSUE_SCHEMA = pa.schema(
 
 Row = tuple[object, ...]
 NOWHERE = (None, None, None, None)
-NO_GOLD = (False, None, None, None)
+NO_GOLD = (None, None, None, None, None, None)
 
 
-def index_row(trace: Trace, verdict: ReportRow | None, places: Places, gold: GoldRanks | None = None) -> Row:
+def index_row(
+    trace: Trace, verdict: ReportRow | None, places: Places, gold: GoldOutcome | None = None
+) -> Row:
     """One row of `ROW_SCHEMA` but for its folded texts, which `row_table` adds.
 
     Without a verdict (no chunks to judge by) label and signals are null.
@@ -130,11 +137,16 @@ def index_row(trace: Trace, verdict: ReportRow | None, places: Places, gold: Gol
         said.delta_s,
         said.lambda_state,
         said.latency_ms,
-        *((True, gold.seen, gold.retrieved, gold.stage) if gold else NO_GOLD),
+        *(_gold(gold) if gold else NO_GOLD),
         source.line,
         source.offset,
         source.length,
     )
+
+
+def _gold(gold: GoldOutcome) -> Row:
+    state = gold.state
+    return (state, GOLD_SEVERITY[state], gold.is_refusal, gold.seen, gold.retrieved, gold.stage)
 
 
 def _signals(trace: Trace, verdict: ReportRow | None) -> Row:

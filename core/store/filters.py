@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from core.store.folding import fold
-from core.triage.gold import GoldState
+from core.triage.gold import GOLD_NAMES, WITHOUT_ANSWER, GoldState
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,24 +85,17 @@ _UNSUPPORTED = {
     True: Clause("len(numbers_unsupported) > 0", {}, "numbers unsupported", ("numbers_unsupported",)),
     False: Clause("len(numbers_unsupported) = 0", {}, "no number unsupported", ("numbers_unsupported",)),
 }
-#: What became of the gold passage; null where no gold is known.
-GOLD_STATE = Clause(
-    "CASE WHEN NOT gold_known THEN NULL WHEN gold_seen_rank IS NOT NULL THEN 'seen' "
-    "WHEN gold_retrieved_rank IS NOT NULL THEN 'dropped' ELSE 'missed' END",
-    columns=("gold_known", "gold_seen_rank", "gold_retrieved_rank"),
-)
-_GOLD_WORDS: Mapping[GoldState, str] = {
-    "missed": "gold never retrieved",
-    "dropped": "gold retrieved but not seen",
-    "seen": "gold seen",
-}
 
 
 def _gold(states: tuple[GoldState, ...]) -> Clause | None:
     if not states:
         return None
-    sentence = " or ".join(_GOLD_WORDS[state] for state in states)
-    return Clause(f"{GOLD_STATE.sql} = ANY($gold)", {"gold": list(states)}, sentence, GOLD_STATE.columns)
+    words = [
+        name if state in WITHOUT_ANSWER else f"gold {name}"
+        for state, name in GOLD_NAMES.items()
+        if state in states
+    ]
+    return Clause("gold_state = ANY($gold)", {"gold": list(states)}, " or ".join(words), ("gold_state",))
 
 
 def _any_of(column: str, sql: str, values: tuple[str, ...], noun: str, *, name: str = "") -> Clause | None:
@@ -141,10 +134,12 @@ class SortTerm:
         return f"{self.sql} {'DESC' if self.descending != reverse else 'ASC'} NULLS LAST"
 
 
-#: design's order: label, then numbers unsupported (most first), answer coverage (least first), then identity.
+#: design's order: label, then numbers unsupported (most first), what became of the gold passage (worst first,
+#: where it is known), answer coverage (least first), then identity.
 WORST_FIRST = (
     SortTerm("severity", "severity"),
     SortTerm("len(numbers_unsupported)", "numbers_unsupported", descending=True),
+    SortTerm("gold_severity", "gold_severity"),
     SortTerm("answer_coverage", "answer_coverage"),
 )
 #: Makes every order total, so that pages never overlap and a row's neighbours are well defined.

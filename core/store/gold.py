@@ -18,10 +18,10 @@ from core.triage.gold import GoldTarget, gold_target
 
 @dataclass(frozen=True, slots=True)
 class GoldInput:
-    """The gold file of a workspace, unpacked if need be. `path` is None where there is none to read; `problems`
-    then says why.
+    """The gold file of a workspace. `path` is None where there is none to read; `problems` then says why.
 
-    `version` is the sha256 of the file as it lies there, or why there is none: gold that appears or changes makes another index.
+    A packed file's `path` is its unpacked copy; `version` is the sha256 of the file as it lies there, or why
+    there is none: gold that appears or changes makes another index.
     """
 
     path: Path | None = None
@@ -78,7 +78,7 @@ def _without_ranks(problem: Problem, artifact: Artifact) -> Problem:
     said = problem.message.removeprefix(f"`{artifact.key}`: ")
     return Problem(
         "gold_unusable",
-        f"the gold file {said}; at which rank the gold was retrieved is not known",
+        f"the gold file {said}; what became of the gold passages is not known",
         f"{artifact.key}: {problem.where or artifact.path}",
         problem.remedy or "put the file back and run `proofspan index` again",
     )

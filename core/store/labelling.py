@@ -20,7 +20,7 @@ from core.store.runfile import RunFile
 from core.traces.chunks import Places, place_of, read_chunks
 from core.traces.unpack import plain_source
 from core.triage.corpus import Corpus
-from core.triage.gold import GoldRanks, gold_ranks
+from core.triage.gold import GoldOutcome, gold_outcome
 from core.triage.reflect import RULES_VERSION, reflect
 from core.triage.types import Profile, ReportRow
 
@@ -139,10 +139,10 @@ class Labeller:
         """The report row of a trace, None where there are no chunks to judge by."""
         return None if self.corpus is None else reflect(trace, self.corpus, self.profile)
 
-    def gold_ranks(self, trace: Trace) -> GoldRanks | None:
-        """The ranks of the trace's gold passage, None where they cannot be known."""
+    def gold_outcome(self, trace: Trace, verdict: ReportRow | None) -> GoldOutcome | None:
+        """What became of the trace's gold passage, None where it cannot be known."""
         target = self.gold.by_question.get(trace.q_id)
-        return None if target is None else gold_ranks(trace, target, self.places)
+        return None if target is None else gold_outcome(trace, target, verdict, self.places)
 
 
 def labeller_for(inputs: Inputs) -> tuple[Labeller, tuple[Problem, ...]]:

@@ -9,7 +9,7 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from threading import Lock
-from typing import TypeVar
+from typing import Literal, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -20,11 +20,12 @@ from core.errors import StoreFault
 from core.manifest.types import Manifest
 from core.store.database import Database
 from core.store.files import DamagedError
-from core.store.filters import GOLD_STATE, HEADLINE, Filter, Sort
+from core.store.filters import HEADLINE, Filter, Sort
 from core.store.index import index_folder
 from core.store.loaded import ALL_COLUMNS, LoadedRun
 from core.store.runfile import RUN_FILE, read_run_file
 from core.store.types import Found, Neighbours, RunFacts
+from core.triage.gold import GOLD_STATES, GoldState
 from core.triage.profile import profile_from
 from core.triage.suggest import suggest_profile
 
@@ -35,7 +36,8 @@ Choices = dict[str, tuple[tuple[str, int], ...]]
 #: The columns of a page: all that a table row may show. The rest stays on disk until it is asked for.
 PAGE_COLUMNS = (
     *("q_id", "paraphrase", "seed", "repeat", "q", "label", "severity", "why", "stored_label"),
-    *("rank1_section", "rank1_doc", "gold_known", "gold_seen_rank", "gold_retrieved_rank"),
+    *("rank1_section", "rank1_doc"),
+    *("gold_state", "gold_is_refusal", "gold_seen_rank", "gold_retrieved_rank"),
     *("cited", "cited_retrieved", "cited_resolved", "query_coverage", "answer_coverage"),
     *("numbers_unsupported", "suspicions"),
 )
@@ -88,12 +90,17 @@ class Store:
 
     def counts(self, shown: Filter) -> dict[Label, int]:
         """Traces by label, for the filter without its label part; every label is there."""
-        found = self._label_counts(shown)
+        found = self._counts("label", replace(shown, label=()))
         return {label: found.get(label, 0) for label in LABELS}
 
     def unlabelled(self, shown: Filter) -> int:
         """Traces without a label, for the filter without its label part."""
-        return self._label_counts(shown).get(None, 0)
+        return self._counts("label", replace(shown, label=())).get(None, 0)
+
+    def gold_counts(self, shown: Filter) -> dict[GoldState, int]:
+        """Traces by what became of their gold, for the filter without its gold part; every state is there."""
+        found = self._counts("gold_state", replace(shown, gold=()))
+        return {state: found.get(state, 0) for state in GOLD_STATES}
 
     def total(self, run: str, *, all_variants: bool = False) -> int:
         """How many questions (or traces, with all variants) the run has."""
@@ -101,7 +108,7 @@ class Store:
 
     def matching(self, shown: Filter) -> int:
         """How many traces pass the filter."""
-        return int(str(self._rows_of("matching", shown)[0][0]))
+        return int(str(self._rows_of("matching", shown, "label")[0][0]))
 
     def page(self, shown: Filter, sort: Sort, *, limit: int, offset: int) -> pd.DataFrame:
         """`limit` rows of the list after the first `offset`, with `PAGE_COLUMNS`, `run_id` and `file`."""
@@ -201,9 +208,9 @@ class Store:
 
     def _choices(self, run: LoadedRun) -> Choices:
         if run not in self._options:
-            needed = (*HEADLINE.columns, "suspicions", "rank1_section", *GOLD_STATE.columns)
+            needed = (*HEADLINE.columns, "suspicions", "rank1_section", "gold_state")
             tables = {"rows": run.table(needed)}
-            sql = statement("options").format(where=HEADLINE.sql, gold=GOLD_STATE.sql)
+            sql = statement("options").format(where=HEADLINE.sql)
             headline = self._database.column(statement("rows").format(where=HEADLINE.sql), {}, tables)
             found = [
                 *self._database.rows(sql, {}, tables),
@@ -262,20 +269,18 @@ class Store:
         table = run.table((*clause.columns, *sort.columns()))
         return self._database.column(sql, {**clause.params, **params}, {"rows": table})
 
-    def _rows_of(self, name: str, shown: Filter) -> list[tuple[object, ...]]:
+    def _rows_of(self, name: str, shown: Filter, column: str) -> list[tuple[object, ...]]:
         clause = shown.where()
+        sql = statement(name).format(where=clause.sql, column=column)
 
         def read(run: LoadedRun) -> list[tuple[object, ...]]:
-            table = run.table(("label", *clause.columns))
-            return self._database.rows(
-                statement(name).format(where=clause.sql), clause.params, {"rows": table}
-            )
+            table = run.table((column, *clause.columns))
+            return self._database.rows(sql, clause.params, {"rows": table})
 
         return self._with_run(shown.run, read)
 
-    def _label_counts(self, shown: Filter) -> dict[Label | None, int]:
-        found = self._rows_of("label_counts", replace(shown, label=()))
-        return {label: int(str(count)) for label, count in found}  # type: ignore[misc]
+    def _counts(self, column: Literal["label", "gold_state"], shown: Filter) -> dict[object, int]:
+        return {value: int(str(count)) for value, count in self._rows_of("counts", shown, column)}
 
     def _order(self, run: LoadedRun, shown: Filter, sort: Sort) -> np.ndarray:
         """All rows of a list in order; the last few lists are remembered."""

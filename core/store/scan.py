@@ -79,7 +79,7 @@ def _read_range(
             issues.append(item)
             continue
         verdict = labeller.verdict(item)
-        rows.append(index_row(item, verdict, labeller.places, labeller.gold_ranks(item)))
+        rows.append(index_row(item, verdict, labeller.places, labeller.gold_outcome(item, verdict)))
         if verdict is not None and "following" not in facts:  # one that follows the template settles it
             add_facts(facts, item, verdict, labeller.profile)
     return rows, issues, facts

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from core.contracts.records import Label
-from core.triage.gold import GoldRanks, GoldState
+from core.triage.gold import GoldOutcome, GoldState
 from core.triage.types import ReportRow, Template
 
 _MEANING: dict[Label, str] = {
@@ -34,14 +36,32 @@ _NEXT_STEP: dict[Label, str] = {
 
 #: Of an answer's words, rare ones counting more, so much has to stand in the evidence to be called covered.
 LITTLE_COVERED = 0.5
-#: For a refusal to a question whose gold passage is known, by what became of it.
+#: What became of the gold passage, in one sentence.
+_GOLD_MEANING: dict[GoldState, str] = {
+    "answered": "The documents hold no answer, and yet one was given.",
+    "missed": "Nothing retrieved the gold passage.",
+    "dropped": "The gold passage was retrieved, but the answerer did not see it.",
+    "uncited": "The answerer saw the gold passage, and cites only others or declines.",
+    "seen": "The answerer saw the gold passage, and cites nothing.",
+    "cited": "The answer cites the gold passage.",
+    "declined": "The documents hold no answer, and the answer declines.",
+}
+#: What to do about a refusal to a question that has an answer, by what became of the gold passage.
 _REFUSED: dict[GoldState, str] = {
-    "seen": "The answerer saw the gold passage and declined: look at the prompt's rule for declining, and at "
-    "how the chunk is cut.",
-    "dropped": "The gold passage was retrieved and then left out: let more candidates through, or mend the "
-    "order that the last stage gives them.",
-    "missed": "Nothing found the gold passage: raise recall (a second retriever, another cut of the chunks) "
-    "before the order of what was found.",
+    "uncited": "Look at the prompt's rule for declining, and at how the chunk is cut.",
+    "dropped": "Let more candidates through, or mend the order that the last stage gives them.",
+    "missed": "Raise recall (a second retriever, another cut of the chunks) before you mend the order.",
+}
+#: What to do about an answer whose label is `ok`.
+_ANSWERED_OK: dict[GoldState, str] = {
+    "uncited": "Check the answer against that passage: it may quote the wrong one.",
+    "dropped": "Check the answer: without that passage it may be right by chance alone.",
+    "missed": "Check the answer: without that passage it may be right by chance alone.",
+}
+#: What to do where the documents hold no answer.
+_NO_ANSWER: dict[GoldState, str] = {
+    "answered": "Look at what the answer makes of its evidence, and at the prompt's rule for declining.",
+    "declined": "Nothing to mend: declining is right.",
 }
 
 #: Every suspicion that a row, or with `template_absent` a run, may carry.
@@ -74,25 +94,35 @@ def next_step(label: Label, template: Template) -> str:
     return _NEXT_STEP_OF_DRIFT[template] if label == "generation_drift" else _NEXT_STEP[label]
 
 
-def step_for(row: ReportRow, template: Template, gold: GoldRanks | None) -> str:
+def gold_meaning(state: GoldState) -> str:
+    """What a gold state says, in one sentence."""
+    return _GOLD_MEANING[state]
+
+
+def step_for(row: ReportRow, template: Template, gold: GoldOutcome | None) -> str:
     """What to do about this very answer: its signals and its gold passage first, then the label's own step.
 
     A label is a rule about words; an `ok` whose figures stand nowhere is no baseline, and a refusal calls
     for something else when the answerer saw the gold passage than when nothing found it.
     """
-    state = gold.state if gold else None
-    if row.label == "refusal_suspect" and state is not None:
-        return _REFUSED[state]
+    if gold and gold.state in _NO_ANSWER:
+        return _step_by_gold(gold.state, _NO_ANSWER)
+    if gold and row.label in ("refusal_suspect", "refusal_ok") and gold.state in _REFUSED:
+        return _step_by_gold(gold.state, _REFUSED)
     if row.label != "ok":
         return next_step(row.label, template)
     if row.signals.numbers_unsupported:
         return "Check the figures that stand nowhere in the evidence before this answer counts as good."
-    if state in ("missed", "dropped"):
-        return "Check the answer: it was given without the gold passage, so it may be right by chance alone."
+    if gold and gold.state in _ANSWERED_OK:
+        return _step_by_gold(gold.state, _ANSWERED_OK)
     coverage = row.signals.answer_coverage
     if coverage is not None and coverage < LITTLE_COVERED:
         return "Check the answer: a phrase of it stands in the evidence, most of its words do not."
     return next_step(row.label, template)
+
+
+def _step_by_gold(state: GoldState, steps: Mapping[GoldState, str]) -> str:
+    return f"{_GOLD_MEANING[state]} {steps[state]}"
 
 
 def suspicion_text(code: str) -> str:

@@ -1,56 +1,70 @@
-"""Where the gold passage stood in a trace's lists: the rank it was retrieved at, the rank it was seen at."""
+"""What became of a question's gold passage in one trace: retrieved, seen, cited, or rightly done without."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from core.contracts.records import GoldQuestion, StageName, Trace
-from core.traces.canonical import listed, ranked_places, top_stage
-from core.traces.chunks import Places
+from core.contracts.records import Citation, GoldQuestion, StageName, Trace
+from core.traces.canonical import RankedPlace, citations, listed, ranked_places, top_stage
+from core.traces.chunks import Place, Places
+from core.traces.fields import page_of, text_of
+from core.triage.types import ReportRow
 
-#: `seen`: among the answerer's chunks; `dropped`: retrieved, but not among them; `missed`: not retrieved.
-GoldState = Literal["seen", "dropped", "missed"]
-#: Worst first, as a list of choices offers them.
-GOLD_STATES: tuple[GoldState, ...] = ("missed", "dropped", "seen")
+GoldState = Literal["answered", "missed", "dropped", "uncited", "seen", "cited", "declined"]
+#: Worst first, as lists are ordered. Each state with the few words that counts and filters use.
+GOLD_NAMES: Mapping[GoldState, str] = {
+    "answered": "wrongly answered",
+    "missed": "never retrieved",
+    "dropped": "retrieved, not seen",
+    "uncited": "seen, not cited",
+    "seen": "seen, nothing cited",
+    "cited": "cited",
+    "declined": "rightly declined",
+}
+GOLD_STATES: tuple[GoldState, ...] = tuple(GOLD_NAMES)
+#: The states of questions that the documents hold no answer to.
+WITHOUT_ANSWER: frozenset[GoldState] = frozenset({"answered", "declined"})
+
+NO_PLACE = Place(None, None, None)
 
 
 @dataclass(frozen=True, slots=True)
 class GoldTarget:
-    """What a candidate has to be to be the gold one: a chunk id, a section id, or a (doc_id, page_idx)."""
+    """What a candidate has to be to be the gold one: a chunk id, a section id, or a (doc_id, page_idx).
 
-    kind: Literal["chunk", "section", "page"]
-    wanted: frozenset[object]
+    `nothing`: the documents hold no answer, so that no candidate is.
+    """
+
+    kind: Literal["chunk", "section", "page", "nothing"]
+    wanted: frozenset[object] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
-class GoldRanks:
-    """Best 1-based ranks of a gold candidate, None where no candidate of the list is one.
+class GoldOutcome:
+    """What became of the gold passage, with its best 1-based ranks, None where no candidate of a list is it.
 
     `seen` is the rank among the answerer's chunks, `retrieved` that in the whole list of `stage`, the one
-    that the top 20 are read from (None: the trace lists no candidates).
+    that the top 20 are read from (None: the trace lists no candidates). `is_refusal`: the answer declines.
     """
 
-    seen: int | None
-    retrieved: int | None
-    stage: StageName | None
-
-    @property
-    def state(self) -> GoldState:
-        """What became of the gold passage."""
-        if self.seen is not None:
-            return "seen"
-        return "missed" if self.retrieved is None else "dropped"
+    state: GoldState
+    seen: int | None = None
+    retrieved: int | None = None
+    stage: StageName | None = None
+    is_refusal: bool = False
 
 
 def gold_target(gold: GoldQuestion | None) -> GoldTarget | None:
     """The narrowest thing that the gold names: its chunks, else its sections, else its spans' pages.
 
-    None where there is nothing to look for: no gold, an unanswerable question, or spans without a page.
+    None where there is nothing to look for: no gold, or spans without a page.
     """
-    if gold is None or not gold.answerable:
+    if gold is None:
         return None
+    if not gold.answerable:
+        return GoldTarget("nothing")
     if gold.chunks:
         return GoldTarget("chunk", frozenset(gold.chunks))
     if sections := frozenset(filter(None, map(str.strip, gold.sections))):
@@ -59,18 +73,87 @@ def gold_target(gold: GoldQuestion | None) -> GoldTarget | None:
     return GoldTarget("page", pages) if pages else None
 
 
-def gold_ranks(trace: Trace, target: GoldTarget | None, places: Places) -> GoldRanks | None:
-    """The ranks of the gold passage; None where they cannot be known.
+def gold_outcome(
+    trace: Trace, target: GoldTarget | None, verdict: ReportRow | None, places: Places
+) -> GoldOutcome | None:
+    """What became of the gold passage; None where it cannot be known.
 
-    That is without a target, and where the trace leaves out its chunks and lists no other stage. `places`
-    says where a chunk lies whose candidate does not.
+    That is without a target, where the trace leaves out its chunks and lists no other stage, and, if the
+    documents hold no answer, without a verdict or an answer. `places` says where a chunk lies whose
+    candidate or citation does not.
     """
+    if target is None:
+        return None
+    if target.kind == "nothing":
+        return _without_answer(trace, verdict)
     stage = top_stage(trace)
-    if target is None or (stage is None and "chunks_missing" in trace.suspicions):
+    if stage is None and "chunks_missing" in trace.suspicions:
         return None
     seen = _best(trace, "chunks", target, places)
     retrieved = seen if stage is None or stage == "chunks" else _best(trace, stage, target, places)
-    return GoldRanks(seen, retrieved, stage)
+    is_refusal = _declines(trace, verdict)
+    if seen is not None:
+        state = "uncited" if is_refusal else _state_of_seen(trace, target, places)
+    else:
+        state = "missed" if retrieved is None else "dropped"
+    return GoldOutcome(state, seen, retrieved, stage, is_refusal)
+
+
+def _without_answer(trace: Trace, verdict: ReportRow | None) -> GoldOutcome | None:
+    if _declines(trace, verdict):
+        return GoldOutcome("declined", is_refusal=True)
+    return GoldOutcome("answered") if verdict is not None and trace.answer.strip() else None
+
+
+def _declines(trace: Trace, verdict: ReportRow | None) -> bool:
+    """Whether the answer declines: by its label, or in other words while it cites nothing."""
+    if verdict is None:
+        return False
+    if verdict.label in ("refusal_ok", "refusal_suspect"):
+        return True
+    return "refusal_other_wording" in verdict.suspicions and not citations(trace)
+
+
+def _state_of_seen(trace: Trace, target: GoldTarget, places: Places) -> GoldState:
+    """By what an answer cites whose answerer saw the gold passage."""
+    cited = citations(trace)
+    if not cited:
+        return "seen"
+    if target.kind == "chunk" and any(citation.chunk_id in target.wanted for citation in cited):
+        return "cited"
+    listed_places = {each.chunk_id: each for each in ranked_places(trace, "chunks", places)}
+    for citation in cited:
+        chunk_id = citation.chunk_id or ""
+        if _is_gold(citation, listed_places.get(chunk_id) or places.get(chunk_id), target, places):
+            return "cited"
+    return "uncited"
+
+
+def _is_gold(
+    citation: Citation, known: Place | RankedPlace | None, target: GoldTarget, places: Places
+) -> bool:
+    """Whether a citation points at the gold passage; one of a page and no chunk means every chunk there."""
+    place = _cited_place(citation, known or NO_PLACE)
+    if target.kind == "section":
+        return (place.section_id or "").strip() in target.wanted
+    if target.kind == "page":
+        return (place.doc_id, place.page_idx) in target.wanted
+    if citation.chunk_id is not None or place.page_idx is None:
+        return False
+    gold = (places[chunk_id] for chunk_id in map(str, target.wanted) if chunk_id in places)
+    return any((place.doc_id, place.page_idx) == (each.doc_id, each.page_idx) for each in gold)
+
+
+def _cited_place(citation: Citation, known: Place | RankedPlace) -> Place:
+    """Where a citation points: as its payload says, else as its chunk's record has it, else by its id."""
+    page_idx, _ = page_of(citation.raw)
+    if page_idx is None:
+        page_idx = citation.page_idx if known.page_idx is None else known.page_idx
+    return Place(
+        text_of(citation.raw.get("doc_id")) or known.doc_id or citation.doc_id,
+        text_of(citation.raw.get("section_id")) or known.section_id or citation.section_id,
+        page_idx,
+    )
 
 
 def _best(trace: Trace, stage: StageName, target: GoldTarget, places: Places) -> int | None:

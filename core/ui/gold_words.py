@@ -1,4 +1,4 @@
-"""The gold passage in words: what it is, and at which rank it was retrieved and seen. Pure."""
+"""The gold passage in words: what it is, where it was retrieved and seen, whether it is cited. Pure."""
 
 from __future__ import annotations
 
@@ -7,9 +7,16 @@ from collections.abc import Mapping, Sequence
 from core.contracts.chunk_ids import human_alias, parse
 from core.contracts.records import GoldQuestion, StageName
 from core.services.questions import QuestionView
-from core.triage.gold import GoldRanks, gold_target
-from core.ui.safe import Piece
+from core.triage.advice import gold_meaning
+from core.triage.gold import GOLD_NAMES, GoldOutcome, GoldState, gold_target
+from core.ui.safe import Kind, Piece
 
+#: How the row ends where the answerer saw the passage.
+_AT_LAST: Mapping[GoldState, str] = {
+    "uncited": "not cited",
+    "seen": "the answer cites nothing",
+    "cited": "cited",
+}
 #: So many gold chunks, sections or pages are named; of more, the rest is counted.
 MAX_NAMED = 3
 
@@ -22,17 +29,26 @@ def gold_rows(view: QuestionView) -> list[tuple[str, list[Piece]]]:
     gold = view.gold
     if gold is None:
         return []
+    outcome = view.gold_outcome
     if not gold.answerable:
-        return [("Gold", [Piece("has no answer in the documents: refusing is right")])]
+        return [("Gold", [Piece("the documents hold no answer"), *(_ending(outcome) if outcome else ())])]
     what = _what(gold)
     if what is None:
         return []
     pieces = [Piece(what)]
-    if view.gold_ranks is not None:
+    if outcome is not None:
         sizes = {stage.name: len(stage.candidates) for stage in view.stages}
-        pieces += _retrieved(view.gold_ranks, sizes)
-        pieces += _seen(view.gold_ranks, sizes.get("chunks", 0))
+        pieces += _retrieved(outcome, sizes)
+        pieces += _seen(outcome, sizes.get("chunks", 0))
     return [("Gold", pieces)]
+
+
+def _ending(outcome: GoldOutcome) -> list[Piece]:
+    """What the answer made of it, the state's sentence as its tip; what is not right stands out."""
+    state = outcome.state
+    told = "refused" if state == "uncited" and outcome.is_refusal else _AT_LAST.get(state, GOLD_NAMES[state])
+    kind: Kind = "plain" if state in ("cited", "declined") else "strong"
+    return [Piece(" · "), Piece(told, kind, tip=gold_meaning(state))]
 
 
 def _what(gold: GoldQuestion) -> str | None:
@@ -60,7 +76,7 @@ def _either(names: Sequence[str]) -> str:
     return " or ".join([*named[:MAX_NAMED], *more])
 
 
-def _retrieved(ranks: GoldRanks, sizes: Mapping[StageName, int]) -> list[Piece]:
+def _retrieved(ranks: GoldOutcome, sizes: Mapping[StageName, int]) -> list[Piece]:
     """Nothing where the answerer's own list is the only one: `_seen` says it."""
     if ranks.stage is None or ranks.stage == "chunks":
         return []
@@ -70,8 +86,8 @@ def _retrieved(ranks: GoldRanks, sizes: Mapping[StageName, int]) -> list[Piece]:
     return [Piece(f" · {ranks.stage} at rank {ranks.retrieved:,} of {size:,}")]
 
 
-def _seen(ranks: GoldRanks, size: int) -> list[Piece]:
+def _seen(ranks: GoldOutcome, size: int) -> list[Piece]:
     if ranks.seen is not None:
-        return [Piece(f" · seen by the answerer at rank {ranks.seen:,} of {size:,}")]
+        return [Piece(f" · seen by the answerer at rank {ranks.seen:,} of {size:,}"), *_ending(ranks)]
     chunks = f"the {size:,} chunk{'s' * (size != 1)} that the answerer saw"
     return [Piece(" · "), Piece(f"not among {chunks}" if size else "the answerer saw no chunk", "strong")]

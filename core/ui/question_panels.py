@@ -173,7 +173,7 @@ def why(view: QuestionView) -> None:
         ),
         safe.facts(question_words.signal_rows(view, row)),
         safe.text(
-            [Piece(f"Next step: {step_for(row, view.profile.template, view.gold_ranks)}")], role="hint"
+            [Piece(f"Next step: {step_for(row, view.profile.template, view.gold_outcome)}")], role="hint"
         ),
     )
 

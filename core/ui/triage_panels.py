@@ -9,7 +9,8 @@ import streamlit as st
 
 from core.contracts.records import LABELS, Label
 from core.services.workspace import profile_snippet
-from core.triage.advice import meaning, next_step
+from core.triage.advice import gold_meaning, meaning, next_step
+from core.triage.gold import GOLD_NAMES, GoldState
 from core.triage.suggest import Suggestion
 from core.triage.types import Profile
 from core.ui import safe, words
@@ -44,6 +45,30 @@ def label_cards(counts: Mapping[Label, int], view: ViewState, *, unlabelled: int
                 width="stretch",
                 on_click=_toggle_label,
                 args=(label,),
+            )
+
+
+def gold_line(counts: Mapping[GoldState, int], view: ViewState, *, offered: Choices) -> None:
+    """What became of the gold passages: a toggle a state, worst first. Nothing for a run without gold.
+
+    `counts` are those of the list without its gold filter, `offered` the states that the run has at all: one
+    that the other filters leave without a question stays, so that nothing moves.
+    """
+    present = {state for state, _ in offered} | {state for state in counts if counts[state]}
+    shown = [state for state in GOLD_NAMES if state in present.union(view.filter.gold)]
+    if not shown:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", gap="xxsmall", key="gold-line"):
+        safe.show(safe.text([safe.Piece("Against the gold set:", "muted")], role="hint"))
+        for state in shown:
+            is_chosen = state in view.filter.gold
+            st.button(
+                f"{'✓ ' * is_chosen}**{counts[state]:,}** {GOLD_NAMES[state]}",
+                key=f"gold-{state}",
+                type="secondary" if is_chosen else "tertiary",
+                help=gold_meaning(state),
+                on_click=_toggle_gold,
+                args=(state,),
             )
 
 
@@ -88,8 +113,6 @@ def filter_bar(options: Mapping[str, Choices], view: ViewState) -> None:
     _choice("suspicion", "Suspicion", options["suspicion"], view.filter.suspicion, width=155)
     _choice("doc", "Document", options["doc"], view.filter.doc, width=155)
     _choice("section", "Section", options["section"], view.filter.section, width=120)
-    if options["gold"] or view.filter.gold:
-        _choice("gold", "Gold", options["gold"], view.filter.gold, width=130)
     _numbers(view)
     if view.is_filtered:
         st.button("Clear", key="clear", type="tertiary", on_click=_show_all)
@@ -242,6 +265,11 @@ def _change_from(key: str, name: str) -> None:
 def _toggle_label(label: Label) -> None:
     chosen = read_view().filter.label
     _change(label=tuple(other for other in chosen if other != label) if label in chosen else (*chosen, label))
+
+
+def _toggle_gold(state: GoldState) -> None:
+    chosen = read_view().filter.gold
+    _change(gold=tuple(other for other in chosen if other != state) if state in chosen else (*chosen, state))
 
 
 def _turn_page(key: str) -> None:

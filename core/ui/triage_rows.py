@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from core.contracts.records import TraceKey
-from core.triage.gold import GoldRanks
+from core.triage.gold import GoldOutcome
 from core.ui import words
 from core.ui.safe import clean
 
@@ -116,11 +116,12 @@ def _cited(resolved: Any, cited: Any) -> str:
     return NOTHING if pd.isna(cited) or not cited else f"{int(resolved)} of {int(cited)}"
 
 
-def _gold(rows: pd.DataFrame) -> Iterator[GoldRanks | None]:
-    """The gold ranks of each row, None where no gold is known."""
-    columns = (rows[name] for name in ("gold_known", "gold_seen_rank", "gold_retrieved_rank"))
-    for known, seen, retrieved in zip(*columns, strict=True):
-        yield GoldRanks(_rank(seen), _rank(retrieved), None) if known else None
+def _gold(rows: pd.DataFrame) -> Iterator[GoldOutcome | None]:
+    """What became of each row's gold passage, None where it is not known."""
+    names = ("gold_state", "gold_seen_rank", "gold_retrieved_rank", "gold_is_refusal")
+    for state, seen, retrieved, is_refusal in zip(*(rows[name] for name in names), strict=True):
+        known = isinstance(state, str)
+        yield GoldOutcome(state, _rank(seen), _rank(retrieved), None, bool(is_refusal)) if known else None
 
 
 def _rank(value: Any) -> int | None:

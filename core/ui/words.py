@@ -9,7 +9,7 @@ from core.evidence.types import TextRange
 from core.metrics.intervals import wilson
 from core.store.filters import Sort
 from core.triage.advice import LITTLE_COVERED
-from core.triage.gold import GoldRanks
+from core.triage.gold import GoldOutcome
 
 #: What stands out about a row, per suspicion code; the sentence is `core.triage.advice`'s.
 SHORT: Mapping[str, str] = {
@@ -62,27 +62,34 @@ def short(code: str) -> str:
 
 
 def stands_out(
-    codes: Sequence[str], *, label: str | None, coverage: float | None, gold: GoldRanks | None = None
+    codes: Sequence[str], *, label: str | None, coverage: float | None, gold: GoldOutcome | None = None
 ) -> str:
-    """What to look at in a row: lost gold, its suspicions, and an `ok` that the evidence hardly carries."""
-    lost = gold_place(gold)
-    found = [*([lost] if lost else []), *(short(code) for code in codes)]
+    """What to look at in a row: its gold, its suspicions, and an `ok` that the evidence hardly carries."""
+    of_gold = gold_words(gold)
+    found = [*([of_gold] if of_gold else []), *(short(code) for code in codes)]
     if label == "ok" and coverage is not None and coverage < LITTLE_COVERED:
         found.append("little of it in the evidence")
     return ", ".join(found)
 
 
-def gold_place(gold: GoldRanks | None) -> str:
-    """Where the gold passage was lost or put off; "" where it is not known or stands among the first."""
+def gold_words(gold: GoldOutcome | None) -> str:
+    """What became of the gold passage; "" where it is not known or nothing about it needs a look."""
     if gold is None:
         return ""
-    if gold.seen is not None:
-        return "" if gold.seen <= FIRST_RANKS else f"gold seen at rank {gold.seen:,}"
-    return (
-        "gold never retrieved"
-        if gold.retrieved is None
-        else f"gold retrieved at {gold.retrieved:,}, not seen"
-    )
+    if gold.state == "answered":
+        return "answered, though no answer exists"
+    if gold.state == "declined":
+        return "rightly declined"
+    if gold.seen is None:
+        return (
+            "gold never retrieved"
+            if gold.retrieved is None
+            else f"gold retrieved at {gold.retrieved:,}, not seen"
+        )
+    place = f"gold seen at rank {gold.seen:,}"
+    if gold.state == "uncited":
+        return f"{place}, {'refused' if gold.is_refusal else 'not cited'}"
+    return "" if gold.seen <= FIRST_RANKS else place
 
 
 def why(reason: str) -> str:

@@ -53,15 +53,34 @@ PAGE = gold(spans=(GoldSpan("d", 57, "wire"),))
         (
             PAGE,
             {"chunks": [{"id": "c1"}, {"id": "c2"}]},
-            "page 58 of d · seen by the answerer at rank 2 of 2",
+            "page 58 of d · seen by the answerer at rank 2 of 2 · the answer cites nothing",
         ),
-        (gold(sections=("2.26",)), {}, "section 2.26 · seen by the answerer at rank 1 of 1"),
+        (
+            gold(sections=("2.26",)),
+            {"answer": "rosin citations: [c1]"},
+            "section 2.26 · seen by the answerer at rank 1 of 1 · cited",
+        ),
+        (
+            gold(sections=("2.26",)),
+            {"answer": "rosin citations: [c2]"},
+            "section 2.26 · seen by the answerer at rank 1 of 1 · not cited",
+        ),
+        (
+            gold(sections=("2.26",)),
+            {"answer": "not in context"},
+            "section 2.26 · seen by the answerer at rank 1 of 1 · refused",
+        ),
+        (
+            gold(answerable=False),
+            {"answer": "not in context"},
+            "the documents hold no answer · rightly declined",
+        ),
         (
             gold(chunks=("c2", "m|r=00000000|s=4.2|p=008|b=001", "c2", "x", "y")),
             {},
             "chunk c2 or #s04-02#p008-b001 of m or x or 1 more · not among the 1 chunk that the answerer saw",
         ),
-        (gold(answerable=False), {}, "has no answer in the documents: refusing is right"),
+        (gold(answerable=False), {}, "the documents hold no answer · wrongly answered"),
         (gold(), {}, None),
         (None, {}, None),
     ],

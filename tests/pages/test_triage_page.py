@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 import re
 from pathlib import Path
 
@@ -55,6 +56,44 @@ def test_a_card_filters_and_a_second_click_takes_the_filter_away(
     app.button("card-ok").click().run()
     assert "label" not in app.query_params
     assert len(labels(app)) == 3
+
+
+def gold_line(app: AppTest) -> list[str]:
+    """The gold toggles as they read."""
+    return [button.label for button in app.button if str(button.key).startswith("gold-")]
+
+
+def test_the_gold_line_counts_filters_and_says_the_same_as_the_rows(
+    make_workspace: MakeWorkspace, open_app: Open
+) -> None:
+    folder = make_workspace(gold={"path": "gold.jsonl"})
+    gold = [{"chunks": ["c1"]}, {"chunks": ["c2"]}, {"answerable": False}]
+    lines = [json.dumps({"q_id": f"Q{n}", "q": "?"} | each) for n, each in enumerate(gold, start=1)]
+    (folder / "gold.jsonl").write_text("\n".join(lines) + "\n")
+    app = open_app(folder)
+    assert "Against the gold set:" in shown(app)
+    assert gold_line(app) == ["**1** never retrieved", "**1** cited", "**1** rightly declined"]
+    assert [row["stands_out"].split(", ")[0] for row in table(app)] == [
+        "gold never retrieved",
+        "rightly declined",
+        "",
+    ]
+    app.button("gold-missed").click().run()
+    assert app.query_params["gold"] == "missed"
+    assert "1 of 3 questions: gold never retrieved" in shown(app)
+    assert gold_line(app)[0] == "✓ **1** never retrieved"
+    app.button("gold-cited").click().run()
+    assert labels(app) == ["generation_drift", "ok"]
+    app.button("card-ok").click().run()
+    assert gold_line(app) == ["✓ **0** never retrieved", "✓ **1** cited", "**0** rightly declined"]
+    app.button("clear").click().run()
+    assert len(labels(app)) == 3
+
+
+def test_a_run_without_gold_has_no_gold_line(make_workspace: MakeWorkspace, open_app: Open) -> None:
+    app = open_app(make_workspace())
+    assert gold_line(app) == []
+    assert "Against the gold set" not in shown(app)
 
 
 def test_search_and_value_filters_land_in_the_url_and_in_the_sentence(

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from core.contracts.records import LABELS
 from core.store.database import Database
-from core.store.filters import GOLD_STATE, SORT_KEYS, Filter, Sort
+from core.store.filters import SORT_KEYS, Filter, Sort
 from core.store.folding import fold, fold_all
 from core.store.queries import statement
-from core.triage.gold import GOLD_STATES, GoldRanks
+from core.triage.gold import GOLD_STATES
 
 CASES = [
     (Filter("R"), "paraphrase = 0 AND seed = 0 AND repeat = 1", {}, ""),
@@ -43,10 +43,10 @@ CASES = [
         "section 4.2",
     ),
     (
-        Filter("R", gold=("missed", "dropped"), all_variants=True),
-        f"{GOLD_STATE.sql} = ANY($gold)",
-        {"gold": ["missed", "dropped"]},
-        "gold never retrieved or gold retrieved but not seen",
+        Filter("R", gold=("declined", "uncited"), all_variants=True),
+        "gold_state = ANY($gold)",
+        {"gold": ["declined", "uncited"]},
+        "gold seen, not cited or rightly declined",
     ),
     (
         Filter("R", unsupported=True, all_variants=True),
@@ -166,9 +166,7 @@ row = st.fixed_dictionaries(
         "docs": few,
         "rank1_section": st.one_of(st.none(), words),
         "numbers_unsupported": few,
-        "gold_known": st.booleans(),
-        "gold_seen_rank": st.sampled_from([None, 1, 4]),
-        "gold_retrieved_rank": st.sampled_from([None, 2, 30]),
+        "gold_state": st.sampled_from([*GOLD_STATES, None]),
         "paraphrase": st.integers(0, 1),
         "seed": st.integers(0, 1),
         "repeat": st.integers(1, 2),
@@ -197,20 +195,13 @@ SCHEMA = pa.schema(
         ("docs", pa.list_(pa.string())),
         ("rank1_section", pa.dictionary(pa.int32(), pa.string())),
         ("numbers_unsupported", pa.list_(pa.string())),
-        ("gold_known", pa.bool_()),
-        ("gold_seen_rank", pa.int32()),
-        ("gold_retrieved_rank", pa.int32()),
+        ("gold_state", pa.dictionary(pa.int32(), pa.string())),
         ("paraphrase", pa.int32()),
         ("seed", pa.int32()),
         ("repeat", pa.int32()),
     ]
 )
 DATABASE = Database()
-
-
-def gold_state(record: dict[str, object]) -> str:
-    ranks = GoldRanks(record["gold_seen_rank"], record["gold_retrieved_rank"], "chunks")  # type: ignore[arg-type]
-    return ranks.state
 
 
 def keeps(shown: Filter, record: dict[str, object]) -> bool:
@@ -224,7 +215,7 @@ def keeps(shown: Filter, record: dict[str, object]) -> bool:
             not shown.suspicion or bool(set(shown.suspicion) & set(record["suspicions"])),  # type: ignore[call-overload]
             not shown.doc or bool(set(shown.doc) & set(record["docs"])),  # type: ignore[call-overload]
             not shown.section or record["rank1_section"] in shown.section,
-            not shown.gold or (record["gold_known"] and gold_state(record) in shown.gold),
+            not shown.gold or record["gold_state"] in shown.gold,
             shown.unsupported is None or bool(record["numbers_unsupported"]) == shown.unsupported,
             any(fold(shown.text) in fold(part) for part in searched.split("\0")),
         ]
@@ -273,6 +264,7 @@ def test_ranks_without_a_value_come_last_both_ways() -> None:
             "latency_ms": [5.0, None, 2.0],
             "severity": [0, 0, 0],
             "numbers_unsupported": pa.array([[], [], []], pa.list_(pa.string())),
+            "gold_severity": pa.array([None, None, None], pa.int8()),
             "answer_coverage": [1.0, 1.0, 1.0],
             "q_id": ["a", "b", "c"],
             "paraphrase": [0, 0, 0],

@@ -1,18 +1,25 @@
-"""The gold's rank in the index: stored, filtered, offered, the same for any number of workers."""
+"""What became of the gold, in the index: stored, filtered, counted, ordered, the same by any workers."""
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from core.contracts.records import Trace
 from core.manifest.types import Manifest
 from core.store import build
 from core.store.filters import Filter, Sort
 from core.store.index import build_index, index_state
+from core.store.labelling import find_inputs, labeller_for
 from core.store.queries import Store
-from core.triage.gold import GoldState
-from tests.unit.store_workspace import built, lines, table_of, trace, write_workspace
+from core.traces.traces import iter_traces
+from core.triage.gold import GOLD_STATES, GoldState
+from core.triage.types import Profile
+from tests.unit.store_workspace import append, built, lines, table_of, trace, write_workspace
 
 RUN = "R1"
 GOLD = [
@@ -20,14 +27,15 @@ GOLD = [
     {"q_id": "Q2", "q": "two", "spans": [{"doc_id": "bulletin", "page_idx": 6, "quote": "30 Nm"}]},
     {"q_id": "Q3", "q": "three", "chunks": ["c3"]},
     {"q_id": "Q4", "q": "four", "answerable": False, "chunks": ["c1"]},
+    {"q_id": "Q6", "q": "six", "chunks": ["c1"]},
 ]
-COLUMNS = ("q_id", "gold_known", "gold_seen_rank", "gold_retrieved_rank", "gold_retrieved_stage")
+COLUMNS = ("q_id", "gold_state", "gold_seen_rank", "gold_retrieved_rank", "gold_retrieved_stage")
 RANKS = [
-    ("Q1", True, 2, 2, "chunks"),
-    ("Q2", True, None, 2, "retrieved"),
-    ("Q3", True, None, None, "fused"),
-    ("Q4", False, None, None, None),
-    ("Q5", False, None, None, None),
+    ("Q1", "uncited", 2, 2, "chunks"),
+    ("Q2", "dropped", None, 2, "retrieved"),
+    ("Q3", "missed", None, None, "fused"),
+    ("Q4", "answered", None, None, None),
+    ("Q5", None, None, None, None),
 ]
 
 
@@ -65,14 +73,19 @@ def test_several_workers_find_the_same_ranks(tmp_path: Path, monkeypatch: pytest
     assert found[0][:5] == RANKS
 
 
-@pytest.mark.parametrize(("state", "q_ids"), [("seen", ["Q1"]), ("dropped", ["Q2"]), ("missed", ["Q3"])])
+@pytest.mark.parametrize(("state", "q_ids"), [("uncited", ["Q1"]), ("dropped", ["Q2"]), ("missed", ["Q3"])])
 def test_a_list_is_narrowed_to_what_became_of_the_gold(
     tmp_path: Path, state: GoldState, q_ids: list[str]
 ) -> None:
     store = built(workspace(tmp_path / "ws", lines(GOLD)), tmp_path / "cache")
     page = store.page(Filter(RUN, gold=(state,)), Sort(), limit=9, offset=0)
     assert list(page["q_id"]) == q_ids
-    assert sorted(store.options(RUN)["gold"]) == [("dropped", 1), ("missed", 1), ("seen", 1)]
+    assert sorted(store.options(RUN)["gold"]) == [
+        ("answered", 1),
+        ("dropped", 1),
+        ("missed", 1),
+        ("uncited", 1),
+    ]
 
 
 def test_bad_gold_lines_are_findings_and_the_good_ones_count(tmp_path: Path) -> None:
@@ -93,7 +106,7 @@ def test_gold_that_cannot_be_used_is_a_problem_and_the_labels_stand(
     (run,) = build_index(manifest, cache_dir=tmp_path / "cache").runs
     assert len(run.problems) + run.line_issues == 1
     rows = table_of(manifest, RUN, tmp_path / "cache")
-    assert {(row["label"], row["gold_known"]) for row in rows} == {("ok", False)}
+    assert {(row["label"], row["gold_state"]) for row in rows} == {("ok", None)}
     assert Store(manifest, tmp_path / "cache").options(RUN)["gold"] == ()
 
 
@@ -104,4 +117,79 @@ def test_other_gold_makes_the_index_stale(tmp_path: Path) -> None:
     (tmp_path / "ws" / "gold.jsonl").write_bytes(lines(GOLD[:1]))
     assert index_state(manifest, RUN, tmp_path / "cache").state == "stale"
     build_index(manifest, cache_dir=tmp_path / "cache")
-    assert ranks(manifest, tmp_path / "cache")[1] == ("Q2", False, None, None, None)
+    assert ranks(manifest, tmp_path / "cache")[1] == ("Q2", None, None, None, None)
+
+
+def test_within_a_label_the_worst_gold_comes_first_and_unknown_gold_last(tmp_path: Path) -> None:
+    store = built(workspace(tmp_path / "ws", lines(GOLD), traces=6), tmp_path / "cache")
+    page = store.page(Filter(RUN), Sort(), limit=9, offset=0)
+    assert list(page["q_id"]) == ["Q4", "Q3", "Q2", "Q1", "Q6", "Q5"]
+
+
+def test_counts_follow_the_filter_without_its_gold_part(tmp_path: Path) -> None:
+    store = built(workspace(tmp_path / "ws", lines(GOLD), traces=6), tmp_path / "cache")
+    counts = dict.fromkeys(GOLD_STATES, 0) | dict.fromkeys(
+        ("answered", "missed", "dropped", "uncited", "cited"), 1
+    )
+    assert store.gold_counts(Filter(RUN, gold=("missed",))) == counts
+    assert set(store.gold_counts(Filter(RUN, label=("refusal_ok",))).values()) == {0}
+
+
+def test_a_paraphrase_is_held_to_the_gold_of_its_question(tmp_path: Path) -> None:
+    manifest = workspace(tmp_path / "ws", lines(GOLD))
+    append(manifest, lines([trace("Q6", paraphrase=1), trace("Q6", answer="not in context", seed=1)]))
+    store = built(manifest, tmp_path / "cache")
+    counts = store.gold_counts(Filter(RUN, all_variants=True))
+    assert (counts["cited"], counts["uncited"]) == (1, 2)
+    assert store.gold_counts(Filter(RUN))["cited"] == 0
+
+
+@settings(max_examples=25, deadline=None)
+@given(data=st.data())
+def test_the_index_says_of_every_trace_what_python_says(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    folder = tmp_path_factory.mktemp("property")
+    ids = st.lists(st.sampled_from(["c1", "c2", "c3"]), max_size=3)
+    answers = [
+        "not in context",
+        "I do not know.",
+        "",
+        "It holds 4 litres.",
+        "citations: [c1]",
+        "citations: [c3, x]",
+    ]
+    records = data.draw(
+        st.lists(
+            st.fixed_dictionaries(
+                {
+                    "q_id": st.sampled_from(["Q1", "Q2", "Q3", "Q4", "Q5", "Q6"]),
+                    "chunks": ids.map(lambda names: [{"id": name} for name in names]),
+                    "answer": st.sampled_from(answers),
+                    "citations": ids.map(lambda names: [{"chunk_id": name} for name in names]),
+                }
+            ),
+            min_size=1,
+            max_size=8,
+        )
+    )
+    (folder / "gold.jsonl").write_bytes(lines(GOLD))
+    more = [
+        {"q": "What holds the oil filter?", "paraphrase": place, **record}
+        for place, record in enumerate(records)
+    ]
+    manifest = write_workspace(folder, {RUN: more}, gold={"path": "gold.jsonl"})
+    store = built(manifest, folder / "cache")
+    labeller, _ = labeller_for(find_inputs(manifest, Profile(), None, cache_dir=folder / "cache"))
+    file = folder / "runs" / f"{RUN}.jsonl"
+    said = [
+        labeller.gold_outcome(item, labeller.verdict(item))
+        for item in iter_traces(file, file="", run_id=RUN)
+        if isinstance(item, Trace)
+    ]
+    rows = table_of(manifest, RUN, folder / "cache")
+    assert [row["gold_state"] for row in rows] == [each.state if each else None for each in said]
+    counted = Counter(each.state for each in said if each)
+    assert store.gold_counts(Filter(RUN, all_variants=True)) == {
+        state: counted[state] for state in GOLD_STATES
+    }

@@ -278,9 +278,7 @@ def test_a_rebuilt_index_is_picked_up_by_every_thread(tmp_path: Path) -> None:
     assert read(0) == (30, 60)
 
 
-@pytest.mark.parametrize(
-    "name", ["page", "ordered", "label_counts", "matching", "options", "find", "question"]
-)
+@pytest.mark.parametrize("name", ["page", "ordered", "counts", "matching", "options", "find", "question"])
 def test_every_question_says_its_grain_and_columns(name: str) -> None:
     text = statement(name)
     assert text.startswith("-- ")

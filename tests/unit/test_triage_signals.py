@@ -16,7 +16,7 @@ from core.traces.canonical import trace_from
 from core.triage.advice import SUSPICIONS, meaning, next_step, step_for, suspicion_text
 from core.triage.answers import other_refusal
 from core.triage.corpus import ChunkView, Corpus
-from core.triage.gold import GoldRanks
+from core.triage.gold import GoldOutcome
 from core.triage.profile import TEMPLATES, profile_from
 from core.triage.reflect import reflect
 from core.triage.suggest import add_facts, suggest_profile
@@ -248,19 +248,23 @@ def test_every_label_and_suspicion_has_its_sentence() -> None:
 @pytest.mark.parametrize(
     ("label", "gold", "signals", "told"),
     [
-        ("refusal_suspect", GoldRanks(2, 2, "chunks"), {}, "saw the gold passage"),
-        ("refusal_suspect", GoldRanks(None, 13, "retrieved"), {}, "retrieved and then left out"),
-        ("refusal_suspect", GoldRanks(None, None, "retrieved"), {}, "Nothing found the gold"),
+        ("refusal_suspect", GoldOutcome("uncited", 2, 2, is_refusal=True), {}, "rule for declining"),
+        ("refusal_suspect", GoldOutcome("dropped", None, 13), {}, "Let more candidates through"),
+        ("refusal_suspect", GoldOutcome("missed"), {}, "Raise recall"),
+        ("refusal_ok", GoldOutcome("missed"), {}, "Raise recall"),
+        ("refusal_suspect", GoldOutcome("declined", is_refusal=True), {}, "declining is right"),
+        ("ok", GoldOutcome("answered"), {"numbers_unsupported": ("1",)}, "and yet one was given"),
+        ("ok", GoldOutcome("uncited", 2, 2), {"answer_coverage": 0.9}, "it may quote the wrong one"),
         ("refusal_suspect", None, {}, "Raise top-k"),
         ("ok", None, {"numbers_unsupported": ("4.8",)}, "Check the figures"),
-        ("ok", GoldRanks(None, None, "chunks"), {"answer_coverage": 0.9}, "without the gold passage"),
-        ("ok", GoldRanks(1, 1, "chunks"), {"answer_coverage": 0.11}, "most of its words do not"),
-        ("ok", GoldRanks(1, 1, "chunks"), {"answer_coverage": 0.9}, "Take it as the baseline"),
-        ("generation_drift", GoldRanks(1, 1, "chunks"), {"numbers_unsupported": ("1",)}, "template last"),
+        ("ok", GoldOutcome("missed"), {"answer_coverage": 0.9}, "without that passage"),
+        ("ok", GoldOutcome("cited", 1, 1), {"answer_coverage": 0.11}, "most of its words do not"),
+        ("ok", GoldOutcome("cited", 1, 1), {"answer_coverage": 0.9}, "Take it as the baseline"),
+        ("generation_drift", GoldOutcome("cited", 1, 1), {"numbers_unsupported": ("1",)}, "template last"),
     ],
 )
 def test_the_next_step_of_an_answer_follows_its_signals(
-    label: Any, gold: GoldRanks | None, signals: Any, told: str
+    label: Any, gold: GoldOutcome | None, signals: Any, told: str
 ) -> None:
     row = ReportRow("q", label, "", (), (), Signals(**signals))
     assert told in step_for(row, "seed", gold)

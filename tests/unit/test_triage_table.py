@@ -31,7 +31,8 @@ ROW = {
     "answer_coverage": 0.74,
     "numbers_unsupported": np.array(["1/16"], dtype=object),
     "suspicions": np.array(["citation_outside_retrieved"], dtype=object),
-    "gold_known": False,
+    "gold_state": None,
+    "gold_is_refusal": None,
     "gold_seen_rank": None,
     "gold_retrieved_rank": None,
 }
@@ -109,17 +110,25 @@ def test_an_ok_that_the_evidence_hardly_carries_stands_out() -> None:
 
 
 @pytest.mark.parametrize(
-    ("seen", "retrieved", "words"),
+    ("state", "is_refusal", "seen", "retrieved", "words"),
     [
-        (1, 1, ""),
-        (3, 40, ""),
-        (4, 1, "gold seen at rank 4"),
-        (pd.NA, 15, "gold retrieved at 15, not seen"),
-        (None, None, "gold never retrieved"),
+        ("cited", False, 1, 1, ""),
+        ("cited", False, 3, 40, ""),
+        ("seen", False, 4, 1, "gold seen at rank 4"),
+        ("uncited", False, 2, 2, "gold seen at rank 2, not cited"),
+        ("uncited", True, 1, 1, "gold seen at rank 1, refused"),
+        ("dropped", True, pd.NA, 15, "gold retrieved at 15, not seen"),
+        ("missed", False, None, None, "gold never retrieved"),
+        ("answered", False, None, None, "answered, though no answer exists"),
+        ("declined", True, None, None, "rightly declined"),
+        (None, None, None, None, ""),
     ],
 )
-def test_lost_gold_stands_out_first(seen: object, retrieved: object, words: str) -> None:
-    gold = {"gold_known": True, "gold_seen_rank": seen, "gold_retrieved_rank": retrieved}
+def test_what_became_of_the_gold_stands_out_first(
+    state: object, is_refusal: object, seen: object, retrieved: object, words: str
+) -> None:
+    gold = {"gold_state": state, "gold_is_refusal": is_refusal}
+    gold |= {"gold_seen_rank": seen, "gold_retrieved_rank": retrieved}
     assert only_row(**gold, suspicions=[])["stands_out"] == words
     both = only_row(**gold, suspicions=["citations_empty"])["stands_out"]
     assert both == f"{words}, citation line names no id".removeprefix(", ")

@@ -103,7 +103,10 @@ def test_an_unknown_label_is_left_out_and_the_known_one_stays() -> None:
 def test_a_gold_state_that_there_is_not_is_left_out() -> None:
     state = ViewState.parse({"gold": ["dropped", "lost"]})
     assert state.filter.gold == ("dropped",)
-    assert state.notes == ('In the address, gold "lost" is none of missed, dropped, seen: left out.',)
+    assert state.notes == (
+        'In the address, gold "lost" is none of answered, missed, dropped, uncited, seen, cited, declined: '
+        "left out.",
+    )
 
 
 def test_a_stage_that_there_is_not_is_left_out_and_a_list_has_none() -> None:
