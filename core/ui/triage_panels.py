@@ -61,11 +61,11 @@ def gold_line(counts: Mapping[GoldState, int], view: ViewState, *, offered: Choi
     with st.container(horizontal=True, vertical_alignment="center", gap="xxsmall", key="gold-line"):
         safe.show(safe.text([safe.Piece("Against the gold set:", "muted")], role="hint"))
         for state in shown:
-            is_chosen = state in view.filter.gold
+            chosen = "*✓* " if state in view.filter.gold else ""  # another `type` would lose the focus
             st.button(
-                f"{'✓ ' * is_chosen}**{counts[state]:,}** {GOLD_NAMES[state]}",
+                f"{chosen}**{counts[state]:,}** {GOLD_NAMES[state]}",
                 key=f"gold-{state}",
-                type="secondary" if is_chosen else "tertiary",
+                type="tertiary",
                 help=gold_meaning(state),
                 on_click=_toggle_gold,
                 args=(state,),

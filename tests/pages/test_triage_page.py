@@ -81,11 +81,11 @@ def test_the_gold_line_counts_filters_and_says_the_same_as_the_rows(
     app.button("gold-missed").click().run()
     assert app.query_params["gold"] == "missed"
     assert "1 of 3 questions: gold never retrieved" in shown(app)
-    assert gold_line(app)[0] == "✓ **1** never retrieved"
+    assert gold_line(app)[0] == "*✓* **1** never retrieved"
     app.button("gold-cited").click().run()
     assert labels(app) == ["generation_drift", "ok"]
     app.button("card-ok").click().run()
-    assert gold_line(app) == ["✓ **0** never retrieved", "✓ **1** cited", "**0** rightly declined"]
+    assert gold_line(app) == ["*✓* **0** never retrieved", "*✓* **1** cited", "**0** rightly declined"]
     app.button("clear").click().run()
     assert len(labels(app)) == 3
 
