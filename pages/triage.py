@@ -42,7 +42,8 @@ options = session.options(opened, store)
 with above:
     shell.notes(unknown_values(view.filter, options, store))
     triage_panels.label_cards(counts, view, unlabelled=store.unlabelled(view.filter))
-    triage_panels.gold_line(store.gold_counts(view.filter), view, offered=options["gold"])
+    gold_counts = store.gold_counts(view.filter)
+    triage_panels.gold_line(gold_counts, view, offered=options["gold"])
     with st.container(horizontal=True, vertical_alignment="center", key="filters"):
         triage_panels.filter_bar(options, view)
         if facts.traces > facts.questions:
@@ -62,7 +63,8 @@ if matching:
     present = [label for label in LABELS if counts.get(label)]
     if present or view.filter.label:
         chosen = [label for label in view.filter.label if label in LABELS]
-        triage_panels.next_steps(chosen or present[:1], opened.profile)
+        lost = triage_panels.lost_gold(gold_counts, view.filter.gold)
+        triage_panels.next_steps(chosen or present[:1], opened.profile, lost)
 elif view.is_filtered:
     triage_panels.nothing_matches(total)
 else:

@@ -91,6 +91,11 @@ class Manifest:
         """The document of that id, or None."""
         return next((doc for doc in self.documents if doc.doc_id == doc_id), None)
 
+    @property
+    def unpaged(self) -> frozenset[str]:
+        """The documents without pages."""
+        return frozenset(document.doc_id for document in self.documents if not document.paged)
+
     def artifacts(self) -> Iterator[Artifact]:
         """Every file that the manifest names, in its order."""
         named = [document.artifact for document in self.documents]

@@ -86,15 +86,17 @@ def load_question(
     gold: Mapping[str, GoldQuestion],
     corpus: Corpus | None,
     profile: Profile,
+    unpaged: frozenset[str] = frozenset(),
 ) -> QuestionView:
     """Joins a trace with its chunks, its gold question and the reasons for its label.
 
     The label is worked out from the record itself, by the same function as the index's, so that page and
-    table cannot differ. Without a `corpus` there is none, and nothing is marked as unsupported.
+    table cannot differ. Without a `corpus` there is none, and nothing is marked as unsupported. Candidates of
+    the `unpaged` documents have no page, whatever their records say.
     """
     known = gold.get(trace.q_id)
     cited = tuple(_citation(item, trace, chunks) for item in citations(trace))
-    ranked = _stages(trace, chunks, cited, known)
+    ranked = _stages(trace, chunks, cited, known, unpaged)
     row = reflect(trace, corpus, profile) if corpus is not None else None
     target = gold_target(known)
     return QuestionView(
@@ -159,6 +161,7 @@ def _stages(
     chunks: Mapping[str, Chunk],
     cited: Iterable[CitationView],
     gold: GoldQuestion | None,
+    unpaged: frozenset[str],
 ) -> tuple[StageView, ...]:
     cited_by: dict[str, tuple[int, ...]] = {}
     for item in cited:
@@ -167,7 +170,8 @@ def _stages(
     views: list[StageView] = []
     ranks_before: Mapping[str, int] = {}
     for stage in stages(trace):
-        listed = [completed(candidate, chunks.get(candidate.chunk_id)) for candidate in stage.candidates]
+        filled = (completed(candidate, chunks.get(candidate.chunk_id)) for candidate in stage.candidates)
+        listed = [replace(each, page_idx=None) if each.doc_id in unpaged else each for each in filled]
         views.append(
             StageView(
                 stage.name,

@@ -18,13 +18,15 @@ def stored_question(
     chunks: Mapping[str, Chunk],
     gold: Mapping[str, GoldQuestion],
     profile: Profile,
+    unpaged: frozenset[str] = frozenset(),
 ) -> QuestionView:
     """The row as a question: its retrieved and cited ids, with what their chunks add.
 
     There is no answer to judge, so there is no label of our own either (`QuestionView.row` is None); the
     trace's `raw` is the report's row as it was written.
     """
-    view = load_question(_with_ids(row, run_id), chunks=chunks, gold=gold, corpus=None, profile=profile)
+    trace = _with_ids(row, run_id)
+    view = load_question(trace, chunks=chunks, gold=gold, corpus=None, profile=profile, unpaged=unpaged)
     return replace(view, trace=replace(view.trace, raw=row.raw), stored=row)
 
 

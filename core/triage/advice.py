@@ -46,6 +46,13 @@ _GOLD_MEANING: dict[GoldState, str] = {
     "cited": "The answer cites the gold passage.",
     "declined": "The documents hold no answer, and the answer declines.",
 }
+#: What to do where many questions share a state.
+_GOLD_STEP: dict[GoldState, str] = {
+    "answered": "Look at the prompt's rule for declining, and at the threshold under which it declines.",
+    "missed": "Raise recall: a second retriever, another cut of the chunks, the words that users choose.",
+    "dropped": "Let more candidates through, or mend the order that the last stage gives them.",
+    "uncited": "The passage lay before the answerer: look at the prompt, and at how the chunks are cut.",
+}
 #: What to do about a refusal to a question that has an answer, by what became of the gold passage.
 _REFUSED: dict[GoldState, str] = {
     "uncited": "Look at the prompt's rule for declining, and at how the chunk is cut.",
@@ -92,6 +99,11 @@ def meaning(label: Label) -> str:
 def next_step(label: Label, template: Template) -> str:
     """What to do about answers with this label under a profile with this template, in one sentence."""
     return _NEXT_STEP_OF_DRIFT[template] if label == "generation_drift" else _NEXT_STEP[label]
+
+
+def gold_step(state: GoldState) -> str | None:
+    """What to do about many questions in this state; None where nothing is to be done."""
+    return _GOLD_STEP.get(state)
 
 
 def gold_meaning(state: GoldState) -> str:

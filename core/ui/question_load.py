@@ -48,13 +48,16 @@ def question(opened: session.Opened, key: TraceKey, source: SourceLine, *, is_la
         lambda: session.chunks(opened)[0], {}, problems if is_news else []
     )
     gold: Mapping[str, GoldQuestion] = attempted(lambda: session.gold(opened)[0], {}, problems)
+    profile, unpaged = opened.profile, opened.manifest.unpaged
     if opened.run.traces is None:
         row = _stored_row(opened, source)
-        stored = stored_question(row, run_id=key.run_id, chunks=chunks, gold=gold, profile=opened.profile)
+        stored = stored_question(
+            row, run_id=key.run_id, chunks=chunks, gold=gold, profile=profile, unpaged=unpaged
+        )
         return Loaded(stored, chunks, tuple(problems))
     trace = read_trace_at(_plain(opened, opened.run.traces), source, run_id=key.run_id, q_id=key.q_id)
     with session.corpus(opened) if chunks and is_labelled else nullcontext() as corpus:
-        view = load_question(trace, chunks=chunks, gold=gold, corpus=corpus, profile=opened.profile)
+        view = load_question(trace, chunks=chunks, gold=gold, corpus=corpus, profile=profile, unpaged=unpaged)
     return Loaded(view, chunks, tuple(problems))
 
 

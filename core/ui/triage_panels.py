@@ -9,7 +9,7 @@ import streamlit as st
 
 from core.contracts.records import LABELS, Label
 from core.services.workspace import profile_snippet
-from core.triage.advice import gold_meaning, meaning, next_step
+from core.triage.advice import gold_meaning, gold_step, meaning, next_step
 from core.triage.gold import GOLD_NAMES, GoldState
 from core.triage.suggest import Suggestion
 from core.triage.types import Profile
@@ -159,8 +159,11 @@ def _page_key(at: int) -> str:
     return f"table-page:{turn}"
 
 
-def next_steps(labels: Sequence[Label], profile: Profile) -> None:
-    """What the labels in view mean and what to do about them, as the profile reads answers."""
+def next_steps(labels: Sequence[Label], profile: Profile, gold: Mapping[GoldState, int]) -> None:
+    """What the labels in view mean and what to do about them, as the profile reads answers.
+
+    `gold` are the states in which gold passages were lost, with their counts, in the order to be shown.
+    """
     with st.container(border=True, key="next-step"):
         safe.show(safe.text([safe.Piece("Next step", "strong")]))
         for label in labels:
@@ -168,6 +171,19 @@ def next_steps(labels: Sequence[Label], profile: Profile) -> None:
                 safe.text([safe.chip(label), safe.Piece(meaning(label), "muted")], role="line"),
                 safe.text([safe.Piece(next_step(label, profile.template))], role="line"),
             )
+        for state, count in gold.items():
+            lost = safe.Piece(f"{count:,} {GOLD_NAMES[state]}", "strong")
+            safe.show(
+                safe.text([lost, safe.Piece(f" {gold_meaning(state)}", "muted")], role="line"),
+                safe.text([safe.Piece(gold_step(state) or "")], role="line"),
+            )
+
+
+def lost_gold(counts: Mapping[GoldState, int], chosen: Sequence[GoldState]) -> dict[GoldState, int]:
+    """The states that call for a next step: those chosen, else the most frequent one."""
+    wanting = {state: counts[state] for state in GOLD_NAMES if counts.get(state) and gold_step(state)}
+    shown = chosen or sorted(wanting, key=lambda state: -wanting[state])[:1]
+    return {state: count for state, count in wanting.items() if state in shown}
 
 
 def nothing_matches(total: int) -> None:

@@ -90,6 +90,20 @@ def test_the_gold_line_counts_filters_and_says_the_same_as_the_rows(
     assert len(labels(app)) == 3
 
 
+def test_the_next_step_speaks_of_the_gold_that_most_questions_lost_or_that_was_chosen(
+    open_app: Open,
+) -> None:
+    app = open_app(run="R001")
+    assert "6 seen, not cited" in shown(app)
+    assert "1 never retrieved" not in shown(app)
+    app.button("gold-missed").click().run()
+    assert "1 never retrieved" in shown(app)
+    assert "Raise recall" in shown(app)
+    app.button("gold-missed").click().run()
+    app.button("gold-cited").click().run()
+    assert "6 seen, not cited" not in shown(app)
+
+
 def test_a_run_without_gold_has_no_gold_line(make_workspace: MakeWorkspace, open_app: Open) -> None:
     app = open_app(make_workspace())
     assert gold_line(app) == []

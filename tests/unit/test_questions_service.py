@@ -67,6 +67,17 @@ def test_a_candidate_knows_its_rank_before_who_cites_it_and_why_it_is_gold() -> 
     assert (c1.candidate.section_id, c1.candidate.page_idx) == ("2.26", 0)
 
 
+def test_a_candidate_of_a_document_without_pages_has_none_and_is_not_gold_by_its_page() -> None:
+    trace = trace_from(LINE, SourceLine("t.jsonl", 3, 120, 400), run_id="R1")
+    assert isinstance(trace, Trace)
+    view = load_question(
+        trace, chunks=CHUNKS, gold=GOLD, corpus=None, profile=Profile(), unpaged=frozenset({"d"})
+    )
+    stages = {stage.name: stage.candidates for stage in view.stages}
+    assert [each.candidate.page_idx for each in stages["retrieved"]] == [4, None, None]
+    assert [each.gold for each in stages["retrieved"]] == [None, "chunk", None]
+
+
 def test_the_label_is_the_reports_own() -> None:
     view = question()
     assert view.row.label == "generation_drift"
