@@ -61,9 +61,9 @@ def gold_line(counts: Mapping[GoldState, int], view: ViewState, *, offered: Choi
     with st.container(horizontal=True, vertical_alignment="center", gap="xxsmall", key="gold-line"):
         safe.show(safe.text([safe.Piece("Against the gold set:", "muted")], role="hint"))
         for state in shown:
-            chosen = "*✓* " if state in view.filter.gold else ""  # another `type` would lose the focus
+            told = "*✓* " if state in view.filter.gold else ""  # another `type` would lose the focus
             st.button(
-                f"{chosen}**{counts[state]:,}** {GOLD_NAMES[state]}",
+                f"{told}**{counts[state]:,}** {GOLD_NAMES[state]}",
                 key=f"gold-{state}",
                 type="tertiary",
                 help=gold_meaning(state),
