@@ -50,7 +50,7 @@ with above:
             triage_panels.variants_toggle(facts.traces, view)
     with st.container(horizontal=True, vertical_alignment="center", key="sentence"):
         triage_panels.sentence(view, matching=matching, total=total)
-        shell.line_issue_notice(facts.line_issues, view)
+        shell.line_issue_notice(facts, view)
         st.space("stretch")
         export.export_menu(
             lambda: store.rows(view.filter, view.sort),

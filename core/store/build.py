@@ -153,6 +153,7 @@ class Builder:
             joined=joined_name,
             joined_issues=issues_file,
             other_issues=len(issues),
+            unmatched=len(joined.unmatched),
             report_print=report_print,
             chunks_print=plan.inputs.chunks_print,
             chunks_sha256=plan.inputs.chunks_sha256,

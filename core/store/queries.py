@@ -192,6 +192,7 @@ class Store:
                 questions=self.total(run),
                 repeats=int((repeat > 1).sum()),
                 line_issues=about.line_issues,
+                unmatched=about.unmatched,
                 waiting_bytes=about.waiting_bytes,
                 from_report=about.from_report,
                 problems=about.problems,

@@ -50,7 +50,8 @@ class RunFile:
     `key` covers all that labels depend on besides the traces: chunks, gold, profile, rules, index version.
     `source` is None where there is no trace file to read. `joined` names the file of what only the run as a
     whole tells (repeats, stored labels), `joined_issues` that of the `other_issues` of chunks and report,
-    which belong to no segment. `report_print`, `chunks_print` spare reading those files again.
+    which belong to no segment; `unmatched` of them are rows of the report without a trace. `report_print`
+    and `chunks_print` spare reading those files again.
     """
 
     key: str
@@ -61,6 +62,7 @@ class RunFile:
     joined: str | None = None
     joined_issues: str | None = None
     other_issues: int = 0
+    unmatched: int = 0
     report_print: Print | None = None
     chunks_print: Print | None = None
     chunks_sha256: str | None = None

@@ -78,9 +78,10 @@ class RunFacts:
     """What stands beside a run's numbers.
 
     `traces` counts all, `questions` the headline ones (paraphrase 0, seed 0, one a question), `repeats` the
-    traces that come again. `waiting_bytes` belong to a last line whose writer may still be at work.
-    `from_report`: the run has no traces and opens on its stored report. `suggestion` is the profile that
-    would fit where no answer follows the template (`template_absent`).
+    traces that come again. `line_issues` are lines that could not be read or belong to nothing; `unmatched`
+    of them are rows of the report without a trace. `waiting_bytes` belong to a last line whose writer may
+    still be at work. `from_report`: the run has no traces and opens on its stored report. `suggestion` is the
+    profile that would fit where no answer follows the template (`template_absent`).
     """
 
     run_id: str
@@ -90,6 +91,7 @@ class RunFacts:
     questions: int
     repeats: int
     line_issues: int
+    unmatched: int
     waiting_bytes: int
     from_report: bool
     problems: tuple[Problem, ...]

@@ -13,6 +13,7 @@ from core.errors import Fault, Problem
 from core.manifest.types import Run
 from core.services.indexing import IndexJob
 from core.store.queries import Store
+from core.store.types import RunFacts
 from core.ui import safe, session, words
 from core.ui.state import ViewState, read_view, write_view
 
@@ -104,12 +105,17 @@ def _failed_index(said: str, opened: session.Opened) -> None:
     st.button("Try again", key="index-again", on_click=session.build_again)
 
 
-def line_issue_notice(count: int, view: ViewState) -> None:
-    """Lines of this run that hold no record, with the way to their list."""
-    if count:
+def line_issue_notice(facts: RunFacts, view: ViewState) -> None:
+    """Lines of this run that hold no record, and report rows without a trace, with the way to their list."""
+    unread = facts.line_issues - facts.unmatched
+    told = f"{words.counted(unread, 'line')} of this run could not be read." if unread else ""
+    if facts.unmatched:
+        rows = words.counted(facts.unmatched, "row")
+        told = f"{told} {rows} of its report {'has' if facts.unmatched == 1 else 'have'} no trace.".strip()
+    if told:
         st.page_link(
             "pages/workspace.py",
-            label=f":red[{words.counted(count, 'line')} of this run could not be read.]",
+            label=f":red[{told}]",
             query_params=view.params(),
             width="content",
         )

@@ -60,7 +60,7 @@ def artifacts(report: CheckReport) -> None:
     fault_panel(report.others)
     told = [problem for check in _worst_first(report.artifacts) for problem in check.problems]
     wrong = [problem for problem in told if problem.severity != "note"]
-    notes = [problem.message for problem in told if problem.severity == "note"]
+    notes = [problem.message.replace("`", "") for problem in told if problem.severity == "note"]
     for alike in _by_code(wrong):
         fault_panel(alike[:1])
         if len(alike) > 1:
@@ -69,11 +69,11 @@ def artifacts(report: CheckReport) -> None:
     for message in notes[:MAX_NOTES]:
         safe.show(safe.text([safe.Piece(f"{message}.", "muted")], role="hint"))
     if len(notes) > MAX_NOTES:
-        more = f"{len(notes) - MAX_NOTES:,} more such notes in the table."
+        more = f"{len(notes) - MAX_NOTES:,} more such notes, which proofspan check prints."
         safe.show(safe.text([safe.Piece(more, "muted")], role="hint"))
     safe.show(safe.text([safe.Piece("Artifacts")], role="heading"))
     frame = artifact_frame(report.artifacts)
-    row = TALL_ROW_PIXELS if told else ROW_PIXELS
+    row = TALL_ROW_PIXELS if wrong else ROW_PIXELS
     st.dataframe(
         frame,
         hide_index=True,
@@ -101,17 +101,15 @@ def artifacts(report: CheckReport) -> None:
 def artifact_frame(checks: Iterable[ArtifactCheck]) -> pd.DataFrame:
     """One row an artifact: state in words, key, path, size in bytes, its hash, what is wrong, what to do.
 
-    The last two are left out where there is nothing to say; notes stand among what is wrong.
+    The last two are left out where there is nothing to say.
     """
     frame = pd.DataFrame(
         [
             {
                 "state": [STATE_WORDS[check.state] if check.is_good or check.state != "ok" else PARTLY],
                 "artifact": _cell(check.artifact.key),
-                "what is wrong": _cell("; ".join(_without_key(problem, check) for problem in check.problems)),
-                "what to do": _cell(
-                    "; ".join(problem.remedy for problem in check.problems if problem.remedy)
-                ),
+                "what is wrong": _cell("; ".join(_without_key(problem, check) for problem in _wrong(check))),
+                "what to do": _cell("; ".join(filter(None, (problem.remedy for problem in _wrong(check))))),
                 "path": _cell(check.artifact.path),
                 "size": check.size,
                 "hash": _hash_words(check),
@@ -132,8 +130,13 @@ def _by_code(problems: Iterable[Problem]) -> list[list[Problem]]:
     return list(found.values())
 
 
+def _wrong(check: ArtifactCheck) -> list[Problem]:
+    """What is wrong with an artifact; notes are no faults."""
+    return [problem for problem in check.problems if problem.severity != "note"]
+
+
 def _worst_first(checks: Iterable[ArtifactCheck]) -> list[ArtifactCheck]:
-    return sorted(checks, key=lambda check: (check.state == "ok", check.is_good, not check.problems))
+    return sorted(checks, key=lambda check: (check.state == "ok", check.is_good, not _wrong(check)))
 
 
 def runs(manifest: Manifest, view: ViewState, facts: Mapping[str, RunFacts]) -> None:
@@ -152,7 +155,9 @@ def runs(manifest: Manifest, view: ViewState, facts: Mapping[str, RunFacts]) -> 
             "title": st.column_config.TextColumn(width=380),
             "date": st.column_config.TextColumn(width=120),
             "traces": st.column_config.NumberColumn(width=100, format="localized"),
-            "unreadable lines": st.column_config.NumberColumn(width=140, format="localized"),
+            "line issues": st.column_config.NumberColumn(
+                width=120, format="localized", help="Lines that could not be read or belong to nothing"
+            ),
         },
         on_select=lambda: _choose_run(key, [run.run_id for run in manifest.runs]),
         selection_mode="single-cell",
@@ -169,18 +174,21 @@ def run_frame(manifest: Manifest, facts: Mapping[str, RunFacts]) -> pd.DataFrame
             "title": [_cell(run.title or "") for run in manifest.runs],
             "date": [_cell(run_date(run)) for run in manifest.runs],
             "traces": pd.array([about.traces if about else None for about in known], dtype="Int64"),
-            "unreadable lines": pd.array(
-                [about.line_issues if about else None for about in known], dtype="Int64"
-            ),
+            "line issues": pd.array([about.line_issues if about else None for about in known], dtype="Int64"),
         }
     )
 
 
 def line_issues(frame: pd.DataFrame, run_id: str) -> None:
     """The lines of one run that hold no record: file, line, reason, remedy and the raw text as text."""
-    safe.show(safe.text([safe.Piece(f"Lines of {run_id} that could not be read")], role="heading"))
+    safe.show(safe.text([safe.Piece(f"Line issues of {run_id}")], role="heading"))
     if frame.empty:
-        safe.show(safe.text([safe.Piece(f"Every line of {run_id} could be read.", "muted")], role="line"))
+        safe.show(
+            safe.text(
+                [safe.Piece(f"Every line of {run_id} could be read and belongs to something.", "muted")],
+                role="line",
+            )
+        )
         return
     shown = pd.DataFrame(
         {

@@ -226,6 +226,17 @@ def test_unreadable_lines_are_counted_beside_the_sentence(
     assert len(labels(app)) == 3
 
 
+def test_rows_of_a_report_without_a_trace_are_no_unreadable_lines(
+    make_workspace: MakeWorkspace, open_app: Open
+) -> None:
+    run = {"run_id": "R1", "traces": {"path": "trace.jsonl"}, "report": {"path": "report.jsonl"}}
+    folder = make_workspace(TRACES, runs=[run])
+    row = {"q_id": "Q9", "q": "Gone?", "label": "ok", "why": "", "chunks": [], "citations_in_answer": []}
+    (folder / "report.jsonl").write_text(json.dumps(row) + "\n")
+    links = [link.proto.label for link in open_app(folder).main.get("page_link")]
+    assert links == [":red[1 row of its report has no trace.]"]
+
+
 def test_a_last_line_still_being_written_is_said_and_waits(
     make_workspace: MakeWorkspace, open_app: Open
 ) -> None:

@@ -39,7 +39,7 @@ def test_page_and_command_tell_the_same(make_workspace: MakeWorkspace, open_app:
     for message in messages:
         assert message.removeprefix("`").lower().split("`: ")[1] in said
     told = app.dataframe[0].value["what is wrong"]
-    assert sum(map(bool, told)) == len(messages)
+    assert sum(map(bool, told)) == len(messages) - 1  # what is declared stands as a note above
     assert "2 with a problem" in shown(app)
     assert links(open_app(folder))[-1] == "Workspace :red-badge[2]"
 
@@ -50,7 +50,9 @@ def test_lines_declared_unreadable_are_a_note(make_workspace: MakeWorkspace, ope
     app = open_app(folder, page=PAGE)
     assert "all as the manifest names them" in shown(app)
     assert "1 line of 4 could not be read, as declared" in shown(app)
+    assert "`" not in shown(app)
     assert [chips[0] for chips in app.dataframe[0].value["state"]] == ["as named", "as named"]
+    assert "what is wrong" not in app.dataframe[0].value
     assert links(open_app(folder))[-1] == "Workspace"
 
 
@@ -95,7 +97,7 @@ def test_unreadable_lines_stand_with_line_reason_and_raw_text(
 ) -> None:
     app = open_app(make_workspace([*TRACES, b"{<b>not json"]), page=PAGE)
     runs, lines = app.dataframe[1].value, app.dataframe[2].value
-    assert list(runs["unreadable lines"]) == [1]
+    assert list(runs["line issues"]) == [1]
     assert list(lines["line"]) == [4]
     assert lines["the line begins"][0] == "{<b>not json"
     assert lines["reason"][0]
@@ -104,7 +106,7 @@ def test_unreadable_lines_stand_with_line_reason_and_raw_text(
 
 def test_a_run_without_bad_lines_says_so(make_workspace: MakeWorkspace, open_app: Open) -> None:
     app = open_app(make_workspace(), page=PAGE)
-    assert "Every line of R1 could be read." in shown(app)
+    assert "Every line of R1 could be read and belongs to something." in shown(app)
 
 
 def test_each_kind_of_problem_is_written_out_once_and_counted(
@@ -145,5 +147,5 @@ def test_an_unfinished_last_line_is_a_note_and_no_finding(
         file.write(b'{"q": "still')
     app = open_app(folder, page=PAGE)
     assert "The last line (12 bytes) is not finished yet" in shown(app)
-    assert "Every line of R1 could be read." in shown(app)
-    assert list(app.dataframe[1].value["unreadable lines"]) == [0]
+    assert "Every line of R1 could be read and belongs to something." in shown(app)
+    assert list(app.dataframe[1].value["line issues"]) == [0]
