@@ -61,11 +61,18 @@ def parse_render_ref(text: str) -> RenderRef | None:
 
 
 def format_render_ref(ref: RenderRef) -> str:
-    """The text of a reference; it reads back as the same one, boxes to `DECIMALS` places."""
+    """The text of a reference; it reads back as the same one, boxes to `DECIMALS` places.
+
+    ValueError where no text would: a box that reaches over the page's top or left, or is empty when rounded.
+    """
     if isinstance(ref, FileRef):
-        return f"file:{ref.path}"
-    return f"pdf:{ref.doc_id}#page_idx={ref.page_idx}&bbox={','.join(map(_side, ref.box))}"
+        text = f"file:{ref.path}"
+    else:
+        text = f"pdf:{ref.doc_id}#page_idx={ref.page_idx}&bbox={','.join(map(_side, ref.box))}"
+    if parse_render_ref(text) is None:
+        raise ValueError(f"{ref!r} cannot be written so that it reads back")
+    return text
 
 
 def _side(side: float) -> str:
-    return f"{side:.{DECIMALS}f}".rstrip("0").rstrip(".")
+    return f"{round(side, DECIMALS) + 0.0:.{DECIMALS}f}".rstrip("0").rstrip(".")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable
 
 from core.contracts.records import Chunk
@@ -17,7 +18,8 @@ def section_text(chunks: Iterable[Chunk], *, max_chars: int = 1500, min_fragment
 
     What is too long is cut at white space, which goes too. The piece of a chunk that the cut leaves is left
     out where it is shorter than `min_fragment` characters; a chunk that is short by itself and fits whole
-    stays. One word longer than all the room gives "". ValueError where a limit is negative.
+    stays. One word longer than all the room gives "", but in scripts without capitals, some of which part no
+    words (Chinese, Japanese, Thai), the cut is where the room ends. ValueError where a limit is negative.
     """
     if max_chars < 0 or min_fragment < 0:
         raise ValueError(f"limits count from 0, not max_chars={max_chars}, min_fragment={min_fragment}")
@@ -38,6 +40,8 @@ def section_text(chunks: Iterable[Chunk], *, max_chars: int = 1500, min_fragment
 def _cut(text: str, room: int) -> str:
     """The text up to the last white space that lets it fit in `room` characters, fewer than it has."""
     end = next((end for end in range(room, 0, -1) if text[end].isspace()), 0)
+    if end == 0 and room > 0 and unicodedata.category(text[room - 1]) == "Lo":
+        end = room
     return text[:end].rstrip()
 
 

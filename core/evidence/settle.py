@@ -84,13 +84,19 @@ def _agreeing(pairs: zip[tuple[str, str]]) -> int:
 
 
 def _by_offsets(query: SpanQuery, matches: Sequence[Match], page: PageText) -> Match | None:
-    """The match nearest to the character offset, read as counted from the top of the page."""
-    if query.offsets is None or query.offsets.unit != "char":
+    """The only match that begins within the character offsets, read as counted from the top of the page.
+
+    Offsets that hold several tell none from the others. Where they hold none, the match that is clearly
+    nearest to their start.
+    """
+    offsets = query.offsets
+    if offsets is None or offsets.unit != "char":
         return None
-    distances = sorted(
-        (abs(page.character(match.page[0]) - query.offsets.start), number)
-        for number, match in enumerate(matches)
-    )
+    characters = [page.character(match.page[0]) for match in matches]
+    within = [number for number, place in enumerate(characters) if offsets.start <= place < offsets.end]
+    if within:
+        return matches[within[0]] if len(within) == 1 else None
+    distances = sorted((abs(place - offsets.start), number) for number, place in enumerate(characters))
     (nearest, number), (second, _) = distances[:2]
     return matches[number] if nearest <= OFFSET_REACH and nearest * 2 < second else None
 

@@ -1,6 +1,6 @@
 """Quotes in bulk: JSONL lines of `{id, pdf, cited_page_idx, quote}` in, JSONL lines of found spans out.
 
-A document may be a text as well, by the name `path` instead of `pdf`, and is told by its ending.
+A document may be a text as well, by the name `path` where there is no `pdf`, and is told by its ending.
 
 A line that can't be used is answered by a line with its `error`; no line is lost and the order stays.
 """
@@ -23,7 +23,7 @@ from core.evidence.textfile import TEXT_SUFFIXES, read_text
 from core.evidence.texts import locate_in_text
 from core.evidence.types import FoundSpan, Place, SpanQuery
 from core.manifest.paths import resolve_reference
-from core.traces.fields import index_of
+from core.traces.fields import index_of, offsets_of
 from core.traces.reader import MAX_LINE, RawLine, read_lines
 
 BOX_SPACES = ("points", "unit", "per_mille")
@@ -167,7 +167,7 @@ def _span_line(raw: RawLine, path: Path, root: Path) -> SpanLine:
     span_id = span_id if isinstance(span_id, str | int) else None
     try:
         query = query_of(obj)
-        document = resolve_reference(root, _text(obj, "path" if "path" in obj else "pdf"))
+        document = resolve_reference(root, _text(obj, "pdf" if "pdf" in obj or "path" not in obj else "path"))
     except ManifestFault as fault:
         first = fault.problems[0]
         message = f"the document {first.message}" if first.where else first.message
@@ -215,9 +215,10 @@ def _offsets(obj: Mapping[str, Json]) -> Offsets | None:
     value = obj.get("offsets")
     if value is None:
         return None
-    if not isinstance(value, list) or len(value) != 2 or not all(map(_is_index, value)):
-        raise _bad("offsets", f"a list of 2 whole numbers {INDEX_RANGE}")
-    return Offsets(int(value[0]), int(value[1]))
+    offsets = offsets_of(value)
+    if offsets is None or not (_is_index(offsets.start) and _is_index(offsets.end)):
+        raise _bad("offsets", f"a list of 2 whole numbers {INDEX_RANGE}, or {{start, end, unit}} of such")
+    return offsets
 
 
 def _numbers(obj: Mapping[str, Json], key: str, count: int) -> list[float] | None:

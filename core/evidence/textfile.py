@@ -18,7 +18,6 @@ TEXT_SUFFIXES = (".md", ".markdown", ".txt")
 HTML_SUFFIXES = (".html", ".htm", ".xhtml")
 
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
-_PDF_HEADER_WITHIN = 1024
 
 
 def read_text(path: Path) -> TextDocument:
@@ -33,7 +32,7 @@ def read_text(path: Path) -> TextDocument:
         raise _fault(path, "html_not_read", said, "save its text as a .txt or .md file and name that")
     data = _read(path)
     text = _decoded(data, path).removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
-    if not text.strip("\ufeff \t\n"):
+    if not text.replace("\ufeff", "").strip():
         raise _fault(path, "no_text", "the document holds no text", "write the file again")
     return TextDocument.of(text)
 
@@ -60,7 +59,7 @@ def _read(path: Path) -> bytes:
 
 def _decoded(data: bytes, path: Path) -> str:
     """The text of the bytes; what is surely no text is told from text in another encoding."""
-    if b"%PDF-" in data[:_PDF_HEADER_WITHIN]:
+    if data.lstrip().startswith(b"%PDF-"):
         remedy = "delete `paged: false`, or name the file by a PDF's name"
         raise _fault(path, "text_is_pdf", "the document is a PDF, and it is declared as text", remedy)
     if data.startswith(_UTF16):
@@ -77,7 +76,7 @@ def _decoded(data: bytes, path: Path) -> str:
 
 
 def _too_large(path: Path, size: int) -> EvidenceFault:
-    said = f"the document has {size >> 20:,} MiB; texts of up to {MAX_BYTES >> 20} MiB are placed in"
+    said = f"the document has {-(-size >> 20):,} MiB; texts of up to {MAX_BYTES >> 20} MiB are placed in"
     return _fault(path, "too_large", said, "split it into several documents, each with its own doc_id")
 
 

@@ -53,7 +53,7 @@ def _pdf_problem(head: bytes) -> Problem | None:
 
 
 def _text_problem(head: bytes) -> Problem | None:
-    if b"%PDF-" in head[:PDF_HEADER_WITHIN]:
+    if head.lstrip().startswith(b"%PDF-"):
         return Problem("text_is_pdf", "is a PDF, but declared `paged: false`", remedy="delete `paged: false`")
     if b"\0" in head:
         return Problem(

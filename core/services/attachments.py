@@ -24,6 +24,7 @@ T = TypeVar("T")
 
 #: A box may reach this many points over the edge of its page: producers round.
 TOLERANCE = 0.5
+_SINGULAR = {"are": "is", "have": "has", "do": "does"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +53,17 @@ def attachment_problems(
 
 def _problem(flawed: list[tuple[str, Flaw]], count: int, key: str, where: str) -> Problem:
     first_id, first = flawed[0]
-    told = f"{len(flawed):,} attachment{'s' * (len(flawed) > 1)} of {count:,} {first.kind}"
+    told = f"{len(flawed):,} attachments of {count:,} {first.kind}"
+    if len(flawed) == 1:
+        told = f"1 attachment of {count:,} {_singular(first.kind)}"
     message = f"`{key}`: {told}, first: {first_id[:80]}: {first.said}"
     return Problem(ATTACHMENTS_WRONG, message, where, first.remedy, severity="warning")
+
+
+def _singular(kind: str) -> str:
+    """A kind of flaw as it is said of one attachment: its first word is the verb."""
+    verb, _, rest = kind.partition(" ")
+    return f"{_SINGULAR.get(verb, verb + 's')} {rest}"
 
 
 @dataclass(slots=True)
@@ -147,6 +156,10 @@ def _region_flaws(
         yield Flaw("lie beyond the end of their document", said, "count pages from 0 in page_idx")
         return
     size = _size_if_there(document, page_idx, places)
+    if size is None and document.paged and count is not None:
+        said = f"page_idx {page_idx:,} of {doc_id[:200]}"
+        yield Flaw("stand on a page that cannot be read", said, "repair the PDF: write it anew")
+        return
     if box is None or size is None:
         return
     if not _is_inside(box, *size):

@@ -56,8 +56,27 @@ def unusable(artifact: Artifact, fault: InputFault) -> list[Problem]:
 
 
 def lines_problems(artifact: Artifact, file: Path, lines: int, issues: Sequence[LineIssue]) -> list[Problem]:
-    """What there is to say about the lines, of `lines` in all, that are no record; a repeated id is one."""
-    issues = [issue for issue in issues if not issue.code.startswith("duplicate_")]
+    """What there is to say of the lines, `lines` in all, that are no record, and of ids that come again."""
+    repeats = [issue for issue in issues if issue.code.startswith("duplicate_")]
+    unread = [issue for issue in issues if not issue.code.startswith("duplicate_")]
+    return [*_unread(artifact, file, lines, unread), *_repeated(artifact, file, repeats)]
+
+
+def _repeated(artifact: Artifact, file: Path, repeats: Sequence[LineIssue]) -> list[Problem]:
+    """A note about ids that come again: one record of each id counts, which one its reason says."""
+    if not repeats:
+        return []
+    first = repeats[0]
+    counted = f"{len(repeats):,} record{'s' * (len(repeats) != 1)}"
+    message = f"`{artifact.key}`: {counted} of an id that came before"
+    where = f"{file}:{first.source.line}"
+    return [
+        Problem("ids_repeated", f"{message}; first: {first.reason}", where, first.remedy, severity="note")
+    ]
+
+
+def _unread(artifact: Artifact, file: Path, lines: int, issues: Sequence[LineIssue]) -> list[Problem]:
+    """The lines that are no record, against what the manifest declares."""
     declared = artifact.unreadable_lines
     if not issues and not declared:
         return []

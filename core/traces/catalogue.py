@@ -54,6 +54,9 @@ def attachment_from(obj: Json) -> Attachment:
         reason = "the page is no whole number from 0 (page_idx) or 1 (page)"
         raise UnusableError(note, reason, "Write the 0-based page as page_idx.")
     box, space = _box(obj)
+    for name in ("doc_id", "section_id"):
+        if obj.get(name) is not None and type(obj[name]) not in (str, int, float):
+            raise UnusableError(f"{name}_wrong_type", f"{name} is not a text", f"Write {name} as text.")
     return Attachment(
         attachment_id=attachment_id,
         kind=cast(AttachmentKind, kind),

@@ -10,8 +10,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 from core.cli.check_cmd import command
-from core.errors import InputFault
-from core.traces.catalogue import read_catalogue
+from core.errors import EvidenceFault, InputFault
+from core.evidence.types import DocumentInfo, PageInfo
+from core.manifest.load import load_manifest
+from core.services.attachments import attachment_problems
+from core.traces.catalogue import attachment_from, read_catalogue
 from tests.pdf_files import write_pages
 
 WARNING = {
@@ -79,6 +82,14 @@ def test_lines_that_are_no_attachment_are_issues_with_their_place(tmp_path: Path
     assert all(issue.remedy for issue in issues)
 
 
+@pytest.mark.parametrize("name", ["doc_id", "section_id"])
+@pytest.mark.parametrize("value", [["manual"], True, {"id": "manual"}])
+def test_an_id_of_the_wrong_type_is_an_issue(tmp_path: Path, name: str, value: Any) -> None:
+    path = write(tmp_path / "c.jsonl", {**WARNING, name: value})
+    attachments, issues = read_catalogue(path, file="c.jsonl")
+    assert (attachments, [issue.code for issue in issues]) == ({}, [f"{name}_wrong_type"])
+
+
 def test_a_missing_catalogue_is_a_fault(tmp_path: Path) -> None:
     with pytest.raises(InputFault, match="does not exist"):
         read_catalogue(tmp_path / "gone.jsonl", file="gone.jsonl")
@@ -134,26 +145,26 @@ def test_a_sound_catalogue_is_good(workspace: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"doc_id": "other", "render_ref": None}, "stand in a document that the manifest does not list"),
+        ({"doc_id": "other", "render_ref": None}, "stands in a document that the manifest does not list"),
         ({"doc_id": "other", "page_idx": None, "render_ref": None}, "does not list, first: w-001: other"),
-        ({"page_idx": 2}, "lie beyond the end of their document, first: w-001: page_idx 2 of manual"),
-        ({"page_idx": 2**53}, "lie beyond the end of their document"),
-        ({"bbox": [40, 50, 401, 90]}, "do not lie on their page, first: w-001: bbox 40, 50, 401, 90"),
-        ({"bbox": [-1, 0, 9, 9]}, "do not lie on their page"),
-        ({"bbox": [90, 50, 40, 90]}, "do not lie on their page"),
-        ({"bbox": [0, 0, 1e300, 1e300]}, "do not lie on their page"),
-        ({"bbox": [0, 0, 1000, 1200], "bbox_space": "per_mille"}, "do not lie on their page"),
-        ({"render_ref": "engine.png"}, "have a `render_ref` that cannot be read, first: w-001: 'engine.png'"),
-        ({"render_ref": "file:../secret.png"}, "have a `render_ref` that cannot be read"),
-        ({"render_ref": "file:link.png"}, "name a file that is not there, first: w-001: link.png: leads"),
-        ({"render_ref": "file:gone.png"}, "name a file that is not there"),
+        ({"page_idx": 2}, "lies beyond the end of their document, first: w-001: page_idx 2 of manual"),
+        ({"page_idx": 2**53}, "lies beyond the end of their document"),
+        ({"bbox": [40, 50, 401, 90]}, "does not lie on their page, first: w-001: bbox 40, 50, 401, 90"),
+        ({"bbox": [-1, 0, 9, 9]}, "does not lie on their page"),
+        ({"bbox": [90, 50, 40, 90]}, "does not lie on their page"),
+        ({"bbox": [0, 0, 1e300, 1e300]}, "does not lie on their page"),
+        ({"bbox": [0, 0, 1000, 1200], "bbox_space": "per_mille"}, "does not lie on their page"),
+        ({"render_ref": "engine.png"}, "has a `render_ref` that cannot be read, first: w-001: 'engine.png'"),
+        ({"render_ref": "file:../secret.png"}, "has a `render_ref` that cannot be read"),
+        ({"render_ref": "file:link.png"}, "names a file that is not there, first: w-001: link.png: leads"),
+        ({"render_ref": "file:gone.png"}, "names a file that is not there"),
         ({"render_ref": "pdf:manual#page_idx=1&bbox=0,0,nan,1"}, "cannot be read"),
         ({"render_ref": "pdf:manual#page_idx=1&bbox=-1,0,1,1"}, "cannot be read"),
-        ({"render_ref": "pdf:manual#page_idx=7&bbox=0,0,1,1"}, "lie beyond the end"),
-        ({"render_ref": "pdf:manual#page_idx=1&bbox=0,0,1,999999"}, "do not lie on their page"),
+        ({"render_ref": "pdf:manual#page_idx=7&bbox=0,0,1,1"}, "lies beyond the end"),
+        ({"render_ref": "pdf:manual#page_idx=1&bbox=0,0,1,999999"}, "does not lie on their page"),
         ({"render_ref": "pdf:other#page_idx=1&bbox=0,0,1,1"}, "does not list"),
         ({"render_ref": "pdf:notes#page_idx=0&bbox=0,0,1,1"}, "from a document without pages"),
-        ({"render_ref": "pdf:turned#page_idx=0&bbox=0,0,300,400"}, "do not lie on their page"),
+        ({"render_ref": "pdf:turned#page_idx=0&bbox=0,0,300,400"}, "does not lie on their page"),
         ({"doc_id": "notes", "page_idx": 3, "bbox": None, "render_ref": None}, "notes, which has 1 page"),
     ],
 )
@@ -193,3 +204,19 @@ def test_without_an_attachments_folder_a_file_cannot_be_found(workspace: Path) -
 
 def test_a_repeated_id_is_a_record_and_no_unreadable_line(workspace: Path) -> None:
     assert check(workspace, WARNING, WARNING).exit_code == 0
+
+
+def test_a_page_that_cannot_be_read_is_a_finding(workspace: Path) -> None:
+    class Opener:
+        def document(self, path: Path) -> DocumentInfo:
+            return DocumentInfo(9, ())
+
+        def page(self, path: Path, page_idx: int) -> PageInfo:
+            raise EvidenceFault.of("worker_died", "the page could not be read", where=str(path), remedy="")
+
+    write(workspace / "c.jsonl", WARNING)
+    manifest = load_manifest(workspace)
+    found = attachment_problems(
+        {"a": attachment_from(WARNING)}, manifest=manifest, opener=Opener(), key="catalogue", where="c.jsonl"
+    )
+    assert ["stands on a page that cannot be read" in problem.message for problem in found] == [True]

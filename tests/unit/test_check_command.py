@@ -154,6 +154,9 @@ def test_every_kind_of_record_is_read_and_the_first_bad_line_named(workspace: Pa
         ("runs[R1].report", "1 line of 2 could not be read, first: line 2: the report r"),
         ("runs[R1].traces", "1 line of 2 could not be read, first: line 2: the line bel"),
     ]
+    assert [message.split(": ", 1)[1][:41] for message in told["chunks"][1:]] == [
+        "1 record of an id that came before; first"
+    ]
     assert run(workspace, "--sha256-lines").exit_code == 0
 
 

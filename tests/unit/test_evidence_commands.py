@@ -92,6 +92,20 @@ def test_quotes_are_placed_in_texts_as_well(folder: Path) -> None:
     assert "ranges" not in found[3] and "ranges" not in found[5]
 
 
+@pytest.mark.parametrize(("start", "unit"), [(4, "line"), (len(f"# Notes\n\n{OIL}\n"), "char")])
+def test_offsets_may_name_their_unit(folder: Path, start: int, unit: str) -> None:
+    (folder / "notes.md").write_text(f"# Notes\n\n{OIL}\n{OIL}\n")
+    offsets = {"start": start, "end": start + 1, "unit": unit}
+    _, (found,) = locate(folder, json.dumps({"id": 1, "path": "notes.md", "quote": OIL, "offsets": offsets}))
+    assert (found["ranges"][0]["first_line"], found["alternatives"]) == (4, [])
+
+
+def test_a_path_beside_the_pdf_is_another_tools_field(folder: Path) -> None:
+    both = {**json.loads(line("a", "manual.pdf", 1, TYRES)), "path": ["2", "Tyres"]}
+    status, found = locate(folder, json.dumps(both))
+    assert (status, found[0]["status"], found[0]["page_idx"]) == (0, "exact", 1)
+
+
 def test_the_same_input_gives_the_same_bytes(folder: Path) -> None:
     lines = [line(str(n), ("manual.pdf", "other.pdf")[n % 2], 0, TYRES) for n in range(6)]
     locate(folder, *lines)

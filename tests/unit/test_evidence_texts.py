@@ -14,6 +14,7 @@ from core.errors import EvidenceFault
 from core.evidence.textfile import MAX_BYTES, read_text
 from core.evidence.texts import TextDocument, locate_in_text
 from core.evidence.types import FoundSpan, SpanQuery
+from core.manifest.sniff import content_problem
 
 BULLETIN = """# Service bulletin 07
 
@@ -117,6 +118,23 @@ def test_offsets_in_lines_and_bytes_settle_it_too(offsets: Offsets, line: int) -
     assert lines(find("Check the level after ten minutes.", text, offsets=offsets)) == [(line, line)]
 
 
+@pytest.mark.parametrize("unit", ["line", "char", "byte"])
+def test_a_place_within_the_offsets_counts_before_a_nearer_one_outside(unit: str) -> None:
+    quote = "Check the level."
+    long = " ".join(f"word{number}" for number in range(100))
+    text = f"Stop. {quote}\n{long} {quote}\n"
+    start = text.index(long)
+    offsets = Offsets(2, 3, "line") if unit == "line" else Offsets(start, len(text), unit)  # type: ignore[arg-type]
+    found = find(quote, text, offsets=offsets)
+    assert (lines(found), found.alternatives) == ([(2, 2)], ())
+
+
+def test_offsets_that_hold_two_places_leave_both_open() -> None:
+    text = "Check the level. Check the level.\n"
+    found = find("Check the level.", text, offsets=Offsets(1, 2, "line"))
+    assert [place.ranges[0].start for place in found.alternatives] == [17]
+
+
 def test_offsets_in_tokens_are_said_to_be_of_no_use() -> None:
     found = find("Check the level after ten minutes.", offsets=Offsets(3, 9, "token"))
     assert "tokenizer" in found.note
@@ -193,11 +211,19 @@ def test_a_file_is_read_as_python_reads_text(tmp_path: Path) -> None:
     assert read_text(path).text == "one\ntwo\nthree\n"
 
 
+def test_a_text_may_speak_of_pdf_headers(tmp_path: Path) -> None:
+    path = tmp_path / "b.md"
+    path.write_text("# Files\n\nA file that begins with %PDF-1.7 is a PDF.\n")
+    assert read_text(path).line_count == 3
+    assert content_problem(path, "text") is None
+
+
 @pytest.mark.parametrize(
     ("data", "code", "said"),
     [
         (b"", "no_text", "holds no text"),
         (b" \r\n\xef\xbb\xbf", "no_text", "holds no text"),
+        (b"\x0c\n\xc2\xa0", "no_text", "holds no text"),
         ("Größe\nund ".encode() + "Höhe".encode("latin-1"), "not_utf8", "byte 14 (line 2)"),
         (b"a\xed\xa0\x80b", "not_utf8", "byte 2 (line 1)"),
         (b"\x89PNG\r\n\x1a\n\0\0\0", "not_text", "zero bytes"),

@@ -47,6 +47,12 @@ def test_k_weighs_the_first_ranks() -> None:
     assert rrf(lists, k=60)[0].chunk_id == "b"
 
 
+def test_a_section_that_one_list_leaves_out_comes_from_the_other() -> None:
+    lists = [[Entry("x"), Entry("y", "1")], [Entry("y", "1"), Entry("x", "9")]]
+    for given_lists in (lists, lists[::-1]):
+        assert [(each.chunk_id, each.section_id) for each in rrf(given_lists)] == [("y", "1"), ("x", "9")]
+
+
 def test_ties_break_by_section_then_by_chunk_id() -> None:
     first = [Entry("late", "2.10"), Entry("zebra", "1")]
     second = [Entry("early", "2.1"), Entry("apple", "1")]

@@ -40,6 +40,16 @@ def test_every_region_of_a_page_reads_back(ref: PageRef) -> None:
     assert parse_render_ref(format_render_ref(ref)) == ref
 
 
+@pytest.mark.parametrize("box", [(-3.2, 0.0, 1.0, 1.0), (0.0, 0.0, 1e-9, 1.0), (0.0, 0.0, 1e7, 1.0)])
+def test_what_would_not_read_back_is_not_written(box: tuple[float, float, float, float]) -> None:
+    with pytest.raises(ValueError, match="reads back"):
+        format_render_ref(PageRef("m", 1, box))
+
+
+def test_a_side_just_below_nought_is_nought() -> None:
+    assert format_render_ref(PageRef("m", 1, (-0.0, -1e-9, 1.0, 1.0))).endswith("bbox=0,0,1,1")
+
+
 @given(st.lists(st.text(st.sampled_from("abcü7 -_.#&="), min_size=1, max_size=8), min_size=1, max_size=4))
 def test_every_file_reads_back_or_is_refused(segments: list[str]) -> None:
     ref = parse_render_ref("file:" + "/".join(segments))

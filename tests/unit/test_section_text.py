@@ -73,6 +73,10 @@ def test_the_cut_is_at_a_word() -> None:
     assert section_text([_chunk("one two three")], max_chars=6, min_fragment=0) == "one"
 
 
+def test_a_text_of_a_script_that_parts_no_words_is_cut_where_the_room_ends() -> None:
+    assert section_text([Chunk("a", "押" * 2_000)]) == "押" * 1_500
+
+
 def test_a_word_that_is_longer_than_the_room_is_left_out() -> None:
     assert section_text([_chunk("x" * 20)], max_chars=10, min_fragment=0) == ""
 

@@ -16,6 +16,7 @@ import pyarrow
 import yaml
 from threadpoolctl import threadpool_limits
 
+from core.manifest.load import MANIFEST_NAME
 from tools.demo import pinning, timings
 from tools.demo.catalogue import catalogue
 from tools.demo.faults import Planter, lines, read_faults, table, unreadable_lines
@@ -74,7 +75,7 @@ class _Build:
         )
         runs = [self._run(setting) for setting in SETTINGS]
         made["FAULTS.md"] = table(self.faults).encode()
-        made["pipeline_manifest.yaml"] = self._manifest(runs).encode()
+        made[MANIFEST_NAME] = self._manifest(runs).encode()
         return made
 
     def _run(self, setting: Setting) -> dict[str, Json]:
@@ -170,7 +171,12 @@ def pack(data: bytes) -> bytes:
 
 
 def write(folder: Path) -> dict[str, bytes]:
-    """Replaces the workspace in the folder: what an older build left there goes. Gives what it wrote."""
+    """Replaces the workspace in the folder: what an older build left there goes. Gives what it wrote.
+
+    ValueError for a folder that holds something else than a workspace: nothing is deleted there.
+    """
+    if folder.exists() and any(folder.iterdir()) and not (folder / MANIFEST_NAME).is_file():
+        raise ValueError(f"{folder} is not empty and no workspace: name a new folder, or empty it yourself")
     files = build()
     if folder.exists():
         shutil.rmtree(folder)

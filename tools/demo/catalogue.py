@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from core.contracts.render_ref import PageRef, format_render_ref
 from tools.demo.corpus import Piece
 from tools.demo.galley import SIGNAL
 from tools.demo.markup import plain
@@ -55,12 +56,12 @@ def _meaning(item: Placed, mark: Mark) -> dict[str, str]:
 
 def _place(doc_id: str, part: Part) -> dict[str, Json]:
     box = [round(float(side), 2) for side in part.bbox]
-    sides = ",".join(f"{side:.2f}".rstrip("0").rstrip(".") for side in box)
+    x0, y0, x1, y1 = box
     return {
         "page_idx": part.page_idx,
         "bbox": box,
         "bbox_space": "points",
-        "render_ref": f"pdf:{doc_id}#page_idx={part.page_idx}&bbox={sides}",
+        "render_ref": format_render_ref(PageRef(doc_id, part.page_idx, (x0, y0, x1, y1))),
     }
 
 

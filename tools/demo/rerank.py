@@ -22,7 +22,7 @@ from tools.demo.fuse import Hit, pinned_order
 from tools.demo.lexical import DECIMALS, Scores
 
 MODEL = "maxsim-1"
-#: What the best sentence of the chunk counts for, and that of the chunk's whole section.
+#: What the best sentence of the chunk counts for, and that of its section's text (1,500 characters of it).
 WEIGHTS = {"sentence": 0.7, "section": 0.3}
 
 
