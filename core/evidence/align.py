@@ -317,7 +317,7 @@ def _cut(quote: Tokens, page: Tokens, units: Sequence[Unit]) -> Alignment | None
     kept = _tail(units[best[1] - 1 :: -1] if best[1] else [], 0)[::-1]
     kept += units[best[1] : best[2]]
     kept += _tail(units[best[2] :], len(quote))
-    return alignment_of(quote, page, _with_end_numbers(quote, page, kept))
+    return alignment_of(quote, page, _with_end_numbers(quote, page, _grown(quote, page, kept)))
 
 
 def _tail(units: Sequence[Unit], end: int) -> list[Unit]:
@@ -332,6 +332,22 @@ def _tail(units: Sequence[Unit], end: int) -> list[Unit]:
         if end in unit.quote:
             return taken
     return []
+
+
+def _grown(quote: Tokens, page: Tokens, units: Sequence[Unit]) -> list[Unit]:
+    """The units and the equal words right beside them.
+
+    Edit distance may pair the quote's first or last words with the same ones further off ("the", above all);
+    the cut then leaves these out, although they stand next to the stretch.
+    """
+    grown = list(units)
+    while (q := grown[0].quote[0]) and (p := grown[0].page[0]) and quote.keys[q - 1] == page.keys[p - 1]:
+        grown.insert(0, Unit((q - 1, q), (p - 1, p), 1.0))
+    q, p = grown[-1].quote[1], grown[-1].page[1]
+    while q < len(quote) and p < len(page) and quote.keys[q] == page.keys[p]:
+        grown.append(Unit((q, q + 1), (p, p + 1), 1.0))
+        q, p = q + 1, p + 1
+    return grown
 
 
 def _with_end_numbers(quote: Tokens, page: Tokens, units: Sequence[Unit]) -> list[Unit]:

@@ -122,10 +122,11 @@ class _Search:
         match, rest, note = settle(self.query, spot.matches, self.pages.page_text(spot.page_idx))
         places = [Place(spot.page_idx, other.rects) for other in rest]
         places += [Place(o.page_idx, m.rects) for o in others for m in o.matches if match.is_clean]
+        pages = (spot.page_idx, *(place.page_idx for place in spot.continues))
         return FoundSpan(
             status=match.status,
             page_idx=spot.page_idx,
-            page_mismatch=self.query.cited_page_idx not in (None, spot.page_idx),
+            page_mismatch=self.query.cited_page_idx not in (None, *pages),
             agreement=match.agreement,
             rects=match.rects,
             differences=match.differences,

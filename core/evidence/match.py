@@ -264,12 +264,20 @@ def differences(quote: QuoteText, page: PageText, alignment: Alignment) -> tuple
     return tuple(found[:MAX_DIFFERENCES])
 
 
-def _difference(quote: QuoteText, page: PageText, unit: Unit) -> Difference:
+def end_missing(quote: QuoteText, tokens: tuple[int, int]) -> Difference:
+    """What `differences` says of an end of the quote that is not on the page."""
+    return _difference(quote, None, Unit(tokens, (0, 0), 0.0))
+
+
+def _difference(quote: QuoteText, page: PageText | None, unit: Unit) -> Difference:
     (q0, q1), (p0, p1) = unit.quote, unit.page
     ours = quote.text(quote.tokens.first[q0], quote.tokens.last[q1 - 1]) if q1 > q0 else ""
-    theirs = page.text(page.tokens.first[p0], page.tokens.last[p1 - 1]) if p1 > p0 else ""
-    number = any(quote.tokens.is_number[q0:q1]) or any(page.tokens.is_number[p0:p1])
-    number = number or _digits(quote.tokens.part(q0, q1)) != _digits(page.tokens.part(p0, p1))
+    number, digits, theirs = any(quote.tokens.is_number[q0:q1]), "", ""
+    if page is not None and p1 > p0:
+        theirs = page.text(page.tokens.first[p0], page.tokens.last[p1 - 1])
+        number = number or any(page.tokens.is_number[p0:p1])
+        digits = _digits(page.tokens.part(p0, p1))
+    number = number or _digits(quote.tokens.part(q0, q1)) != digits
     return Difference(_short(ours), _short(theirs), "number" if number else "word")
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from core.contracts.records import Box
 from core.evidence.align import weight
 from core.evidence.geometry import overlap_share, to_points
-from core.evidence.match import MAX_UNCLEAN, PART_MISSING, Match, find_on_page
+from core.evidence.match import MAX_UNCLEAN, PART_MISSING, Match, end_missing, find_on_page
 from core.evidence.pagetext import Pages, PageText, QuoteText
 from core.evidence.tokens import Tokens, tokenize
 from core.evidence.types import Place, SpanQuery
@@ -110,6 +110,7 @@ def with_continuation(
     start, end = match.quote
     below = len(pages.page_text(page_idx).tokens) - match.page[1]
     places: list[Place] = []
+    told = match.differences
     agreement = sum(weights[start:end]) / sum(weights) * match.part_agreement
     for (low, high), beside, distance in (
         ((0, start), page_idx - 1, match.page[0]),
@@ -120,8 +121,11 @@ def with_continuation(
         part = _part(quote, (low, high), pages.page_text(beside), at_top=beside > page_idx)
         if part is not None:
             places.append(Place(beside, part.rects))
+            gone = end_missing(quote, (low, high))
+            told = (*(each for each in told if each != gone), *part.differences)
             agreement += sum(weights[low:high]) / sum(weights) * part.agreement
-    joined = replace(match, agreement=round(min(agreement, MAX_UNCLEAN), 4)) if places else match
+    agreed = round(min(agreement, MAX_UNCLEAN), 4)
+    joined = replace(match, agreement=agreed, differences=told) if places else match
     return joined, tuple(places)
 
 

@@ -57,6 +57,8 @@ def filled_from(citation: Citation, chunk: Chunk) -> Citation:
     if page_from != "record" and chunk.page_idx is not None:
         page_idx, page_from = chunk.page_idx, "record"
     has_box = citation.box is not None
+    # A chunk's box lies on the page where it begins: of a quote further on it says nothing.
+    is_there = page_idx == chunk.page_idx
     return replace(
         citation,
         doc_id=citation.doc_id or chunk.doc_id,
@@ -65,8 +67,8 @@ def filled_from(citation: Citation, chunk: Chunk) -> Citation:
         page_from=page_from,
         offsets=citation.offsets or chunk.offsets,
         quote=citation.quote or chunk.text,
-        box=citation.box if has_box else chunk.box,
-        box_space=citation.box_space if has_box else chunk.box_space,
+        box=citation.box if has_box else chunk.box if is_there else None,
+        box_space=citation.box_space if has_box else chunk.box_space if is_there else None,
     )
 
 

@@ -53,6 +53,11 @@ _GOLD_STEP: dict[GoldState, str] = {
     "dropped": "Let more candidates through, or mend the order that the last stage gives them.",
     "uncited": "The passage lay before the answerer: look at the prompt, and at how the chunks are cut.",
 }
+#: The same of one answer, where a state means two things: by whether it declines.
+_MEANT_HERE: dict[tuple[GoldState, bool], str] = {
+    ("uncited", True): "The answerer saw the gold passage, and declines.",
+    ("uncited", False): "The answerer saw the gold passage, and cites only others.",
+}
 #: What to do about a refusal to a question that has an answer, by what became of the gold passage.
 _REFUSED: dict[GoldState, str] = {
     "uncited": "Look at the prompt's rule for declining, and at how the chunk is cut.",
@@ -134,7 +139,7 @@ def step_for(row: ReportRow, template: Template, gold: GoldOutcome | None) -> st
 
 
 def _step_by_gold(state: GoldState, steps: Mapping[GoldState, str]) -> str:
-    return f"{_GOLD_MEANING[state]} {steps[state]}"
+    return f"{_MEANT_HERE.get((state, steps is _REFUSED), _GOLD_MEANING[state])} {steps[state]}"
 
 
 def suspicion_text(code: str) -> str:

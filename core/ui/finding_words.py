@@ -12,6 +12,8 @@ from core.ui.words import lines
 
 #: So many differing words or other pages are named; of more, the rest is counted.
 MAX_NAMED = 12
+#: What is not all there agrees by no more than this: it would read as 100 %.
+MOST = 0.99
 #: Origins of a passage that is a quote and no chunk.
 _QUOTED = ("payload", "gold")
 
@@ -82,14 +84,26 @@ def _other_places(found: FoundSpan) -> str:
 def _status_sentence(found: FoundSpan, quote_from: str | None, on: str) -> str:
     """What the status says; `on` is what was looked at, a page or a text."""
     quote = _quote_words(quote_from)
+    if found.status == "partial" and found.continues:
+        pages = " and ".join(f"PDF page {place.page_idx + 1}" for place in found.continues)
+        return f"Over the edge of the page: {quote} stands here and on {pages}{_but_for(found)}."
     there, this = ("on the page", "on this page") if on == "page" else ("in the text", "in this text")
     return {
         "exact": f"Exact: {quote} stands {there} word for word.",
         "normalized": f"Normalized: {quote} stands {there} but for case, punctuation or hyphenation.",
-        "fuzzy": f"Fuzzy: {found.agreement:.0%} of {quote} agrees with the {on}.",
-        "partial": f"Partial: {found.agreement:.0%} of {quote} stands {there}.",
+        "fuzzy": f"Fuzzy: {_share(found)} of {quote} agrees with the {on}.",
+        "partial": f"Partial: {_share(found)} of {quote} stands {there}.",
         "not_found": f"Not found: {quote} does not stand {this}, so nothing is highlighted.",
     }[found.status]
+
+
+def _share(found: FoundSpan) -> str:
+    """How much agrees; never 100 % of what is not all there."""
+    return f"{min(found.agreement, MOST):.0%}"
+
+
+def _but_for(found: FoundSpan) -> str:
+    return f", {_share(found)} of it" if found.differences else ""
 
 
 def _quote_words(quote_from: str | None) -> str:

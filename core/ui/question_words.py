@@ -13,6 +13,7 @@ from core.traces.reports import StoredRow
 from core.triage.advice import suspicion_text
 from core.triage.reflect import GROUNDED
 from core.triage.types import PhraseMatch, ReportRow, Signals
+from core.ui import finding_words
 from core.ui.gold_words import gold_rows
 from core.ui.safe import Piece, chip
 from core.ui.whole_phrases import whole_phrases
@@ -195,7 +196,9 @@ def status_words(found: FoundSpan, *, on: str = "page") -> str:
     if found.status == "not_found":
         return "not found on this page" if on == "page" else f"not found in the {on}"
     words = _STATUS.get(found.status, found.status)
-    return words if found.status == "exact" else f"{words} {found.agreement:.2f}"
+    whole = found.status in ("exact", "normalized")
+    agreed = found.agreement if whole else min(found.agreement, finding_words.MOST)
+    return words if found.status == "exact" else f"{words} {agreed:.2f}"
 
 
 def place_words(view: PageView) -> str:
@@ -275,7 +278,7 @@ def signal_rows(view: QuestionView, row: ReportRow) -> list[tuple[str, list[Piec
     rows += [
         ("Query words found", _query_words(view)),
         ("Answer words found", _answer_words(view, signals.answer_coverage)),
-        ("Citations", [Piece(_citation_words(signals))]),
+        ("Citations", [Piece(_citation_words(signals, passages=len(view.citations)))]),
     ]
     measured = _measures(view)
     if measured:
@@ -284,12 +287,16 @@ def signal_rows(view: QuestionView, row: ReportRow) -> list[tuple[str, list[Piec
     return [*rows, *zip(["Stands out", *[""] * len(found)], found, strict=False)]
 
 
-def _citation_words(signals: Signals) -> str:
-    """`2 cited: 1 of them retrieved, 2 with a chunk`."""
+def _citation_words(signals: Signals, *, passages: int) -> str:
+    """`2 cited: 1 of them retrieved, 2 with a chunk`: ids; one may be cited for several passages."""
     if not signals.cited:
-        return "none"
+        where = f"none where the profile looks; {counted(passages, 'passage')} in the citation payload"
+        return where if passages else "none"
     retrieved = f"{signals.cited_retrieved:,} of them retrieved"
-    return f"{signals.cited:,} cited: {retrieved}, {signals.cited_resolved:,} with a chunk"
+    ids = f"{signals.cited:,} cited"
+    if passages > signals.cited:
+        ids = f"{counted(signals.cited, 'chunk')} cited for {passages:,} passages"
+    return f"{ids}: {retrieved}, {signals.cited_resolved:,} with a chunk"
 
 
 def _answer_words(view: QuestionView, coverage: float | None) -> list[Piece]:

@@ -14,6 +14,7 @@ from core.evidence.types import Difference, FoundSpan, Place, SpanQuery, TextRan
 from core.services.questions import CandidateView, CitationView, StageView
 from core.services.spans import PageView, Target
 from core.services.textviews import TextView
+from core.triage.types import Signals
 from core.ui import finding_words, question_words
 from core.ui.candidate_table import candidate_frame
 from core.ui.words import lines
@@ -118,6 +119,14 @@ def test_a_misquoted_figure_is_said_of_the_answer_only_where_the_answer_says_it(
     assert "The answer says 1/16, the page says 1/32." in said(view, answer="Strip 1/16 inch.")
     assert "The quote says 1/16, the page says 1/32." in said(view, answer="Strip 11/16 inch.")
     assert "The chunk says 1/16" in said(view, quote_from="chunk")
+
+
+def test_a_quote_over_the_edge_of_a_page_is_no_quote_that_the_page_lacks() -> None:
+    whole = FoundSpan("partial", 65, False, 0.9999, continues=(Place(64, ()),))
+    assert said(shown(whole)) == "Over the edge of the page: the quote stands here and on PDF page 65."
+    part = replace(whole, continues=(), differences=(Difference("solder", "", "word"),))
+    assert said(shown(part)).startswith("Partial: 99% of the quote stands on the page. The quote has solder")
+    assert question_words.status_words(part) == "in part 0.99"
 
 
 def test_numbers_are_named_before_words_and_a_missing_side_is_said() -> None:
@@ -242,3 +251,13 @@ def test_a_producer_with_a_thousand_features_does_not_hide_the_text() -> None:
     features = {f"f{place}": place for place in range(1_000)}
     frame = candidate_frame(StageView("chunks", (candidate(1, text="t", features=features),)))
     assert len(frame.columns) < 20
+
+
+def test_as_many_passages_as_badges_are_told_beside_the_cited_ids() -> None:
+    told = question_words._citation_words
+    two = Signals(cited=2, cited_retrieved=1, cited_resolved=2)
+    one = Signals(cited=1, cited_retrieved=1, cited_resolved=1)
+    assert told(two, passages=2) == "2 cited: 1 of them retrieved, 2 with a chunk"
+    assert told(one, passages=2) == "1 chunk cited for 2 passages: 1 of them retrieved, 1 with a chunk"
+    assert told(Signals(), passages=2) == "none where the profile looks; 2 passages in the citation payload"
+    assert told(Signals(), passages=0) == "none"

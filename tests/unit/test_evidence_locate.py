@@ -99,12 +99,20 @@ def test_text_that_runs_on_to_the_next_page() -> None:
     assert (found.status, found.page_idx, found.page_mismatch) == ("partial", 0, False)
     assert [place.page_idx for place in found.continues] == [1]
     assert found.agreement > 0.9
+    assert found.differences == ()
 
 
 def test_text_that_came_from_the_page_before() -> None:
     first, second = f"{TYRES}\n{OIL}", f"{LIGHTS}\n{TYRES}"
     found = find(f"{OIL} {LIGHTS}", 1, first, second)
     assert (found.page_idx, [place.page_idx for place in found.continues]) == (1, [0])
+    assert found.differences == ()
+
+
+def test_text_that_begins_on_the_cited_page_is_no_page_mismatch_where_most_of_it_follows() -> None:
+    found = find(f"{OIL} {LIGHTS} {TYRES}", 0, f"{TYRES}\n{OIL}", f"{LIGHTS}\n{TYRES}")
+    assert (found.page_idx, [place.page_idx for place in found.continues]) == (1, [0])
+    assert not found.page_mismatch
 
 
 def test_an_ellipsis_joins_two_pieces_in_order() -> None:

@@ -317,3 +317,13 @@ def test_any_text_is_answered(text: str) -> None:
     for match in find_on_page(quote_text(text), page_text(*BRAKES)):
         assert match.rects
         assert 0 < match.agreement <= 1
+
+
+def test_a_first_word_that_the_line_before_holds_too_stays_with_its_quote() -> None:
+    match = only(
+        "The distance between the MIN and MAX marks is 1.4 litre, so half of it is missing.",
+        "5. Read the level: it must lie between the MIN and MAX marks.",
+        "The distance between the MIN and MAX marks is 1.0 litre, so half of it is missing.",
+    )
+    assert match.differences == (Difference("1.4", "1.0", "number"),)
+    assert match.rects[0][0] == 0.0

@@ -201,3 +201,10 @@ def test_the_chunks_page_counts_before_the_ids_but_not_before_the_payloads() -> 
     chunk = Chunk(CHUNK_ID, "text", page_idx=9)
     assert filled_from(only({"id": CHUNK_ID}), chunk).page_idx == 9
     assert filled_from(only({"id": CHUNK_ID, "page_idx": 3, "quote": "q"}), chunk).page_idx == 3
+
+
+def test_the_box_of_a_chunk_says_nothing_of_a_quote_on_another_page() -> None:
+    chunk = Chunk("c", "its text", doc_id="d", page_idx=9, box=(0.0, 0.0, 1.0, 1.0), box_space="unit")
+    assert filled_from(only({"id": "c", "page_idx": 9, "quote": "q"}), chunk).box == chunk.box
+    beside = filled_from(only({"id": "c", "page_idx": 10, "quote": "q"}), chunk)
+    assert (beside.box, beside.box_space) == (None, None)

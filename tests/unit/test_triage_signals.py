@@ -248,13 +248,13 @@ def test_every_label_and_suspicion_has_its_sentence() -> None:
 @pytest.mark.parametrize(
     ("label", "gold", "signals", "told"),
     [
-        ("refusal_suspect", GoldOutcome("uncited", 2, 2, is_refusal=True), {}, "rule for declining"),
+        ("refusal_suspect", GoldOutcome("uncited", 2, 2, is_refusal=True), {}, "passage, and declines. Look"),
         ("refusal_suspect", GoldOutcome("dropped", None, 13), {}, "Let more candidates through"),
         ("refusal_suspect", GoldOutcome("missed"), {}, "Raise recall"),
         ("refusal_ok", GoldOutcome("missed"), {}, "Raise recall"),
         ("refusal_suspect", GoldOutcome("declined", is_refusal=True), {}, "declining is right"),
         ("ok", GoldOutcome("answered"), {"numbers_unsupported": ("1",)}, "and yet one was given"),
-        ("ok", GoldOutcome("uncited", 2, 2), {"answer_coverage": 0.9}, "it may quote the wrong one"),
+        ("ok", GoldOutcome("uncited", 2, 2), {"answer_coverage": 0.9}, "cites only others. Check the answer"),
         ("refusal_suspect", None, {}, "Raise top-k"),
         ("ok", None, {"numbers_unsupported": ("4.8",)}, "Check the figures"),
         ("ok", GoldOutcome("missed"), {"answer_coverage": 0.9}, "without that passage"),
