@@ -74,11 +74,14 @@ def targets_of(view: QuestionView) -> tuple[Target, ...]:
 def choose(targets: Sequence[Target], *, cite: int | None = None, chunk: str | None = None) -> Target | None:
     """The passage that the URL means: its chunk, else its citation, else the first that names a document.
 
-    A `chunk` of the form `gold:1` means a gold span, which has no id of its own.
+    Where nothing is cited, the gold passage comes before what was retrieved. A `chunk` of the form `gold:1`
+    means a gold span, which has no id of its own.
     """
     wanted = (f"chunk:{chunk}", chunk) if chunk is not None else (f"cite:{cite}",)
     named = next((target for target in targets if target.id in wanted), None)
-    return named or next((target for target in targets if target.doc_id), None)
+    layers: tuple[Layer, ...] = ("cited", "gold", "retrieved")
+    placed = [target for layer in layers for target in targets if target.layer == layer and target.doc_id]
+    return named or next(iter(placed), None)
 
 
 def chunk_target(chunk: Chunk, *, tag: str = "chunk") -> Target:

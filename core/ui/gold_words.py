@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from core.contracts.chunk_ids import human_alias, parse
+from core.contracts.chunk_ids import parse
 from core.contracts.records import GoldQuestion, StageName
 from core.services.questions import QuestionView
 from core.triage.advice import gold_meaning
@@ -57,7 +57,7 @@ def _what(gold: GoldQuestion) -> str | None:
     if target is None:
         return None
     if target.kind == "chunk":
-        return f"chunk {_either([_chunk_name(chunk_id) for chunk_id in gold.chunks])}"
+        return _either([_chunk_name(chunk_id) for chunk_id in gold.chunks])
     if target.kind == "section":
         return f"section {_either([section.strip() for section in gold.sections if section.strip()])}"
     return _either(
@@ -66,8 +66,12 @@ def _what(gold: GoldQuestion) -> str | None:
 
 
 def _chunk_name(chunk_id: str) -> str:
+    """`section 5.4.1, p. 43 of manual` where the id says so, else the id."""
     parts = parse(chunk_id)
-    return f"{human_alias(parts)} of {parts.doc_uid}" if parts else chunk_id
+    if parts is None:
+        return f"chunk {chunk_id}"
+    page = f", p. {parts.page}" if parts.page else ""
+    return f"section {parts.sect_path}{page} of {parts.doc_uid}"
 
 
 def _either(names: Sequence[str]) -> str:

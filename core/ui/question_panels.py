@@ -108,16 +108,19 @@ def answer(view: QuestionView, shown: PageView | None) -> None:
         safe.show_long([Piece(view.gold.answer)], key=f"expected:{view.trace.q_id}")
     if not view.citations:
         what = "The row" if view.stored else "The answer"
-        words = f"{what} cites nothing; the closest retrieved chunk is shown."
+        layer = shown.target.layer if shown else ""
+        instead = "the gold passage" if layer == "gold" else "the closest retrieved chunk"
+        words = f"{what} cites nothing; {instead} is shown."
         safe.show(safe.text([Piece(words, "muted")], role="hint"))
     with st.container(horizontal=True, gap="xxsmall", key="citations"):
         for item in view.citations[:MAX_BADGES]:
             found = shown.found.get(f"cite:{item.citation.number}") if shown else None
             on = "text" if shown and shown.text is not None else "page"
             _badge(item, found, is_chosen=item.citation.number == cite, on=on)
-        for number, span in enumerate(view.gold.spans[:MAX_BADGES] if view.gold else (), start=1):
+        truths = view.gold.spans if view.gold else ()
+        for number, span in enumerate(truths[:MAX_BADGES], start=1):
             found = shown.found.get(f"gold:{number}") if shown else None
-            _gold_badge(number, span, found, is_chosen=chosen == f"gold:{number}")
+            _gold_badge(number, span, found, is_chosen=chosen == f"gold:{number}", of=len(truths))
     hidden = len(view.citations) - MAX_BADGES
     if hidden > 0:
         safe.show(safe.text([Piece(f"and {hidden:,} more citations", "muted")], role="hint"))
@@ -145,8 +148,9 @@ def _badge(item: CitationView, found: FoundSpan | None, *, is_chosen: bool, on: 
     )
 
 
-def _gold_badge(number: int, span: GoldSpan, found: FoundSpan | None, *, is_chosen: bool) -> None:
-    escaped = safe.label(question_words.gold_badge(span, found), limit=60)
+def _gold_badge(number: int, span: GoldSpan, found: FoundSpan | None, *, is_chosen: bool, of: int) -> None:
+    told = question_words.gold_badge(span, found, number=number if of > 1 else None)
+    escaped = safe.label(told, limit=60)
     st.button(
         f":green-badge[{escaped}]",
         key=f"gold-{number}",

@@ -184,11 +184,15 @@ def badge(view: CitationView, found: FoundSpan | None, *, on: str = "page") -> s
     return " · ".join(part for part in parts if part)
 
 
-def gold_badge(span: GoldSpan, found: FoundSpan | None) -> str:
-    """`gold · p. 66 · manual`; in a document without pages, once it is placed, `gold · line 12 · notes`."""
+def gold_badge(span: GoldSpan, found: FoundSpan | None, *, number: int | None = None) -> str:
+    """`gold · p. 66 · manual`; in a document without pages, once it is placed, `gold · line 12 · notes`.
+
+    `number` tells several gold spans of one question apart.
+    """
     page = "" if span.page_idx is None else f"p. {span.page_idx + 1}"
     place = lines(found.ranges) if found and found.ranges else page
-    return " · ".join(part for part in ("gold", place, span.doc_id) if part)
+    name = "gold" if number is None else f"gold {number}"
+    return " · ".join(part for part in (name, place, span.doc_id) if part)
 
 
 def status_words(found: FoundSpan, *, on: str = "page") -> str:
@@ -275,11 +279,10 @@ def signal_rows(view: QuestionView, row: ReportRow) -> list[tuple[str, list[Piec
         rows.append(("Refusal", [Piece("“"), Piece(refusal.text), Piece("”")]))
     if refusal is None or view.explanation.is_other_wording:
         rows.append(("Phrase in evidence", _phrase(view)))
-    rows += [
-        ("Query words found", _query_words(view)),
-        ("Answer words found", _answer_words(view, signals.answer_coverage)),
-        ("Citations", [Piece(_citation_words(signals, passages=len(view.citations)))]),
-    ]
+    rows.append(("Query words found", _query_words(view)))
+    if refusal is None or signals.answer_coverage is not None:
+        rows.append(("Answer words found", _answer_words(view, signals.answer_coverage)))
+    rows.append(("Citations", [Piece(_citation_words(signals, passages=len(view.citations)))]))
     measured = _measures(view)
     if measured:
         rows.append(("Pipeline says", [Piece(measured)]))

@@ -110,7 +110,7 @@ def profile_notice(profile: Profile, own: Profile) -> None:
 def filter_bar(options: Mapping[str, Choices], view: ViewState) -> None:
     """Search, and what the list can be narrowed to."""
     _text_search(view)
-    _choice("suspicion", "Suspicion", options["suspicion"], view.filter.suspicion, width=155)
+    _choice("suspicion", "Suspicion", options["suspicion"], view.filter.suspicion, width=225)
     _choice("doc", "Document", options["doc"], view.filter.doc, width=155)
     _choice("section", "Section", options["section"], view.filter.section, width=120)
     _numbers(view)

@@ -64,9 +64,12 @@ def short(code: str) -> str:
 def stands_out(
     codes: Sequence[str], *, label: str | None, coverage: float | None, gold: GoldOutcome | None = None
 ) -> str:
-    """What to look at in a row: its gold, its suspicions, and an `ok` that the evidence hardly carries."""
+    """What to look at in a row: an id that may be made up, its gold, its other suspicions, and an `ok` that
+    the evidence hardly carries."""
+    first = [code for code in codes if code == "citation_outside_retrieved"]
     of_gold = gold_words(gold)
-    found = [*([of_gold] if of_gold else []), *(short(code) for code in codes)]
+    found = [*map(short, first), *([of_gold] if of_gold else [])]
+    found += [short(code) for code in codes if code not in first]
     if label == "ok" and coverage is not None and coverage < LITTLE_COVERED:
         found.append("little of it in the evidence")
     return ", ".join(found)

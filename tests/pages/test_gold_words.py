@@ -78,7 +78,8 @@ PAGE = gold(spans=(GoldSpan("d", 57, "wire"),))
         (
             gold(chunks=("c2", "m|r=00000000|s=4.2|p=008|b=001", "c2", "x", "y")),
             {},
-            "chunk c2 or #s04-02#p008-b001 of m or x or 1 more · not among the 1 chunk that the answerer saw",
+            "chunk c2 or section 4.2, p. 8 of m or chunk x or 1 more · "
+            "not among the 1 chunk that the answerer saw",
         ),
         (gold(answerable=False), {}, "the documents hold no answer · wrongly answered"),
         (gold(), {}, None),

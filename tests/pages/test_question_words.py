@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.contracts.records import Candidate, Citation
+from core.contracts.records import Candidate, Citation, GoldSpan
 from core.evidence.types import Difference, FoundSpan, Place, SpanQuery, TextRange
 from core.services.questions import CandidateView, CitationView, StageView
 from core.services.spans import PageView, Target
@@ -261,3 +261,9 @@ def test_as_many_passages_as_badges_are_told_beside_the_cited_ids() -> None:
     assert told(one, passages=2) == "1 chunk cited for 2 passages: 1 of them retrieved, 1 with a chunk"
     assert told(Signals(), passages=2) == "none where the profile looks; 2 passages in the citation payload"
     assert told(Signals(), passages=0) == "none"
+
+
+def test_several_gold_spans_are_told_apart() -> None:
+    span = GoldSpan("manual", 42, "Press SET")
+    assert question_words.gold_badge(span, None) == "gold · p. 43 · manual"
+    assert question_words.gold_badge(span, None, number=2) == "gold 2 · p. 43 · manual"

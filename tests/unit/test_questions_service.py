@@ -78,6 +78,15 @@ def test_a_candidate_of_a_document_without_pages_has_none_and_is_not_gold_by_its
     assert [each.gold for each in stages["retrieved"]] == [None, "chunk", None]
 
 
+def test_where_nothing_is_cited_the_gold_passage_is_shown_before_what_was_retrieved() -> None:
+    targets = targets_of(question(citations=[], answer="not in context"))
+    chosen = choose(targets)
+    assert chosen is not None and chosen.id == "gold:1"
+    assert (choose(targets, chunk="c3") or chosen).id == "chunk:c3"
+    without = [target for target in targets if target.layer != "gold"]
+    assert (choose(without) or chosen).layer == "retrieved"
+
+
 def test_the_label_is_the_reports_own() -> None:
     view = question()
     assert view.row.label == "generation_drift"
