@@ -12,6 +12,7 @@ import pytest
 
 from core.store.filters import SORTS, Filter, Sort
 from core.triage.advice import SUSPICIONS
+from core.triage.gold import GoldOutcome
 from core.ui import words
 from core.ui.state import ViewState
 from core.ui.triage_rows import HEADERS, NO_LABEL, TableRow, table_rows
@@ -99,6 +100,16 @@ def test_cells_are_cut_to_what_a_cell_can_show() -> None:
 
 def test_control_characters_cannot_pose_as_other_text() -> None:
     assert only_row(q="a\u202eb\x00c\nd")["question"] == "a\ufffdb\ufffdc d"
+
+
+def test_an_id_that_may_be_made_up_stands_before_the_gold() -> None:
+    told = words.stands_out(
+        ["ok_contradicts", "citation_outside_retrieved"],
+        label="generation_drift",
+        coverage=1.0,
+        gold=GoldOutcome("missed"),
+    )
+    assert told == "cited, never retrieved, gold never retrieved, its own ok disagrees"
 
 
 def test_an_ok_that_the_evidence_hardly_carries_stands_out() -> None:
