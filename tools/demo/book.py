@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tools.demo.faces import ACCENT, GREY, RULE, WHITE, faces
 from tools.demo.galley import heading_words
+from tools.demo.keywords import Keyword, read_keywords
 from tools.demo.listings import contents_pages, set_contents, set_index
 from tools.demo.markup import Block, plain
 from tools.demo.pages import HEIGHT, LEFT, RIGHT, WIDTH, Placed, Sheet
@@ -42,12 +44,18 @@ class Book:
     labels: tuple[str, ...]
 
 
-def make_book(blocks: list[Block], *, title: str) -> Book:
-    """Sets the blocks. Front matter is numbered in roman figures, the body from 1: as printed manuals are."""
+def make_book(
+    blocks: list[Block], *, title: str, keywords: Sequence[tuple[Keyword, ...]] | None = None
+) -> Book:
+    """Sets the blocks. Front matter is numbered in roman figures, the body from 1: as printed manuals are.
+
+    The index is made of the keywords; without any, of those that are written for the manual.
+    """
     setter = Typesetter(contents_pages=contents_pages(blocks))
     setter.set(blocks)
     front = next(page for block, page in setter.headings if block.lines[0].startswith("1 "))
-    set_index(setter, lambda page_idx: _label(page_idx, front))
+    index = read_keywords() if keywords is None else keywords
+    set_index(setter, lambda page_idx: _label(page_idx, front), index)
     labels = tuple(_label(page, front) for page in range(len(setter.sheets)))
     set_contents(setter, labels)
     tabs = [block.lines[0] for block in blocks if block.kind == "chapter"]
@@ -91,8 +99,9 @@ def _furniture(sheet: Sheet, label: str, *, title: str, tabs: list[str]) -> None
     sheet.write(left if not sheet.recto else right - regular.length(head, 8), 38, head, regular, 8, GREY)
     edge = right - bold.length(label, 9) if sheet.recto else left
     sheet.write(edge, height - 29, label, bold, 9)
-    if sheet.chapter in tabs:
-        _tab(sheet, tabs.index(sheet.chapter), len(tabs), number if number.isdigit() else "A–Z")
+    chapter = "Glossary" if sheet.chapter == "Index" else sheet.chapter
+    if chapter in tabs:
+        _tab(sheet, tabs.index(chapter), len(tabs), number if number.isdigit() else "A–Z")
 
 
 def _tab(sheet: Sheet, place: int, count: int, words: str) -> None:

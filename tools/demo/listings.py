@@ -1,15 +1,16 @@
-"""Contents and index: both are made from the headings, once it is known on which page each of them stands."""
+"""Contents and index: both are made once it is known on which page each heading stands."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
 from tools.demo.faces import ACCENT, GREY, INK, faces, wrap
 from tools.demo.galley import Galley, heading_words
-from tools.demo.markup import Block, plain
+from tools.demo.keywords import Keyword, labels_of
+from tools.demo.markup import Block
 from tools.demo.pages import BOTTOM, LEFT, RIGHT, TOP, Sheet
 from tools.demo.passages import COLUMN, FULL
 from tools.demo.typeset import Typesetter
@@ -19,21 +20,8 @@ CONTENTS = {0: (14.6, 9.0, 0.0), 1: (11.2, 8.6, 14.0), 2: (9.4, 7.4, 36.0)}
 #: Where the first line stands below a page's top, with the word Contents or without it.
 UNDER_TITLE = 38.0
 INDEX_SIZE, INDEX_LEAD = 8.0, 10.4
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A line of the index: words, section number, page label; `letter` begins a group."""
-
-    words: str
-    section: str
-    label: str
-
-    @property
-    def key(self) -> tuple[str, str]:
-        """Its place in the alphabet: figures first, signs and the article ignored."""
-        words = self.words.casefold().removeprefix("the ")
-        return "".join(filter(str.isalnum, words)), self.section
+#: How far a sub-entry of the index stands in.
+SUB_INDENT = 9.0
 
 
 def contents_pages(blocks: Iterable[Block]) -> int:
@@ -111,14 +99,16 @@ def _contents_line(sheet: Sheet, block: Block, y: float, label: str) -> None:
     sheet.page.draw_line((end + 6, y), (RIGHT - width - 6, y), color=GREY, width=0.6, dashes="[0.6 3] 0")
 
 
-def set_index(setter: Typesetter, label: Callable[[int], str]) -> None:
-    """Sets the index at the end of the book, in two columns of lines with leaders."""
+def set_index(
+    setter: Typesetter, label: Callable[[int], str], keywords: Sequence[tuple[Keyword, ...]]
+) -> None:
+    """Sets the keywords at the end of the book, in two columns of lines with leaders."""
     found = [page for block, page in setter.headings if block.kind == "index"]
     if not found:
         return
     if found[0] != len(setter.sheets):
         raise ValueError("the index is the last thing in the book")
-    lines = _index_lines(_entries(setter, label))
+    lines = _index_lines(keywords, _section_pages(setter), label)
     top = TOP + UNDER_TITLE + 6
     columns = _index_columns(lines, BOTTOM - top, BOTTOM - TOP)
     for number, column in enumerate(columns):
@@ -134,22 +124,9 @@ def set_index(setter: Typesetter, label: Callable[[int], str]) -> None:
             line.draw(sheet, x, y)
 
 
-def _entries(setter: Typesetter, label: Callable[[int], str]) -> list[Entry]:
-    """Sections by their words, subsections with their section's in brackets, tables by their captions."""
-    entries = []
-    for block, page in setter.headings:
-        if block.kind == "heading" and block.level:
-            words = plain(block.lines[0])
-            if block.level == 2:
-                words += f" ({block.path[1]})"
-            entries.append(Entry(words, block.section, label(page)))
-    for placed in setter.placed:
-        if placed.block.kind == "table":
-            words = placed.block.name.partition(". ")[2] or placed.block.name
-            entries.append(
-                Entry(plain(words).rstrip(".") + " (table)", placed.block.section, label(placed.page_idx))
-            )
-    return sorted(set(entries), key=lambda entry: (entry.key, entry.words, entry.label))
+def _section_pages(setter: Typesetter) -> dict[str, int]:
+    """The page on which each numbered section begins."""
+    return {block.section: page for block, page in setter.headings if block.kind == "heading"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,34 +153,32 @@ class _Line:
                 sheet.page.draw_line(*ends, color=GREY, width=0.5, dashes="[0.5 2.5] 0")
 
 
-def _index_lines(entries: Sequence[Entry]) -> list[_Line]:
+def _index_lines(
+    keywords: Sequence[tuple[Keyword, ...]], pages: Mapping[str, int], label: Callable[[int], str]
+) -> list[_Line]:
     """The lines under their letters."""
     lines: list[_Line] = []
-    for letter, group in groupby(entries, _initial):
+    for letter, group in groupby(keywords, lambda entry: entry[0].initial):
         lines.append(_Line(letter, lead=20.0, letter=True))
         for number, entry in enumerate(group):
-            lines += _entry_lines(entry, after_letter=number == 0)
+            for keyword in entry:
+                first = number > 0 and not keyword.sub
+                lines += _keyword_lines(keyword, labels_of(keyword, pages, label), first=first)
     return lines
 
 
-def _initial(entry: Entry) -> str:
-    """The letter under which an entry stands."""
-    initial = entry.key[0][0]
-    return "0–9" if initial.isdigit() else initial.upper()
-
-
-def _entry_lines(entry: Entry, *, after_letter: bool) -> list[_Line]:
+def _keyword_lines(keyword: Keyword, label: str, *, first: bool) -> list[_Line]:
+    """A keyword's lines; what does not fit into the first stands farther in."""
     face = faces()["regular"]
-    room = COLUMN - face.length(entry.label, INDEX_SIZE) - 16
-    words = f"{entry.words}, {entry.section}" if entry.section else entry.words
-    found = wrap(words, room, face, INDEX_SIZE)
+    indent = SUB_INDENT if keyword.sub else 0.0
+    found = wrap(keyword.words, COLUMN - face.length(label, INDEX_SIZE) - 16 - indent, face, INDEX_SIZE)
     return [
         _Line(
             " ".join(line),
-            INDEX_LEAD + (2.0 if number == 0 and after_letter else 0.0),
-            entry.label if number == len(found) - 1 else "",
-            10.0 if number else 0.0,
-            number == 0 and not after_letter,
+            INDEX_LEAD,
+            label if number == len(found) - 1 else "",
+            indent + (SUB_INDENT * 2 if number else 0.0),
+            first and number == 0,
         )
         for number, line in enumerate(found)
     ]
