@@ -36,9 +36,10 @@ def rrf(lists: Sequence[Iterable[Rankable]], *, k: int = 60, limit: int = 20) ->
     """The best `limit` candidates of all lists together, each list best first.
 
     Ranks are places in the list from 1; of a candidate that a list holds twice the better place counts. Sums
-    are compared exactly and told with 6 decimals, so the order of the lists changes nothing but `ranks`; of
-    sections that differ for one candidate the first in order counts. Ties break by section id, then chunk id;
-    no section comes first. ValueError where k or limit is negative.
+    are exact and rounded to 6 decimals before they are compared: whoever reads the scores from a log finds
+    the order by them, and the order of the lists changes nothing but `ranks`. Of sections that differ for one
+    candidate the first in order counts. Ties break by section id, then chunk id; no section comes first.
+    ValueError where k or limit is negative.
     """
     if k < 0 or limit < 0:
         raise ValueError(f"k and limit count from 0, not k={k}, limit={limit}")
@@ -50,13 +51,14 @@ def rrf(lists: Sequence[Iterable[Rankable]], *, k: int = 60, limit: int = 20) ->
             sections[candidate.chunk_id] = min((name for name in named if name is not None), default=None)
             own = ranks.setdefault(candidate.chunk_id, [None] * len(lists))
             own[place] = own[place] or rank
-    scores = {chunk_id: _score(own, k) for chunk_id, own in ranks.items()}
-    best = sorted(ranks, key=lambda chunk_id: (-scores[chunk_id], sections[chunk_id] or "", chunk_id))[:limit]
-    return tuple(
-        Fused(chunk_id, sections[chunk_id], float(round(scores[chunk_id], DECIMALS)), tuple(ranks[chunk_id]))
-        for chunk_id in best
-    )
+    fused = [Fused(id_, sections[id_], _score(own, k), tuple(own)) for id_, own in ranks.items()]
+    return tuple(sorted(fused, key=_order)[:limit])
 
 
-def _score(ranks: Iterable[int | None], k: int) -> Fraction:
-    return sum((Fraction(1, k + rank) for rank in ranks if rank is not None), Fraction(0))
+def _score(ranks: Iterable[int | None], k: int) -> float:
+    exact = sum((Fraction(1, k + rank) for rank in ranks if rank is not None), Fraction(0))
+    return float(round(exact, DECIMALS))
+
+
+def _order(fused: Fused) -> tuple[float, str, str]:
+    return -fused.score, fused.section_id or "", fused.chunk_id
