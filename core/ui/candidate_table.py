@@ -119,7 +119,7 @@ def _text_start(view: CandidateView) -> str:
 
 def _marks(view: CandidateView) -> str:
     cited = f"cited {', '.join(map(str, view.cited_by))}" if view.cited_by else ""
-    return " · ".join(part for part in (cited, _GOLD.get(view.gold or "", "")) if part)
+    return " · ".join(part for part in (_GOLD.get(view.gold or "", ""), cited) if part)
 
 
 def _page(view: CandidateView) -> int | None:

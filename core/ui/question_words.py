@@ -69,16 +69,21 @@ def answer_pieces(
 def marked_answer(view: QuestionView, *, chosen: int | None) -> list[Piece]:
     """The answer with its phrases, unsupported numbers and citations marked.
 
-    A phrase carries the numbers of the citations whose chunk holds it; an id that the answer writes out is
-    shown as the number of its citation.
+    A quote of the payload that stands in answer and evidence is marked whole, with its citation's number
+    behind it. Any other phrase carries the numbers of the citations whose chunk holds it; an id that the
+    answer writes out is shown as the number of its citation.
     """
-    numbers, phrases = _numbers_by_chunk(view), _phrases(view)
+    numbers, quoted = _numbers_by_chunk(view), _quoted(view)
+    phrases = [phrase for phrase in _phrases(view) if not _overlaps(phrase, quoted)]
     unsupported = [(number.start, number.end) for number in view.explanation.numbers]
     return answer_pieces(
         view.trace.answer,
-        phrases=[(phrase.answer_start, phrase.answer_end) for phrase in phrases],
+        phrases=sorted([*quoted, *((phrase.answer_start, phrase.answer_end) for phrase in phrases)]),
         unsupported=unsupported,
-        numbers_after=_numbers_after(phrases, numbers, unsupported),
+        numbers_after={
+            **_numbers_after(phrases, numbers, unsupported),
+            **{end: found for (_, end), found in quoted.items()},
+        },
         instead={
             (cited.range.start, cited.range.end): numbers[cited.chunk_id]
             for cited in view.explanation.cited
@@ -86,6 +91,25 @@ def marked_answer(view: QuestionView, *, chosen: int | None) -> list[Piece]:
         },
         chosen=chosen,
     )
+
+
+def _quoted(view: QuestionView) -> dict[Range, list[int]]:
+    """Where the answer says a payload's quote word for word, with the numbers of the citations; only quotes
+    that the evidence holds, and none that overlaps an earlier one."""
+    texts = list(_evidence(view).values())
+    found: dict[Range, list[int]] = {}
+    for item in view.citations:
+        quote = item.citation.quote if item.quote_from == "payload" else None
+        start = view.trace.answer.find(quote) if quote else -1
+        if quote and start >= 0 and any(quote in text for text in texts):
+            place = (start, start + len(quote))
+            if place in found or not any(low < place[1] and place[0] < high for low, high in found):
+                found.setdefault(place, []).append(item.citation.number)
+    return found
+
+
+def _overlaps(phrase: PhraseMatch, ranges: Iterable[Range]) -> bool:
+    return any(start < phrase.answer_end and phrase.answer_start < end for start, end in ranges)
 
 
 def _phrases(view: QuestionView) -> tuple[PhraseMatch, ...]:

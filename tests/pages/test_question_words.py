@@ -9,12 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.contracts.records import Candidate, Citation, GoldSpan
+from core.contracts.records import Candidate, Chunk, Citation, GoldSpan, SourceLine, Trace
 from core.evidence.types import Difference, FoundSpan, Place, SpanQuery, TextRange
-from core.services.questions import CandidateView, CitationView, StageView
+from core.services.questions import CandidateView, CitationView, StageView, load_question
 from core.services.spans import PageView, Target
 from core.services.textviews import TextView
-from core.triage.types import Signals
+from core.traces.canonical import trace_from
+from core.triage.corpus import Corpus
+from core.triage.types import Profile, Signals
 from core.ui import finding_words, question_words
 from core.ui.candidate_table import candidate_frame
 from core.ui.words import lines
@@ -231,7 +233,7 @@ def test_a_table_shows_features_pre_and_post_scores_as_numbers_of_their_own() ->
         "pre dense",
     ]
     first = frame.iloc[0]
-    assert (first["chunk"], first["page"], first["marks"]) == ("a b", 1, "cited 1, 3 · gold page")
+    assert (first["chunk"], first["page"], first["marks"]) == ("a b", 1, "gold page · cited 1, 3")
     assert frame.iloc[1]["chunk"] == "(no such chunk: c2)"
 
 
@@ -267,3 +269,28 @@ def test_several_gold_spans_are_told_apart() -> None:
     span = GoldSpan("manual", 42, "Press SET")
     assert question_words.gold_badge(span, None) == "gold · p. 43 · manual"
     assert question_words.gold_badge(span, None, number=2) == "gold 2 · p. 43 · manual"
+
+
+def test_a_quote_of_the_payload_is_marked_whole_with_its_own_number() -> None:
+    line = {
+        "q_id": "Q1",
+        "q": "Which flux?",
+        "answer": "Rosin 60,000 km or 5 years. Strip it. citations: [c1]",
+        "chunks": [{"id": "c1"}],
+        "citations": [
+            {"chunk_id": "c1", "quote": "Rosin 60,000 km or 5 years."},
+            {"chunk_id": "c1", "quote": "Strip it."},
+            {"chunk_id": "c1", "quote": "nowhere"},
+        ],
+    }
+    trace = trace_from(line, SourceLine("t.jsonl", 1, 0, 1), run_id="R1")
+    assert isinstance(trace, Trace)
+    chunks = {"c1": Chunk("c1", "Rosin 60,000 km or 5 years.\nStrip it.")}
+    corpus = Corpus({"c1": chunks["c1"].text})
+    view = load_question(trace, chunks=chunks, gold={}, corpus=corpus, profile=Profile())
+    told = [piece.text for piece in question_words.marked_answer(view, chosen=None)]
+    assert told[:5] == ["Rosin 60,000 km or 5 years.", "1", " ", "Strip it.", "2"]
+    elsewhere = {"c1": Chunk("c1", "Something else altogether.")}
+    corpus = Corpus({"c1": elsewhere["c1"].text})
+    view = load_question(trace, chunks=elsewhere, gold={}, corpus=corpus, profile=Profile())
+    assert not [piece for piece in question_words.marked_answer(view, chosen=None) if piece.kind == "phrase"]
