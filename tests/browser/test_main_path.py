@@ -67,7 +67,7 @@ def test_from_the_list_to_the_highlighted_words_and_back_by_url(
 
     page.locator("[class*=st-key-cite-] button").first.click()
     wait_for_run(page)
-    assert query(page)["cite"] == ["1"]
+    page.wait_for_url(lambda url: "cite=1" in url)
     box = cited_boxes(page).first
     expect(box).to_be_in_viewport(ratio=1)
     seen = pixels(page, box)
@@ -76,6 +76,7 @@ def test_from_the_list_to_the_highlighted_words_and_back_by_url(
 
     page.keyboard.press("j")
     wait_for_run(page)
+    page.wait_for_url(lambda url: parse_qs(urlsplit(url).query)["q"] != first)
     second = query(page)
     assert second["q"] != first
     assert second["label"] == ["ok"]
@@ -99,7 +100,7 @@ def test_a_candidate_shows_its_place_without_moving_the_page(
     wait_for_run(page)
     page.locator(".stDataFrameGlideDataEditor").first.click(position={"x": 150, "y": 52})
     wait_for_run(page)
-    assert "chunk" in query(page)
+    page.wait_for_url(lambda url: "chunk=" in url)
     box = page.locator("[data-testid=ps-box].retrieved.chosen").first
     expect(box).to_be_in_viewport(ratio=1)
     expect(page.get_by_test_id("ps-legend")).to_contain_text("retrieved")
