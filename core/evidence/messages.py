@@ -38,6 +38,8 @@ def found_from(obj: Mapping[str, Json]) -> FoundSpan:
         alternatives=tuple(map(_place, obj["alternatives"])),
         continues=tuple(map(_place, obj["continues"])),
         note=obj["note"],
+        box_agrees=obj["box_agrees"],
+        unverified=_boxes(obj["unverified"]),
     )
 
 
