@@ -59,10 +59,10 @@ class FoundSpan:
     """Where a quote stands. `agreement` in 0–1; `rects` one box a line of text, empty when not found.
 
     `alternatives` are other places that agree as well; `continues` where the rest of the quote stands when it
-    runs over the edge of the page. `box_agrees` tells whether the producer's own box holds the found text (None:
-    there is no box, or nothing to compare it with); `unverified` is that box, in points of the cited page, where
-    the page has no text that could confirm it. In a document without pages `page_idx` is None, `rects` is empty, and
-    `ranges` say where the quote stands, in order and without overlap.
+    runs over the edge of the page. `box_agrees` tells whether the producer's own box holds the found text
+    (None: there is no box, or nothing to compare it with); `unverified` is that box, in points of the cited
+    page, where the page has no text that could confirm it. In a document without pages `page_idx` is None,
+    `rects` is empty, and `ranges` say where the quote stands, in order and without overlap.
     """
 
     status: Status
