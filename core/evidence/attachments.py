@@ -7,8 +7,6 @@ word of it was quoted. What belongs is told in one order, the nearest first, wha
 from __future__ import annotations
 
 import math
-import re
-import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,17 +14,15 @@ from typing import Literal
 
 from core.contracts.records import Attachment, AttachmentKind, Box
 from core.contracts.render_ref import PageRef, parse_render_ref
+from core.contracts.sections import SectionKey, section_key
 
 By = Literal["section", "page"]
-SectionKey = tuple[str, ...]
 
 #: Signal boxes, the gravest first; the other kinds are media.
 SAFETY_KINDS: tuple[AttachmentKind, ...] = ("warning", "caution", "note")
 MEDIA_KINDS: tuple[AttachmentKind, ...] = ("image", "table", "symbol")
 #: How many pages from the cited one an attachment may lie that shares no section with it.
 NEIGHBOURS = 1
-
-_NAMED = re.compile(r"^(?:§+|(?:section|sect?)\b)[\s.]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,16 +112,6 @@ def attached(place: CitedPlace, catalogue: CatalogueIndex) -> tuple[Attached, ..
         found[entry.attachment.attachment_id] = entry, "section"
     ordered = sorted(found.values(), key=lambda item: _nearness(item[0], place))
     return tuple(Attached(entry.attachment, by, _pages_away(entry, place)) for entry, by in ordered)
-
-
-def section_key(section_id: str | None) -> SectionKey:
-    """A section as its steps, however it was written: "§ 5.4.2.", "Section 5.4.2" and "5.4.2" are one.
-
-    A section lies in another when that one's steps begin its own, so 4.20 is no part of 4.2. Empty for none.
-    """
-    text = " ".join(unicodedata.normalize("NFKC", section_id or "").casefold().split())
-    steps = (step.strip() for step in _NAMED.sub("", text).split("."))
-    return tuple(step for step in steps if step)
 
 
 def _entry(attachment: Attachment) -> tuple[str | None, Entry]:
