@@ -14,7 +14,17 @@ from core.services.questions import CitationView, QuestionView, StageView
 from core.services.spans import PageView
 from core.traces.reports import StoredRow
 from core.triage.advice import step_for
-from core.ui import finding_words, question_words, safe, shell, textframe, viewer
+from core.ui import (
+    answer_words,
+    citation_words,
+    finding_words,
+    question_words,
+    safe,
+    shell,
+    textframe,
+    viewer,
+    why_words,
+)
 from core.ui.candidate_table import show_candidates
 from core.ui.safe import Piece
 from core.ui.state import change_view, question_name, read_view
@@ -52,7 +62,7 @@ def header(
 ) -> None:
     """Which question, its label and why; where it stands in the list, and the way to its neighbours."""
     name = question_words.name_piece(view.trace, repeat)
-    chip, reason = question_words.verdict(view)
+    chip, reason = why_words.verdict(view)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         safe.show(safe.text([name, chip, Piece(reason, "muted")], role="line"))
         with st.container(
@@ -66,7 +76,7 @@ def header(
             safe.show(safe.text([Piece(position, "muted")], role="hint"), width="content")
             _step("← Previous", "K", previous)
             _step("Next →", "J", following)
-    safe.show(safe.text(question_words.marked_question(view), role="title", limit=1_000))
+    safe.show(safe.text(answer_words.marked_question(view), role="title", limit=1_000))
 
 
 def _step(words: str, key: str, to: Neighbour | None) -> None:
@@ -96,7 +106,7 @@ def answer(view: QuestionView, shown: PageView | None) -> None:
     """The answer with its marks, and its citations as badges that choose a place."""
     chosen = shown.target.id if shown else ""
     cite = next((n for n in _numbers(view) if f"cite:{n}" == chosen), None)
-    pieces = question_words.marked_answer(view, chosen=cite)
+    pieces = answer_words.marked_answer(view, chosen=cite)
     if view.stored is not None:
         safe.show(safe.text([Piece(question_words.NO_TRACE)], role="text"))
     elif view.trace.answer.strip():
@@ -132,7 +142,7 @@ def _numbers(view: QuestionView) -> list[int]:
 
 def _badge(item: CitationView, found: FoundSpan | None, *, is_chosen: bool, on: str) -> None:
     number = item.citation.number
-    escaped = safe.label(question_words.badge(item, found, on=on))
+    escaped = safe.label(citation_words.badge(item, found, on=on))
     is_wrong = (
         found is None
         or found.status == "not_found"
@@ -149,7 +159,7 @@ def _badge(item: CitationView, found: FoundSpan | None, *, is_chosen: bool, on: 
 
 
 def _gold_badge(number: int, span: GoldSpan, found: FoundSpan | None, *, is_chosen: bool, of: int) -> None:
-    told = question_words.gold_badge(span, found, number=number if of > 1 else None)
+    told = citation_words.gold_badge(span, found, number=number if of > 1 else None)
     escaped = safe.label(told, limit=60)
     st.button(
         f":green-badge[{escaped}]",
@@ -175,7 +185,7 @@ def why(view: QuestionView) -> None:
             [Piece("Why this label ", "strong"), Piece(f"profile: {view.profile.describe()}", "muted")],
             role="line",
         ),
-        safe.facts(question_words.signal_rows(view, row)),
+        safe.facts(why_words.signal_rows(view, row)),
         safe.text(
             [Piece(f"Next step: {step_for(row, view.profile.template, view.gold_outcome)}")], role="hint"
         ),
@@ -186,7 +196,7 @@ def _stored_why(view: QuestionView, stored: StoredRow) -> None:
     """A report's row without its trace: nothing is judged anew."""
     safe.show(
         safe.text([Piece("As stored ", "strong"), Piece(stored.source.file, "muted")], role="line"),
-        safe.facts(question_words.stored_rows(view, stored)),
+        safe.facts(why_words.stored_rows(view, stored)),
     )
 
 

@@ -17,7 +17,7 @@ from core.services.textviews import TextView
 from core.traces.canonical import trace_from
 from core.triage.corpus import Corpus
 from core.triage.types import Profile, Signals
-from core.ui import finding_words, question_words
+from core.ui import answer_words, citation_words, finding_words, question_words, why_words
 from core.ui.candidate_table import candidate_frame
 from core.ui.words import lines
 
@@ -54,7 +54,7 @@ def citation(number: int = 1, **changes: object) -> CitationView:
 def test_a_badge_says_how_sure_and_what_differs(
     view: CitationView, found: FoundSpan | None, words: str
 ) -> None:
-    assert question_words.badge(view, found) == words
+    assert citation_words.badge(view, found) == words
 
 
 IN_TEXT = (TextRange(10, 90, 12, 14),)
@@ -72,7 +72,7 @@ IN_TEXT = (TextRange(10, 90, 12, 14),)
     ],
 )
 def test_a_badge_of_a_document_without_pages_tells_lines(found: FoundSpan, words: str) -> None:
-    assert question_words.badge(citation(), found, on="text") == words
+    assert citation_words.badge(citation(), found, on="text") == words
 
 
 def test_a_finding_in_a_text_speaks_of_lines_and_of_the_text() -> None:
@@ -128,7 +128,7 @@ def test_a_quote_over_the_edge_of_a_page_is_no_quote_that_the_page_lacks() -> No
     assert said(shown(whole)) == "Over the edge of the page: the quote stands here and on PDF page 65."
     part = replace(whole, continues=(), differences=(Difference("solder", "", "word"),))
     assert said(shown(part)).startswith("Partial: 99% of the quote stands on the page. The quote has solder")
-    assert question_words.status_words(part) == "in part 0.99"
+    assert citation_words.status_words(part) == "in part 0.99"
 
 
 def test_numbers_are_named_before_words_and_a_missing_side_is_said() -> None:
@@ -176,7 +176,7 @@ def test_without_a_quote_the_reason_is_said() -> None:
 
 
 def test_marks_may_overlap_and_a_number_outweighs_its_phrase() -> None:
-    pieces = question_words.answer_pieces(
+    pieces = answer_words.answer_pieces(
         "Strip 1/16 inch [c1].",
         phrases=[(0, 15)],
         unsupported=[(6, 10)],
@@ -204,7 +204,7 @@ RANGES = st.lists(
 def test_marking_never_changes_the_text(
     answer: str, phrases: list[tuple[int, int]], unsupported: list[tuple[int, int]]
 ) -> None:
-    pieces = question_words.answer_pieces(answer, phrases=phrases, unsupported=unsupported)
+    pieces = answer_words.answer_pieces(answer, phrases=phrases, unsupported=unsupported)
     assert "".join(piece.text for piece in pieces) == answer
 
 
@@ -256,7 +256,7 @@ def test_a_producer_with_a_thousand_features_does_not_hide_the_text() -> None:
 
 
 def test_as_many_passages_as_badges_are_told_beside_the_cited_ids() -> None:
-    told = question_words._citation_words
+    told = why_words._citation_words
     two = Signals(cited=2, cited_retrieved=1, cited_resolved=2)
     one = Signals(cited=1, cited_retrieved=1, cited_resolved=1)
     assert told(two, passages=2) == "2 cited: 1 of them retrieved, 2 with a chunk"
@@ -267,8 +267,8 @@ def test_as_many_passages_as_badges_are_told_beside_the_cited_ids() -> None:
 
 def test_several_gold_spans_are_told_apart() -> None:
     span = GoldSpan("manual", 42, "Press SET")
-    assert question_words.gold_badge(span, None) == "gold · p. 43 · manual"
-    assert question_words.gold_badge(span, None, number=2) == "gold 2 · p. 43 · manual"
+    assert citation_words.gold_badge(span, None) == "gold · p. 43 · manual"
+    assert citation_words.gold_badge(span, None, number=2) == "gold 2 · p. 43 · manual"
 
 
 def test_a_quote_of_the_payload_is_marked_whole_with_its_own_number() -> None:
@@ -288,9 +288,9 @@ def test_a_quote_of_the_payload_is_marked_whole_with_its_own_number() -> None:
     chunks = {"c1": Chunk("c1", "Rosin 60,000 km or 5 years.\nStrip it.")}
     corpus = Corpus({"c1": chunks["c1"].text})
     view = load_question(trace, chunks=chunks, gold={}, corpus=corpus, profile=Profile())
-    told = [piece.text for piece in question_words.marked_answer(view, chosen=None)]
+    told = [piece.text for piece in answer_words.marked_answer(view, chosen=None)]
     assert told[:5] == ["Rosin 60,000 km or 5 years.", "1", " ", "Strip it.", "2"]
     elsewhere = {"c1": Chunk("c1", "Something else altogether.")}
     corpus = Corpus({"c1": elsewhere["c1"].text})
     view = load_question(trace, chunks=elsewhere, gold={}, corpus=corpus, profile=Profile())
-    assert not [piece for piece in question_words.marked_answer(view, chosen=None) if piece.kind == "phrase"]
+    assert not [piece for piece in answer_words.marked_answer(view, chosen=None) if piece.kind == "phrase"]

@@ -1,0 +1,165 @@
+"""The answer and the question in words that carry marks: phrases, unsupported numbers, citations. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from core.services.questions import QuestionView
+from core.triage.types import PhraseMatch
+from core.ui.safe import Piece
+from core.ui.whole_phrases import whole_phrases
+
+Range = tuple[int, int]
+
+
+def answer_pieces(
+    answer: str,
+    *,
+    phrases: Iterable[Range] = (),
+    unsupported: Iterable[Range] = (),
+    numbers_after: Mapping[int, Sequence[int]] | None = None,
+    instead: Mapping[Range, int] | None = None,
+    chosen: int | None = None,
+) -> list[Piece]:
+    """The answer with its marks; ranges are half-open characters of it and may overlap.
+
+    A number that no evidence holds outweighs the phrase that it stands in. `numbers_after` puts citation
+    numbers behind a place; `instead` shows a citation's number in place of the id that stands in the text.
+    """
+    phrases, unsupported = list(phrases), list(unsupported)
+    numbers_after, instead = numbers_after or {}, instead or {}
+    edges = {0, len(answer), *numbers_after}
+    for start, end in (*phrases, *unsupported, *instead):
+        edges |= {start, end}
+    places = sorted(edge for edge in edges if 0 <= edge <= len(answer))
+    pieces: list[Piece] = []
+    for start, end in zip(places, [*places[1:], len(answer)], strict=True):
+        pieces += (_number(n, chosen) for n in numbers_after.get(start, ()))
+        if start == end:
+            continue
+        replaced = next((span for span in instead if span[0] <= start and end <= span[1]), None)
+        if replaced is not None:
+            if replaced[0] == start:
+                pieces.append(_number(instead[replaced], chosen, tip=answer[slice(*replaced)]))
+        elif _covers(unsupported, start, end):
+            _append(pieces, Piece(answer[start:end], "unsupported", tip="stands nowhere in the evidence"))
+        else:
+            _append(pieces, Piece(answer[start:end], "phrase" if _covers(phrases, start, end) else "plain"))
+    return pieces
+
+
+def marked_answer(view: QuestionView, *, chosen: int | None) -> list[Piece]:
+    """The answer with its phrases, unsupported numbers and citations marked.
+
+    A quote of the payload that stands in answer and evidence is marked whole, with its citation's number
+    behind it. Any other phrase carries the numbers of the citations whose chunk holds it; an id that the
+    answer writes out is shown as the number of its citation.
+    """
+    numbers, quoted = _numbers_by_chunk(view), _quoted(view)
+    phrases = [phrase for phrase in matched_phrases(view) if not _overlaps(phrase, quoted)]
+    unsupported = [(number.start, number.end) for number in view.explanation.numbers]
+    return answer_pieces(
+        view.trace.answer,
+        phrases=sorted([*quoted, *((phrase.answer_start, phrase.answer_end) for phrase in phrases)]),
+        unsupported=unsupported,
+        numbers_after={
+            **_numbers_after(phrases, numbers, unsupported),
+            **{end: found for (_, end), found in quoted.items()},
+        },
+        instead={
+            (cited.range.start, cited.range.end): numbers[cited.chunk_id]
+            for cited in view.explanation.cited
+            if cited.range is not None and cited.chunk_id in numbers
+        },
+        chosen=chosen,
+    )
+
+
+def marked_question(view: QuestionView) -> list[Piece]:
+    """The question with its content words marked that the evidence holds."""
+    text, at, pieces = view.trace.q, 0, []
+    found = (
+        each
+        for token in view.explanation.query
+        if token.is_content and token.places
+        for each in token.in_question
+    )
+    for each in sorted(found, key=lambda each: each.start):
+        pieces += [Piece(text[at : each.start]), Piece(text[each.start : each.end], "found")]
+        at = each.end
+    return [piece for piece in (*pieces, Piece(text[at:])) if piece.text]
+
+
+def matched_phrases(view: QuestionView) -> tuple[PhraseMatch, ...]:
+    """The answer's matched phrases as they are marked: whole words, whole numbers."""
+    return whole_phrases(view.trace.answer, view.explanation.phrases, list(seen_texts(view).values()))
+
+
+def seen_texts(view: QuestionView) -> dict[int, str]:
+    """The texts that the answerer saw, by rank."""
+    seen = next((stage.candidates for stage in view.stages if stage.name == "chunks"), ())
+    return {item.candidate.rank: item.candidate.text for item in seen if item.candidate.text}
+
+
+def _quoted(view: QuestionView) -> dict[Range, list[int]]:
+    """Where the answer says a payload's quote word for word, with the numbers of the citations; only quotes
+    that the evidence holds, and none that overlaps an earlier one."""
+    texts = list(seen_texts(view).values())
+    found: dict[Range, list[int]] = {}
+    for item in view.citations:
+        quote = item.citation.quote if item.quote_from == "payload" else None
+        start = view.trace.answer.find(quote) if quote else -1
+        if quote and start >= 0 and any(quote in text for text in texts):
+            place = (start, start + len(quote))
+            if place in found or not any(low < place[1] and place[0] < high for low, high in found):
+                found.setdefault(place, []).append(item.citation.number)
+    return found
+
+
+def _overlaps(phrase: PhraseMatch, ranges: Iterable[Range]) -> bool:
+    return any(start < phrase.answer_end and phrase.answer_start < end for start, end in ranges)
+
+
+def _numbers_after(
+    phrases: Sequence[PhraseMatch], numbers: Mapping[str, int], unsupported: Sequence[Range]
+) -> dict[int, list[int]]:
+    """Citation numbers by their place in the answer: once behind phrases in a row that they all hold.
+
+    A place inside a number moves behind it: a figure is never cut in two.
+    """
+    after: dict[int, list[int]] = {}
+    held_before, last = None, 0
+    for phrase in phrases:
+        chunks = {chunk_id for chunk_id, _, _ in phrase.places}
+        held = [number for chunk_id, number in numbers.items() if chunk_id in chunks]
+        if held == held_before:
+            after.pop(last, None)
+        last = next((end for start, end in unsupported if start < phrase.answer_end < end), phrase.answer_end)
+        if held:
+            after[last] = held
+        held_before = held
+    return after
+
+
+def _numbers_by_chunk(view: QuestionView) -> dict[str, int]:
+    numbers: dict[str, int] = {}
+    for item in view.citations:
+        if item.citation.chunk_id is not None:
+            numbers.setdefault(item.citation.chunk_id, item.citation.number)
+    return numbers
+
+
+def _append(pieces: list[Piece], piece: Piece) -> None:
+    """Adds a piece; one that goes on with the mark before it becomes one with it."""
+    if pieces and (pieces[-1].kind, pieces[-1].tip) == (piece.kind, piece.tip):
+        piece = replace(piece, text=pieces.pop().text + piece.text)
+    pieces.append(piece)
+
+
+def _number(number: int, chosen: int | None, *, tip: str = "") -> Piece:
+    return Piece(str(number), "number-chosen" if number == chosen else "number", tip=tip)
+
+
+def _covers(ranges: Iterable[Range], start: int, end: int) -> bool:
+    return any(first <= start and end <= last for first, last in ranges)

@@ -1,0 +1,164 @@
+"""Why a question has its label: the verdict, and each signal with its value. Pure; nothing here draws."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from core.contracts.records import LABELS
+from core.services.questions import QuestionView
+from core.traces.reports import StoredRow
+from core.triage.advice import suspicion_text
+from core.triage.reflect import GROUNDED
+from core.triage.types import ReportRow, Signals
+from core.ui.answer_words import matched_phrases, seen_texts
+from core.ui.gold_words import gold_rows
+from core.ui.safe import Piece, chip
+from core.ui.words import counted
+
+#: So many words, numbers or ranks are named; of more, the rest is counted.
+MAX_WORDS_NAMED = 12
+
+
+def verdict(view: QuestionView) -> tuple[Piece, str]:
+    """The label's chip and the reason beside it; of a stored report its own words, whatever they are."""
+    stored = view.stored
+    if stored is not None:
+        known = next((label for label in LABELS if label == stored.label), None)
+        said = chip(known) if known else Piece(stored.label, "no-label")
+        return said, f"{stored.why or 'no reason given'} (as stored)"
+    if view.row is None:
+        return chip(None), "no usable chunks to judge it by"
+    return chip(view.row.label), reason(view.row)
+
+
+def reason(row: ReportRow) -> str:
+    """Why a row has its label: the reference's words, but for citations that nobody made.
+
+    Where a profile asks for none, an answer is grounded without them.
+    """
+    if row.why == GROUNDED[1] and not row.signals.cited:
+        return "answer grounded; it cites nothing"
+    return row.why
+
+
+def signal_rows(view: QuestionView, row: ReportRow) -> list[tuple[str, list[Piece]]]:
+    """Why this label: each signal with its value, the ones that speak against the answer first."""
+    signals = row.signals
+    unsupported = signals.numbers_unsupported
+    rows = gold_rows(view)
+    rows += [("Numbers unsupported", _numbers(view, unsupported))] if unsupported else []
+    refusal = view.explanation.refusal
+    if refusal is not None:
+        rows.append(("Refusal", [Piece("“"), Piece(refusal.text), Piece("”")]))
+    if refusal is None or view.explanation.is_other_wording:
+        rows.append(("Phrase in evidence", _phrase(view)))
+    rows.append(("Query words found", _query_words(view)))
+    if refusal is None or signals.answer_coverage is not None:
+        rows.append(("Answer words found", _answer_words(view, signals.answer_coverage)))
+    rows.append(("Citations", [Piece(_citation_words(signals, passages=len(view.citations)))]))
+    measured = _measures(view)
+    if measured:
+        rows.append(("Pipeline says", [Piece(measured)]))
+    found = [[Piece(f"{suspicion_text(code)} "), Piece(code, "muted")] for code in row.suspicions]
+    return [*rows, *zip(["Stands out", *[""] * len(found)], found, strict=False)]
+
+
+def stored_rows(view: QuestionView, stored: StoredRow) -> list[tuple[str, list[Piece]]]:
+    """What a report's row says, with what the workspace knows of its ids."""
+    seen = seen_texts(view)
+    resolved = sum(item.is_resolved for item in view.citations)
+    cited = f"{len(view.citations):,} cited: {resolved:,} with a chunk" if view.citations else "none"
+    rows = gold_rows(view)
+    if stored.label not in LABELS:
+        rows.append(("Label", [Piece(stored.label, "strong"), Piece(" is none of Proofspan's labels")]))
+    rows += [
+        ("Retrieved", [Piece(f"{len(stored.chunks)} ids, {len(seen)} with a chunk in this workspace")]),
+        ("Citations", [Piece(cited)]),
+    ]
+    if stored.llm_summary:
+        aside = Piece(" (auxiliary, decides nothing)", "muted")
+        rows.append(("Summary", [Piece(stored.llm_summary), aside]))
+    return rows
+
+
+def _citation_words(signals: Signals, *, passages: int) -> str:
+    """`2 cited: 1 of them retrieved, 2 with a chunk`: ids; one may be cited for several passages."""
+    if not signals.cited:
+        where = f"none where the profile looks; {counted(passages, 'passage')} in the citation payload"
+        return where if passages else "none"
+    retrieved = f"{signals.cited_retrieved:,} of them retrieved"
+    ids = f"{signals.cited:,} cited"
+    if passages > signals.cited:
+        ids = f"{counted(signals.cited, 'chunk')} cited for {passages:,} passages"
+    return f"{ids}: {retrieved}, {signals.cited_resolved:,} with a chunk"
+
+
+def _answer_words(view: QuestionView, coverage: float | None) -> list[Piece]:
+    """`62% of its content words, rare ones counting more · not found: sprocket, flange`."""
+    if coverage is None:
+        return [Piece("it has no content word")]
+    told = [Piece(f"{coverage:.0%} of its content words, rare ones counting more")]
+    missing = dict.fromkeys(word.text for word in view.explanation.words_missing)
+    if missing:
+        shown = ", ".join(list(missing)[:MAX_WORDS_NAMED])
+        more = f" and {len(missing) - MAX_WORDS_NAMED} more" if len(missing) > MAX_WORDS_NAMED else ""
+        told.append(Piece(f" · not found: {shown}{more}", "muted"))
+    return told
+
+
+def _numbers(view: QuestionView, numbers: Sequence[str]) -> list[Piece]:
+    pieces: list[Piece] = []
+    for place, number in enumerate(numbers[:MAX_WORDS_NAMED]):
+        pieces += [Piece(", ")] * (place > 0) + [Piece(number, "strong")]
+    count = len(view.trace.chunk_ids)
+    stand = "stands" if len(numbers) == 1 else "stand"
+    return [*pieces, Piece(f" {stand} nowhere in the {count} chunk{'s' * (count != 1)}")]
+
+
+def _phrase(view: QuestionView) -> list[Piece]:
+    """The first phrase that counts, with the ranks of the chunks that hold it."""
+    first = next(iter(matched_phrases(view)), None)
+    if first is None:
+        return [Piece("none of the answer's phrases stands in the evidence")]
+    shown = first.phrase if len(first.phrase) <= 90 else first.phrase[:89].rstrip() + "…"
+    return [Piece("“"), Piece(shown), Piece("”"), Piece(_ranks_holding(view, first.phrase))]
+
+
+def _ranks_holding(view: QuestionView, phrase: str) -> str:
+    low = phrase.lower()
+    ranks = [str(rank) for rank, text in seen_texts(view).items() if low in text.lower()]
+    if not ranks:
+        return ""
+    return f" in chunk{'s' * (len(ranks) > 1)} {', '.join(ranks[:MAX_WORDS_NAMED])}"
+
+
+def _query_words(view: QuestionView) -> list[Piece]:
+    """The question's content words; its stopwords are named only where nothing else aligned."""
+    content = [token for token in view.explanation.query if token.is_content]
+    found = [token.token for token in content if token.places]
+    missing = [token.token for token in content if not token.places]
+    pieces = [Piece(f"{len(found)} of {len(content)}")]
+    if found:
+        pieces.append(Piece(f": {_listed(found)}"))
+    if missing:
+        pieces += [Piece(" · not "), Piece(_listed(missing), "strong")]
+    stopwords = [token.token for token in view.explanation.query if token.places and not token.is_content]
+    if stopwords and not found:
+        pieces.append(Piece(f" · only such words as {_listed(stopwords)}"))
+    return pieces
+
+
+def _listed(words: Sequence[str]) -> str:
+    more = f" and {len(words) - MAX_WORDS_NAMED} more" if len(words) > MAX_WORDS_NAMED else ""
+    return ", ".join(words[:MAX_WORDS_NAMED]) + more
+
+
+def _measures(view: QuestionView) -> str:
+    said = view.measures
+    parts = [
+        None if said.ok is None else f"ok: {'yes' if said.ok else 'no'}",
+        None if said.delta_s is None else f"ΔS {said.delta_s:.2f}",
+        None if said.lambda_state is None else f"λ {said.lambda_state}",
+        None if said.latency_ms is None else f"{said.latency_ms:,.0f} ms",
+    ]
+    return " · ".join(part for part in parts if part)
