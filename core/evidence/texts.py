@@ -21,6 +21,8 @@ from core.evidence.types import FoundSpan, Place, SpanQuery, TextRange
 
 WORD = re.compile(r"\S+")
 LINE = re.compile(r"[^\n]*\n|[^\n]+")
+#: Characters shown of what stands in the place of a quote.
+MAX_EXCERPT = 80
 NO_TOKENIZER = "its offsets count tokens, which cannot be placed without the tokenizer"
 
 
@@ -62,16 +64,22 @@ class TextPage(PageText):
 
 @dataclass(frozen=True, slots=True)
 class TextDocument:
-    """A text with its lines; a line ends with a line feed and with nothing else. It is its own `Pages`."""
+    """A text with its lines; a line ends with a line feed and with nothing else. It is its own `Pages`.
+
+    `is_extracted`: the text was taken out of a file that holds more than it, so that its lines are not the
+    file's.
+    """
 
     text: str
     line_starts: Sequence[int]  # ascending, from 0
     page: TextPage
+    is_extracted: bool = False
 
     @classmethod
-    def of(cls, text: str) -> TextDocument:
+    def of(cls, text: str, *, is_extracted: bool = False) -> TextDocument:
         """A document from its canonical text."""
-        return cls(text, array("q", (line.start() for line in LINE.finditer(text))), TextPage.of_text(text))
+        starts = array("q", (line.start() for line in LINE.finditer(text)))
+        return cls(text, starts, TextPage.of_text(text), is_extracted)
 
     @property
     def line_count(self) -> int:
@@ -105,16 +113,29 @@ class TextDocument:
         """A half-open range of characters (not empty) with its lines."""
         return TextRange(start, end, self.line_of(start), self.line_of(end - 1))
 
+    def ranges(self, offsets: Offsets) -> tuple[TextRange, ...]:
+        """The characters that offsets name, as far as the text reaches, without white space around them."""
+        there = self.text[offsets.start : offsets.end]
+        start = offsets.start + len(there) - len(there.lstrip())
+        return (self.range(start, start + len(there.strip())),) if there.strip() else ()
+
+
+def _excerpt(text: str, place: TextRange) -> str:
+    """The first words of a range, on one line."""
+    words = " ".join(text[place.start : min(place.end, place.start + 2 * MAX_EXCERPT)].split())
+    return words if len(words) <= MAX_EXCERPT else words[: MAX_EXCERPT - 1].rstrip() + "…"
+
 
 def locate_in_text(query: SpanQuery, document: TextDocument) -> FoundSpan:
     """Where a quote stands in a text. Cited pages and boxes mean nothing there and are left out.
 
     Offsets settle which of several places is meant, in characters, bytes of the text as UTF-8, or 1-based
-    lines; in tokens they are said to be of no use. Of a quote longer than `MAX_QUOTE_CHARACTERS` that does
-    not stand at its offsets the beginning is looked for, and the note says so.
+    lines; of those in tokens it is said that they cannot, where they are needed. Where the quote is not
+    found, or there is none, what they name is given as unverified. Of a quote longer than
+    `MAX_QUOTE_CHARACTERS` that does not stand at its offsets the beginning is looked for, and the note says so.
     """
     offsets = _in_characters(query.offsets, document)
-    notes = [NO_TOKENIZER] if query.offsets is not None and query.offsets.unit == "token" else []
+    notes = []
     there = _at_offsets(query.quote, offsets, document)
     if there is not None:
         return FoundSpan("exact", None, False, 1.0, ranges=(there,))
@@ -123,6 +144,12 @@ def locate_in_text(query: SpanQuery, document: TextDocument) -> FoundSpan:
         notes.append(f"only the first {MAX_QUOTE_CHARACTERS:,} characters of the quote were looked for")
     asked = SpanQuery(quote, 0, offsets, before=query.before, after=query.after)
     found = locate(asked, document)
+    is_open = found.status == "not_found" or bool(found.alternatives)
+    if is_open and query.offsets is not None and query.offsets.unit == "token":
+        notes.append(NO_TOKENIZER)
+    named = document.ranges(offsets) if offsets is not None and found.status == "not_found" else ()
+    if named:
+        notes.append(f"at its offsets stands “{_excerpt(document.text, named[0])}”")
     ranges = _Ranges(document, QuoteText.of(quote), is_exact=found.status == "exact")
     return replace(
         found,
@@ -131,6 +158,7 @@ def locate_in_text(query: SpanQuery, document: TextDocument) -> FoundSpan:
         rects=(),
         ranges=ranges.of(found.rects),
         alternatives=tuple(Place(0, (), ranges.of(place.rects)) for place in found.alternatives),
+        unverified_ranges=named,
         note="; ".join(filter(None, (*notes, found.note))),
     )
 

@@ -12,7 +12,10 @@ Status = Literal["exact", "normalized", "fuzzy", "partial", "not_found"]
 
 @dataclass(frozen=True, slots=True)
 class SpanQuery:
-    """A quote to be placed. `cited_page_idx` is 0-based; None means that no page was cited."""
+    """A quote to be placed. `cited_page_idx` is 0-based; None means that no page was cited.
+
+    `cited_label` is the label printed on the cited page ("iv", "41"), for a producer that knows no index.
+    """
 
     quote: str
     cited_page_idx: int | None = None
@@ -21,6 +24,7 @@ class SpanQuery:
     box_space: BoxSpace | None = None
     before: str = ""
     after: str = ""
+    cited_label: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +63,12 @@ class FoundSpan:
     """Where a quote stands. `agreement` in 0–1; `rects` one box a line of text, empty when not found.
 
     `alternatives` are other places that agree as well; `continues` where the rest of the quote stands when it
-    runs over the edge of the page. `box_agrees` tells whether the producer's own box holds the found text
-    (None: there is no box, or nothing to compare it with); `unverified` is that box, in points of the cited
-    page, where the page has no text that could confirm it. In a document without pages `page_idx` is None,
-    `rects` is empty, and `ranges` say where the quote stands, in order and without overlap.
+    runs over the edge of the page. `box_agrees` tells whether the producer's own box holds at least half of
+    the found lines, by area, on the page where they were found (None: there is no box, or nothing to compare
+    it with); `unverified` is that box, in points of the cited page, where the page has no text that could
+    confirm it. In a document without pages `page_idx` is None, `rects` is empty, and `ranges` say where the
+    quote stands, in order and without overlap;
+    `unverified_ranges` are the characters that offsets name where no quote confirms them.
     """
 
     status: Status
@@ -77,6 +83,7 @@ class FoundSpan:
     ranges: tuple[TextRange, ...] = ()
     box_agrees: bool | None = None
     unverified: tuple[Box, ...] = ()
+    unverified_ranges: tuple[TextRange, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,3 +117,12 @@ class PageImage:
     height: int
     page: PageInfo
     to_pixels: tuple[float, float, float, float, float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A drawn region or a decoded picture file: PNG bytes of ours and their size in pixels."""
+
+    png: bytes
+    width: int
+    height: int

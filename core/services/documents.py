@@ -13,8 +13,8 @@ from core.evidence.types import DocumentInfo, PageInfo
 from core.manifest.check import Examine, OnBytes
 from core.manifest.types import Artifact
 
-#: Texts that are good files, in which nothing is placed (yet).
-_NOT_PLACED = ("html_not_read", "too_large")
+#: Texts that are good files, in which nothing is placed.
+_NOT_PLACED = ("too_large",)
 
 
 class Opener(Protocol):

@@ -148,14 +148,18 @@ def _in_text(view: PageView, targets: Sequence[Target], path: Path, placer: Plac
     document = placer.text(path)
     drawn = [target for target in targets if target.layer == "cited" or target.is_context]
     shown = {target.id: target for target in (*drawn, view.target)}
-    quoted = [target for target in shown.values() if target.query.quote.strip()]
-    places = placer.locate_in_text(path, [target.query for target in quoted])
-    found = {target.id: place for target, place in zip(quoted, places, strict=True)}
-    spans = [
-        TextSpan(target.id, target.layer, target.tag, found[target.id].ranges, target.id == view.target.id)
-        for target in quoted
-    ]
+    asked = [each for each in shown.values() if each.query.quote.strip() or each.query.offsets]
+    places = placer.locate_in_text(path, [target.query for target in asked])
+    found = {target.id: place for target, place in zip(asked, places, strict=True)}
+    spans = [_text_span(target, found[target.id], is_chosen=target.id == view.target.id) for target in asked]
     return replace(view, text=text_view(document, spans), found=found)
+
+
+def _text_span(target: Target, found: FoundSpan, *, is_chosen: bool) -> TextSpan:
+    """A span in a text: where it was found, else where its offsets point."""
+    ranges, is_verified = found.ranges or found.unverified_ranges, bool(found.ranges)
+    tag = target.tag if is_verified else f"{target.tag}, unverified"
+    return TextSpan(target.id, target.layer, tag, ranges, is_chosen, is_verified)
 
 
 def _placed(targets: Iterable[Target], path: Path, placer: Placer) -> dict[str, FoundSpan]:

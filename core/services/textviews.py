@@ -23,13 +23,17 @@ MAX_TAGS = 4
 
 @dataclass(frozen=True, slots=True)
 class TextSpan:
-    """A placed span. `id` as of the target, `ranges` in order; the chosen one is what the view is about."""
+    """A placed span. `id` as of the target, `ranges` in order; the chosen one is what the view is about.
+
+    `is_verified` False: only offsets name these ranges, and no quote confirms them.
+    """
 
     id: str
     layer: Layer
     tag: str
     ranges: tuple[TextRange, ...]
     chosen: bool = False
+    is_verified: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +41,14 @@ class TextRun:
     """Characters of one line that lie in the same spans.
 
     `layers` are theirs, each once; `tags` name the spans that begin here, `chosen` the layer of the chosen
-    one if it is among them.
+    one if it is among them. `is_verified` False: no quote confirms any of them.
     """
 
     text: str
     layers: tuple[Layer, ...] = ()
     chosen: Layer | None = None
     tags: tuple[tuple[Layer, str], ...] = ()
+    is_verified: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +63,15 @@ class TextLine:
 
 @dataclass(frozen=True, slots=True)
 class TextView:
-    """The lines that are shown, of `line_count` in all, and the layers that have a span among them."""
+    """The lines that are shown, of `line_count` in all, and the layers that have a span among them.
+
+    `is_extracted` as of `TextDocument`.
+    """
 
     lines: tuple[TextLine, ...]
     line_count: int
     layers: tuple[Layer, ...] = ()
+    is_extracted: bool = False
 
     @property
     def is_whole(self) -> bool:
@@ -79,7 +88,8 @@ def text_view(document: TextDocument, spans: Sequence[TextSpan]) -> TextView:
     numbers = range(document.line_of(start), document.line_of(end - 1) + 1)
     lines = tuple(_line(document, number, start, end, shown) for number in numbers)
     present = {span.layer for span in shown}
-    return TextView(lines, document.line_count, tuple(layer for layer in get_args(Layer) if layer in present))
+    layers = tuple(layer for layer in get_args(Layer) if layer in present)
+    return TextView(lines, document.line_count, layers, document.is_extracted)
 
 
 def _window(document: TextDocument, at: int) -> tuple[int, int]:
@@ -114,4 +124,5 @@ def _runs(text: str, begin: int, stop: int, spans: Sequence[TextSpan]) -> Iterat
             tuple(layer for layer in get_args(Layer) if layer in layers),
             next((span.layer for span in holding if span.chosen), None),
             tuple((span.layer, span.tag) for span in opening[:MAX_TAGS]),
+            is_verified=not holding or any(span.is_verified for span in holding),
         )

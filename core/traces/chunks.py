@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from core.contracts.chunk_ids import parse
 from core.contracts.records import Chunk, Json, LineIssue, SourceLine
-from core.traces.fields import ID_NAMES, box_of, index_of, offsets_of, page_of, text_of
+from core.traces.fields import ID_NAMES, box_of, index_of, page_of, span_of, text_of
 from core.traces.reader import UnusableError
 from core.traces.tables import placed, read_table
 
@@ -67,7 +67,7 @@ def chunk_from(obj: Json) -> Chunk:
         section_number=text_of(obj.get("section_number")),
         page_idx=page_idx,
         order_in_section=index_of(obj.get("order_in_section")),
-        offsets=offsets_of(obj.get("offsets")),
+        offsets=span_of(obj),
         box=box,
         box_space=box_space,
         tokens=index_of(obj.get("tokens")),

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from core.contracts.chunk_ids import parse
 from core.contracts.records import Chunk, Citation, Json, Trace
-from core.traces.fields import box_of, id_of, offsets_of, page_of, text_of
+from core.traces.fields import box_of, id_of, page_of, span_of, text_of
 
 # The reference's reading, in two steps: one pattern up to the closing bracket takes quadratic time on an
 # answer that opens many lists and closes none.
@@ -99,7 +99,7 @@ def _from_payload(number: int, item: Json, entries: Mapping[str, Mapping[str, Js
         doc_id=text_of(item.get("doc_id")),
         section_id=text_of(item.get("section_id")),
         page_idx=page_idx,
-        offsets=offsets_of(item.get("offsets")),
+        offsets=span_of(item),
         quote=quote if isinstance(quote, str) else None,
         box=box,
         box_space=box_space,

@@ -95,6 +95,21 @@ def offsets_of(value: Json) -> Offsets | None:
     return None if start is None or end is None else Offsets(start, end, unit)
 
 
+def span_of(record: Mapping[str, Json]) -> Offsets | None:
+    """Where a record's text stands: its `offsets`, else its `span` of lines.
+
+    A span is `{line_start, line_end}` or a pair; lines count from 1, and both ends are among its lines.
+    """
+    offsets = offsets_of(record.get("offsets"))
+    if offsets is not None:
+        return offsets
+    value = record.get("span")
+    if isinstance(value, dict):
+        value = [value.get("line_start"), value.get("line_end")]
+    lines = offsets_of(value) if isinstance(value, list) else None
+    return None if lines is None else Offsets(lines.start, lines.end + 1, "line")
+
+
 def box_of(record: Mapping[str, Json]) -> tuple[Box | None, BoxSpace | None]:
     """The record's `bbox` of four numbers, and the space that `bbox_space` states (never guessed)."""
     sides = record.get("bbox")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from core.contracts.chunk_ids import sha1_8
 from core.contracts.records import GoldQuestion, GoldSpan, Json, LineIssue, SourceLine
-from core.traces.fields import offsets_of, page_of, text_of, texts_of
+from core.traces.fields import page_of, span_of, text_of, texts_of
 from core.traces.reader import UnusableError
 from core.traces.tables import placed, read_table
 
@@ -83,7 +83,7 @@ def _span(place: int, item: Json) -> GoldSpan:
     if note == "page_below_one":
         reason = f"span {place} has page {span.get('page')}, and page counts from 1"
         raise UnusableError("page_below_one", reason, "Write the 0-based page as page_idx.")
-    return GoldSpan(doc_id, page_idx, quote, offsets_of(span.get("offsets")))
+    return GoldSpan(doc_id, page_idx, quote, span_of(span))
 
 
 def _duplicate(question: GoldQuestion, source: SourceLine) -> LineIssue:

@@ -26,6 +26,12 @@ def finding_pieces(view: PageView, *, answer: str, quote_from: str | None) -> li
     found = view.chosen
     if found is None:
         return [Piece("There is no text to look for: the citation has no quote and its chunk is not known.")]
+    if found.unverified_ranges and not view.target.query.quote.strip():
+        where = lines(found.unverified_ranges)
+        told = (
+            "Unverified: the citation has no quote and its chunk is not known, so nothing can confirm that "
+        )
+        return [Piece(f"{told}it means {where}, where its offsets point.")]
     if is_elsewhere(view):
         return [Piece(_elsewhere(view, found, quote_from), "strong")]
     cited = view.target.query.cited_page_idx

@@ -200,6 +200,7 @@ def _run(run: TextRun) -> str:
     marked = _escape(run.text)
     for layer in run.layers:
         chosen = " ps-chosen" if layer == run.chosen else ""
+        chosen += "" if run.is_verified else " ps-unverified"
         marked = f'<mark class="ps-span-{layer}{chosen}" data-testid="ps-span">{marked}</mark>'
     tags = "".join(f'<span class="ps-tag ps-tag-{layer}">{_escape(tag)}</span>' for layer, tag in run.tags)
     return tags + marked

@@ -18,6 +18,7 @@ from core.ui import safe
 from core.ui.safe import Piece
 
 _NAME = "proofspan_text"
+EXTRACTED = "The text of a web page, without its tags; lines are counted in this text."
 
 
 def show_text(view: TextView, *, name: str, focus: str) -> None:
@@ -26,6 +27,8 @@ def show_text(view: TextView, *, name: str, focus: str) -> None:
     When `focus` differs from the last call's, the chosen span (else the first cited one) is scrolled into
     view inside the frame.
     """
+    if view.is_extracted:
+        safe.show(safe.text([Piece(EXTRACTED, "muted")], role="hint"))
     if not view.is_whole:
         safe.show(safe.text([Piece(_part_words(view), "muted")], role="hint"))
     mark = hashlib.sha1(f"{name}\0{focus}".encode("utf-8", "replace"), usedforsecurity=False).hexdigest()

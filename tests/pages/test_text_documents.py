@@ -119,13 +119,37 @@ def test_a_text_of_200_mb_is_not_read(folder: Path, open_app: Open) -> None:
     assert "The document has 200 MiB" in words(app)
 
 
-def test_a_web_page_says_that_it_waits(make_workspace: MakeWorkspace, open_app: Open) -> None:
+def test_a_web_page_is_shown_as_its_text(make_workspace: MakeWorkspace, open_app: Open) -> None:
     documents = [{"doc_id": "bulletin", "path": "b.html", "paged": False}]
     made = make_workspace([CITED], documents=documents)
-    (made / "b.html").write_text("<p>Change it</p>")
+    (made / "b.html").write_text("<h1>Oil</h1><p>Change it <b>every</b> 20,000 km<br>or 24 months.</p>")
     app = open_app(made, page=PAGE, q="Q1")
-    assert "nothing is placed in web pages yet" in words(app)
-    assert QUOTE in words(app)
+    assert not app.exception
+    assert "Exact: the quote stands in the text word for word. It stands on lines 3–4." in words(app)
+    assert textframe.EXTRACTED in words(app)
+    assert marks(raw(app), "cited") == ["Change it every 20,000 km", "or 24 months."]
+
+
+@pytest.mark.parametrize(
+    ("where", "said"),
+    [
+        ({"offsets": {"start": 4, "end": 6, "unit": "line"}}, "lines 4–5"),
+        ({"span": {"line_start": 4, "line_end": 5}}, "lines 4–5"),
+        ({"span": [4, 5]}, "lines 4–5"),
+        ({"offsets": [BULLETIN.index("Change"), BULLETIN.index("\nor 24")]}, "line 4"),
+    ],
+)
+def test_offsets_without_a_quote_are_shown_and_prove_nothing(
+    make_workspace: MakeWorkspace, open_app: Open, where: dict[str, object], said: str
+) -> None:
+    cited = trace("Q1", "q?", "a", citations=[{"doc_id": "bulletin", **where}])
+    made = make_workspace([cited], documents=DOCUMENTS)
+    (made / "bulletin.md").write_text(BULLETIN)
+    app = open_app(made, page=PAGE, q="Q1")
+    assert not app.exception
+    assert f"nothing can confirm that it means {said}, where its offsets point." in words(app)
+    assert "cited 1, unverified" in words(app)
+    assert "ps-unverified" in raw(app)
 
 
 def test_a_long_text_says_which_lines_are_shown(folder: Path, open_app: Open) -> None:

@@ -255,7 +255,8 @@ def test_a_packed_file_is_final_and_its_last_line_counts(workspace: Path) -> Non
         ("b.md", b"caf\xe9", 1, "error  `documents[b]`: the document is not text in UTF-8: byte 4"),
         ("b.md", b" \n ", 1, "error  `documents[b]`: the document holds no text"),
         ("b.md", b"# Good\n", 0, "good"),
-        ("b.html", b"<p>page</p>", 0, "warning  `documents[b]`: the document is a web page"),
+        ("b.html", b"<p>page</p>", 0, "good"),
+        ("b.html", b"<script>page</script>", 1, "error  `documents[b]`: the document holds no text"),
         ("b.txt", b"a" * (3 << 20), 0, "warning  `documents[b]`: the document has 3 MiB"),
     ],
 )

@@ -139,6 +139,19 @@ def test_offsets_in_tokens_are_said_to_be_of_no_use() -> None:
     found = find("Check the level after ten minutes.", offsets=Offsets(3, 9, "token"))
     assert "tokenizer" in found.note
     assert found.alternatives
+    assert find("Wipe the dipstick first.", offsets=Offsets(3, 9, "token")).note == ""
+
+
+@pytest.mark.parametrize("quote", ["", "Words that stand nowhere in this bulletin."])
+def test_what_offsets_name_is_given_as_unverified_where_no_quote_confirms_it(quote: str) -> None:
+    found = find(quote, offsets=Offsets(12, 13, "line"))
+    assert (found.status, found.ranges) == ("not_found", ())
+    assert [BULLETIN[each.start : each.end] for each in found.unverified_ranges] == [
+        "Check the level after ten minutes. Wipe the dipstick first."
+    ]
+    assert "at its offsets stands “Check the level" in found.note
+    assert find(quote, offsets=Offsets(900, 950)).unverified_ranges == ()
+    assert find("Wipe the dipstick first.", offsets=Offsets(0, 9)).unverified_ranges == ()
 
 
 @pytest.mark.parametrize("offsets", [(-5, 3), (9, 4), (10**15, 10**15 + 3), (0, 10**15)])
