@@ -60,13 +60,31 @@ def scaled(matrix: Matrix, scale: float) -> Matrix:
     return a * scale, b * scale, c * scale, d * scale, e * scale, f * scale
 
 
-def to_points(box: Box, space: BoxSpace, *, width: float, height: float) -> Box:
-    """A producer's box in points; `width` and `height` are the unrotated page's, in points."""
+def to_points(box: Box, space: BoxSpace, *, width: float, height: float, rotation: int) -> Box:
+    """A producer's box in points; `width` and `height` are the unrotated page's, in points.
+
+    Points are those of the house: of the visible page before rotation. Shares of the page (0–1, 0–1000) are
+    measured on it as it is displayed, turned by `rotation` degrees (clockwise: 0, 90, 180 or 270), for a
+    pipeline measures them on a picture of it. All refer to the crop box, which is what is displayed.
+    """
     if space == "points":
         return box
     divisor = 1.0 if space == "unit" else 1000.0
-    x0, y0, x1, y1 = box
-    return x0 / divisor * width, y0 / divisor * height, x1 / divisor * width, y1 / divisor * height
+    x0, y0, x1, y1 = (side / divisor for side in box)
+    if rotation == 90:
+        x0, y0, x1, y1 = y0, 1 - x1, y1, 1 - x0
+    elif rotation == 180:
+        x0, y0, x1, y1 = 1 - x1, 1 - y1, 1 - x0, 1 - y0
+    elif rotation == 270:
+        x0, y0, x1, y1 = 1 - y1, x0, 1 - y0, x1
+    return x0 * width, y0 * height, x1 * width, y1 * height
+
+
+def clipped(box: Box, *, width: float, height: float) -> Box | None:
+    """The part of a box that lies on the page, rounded to 0.01 pt; None where nothing of it does."""
+    x0, y0 = round(max(box[0], 0.0), 2), round(max(box[1], 0.0), 2)
+    x1, y1 = round(min(box[2], width), 2), round(min(box[3], height), 2)
+    return (x0, y0, x1, y1) if x0 < x1 and y0 < y1 else None
 
 
 def union(boxes: Sequence[Box]) -> Box:

@@ -7,9 +7,14 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from core.evidence.types import SpanQuery
+
+#: At most so many characters of a label are read from a file, and repeated in a note.
 MAX_PREFIX = 40
+MAX_LISTED = 5
 MAX_NUMBER = 1_000_000
 MAX_ROMAN = 4_999
 MAX_LETTERS = 26 * 8
@@ -33,6 +38,43 @@ def page_labels(rules: Sequence[Mapping[str, Any]], page_count: int) -> tuple[st
         position = bisect_right(starts, page_idx) - 1
         labels.append("" if position < 0 else _label(usable[position], page_idx))
     return tuple(labels)
+
+
+def with_page(query: SpanQuery, labels: Sequence[str]) -> tuple[SpanQuery, str]:
+    """The query with the page that its printed label names, and what is to be said of that label.
+
+    A label names a page only where exactly one bears it: it is never counted back to an index. Where a
+    `page_idx` is cited as well, that one counts.
+    """
+    label = query.cited_label
+    if label is None:
+        return query, ""
+    pages = pages_labelled(label, labels)
+    shown = f"“{label[:MAX_PREFIX]}”"
+    if query.cited_page_idx is not None:
+        if not pages or query.cited_page_idx in pages:
+            return query, ""
+        return query, f"{shown} is printed on {_page_list(pages)}, not on the cited page_idx"
+    if len(pages) == 1:
+        return replace(query, cited_page_idx=pages[0]), ""
+    if pages:
+        return query, f"{shown} is printed on {_page_list(pages)}: all pages were searched"
+    if not any(labels):
+        return query, f"the document carries no page labels to find {shown} by: all pages were searched"
+    return query, f"no page is labelled {shown}: all pages were searched"
+
+
+def pages_labelled(label: str, labels: Sequence[str]) -> list[int]:
+    """The pages that bear a label as it is printed; if none does, those that differ from it in case alone."""
+    wanted = label.strip()
+    exact = [page_idx for page_idx, printed in enumerate(labels) if printed and printed.strip() == wanted]
+    folded = wanted.casefold()
+    return exact or [idx for idx, printed in enumerate(labels) if printed and printed.casefold() == folded]
+
+
+def _page_list(pages: Sequence[int]) -> str:
+    more = ", …" if len(pages) > MAX_LISTED else ""
+    return "page_idx " + ", ".join(map(str, pages[:MAX_LISTED])) + more
 
 
 def _start(rule: Mapping[str, Any]) -> int:

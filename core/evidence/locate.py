@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from core.evidence.boxes import BoxCheck, check_box
 from core.evidence.match import Match, find_on_page
 from core.evidence.pagetext import Pages, QuoteText
 from core.evidence.segments import body_of, find_body, find_pieces, pieces_of
@@ -47,13 +48,12 @@ def locate(query: SpanQuery, pages: Pages) -> FoundSpan:
     """Place a quote. `not_found` is an answer; nothing is placed that the page's words do not confirm."""
     text = query.quote[:MAX_QUOTE_CHARACTERS]
     quote = QuoteText.of(text)
-    if not quote.tokens:
-        return _not_found("the quote has no letter or digit to look for")
     search = _Search(quote, text, pages, query)
+    if not quote.tokens:
+        note = "the quote has no letter or digit to look for"
+        return _not_found(note, search.check_cited() if search.is_bare else BoxCheck())
     spots = search.spots()
-    if not spots:
-        return _not_found(search.note)
-    return search.answer(spots)
+    return search.answer(spots) if spots else _not_found(search.note, search.check_cited())
 
 
 class _Search:
@@ -66,7 +66,8 @@ class _Search:
         self.cited = cited if cited is not None and 0 <= cited < pages.page_count else None
         self.is_scrap = len(quote.tokens) < COMMON_WORDS
         self.note = ""
-        if self.cited is not None and not pages.page_text(self.cited).words:
+        self.is_bare = self.cited is not None and not pages.page_text(self.cited).words
+        if self.is_bare:
             self.note = f"page_idx {cited} has no text to compare the quote with"
         if cited is not None and self.cited is None:
             self.note = f"page_idx {cited} is not in the document, which has {pages.page_count} pages"
@@ -119,7 +120,9 @@ class _Search:
     def answer(self, spots: list[_Spot]) -> FoundSpan:
         """The best spot as the answer, other places as alternatives."""
         spot, *others = spots
-        match, rest, note = settle(self.query, spot.matches, self.pages.page_text(spot.page_idx))
+        page = self.pages.page_text(spot.page_idx)
+        match, rest = settle(self.query, spot.matches, page)
+        box = self.check_cited() if self.is_bare else check_box(self.query, match.rects, page)
         places = [Place(spot.page_idx, other.rects) for other in rest]
         places += [Place(o.page_idx, m.rects) for o in others for m in o.matches if match.is_clean]
         pages = (spot.page_idx, *(place.page_idx for place in spot.continues))
@@ -132,7 +135,15 @@ class _Search:
             differences=match.differences,
             alternatives=tuple(places[:MAX_ALTERNATIVES]),
             continues=spot.continues,
-            note="; ".join(filter(None, (self.note, note))),
+            note=_joined(self.note, box.note),
+            box_agrees=box.agrees,
+            unverified=box.unverified,
+        )
+
+    def check_cited(self) -> BoxCheck:
+        """The producer's box on the cited page, where the quote is not."""
+        return (
+            BoxCheck() if self.cited is None else check_box(self.query, (), self.pages.page_text(self.cited))
         )
 
 
@@ -151,5 +162,17 @@ def _best(spots: list[_Spot], cited: int | None) -> list[_Spot]:
     return sorted(best, key=lambda spot: (-spot.merit[1], abs(spot.page_idx - (cited or 0)), spot.page_idx))
 
 
-def _not_found(note: str) -> FoundSpan:
-    return FoundSpan(status="not_found", page_idx=None, page_mismatch=False, agreement=0.0, note=note)
+def _not_found(note: str, box: BoxCheck) -> FoundSpan:
+    return FoundSpan(
+        status="not_found",
+        page_idx=None,
+        page_mismatch=False,
+        agreement=0.0,
+        note=_joined(note, box.note),
+        box_agrees=box.agrees,
+        unverified=box.unverified,
+    )
+
+
+def _joined(*notes: str) -> str:
+    return "; ".join(filter(None, notes))

@@ -23,6 +23,7 @@ def query_from(obj: Mapping[str, Json]) -> SpanQuery:
         box_space=obj["box_space"],
         before=obj["before"],
         after=obj["after"],
+        cited_label=obj["cited_label"],
     )
 
 

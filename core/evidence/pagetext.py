@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Protocol
 
 from core.contracts.records import Box
-from core.evidence.geometry import line_boxes, touches
+from core.evidence.geometry import line_boxes, overlap_share, touches
 from core.evidence.tokens import Tokens, tokenize
 
 if TYPE_CHECKING:
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 class PageText:
     """A page's words in reading order, their boxes, and the tokens made of them.
 
-    `width` and `height` are the unrotated, cropped page's in points.
+    `width` and `height` are the unrotated, cropped page's in points; `rotation` is what it is turned by when
+    it is displayed, in degrees, clockwise.
     """
 
     words: tuple[str, ...]
@@ -27,6 +28,7 @@ class PageText:
     tokens: Tokens
     width: float = 0.0
     height: float = 0.0
+    rotation: int = 0
 
     @classmethod
     def of(
@@ -36,6 +38,7 @@ class PageText:
         line_ids: Sequence[tuple[int, int]] | None = None,
         width: float = 0.0,
         height: float = 0.0,
+        rotation: int = 0,
     ) -> PageText:
         """A page from its words with boxes.
 
@@ -46,11 +49,16 @@ class PageText:
         texts = tuple(text for _, text in pairs)
         boxes = tuple(box for box, _ in pairs)
         tokens = tokenize(texts, touching=_touching(boxes, line_ids))
-        return cls(texts, boxes, tokens, width, height)
+        return cls(texts, boxes, tokens, width, height, rotation)
 
     def text(self, first: int, last: int) -> str:
         """The words `first` to `last` (inclusive), a space between two."""
         return " ".join(self.words[first : last + 1])
+
+    def text_in(self, box: Box, *, share: float) -> str:
+        """The words that lie in a box by at least `share` of their own area, in reading order."""
+        pairs = zip(self.words, self.boxes, strict=True)
+        return " ".join(word for word, own in pairs if overlap_share(own, box) >= share)
 
     def lines(self, first: int, last: int) -> tuple[Box, ...]:
         """Tight boxes around the words `first` to `last` (inclusive)."""

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from core.contracts.records import Box
 from core.evidence.align import weight
-from core.evidence.geometry import overlap_share, to_points
+from core.evidence.boxes import HELD_SHARE, given_box, held_share
 from core.evidence.match import MAX_UNCLEAN, PART_MISSING, Match, end_missing, find_on_page
 from core.evidence.pagetext import Pages, PageText, QuoteText
 from core.evidence.tokens import Tokens, tokenize
@@ -17,42 +16,26 @@ from core.evidence.types import Place, SpanQuery
 CONTEXT_WORDS = 12
 #: Offsets settle a place only within this many characters of it, and by half as much against the next.
 OFFSET_REACH = 400
-#: A box of the producer confirms a place when this much of a found line lies in it.
-BOX_SHARE = 0.5
 #: What runs over the edge of a page ends this near to the edge, in tokens (footers and headers lie between).
 EDGE_TOKENS = 60
 
 
-def settle(query: SpanQuery, matches: Sequence[Match], page: PageText) -> tuple[Match, list[Match], str]:
-    """The match that box, context or offsets single out, those left open, and a note on the box."""
-    box = _box_of(query, page)
-    chosen = matches[0]
-    rest = list(matches[1:])
-    if rest:
-        single = _by_box(matches, box)
+def settle(query: SpanQuery, matches: Sequence[Match], page: PageText) -> tuple[Match, list[Match]]:
+    """The match that box, context or offsets single out, and those left open."""
+    if len(matches) > 1:
+        single = _by_box(query, matches, page)
         single = single or _by_context(query, matches, page) or _by_offsets(query, matches, page)
         if single is not None:
-            chosen, rest = single, []
-    return chosen, rest, _box_note(chosen, box)
+            return single, []
+    return matches[0], list(matches[1:])
 
 
-def _box_of(query: SpanQuery, page: PageText) -> Box | None:
-    """The producer's box in points; None where it gave none, or not the space it is in."""
-    if query.box is None or query.box_space is None:
-        return None
-    return to_points(query.box, query.box_space, width=page.width, height=page.height)
-
-
-def _box_note(match: Match, box: Box | None) -> str:
-    if box is None or any(overlap_share(rect, box) >= BOX_SHARE for rect in match.rects):
-        return ""
-    return "the box given with the quote holds other text"
-
-
-def _by_box(matches: Sequence[Match], box: Box | None) -> Match | None:
+def _by_box(query: SpanQuery, matches: Sequence[Match], page: PageText) -> Match | None:
+    """The only match that the producer's box holds."""
+    box = given_box(query, page)
     if box is None:
         return None
-    inside = [m for m in matches if any(overlap_share(rect, box) >= BOX_SHARE for rect in m.rects)]
+    inside = [match for match in matches if held_share(match.rects, box) >= HELD_SHARE]
     return inside[0] if len(inside) == 1 else None
 
 

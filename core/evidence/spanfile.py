@@ -142,6 +142,10 @@ def _found_to_json(found: FoundSpan) -> dict[str, Json]:
         row["ranges"] = found.ranges
     if found.continues:
         row["continues"] = [_place_to_json(place) for place in found.continues]
+    if found.box_agrees is not None:
+        row["box_agrees"] = found.box_agrees
+    if found.unverified:
+        row["unverified"] = found.unverified
     if found.note:
         row["note"] = found.note
     return row
@@ -180,7 +184,10 @@ def _span_line(raw: RawLine, path: Path, root: Path) -> SpanLine:
 
 
 def query_of(obj: Mapping[str, Json]) -> SpanQuery:
-    """The quote of a line. Optional: `bbox` with `bbox_space`, `offsets`, `before`, `after`."""
+    """The quote of a line.
+
+    Optional: `cited_page_label` (as printed), `bbox` with `bbox_space`, `offsets`, `before`, `after`.
+    """
     cited, space = obj.get("cited_page_idx"), obj.get("bbox_space", "points")
     if cited is not None and not _is_index(cited):
         raise _bad("cited_page_idx", f"a whole number {INDEX_RANGE}, or null")
@@ -195,6 +202,7 @@ def query_of(obj: Mapping[str, Json]) -> SpanQuery:
         box_space=space,
         before=_text(obj, "before", missing=""),
         after=_text(obj, "after", missing=""),
+        cited_label=_text(obj, "cited_page_label", missing="") or None,
     )
 
 

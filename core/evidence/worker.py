@@ -16,17 +16,20 @@ import socket
 import stat
 import sys
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pymupdf
 
 from core.contracts.records import Json
+from core.contracts.render_ref import lies_on
 from core.errors import EvidenceFault, Problem
 from core.evidence import messages
 from core.evidence.framing import ConnectionEndedError, receive_frame, send_frame
-from core.evidence.geometry import scaled
-from core.evidence.labels import page_labels
+from core.evidence.geometry import box_to_pixels, scaled
+from core.evidence.labels import page_labels, with_page
 from core.evidence.locate import locate
 from core.evidence.pagetext import PageText
 from core.evidence.png import encode_rgb
@@ -50,6 +53,8 @@ MAX_DOCUMENTS = 32
 #: Words kept over all open documents, some 250 bytes each.
 MAX_WORDS = 1_500_000
 POINTS_PER_INCH = 72
+#: Points around a region that are drawn with it: a frame lies half outside of its box.
+CLIP_MARGIN = 1.5
 #: What helps against a broken document.
 MEND = "download it again, or save it anew from the program that made it"
 
@@ -125,12 +130,14 @@ class Document:
             found = _words(page, display_list)
             words = [(tuple(word[:4]), word[4]) for word in found]
             line_ids = [tuple(word[5:7]) for word in found]
-            crop = page.cropbox
+            width, height = page.rect.width, page.rect.height
+            if page.rotation % 180:
+                width, height = height, width
         except EvidenceFault:
             return PageText.of(())
         except BROKEN:
             return PageText.of(())
-        return PageText.of(words, line_ids=line_ids, width=crop.width, height=crop.height)
+        return PageText.of(words, line_ids=line_ids, width=width, height=height, rotation=page.rotation)
 
     def forget_drawing(self) -> None:
         """Give the display list back."""
@@ -271,7 +278,13 @@ def _answer_page(document: Document, request: Mapping[str, Any]) -> Answer:
 
 
 def _answer_locate(document: Document, request: Mapping[str, Any]) -> Answer:
-    return {"found": locate(messages.query_from(request["query"]), document)}, b""
+    """The label is resolved here, where the document's own labels are."""
+    query = messages.query_from(request["query"])
+    note = ""
+    if query.cited_label is not None:
+        query, note = with_page(query, document.labels)
+    found = locate(query, document)
+    return {"found": replace(found, note="; ".join(filter(None, (note, found.note))))}, b""
 
 
 def _answer_render(document: Document, request: Mapping[str, Any]) -> Answer:
@@ -284,18 +297,43 @@ def _answer_render(document: Document, request: Mapping[str, Any]) -> Answer:
         message = f"page_idx {page_idx} is {size}; at most {MAX_SIDE_POINTS} are drawn"
         raise _fault("too_large", message, document.path, "save the document anew with smaller pages")
     scale = min(float(request["dpi"]) / POINTS_PER_INCH, _largest_scale(width, height, request["max_pixels"]))
+    header, png = _raster(document, page_idx, scale, display_list.rect)
+    info, to_pixels = _page_info(document, page, page_idx), scaled(tuple(page.rotation_matrix), scale)
+    return {**header, "page": info, "to_pixels": to_pixels}, png
+
+
+def _answer_clip(document: Document, request: Mapping[str, Any]) -> Answer:
+    """A region of a page as PNG, upright as the page shows, with a hair of what is around it."""
+    page_idx = int(request["page_idx"])
+    page, _ = document.drawing(page_idx)
+    width, height = page.rect.width, page.rect.height
+    across, down = (width, height) if page.rotation % 180 == 0 else (height, width)
+    if not lies_on(request["box"], width=across, height=down):
+        raise _off_page(document.path, page_idx, request["box"], across, down)
+    x0, y0, x1, y1 = box_to_pixels(tuple(page.rotation_matrix), request["box"])
+    x0, y0 = max(x0 - CLIP_MARGIN, 0.0), max(y0 - CLIP_MARGIN, 0.0)
+    x1, y1 = min(x1 + CLIP_MARGIN, width), min(y1 + CLIP_MARGIN, height)
+    largest = _largest_scale(x1 - x0, y1 - y0, request["max_pixels"])
+    return _raster(document, page_idx, min(request["dpi"] / POINTS_PER_INCH, largest), (x0, y0, x1, y1))
+
+
+def _raster(document: Document, page_idx: int, scale: float, area: Sequence[float]) -> Answer:
+    """An area of a page, in points as it shows, as PNG with its size in pixels."""
+    _, display_list = document.drawing(page_idx)
     try:
-        pixels = display_list.get_pixmap(MUPDF.Matrix(scale, scale), colorspace=MUPDF.csRGB, alpha=0)
+        matrix = MUPDF.Matrix(scale, scale)
+        pixels = display_list.get_pixmap(matrix, colorspace=MUPDF.csRGB, alpha=0, clip=area)
         png = encode_rgb(pixels.samples_mv, pixels.width, pixels.height)
     except BROKEN as error:
         raise _unreadable(document.path, page_idx, error) from error
-    header = {
-        "page": _page_info(document, page, page_idx),
-        "width": pixels.width,
-        "height": pixels.height,
-        "to_pixels": scaled(tuple(page.rotation_matrix), scale),
-    }
-    return header, png
+    return {"width": pixels.width, "height": pixels.height}, png
+
+
+def _off_page(path: str, page_idx: int, box: Sequence[float], width: float, height: float) -> EvidenceFault:
+    sides = ", ".join(f"{side:g}" for side in box)
+    message = f"the box {sides} does not lie on page_idx {page_idx}, which is {width:g} × {height:g} points"
+    remedy = "give x0, y0, x1, y1 in points of the unrotated page, from its top left"
+    return _fault("box_off_page", message, path, remedy)
 
 
 def _largest_scale(width: float, height: float, max_pixels: int) -> float:
@@ -311,7 +349,16 @@ ANSWERS: dict[str, Callable[[Document, Mapping[str, Any]], Answer]] = {
     "page": _answer_page,
     "locate": _answer_locate,
     "render": _answer_render,
+    "clip": _answer_clip,
 }
+
+
+def _answer_picture(path: str) -> Answer:
+    """A picture file as PNG. Pillow is loaded by the first of them: most workers never see one."""
+    from core.evidence import pictures
+
+    picture = pictures.decode(Path(path))
+    return {"width": picture.width, "height": picture.height}, picture.png
 
 
 def answer(documents: Documents, request: Mapping[str, Any], memory_bytes: int) -> Answer:
@@ -321,8 +368,11 @@ def answer(documents: Documents, request: Mapping[str, Any], memory_bytes: int) 
     """
     path = str(request["path"])
     try:
-        header, body = ANSWERS[request["op"]](documents.get(path), request)
-        documents.trim()
+        if request["op"] == "picture":
+            header, body = _answer_picture(path)
+        else:
+            header, body = ANSWERS[request["op"]](documents.get(path), request)
+            documents.trim()
     except EvidenceFault as fault:
         header, body = {"fault": fault.problems[0]}, b""
     except (MemoryError, RecursionError):

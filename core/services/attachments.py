@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-from core.contracts.records import Attachment, Box
+from core.contracts.records import Attachment, Box, BoxSpace
 from core.contracts.render_ref import FileRef, parse_render_ref
 from core.errors import Fault, Problem
 from core.evidence.geometry import to_points
@@ -73,7 +73,7 @@ class Places:
     manifest: Manifest
     opener: Opener
     _counts: dict[str, int | None] = field(default_factory=dict)
-    _sizes: dict[tuple[str, int], tuple[float, float] | None] = field(default_factory=dict)
+    _pages: dict[tuple[str, int], PageInfo | None] = field(default_factory=dict)
 
     def page_count(self, document: Document) -> int | None:
         """How many pages a document has; one without pages counts as one."""
@@ -85,14 +85,12 @@ class Places:
             )
         return self._counts[document.doc_id]
 
-    def size(self, document: Document, page_idx: int) -> tuple[float, float] | None:
-        """Width and height of an unrotated page, in points."""
+    def page(self, document: Document, page_idx: int) -> PageInfo | None:
+        """A page's size and rotation."""
         place = (document.doc_id, page_idx)
-        if place not in self._sizes:
-            self._sizes[place] = self._asked(
-                document, lambda path: _unrotated(self.opener.page(path, page_idx))
-            )
-        return self._sizes[place]
+        if place not in self._pages:
+            self._pages[place] = self._asked(document, lambda path: self.opener.page(path, page_idx))
+        return self._pages[place]
 
     def _asked(self, document: Document, ask: Callable[[Path], T]) -> T | None:
         try:
@@ -133,8 +131,8 @@ def _place_flaws(attachment: Attachment, places: Places) -> Iterator[Flaw]:
     box = attachment.box
     document = places.manifest.document(attachment.doc_id)
     if box is not None and attachment.box_space != "points" and document is not None and document.paged:
-        size = _size_if_there(document, attachment.page_idx, places)
-        box = to_points(box, attachment.box_space, width=size[0], height=size[1]) if size else None
+        page = _page_if_there(document, attachment.page_idx, places)
+        box = _in_points(box, attachment.box_space, page) if page else None
     yield from _region_flaws(attachment.doc_id, attachment.page_idx, box, places, drawn=False)
 
 
@@ -155,13 +153,14 @@ def _region_flaws(
         said = f"page_idx {page_idx:,} of {doc_id[:200]}, which has {count:,} page{'s' * (count != 1)}"
         yield Flaw("lie beyond the end of their document", said, "count pages from 0 in page_idx")
         return
-    size = _size_if_there(document, page_idx, places)
-    if size is None and document.paged and count is not None:
+    page = _page_if_there(document, page_idx, places)
+    if page is None and document.paged and count is not None:
         said = f"page_idx {page_idx:,} of {doc_id[:200]}"
         yield Flaw("stand on a page that cannot be read", said, "repair the PDF: write it anew")
         return
-    if box is None or size is None:
+    if box is None or page is None:
         return
+    size = _unrotated(page)
     if not _is_inside(box, *size):
         sides = ", ".join(f"{side:g}" for side in box)
         said = f"bbox {sides} on page_idx {page_idx:,}, which is {size[0]:g} × {size[1]:g} points"
@@ -169,9 +168,14 @@ def _region_flaws(
         yield Flaw("do not lie on their page", said, remedy)
 
 
-def _size_if_there(document: Document, page_idx: int, places: Places) -> tuple[float, float] | None:
+def _page_if_there(document: Document, page_idx: int, places: Places) -> PageInfo | None:
     count = places.page_count(document) if document.paged else None
-    return places.size(document, page_idx) if count is not None and page_idx < count else None
+    return places.page(document, page_idx) if count is not None and page_idx < count else None
+
+
+def _in_points(box: Box, space: BoxSpace, page: PageInfo) -> Box:
+    width, height = _unrotated(page)
+    return to_points(box, space, width=width, height=height, rotation=page.rotation)
 
 
 def _is_inside(box: Box, width: float, height: float) -> bool:

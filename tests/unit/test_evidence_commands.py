@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pymupdf
 import pytest
 
 from core.cli import main
@@ -61,6 +62,35 @@ def test_quotes_are_placed_in_the_order_of_the_lines(folder: Path) -> None:
     assert sorted(found[0]) == [
         "agreement", "alternatives", "differences", "id", "page_idx", "page_mismatch", "rects", "status",
     ]  # fmt: skip
+
+
+def test_a_printed_label_leads_to_its_page(folder: Path) -> None:
+    document = pymupdf.open(folder / "manual.pdf")
+    document.set_page_labels([{"startpage": 0, "prefix": "", "style": "D", "firstpagenum": 41}])
+    document.save(folder / "labelled.pdf")
+    _, found = locate(
+        folder,
+        line("a", "labelled.pdf", None, TYRES, cited_page_label="42"),
+        line("b", "labelled.pdf", None, TYRES, cited_page_label="41"),
+        line("c", "labelled.pdf", None, TYRES, cited_page_label="1"),
+        line("d", "manual.pdf", None, TYRES, cited_page_label="42"),
+    )
+    assert [(row["page_idx"], row["page_mismatch"]) for row in found] == [
+        (1, False),
+        (1, True),
+        (1, False),
+        (1, False),
+    ]
+    assert ["note" in row for row in found] == [False, False, True, True]
+
+
+def test_a_box_is_answered_for(folder: Path) -> None:
+    _, found = locate(
+        folder,
+        line("a", "manual.pdf", 0, OIL, bbox=[40, 40, 390, 90]),
+        line("b", "manual.pdf", 0, OIL, bbox=[0, 500, 1000, 1000], bbox_space="per_mille"),
+    )
+    assert [row["box_agrees"] for row in found] == [True, False]
 
 
 def test_quotes_are_placed_in_texts_as_well(folder: Path) -> None:

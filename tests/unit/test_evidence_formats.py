@@ -18,8 +18,9 @@ from core.evidence.framing import (
     receive_frame,
     send_frame,
 )
-from core.evidence.labels import numeral, page_labels
+from core.evidence.labels import numeral, page_labels, with_page
 from core.evidence.png import decode_rgb, encode_rgb
+from core.evidence.types import SpanQuery
 
 
 @given(st.integers(1, 40), st.integers(1, 40), st.randoms(use_true_random=False))
@@ -64,6 +65,47 @@ def test_labels_follow_the_rules_of_the_document() -> None:
     assert page_labels(rules, 5) == ("i", "ii", "A-7", "A-8", "Cover")
     assert page_labels(rules[1:], 3) == ("", "", "A-7")
     assert page_labels([], 3) == ()
+
+
+LABELS = ("", "i", "ii", "1", "2", "A-1", "1")
+
+
+@pytest.mark.parametrize(
+    ("label", "page_idx", "said"),
+    [
+        ("ii", 2, ""),
+        (" II ", 2, ""),
+        ("a-1", 5, ""),
+        ("2", 4, ""),
+        ("1", None, "“1” is printed on page_idx 3, 6: all pages were searched"),
+        ("41", None, "no page is labelled “41”: all pages were searched"),
+        ("", None, "no page is labelled “”: all pages were searched"),
+    ],
+)
+def test_a_printed_label_names_the_one_page_that_bears_it(
+    label: str, page_idx: int | None, said: str
+) -> None:
+    query, note = with_page(SpanQuery("quote", cited_label=label), LABELS)
+    assert (query.cited_page_idx, note) == (page_idx, said)
+
+
+def test_a_label_is_never_counted_back_to_an_index() -> None:
+    query, note = with_page(SpanQuery("quote", cited_label="3"), ())
+    assert query.cited_page_idx is None
+    assert note == "the document carries no page labels to find “3” by: all pages were searched"
+
+
+@pytest.mark.parametrize(
+    ("cited", "said"), [(4, ""), (0, "“2” is printed on page_idx 4, not on the cited page_idx")]
+)
+def test_a_cited_index_counts_before_the_label(cited: int, said: str) -> None:
+    query, note = with_page(SpanQuery("quote", cited, cited_label="2"), LABELS)
+    assert (query.cited_page_idx, note) == (cited, said)
+
+
+def test_a_label_that_many_pages_bear_is_told_in_short() -> None:
+    _, note = with_page(SpanQuery("quote", cited_label="1"), ("1",) * 900)
+    assert note == "“1” is printed on page_idx 0, 1, 2, 3, 4, …: all pages were searched"
 
 
 def test_hostile_label_rules_stay_small() -> None:

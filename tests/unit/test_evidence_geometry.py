@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +25,7 @@ from core.evidence.geometry import (
 from core.evidence.highlight import FRAME, TINT, with_highlights
 from core.evidence.png import decode_rgb
 from core.evidence.types import PageImage, SpanQuery
-from tests.pdf_files import write_pages
+from tests.pdf_files import one_page, write_pages
 
 QUOTE = "Change the brake fluid"
 LINES = ["Something stands above it.", QUOTE, "Something stands below it."]
@@ -98,7 +99,52 @@ def test_pixels_go_back_to_points() -> None:
     ],
 )
 def test_a_box_in_any_space_becomes_points(box: Box, space: str) -> None:
-    assert to_points(box, space, width=600, height=800) == pytest.approx((60, 80, 120, 160))  # type: ignore[arg-type]
+    assert to_points(box, space, width=600, height=800, rotation=0) == pytest.approx((60, 80, 120, 160))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("rotation", "shown"),
+    [
+        (0, (0.1, 0.1, 0.2, 0.2)),
+        (90, (0.8, 0.1, 0.9, 0.2)),
+        (180, (0.8, 0.8, 0.9, 0.9)),
+        (270, (0.1, 0.8, 0.2, 0.9)),
+    ],
+)
+def test_shares_of_a_page_are_measured_on_it_as_it_is_displayed(rotation: int, shown: Box) -> None:
+    found = to_points(shown, "unit", width=600, height=800, rotation=rotation)
+    assert found == pytest.approx((60, 80, 120, 160))
+    assert to_points(found, "points", width=600, height=800, rotation=rotation) == found
+
+
+@pytest.mark.parametrize("crop", [None, (20.0, 30.0, 380.0, 280.0)])
+@pytest.mark.parametrize("rotation", [0, 90, 180, 270])
+def test_a_box_measured_on_the_picture_of_a_page_holds_the_text_under_it(
+    pool: PdfPool, tmp_path: Path, rotation: int, crop: Box | None
+) -> None:
+    path = write_pages(tmp_path / "page.pdf", [LINES], rotation=rotation, crop=crop)
+    found, image = pool.locate(path, SpanQuery(QUOTE, 0)), pool.render(path, 0)
+    (box,) = (box_to_pixels(image.to_pixels, rect) for rect in found.rects)
+    sides = (image.width, image.height, image.width, image.height)
+    shares = tuple(1000 * place / side for place, side in zip(box, sides, strict=True))
+    asked = SpanQuery(QUOTE, 0, box=shares, box_space="per_mille")
+    assert pool.locate(path, asked).box_agrees is True
+    other = pool.locate(path, replace(asked, quote="Something stands below it."))
+    assert (other.box_agrees, other.note) == (
+        False,
+        f"the box given with the quote holds other text: “{QUOTE}”",
+    )
+
+
+def test_a_page_in_larger_units_keeps_its_boxes_in_one_space(pool: PdfPool, tmp_path: Path) -> None:
+    path = tmp_path / "units.pdf"
+    font = b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>"
+    data = one_page(
+        b"BT /F 10 Tf 20 150 Td (Change the oil) Tj ET", resources=b"/Font<</F 5 0 R>>", more=(font,)
+    )
+    path.write_bytes(data.replace(b"/MediaBox", b"/UserUnit 2/MediaBox"))
+    lower = SpanQuery("Change the oil", 0, box=(0, 0.2, 1, 0.3), box_space="unit")
+    assert pool.locate(path, lower).box_agrees is True
 
 
 @pytest.mark.parametrize(

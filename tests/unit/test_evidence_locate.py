@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
+import pytest
+
 from core.contracts.records import Offsets
 from core.evidence.locate import locate
+from core.evidence.pagetext import PageText
 from core.evidence.types import FoundSpan, SpanQuery
 from tests.pdf_files import LINE, MadeDocument, page_text
 
@@ -168,6 +173,79 @@ def test_a_box_settles_it_in_any_space() -> None:
         assert (found.rects[0][1], found.note) == (2 * LINE, "")
 
 
-def test_a_box_that_holds_other_text_is_said() -> None:
-    found = settled(box=(300.0, 300.0, 400.0, 320.0), box_space="points")
-    assert found.note == "the box given with the quote holds other text"
+@pytest.mark.parametrize(
+    ("top", "said"),
+    [
+        (LINE, "the box given with the quote holds other text: “The lamp lights up.”"),
+        (300.0, "the box given with the quote holds no text"),
+        (900.0, "the box given with the quote does not lie on the page"),
+    ],
+)
+def test_a_box_that_holds_other_text_is_said(top: float, said: str) -> None:
+    found = settled(box=(0.0, top, 400.0, top + LINE), box_space="points")
+    assert (found.box_agrees, found.note) == (False, said)
+    assert found.status == "exact"
+
+
+def test_a_box_that_holds_the_text_agrees_however_large_it_is() -> None:
+    assert settled(box=(0.0, 0.0, 1000.0, 1000.0), box_space="per_mille").box_agrees is True
+    assert settled().box_agrees is None
+
+
+def test_a_box_that_holds_less_than_half_of_the_text_does_not_agree() -> None:
+    found = locate(
+        SpanQuery(
+            "The lamp lights up. Press the button. The lamp goes out.",
+            0,
+            box=(0, LINE, 400, 2 * LINE),
+            box_space="points",
+        ),
+        document(TWICE),
+    )
+    assert found.box_agrees is False
+    assert found.note == "the box given with the quote holds 1 of the 3 lines found"
+
+
+def test_a_box_without_its_space_is_not_compared() -> None:
+    found = settled(box=(0.0, 0.0, 400.0, LINE))
+    assert found.box_agrees is None
+    assert "does not say what it is measured in" in found.note
+
+
+def test_the_box_of_a_quote_that_is_not_there_is_compared_with_the_cited_page() -> None:
+    absent = SpanQuery("Nothing of this stands there.", 0, box=(0, 0, 400, LINE), box_space="points")
+    found = locate(absent, document(TWICE))
+    assert (found.status, found.box_agrees) == ("not_found", False)
+    assert "“Press the button.”" in found.note
+
+
+BARE = PageText.of((), width=600.0, height=800.0)
+
+
+def test_a_box_on_a_page_without_text_is_handed_on_unverified() -> None:
+    asked = SpanQuery(OIL, 0, box=(500.0, 100.0, 1200.0, 200.0), box_space="per_mille")
+    found = locate(asked, MadeDocument(BARE, page_text(TYRES)))
+    assert (found.status, found.page_idx, found.rects, found.box_agrees) == ("not_found", None, (), None)
+    assert found.unverified == ((300.0, 80.0, 600.0, 160.0),)
+    assert found.note == "page_idx 0 has no text to compare the quote with"
+
+
+def test_a_box_stays_unverified_where_the_quote_stands_on_another_page() -> None:
+    asked = SpanQuery(OIL, 0, box=(0.0, 0.0, 1.0, 0.5), box_space="unit")
+    found = locate(asked, MadeDocument(BARE, page_text(OIL)))
+    assert (found.page_idx, found.page_mismatch, found.box_agrees) == (1, True, None)
+    assert found.unverified == ((0.0, 0.0, 600.0, 400.0),)
+
+
+def test_a_box_of_a_quote_without_words_is_unverified_on_a_page_without_text_alone() -> None:
+    asked = SpanQuery("—", 0, box=(0.0, 0.0, 60.0, 80.0), box_space="points")
+    assert locate(asked, MadeDocument(BARE)).unverified == ((0.0, 0.0, 60.0, 80.0),)
+    there = locate(asked, document(OIL))
+    assert (there.unverified, there.box_agrees) == ((), None)
+
+
+@pytest.mark.parametrize("side", [math.nan, math.inf, -math.inf])
+def test_a_box_that_no_page_can_hold_is_said(side: float) -> None:
+    found = settled(box=(0.0, 0.0, side, LINE), box_space="points")
+    assert (found.box_agrees, found.status) == (False, "exact")
+    assert "does not lie on the page" in found.note
