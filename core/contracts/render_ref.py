@@ -17,6 +17,8 @@ from core.manifest.paths import refusal_of
 MAX_LENGTH = 1_500
 #: A box is told to a millionth of a point.
 DECIMALS = 6
+#: A box may reach this many points over the edge of its page: producers round.
+TOLERANCE = 0.5
 
 _SIDE = r"[0-9]{1,6}(?:\.[0-9]{1,6})?"
 _PDF = re.compile(
@@ -72,6 +74,12 @@ def format_render_ref(ref: RenderRef) -> str:
     if parse_render_ref(text) is None:
         raise ValueError(f"{ref!r} cannot be written so that it reads back")
     return text
+
+
+def lies_on(box: Box, *, width: float, height: float) -> bool:
+    """Whether a box is one, and lies on an unrotated page of this size, all in points."""
+    x0, y0, x1, y1 = box
+    return -TOLERANCE <= x0 < x1 <= width + TOLERANCE and -TOLERANCE <= y0 < y1 <= height + TOLERANCE
 
 
 def _side(side: float) -> str:

@@ -19,7 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from core.contracts.records import Json
+from core.contracts.records import Box, Json
 from core.errors import EvidenceFault, Problem
 from core.evidence import messages
 from core.evidence.framing import (
@@ -29,7 +29,7 @@ from core.evidence.framing import (
     receive_frame,
     send_frame,
 )
-from core.evidence.types import DocumentInfo, FoundSpan, PageImage, PageInfo, SpanQuery
+from core.evidence.types import DocumentInfo, FoundSpan, PageImage, PageInfo, Picture, SpanQuery
 
 WORKER_MODULE = "core.evidence.worker"
 #: The folder that holds the `core` package: a worker finds the same code wherever it is started.
@@ -170,6 +170,25 @@ class PdfPool:
             page=messages.page_from(header["page"]),
             to_pixels=(a, b, c, d, e, f),
         )
+
+    def clip(
+        self, path: Path, page_idx: int, box: Box, *, dpi: float = 144, max_pixels: int = 4_000_000
+    ) -> Picture:
+        """A region of a page, upright as the page shows; `box` in points of the unrotated page.
+
+        The dpi is lowered where the picture would have more than `max_pixels`. Further code: `box_off_page`.
+        """
+        request = {"op": "clip", "page_idx": page_idx, "box": box, "dpi": dpi, "max_pixels": max_pixels}
+        header, png = self._ask(path, request)
+        return Picture(png, header["width"], header["height"])
+
+    def picture(self, path: Path) -> Picture:
+        """A picture file (PNG, JPEG, WEBP, GIF), decoded and written anew by a worker.
+
+        Further codes: `not_a_file`, `unreadable`, `svg_not_drawn`, `not_a_picture`, `picture_broken`.
+        """
+        header, png = self._ask(path, {"op": "picture"})
+        return Picture(png, header["width"], header["height"])
 
     def process_ids(self) -> tuple[int, ...]:
         """The processes of all workers, those at work included."""

@@ -13,16 +13,19 @@ from collections.abc import Callable, Hashable, Sequence
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
+from core.contracts.records import Box
 from core.errors import EvidenceFault
 from core.evidence.textfile import read_text
 from core.evidence.texts import TextDocument, locate_in_text
-from core.evidence.types import DocumentInfo, FoundSpan, PageImage, SpanQuery
+from core.evidence.types import DocumentInfo, FoundSpan, PageImage, Picture, SpanQuery
 
 V = TypeVar("V")
 Fingerprint = tuple[str, int, int]
 
 REMEMBERED_SPANS = 4_096
 REMEMBERED_PAGES = 24
+#: Regions are some 30 kB each; picture files may have 7 MB.
+REMEMBERED_PICTURES = 64
 #: A text of the largest size takes 150 MB with its words.
 REMEMBERED_TEXTS = 3
 
@@ -35,6 +38,10 @@ class PageSource(Protocol):
     def locate_many(self, path: Path, queries: Sequence[SpanQuery]) -> list[FoundSpan]: ...
 
     def render(self, path: Path, page_idx: int) -> PageImage: ...
+
+    def clip(self, path: Path, page_idx: int, box: Box) -> Picture: ...
+
+    def picture(self, path: Path) -> Picture: ...
 
 
 class Recent(Generic[V]):
@@ -80,6 +87,7 @@ class Placer:
         self._documents: Recent[DocumentInfo] = Recent(REMEMBERED_PAGES)
         self._pages: Recent[PageImage] = Recent(REMEMBERED_PAGES)
         self._texts: Recent[TextDocument] = Recent(REMEMBERED_TEXTS)
+        self._pictures: Recent[Picture] = Recent(REMEMBERED_PICTURES)
         self._spans: Recent[FoundSpan] = Recent(REMEMBERED_SPANS)
 
     def document(self, path: Path) -> DocumentInfo:
@@ -90,6 +98,15 @@ class Placer:
         """One page as a picture. Raises `EvidenceFault`."""
         key = (fingerprint(path), page_idx)
         return self._pages.get_or_make(key, lambda: self._source.render(path, page_idx))
+
+    def clip(self, path: Path, page_idx: int, box: Box) -> Picture:
+        """A region of a page as a picture. Raises `EvidenceFault`."""
+        key = (fingerprint(path), page_idx, box)
+        return self._pictures.get_or_make(key, lambda: self._source.clip(path, page_idx, box))
+
+    def picture(self, path: Path) -> Picture:
+        """A picture file, decoded. Raises `EvidenceFault`."""
+        return self._pictures.get_or_make(fingerprint(path), lambda: self._source.picture(path))
 
     def locate(self, path: Path, queries: Sequence[SpanQuery]) -> list[FoundSpan]:
         """The queries' places, in their order; only those not yet known are looked for."""
