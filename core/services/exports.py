@@ -37,6 +37,8 @@ COLUMNS: tuple[str, ...] = (
     "answer_coverage",
     "numbers_unsupported",
     "suspicions",
+    "evidence",
+    "agreement",
     "gold_state",
     "gold_seen_rank",
     "gold_retrieved_rank",

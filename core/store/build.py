@@ -23,6 +23,7 @@ from core.store.files import (
 )
 from core.store.joins import join_run
 from core.store.labelling import Inputs, Labeller, find_inputs, labeller_for
+from core.store.placed import PLACED_FOLDER
 from core.store.plan import Plan, make_plan
 from core.store.prints import GROWN, Print, Seen, change_since, see, take_print
 from core.store.reported import report_segment
@@ -299,7 +300,7 @@ class Builder:
 
     def _remove_unused(self, built: RunFile) -> None:
         """Files that no index needs any more, and what a process that died has left behind."""
-        wanted = built.files() | {"lock"}
+        wanted = built.files() | {"lock", PLACED_FOLDER}
         for path in self.folder.iterdir():
             if path.name not in wanted:
                 remove_folder(path)

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from core.store.folding import fold
+from core.store.placed import EVIDENCE_NAMES, EvidenceState
 from core.triage.gold import GOLD_NAMES, WITHOUT_ANSWER, GoldState
 
 
@@ -28,8 +29,9 @@ class Clause:
 class Filter:
     """What a list shows. Empty tuples, None and "" mean "no restriction".
 
-    The field names are the URL's parameter names. `suspicion`, `label`, `doc`, `section` and `gold` (what
-    became of the gold passage) match any of the given values; `unsupported` True keeps rows with numbers
+    The field names are the URL's parameter names. `suspicion`, `label`, `doc`, `section`, `gold` (what
+    became of the gold passage) and `evidence` (what became of the citations on their pages; nothing matches
+    while they are not located) match any of the given values; `unsupported` True keeps rows with numbers
     that no evidence holds, False those without. `text` is searched in question and answer, case folded; with
     `questions_only`, in the question alone. `run` is always set. Only headline traces (paraphrase 0, seed
     0, no repeats: one a question) are shown unless `all_variants`.
@@ -45,6 +47,7 @@ class Filter:
     text: str = ""
     all_variants: bool = False
     questions_only: bool = False
+    evidence: tuple[EvidenceState, ...] = ()
 
     def where(self) -> Clause:
         """The whole condition; `TRUE` where nothing is restricted."""
@@ -76,6 +79,7 @@ class Filter:
             ),
             _gold(self.gold),
             None if self.unsupported is None else _UNSUPPORTED[self.unsupported],
+            _evidence(self.evidence),
             _search(self.text, questions_only=self.questions_only),
         )
 
@@ -96,6 +100,13 @@ def _gold(states: tuple[GoldState, ...]) -> Clause | None:
         if state in states
     ]
     return Clause("gold_state = ANY($gold)", {"gold": list(states)}, " or ".join(words), ("gold_state",))
+
+
+def _evidence(states: tuple[EvidenceState, ...]) -> Clause | None:
+    if not states:
+        return None
+    words = " or ".join(name for state, name in EVIDENCE_NAMES.items() if state in states)
+    return Clause("list_has_any(evidence, $evidence)", {"evidence": list(states)}, words, ("evidence",))
 
 
 def _any_of(column: str, sql: str, values: tuple[str, ...], noun: str, *, name: str = "") -> Clause | None:
@@ -158,6 +169,7 @@ SORTS: Mapping[str, tuple[SortTerm, ...]] = {
     "answer_coverage": (SortTerm("answer_coverage", "answer_coverage"),),
     "unsupported": (SortTerm("len(numbers_unsupported)", "numbers_unsupported"),),
     "suspicions": (SortTerm("len(suspicions)", "suspicions"),),
+    "evidence": (SortTerm("evidence_severity", "evidence_severity"), SortTerm("agreement", "agreement")),
     "latency": (SortTerm("latency_ms", "latency_ms"),),
     "delta_s": (SortTerm("delta_s", "delta_s"),),
     "file": (SortTerm("line", "line"),),

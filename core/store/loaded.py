@@ -12,24 +12,30 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from core.store.columns import ISSUE_SCHEMA, ROW_SCHEMA
-from core.store.files import read_columns, read_lists_coded, read_rows, read_table
+from core.store.files import DamagedError, read_columns, read_lists_coded, read_rows, read_table
+from core.store.placed import ROW_COLUMNS, PlacedFile, RowStates, read_placed
 from core.store.runfile import RunFile
 
 #: What only the joined file holds, beside `row`, a trace's place in its run from 0.
 JOINED = ("repeat", "stored_label")
 #: Every column that can be asked for.
-ALL_COLUMNS: tuple[str, ...] = ("row", *ROW_SCHEMA.names, *JOINED)
+ALL_COLUMNS: tuple[str, ...] = ("row", *ROW_SCHEMA.names, *JOINED, *ROW_COLUMNS)
 
 #: Up to so many rows are read by their places rather than with all others of their columns.
 FEW_ROWS = 1_000
 
 
 class LoadedRun:
-    """The columns of one state of a run's index. FileNotFoundError where that state has been replaced."""
+    """The columns of one state of a run's index. FileNotFoundError where that state has been replaced.
 
-    def __init__(self, folder: Path, run_file: RunFile) -> None:
+    `placed` is what is known of its citations, None where they are not located (any more).
+    """
+
+    def __init__(self, folder: Path, run_file: RunFile, placed: PlacedFile | None = None) -> None:
         self.folder = folder
         self.run_file = run_file
+        self._placed = placed
+        self._states: RowStates | None = None
         self._columns: dict[str, pa.ChunkedArray] = {}
         self._joined: pa.Table | None = None
         self._lock = Lock()
@@ -71,6 +77,41 @@ class LoadedRun:
         found = pa.concat_tables([read_table(self.folder / name) for name in names])
         return pd.DataFrame(found.to_pydict())
 
+    def placed(self) -> PlacedFile | None:
+        """What is placed of the run, if its files can be read."""
+        with self._lock:
+            self._row_states()
+            return self._placed
+
+    def citations(self, columns: Sequence[str]) -> pd.DataFrame | None:
+        """Columns of every citation, `row` being its trace's place in the run; None while not located."""
+        placed = self.placed()
+        if placed is None:
+            return None
+        table = read_placed(self.folder, placed.parts, columns)
+        return pd.DataFrame({name: _series(table[name], table[name].type) for name in columns})
+
+    def _row_states(self) -> RowStates:
+        """What became of each row's citations; files that are damaged count as not there."""
+        if self._states is None:
+            self._states = RowStates.unknown(self.run_file.rows)
+            if self._placed is not None:
+                try:
+                    self._states = self._read_states(self._placed)
+                except DamagedError:
+                    self._placed = None
+        return self._states
+
+    def _read_states(self, placed: PlacedFile) -> RowStates:
+        columns = ("row", "status", "page_mismatch", "numbers_differ", "agreement")
+        table = read_placed(self.folder, placed.parts, columns)
+        rows = table.column("row").to_numpy()
+        starts = np.cumsum([0, *(segment.rows for segment in self.run_file.segments)])[:-1]
+        rows = rows + np.repeat(starts, [part.citations for part in placed.parts])
+        if len(rows) and not 0 <= rows.min() <= rows.max() < self.run_file.rows:
+            raise DamagedError("citations of rows that the index does not have")
+        return RowStates.of(table.set_column(0, "row", pa.array(rows)), self.run_file.rows)
+
     def _is_unread(self, name: str) -> bool:
         """Whether the segments hold the column as it is, and it was not asked for as a whole yet."""
         completed_late = name == "suspicions" and self.run_file.joined is not None
@@ -103,6 +144,9 @@ class LoadedRun:
             self._columns["row"] = pa.chunked_array([pa.array(np.arange(self.run_file.rows))])
         if "repeat" in missing:
             self._columns["repeat"] = self._scattered("repeat", 1)
+        for name in missing:
+            if name in ROW_COLUMNS:
+                self._columns[name] = pa.chunked_array([getattr(self._row_states(), name)])
         if "stored_label" in missing:
             self._columns["stored_label"] = self._scattered("stored_label", None)
 

@@ -23,8 +23,9 @@ from core.store.files import DamagedError
 from core.store.filters import HEADLINE, Filter, Sort
 from core.store.index import index_folder
 from core.store.loaded import ALL_COLUMNS, LoadedRun
+from core.store.placed import EVIDENCE_STATES, PLACED_SCHEMA, EvidenceState, PlacedFile, Placements
 from core.store.runfile import RUN_FILE, read_run_file
-from core.store.types import Found, Neighbours, RunFacts
+from core.store.types import Found, Neighbours, PlacedFacts, RunFacts
 from core.triage.gold import GOLD_STATES, GoldState
 from core.triage.profile import profile_from
 from core.triage.suggest import suggest_profile
@@ -39,10 +40,13 @@ PAGE_COLUMNS = (
     *("rank1_section", "rank1_doc"),
     *("gold_state", "gold_is_refusal", "gold_seen_rank", "gold_retrieved_rank"),
     *("cited", "cited_retrieved", "cited_resolved", "query_coverage", "answer_coverage"),
-    *("numbers_unsupported", "suspicions"),
+    *("numbers_unsupported", "suspicions", "evidence", "agreement"),
 )
+_INNER = {"row", "q_folded", "answer_folded", "evidence_severity"}
 #: The columns of an export and of a single row.
-FULL_COLUMNS = tuple(name for name in ALL_COLUMNS if name not in {"row", "q_folded", "answer_folded"})
+FULL_COLUMNS = tuple(name for name in ALL_COLUMNS if name not in _INNER)
+#: Those of a citation.
+CITATION_COLUMNS = tuple(name for name in PLACED_SCHEMA.names if name != "row")
 
 #: Rows of an export that become a piece together; of a longer list the run's columns are in memory.
 EXPORT_ROWS = 5_000
@@ -70,7 +74,8 @@ class Store:
         self._cache_dir = cache_dir
         self._profile = profile_from(manifest.triage)
         self._database = Database()
-        self._runs: dict[str, tuple[tuple[int, int], LoadedRun]] = {}
+        self._runs: dict[str, tuple[tuple[int, int], PlacedFile | None, LoadedRun]] = {}
+        self._placements = Placements(manifest)
         self._orders: OrderedDict[tuple[LoadedRun, Filter, Sort], np.ndarray] = OrderedDict()
         self._options: WeakKeyDictionary[LoadedRun, Choices] = WeakKeyDictionary()
         self._folders: dict[str, Path] = {}
@@ -101,6 +106,24 @@ class Store:
         """Traces by what became of their gold, for the filter without its gold part; every state is there."""
         found = self._counts("gold_state", replace(shown, gold=()))
         return {state: found.get(state, 0) for state in GOLD_STATES}
+
+    def evidence_counts(self, shown: Filter) -> dict[EvidenceState, int]:
+        """Traces by what became of their citations, for the filter without its evidence part.
+
+        Every state is there, and a trace may be in several; empty while the run's citations are not located.
+        """
+        if self._with_run(shown.run, lambda run: run.placed()) is None:
+            return {}
+        found = self._counts("evidence", replace(shown, evidence=()), by="evidence")
+        return {state: found.get(state, 0) for state in EVIDENCE_STATES}
+
+    def placed(self, run: str) -> pd.DataFrame | None:
+        """Every citation of a run with where it stands, in the order of the traces.
+
+        None while the citations are not located, or the index or a document is no longer what it was then.
+        The columns are those of `core.store.placed.PLACED_SCHEMA` but for `row`.
+        """
+        return self._with_run(run, lambda loaded: loaded.citations(CITATION_COLUMNS))
 
     def total(self, run: str, *, all_variants: bool = False) -> int:
         """How many questions (or traces, with all variants) the run has."""
@@ -197,6 +220,7 @@ class Store:
                 from_report=about.from_report,
                 problems=about.problems,
                 suggestion=suggest_profile(about.facts, self._profile),
+                placed=_placed_facts(loaded.placed()),
             )
 
         return self._with_run(run, read)
@@ -240,12 +264,12 @@ class Store:
         )
 
     def _loaded(self, run: str) -> LoadedRun:
-        stamp = self.stamp(run)
+        stamp, folder = self.stamp(run), self._folder(run)
         with self._lock:
+            placed = self._placements.of(folder)
             known = self._runs.get(run)
-            if known and known[0] == stamp:
-                return known[1]
-            folder = self._folder(run)
+            if known and known[0] == stamp and known[1] is placed:
+                return known[2]
             run_file = read_run_file(folder)
             if run_file is None or stamp is None:
                 raise StoreFault.of(
@@ -254,8 +278,9 @@ class Store:
                     where=str(self._manifest.folder),
                     remedy=f"proofspan index {self._manifest.folder}",
                 )
-            loaded = LoadedRun(folder, run_file)
-            self._runs[run] = (stamp, loaded)
+            holds = placed is not None and placed.is_of(run_file)
+            loaded = LoadedRun(folder, run_file, placed if holds else None)
+            self._runs[run] = (stamp, placed, loaded)
             while len(self._runs) > KEPT_RUNS:
                 del self._runs[next(iter(self._runs))]
             for key in [key for key in self._orders if key[0].folder == folder]:
@@ -280,8 +305,10 @@ class Store:
 
         return self._with_run(shown.run, read)
 
-    def _counts(self, column: Literal["label", "gold_state"], shown: Filter) -> dict[object, int]:
-        return {value: int(str(count)) for value, count in self._rows_of("counts", shown, column)}
+    def _counts(
+        self, column: Literal["label", "gold_state", "evidence"], shown: Filter, *, by: str = "counts"
+    ) -> dict[object, int]:
+        return {value: int(str(count)) for value, count in self._rows_of(by, shown, column)}
 
     def _order(self, run: LoadedRun, shown: Filter, sort: Sort) -> np.ndarray:
         """All rows of a list in order; the last few lists are remembered."""
@@ -322,6 +349,13 @@ class Store:
         frame.insert(0, "run_id", name)
         frame["file"] = run.run_file.file
         return frame
+
+
+def _placed_facts(placed: PlacedFile | None) -> PlacedFacts | None:
+    if placed is None:
+        return None
+    looked_for = placed.citations - placed.counts.get("not_placed", 0)
+    return PlacedFacts(placed.citations, looked_for, placed.counts)
 
 
 def _names(columns: Sequence[str]) -> list[str]:

@@ -74,6 +74,18 @@ class Neighbours:
 
 
 @dataclass(frozen=True, slots=True)
+class PlacedFacts:
+    """What became of a run's citations: how many there are, how many could be looked for, and `counts`.
+
+    `counts` says how many are in which of the `EVIDENCE_STATES`; a citation may be in several.
+    """
+
+    citations: int
+    placed: int
+    counts: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
 class RunFacts:
     """What stands beside a run's numbers.
 
@@ -81,7 +93,8 @@ class RunFacts:
     traces that come again. `line_issues` are lines that could not be read or belong to nothing; `unmatched`
     of them are rows of the report without a trace. `waiting_bytes` belong to a last line whose writer may
     still be at work. `from_report`: the run has no traces and opens on its stored report. `suggestion` is the
-    profile that would fit where no answer follows the template (`template_absent`).
+    profile that would fit where no answer follows the template (`template_absent`). `placed` is None while
+    the citations are not located, or no longer as files are now.
     """
 
     run_id: str
@@ -96,6 +109,7 @@ class RunFacts:
     from_report: bool
     problems: tuple[Problem, ...]
     suggestion: Suggestion | None
+    placed: PlacedFacts | None = None
 
 
 @dataclass(frozen=True, slots=True)
