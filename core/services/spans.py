@@ -18,6 +18,7 @@ from core.manifest.types import Document, Manifest
 from core.services.placer import Placer
 from core.services.places import Layer, PageSpan, shapes
 from core.services.questions import CitationView, QuestionView
+from core.services.revisions import cited_rev, revision_problems
 from core.services.textviews import TextSpan, TextView, text_view
 
 
@@ -25,7 +26,8 @@ from core.services.textviews import TextSpan, TextView, text_view
 class Target:
     """A passage that can be shown. `id` is `cite:2`, `chunk:…` or `gold:1`; `query.quote` may be empty.
 
-    `is_context` tells whether it is drawn on its page while another passage is chosen.
+    `is_context` tells whether it is drawn on its page while another passage is chosen, `rev` the revision of
+    the document that it was cited from, where its record names one.
     """
 
     id: str
@@ -34,6 +36,7 @@ class Target:
     doc_id: str | None
     query: SpanQuery
     is_context: bool = True
+    rev: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +44,8 @@ class PageView:
     """What stands on the right: a page with its spans, or the problem that keeps it away.
 
     `found` holds the placed spans by `Target.id`. `page_idx` is the page that is shown (None where there is
-    none), `printed` its own label. A document without pages has its lines in `text` instead.
+    none), `printed` its own label. A document without pages has its lines in `text` instead. `revision` is
+    what speaks against the document being the one that was cited.
     """
 
     target: Target
@@ -54,6 +58,7 @@ class PageView:
     found: Mapping[str, FoundSpan] = field(default_factory=dict)
     text: TextView | None = None
     problem: Problem | None = None
+    revision: tuple[Problem, ...] = ()
 
     @property
     def chosen(self) -> FoundSpan | None:
@@ -87,7 +92,8 @@ def choose(targets: Sequence[Target], *, cite: int | None = None, chunk: str | N
 def chunk_target(chunk: Chunk, *, tag: str = "chunk") -> Target:
     """The place of a chunk, with or without a question that retrieved it."""
     query = SpanQuery(chunk.text, chunk.page_idx, chunk.offsets, chunk.box, chunk.box_space)
-    return Target(f"chunk:{chunk.chunk_id}", "retrieved", tag, chunk.doc_id, query)
+    rev = cited_rev(chunk.chunk_id, chunk.raw)
+    return Target(f"chunk:{chunk.chunk_id}", "retrieved", tag, chunk.doc_id, query, rev=rev)
 
 
 def locate_view(
@@ -111,6 +117,7 @@ def locate_view(
         view = replace(view, page_idx=page if page is not None else chosen.query.cited_page_idx)
     try:
         path = artifact_path(manifest, document.artifact)
+        view = replace(view, revision=revision_problems(document, path, rev=chosen.rev))
         return (
             _on_page(view, own, path, placer, page) if document.paged else _in_text(view, own, path, placer)
         )
@@ -184,8 +191,13 @@ def _drawn(
         if place is None:
             continue
         boxes = _rects_on(place, image.page.page_idx)
+        tag, is_verified = target.tag, True
+        if not boxes and target.query.cited_page_idx == image.page.page_idx:
+            boxes, tag, is_verified = place.unverified, f"{target.tag} · unverified", False
         if rects := shapes(boxes, image, as_region=_is_region(target, place)):
-            spans.append(PageSpan(target.id, target.layer, target.tag, rects, target.id == chosen.id))
+            tags = ((target.layer, tag),)
+            is_chosen = target.id == chosen.id
+            spans.append(PageSpan(target.id, target.layer, tags, rects, is_chosen, is_verified))
     return _with_shared_tags(sorted(spans, key=lambda span: span.chosen))
 
 
@@ -195,13 +207,13 @@ def _is_region(target: Target, place: FoundSpan) -> bool:
 
 
 def _with_shared_tags(spans: Sequence[PageSpan]) -> tuple[PageSpan, ...]:
-    """Spans that begin at the same place share one tag, on the topmost of them: `cited 1 · gold`."""
-    tags: dict[tuple[float, float], list[str]] = {}
+    """Spans that begin at the same place carry their tags together, on the topmost of them."""
+    tags: dict[tuple[float, float], list[tuple[Layer, str]]] = {}
     for span in reversed(spans):
-        tags.setdefault(span.rects[0][:2], []).append(span.tag)
+        tags.setdefault(span.rects[0][:2], []).extend(span.tags)
     drawn = []
     for span in reversed(spans):
-        drawn.append(replace(span, tag=" · ".join(tags.pop(span.rects[0][:2], ()))))
+        drawn.append(replace(span, tags=tuple(tags.pop(span.rects[0][:2], ()))))
     return tuple(reversed(drawn))
 
 
@@ -244,7 +256,8 @@ def _cited(view: CitationView) -> Target:
     query = SpanQuery(
         cited.quote or "", cited.page_idx, cited.offsets, cited.box, cited.box_space if cited.box else None
     )
-    return Target(f"cite:{cited.number}", "cited", f"cited {cited.number}", cited.doc_id, query)
+    rev = cited_rev(cited.chunk_id, cited.raw)
+    return Target(f"cite:{cited.number}", "cited", f"cited {cited.number}", cited.doc_id, query, rev=rev)
 
 
 def _retrieved(view: QuestionView) -> Iterable[Target]:
@@ -263,4 +276,7 @@ def _retrieved(view: QuestionView) -> Iterable[Target]:
             query = SpanQuery(candidate.text or "", candidate.page_idx)
             tag = f"rank {candidate.rank}"
             is_context = not seen_ids or candidate.chunk_id in seen_ids or bool(item.cited_by)
-            yield Target(f"chunk:{candidate.chunk_id}", "retrieved", tag, candidate.doc_id, query, is_context)
+            rev = cited_rev(candidate.chunk_id, candidate.raw)
+            yield Target(
+                f"chunk:{candidate.chunk_id}", "retrieved", tag, candidate.doc_id, query, is_context, rev
+            )

@@ -345,6 +345,7 @@ def nothing_to_open(*, is_filtered: bool) -> None:
 
 
 def _page(shown: PageView, *, answer: str, quote_from: str | None) -> None:
+    shell.fault_panel(shown.revision)
     if shown.problem is not None:
         shell.fault_panel([shown.problem])
         _passage(shown)

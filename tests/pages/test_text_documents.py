@@ -192,3 +192,17 @@ def test_a_chunk_of_a_text_opens_without_a_question(folder: Path, open_app: Open
     assert "Partial: " in words(app)
     assert "It stands on lines 3–5." in words(app)
     assert marks(raw(app), "retrieved")[-1] == "or 24 months."
+
+
+def test_a_document_of_another_revision_says_so_and_is_shown(
+    make_workspace: MakeWorkspace, open_app: Open
+) -> None:
+    cited = {"doc_id": "bulletin", "quote": QUOTE, "rev": "e1d0aa91"}
+    documents = [DOCUMENTS[0] | {"rev": "8c1e9a02", "sha256": "ab" * 32}]
+    made = make_workspace([trace("Q1", "q?", QUOTE, citations=[cited])], documents=documents)
+    (made / "bulletin.md").write_text(BULLETIN)
+    app = open_app(made, page=PAGE, q="Q1")
+    assert not app.exception
+    assert "The file of bulletin is not the one that the manifest names" in words(app)
+    assert "Cited is revision e1d0aa91 of bulletin, and the workspace has revision 8c1e9a02" in words(app)
+    assert marks(raw(app), "cited")
