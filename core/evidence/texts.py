@@ -132,7 +132,7 @@ def locate_in_text(query: SpanQuery, document: TextDocument) -> FoundSpan:
     Offsets settle which of several places is meant, in characters, bytes of the text as UTF-8, or 1-based
     lines; of those in tokens it is said that they cannot, where they are needed. Where the quote is not
     found, or there is none, what they name is given as unverified. Of a quote longer than
-    `MAX_QUOTE_CHARACTERS` that does not stand at its offsets the beginning is looked for, and the note says so.
+    `MAX_QUOTE_CHARACTERS` that does not stand at its offsets the beginning is looked for, as the note says.
     """
     offsets = _in_characters(query.offsets, document)
     notes = []
