@@ -23,13 +23,18 @@ MAX_LEADING = 1.2
 
 @dataclass(frozen=True, slots=True)
 class PageSpan:
-    """One span as the viewer draws it. `id` is stable over reruns: `cite:2`, `chunk:…`, `gold:1`."""
+    """One span as the viewer draws it. `id` is stable over reruns: `cite:2`, `chunk:…`, `gold:1`.
+
+    `tags` name the spans that begin where it does, with their layers; empty where another span names this one.
+    One that is not verified is a producer's box on a page whose text cannot confirm it.
+    """
 
     id: str
     layer: Layer
-    tag: str
+    tags: tuple[tuple[Layer, str], ...]
     rects: tuple[Percent, ...]
     chosen: bool = False
+    is_verified: bool = True
 
 
 def shapes(rects: Sequence[Box], image: PageImage, *, as_region: bool = False) -> tuple[Percent, ...]:

@@ -1,6 +1,15 @@
 // Draws one page picture with boxes over it. The data is one byte string: the length of a JSON header as four
 // bytes (big endian), the header, the PNG. Foreign text enters the document through textContent and alt alone.
+// Its order is that of the legend; where spans overlap, a later layer's line lies further out (see the CSS).
 const MEANING = { cited: "cited", gold: "gold", retrieved: "retrieved" };
+const UNVERIFIED = "unverified box";
+const SVG = "http://www.w3.org/2000/svg";
+// Pixels between a box and its tag: the outermost line lies between them.
+const GAP = 6;
+// Luminance (0-255) below which a pixel counts as ink, and the share of it that a free place may hold.
+const INK = 205;
+const MOST_INK = 0.004;
+const INK_WIDTH = 700;
 const views = new WeakMap();
 
 export default function ({ data, parentElement, setTriggerValue }) {
@@ -15,10 +24,12 @@ function opened(root) {
   const find = (name) => root.querySelector(name);
   const view = {
     frame: find(".frame"), page: find(".page"), picture: find("img"), layers: find(".layers"),
-    legend: find(".legend"), url: null, id: null, focus: null, turn: 0,
+    outlines: find(".outlines"), legend: find(".legend"), url: null, id: null, focus: null, turn: 0,
   };
   views.set(root, view);
   view.frame.onkeydown = (event) => turnPage(view, event);
+  view.resized = new ResizeObserver(() => settle(view));
+  view.resized.observe(view.layers);
   return view;
 }
 
@@ -33,6 +44,7 @@ function turnPage(view, event) {
 function closed(root, view) {
   views.delete(root);
   view.turn += 1;
+  view.resized.disconnect();
   if (view.url) URL.revokeObjectURL(view.url);
 }
 
@@ -53,15 +65,16 @@ async function show(view, header, png) {
     await next.decode().catch(() => {});
     if (turn !== view.turn) return URL.revokeObjectURL(url);
     if (view.url) URL.revokeObjectURL(view.url);
-    Object.assign(view, { id: header.id, url });
+    Object.assign(view, { id: header.id, url, ink: inkOf(next) });
     view.picture.src = url;
     view.page.style.aspectRatio = `${header.width} / ${header.height}`;
     view.frame.scrollTop = 0;
   }
   view.picture.alt = header.alt;
   view.frame.setAttribute("aria-label", header.alt);
-  view.layers.replaceChildren(...header.spans.flatMap(drawn));
-  view.layers.querySelectorAll(".tag").forEach(settle);
+  view.outlines.replaceChildren(...header.spans.map(outline));
+  view.layers.replaceChildren(...header.spans.flatMap(boxes), ...header.spans.flatMap(tags));
+  settle(view);
   view.legend.replaceChildren(...legend(header.spans));
   view.page.dataset.id = header.id;
   if (header.focus !== view.focus) {
@@ -70,48 +83,138 @@ async function show(view, header, png) {
   }
 }
 
-function drawn(span) {
-  const boxes = span.rects.map(([left, top, width, height]) => {
-    const box = element(span, "box");
-    place(box, { left, top, width, height });
-    return box;
-  });
-  if (!boxes.length || !span.tag) return boxes;
-  const tag = element(span, "tag");
-  tag.textContent = span.tag;
-  const [left, top] = span.rects[0];
-  place(tag, { left, top });
-  return [...boxes, tag];
+function look(span) {
+  return [MEANING[span.layer], span.chosen && "chosen", !span.verified && "unverified"].filter(Boolean);
 }
 
-// A tag stands in the left margin where it fits, so that it covers no text; else on top of its box, or at the
-// page's upper edge below the box's.
-function settle(tag) {
-  const isInMargin = tag.offsetLeft < 0.3 * tag.parentElement.clientWidth && tag.offsetLeft > tag.offsetWidth;
-  tag.classList.toggle("beside", isInMargin);
-  tag.classList.toggle("below", !isInMargin && tag.offsetTop < tag.offsetHeight);
-}
-
-function element(span, part) {
-  const made = document.createElement("div");
-  made.className = `${part} ${MEANING[span.layer]}`;
-  made.classList.toggle("chosen", span.chosen);
-  made.dataset.testid = `ps-${part}`;
-  made.dataset.layer = span.layer;
-  made.dataset.span = span.id;
+function named(made, span, part) {
+  made.classList.add(part, ...look(span));
+  Object.assign(made.dataset, { testid: `ps-${part}`, layer: span.layer, span: span.id });
   return made;
 }
 
-function place(made, percent) {
-  for (const [side, value] of Object.entries(percent)) made.style[side] = `${value}%`;
+// The tinted areas of a span.
+function boxes(span) {
+  return span.rects.map((rect) => placed(named(document.createElement("div"), span, "box"), rect));
 }
 
+// One line around the whole of a span: the edges of all its boxes, without those that lie in another of them.
+function outline(span, index) {
+  const group = named(document.createElementNS(SVG, "g"), span, "outline");
+  const mask = drawn("mask", { id: `inside-${index}`, maskUnits: "userSpaceOnUse", x: 0, y: 0 });
+  const all = drawn("rect", { fill: "#fff" });
+  for (const made of [mask, all]) made.setAttribute("width", "100%"), made.setAttribute("height", "100%");
+  mask.append(all, ...span.rects.map((rect) => placed(drawn("rect", { class: "hole" }), rect)));
+  const edges = drawn("g", { mask: `url(#inside-${index})` });
+  edges.append(...span.rects.map((rect) => placed(drawn("rect", { class: "edge" }), rect)));
+  group.append(mask, edges);
+  return group;
+}
+
+function drawn(name, attributes) {
+  const made = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  return made;
+}
+
+function placed(made, [left, top, width, height]) {
+  for (const [side, value] of Object.entries({ left, top, width, height })) {
+    made.style.setProperty(`--${side}`, `${value}%`);
+  }
+  return made;
+}
+
+// The tags of the spans that begin at one place, side by side.
+function tags(span) {
+  if (!span.tags.length || !span.rects.length) return [];
+  const group = named(document.createElement("div"), span, "tags");
+  group.rects = span.rects;
+  group.append(...span.tags.map(([layer, words]) => {
+    const tag = named(document.createElement("span"), { ...span, layer, chosen: false }, "tag");
+    tag.textContent = words;
+    return tag;
+  }));
+  return [group];
+}
+
+// Tags stand where the page has no ink and no other tag: beside the beginning of their span, above it, else in
+// a margin at its height. On a page that is full of ink a tag stands above its span all the same.
+function settle(view) {
+  const { clientWidth: width, clientHeight: height } = view.layers;
+  const taken = [];
+  for (const group of view.layers.querySelectorAll(".tags")) {
+    const size = [group.offsetWidth, group.offsetHeight];
+    const wanted = wishes(group.rects, size, width, height);
+    const free = wanted.find((at) => isFree(view.ink, at, size, width, height, taken)) ?? wanted[1];
+    const [left, top] = [inside(free[0], width - size[0]), inside(free[1], height - size[1])];
+    taken.push([left, top, left + size[0], top + size[1]]);
+    Object.assign(group.style, { left: `${left}px`, top: `${top}px` });
+  }
+}
+
+function wishes(rects, [wide, high], width, height) {
+  const [left, top, right, bottom] = edges(rects[0], width, height);
+  const below = edges(rects.at(-1), width, height)[3] + GAP;
+  const line = top + Math.max(0, (Math.min(bottom - top, 1.2 * high) - high) / 2);
+  const margins = [line, line - high - 2, line + high + 2, line - 2 * high - 4, line + 2 * high + 4];
+  return [
+    [left - GAP - wide, line], [left, top - GAP - high], [right + GAP, line],
+    ...margins.flatMap((at) => [[3, at], [width - wide - 3, at]]), [left, below],
+  ];
+}
+
+function edges([left, top, across, down], width, height) {
+  return [left * width, top * height, (left + across) * width, (top + down) * height].map((at) => at / 100);
+}
+
+function inside(at, most) {
+  return Math.max(0, Math.min(at, most));
+}
+
+function isFree(ink, [left, top], [wide, high], width, height, taken) {
+  const [right, bottom] = [left + wide, top + high];
+  if (left < 0 || top < 0 || right > width || bottom > height) return false;
+  if (taken.some(([l, t, r, b]) => left < r && right > l && top < b && bottom > t)) return false;
+  return ink === null || inkIn(ink, left / width, top / height, right / width, bottom / height) <= MOST_INK;
+}
+
+// The page as a map of its ink; null where the browser hands out no pixels.
+function inkOf(picture) {
+  const scale = Math.min(1, INK_WIDTH / Math.max(picture.naturalWidth, 0.5 * picture.naturalHeight));
+  const [width, height] = [picture.naturalWidth, picture.naturalHeight].map((side) => Math.ceil(side * scale));
+  const pen = Object.assign(document.createElement("canvas"), { width, height }).getContext("2d");
+  if (!pen || !width || !height) return null;
+  pen.drawImage(picture, 0, 0, width, height);
+  const pixels = pen.getImageData(0, 0, width, height).data;
+  const isInk = new Uint8Array(width * height);
+  for (let at = 0; at < isInk.length; at += 1) {
+    const [red, green, blue] = [pixels[4 * at], pixels[4 * at + 1], pixels[4 * at + 2]];
+    isInk[at] = 0.3 * red + 0.59 * green + 0.11 * blue < INK;
+  }
+  return { isInk, width, height };
+}
+
+// The share of ink in a part of the page, whose edges are given in 0-1.
+function inkIn({ isInk, width, height }, left, top, right, bottom) {
+  const [x0, x1] = [Math.floor(left * width), Math.ceil(right * width)];
+  const [y0, y1] = [Math.floor(top * height), Math.ceil(bottom * height)];
+  let count = 0;
+  for (let y = y0; y < y1; y += 1) {
+    for (let x = x0; x < x1; x += 1) count += isInk[y * width + x] ?? 0;
+  }
+  return count / Math.max(1, (x1 - x0) * (y1 - y0));
+}
+
+// What is on the page, each with a piece of its very line.
 function legend(spans) {
-  return Object.keys(MEANING).filter((layer) => spans.some((span) => span.layer === layer)).map((layer) => {
-    const made = document.createElement("span");
-    made.className = layer;
-    made.textContent = MEANING[layer];
-    return made;
+  const there = (layer) => spans.some((span) => span.verified && span.layer === layer);
+  const entries = Object.keys(MEANING).filter(there).map((layer) => [{ layer, verified: true }, MEANING[layer]]);
+  if (spans.some((span) => !span.verified)) entries.push([{ layer: "cited", verified: false }, UNVERIFIED]);
+  return entries.map(([span, words]) => {
+    const [entry, sample] = [document.createElement("span"), drawn("svg", { width: 24, height: 6 })];
+    sample.append(drawn("line", { class: `outline ${look(span).join(" ")}`, x1: 1, x2: 23, y1: 3, y2: 3 }));
+    entry.append(sample, words);
+    return entry;
   });
 }
 

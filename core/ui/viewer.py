@@ -72,9 +72,10 @@ def _span(span: PageSpan) -> dict[str, object]:
     return {
         "id": clean(span.id),
         "layer": span.layer,
-        "tag": clean(span.tag),
+        "tags": [(layer, clean(tag)) for layer, tag in span.tags],
         "rects": span.rects,
         "chosen": span.chosen,
+        "verified": span.is_verified,
     }
 
 

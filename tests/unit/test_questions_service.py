@@ -173,9 +173,9 @@ def test_what_the_answerer_neither_saw_nor_cites_is_drawn_only_when_chosen(manif
 
 
 def test_spans_that_begin_together_share_the_topmost_tag(manifest: Manifest) -> None:
-    tags = [span.tag for span in placed(manifest, Source(), cite=2).spans]
-    assert [tag for tag in tags if tag] == [tags[-1]]
-    assert {"cited 2", "gold", "rank 3"} == set(tags[-1].split(" · "))
+    tags = [span.tags for span in placed(manifest, Source(), cite=2).spans]
+    assert [each for each in tags if each] == [tags[-1]]
+    assert set(tags[-1]) == {("cited", "cited 2"), ("gold", "gold"), ("retrieved", "rank 3")}
 
 
 def test_another_page_of_the_document_keeps_what_was_found(manifest: Manifest) -> None:
