@@ -14,10 +14,12 @@ import sys
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+
+import orjson
 
 from core.contracts.records import Box, Json
 from core.errors import EvidenceFault, Problem
@@ -38,6 +40,8 @@ MEMORY_BYTES = 2 * 1024**3
 START_TIMEOUT_S = 60.0
 KILL_TIMEOUT_S = 5.0
 REMEMBERED_DOCUMENTS = 32
+#: So many quotes go to a worker at once.
+QUOTES_A_FRAME = 64
 
 
 class Worker:
@@ -69,10 +73,19 @@ class Worker:
     def request(self, header: dict[str, Json], limit_s: float) -> tuple[dict[str, Any], bytes]:
         """Send one request and wait for its answer, at most `limit_s` seconds."""
         deadline = time.monotonic() + limit_s
+        self.send(header, limit_s)
+        return receive_frame(self.connection, deadline=deadline)
+
+    def send(self, header: dict[str, Json], limit_s: float) -> None:
+        """Send one request; `limit_s` is the time for each of its answers."""
+        deadline = time.monotonic() + limit_s
         send_frame(self.connection, {**header, "limit_s": limit_s}, deadline=deadline)
         self.served += 1
         self._remember(str(header["path"]))
-        return receive_frame(self.connection, deadline=deadline)
+
+    def receive(self, limit_s: float) -> dict[str, Any]:
+        """Wait for the next answer of a request that has several, at most `limit_s` seconds."""
+        return receive_frame(self.connection, deadline=time.monotonic() + limit_s)[0]
 
     def _remember(self, path: str) -> None:
         self.documents[path] = None
@@ -148,7 +161,35 @@ class PdfPool:
 
     def locate_many(self, path: Path, queries: Sequence[SpanQuery]) -> list[FoundSpan]:
         """Several quotes of one document, in order; the first fault ends it."""
-        return [self.locate(path, query) for query in queries]
+        found: list[FoundSpan] = []
+        while len(found) < len(queries):
+            for answer in self.locate_each(path, queries[len(found) :]):
+                if isinstance(answer, Problem):
+                    raise EvidenceFault(answer)
+                found.append(answer)
+        return found
+
+    def locate_each(self, path: Path, queries: Sequence[SpanQuery]) -> Iterator[FoundSpan | Problem]:
+        """Places of several quotes of one document, in order and as they are found, in one request.
+
+        At least one answer, and perhaps not all: the first quote that cannot be answered is answered by its
+        problem and ends it, and so does a worker that has served enough. Ask again for the rest. Each quote
+        has the whole time limit.
+        """
+        place = str(Path(path).absolute())
+        sendable: list[orjson.Fragment] = []
+        for query in queries:
+            try:
+                sendable.append(orjson.Fragment(orjson.dumps(query)))
+            except orjson.JSONEncodeError as error:
+                if not sendable:
+                    yield _not_sendable(place, NotSendableError(str(error))).problems[0]
+                    return
+                break
+        try:
+            yield from self._answers(place, sendable[:QUOTES_A_FRAME])
+        except EvidenceFault as fault:
+            yield fault.problems[0]
 
     def render(
         self, path: Path, page_idx: int, *, dpi: float = 110, max_pixels: int = 25_000_000
@@ -234,6 +275,28 @@ class PdfPool:
         if "fault" in header:
             raise messages.fault_from(header["fault"])
         return header, body
+
+    def _answers(self, place: str, queries: Sequence[orjson.Fragment]) -> Iterator[FoundSpan | Problem]:
+        """The answers to one `locate_many`. A caller that stops listening costs the worker: it talks on."""
+        worker = self._check_out(place)
+        keep = False
+        try:
+            worker.send({"op": "locate_many", "path": place, "queries": queries}, self._timeout_s)
+            for left in range(len(queries), 0, -1):
+                header = worker.receive(self._timeout_s)
+                is_last = left == 1 or "fault" in header or header["retire"]
+                keep = is_last and not header["retire"]
+                yield (
+                    Problem(**header["fault"]) if "fault" in header else messages.found_from(header["found"])
+                )
+                if is_last:
+                    return
+        except DeadlineError:
+            raise _timed_out(place, self._timeout_s) from None
+        except ConnectionEndedError:
+            raise _crashed(place) from None
+        finally:
+            self._check_in(worker, keep=keep)
 
     def _check_out(self, place: str) -> Worker:
         """A warm worker for this thread alone, one that has the document open if there is one."""
