@@ -8,7 +8,8 @@ import jsonschema_rs
 import pytest
 
 from core.contracts.records import SourceLine, Trace
-from core.contracts.schemas import schema, schema_names
+from core.contracts.schemas import schema, schema_files, schema_names
+from core.evidence.bundles import sha256_of
 from core.traces.canonical import trace_from
 from core.traces.catalogue import attachment_from
 from core.traces.chunks import chunk_from
@@ -146,13 +147,21 @@ def test_every_schema_is_a_valid_one_that_fetches_nothing(name: str) -> None:
     found = schema(name)
     jsonschema_rs.meta.validate(found)
     assert found["$schema"] == "https://json-schema.org/draft/2020-12/schema"
-    assert found["$id"] == f"urn:proofspan:schema:{name}-1.0"
+    assert found["$id"] == f"urn:proofspan:schema:{name}-{schema_files()[name][0]}"
     references = [value for key, value in _walk(found) if key == "$ref"]
     assert all(str(value).startswith("#") for value in references)
 
 
+def test_the_bundle_schemas_example_is_a_bundle() -> None:
+    found = schema("bundle")
+    validator = jsonschema_rs.validator_for(found)
+    for example in found["examples"]:
+        validator.validate(example)
+        assert example["sha256"] == sha256_of(example)
+
+
 def test_the_record_types_of_the_contract_are_there() -> None:
-    assert {"trace", "chunk", "gold", "report", "catalogue", "manifest"} <= set(schema_names())
+    assert {"trace", "chunk", "gold", "report", "catalogue", "bundle", "manifest"} <= set(schema_names())
 
 
 def test_an_unknown_schema_is_a_key_error() -> None:
