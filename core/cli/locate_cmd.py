@@ -16,6 +16,7 @@ from core.errors import InputFault, Problem
 from core.evidence.client import PdfPool
 from core.evidence.spanfile import Located, locate_spans, read_spans, to_json
 from core.evidence.types import Status
+from core.services.pagebase import SPAN_LINES, examine, in_one_line, labels_in, quotes_of_spans, worth_saying
 
 #: A quote that stands nowhere makes the worker read the whole document once.
 TIMEOUT_S = 60.0
@@ -49,12 +50,16 @@ def command(spans: Path, found: str, root: Path | None, workers: int) -> None:
         located = locate_spans(
             lines, pool, workers=workers, on_done=lambda done, _: progress.update(task, completed=done)
         )
+        quotes = quotes_of_spans(located, root=folder)
+        bases = examine(quotes, lambda name: labels_in(pool.document, folder / name))
     with output_to(found) as output:
         output.write(b"".join(map(to_json, located)))
     problems = [item for item in located if item.problem is not None]
     for item in problems:
         click.echo(f"error: {_located_problem(item, spans)}", err=True)
     click.echo(_summary(located), err=True)
+    for finding in worth_saying(bases):
+        click.echo(f"pages: {in_one_line(finding, SPAN_LINES)}", err=True)
     sys.exit(1 if problems else 0)
 
 

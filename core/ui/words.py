@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from core.contracts.records import TraceKey
 from core.evidence.types import TextRange
-from core.metrics.intervals import wilson
+from core.metrics.intervals import percent, wilson
 from core.store.filters import Sort
 from core.triage.advice import LITTLE_COVERED
 from core.triage.gold import GoldOutcome
@@ -106,16 +106,6 @@ def order(sort: Sort) -> str:
     if known is None:
         return f"by {sort.by}, {'descending' if sort.descending else 'ascending'}"
     return known[sort.descending]
-
-
-def percent(share: float) -> str:
-    """A share of 0–1 in whole percent; what is neither none nor all never reads as 0 or 100."""
-    rounded = round(100 * share)
-    if rounded == 0 and share > 0:
-        return "<1 %"
-    if rounded == 100 and share < 1:
-        return ">99 %"
-    return f"{rounded} %"
 
 
 def share_of(part: int, whole: int, *, unlabelled: int = 0) -> str:
