@@ -51,6 +51,7 @@ _WORD = pa.dictionary(pa.int32(), pa.string())
 #: One row a citation. `row` is its trace's place in the segment, from 0, `number` counts from 1; both pages
 #: are 0-based. `agreement` lies in 0–1 and is null where the citation was not looked for; `reason` then says
 #: why: a problem's code. `page_idx` is null where nothing was found, and in a document without pages.
+#: `tells_page` says whether the place tells which page was meant (`core.evidence.pagebase.speaks_for_itself`).
 PLACED_SCHEMA = pa.schema(
     [
         ("row", pa.int64()),
@@ -68,6 +69,7 @@ PLACED_SCHEMA = pa.schema(
         ("page_mismatch", pa.bool_()),
         ("agreement", pa.float64()),
         ("numbers_differ", pa.bool_()),
+        ("tells_page", pa.bool_()),
         ("reason", _WORD),
     ]
 )
