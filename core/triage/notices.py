@@ -1,0 +1,213 @@
+"""The warnings and cautions of a catalogue, cut into the words that are looked for, by document and section."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import or_
+from typing import NamedTuple
+
+from core.contracts.chunk_ids import section_path
+from core.contracts.records import Attachment
+from core.contracts.render_ref import PageRef, parse_render_ref
+from core.contracts.sections import SectionKey, section_key
+from core.triage.corpus import Corpus, Survey
+from core.triage.wordforms import Passage, form, named_words, passage_of, plain
+
+#: What a reader must not miss; a note is none of them.
+KINDS = frozenset({"warning", "caution"})
+
+#: A notice is mentioned where so much of its words, rare ones counting more, stands close together …
+ENOUGH_OF_ALL = 0.6
+#: … or so much of one of its sentences, if the sentence has so many content words. Both were chosen by reading:
+#: of 273 pairs of a notice with another chunk of its section none that is a mere neighbour reached more than
+#: 0.49 and 0.70, while answers that repeat a notice in words of their own mostly keep 0.75 of one sentence.
+ENOUGH_OF_SENTENCE = 0.75
+FEWEST_WORDS = 3
+#: Close together is within twice the length of notice or sentence, and within twice so many words at least.
+SHORTEST_REACH = 15
+#: So many words of a notice are looked for, the first ones.
+MOST_WORDS = 200
+#: So many notices of one section are looked for, in reading order; `Notices.crowded` names sections with more.
+MOST_NOTICES = 100
+#: So many pairs of chunk and notice are remembered before all are forgotten.
+KEPT_PAIRS = 1 << 18
+
+_SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|[。!?•\uf0b7]|\n\s*\n")
+
+Place = tuple[str | None, SectionKey]
+
+
+class Part(NamedTuple):
+    """Words of a notice that mention it where they stand close together: all of them, or one sentence's.
+
+    Bits and masks are a notice's. `enough` is the weight that has to be found within twice `reach` words, with
+    the bits of `needed` beside it: of a sentence that forbids something, a word that forbids.
+    """
+
+    mask: int
+    enough: float
+    reach: int
+    needed: int = 0
+
+
+class Found(NamedTuple):
+    """What a passage holds of a notice: a mask of its words, and whether they mention it."""
+
+    mask: int
+    is_mentioned: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A warning or caution ready to be looked for. Bit n of a mask is its n-th word, the next one a negation.
+
+    `line` is its text in plain form, `weights` are the words' rarities in the corpus.
+    """
+
+    attachment: Attachment
+    line: str
+    words: tuple[str, ...]
+    forms: tuple[str, ...]
+    weights: tuple[int, ...]
+    parts: tuple[Part, ...]
+
+    def sought_in(self, passage: Passage) -> Found:
+        """Looks for the notice in a passage."""
+        held = reduce(or_, self._stretches(passage, passage.length + 1), 0)
+        parts = [part for part in self.parts if self._weight(held & part.mask) >= part.enough]
+        return Found(held, any(self._holds(passage, part) for part in parts))
+
+    def _holds(self, passage: Passage, part: Part) -> bool:
+        """Whether enough of a part stands close together."""
+        return any(
+            stretch & part.needed == part.needed and self._weight(stretch & part.mask) >= part.enough
+            for stretch in self._stretches(passage, part.reach)
+        )
+
+    def _stretches(self, passage: Passage, reach: int) -> list[int]:
+        """What stands in every `reach` words of a passage and the next as many, where there is anything."""
+        masks: defaultdict[int, int] = defaultdict(int)
+        for place, each in enumerate(self.forms):
+            for at in passage.places.get(each, ()):
+                masks[at // reach] |= 1 << place
+        for at in passage.negations if masks else ():
+            masks[at // reach] |= 1 << len(self.forms)
+        return [mask | masks.get(number + 1, 0) for number, mask in masks.items()]
+
+    def _weight(self, mask: int) -> int:
+        return sum([weight for place, weight in enumerate(self.weights) if mask >> place & 1])
+
+
+class Notices:
+    """The notices of a catalogue, whatever order it lists them in. Belongs to one thread, as its corpus does.
+
+    `crowded` names the sections with more notices than are looked for, each as document, section and count.
+    """
+
+    __slots__ = ("_by_place", "_governing", "_held", "corpus", "crowded")
+
+    def __init__(self, attachments: Iterable[Attachment], corpus: Corpus) -> None:
+        self.corpus = corpus
+        found: defaultdict[Place, list[Attachment]] = defaultdict(list)
+        for attachment in attachments:
+            if attachment.kind in KINDS and (place := _place_of(attachment))[1]:
+                found[place].append(attachment)
+        self.crowded = tuple(
+            sorted(
+                (doc_id or "", ".".join(section), len(listed))
+                for (doc_id, section), listed in found.items()
+                if len(listed) > MOST_NOTICES
+            )
+        )
+        self._by_place = {place: _looked_for(listed, corpus) for place, listed in found.items()}
+        self._governing: dict[Place, tuple[Notice, ...]] = {}
+        self._held: dict[tuple[str, str], Found] = {}
+
+    def governing(self, doc_id: str | None, section: SectionKey) -> tuple[Notice, ...]:
+        """The notices of a section and of those that it lies in, the nearest first, each text once.
+
+        What stands between the heading of 5.4 and that of 5.4.1 is said of all of 5.4 (ANSI Z535.6 calls it a
+        section safety message), so it holds for 5.4.1. What stands in 5.4.1 does not hold for 5.4.
+        """
+        if not any((doc_id, section[:depth]) in self._by_place for depth in range(len(section), 0, -1)):
+            return ()
+        place = (doc_id, section)
+        if place not in self._governing:
+            above = (
+                self._by_place.get((doc_id, section[:depth]), ()) for depth in range(len(section), 0, -1)
+            )
+            by_line: dict[str, Notice] = {}
+            for notice in (each for notices in above for each in notices):
+                by_line.setdefault(notice.line, notice)
+            self._governing[place] = tuple(by_line.values())[:MOST_NOTICES]
+        return self._governing[place]
+
+    def held(self, notice: Notice, chunk_id: str) -> Found:
+        """What a chunk holds of a notice; remembered, as a section's chunks come again and again."""
+        pair = (chunk_id, notice.attachment.attachment_id)
+        if pair not in self._held:
+            if len(self._held) >= KEPT_PAIRS:
+                self._held.clear()
+            self._held[pair] = notice.sought_in(passage_of(self.corpus.texts.get(chunk_id, "")))
+        return self._held[pair]
+
+
+def _place_of(attachment: Attachment) -> Place:
+    """Document and section; without a section the page is one, as in chunk ids: `p042`."""
+    ref = parse_render_ref(attachment.render_ref) if attachment.render_ref is not None else None
+    region = ref if isinstance(ref, PageRef) and attachment.doc_id in (None, ref.doc_id) else None
+    page_idx = attachment.page_idx if attachment.page_idx is not None or region is None else region.page_idx
+    section = section_key(attachment.section_id)
+    if not section and page_idx is not None:
+        section = section_key(section_path(None, page_idx + 1))
+    return attachment.doc_id or (region.doc_id if region else None), section
+
+
+def _looked_for(attachments: Sequence[Attachment], corpus: Corpus) -> tuple[Notice, ...]:
+    """The first notices of a section in reading order, those without a content word left out."""
+    ordered = sorted(attachments, key=_reading_order)[:MOST_NOTICES]
+    made = (_notice(attachment, corpus.survey) for attachment in ordered)
+    return tuple(notice for notice in made if notice.words)
+
+
+def _reading_order(attachment: Attachment) -> tuple[float, float, str]:
+    page, box = attachment.page_idx, attachment.box
+    top = math.inf if box is None else box[1]
+    return math.inf if page is None else page, top, attachment.attachment_id
+
+
+def _notice(attachment: Attachment, survey: Survey) -> Notice:
+    words = named_words(attachment.text)[:MOST_WORDS]
+    forms = tuple(map(form, words))
+    weights = tuple(survey.rarity.get(word) or survey.unseen for word in words)
+    weight_of = dict(zip(forms, weights, strict=True))
+    return Notice(
+        attachment,
+        plain(attachment.text),
+        words,
+        forms,
+        weights,
+        tuple(_parts(attachment.text, forms, weight_of)),
+    )
+
+
+def _parts(text: str, forms: Sequence[str], weight_of: Mapping[str, int]) -> Iterator[Part]:
+    """The whole notice, then each sentence that has words enough to be told by them."""
+    bits = {each: 1 << place for place, each in enumerate(forms)}
+    reach = max(SHORTEST_REACH, passage_of(text).length)
+    yield Part((1 << len(forms)) - 1, ENOUGH_OF_ALL * sum(weight_of.values()), reach)
+    for sentence in _SENTENCE_END.split(text):
+        own = dict.fromkeys(each for word in named_words(sentence) if (each := form(word)) in bits)
+        if len(own) >= FEWEST_WORDS:
+            told = passage_of(sentence)
+            yield Part(
+                sum(bits[each] for each in own),
+                ENOUGH_OF_SENTENCE * sum(weight_of[each] for each in own),
+                max(SHORTEST_REACH, told.length),
+                1 << len(forms) if told.negations else 0,
+            )
