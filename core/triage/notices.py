@@ -1,4 +1,4 @@
-"""The warnings and cautions of a catalogue, cut into the words that are looked for, by document and section."""
+"""The warnings and cautions of a catalogue, cut into words to look for, by document and section."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ KINDS = frozenset({"warning", "caution"})
 
 #: A notice is mentioned where so much of its words, rare ones counting more, stands close together …
 ENOUGH_OF_ALL = 0.6
-#: … or so much of one of its sentences, if the sentence has so many content words. Both were chosen by reading:
-#: of 273 pairs of a notice with another chunk of its section none that is a mere neighbour reached more than
-#: 0.49 and 0.70, while answers that repeat a notice in words of their own mostly keep 0.75 of one sentence.
+#: … or so much of one of its sentences, if that has so many content words. Chosen by reading cases: of 273
+#: pairs of a notice with another chunk of its section none that merely lies beside it had more than 0.49 and
+#: 0.70, while most answers that repeat a notice in words of their own keep three quarters of one sentence.
 ENOUGH_OF_SENTENCE = 0.75
 FEWEST_WORDS = 3
 #: Close together is within twice the length of notice or sentence, and within twice so many words at least.
 SHORTEST_REACH = 15
 #: So many words of a notice are looked for, the first ones.
 MOST_WORDS = 200
-#: So many notices of one section are looked for, in reading order; `Notices.crowded` names sections with more.
+#: So many notices of a section are looked for, in reading order; `Notices.crowded` names sections with more.
 MOST_NOTICES = 100
 #: So many pairs of chunk and notice are remembered before all are forgotten.
 KEPT_PAIRS = 1 << 18
@@ -45,8 +45,8 @@ Place = tuple[str | None, SectionKey]
 class Part(NamedTuple):
     """Words of a notice that mention it where they stand close together: all of them, or one sentence's.
 
-    Bits and masks are a notice's. `enough` is the weight that has to be found within twice `reach` words, with
-    the bits of `needed` beside it: of a sentence that forbids something, a word that forbids.
+    Bits and masks are a notice's. `enough` is the weight that has to be found within twice `reach` words, and
+    with it the bits of `needed`: for a sentence that forbids something, a word that forbids.
     """
 
     mask: int

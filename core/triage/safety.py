@@ -1,12 +1,12 @@
 """Safety omissions: a WARNING or CAUTION of the cited section that neither answer nor citations mention.
 
 It is a suspicion in words, no judgement of sense: a notice counts as mentioned where enough of its content
-words stand in the answer or in the cited text, endings aside and rare words counting more. So a paraphrase that
-shares no words ("keep clear of the blades" for "hands away from the fan") goes unseen and is suspected, a
-text that uses the words to say the opposite passes, and whether a notice matters for the question is not
-asked: that it stands in the section is the manual's own choice. What a person reads is "may leave out".
+words stand close together in the answer or in a cited passage, endings aside and rare words counting more. So
+a paraphrase that shares no words with it ("keep clear of the blades" for "hands away from the fan") is
+suspected all the same, a text that turns the words round passes, and whether a notice matters for the question
+is not asked: that it stands in the section is the manual's own choice. A person reads "may leave out".
 
-Every trace of an index build comes through here. One that cites no section with a notice costs a few look-ups.
+Every trace of an index build comes through here; one that cites no section with a notice costs some look-ups.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from core.contracts.chunk_ids import parse, section_path
 from core.contracts.records import Json, Trace
 from core.contracts.sections import section_key
 from core.traces.chunks import Place, Places
-from core.traces.citations import citation_ids_in_text, payload_of
+from core.traces.citations import payload_of
 from core.traces.fields import id_of, page_of, text_of
 from core.triage.answers import claims_of
 from core.triage.notices import Notice, Notices
@@ -33,7 +33,10 @@ _NOWHERE = Place(None, None, None)
 
 @dataclass(frozen=True, slots=True)
 class SafetyOmission:
-    """A notice that an answer may leave out. `words` were looked for; `found` are those that do stand there."""
+    """A notice that an answer may leave out. `words` were looked for; `found` are those that do stand there.
+
+    `section_id` is the notice's own: the cited section, or one that it lies in.
+    """
 
     attachment_id: str
     kind: Literal["warning", "caution"]

@@ -53,7 +53,7 @@ def plain(text: str) -> str:
 
 
 def named_words(text: str) -> tuple[str, ...]:
-    """The distinct content words of a text in order, one of each form; what a line's end parts is one word."""
+    """The distinct content words of a text in order, one of each form; what a line's end cuts is one word."""
     by_form: dict[str, str] = {}
     for word in _pieces(plain(_BREAK.sub("", text))):
         if is_content(word) or _UNSPACED.search(word):
