@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from core.cli.output import check_outputs, output_to
+from core.cli.output import Output, check_outputs, output_to
 from core.cli.paths import NamedPath
 from core.errors import InputFault, Problem
 from core.evidence.client import PdfPool
-from core.evidence.spanfile import Located, locate_spans, read_spans, to_json
+from core.evidence.spanfile import Located, count_spans, locate_spans, read_spans, to_json
 from core.evidence.types import Status
 from core.services.pagebase import SPAN_LINES, examine, in_one_line, labels_in, quotes_of_spans, worth_saying
 
@@ -44,49 +45,71 @@ def command(spans: Path, found: str, root: Path | None, workers: int) -> None:
         problem = Problem("missing_folder", "the folder does not exist", str(folder), "Name it with --root.")
         raise InputFault(problem)
     check_outputs([found], [spans])
-    lines = read_spans(spans, root=folder)
-    with PdfPool(workers=workers, timeout_s=TIMEOUT_S) as pool, _progress() as progress:
-        task = progress.add_task("locating", total=len(lines))
-        located = locate_spans(
-            lines, pool, workers=workers, on_done=lambda done, _: progress.update(task, completed=done)
-        )
-        quotes = quotes_of_spans(located, root=folder)
+    tally = _Tally(spans)
+    with PdfPool(workers=workers, timeout_s=TIMEOUT_S) as pool, output_to(found) as output:
+        with _progress() as progress:
+            task = progress.add_task("locating", total=count_spans(spans))
+            located = locate_spans(
+                read_spans(spans, root=folder),
+                pool,
+                workers=workers,
+                on_done=lambda done: progress.update(task, completed=done),
+            )
+            quotes = quotes_of_spans(_written(located, output, tally), root=folder)
         bases = examine(quotes, lambda name: labels_in(pool.document, folder / name))
-    with output_to(found) as output:
-        output.write(b"".join(map(to_json, located)))
-    problems = [item for item in located if item.problem is not None]
-    for item in problems:
-        click.echo(f"error: {_located_problem(item, spans)}", err=True)
-    click.echo(_summary(located), err=True)
+    click.echo(tally.summary(), err=True)
     for finding in worth_saying(bases):
         click.echo(f"pages: {in_one_line(finding, SPAN_LINES)}", err=True)
-    sys.exit(1 if problems else 0)
+    sys.exit(1 if tally.unusable else 0)
+
+
+def _written(located: Iterable[Located], output: Output, tally: _Tally) -> Iterator[Located]:
+    """Passes the spans on, each written and counted: none is kept."""
+    for item in located:
+        output.write(to_json(item))
+        tally.add(item)
+        yield item
 
 
 def _progress() -> Progress:
     """A bar on stderr, gone when done; nothing where stderr is no terminal."""
     console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
 
 
-def _located_problem(item: Located, spans: Path) -> Problem:
+class _Tally:
+    """What became of the lines of `spans`; tells of each that could not be used."""
+
+    def __init__(self, spans: Path) -> None:
+        self._spans = spans
+        self._statuses: Counter[Status] = Counter()
+        self._mismatched = 0
+        self.unusable = 0
+
+    def add(self, item: Located) -> None:
+        """Count one line."""
+        if item.found is None:
+            self.unusable += 1
+        else:
+            self._statuses[item.found.status] += 1
+            self._mismatched += item.found.page_mismatch
+        if item.problem is not None:
+            click.echo(f"error: {_located_problem(item.problem, item.source.line, self._spans)}", err=True)
+
+    def summary(self) -> str:
+        """`389 quotes: 120 exact, 150 normalized, … · 67 on another page than cited · 2 not usable`."""
+        counts = self._statuses
+        parts = [", ".join(f"{counts[status]:,} {status}" for status in STATUSES if counts[status])]
+        if self._mismatched:
+            parts.append(f"{self._mismatched:,} on another page than cited")
+        if self.unusable:
+            parts.append(f"{self.unusable:,} not usable")
+        total = counts.total() + self.unusable
+        return f"{total:,} quote{'s' * (total != 1)}: " + " · ".join(filter(None, parts))
+
+
+def _located_problem(problem: Problem, line: int, spans: Path) -> Problem:
     """The problem with the line that it belongs to; the document stands in the message."""
-    problem = item.problem
-    if problem is None:
-        raise ValueError("only lines with a problem are reported")
-    line = f"{spans}:{item.source.line}"
     document = f"{problem.where}: " if problem.where and not problem.where.startswith(str(spans)) else ""
-    return Problem(problem.code, document + problem.message, line, problem.remedy)
-
-
-def _summary(located: list[Located]) -> str:
-    """`389 quotes: 120 exact, 150 normalized, … · 67 on another page than cited · 2 not usable`."""
-    found = [item.found for item in located if item.found is not None]
-    counts = Counter(span.status for span in found)
-    parts = [", ".join(f"{counts[status]} {status}" for status in STATUSES if counts[status])]
-    if mismatched := sum(span.page_mismatch for span in found):
-        parts.append(f"{mismatched} on another page than cited")
-    if unusable := len(located) - len(found):
-        parts.append(f"{unusable} not usable")
-    return f"{len(located)} quotes: " + " · ".join(filter(None, parts))
+    return Problem(problem.code, document + problem.message, f"{spans}:{line}", problem.remedy)

@@ -7,20 +7,18 @@ A line that can't be used is answered by a line with its `error`; no line is los
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache, partial
+from itertools import chain, islice
 from pathlib import Path
 
 import orjson
 
 from core.contracts.records import Json, Offsets
-from core.errors import EvidenceFault, Fault, InputFault, ManifestFault, Problem
-from core.evidence.client import PdfPool
-from core.evidence.textfile import TEXT_SUFFIXES, read_text
-from core.evidence.texts import locate_in_text
+from core.errors import Fault, InputFault, ManifestFault, Problem
+from core.evidence.bulk import Ask, Locator, locate_bulk
+from core.evidence.textfile import TEXT_SUFFIXES
 from core.evidence.types import FoundSpan, Place, SpanQuery
 from core.manifest.paths import resolve_reference
 from core.traces.fields import index_of, offsets_of
@@ -29,7 +27,8 @@ from core.traces.reader import MAX_LINE, RawLine, read_lines
 BOX_SPACES = ("points", "unit", "per_mille")
 COORDINATES = 4
 INDEX_RANGE = "from 0 to 2**53"
-OnDone = Callable[[int, int], None]
+#: So many lines are located together and in memory at once; so many of their documents' names are resolved.
+WINDOW, MANY_DOCUMENTS = 10_000, 4_096
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,66 +51,66 @@ class Located:
     problem: Problem | None
 
 
-def read_spans(path: Path, *, root: Path) -> list[SpanLine]:
-    """Every line of a spans file, documents resolved inside `root`. InputFault where nothing is readable."""
-    lines = [_span_line(raw, path, root) for raw in read_lines(path, final=True)]
-    if not lines:
+def count_spans(path: Path) -> int:
+    """How many lines a spans file has, blank ones apart. InputFault where it cannot be read."""
+    return sum(1 for _ in read_lines(path, final=True))
+
+
+def read_spans(path: Path, *, root: Path) -> Iterator[SpanLine]:
+    """Every line of a spans file, documents resolved inside `root`.
+
+    InputFault where nothing is readable: no line, or no JSON among as many as are located together.
+    """
+    resolve = lru_cache(MANY_DOCUMENTS)(partial(resolve_reference, root))
+    lines = (_span_line(raw, path, resolve) for raw in read_lines(path, final=True))
+    first = list(islice(lines, WINDOW))
+    if not first:
         raise InputFault.of(
             "no_spans", "the file holds no line", where=str(path), remedy="write one JSON object a line"
         )
-    if all(line.problem is not None and line.problem.code == "not_json" for line in lines):
+    if all(line.problem is not None and line.problem.code == "not_json" for line in first):
         raise InputFault.of(
             "not_jsonl",
             "no line of the file is a JSON object",
-            where=f"{path}:{lines[0].line}",
+            where=f"{path}:{first[0].line}",
             remedy='write lines such as {"id": "a", "pdf": "doc.pdf", "cited_page_idx": 0, "quote": "…"}',
         )
-    return lines
+    yield from chain(first, lines)
 
 
 def locate_spans(
-    lines: Sequence[SpanLine], pool: PdfPool, *, workers: int, on_done: OnDone | None = None
-) -> list[Located]:
-    """Every line's place, in order. Lines of one document go through one thread, so that it stays open."""
-    results: list[Located | None] = [
-        None if line.problem is None else Located(line, None, line.problem) for line in lines
-    ]
-    by_document: dict[Path, list[int]] = defaultdict(list)
-    for number, line in enumerate(lines):
-        if line.path is not None:
-            by_document[line.path].append(number)
-    done = len(lines) - sum(map(len, by_document.values()))
-    with ThreadPoolExecutor(workers) as threads:
-        jobs = [
-            (numbers, threads.submit(_locate_all, pool, [lines[number] for number in numbers]))
-            for numbers in by_document.values()
-        ]
-        for numbers, job in jobs:
-            for number, located in zip(numbers, job.result(), strict=True):
-                results[number] = located
-            done += len(numbers)
-            if on_done is not None:
-                on_done(done, len(lines))
-    return [result for result in results if result is not None]
+    lines: Iterable[SpanLine],
+    locator: Locator,
+    *,
+    workers: int,
+    on_done: Callable[[int], None] | None = None,
+) -> Iterator[Located]:
+    """Every line's place, in order; `WINDOW` lines are in memory at once.
+
+    `on_done` hears how many lines are done.
+    """
+    rest, done = iter(lines), 0
+    while window := list(islice(rest, WINDOW)):
+        asks = [_ask(line.path, line.query) for line in window if line.path and line.query]
+        begun = done + len(window) - len(asks)
+        heard = None if on_done is None else partial(_add, on_done, begun)
+        answers = iter(locate_bulk(asks, locator, workers=workers, on_done=heard))
+        for line in window:
+            answer = line.problem or next(answers)
+            if isinstance(answer, Problem):
+                yield Located(line, None, answer)
+            else:
+                yield Located(line, answer, None)
+        done += len(window)
 
 
-def _locate_all(pool: PdfPool, lines: Sequence[SpanLine]) -> list[Located]:
-    """Quotes of one document; a text is read once for all of them."""
-    path = lines[0].path
-    if path is None or path.suffix.lower() not in TEXT_SUFFIXES:
-        return [_locate_one(line, pool.locate) for line in lines]
-    text = cache(read_text)  # a fault is not kept: each line tells it
-    return [_locate_one(line, lambda path, query: locate_in_text(query, text(path))) for line in lines]
+def _add(on_done: Callable[[int], None], begun: int, done: int, _total: int) -> None:
+    """Tells of a window's progress as that of the file."""
+    on_done(begun + done)
 
 
-def _locate_one(line: SpanLine, locate: Callable[[Path, SpanQuery], FoundSpan]) -> Located:
-    """One quote; a fault of its document is this line's alone."""
-    if line.path is None or line.query is None:
-        raise ValueError("a line without document and quote has a problem instead")
-    try:
-        return Located(line, locate(line.path, line.query), None)
-    except EvidenceFault as fault:
-        return Located(line, None, fault.problems[0])
+def _ask(path: Path, query: SpanQuery) -> Ask:
+    return Ask(path, query, is_text=path.suffix.lower() in TEXT_SUFFIXES)
 
 
 def to_json(located: Located) -> bytes:
@@ -156,7 +155,7 @@ def _place_to_json(place: Place) -> dict[str, Json]:
     return {"ranges": place.ranges} if place.ranges else {"page_idx": place.page_idx, "rects": place.rects}
 
 
-def _span_line(raw: RawLine, path: Path, root: Path) -> SpanLine:
+def _span_line(raw: RawLine, path: Path, resolve: Callable[[str], Path]) -> SpanLine:
     """One line as a quote, or with its problem."""
     where = f"{path}:{raw.line}"
     obj: Json = None
@@ -171,7 +170,7 @@ def _span_line(raw: RawLine, path: Path, root: Path) -> SpanLine:
     span_id = span_id if isinstance(span_id, str | int) else None
     try:
         query = query_of(obj)
-        document = resolve_reference(root, _text(obj, "pdf" if "pdf" in obj or "path" not in obj else "path"))
+        document = resolve(_text(obj, "pdf" if "pdf" in obj or "path" not in obj else "path"))
     except ManifestFault as fault:
         first = fault.problems[0]
         message = f"the document {first.message}" if first.where else first.message
