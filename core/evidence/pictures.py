@@ -67,7 +67,12 @@ def _drawn(image: Image.Image) -> Picture:
 
 
 def _on_paper(image: Image.Image) -> Image.Image:
-    """The picture in RGB; what is transparent shows white, as on the page that it was made for."""
+    """The picture in RGB; what is transparent shows white, as on the page that it was made for.
+
+    Pillow cuts 16 bits off at 255 instead of scaling them, so that is done here.
+    """
+    if image.mode.startswith("I"):
+        return image.convert("I").point(lambda value: value * (1 / 256)).convert("RGB")
     if not image.has_transparency_data:
         return image.convert("RGB")
     layer = image.convert("RGBA")

@@ -21,6 +21,8 @@ def refusal_of(ref: str) -> str | None:
         return f"it is longer than {MAX_REFERENCE:,} characters"
     if any(ord(character) < 32 or 127 <= ord(character) < 160 for character in ref):
         return "it holds a control character"
+    if any(0xD800 <= ord(character) <= 0xDFFF for character in ref):
+        return "it holds half of a character (a lone surrogate)"
     if "\\" in ref:
         return "it holds a backslash; write `/` between folders"
     if ":" in ref:

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import TypeVar
 
 from core.contracts.records import Attachment, Box, BoxSpace
-from core.contracts.render_ref import FileRef, parse_render_ref
+from core.contracts.render_ref import FileRef, lies_on, parse_render_ref
 from core.errors import Fault, Problem
 from core.evidence.geometry import to_points
+from core.evidence.picturefile import picture_problem
 from core.evidence.types import PageInfo
 from core.manifest.check import ATTACHMENTS_WRONG
 from core.manifest.paths import artifact_path, resolve_reference
@@ -22,8 +23,6 @@ from core.services.documents import Opener
 
 T = TypeVar("T")
 
-#: A box may reach this many points over the edge of its page: producers round.
-TOLERANCE = 0.5
 _SINGULAR = {"are": "is", "have": "has", "do": "does"}
 
 
@@ -161,7 +160,7 @@ def _region_flaws(
     if box is None or page is None:
         return
     size = _unrotated(page)
-    if not _is_inside(box, *size):
+    if not lies_on(box, width=size[0], height=size[1]):
         sides = ", ".join(f"{side:g}" for side in box)
         said = f"bbox {sides} on page_idx {page_idx:,}, which is {size[0]:g} × {size[1]:g} points"
         remedy = "give x0, y0, x1, y1 in points of the unrotated page, from its top left, x0 < x1 and y0 < y1"
@@ -178,11 +177,6 @@ def _in_points(box: Box, space: BoxSpace, page: PageInfo) -> Box:
     return to_points(box, space, width=width, height=height, rotation=page.rotation)
 
 
-def _is_inside(box: Box, width: float, height: float) -> bool:
-    x0, y0, x1, y1 = box
-    return -TOLERANCE <= x0 < x1 <= width + TOLERANCE and -TOLERANCE <= y0 < y1 <= height + TOLERANCE
-
-
 def _not_listed(doc_id: str) -> Flaw:
     remedy = "list it under `documents`, or correct the doc_id"
     return Flaw("stand in a document that the manifest does not list", doc_id[:200], remedy)
@@ -197,8 +191,10 @@ def _file_flaws(ref: FileRef, manifest: Manifest) -> Iterable[Flaw]:
     except Fault:
         return []  # a finding of its own
     try:
-        resolve_reference(folder, ref.path)
+        problem = picture_problem(resolve_reference(folder, ref.path))
     except Fault as fault:
         problem = fault.problems[0]
         return [Flaw("name a file that is not there", f"{ref.path}: {problem.message}", problem.remedy)]
+    if problem is not None:
+        return [Flaw("name a file that cannot be drawn", f"{ref.path}: {problem.message}", problem.remedy)]
     return []

@@ -101,8 +101,10 @@ def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PROOFSPAN_CONFIG_DIR", str(tmp_path / "config"))
     folder = tmp_path / "ws"
     (folder / "media").mkdir(parents=True)
-    (folder / "media" / "engine.png").write_bytes(b"\x89PNG")
-    (tmp_path / "secret.png").write_bytes(b"\x89PNG")
+    (folder / "media" / "engine.png").write_bytes(b"\x89PNG\r\n\x1a\n")
+    (folder / "media" / "plan.png").write_bytes(b'<?xml version="1.0"?><svg></svg>')
+    (folder / "media" / "page.png").write_bytes(b"<!DOCTYPE html><html></html>")
+    (tmp_path / "secret.png").write_bytes(b"\x89PNG\r\n\x1a\n")
     (folder / "media" / "link.png").symlink_to(tmp_path / "secret.png")
     write_pages(folder / "manual.pdf", [["one"], ["two"]])
     write_pages(folder / "turned.pdf", [["one"]], rotation=90)
@@ -158,6 +160,11 @@ def test_a_sound_catalogue_is_good(workspace: Path) -> None:
         ({"render_ref": "file:../secret.png"}, "has a `render_ref` that cannot be read"),
         ({"render_ref": "file:link.png"}, "names a file that is not there, first: w-001: link.png: leads"),
         ({"render_ref": "file:gone.png"}, "names a file that is not there"),
+        (
+            {"render_ref": "file:plan.png"},
+            "names a file that cannot be drawn, first: w-001: plan.png: the picture",
+        ),
+        ({"render_ref": "file:page.png"}, "the file is a web page, not a picture"),
         ({"render_ref": "pdf:manual#page_idx=1&bbox=0,0,nan,1"}, "cannot be read"),
         ({"render_ref": "pdf:manual#page_idx=1&bbox=-1,0,1,1"}, "cannot be read"),
         ({"render_ref": "pdf:manual#page_idx=7&bbox=0,0,1,1"}, "lies beyond the end"),

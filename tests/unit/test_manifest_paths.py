@@ -69,6 +69,7 @@ def test_a_plain_reference_is_found(root: Path, ref: str) -> None:
         "sub/\nfile.txt",
         "sub/\x7f",
         "sub/\x85",
+        "half a character: \ud800",
         "a" * 1025,
     ],
 )
