@@ -30,10 +30,13 @@ ENOUGH_OF_SENTENCE = 0.75
 FEWEST_WORDS = 3
 #: Close together is within twice the length of notice or sentence, and within twice so many words at least.
 SHORTEST_REACH = 15
-#: So many words of a notice are looked for, the first ones.
+#: So much of a notice is looked for: its first characters, and the first content words of these.
+MOST_CHARS = 5_000
 MOST_WORDS = 200
 #: So many notices of a section are looked for, in reading order; `Notices.crowded` names sections with more.
 MOST_NOTICES = 100
+#: Sections within sections are followed so deep; what lies deeper belongs to the one at this depth.
+DEEPEST = 16
 #: So many pairs of chunk and notice are remembered before all are forgotten.
 KEPT_PAIRS = 1 << 18
 
@@ -109,7 +112,7 @@ class Notices:
     `crowded` names the sections with more notices than are looked for, each as document, section and count.
     """
 
-    __slots__ = ("_by_place", "_governing", "_held", "corpus", "crowded")
+    __slots__ = ("_governing", "_held", "corpus", "crowded")
 
     def __init__(self, attachments: Iterable[Attachment], corpus: Corpus) -> None:
         self.corpus = corpus
@@ -124,8 +127,8 @@ class Notices:
                 if len(listed) > MOST_NOTICES
             )
         )
-        self._by_place = {place: _looked_for(listed, corpus) for place, listed in found.items()}
-        self._governing: dict[Place, tuple[Notice, ...]] = {}
+        by_place = {place: _looked_for(listed, corpus) for place, listed in found.items()}
+        self._governing = {place: _with_those_above(place, by_place) for place in by_place}
         self._held: dict[tuple[str, str], Found] = {}
 
     def governing(self, doc_id: str | None, section: SectionKey) -> tuple[Notice, ...]:
@@ -134,18 +137,10 @@ class Notices:
         What stands between the heading of 5.4 and that of 5.4.1 is said of all of 5.4 (ANSI Z535.6 calls it a
         section safety message), so it holds for 5.4.1. What stands in 5.4.1 does not hold for 5.4.
         """
-        if not any((doc_id, section[:depth]) in self._by_place for depth in range(len(section), 0, -1)):
-            return ()
-        place = (doc_id, section)
-        if place not in self._governing:
-            above = (
-                self._by_place.get((doc_id, section[:depth]), ()) for depth in range(len(section), 0, -1)
-            )
-            by_line: dict[str, Notice] = {}
-            for notice in (each for notices in above for each in notices):
-                by_line.setdefault(notice.line, notice)
-            self._governing[place] = tuple(by_line.values())[:MOST_NOTICES]
-        return self._governing[place]
+        for depth in range(min(len(section), DEEPEST), 0, -1):
+            if (place := (doc_id, section[:depth])) in self._governing:
+                return self._governing[place]
+        return ()
 
     def held(self, notice: Notice, chunk_id: str) -> Found:
         """What a chunk holds of a notice; remembered, as a section's chunks come again and again."""
@@ -165,7 +160,7 @@ def _place_of(attachment: Attachment) -> Place:
     section = section_key(attachment.section_id)
     if not section and page_idx is not None:
         section = section_key(section_path(None, page_idx + 1))
-    return attachment.doc_id or (region.doc_id if region else None), section
+    return attachment.doc_id or (region.doc_id if region else None), section[:DEEPEST]
 
 
 def _looked_for(attachments: Sequence[Attachment], corpus: Corpus) -> tuple[Notice, ...]:
@@ -175,6 +170,15 @@ def _looked_for(attachments: Sequence[Attachment], corpus: Corpus) -> tuple[Noti
     return tuple(notice for notice in made if notice.words)
 
 
+def _with_those_above(place: Place, by_place: Mapping[Place, Sequence[Notice]]) -> tuple[Notice, ...]:
+    doc_id, section = place
+    by_line: dict[str, Notice] = {}
+    for depth in range(len(section), 0, -1):
+        for notice in by_place.get((doc_id, section[:depth]), ()):
+            by_line.setdefault(notice.line, notice)
+    return tuple(by_line.values())[:MOST_NOTICES]
+
+
 def _reading_order(attachment: Attachment) -> tuple[float, float, str]:
     page, box = attachment.page_idx, attachment.box
     top = math.inf if box is None else box[1]
@@ -182,25 +186,19 @@ def _reading_order(attachment: Attachment) -> tuple[float, float, str]:
 
 
 def _notice(attachment: Attachment, survey: Survey) -> Notice:
-    words = named_words(attachment.text)[:MOST_WORDS]
+    text = attachment.text[:MOST_CHARS]
+    words = named_words(text)[:MOST_WORDS]
     forms = tuple(map(form, words))
     weights = tuple(survey.rarity.get(word) or survey.unseen for word in words)
-    weight_of = dict(zip(forms, weights, strict=True))
-    return Notice(
-        attachment,
-        plain(attachment.text),
-        words,
-        forms,
-        weights,
-        tuple(_parts(attachment.text, forms, weight_of)),
-    )
+    parts = _parts(text, dict(zip(forms, weights, strict=True)))
+    return Notice(attachment, plain(text), words, forms, weights, tuple(parts))
 
 
-def _parts(text: str, forms: Sequence[str], weight_of: Mapping[str, int]) -> Iterator[Part]:
-    """The whole notice, then each sentence that has words enough to be told by them."""
-    bits = {each: 1 << place for place, each in enumerate(forms)}
+def _parts(text: str, weight_of: Mapping[str, int]) -> Iterator[Part]:
+    """The whole notice, then each sentence that has words enough to be told by them; weights by form."""
+    bits = {each: 1 << place for place, each in enumerate(weight_of)}
     reach = max(SHORTEST_REACH, passage_of(text).length)
-    yield Part((1 << len(forms)) - 1, ENOUGH_OF_ALL * sum(weight_of.values()), reach)
+    yield Part((1 << len(bits)) - 1, ENOUGH_OF_ALL * sum(weight_of.values()), reach)
     for sentence in _SENTENCE_END.split(text):
         own = dict.fromkeys(each for word in named_words(sentence) if (each := form(word)) in bits)
         if len(own) >= FEWEST_WORDS:
@@ -209,5 +207,5 @@ def _parts(text: str, forms: Sequence[str], weight_of: Mapping[str, int]) -> Ite
                 sum(bits[each] for each in own),
                 ENOUGH_OF_SENTENCE * sum(weight_of[each] for each in own),
                 max(SHORTEST_REACH, told.length),
-                1 << len(forms) if told.negations else 0,
+                1 << len(bits) if told.negations else 0,
             )

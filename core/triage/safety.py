@@ -3,8 +3,8 @@
 It is a suspicion in words, no judgement of sense: a notice counts as mentioned where enough of its content
 words stand close together in the answer or in a cited passage, endings aside and rare words counting more. So
 a paraphrase that shares no words with it ("keep clear of the blades" for "hands away from the fan") is
-suspected all the same, a text that turns the words round passes, and whether a notice matters for the question
-is not asked: that it stands in the section is the manual's own choice. A person reads "may leave out".
+suspected all the same, a text that turns the words round passes, and nobody asks whether a notice matters for
+the question: that it stands in the section is the manual's own choice. A person reads "may leave out".
 
 Every trace of an index build comes through here; one that cites no section with a notice costs some look-ups.
 """
