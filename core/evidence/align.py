@@ -11,41 +11,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 
-from rapidfuzz.distance import OSA, LCSseq, Levenshtein, Opcode
+from rapidfuzz.distance import LCSseq, Levenshtein, Opcode
 
 from core.evidence.tokens import Tokens
+from core.evidence.units import Unit, repaired, weight, with_marks
 
-#: Two words that share this much of their letters are one word, misread. (One letter in three may differ.)
-NEAR = 0.62
 #: What a word of the quote that is not there, and a word of the page that the quote lacks, cost its stretch.
 MISSING_COST = 0.8
 EXTRA_COST = 0.5
-#: Stretches larger than this (product of both lengths) are not repaired word by word.
-MAX_REPAIR = 900
 #: So many tokens at an end of the quote stay with it though more of them differ than agree.
 MAX_TAIL = 3
 #: From this coverage on the pairing by edit distance is taken without trying another.
 WELL_COVERED = 0.9
-
-
-@dataclass(frozen=True, slots=True)
-class Unit:
-    """A run of quote tokens against a run of page tokens (half open), and how alike they are (0–1)."""
-
-    quote: tuple[int, int]
-    page: tuple[int, int]
-    likeness: float
-
-    @property
-    def agrees(self) -> bool:
-        """Whether both sides are the same words."""
-        return self.likeness > 0
-
-    def holds_same(self, quote: Tokens, page: Tokens) -> bool:
-        """Whether both sides hold the same letters and digits, however they are cut: 110 and 1:10."""
-        return quote.part(*self.quote) == page.part(*self.page)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +62,6 @@ class Alignment:
     def is_whole(self) -> bool:
         """Whether every word agrees and no word of the page comes between."""
         return all(unit.likeness == 1.0 for unit in self.units)
-
-
-def weight(key: str) -> float:
-    """How much a token says: short words say little, a number says as much as a long word."""
-    if len(key) >= 4 or key[-1].isdigit() or key[-1] == "%":
-        return 1.0
-    return 0.6 if len(key) == 3 else 0.35
 
 
 def occurrences(quote: Tokens, page: Tokens) -> Iterator[tuple[int, int]]:
@@ -169,137 +140,15 @@ def _units(quote: Tokens, page: Tokens, window: tuple[int, int], steps: Iterable
         if step.tag != "equal":
             continue
         equal_p = low + step.dest_start
-        units.extend(_repair(quote, page, q, step.src_start, p, equal_p))
+        units.extend(repaired(quote, page, q, step.src_start, p, equal_p))
         for offset in range(step.src_end - step.src_start):
             q, p = step.src_start + offset, equal_p + offset
             units.append(Unit((q, q + 1), (p, p + 1), 1.0))
         q, p = step.src_end, low + step.dest_end
     # What follows the last equal tokens reaches no further than the quote could.
     end = min(high, p + 2 * (len(quote) - q))
-    units.extend(_repair(quote, page, q, len(quote), p, end))
-    return units
-
-
-def _repair(quote: Tokens, page: Tokens, q0: int, q1: int, p0: int, p1: int) -> list[Unit]:
-    """Units for a stretch in which the tokens differ: split, joined and misread words are found again."""
-    if _is_reset(quote, (q0, q1), page, (p0, p1)):
-        return [Unit((q0, q1), (p0, p1), 1.0)]
-    if q0 == q1 or p0 == p1 or (q1 - q0) * (p1 - p0) > MAX_REPAIR:
-        return _unmatched(q0, q1, p0, p1)
-    best = _pairings(quote, page, q0, q1, p0, p1)
-    units: list[Unit] = []
-    q, p = q0, p0
-    for unit in best:
-        units.extend(_unmatched(q, unit.quote[0], p, unit.page[0]))
-        units.append(unit)
-        q, p = unit.quote[1], unit.page[1]
-    units.extend(_unmatched(q, q1, p, p1))
-    return units
-
-
-def _is_reset(quote: Tokens, q: tuple[int, int], page: Tokens, p: tuple[int, int]) -> bool:
-    """Whether both sides are the same words but for the breaks between them, and none is a number."""
-    if any(quote.is_number[q[0] : q[1]]) or any(page.is_number[p[0] : p[1]]):
-        return False
-    return q[0] < q[1] and p[0] < p[1] and _is_same(quote, q, page, p)
-
-
-def _unmatched(q0: int, q1: int, p0: int, p1: int) -> list[Unit]:
-    """The unit of a stretch that agrees in nothing; none for an empty stretch."""
-    return [Unit((q0, q1), (p0, p1), 0.0)] if q0 < q1 or p0 < p1 else []
-
-
-def _pairings(quote: Tokens, page: Tokens, q0: int, q1: int, p0: int, p1: int) -> list[Unit]:
-    """The units of highest total weight, in order, that pair one, two or three tokens with one another."""
-    rows, columns = q1 - q0 + 1, p1 - p0 + 1
-    score = [[0.0] * columns for _ in range(rows)]
-    choice: list[list[Unit | None]] = [[None] * columns for _ in range(rows)]
-    for i in range(1, rows):
-        for j in range(1, columns):
-            best, unit = max(score[i - 1][j], score[i][j - 1]), None
-            for m, n in _SHAPES:
-                if m > i or n > j:
-                    continue
-                alike = likeness(quote, (q0 + i - m, q0 + i), page, (p0 + j - n, p0 + j))
-                if alike > 0 and score[i - m][j - n] + alike * m > best:
-                    best = score[i - m][j - n] + alike * m
-                    unit = Unit((q0 + i - m, q0 + i), (p0 + j - n, p0 + j), alike)
-            score[i][j], choice[i][j] = best, unit
-    return _walk_back(score, choice)
-
-
-_SHAPES = ((1, 1), (1, 2), (2, 1), (1, 3), (3, 1), (2, 2))
-
-
-def _walk_back(score: list[list[float]], choice: list[list[Unit | None]]) -> list[Unit]:
-    """The chosen units from first to last."""
-    units: list[Unit] = []
-    i, j = len(score) - 1, len(score[0]) - 1
-    while i > 0 and j > 0:
-        unit = choice[i][j]
-        if unit is not None:
-            units.append(unit)
-            i -= unit.quote[1] - unit.quote[0]
-            j -= unit.page[1] - unit.page[0]
-        elif score[i - 1][j] >= score[i][j - 1]:
-            i -= 1
-        else:
-            j -= 1
-    return units[::-1]
-
-
-def likeness(quote: Tokens, q: tuple[int, int], page: Tokens, p: tuple[int, int]) -> float:
-    """How alike two short runs of tokens are: 1 the same words, 0 different ones.
-
-    1 also when only word breaks differ (a hyphen at a line's end). Numbers are the same or different; white
-    space that a page puts into one (`$1 2`, touching) or loses beside it (`net92`) makes no other of it.
-    """
-    if q[1] - q[0] == 1 and p[1] - p[0] == 1 and quote.keys[q[0]] == page.keys[p[0]]:
-        return 1.0
-    if any(quote.is_number[q[0] : q[1]]) or any(page.is_number[p[0] : p[1]]):
-        return float(_is_same(quote, q, page, p))
-    left, right = quote.part(*q), page.part(*p)
-    if left == right:
-        return float(_is_same(quote, q, page, p))
-    if _digits_differ(left, right):
-        return 0.0
-    alike = OSA.normalized_similarity(left, right, score_cutoff=NEAR)
-    return alike if alike >= NEAR and min(len(left), len(right)) >= 2 else 0.0
-
-
-def _is_same(quote: Tokens, q: tuple[int, int], page: Tokens, p: tuple[int, int]) -> bool:
-    """Whether both sides are the same words, signs and separators included, but for harmless breaks.
-
-    A break that only one side has is harmless between letters. Beside a digit no mark may stand there: 1:10
-    is not 110. Between two digits it must part nothing (see `Bond`), and one side must be a single token:
-    "12 34" is not "123 4", for there both sides say where their numbers end. A quote of numbers alone has no
-    word that would confirm such a repair.
-    """
-    ours, theirs = _breaks(quote, q), _breaks(page, p)
-    text = "".join(quote.keys[q[0] : q[1]])
-    if text != "".join(page.keys[p[0] : p[1]]):
-        return False
-    may_join = 1 in (q[1] - q[0], p[1] - p[0]) and not all(quote.is_number)
-    for tokens, breaks, others in ((quote, ours, theirs), (page, theirs, ours)):
-        for offset in breaks.keys() - others.keys():
-            beside = sum(not character.isalpha() for character in text[offset - 1 : offset + 1])
-            bond = tokens.bonds[breaks[offset]]
-            if (beside and bond == "mark") or (beside == 2 and not (may_join and bond == "none")):
-                return False
-    return True
-
-
-def _breaks(tokens: Tokens, run: tuple[int, int]) -> dict[int, int]:
-    """Where the tokens of a run begin, but for the first: offset in the run's joined keys → token."""
-    ends = accumulate(len(key) for key in tokens.keys[run[0] : run[1] - 1])
-    return {end: run[0] + number for number, end in enumerate(ends, start=1)}
-
-
-def _digits_differ(left: str, right: str) -> bool:
-    """Whether both have digits, and not the same ones: "5mm" is no misread "6mm"."""
-    ours = [c for c in left if c.isdigit()]
-    theirs = [c for c in right if c.isdigit()]
-    return bool(ours) and bool(theirs) and ours != theirs
+    units.extend(repaired(quote, page, q, len(quote), p, end))
+    return with_marks(quote, page, units)
 
 
 def _cut(quote: Tokens, page: Tokens, units: Sequence[Unit]) -> Alignment | None:
@@ -314,19 +163,21 @@ def _cut(quote: Tokens, page: Tokens, units: Sequence[Unit]) -> Alignment | None
             best = (score, start, position + 1)
     if best[0] <= 0:
         return None
-    kept = _tail(units[best[1] - 1 :: -1] if best[1] else [], 0)[::-1]
+    kept = _tail(quote, page, units[best[1] - 1 :: -1] if best[1] else [], 0)[::-1]
     kept += units[best[1] : best[2]]
-    kept += _tail(units[best[2] :], len(quote))
-    return alignment_of(quote, page, _with_end_numbers(quote, page, _grown(quote, page, kept)))
+    kept += _tail(quote, page, units[best[2] :], len(quote))
+    kept = _with_end_numbers(quote, page, _grown(quote, page, kept))
+    return alignment_of(quote, page, with_marks(quote, page, kept))
 
 
-def _tail(units: Sequence[Unit], end: int) -> list[Unit]:
-    """The units that lead on, token by token, to this end of the quote, if only few tokens remain."""
+def _tail(quote: Tokens, page: Tokens, units: Sequence[Unit], end: int) -> list[Unit]:
+    """The units that lead on, figure by figure or token by token, to this end of the quote, if few remain."""
     taken: list[Unit] = []
     tokens = 0
     for unit in units:
         tokens += unit.quote[1] - unit.quote[0]
-        if unit.quote[1] - unit.quote[0] != unit.page[1] - unit.page[0] or tokens > MAX_TAIL:
+        in_step = unit.quote[1] - unit.quote[0] == unit.page[1] - unit.page[0]
+        if not (in_step or unit.holds_same(quote, page)) or tokens > MAX_TAIL:
             return []
         taken.append(unit)
         if end in unit.quote:

@@ -10,10 +10,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+from rapidfuzz.distance import Levenshtein
+
 from core.contracts.records import Box
-from core.evidence.align import Alignment, Unit, align, occurrences, windows
+from core.evidence.align import Alignment, align, occurrences, windows
 from core.evidence.pagetext import PageText, QuoteText
 from core.evidence.types import Difference, Status
+from core.evidence.units import Unit
 
 #: Agreement from which a place is taken as it is, and from which it may be taken at all.
 SURE = 0.88
@@ -24,6 +27,15 @@ PART_RUN = 8
 #: A quote is misquoted, not absent, when so many words agree in order and only numbers differ.
 MISQUOTED_WORDS = 4
 MISQUOTED_AGREEMENT = 0.70
+#: A quote of figures or few words is misquoted, not absent, when one figure differs, and so many letters and
+#: digits beside it agree: anywhere, and on the page that is cited.
+MISQUOTED_LETTERS = 16
+MISQUOTED_LETTERS_CITED = 6
+#: A figure of so many digits with one changed is the same, misquoted; shorter ones are alike by chance.
+LONG_FIGURE = 5
+#: Words misread here and there prove a place when the letters of so many words agree this well.
+MISREAD_LETTERS = 0.92
+MISREAD_WORDS = 6
 #: A part of a quote is placed when it agrees this well in itself and is this much of the quote.
 PART_AGREEMENT = 0.85
 PART_COVERAGE = 0.35
@@ -37,6 +49,7 @@ PART_MISSING = 3
 SHORT_QUOTE = 4
 #: A gap of more page words than this inside a found quote is left out of its boxes.
 MAX_BRIDGED = 8
+MISQUOTED_WINDOWS = 8
 MAX_DIFFERENCES = 40
 MAX_SHOWN = 200
 WINDOWS = 3
@@ -99,16 +112,21 @@ class Match:
         """Whether both agree with the quote as well."""
         return self.merit == other.merit
 
-    def beats(self, other: Match | None) -> bool:
-        """Whether this is the better place; equal places are not better."""
-        return other is None or self.merit > other.merit
-
 
 def find_on_page(quote: QuoteText, page: PageText) -> list[Match]:
     """The places of a quote on a page, the best first; more than one only where they are equally good."""
     if not quote.tokens or not page.tokens:
         return []
     return find_letters(quote, page) or find_words(quote, page)
+
+
+def find_misquoted(quote: QuoteText, page: PageText) -> list[Match]:
+    """The places where all but one figure of a short quote stands; for the page that is cited only.
+
+    Few words would be found misquoted on many pages, on that page they are what the producer read.
+    """
+    candidates = windows(quote.tokens, page.tokens, limit=MISQUOTED_WINDOWS, share=WINDOW_SHARE)
+    return _best_of(_judged(quote, page, candidates, enough=MISQUOTED_LETTERS_CITED))
 
 
 def find_letters(quote: QuoteText, page: PageText) -> list[Match]:
@@ -125,11 +143,17 @@ def find_words(quote: QuoteText, page: PageText) -> list[Match]:
     return _best_of(_judged(quote, page, candidates))
 
 
-def _judged(quote: QuoteText, page: PageText, candidates: Iterable[tuple[int, int]]) -> list[Match]:
+def _judged(
+    quote: QuoteText,
+    page: PageText,
+    candidates: Iterable[tuple[int, int]],
+    *,
+    enough: int = MISQUOTED_LETTERS,
+) -> list[Match]:
     """The matches that windows of the page hold."""
     alignments = (align(quote.tokens, page.tokens, window) for window in candidates)
-    matches = (judge(quote, page, alignment) for alignment in alignments if alignment is not None)
-    return [match for match in matches if match is not None]
+    found = (judge(quote, page, each, enough=enough) for each in alignments if each is not None)
+    return [match for match in found if match is not None]
 
 
 def _best_of(found: Sequence[Match]) -> list[Match]:
@@ -140,21 +164,29 @@ def _best_of(found: Sequence[Match]) -> list[Match]:
     return [best, *(match for match in found if match.page != best.page and match.equals(best))]
 
 
-def judge(quote: QuoteText, page: PageText, alignment: Alignment) -> Match | None:
-    """The status that an alignment earns; None where it proves nothing."""
+def judge(
+    quote: QuoteText, page: PageText, alignment: Alignment, *, enough: int = MISQUOTED_LETTERS
+) -> Match | None:
+    """The status that an alignment earns; None where it proves nothing.
+
+    `enough`: the letters and digits that must agree beside the one figure that differs.
+    """
     start, end = alignment.quote
     if (start, end) == (0, len(quote.tokens)) and alignment.is_whole:
         return _match(
             quote, page, alignment, "exact" if _is_verbatim(quote, page, alignment) else "normalized"
         )
+    if _letters_beside_a_figure(quote, page, alignment) >= enough:
+        return _match(quote, page, alignment, "fuzzy")
     if len(quote.tokens) < SHORT_QUOTE:
         return None
     is_part = start >= PART_MISSING or len(quote.tokens) - end >= PART_MISSING
-    if _numbers_contradict(quote, alignment):
+    if _numbers_contradict(quote, page, alignment):
         return None
     if (
         _is_place(alignment)
         or _is_misquoted(quote, page, alignment)
+        or _is_misread(quote, page, alignment)
         or (is_part and _is_place_of_part(alignment))
     ):
         return _match(quote, page, alignment, "partial" if is_part else "fuzzy")
@@ -179,6 +211,27 @@ def _is_misquoted(quote: QuoteText, page: PageText, alignment: Alignment) -> boo
     )
 
 
+def _is_misread(quote: QuoteText, page: PageText, alignment: Alignment) -> bool:
+    """Whether the letters agree very well, though many words have one that was misread."""
+    ours, theirs = quote.tokens.part(*alignment.quote), page.tokens.part(*alignment.page)
+    return (
+        alignment.quote == (0, len(quote.tokens))
+        and len(quote.tokens) >= MISREAD_WORDS
+        and alignment.agreement >= MISQUOTED_AGREEMENT
+        and Levenshtein.normalized_similarity(ours, theirs) >= MISREAD_LETTERS
+    )
+
+
+def _letters_beside_a_figure(quote: QuoteText, page: PageText, alignment: Alignment) -> int:
+    """How many letters and digits agree where one figure differs and all else is there; 0 if more differs."""
+    differing = [unit for unit in alignment.units if unit.likeness < 1.0]
+    if alignment.quote != (0, len(quote.tokens)) or len(differing) != 1:
+        return 0
+    if not _is_figure_for_figure(quote, page, differing[0]):
+        return 0
+    return len(quote.tokens.squeezed) - len(quote.tokens.part(*differing[0].quote))
+
+
 def _is_figure_for_figure(quote: QuoteText, page: PageText, unit: Unit) -> bool:
     """Whether both sides are as many figures (5, 5mm), or the same digits cut otherwise: 110 against 1:10."""
     ours = quote.tokens.keys[unit.quote[0] : unit.quote[1]]
@@ -187,13 +240,25 @@ def _is_figure_for_figure(quote: QuoteText, page: PageText, unit: Unit) -> bool:
     return are_figures or unit.holds_same(quote.tokens, page.tokens)
 
 
-def _numbers_contradict(quote: QuoteText, alignment: Alignment) -> bool:
-    """Whether most of several numbers differ: then it is the same sentence of another year or table."""
-    found = {q for unit in alignment.units if unit.agrees for q in range(*unit.quote)}
-    start, end = alignment.quote
-    numbers = [q for q in range(start, end) if quote.tokens.is_number[q]]
-    differing = sum(q not in found for q in numbers)
-    return len(numbers) >= 2 and 2 * differing > len(numbers)
+def _numbers_contradict(quote: QuoteText, page: PageText, alignment: Alignment) -> bool:
+    """Whether most of several numbers differ, or half of many: it is the same sentence of another year.
+
+    The same digits cut otherwise contradict nothing, nor does a long figure with one of them changed.
+    """
+    numbers = differing = 0
+    for unit in alignment.units:
+        count = sum(quote.tokens.is_number[slice(*unit.quote)])
+        numbers += count
+        if not (unit.agrees or unit.holds_same(quote.tokens, page.tokens) or _is_one_off(quote, page, unit)):
+            differing += count
+    return (numbers >= 2 and 2 * differing > numbers) or (numbers >= 4 and 2 * differing == numbers)
+
+
+def _is_one_off(quote: QuoteText, page: PageText, unit: Unit) -> bool:
+    """Whether a long figure stands against one that differs in a single place."""
+    ours, theirs = quote.tokens.part(*unit.quote), page.tokens.part(*unit.page)
+    is_long = min(len(ours), len(theirs)) >= LONG_FIGURE and (ours + theirs).isdigit()
+    return is_long and Levenshtein.distance(ours, theirs) == 1
 
 
 def _is_place_of_part(alignment: Alignment) -> bool:

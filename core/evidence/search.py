@@ -7,9 +7,9 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from core.evidence.align import weight
 from core.evidence.pagetext import PageText
 from core.evidence.tokens import Tokens
+from core.evidence.units import weight
 
 #: Pages that hold less than this of the quote's words, by weight and rarity, are not looked at.
 PAGE_SHARE = 0.35

@@ -8,9 +8,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from core.evidence.align import Alignment, align, occurrences, weight, windows
+from core.evidence.align import Alignment, align, occurrences, windows
 from core.evidence.match import MAX_UNCLEAN, SHORT_QUOTE, SURE, Match, find_on_page, judge
 from core.evidence.pagetext import PageText, QuoteText
+from core.evidence.units import weight
 
 PARAGRAPH = re.compile(r"\n[ \t\r\f\v]*\n")
 #: A body of fewer tokens is too little to stand for a quote whose header is not on the page.
@@ -50,17 +51,17 @@ def find_body(quote: QuoteText, body: QuoteText, page: PageText) -> list[Match]:
 
 
 def find_pieces(pieces: list[QuoteText], page: PageText) -> Match | None:
-    """The pieces of a quote on one page, in order: the longest anywhere, the others beside it."""
+    """The pieces of a quote on one page, in order: the longest anywhere, the others beside it.
+
+    Where the longest stands several times, the place whose pieces are closest together.
+    """
     longest = max(range(len(pieces)), key=lambda number: len(pieces[number].tokens))
     if len(pieces[longest].tokens) < SHORT_QUOTE:
         return None
-    best: Match | None = None
-    for anchor in find_on_page(pieces[longest], page):
-        found = _around(pieces, longest, anchor, page)
-        match = _joined(pieces, found)
-        if match is not None and match.beats(best):
-            best = match
-    return best
+    anchors = find_on_page(pieces[longest], page)
+    joined = [_joined(pieces, _around(pieces, longest, anchor, page)) for anchor in anchors]
+    found = [match for match in joined if match is not None]
+    return max(found, key=lambda match: (match.merit, match.page[0] - match.page[1]), default=None)
 
 
 def _around(pieces: list[QuoteText], longest: int, anchor: Match, page: PageText) -> dict[int, Match]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from core.evidence.align import weight
 from core.evidence.boxes import HELD_SHARE, given_box, held_share
 from core.evidence.match import MAX_UNCLEAN, PART_MISSING, Match, end_missing, find_on_page
 from core.evidence.pagetext import Pages, PageText, QuoteText
 from core.evidence.tokens import Tokens, tokenize
 from core.evidence.types import Place, SpanQuery
+from core.evidence.units import weight
 
 #: Words of context that are compared on either side.
 CONTEXT_WORDS = 12

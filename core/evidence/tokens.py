@@ -2,7 +2,8 @@
 
 Case, ligatures, quotation marks, dashes, soft hyphens, accents of Latin letters and punctuation fall away.
 A number keeps what makes it that number: its sign, decimal point, separators and percent sign; an amount in
-parentheses is negative, as accountants write it. Currency signs fall away.
+parentheses is negative, as accountants write it. Two numbers keep the mark between them (3/4, 3-4, 3:4).
+Currency signs fall away.
 """
 
 from __future__ import annotations
@@ -19,26 +20,33 @@ CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 #: A comma belongs to a number before one to three digits: "31,2018" is a day and a year.
 FRACTION = r"(?:\.\d+|,\d{1,3}(?!\d))"
 NUMBER = rf"\d+{FRACTION}+|\d+(?![^\W_])"
+#: A number with separators in which letters were misread: "1,125,q48,378".
+MISREAD = r"(?=[0-9,]*[a-z])(?=[a-z]?[0-9])[0-9a-z]{1,3}(?:,(?=[a-z]*[0-9])[0-9a-z]{3})+(?![^\W_])"
 #: Tables lose the space between a label and its figure: "Goodwill5,559".
 LABEL = rf"[^\W\d_]+(?=\d+{FRACTION})"
 #: A plain integer glued to letters ("10th", "5mm", "C9mpany") is a word; one with a separator is a number.
-TOKEN = re.compile(rf"(?P<number>{NUMBER})|{LABEL}|[^\W_]+")
+TOKEN = re.compile(rf"{MISREAD}|(?P<number>{NUMBER})|{LABEL}|[^\W_]+")
 #: Chinese, Japanese and Korean are written without spaces: there each character is a token.
-TOKEN_CJK = re.compile(rf"(?P<number>{NUMBER})|[{CJK}]|(?:(?![{CJK}])[^\W_])+")
+TOKEN_CJK = re.compile(rf"{MISREAD}|(?P<number>{NUMBER})|[{CJK}]|(?:(?![{CJK}])[^\W_])+")
 HAS_CJK = re.compile(f"[{CJK}]")
 
 DASHES = dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d\ufffe"), "-")
 QUOTES = {ord(mark): "'" for mark in "\u2018\u2019\u201a\u201b\u2032"}
 DOUBLE_QUOTES = {ord(mark): '"' for mark in "\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb"}
 INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
-TRANSLATION = {**DASHES, **QUOTES, **DOUBLE_QUOTES, **INVISIBLE}
+SLASHES = dict.fromkeys(map(ord, "\u2044\u2215\uff0f"), "/")
+TRANSLATION = {**DASHES, **QUOTES, **DOUBLE_QUOTES, **INVISIBLE, **SLASHES}
 CURRENCY = frozenset("$€£¥₹")
 #: Before an exponent or a fraction that follows a digit: 10² is not 102, nor 3½ 31/2.
 BEFORE_RAISED = re.compile(
     "(?<=[0-9])(?=[\u00b2\u00b3\u00b9\u2070-\u2079\u2080-\u2089\u00bc-\u00be\u2150-\u215e])"
 )
 #: What may stand before a minus sign; after anything else it is a hyphen.
-BEFORE_SIGN = CURRENCY | frozenset(" (")
+BEFORE_SIGN = CURRENCY | frozenset(" ([{<>=:;/\u00b1~*,|")
+#: What changes the meaning of the number that it stands before.
+COMPARING = frozenset("<>\u2264\u2265\u00b1")
+#: What means something between two numbers: 3/4 is neither 3-4 nor 3:4. Commas, dots and brackets only part.
+JOINING = frozenset("-/:+=\u00d7\u00f7*<>~\u00b7")
 
 #: What stands between a token and the one before it: a mark that was dropped, white space, or nothing that
 #: parts them (no character at all, or white space between words that touch on the page).
@@ -51,7 +59,8 @@ class Tokens:
 
     `keys` is what is compared, `first` and `last` are the words (inclusive) that a token covers. `squeezed`
     is every key's letters and digits run together; `offsets[i]` is where token `i` begins in it. `is_number`
-    says whether a token is a number as a whole, `bonds` what parts it from the token before it.
+    says whether a token is a number as a whole, `bonds` what parts it from the token before it, and `joints`
+    the marks that mean something between it and a number before it (empty for none, and beside words).
     """
 
     keys: tuple[str, ...]
@@ -59,6 +68,7 @@ class Tokens:
     last: tuple[int, ...]
     is_number: tuple[bool, ...]
     bonds: tuple[Bond, ...]
+    joints: tuple[str, ...]
     squeezed: str
     offsets: tuple[int, ...]
 
@@ -118,10 +128,12 @@ def tokenize(words: Sequence[str], *, touching: Sequence[bool] | None = None) ->
         key = match.group()
         if is_number:
             key, start, end = _number(text, key, start, end)
+        elif key[0].isdigit() and text[start - 1 : start] == "-" and _is_sign(text, start - 1):
+            key, start = "-" + key, start - 1
         keys.append(key)
         spans.append((start, end))
         numbers.append(is_number)
-    return _assemble(keys, spans, numbers, starts, _bonds(text, spans, starts, touching))
+    return _assemble(keys, spans, numbers, starts, text, touching)
 
 
 def _bonds(
@@ -139,18 +151,32 @@ def _bonds(
     return tuple(bonds)
 
 
+def _joints(text: str, keys: Sequence[str], spans: Sequence[tuple[int, int]]) -> tuple[str, ...]:
+    """The meaning marks between each token and the one before it, where both are figures.
+
+    A dash with space around it fills an empty cell as often as it joins; it counts as no mark.
+    """
+    joints = [""] * min(1, len(spans))
+    for number, ((_, end), (start, _)) in enumerate(pairwise(spans), start=1):
+        between = text[end:start]
+        if not between.strip(" ") or keys[number - 1][-1].isalpha() or keys[number][0].isalpha():
+            joints.append("")
+            continue
+        marks = "".join(mark for mark in between if mark in JOINING)
+        joints.append("" if set(marks) == {"-"} and between[0] == " " == between[-1] else marks)
+    return tuple(joints)
+
+
 def _assemble(
     keys: list[str],
     spans: list[tuple[int, int]],
     numbers: list[bool],
     starts: list[int],
-    bonds: tuple[Bond, ...],
+    text: str,
+    touching: Sequence[bool] | None,
 ) -> Tokens:
     """Token lists as `Tokens`: words by position, and the squeezed text."""
-    pieces = [
-        "".join(c for c in key if c.isdigit()) if number else key
-        for key, number in zip(keys, numbers, strict=True)
-    ]
+    pieces = [key if key.isalnum() else "".join(filter(str.isalnum, key)) for key in keys]
     offsets, position = [], 0
     for piece in pieces:
         offsets.append(position)
@@ -160,27 +186,45 @@ def _assemble(
         first=tuple(bisect_right(starts, start) - 1 for start, _ in spans),
         last=tuple(bisect_right(starts, end - 1) - 1 for _, end in spans),
         is_number=tuple(numbers),
-        bonds=bonds,
+        bonds=_bonds(text, spans, starts, touching),
+        joints=_joints(text, keys, spans),
         squeezed="".join(pieces),
         offsets=tuple(offsets),
     )
 
 
 def _number(text: str, digits: str, start: int, end: int) -> tuple[str, int, int]:
-    """A number's key with sign and percent, and the characters that it covers."""
+    """A number's key with sign, leading point and percent, and the characters that it covers."""
+    if _is_leading_point(text, start - 1):
+        digits, start = "." + digits, start - 1
     percent, end = _percent(text, end)
     before = start - 1
     while before >= 0 and (text[before] in CURRENCY or _is_inner_space(text, before)):
         before -= 1
     if before < 0:
         return digits + percent, start, end
-    if text[before] == "-" and (before == 0 or text[before - 1] in BEFORE_SIGN):
+    if text[before] == "-" and _is_sign(text, before):
         return "-" + digits + percent, before, end
     close = _skip_spaces(text, end)
     if text[before] == "(" and text[close : close + 1] == ")":
         outside, end = _percent(text, close + 1)
         return "-" + digits + (percent or outside), before, end
+    comparing = start - 2 if text[start - 1] == " " else start - 1
+    if comparing >= 0 and text[comparing] in COMPARING:
+        return text[comparing] + digits + percent, comparing, end
     return digits + percent, start, end
+
+
+def _is_sign(text: str, place: int) -> bool:
+    """Whether the hyphen here is a minus sign."""
+    return place == 0 or text[place - 1] in BEFORE_SIGN
+
+
+def _is_leading_point(text: str, place: int) -> bool:
+    """Whether a decimal point without a digit before it stands here: .5, but no end of a row of dots."""
+    if place < 0 or text[place] != "." or text[max(0, place - 2) : place] == ". ":
+        return False
+    return place == 0 or text[place - 1] in " (-<>\u2264\u2265\u00b1" or text[place - 1] in CURRENCY
 
 
 def _percent(text: str, end: int) -> tuple[str, int]:
