@@ -335,3 +335,18 @@ _RECORDS: tuple[type[Any], ...] = (
 _FIELDS: dict[type[Any], frozenset[str]] = {
     record: frozenset(each.name for each in fields(record)) for record in _RECORDS
 }
+
+
+def has_unknown(record: Mapping[str, Json]) -> bool:
+    """Whether a record holds a field that this version does not know: what building anew carries over."""
+    if not record.keys() <= _OWN_KEYS:
+        return True
+    cited = record.get("citation")
+    if isinstance(cited, dict) and not cited.keys() <= _FIELDS[BundleCitation]:
+        return True
+    lists = (record.get("safety_attachments"), record.get("media_attachments"))
+    items = [item for each in lists for item in _list(each) if isinstance(item, dict)]
+    return any(not item.keys() <= _FIELDS[BundleAttachment] for item in items)
+
+
+_OWN_KEYS = (_FIELDS[Bundle] - {"raw"}) | {"$schema", "bundle_version", "sha256"}

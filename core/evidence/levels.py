@@ -20,7 +20,7 @@ MISSING_TOLD = 3
 
 #: Codes of problems: the bundle does not list everything; a document is another one than was cited.
 CUT = ("attachments_cut", "bundle_cut")
-REVISION_DIFFERS = "revision_differs"
+REVISION_DIFFERS = "rev_mismatch"
 
 _KINDS: dict[AttachmentKind, str] = {
     "warning": "warning",

@@ -1,0 +1,290 @@
+"""The bundles of a run: built from its traces, and how many of its answers they cover."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+
+from core.contracts.records import Json, LineIssue, Trace
+from core.errors import InputFault, ManifestFault, Problem
+from core.evidence.attachments import CatalogueIndex
+from core.evidence.bundlefile import BundleLine, read_bundles
+from core.evidence.bundles import Bundle, BundleProblem, canonical, has_unknown, record_of
+from core.manifest.paths import artifact_path, refusal_of, resolve_reference, root_folder
+from core.manifest.types import Artifact, Manifest, Run
+from core.metrics.intervals import share_in_words, wilson
+from core.services.bundling import Sources, bundles_of, judged
+from core.services.placer import Placer
+from core.services.records import unpacked
+from core.services.shelf import Shelf
+from core.traces.catalogue import read_catalogue
+from core.traces.chunks import read_chunks
+from core.traces.fields import index_of
+from core.traces.identity import Repeats
+from core.traces.reader import MAX_LINE
+from core.traces.traces import iter_traces
+from core.triage.corpus import Corpus
+from core.triage.profile import profile_from
+
+#: Traces that are made into bundles at once: their quotes are placed together.
+BATCH = 500
+#: The level from which a bundle covers its answer.
+COVERING = ("full", "safety_citation", "citation_only")
+
+Key = tuple[str, int, int, int]
+#: Hears how many bytes of the traces are done, and how many there are.
+OnBytes = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A bundle and its line, with the line end."""
+
+    bundle: Bundle
+    line: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """What stands where the bundles are to be written: keys of all bundles, and the records with more fields.
+
+    `issues` are lines that are no bundle; writing the file anew leaves them out.
+    """
+
+    keys: frozenset[Key] = frozenset()
+    records: Mapping[Key, Mapping[str, Json]] = field(default_factory=dict)
+    issues: tuple[LineIssue, ...] = ()
+
+
+@dataclass(slots=True)
+class Coverage:
+    """Bundles at `citation_only` or better of the answered questions, one a question.
+
+    A refusal, an empty answer, a paraphrase, another seed and a repeat do not count. `passages` are those of
+    the covered that show the closest retrieved passage, since no citation could be shown.
+    """
+
+    covered: int = 0
+    answered: int = 0
+    passages: int = 0
+
+    def add(self, bundle: Bundle) -> None:
+        """Count a bundle."""
+        is_headline = (bundle.paraphrase, bundle.seed, bundle.repeat) == (0, 0, 1)
+        if not is_headline or bundle.is_refusal or not bundle.answer.strip():
+            return
+        self.answered += 1
+        if bundle.level in COVERING:
+            self.covered += 1
+            self.passages += bundle.citation_origin == "retrieved"
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The Wilson interval of the share, 0–1."""
+        return wilson(self.covered, self.answered)
+
+    def in_words(self) -> str:
+        """`bundle coverage: 35 of 37 answered questions, 95 % (82–99 %), …`."""
+        if not self.answered:
+            return "bundle coverage: no question was answered"
+        share = share_in_words(self.covered, self.answered)
+        passages = f", {self.passages} by the closest retrieved passage" if self.passages else ""
+        return f"bundle coverage: {self.covered} of {self.answered} answered questions, {share}{passages}"
+
+
+def load_sources(manifest: Manifest, placer: Placer) -> tuple[Sources, tuple[Problem, ...]]:
+    """What the bundles of a workspace are made from, and what of it could not be read.
+
+    Fault where a file that the manifest names can't be used at all.
+    """
+    shelf, problems = Shelf(manifest, placer), []
+    profile = profile_from(manifest.triage) if manifest.triage else Sources(shelf).profile
+    sources = Sources(shelf, profile=profile)
+    if manifest.chunks is not None:
+        with unpacked(artifact_path(manifest, manifest.chunks)) as plain:
+            chunks, issues = read_chunks(plain, file=manifest.chunks.path)
+        problems += _unread(manifest.chunks, issues)
+        corpus = Corpus({chunk_id: chunk.text for chunk_id, chunk in chunks.items()})
+        sources = replace(sources, chunks=chunks, corpus=corpus)
+    if manifest.catalogue is not None:
+        with unpacked(artifact_path(manifest, manifest.catalogue)) as plain:
+            attachments, issues = read_catalogue(plain, file=manifest.catalogue.path)
+        problems += _unread(manifest.catalogue, issues)
+        sources = replace(sources, catalogue=CatalogueIndex.of(attachments.values()))
+    return sources, tuple(problems)
+
+
+def _unread(artifact: Artifact, issues: list[LineIssue]) -> list[Problem]:
+    """One finding about lines that hold no record: what they would have shown is missing in the bundles."""
+    unread = [issue for issue in issues if not issue.code.startswith("duplicate_")]
+    if not unread:
+        return []
+    first = unread[0]
+    said = f"`{artifact.key}`: {len(unread):,} line{'s' * (len(unread) != 1)} could not be read"
+    where = f"{first.source.file}:{first.source.line}"
+    said = f"{said}, first: {first.reason}; bundles are built without them"
+    return [Problem("lines_unreadable", said, where, first.remedy, severity="warning")]
+
+
+def build_bundles(
+    manifest: Manifest,
+    run_id: str,
+    *,
+    sources: Sources,
+    earlier: Earlier | None = None,
+    workers: int = 1,
+    on_bytes: OnBytes = lambda done, total: None,
+) -> Iterator[Built | LineIssue]:
+    """The bundles of a run in the order of its traces, and the lines of its traces that are none.
+
+    Unknown fields of `earlier` bundles are carried over. InputFault where the run has no traces,
+    ManifestFault where their file can't be found.
+    """
+    run = manifest.run(run_id)
+    if run is None or run.traces is None:
+        raise InputFault.of(
+            "no_traces",
+            f"the run {run_id!r} has no traces to build bundles from",
+            where=str(manifest.file or manifest.folder),
+            remedy=f"name them in the manifest: runs[{run_id}].traces",
+        )
+    file = artifact_path(manifest, run.traces)
+    with unpacked(file) as plain:
+        size, repeats = plain.stat().st_size, Repeats()
+        lines = iter_traces(plain, file=run.traces.path, run_id=run_id, final=plain != file)
+        while batch := list(islice(lines, BATCH)):
+            progress = _Progress(on_bytes, batch[0].source.offset, batch[-1].source.offset, size)
+            traces = [(repeats.key_of(item), item) for item in batch if isinstance(item, Trace)]
+            bundles = bundles_of(traces, sources, workers=workers, on_progress=progress)
+            made = iter([_built(bundle, earlier or Earlier()) for bundle in bundles])
+            yield from (item if isinstance(item, LineIssue) else next(made) for item in batch)
+        on_bytes(size, size)
+
+
+@dataclass(frozen=True, slots=True)
+class _Progress:
+    """Quotes placed, told as bytes of the traces that they come from."""
+
+    on_bytes: OnBytes
+    start: int
+    end: int
+    size: int
+
+    def __call__(self, done: int, total: int) -> None:
+        self.on_bytes(self.start + (self.end - self.start) * done // max(1, total), self.size)
+
+
+def _built(bundle: Bundle, earlier: Earlier) -> Built:
+    """The bundle as a line that can be read again, with what an earlier one knew beyond it."""
+    bundle = replace(bundle, raw=earlier.records.get(_key(bundle), {}))
+    line = canonical(record_of(bundle)) + b"\n"
+    if len(line) > MAX_LINE:
+        bundle = judged(_smaller(bundle))
+        line = canonical(record_of(bundle)) + b"\n"
+    return Built(bundle, line)
+
+
+def _smaller(bundle: Bundle) -> Bundle:
+    """A bundle that would be too long a line, with the citation that it shows and nothing beside it."""
+    said = f"the bundle would be longer than the {MAX_LINE >> 20} MiB that a line may have"
+    problem = BundleProblem("bundle_cut", said, "cite passages, not documents, and keep texts out of ids")
+    return replace(
+        bundle,
+        citations=(),
+        safety_attachments=(),
+        media_attachments=(),
+        problems=(*bundle.problems, problem),
+        raw={},
+    )
+
+
+def _key(bundle: Bundle) -> Key:
+    return bundle.q_id, bundle.paraphrase, bundle.seed, bundle.repeat
+
+
+def read_earlier(path: Path, *, file: str) -> Earlier:
+    """What a file of bundles holds that building it anew has to keep; nothing where there is none.
+
+    InputFault where the file is no file of bundles, or one of a later version.
+    """
+    if not path.exists():
+        return Earlier()
+    keys, records, issues = set(), {}, []
+    seen: Counter[tuple[str, int, int]] = Counter()
+    with unpacked(path) as plain:
+        for item in read_bundles(plain, file=file):
+            if isinstance(item, LineIssue):
+                issues.append(item)
+                continue
+            key = _key_of(item, seen)
+            keys.add(key)
+            if has_unknown(item.record):
+                records[key] = item.record
+    _refuse_foreign(issues, keys)
+    return Earlier(frozenset(keys), records, tuple(issues))
+
+
+def _key_of(item: BundleLine, seen: Counter[tuple[str, int, int]]) -> Key:
+    """The identity of a line, by its order among its like where it states no repeat."""
+    paraphrase, seed = (index_of(item.record.get(name)) or 0 for name in ("paraphrase", "seed"))
+    identity = (item.q_id, paraphrase, seed)
+    seen[identity] += 1
+    return (*identity, index_of(item.record.get("repeat")) or seen[identity])
+
+
+def _refuse_foreign(issues: list[LineIssue], keys: set[Key]) -> None:
+    """InputFault for a file that must not be written over: a later version's, or none of bundles."""
+    newer = next((issue for issue in issues if issue.code == "bundle_newer"), None)
+    if newer is None and (keys or not issues):
+        return
+    first = newer or issues[0]
+    raise InputFault.of(
+        first.code,
+        f"the file is not written over: {first.reason}",
+        where=f"{first.source.file}:{first.source.line}",
+        remedy="move it away, or write to another file: -o FILE",
+    )
+
+
+def bundles_path(manifest: Manifest, run: Run) -> Path:
+    """Where a run's bundles are to be written; the file need not be there yet, its folder must.
+
+    InputFault where the manifest names no path, with the line to add; ManifestFault where it can't be used.
+    """
+    artifact = run.bundles
+    if artifact is None:
+        packed = run.traces is not None and run.traces.path.endswith(".zst")
+        line = f"bundles: {{path: runs/{run.run_id}/bundles.jsonl{'.zst' if packed else ''}}}"
+        raise InputFault.of(
+            "no_bundles_path",
+            f"the manifest names no file for the bundles of {run.run_id}",
+            where=f"{manifest.file or manifest.folder}: runs[{run.run_id}]",
+            remedy=f"add to the run: {line}",
+        )
+    folder, _, name = artifact.path.rpartition("/")
+    reason = refusal_of(artifact.path)
+    if reason is not None:
+        raise ManifestFault.of(
+            "path_refused",
+            f"`{artifact.key}`: has the path {artifact.path[:200]!r}, which is refused: {reason}",
+            where=str(manifest.file or manifest.folder),
+            remedy="write a path relative to the workspace, such as runs/R001/bundles.jsonl",
+        )
+    root = root_folder(manifest, artifact.root)
+    return (resolve_reference(root, folder, folder=True) if folder else root) / name
+
+
+def left_out(earlier: Earlier, built: frozenset[Key]) -> list[Problem]:
+    """What stood in the file before and is not written again."""
+    gone, unread = len(earlier.keys - built), len(earlier.issues)
+    problems = []
+    if gone:
+        said = f"{gone:,} bundle{'s' * (gone != 1)} of the earlier file belonged to no trace of the run"
+        problems.append(Problem("bundles_left_out", f"{said}: left out", severity="warning"))
+    if unread:
+        said = f"{unread:,} line{'s' * (unread != 1)} of the earlier file held no bundle: left out"
+        problems.append(Problem("lines_left_out", said, severity="warning"))
+    return problems

@@ -1,0 +1,230 @@
+"""Traces → evidence bundles. Whatever a trace holds, a bundle comes out; with less evidence, never empty."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from core.contracts.records import Attachment, Chunk, Trace, TraceKey
+from core.contracts.render_ref import MAX_LENGTH
+from core.evidence.attachments import SAFETY_KINDS, Attached, CatalogueIndex, CitedPlace, attached
+from core.evidence.bundles import (
+    Bundle,
+    BundleAttachment,
+    BundleCitation,
+    BundleDocument,
+    BundleProblem,
+    bundle_id,
+)
+from core.evidence.levels import judge
+from core.services.citing import Pointer, bundle_citation, cited_by, closest_to
+from core.services.shelf import Held, Placed, Shelf, Wanted
+from core.triage.answers import refuses
+from core.triage.corpus import Corpus
+from core.triage.reflect import lowered, reflect
+from core.triage.types import Profile
+
+#: So many citations of an answer, and so many attachments of a bundle, are looked at.
+MAX_CITATIONS = 50
+MAX_ATTACHMENTS = 200
+#: A question, an answer, or an attachment's text is kept up to so many characters.
+MAX_TEXT = 100_000
+
+#: Hears how many quotes have been looked for, and of how many it is known by now.
+OnProgress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What bundles are made from beside traces; `corpus` is None where there are no chunks to judge by."""
+
+    shelf: Shelf
+    chunks: Mapping[str, Chunk] = field(default_factory=dict)
+    catalogue: CatalogueIndex = field(default_factory=lambda: CatalogueIndex.of(()))
+    corpus: Corpus | None = None
+    profile: Profile = field(default_factory=Profile)
+
+
+def bundles_of(
+    traces: Sequence[tuple[TraceKey, Trace]],
+    sources: Sources,
+    *,
+    workers: int = 1,
+    on_progress: OnProgress = lambda done, total: None,
+) -> list[Bundle]:
+    """The bundles of these traces, in their order; quotes that several of them share are placed once."""
+    desk = _Desk(sources, workers, on_progress)
+    cited = [cited_by(trace, sources.chunks) for _, trace in traces]
+    answers = [desk.citations(pointers[:MAX_CITATIONS]) for pointers in desk.placed(cited)]
+    closest = [
+        [] if any(item.is_shown for item in citations) else closest_to(trace, sources.chunks)
+        for (_, trace), citations in zip(traces, answers, strict=True)
+    ]
+    passages = [desk.citations(pointers) for pointers in desk.placed(closest)]
+    return [
+        _bundle(key, trace, citations, near, len(pointers), sources)
+        for (key, trace), citations, near, pointers in zip(traces, answers, passages, cited, strict=True)
+    ]
+
+
+class _Desk:
+    """Places pointers in bulk, and remembers what became of each quote."""
+
+    def __init__(self, sources: Sources, workers: int, on_progress: OnProgress) -> None:
+        self._shelf, self._workers, self._on_progress = sources.shelf, workers, on_progress
+        self._found: dict[Wanted, Placed] = {}
+        self._done = 0
+
+    def placed(self, groups: Sequence[list[Pointer]]) -> Sequence[list[Pointer]]:
+        """The same groups, once all of their quotes have been looked for."""
+        asked = (pointer.wanted for group in groups for pointer in group[:MAX_CITATIONS])
+        wanted = dict.fromkeys(each for each in asked if each is not None and each not in self._found)
+        total = len(self._found) + len(wanted)
+
+        def on_placed(count: int) -> None:
+            self._done += count
+            self._on_progress(self._done, total)
+
+        self._found |= self._shelf.place(wanted, workers=self._workers, on_placed=on_placed)
+        return groups
+
+    def citations(self, pointers: Iterable[Pointer]) -> list[BundleCitation]:
+        """Pointers with their checked places."""
+        return [
+            bundle_citation(pointer, self._found.get(pointer.wanted) if pointer.wanted else None, self._shelf)
+            for pointer in pointers
+        ]
+
+
+def _bundle(
+    key: TraceKey,
+    trace: Trace,
+    citations: Sequence[BundleCitation],
+    passages: Sequence[BundleCitation],
+    cited: int,
+    sources: Sources,
+) -> Bundle:
+    """One trace's bundle; `cited` counts its citations, those that are not looked at included."""
+    shown = [item for item in citations if item.is_shown]
+    shown.sort(key=lambda item: not item.is_placed)
+    shown = shown or [item for item in passages if item.is_shown][:1]
+    attachments, count = _attachments(shown, sources)
+    row = reflect(trace, sources.corpus, sources.profile) if sources.corpus is not None else None
+    profile = {"template": sources.profile.template, "refusal": list(sources.profile.refusal)}
+    bundle = Bundle(
+        bundle_id=bundle_id(key),
+        run_id=key.run_id,
+        q_id=key.q_id,
+        paraphrase=key.paraphrase,
+        seed=key.seed,
+        repeat=key.repeat,
+        q=trace.q[:MAX_TEXT],
+        answer=trace.answer[:MAX_TEXT],
+        is_refusal=refuses(trace.answer.lower(), lowered(sources.profile.refusal)),
+        label=row.label if row else None,
+        why=row.why if row else None,
+        profile=profile,
+        citation=shown[0] if shown else None,
+        citation_origin=shown[0].origin if shown else "none",
+        citations=tuple(citations),
+        safety_attachments=tuple(item for item in attachments if item.kind in SAFETY_KINDS),
+        media_attachments=tuple(item for item in attachments if item.kind not in SAFETY_KINDS),
+        documents=_documents((*shown, *citations), sources.shelf),
+        problems=tuple(_cuts(trace, citations=cited, attachments=count)),
+        level="text_only",
+        level_reason="",
+    )
+    return judged(bundle)
+
+
+def judged(bundle: Bundle) -> Bundle:
+    """The bundle with the level that the rules give it."""
+    level, reason = judge(bundle)
+    return replace(bundle, level=level, level_reason=reason)
+
+
+def _attachments(
+    shown: Sequence[BundleCitation], sources: Sources
+) -> tuple[tuple[BundleAttachment, ...], int]:
+    """What belongs to the citations that are shown, the first citation's first, and how many there are."""
+    found: dict[str, tuple[Attached, BundleCitation]] = {}
+    for cited in shown:
+        for each in attached(_place_of(cited), sources.catalogue):
+            found.setdefault(each.attachment.attachment_id, (each, cited))
+    listed = list(found.values())[:MAX_ATTACHMENTS]
+    return tuple(_attachment(each, cited, sources.shelf) for each, cited in listed), len(found)
+
+
+def _place_of(cited: BundleCitation) -> CitedPlace:
+    """Where a citation stands, as the rule for attachments reads it."""
+    is_text = cited.page_idx_from == "text"
+    found = cited.found
+    rects = found.rects if found is not None and found.page_idx == cited.shown_page_idx else ()
+    section = cited.section_id or (None if cited.section_number_from == "page" else cited.section_number)
+    return CitedPlace(cited.doc_id, section, None if is_text else cited.shown_page_idx, rects)
+
+
+def _attachment(each: Attached, cited: BundleCitation, shelf: Shelf) -> BundleAttachment:
+    item = each.attachment
+    undrawn = shelf.drawing_problem(item.render_ref)
+    return BundleAttachment(
+        attachment_id=item.attachment_id,
+        kind=item.kind,
+        doc_id=item.doc_id,
+        section_id=item.section_id,
+        page_idx=item.page_idx,
+        bbox=item.box,
+        bbox_space=item.box_space if item.box is not None else None,
+        text=item.text[:MAX_TEXT],
+        caption=None if item.caption is None else item.caption[:MAX_TEXT],
+        render_ref=None if item.render_ref is None else item.render_ref[: MAX_LENGTH + 1],
+        drawable=undrawn is None,
+        problem=shelf.told(undrawn) if undrawn is not None else _off_document(item, shelf),
+        by=each.by,
+        pages_away=each.pages_away,
+        citation_number=cited.number,
+    )
+
+
+def _off_document(item: Attachment, shelf: Shelf) -> BundleProblem | None:
+    """That the page of an attachment, which can be drawn all the same, lies beyond its document's end."""
+    held = shelf.held(item.doc_id) if item.doc_id is not None else None
+    if item.page_idx is None or held is None or held.page_count is None or item.page_idx < held.page_count:
+        return None
+    said = f"its page_idx {item.page_idx:,} lies beyond the end of {held.document.doc_id}"
+    return BundleProblem("page_out_of_range", said, "correct its page_idx in the catalogue", item.page_idx)
+
+
+def _documents(cited: Iterable[BundleCitation], shelf: Shelf) -> tuple[BundleDocument, ...]:
+    """The listed documents that are cited or shown, each once, as they lie there."""
+    used = dict.fromkeys(item.doc_id for item in cited if item.doc_id is not None)
+    return tuple(_document(held, shelf) for doc_id in used if (held := shelf.held(doc_id)) is not None)
+
+
+def _document(held: Held, shelf: Shelf) -> BundleDocument:
+    document = held.document
+    return BundleDocument(
+        doc_id=document.doc_id,
+        title=document.title,
+        path=document.artifact.path,
+        paged=document.paged,
+        page_count=held.page_count,
+        rev=document.rev,
+        sha256=held.sha256,
+        problem=shelf.told(held.problem) if held.problem is not None else None,
+    )
+
+
+def _cuts(trace: Trace, *, citations: int, attachments: int) -> Iterator[BundleProblem]:
+    """What a bundle leaves out because there is too much of it."""
+    if citations > MAX_CITATIONS:
+        said = f"of {citations:,} citations the first {MAX_CITATIONS} are looked at"
+        yield BundleProblem("citations_cut", said, "cite each passage once", citations)
+    if attachments > MAX_ATTACHMENTS:
+        said = f"of {attachments:,} attachments the nearest {MAX_ATTACHMENTS} are listed"
+        remedy = "give the attachments of a long section sections of their own"
+        yield BundleProblem("attachments_cut", said, remedy, attachments)
+    for name, text in (("question", trace.q), ("answer", trace.answer)):
+        if len(text) > MAX_TEXT:
+            said = f"of the {name} the first {MAX_TEXT:,} characters are kept"
+            yield BundleProblem("text_cut", said, f"keep documents out of the {name}", len(text))
