@@ -55,7 +55,7 @@ ISSUES_REPORTED = 100
 
 
 class SharedLabeller:
-    """Chunks and gold are read once for all runs of a workspace, as long as they stay what they were."""
+    """Chunks, gold and catalogue are read once for all runs, as long as they stay what they were."""
 
     def __init__(self, profile: Profile) -> None:
         self.profile = profile
@@ -163,6 +163,7 @@ class Builder:
                 *plan.source.problems,
                 *plan.inputs.problems,
                 *plan.inputs.gold.problems,
+                *plan.inputs.catalogue.problems,
                 *input_problems,
                 *report_problems,
             ),

@@ -14,10 +14,11 @@ from core.store.folding import fold_all
 from core.traces.canonical import doc_ids, measures, rank_one_place
 from core.traces.chunks import Places
 from core.triage.gold import GOLD_STATES, GoldOutcome
+from core.triage.safety import SafetyOmission
 from core.triage.types import ReportRow
 
 #: Raised whenever the meaning of a column changes: older segments are then built anew.
-INDEX_VERSION = "3"
+INDEX_VERSION = "4"
 #: A label's place in the worst-first order; rows without a label come last.
 SEVERITY: Mapping[str | None, int] = {label: place for place, label in enumerate(LABELS)} | {
     None: len(LABELS)
@@ -32,6 +33,8 @@ _WORDS = pa.list_(pa.string())
 #: is in milliseconds. `docs` are the documents of the answerer's chunks, `candidates` counts those chunks.
 #: The gold columns are those of a `GoldOutcome`, null where none is known; its ranks count from 1 and are
 #: null where no candidate is the gold one, `gold_retrieved_stage` is the list that was searched.
+#: `safety_omitted` are the attachment ids of the warnings and cautions that the answer may leave out, null
+#: where that cannot be known: there is no catalogue, nothing is cited, or there are no chunks to judge by.
 ROW_SCHEMA = pa.schema(
     [
         ("q_id", pa.string()),
@@ -66,6 +69,7 @@ ROW_SCHEMA = pa.schema(
         ("gold_seen_rank", pa.int32()),
         ("gold_retrieved_rank", pa.int32()),
         ("gold_retrieved_stage", _WORD),
+        ("safety_omitted", _WORDS),
         ("line", pa.int64()),
         ("offset", pa.int64()),
         ("length", pa.int64()),
@@ -85,6 +89,7 @@ REPEATING = [
     *("label", "why", "rank1_section", "rank1_doc", "rank1_stage", "lambda_state"),
     *("gold_state", "gold_retrieved_stage"),
     *("docs.list.element", "suspicions.list.element", "numbers_unsupported.list.element"),
+    "safety_omitted.list.element",
 ]
 
 ISSUE_SCHEMA = pa.schema(
@@ -106,7 +111,11 @@ NO_GOLD = (None, None, None, None, None, None)
 
 
 def index_row(
-    trace: Trace, verdict: ReportRow | None, places: Places, gold: GoldOutcome | None = None
+    trace: Trace,
+    verdict: ReportRow | None,
+    places: Places,
+    gold: GoldOutcome | None = None,
+    omitted: Sequence[SafetyOmission] | None = None,
 ) -> Row:
     """One row of `ROW_SCHEMA` but for its folded texts, which `row_table` adds.
 
@@ -138,6 +147,7 @@ def index_row(
         said.lambda_state,
         said.latency_ms,
         *(_gold(gold) if gold else NO_GOLD),
+        None if omitted is None else [omission.attachment_id for omission in omitted],
         source.line,
         source.offset,
         source.length,

@@ -32,9 +32,10 @@ class Filter:
     The field names are the URL's parameter names. `suspicion`, `label`, `doc`, `section`, `gold` (what
     became of the gold passage) and `evidence` (what became of the citations on their pages; nothing matches
     while they are not located) match any of the given values; `unsupported` True keeps rows with numbers
-    that no evidence holds, False those without. `text` is searched in question and answer, case folded; with
-    `questions_only`, in the question alone. `run` is always set. Only headline traces (paraphrase 0, seed
-    0, no repeats: one a question) are shown unless `all_variants`.
+    that no evidence holds, False those without; `safety` True keeps answers that may leave out a warning or
+    caution of a section that they cite, False those that cite and leave out none. `text` is searched in
+    question and answer, case folded; with `questions_only`, in the question alone. `run` is always set. Only
+    headline traces (paraphrase 0, seed 0, no repeats: one a question) are shown unless `all_variants`.
     """
 
     run: str
@@ -48,6 +49,7 @@ class Filter:
     all_variants: bool = False
     questions_only: bool = False
     evidence: tuple[EvidenceState, ...] = ()
+    safety: bool | None = None
 
     def where(self) -> Clause:
         """The whole condition; `TRUE` where nothing is restricted."""
@@ -80,6 +82,7 @@ class Filter:
             _gold(self.gold),
             None if self.unsupported is None else _UNSUPPORTED[self.unsupported],
             _evidence(self.evidence),
+            None if self.safety is None else _SAFETY[self.safety],
             _search(self.text, questions_only=self.questions_only),
         )
 
@@ -88,6 +91,12 @@ HEADLINE = Clause("paraphrase = 0 AND seed = 0 AND repeat = 1", columns=("paraph
 _UNSUPPORTED = {
     True: Clause("len(numbers_unsupported) > 0", {}, "numbers unsupported", ("numbers_unsupported",)),
     False: Clause("len(numbers_unsupported) = 0", {}, "no number unsupported", ("numbers_unsupported",)),
+}
+_SAFETY = {
+    True: Clause("len(safety_omitted) > 0", {}, "omits a warning of the cited section", ("safety_omitted",)),
+    False: Clause(
+        "len(safety_omitted) = 0", {}, "omits no warning of the cited section", ("safety_omitted",)
+    ),
 }
 
 
@@ -169,6 +178,7 @@ SORTS: Mapping[str, tuple[SortTerm, ...]] = {
     "answer_coverage": (SortTerm("answer_coverage", "answer_coverage"),),
     "unsupported": (SortTerm("len(numbers_unsupported)", "numbers_unsupported"),),
     "suspicions": (SortTerm("len(suspicions)", "suspicions"),),
+    "safety": (SortTerm("len(safety_omitted)", "safety_omitted"),),
     "evidence": (SortTerm("evidence_severity", "evidence_severity"), SortTerm("agreement", "agreement")),
     "latency": (SortTerm("latency_ms", "latency_ms"),),
     "delta_s": (SortTerm("delta_s", "delta_s"),),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import orjson
@@ -13,6 +13,15 @@ from core.contracts.records import LineIssue, Trace
 from core.errors import Fault, InputFault, Problem
 from core.manifest.paths import artifact_path
 from core.manifest.types import Artifact, Manifest
+from core.store.catalogue import (
+    NO_CATALOGUE_FILE,
+    NOT_CATALOGUED,
+    Catalogued,
+    CatalogueInput,
+    crowded_problems,
+    find_catalogue,
+    read_notices,
+)
 from core.store.columns import INDEX_VERSION
 from core.store.gold import NO_TARGETS, GoldInput, GoldTargets, find_gold, read_targets
 from core.store.prints import Print, change_since, sha256_of, take_print
@@ -21,7 +30,9 @@ from core.traces.chunks import Places, place_of, read_chunks
 from core.traces.unpack import plain_source
 from core.triage.corpus import Corpus
 from core.triage.gold import GoldOutcome, gold_outcome
+from core.triage.notices import Notices
 from core.triage.reflect import RULES_VERSION, reflect
+from core.triage.safety import SafetyOmission, omitted
 from core.triage.types import Profile, ReportRow
 
 
@@ -39,6 +50,7 @@ class Inputs:
     chunks_sha256: str | None
     gold: GoldInput
     problems: tuple[Problem, ...] = ()
+    catalogue: CatalogueInput = NO_CATALOGUE_FILE
 
     @property
     def key(self) -> str:
@@ -50,6 +62,7 @@ class Inputs:
             "refusal": list(self.profile.refusal),
             "chunks": self.chunks_sha256 if self.chunks else None,
             "gold": self.gold.version,
+            "catalogue": self.catalogue.version,
         }
         return hashlib.sha256(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
@@ -64,7 +77,15 @@ def find_inputs(manifest: Manifest, profile: Profile, earlier: RunFile | None, *
 
     A packed chunk file is unpacked into the cache; print and hash are those of the file as it lies there.
     """
-    gold = find_gold(manifest, cache_dir=cache_dir)
+    nothing = Inputs(
+        profile,
+        None,
+        manifest.chunks.path if manifest.chunks else "",
+        None,
+        None,
+        find_gold(manifest, cache_dir=cache_dir),
+        catalogue=find_catalogue(manifest, cache_dir=cache_dir),
+    )
     artifact = manifest.chunks
     if artifact is None:
         problem = Problem(
@@ -73,24 +94,23 @@ def find_inputs(manifest: Manifest, profile: Profile, earlier: RunFile | None, *
             "chunks",
             "name the chunk file: chunks: {path: corpus/chunks.jsonl}",
         )
-        return Inputs(profile, None, "", None, None, gold, (problem,))
+        return replace(nothing, problems=(problem,))
     try:
         path = artifact_path(manifest, artifact)
         printed, digest = _digest(path, earlier)
     except Fault as fault:
-        problems = tuple(_without_labels(problem, artifact) for problem in fault.problems)
-        return Inputs(profile, None, artifact.path, None, None, gold, problems)
+        return replace(nothing, problems=tuple(_without_labels(each, artifact) for each in fault.problems))
     except OSError as error:
         problem = Problem("unreadable", f"cannot be read: {error.strerror}", str(artifact.path))
-        return Inputs(profile, None, artifact.path, None, None, gold, (_without_labels(problem, artifact),))
+        return replace(nothing, problems=(_without_labels(problem, artifact),))
+    hashed = replace(nothing, chunks_print=printed, chunks_sha256=digest)
     if artifact.sha256 and artifact.sha256.lower() != digest:
-        return Inputs(profile, None, artifact.path, printed, digest, gold, (_differs(artifact, digest),))
+        return replace(hashed, problems=(_differs(artifact, digest),))
     try:
         plain = plain_source(path, cache_dir=cache_dir)
     except Fault as fault:
-        problems = tuple(_without_labels(problem, artifact) for problem in fault.problems)
-        return Inputs(profile, None, artifact.path, printed, digest, gold, problems)
-    return Inputs(profile, plain, artifact.path, printed, digest, gold)
+        return replace(hashed, problems=tuple(_without_labels(each, artifact) for each in fault.problems))
+    return replace(hashed, chunks=plain)
 
 
 def _digest(path: Path, earlier: RunFile | None) -> tuple[Print, str]:
@@ -126,7 +146,8 @@ def _differs(artifact: Artifact, digest: str) -> Problem:
 class Labeller:
     """Labels traces; without a corpus it gives no verdict. Belongs to one process and one thread.
 
-    `issues` are those of the chunk file; those of the gold file stand in `gold`.
+    `issues` are those of chunk file and catalogue; those of the gold file stand in `gold`. `notices` is None
+    where no catalogue says what an answer may leave out.
     """
 
     profile: Profile
@@ -134,6 +155,7 @@ class Labeller:
     places: Places = field(default_factory=dict)
     issues: tuple[LineIssue, ...] = ()
     gold: GoldTargets = NO_TARGETS
+    notices: Notices | None = None
 
     def verdict(self, trace: Trace) -> ReportRow | None:
         """The report row of a trace, None where there are no chunks to judge by."""
@@ -144,23 +166,40 @@ class Labeller:
         target = self.gold.by_question.get(trace.q_id)
         return None if target is None else gold_outcome(trace, target, verdict, self.places)
 
+    def omitted(self, trace: Trace, verdict: ReportRow | None) -> tuple[SafetyOmission, ...] | None:
+        """The notices of the cited sections that a trace may leave out, None where it cannot be known."""
+        return None if self.notices is None else omitted(trace, verdict, self.notices, self.places)
+
 
 def labeller_for(inputs: Inputs) -> tuple[Labeller, tuple[Problem, ...]]:
-    """The labeller, and what it cannot do where the chunk file or the gold file is none."""
-    gold = read_targets(inputs.gold)
+    """The labeller, and what it cannot do where chunk file, gold file or catalogue are none."""
+    gold, catalogued = read_targets(inputs.gold), read_notices(inputs.catalogue)
+    problems = (*gold.problems, *catalogued.problems)
     try:
-        return make_labeller(inputs.profile, inputs.chunks, inputs.chunks_file, gold=gold), gold.problems
+        labeller = make_labeller(
+            inputs.profile, inputs.chunks, inputs.chunks_file, gold=gold, catalogued=catalogued
+        )
     except InputFault as fault:
-        return Labeller(inputs.profile, gold=gold), (*fault.problems, *gold.problems)
+        return Labeller(inputs.profile, issues=catalogued.issues, gold=gold), (*fault.problems, *problems)
+    if labeller.notices is not None:
+        problems += crowded_problems(labeller.notices, file=inputs.catalogue.file)
+    return labeller, problems
 
 
 def make_labeller(
-    profile: Profile, chunks: Path | None, file: str, *, gold: GoldTargets = NO_TARGETS
+    profile: Profile,
+    chunks: Path | None,
+    file: str,
+    *,
+    gold: GoldTargets = NO_TARGETS,
+    catalogued: Catalogued = NOT_CATALOGUED,
 ) -> Labeller:
     """Reads the chunk file. InputFault where it is no chunk file at all."""
     if chunks is None:
-        return Labeller(profile, gold=gold)
+        return Labeller(profile, issues=catalogued.issues, gold=gold)
     found, issues = read_chunks(chunks, file=file)
     texts: Mapping[str, str] = {chunk_id: chunk.text for chunk_id, chunk in found.items()}
     places = {chunk_id: place_of(chunk) for chunk_id, chunk in found.items()}
-    return Labeller(profile, Corpus(texts), places, tuple(issues), gold)
+    corpus = Corpus(texts)
+    notices = None if catalogued.notices is None else Notices(catalogued.notices, corpus)
+    return Labeller(profile, corpus, places, (*issues, *catalogued.issues), gold, notices)

@@ -112,7 +112,11 @@ def _compare(
     if earlier is None:
         return "missing", "there is no index yet", False
     if earlier.key != inputs.key:
-        return "stale", "the chunks, the gold questions, the triage profile or the rules changed", False
+        return (
+            "stale",
+            "the chunks, the gold questions, the catalogue, the triage profile or the rules changed",
+            False,
+        )
     if (earlier.source is None) != (source.path is None):
         return "stale", "the trace file appeared or disappeared", False
     if earlier.file != source.file:

@@ -40,7 +40,7 @@ PAGE_COLUMNS = (
     *("rank1_section", "rank1_doc"),
     *("gold_state", "gold_is_refusal", "gold_seen_rank", "gold_retrieved_rank"),
     *("cited", "cited_retrieved", "cited_resolved", "query_coverage", "answer_coverage"),
-    *("numbers_unsupported", "suspicions", "evidence", "agreement"),
+    *("numbers_unsupported", "suspicions", "safety_omitted", "evidence", "agreement"),
 )
 _INNER = {"row", "q_folded", "answer_folded", "evidence_severity"}
 #: The columns of an export and of a single row.
@@ -117,6 +117,10 @@ class Store:
         found = self._counts("evidence", replace(shown, evidence=()), by="evidence")
         return {state: found.get(state, 0) for state in EVIDENCE_STATES}
 
+    def safety_count(self, shown: Filter) -> int:
+        """How many traces may leave out a warning or caution, for the filter without its safety part."""
+        return self.matching(replace(shown, safety=True))
+
     def placed(self, run: str) -> pd.DataFrame | None:
         """Every citation of a run with where it stands, in the order of the traces.
 
@@ -124,6 +128,11 @@ class Store:
         The columns are those of `core.store.placed.PLACED_SCHEMA` but for `row`.
         """
         return self._with_run(run, lambda loaded: loaded.citations(CITATION_COLUMNS))
+
+    def placed_stamp(self, run: str) -> str | None:
+        """Changes whenever `placed` does, for keys of caches; None while the citations are not located."""
+        known = self._with_run(run, lambda loaded: loaded.placed())
+        return None if known is None else repr((self.stamp(run), known))
 
     def total(self, run: str, *, all_variants: bool = False) -> int:
         """How many questions (or traces, with all variants) the run has."""

@@ -79,7 +79,8 @@ def _read_range(
             issues.append(item)
             continue
         verdict = labeller.verdict(item)
-        rows.append(index_row(item, verdict, labeller.places, labeller.gold_outcome(item, verdict)))
+        gold, omitted = labeller.gold_outcome(item, verdict), labeller.omitted(item, verdict)
+        rows.append(index_row(item, verdict, labeller.places, gold, omitted))
         if verdict is not None and "following" not in facts:  # one that follows the template settles it
             add_facts(facts, item, verdict, labeller.profile)
     return rows, issues, facts

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from core.contracts.records import Trace
 from core.store import scan
 from core.store.columns import Row, index_row
-from core.traces.chunks import Places
-from core.triage.types import ReportRow
 
 
 @pytest.fixture
@@ -23,9 +23,9 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The q_ids of the traces that were read from their file, as they are read."""
     seen: list[str] = []
 
-    def recording(item: object, verdict: ReportRow | None, places: Places, gold: object) -> Row:
-        seen.append(item.q_id)  # type: ignore[attr-defined]
-        return index_row(item, verdict, places, gold)  # type: ignore[arg-type]
+    def recording(trace: Trace, *found: Any) -> Row:
+        seen.append(trace.q_id)
+        return index_row(trace, *found)
 
     monkeypatch.setattr(scan, "index_row", recording)
     return seen

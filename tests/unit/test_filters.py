@@ -61,6 +61,18 @@ CASES = [
         "no number unsupported",
     ),
     (
+        Filter("R", safety=True, all_variants=True),
+        "len(safety_omitted) > 0",
+        {},
+        "omits a warning of the cited section",
+    ),
+    (
+        Filter("R", safety=False, all_variants=True),
+        "len(safety_omitted) = 0",
+        {},
+        "omits no warning of the cited section",
+    ),
+    (
         Filter("R", text="  Oil\tFILTER ", all_variants=True),
         "(contains(q_folded, $text) OR contains(answer_folded, $text))",
         {"text": "oil filter"},
@@ -167,6 +179,7 @@ row = st.fixed_dictionaries(
         "rank1_section": st.one_of(st.none(), words),
         "numbers_unsupported": few,
         "gold_state": st.sampled_from([*GOLD_STATES, None]),
+        "safety_omitted": st.one_of(st.none(), few),
         "paraphrase": st.integers(0, 1),
         "seed": st.integers(0, 1),
         "repeat": st.integers(1, 2),
@@ -181,6 +194,7 @@ filters = st.builds(
     section=few,
     gold=st.lists(st.sampled_from(GOLD_STATES), max_size=2).map(tuple),
     unsupported=st.sampled_from([None, True, False]),
+    safety=st.sampled_from([None, True, False]),
     text=words,
     all_variants=st.booleans(),
     questions_only=st.booleans(),
@@ -196,6 +210,7 @@ SCHEMA = pa.schema(
         ("rank1_section", pa.dictionary(pa.int32(), pa.string())),
         ("numbers_unsupported", pa.list_(pa.string())),
         ("gold_state", pa.dictionary(pa.int32(), pa.string())),
+        ("safety_omitted", pa.list_(pa.string())),
         ("paraphrase", pa.int32()),
         ("seed", pa.int32()),
         ("repeat", pa.int32()),
@@ -217,6 +232,8 @@ def keeps(shown: Filter, record: dict[str, object]) -> bool:
             not shown.section or record["rank1_section"] in shown.section,
             not shown.gold or record["gold_state"] in shown.gold,
             shown.unsupported is None or bool(record["numbers_unsupported"]) == shown.unsupported,
+            shown.safety is None
+            or (record["safety_omitted"] is not None and bool(record["safety_omitted"]) == shown.safety),
             any(fold(shown.text) in fold(part) for part in searched.split("\0")),
         ]
     )
