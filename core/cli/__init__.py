@@ -21,6 +21,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "triage": ("triage_cmd", "Label the questions of bare trace and chunk files."),
     "locate": ("locate_cmd", "Place quotes on the pages of PDFs, in bulk."),
     "render": ("render_cmd", "Draw one PDF page, with a quote highlighted."),
+    "bundle": ("bundle_cmd", "Build and validate evidence bundles."),
     "import": ("import_cmd", "Turn other tools' files into a workspace."),
     "export": ("export_cmd", "Write a run's triage as CSV, JSONL or Markdown."),
 }

@@ -1,21 +1,21 @@
-"""The bundles of a run: built from its traces, and how many of its answers they cover."""
+"""The bundles of a run, built from its traces, with what an earlier file of bundles knew beyond them."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
-from core.contracts.records import Json, LineIssue, Trace
+from core.contracts.records import LineIssue, Trace
 from core.errors import InputFault, ManifestFault, Problem
 from core.evidence.attachments import CatalogueIndex
 from core.evidence.bundlefile import BundleLine, read_bundles
 from core.evidence.bundles import Bundle, BundleProblem, canonical, has_unknown, record_of
 from core.manifest.paths import artifact_path, refusal_of, resolve_reference, root_folder
 from core.manifest.types import Artifact, Manifest, Run
-from core.metrics.intervals import share_in_words, wilson
+from core.services.bundle_report import Built, Earlier, Key
 from core.services.bundling import Sources, bundles_of, judged
 from core.services.placer import Placer
 from core.services.records import unpacked
@@ -31,68 +31,8 @@ from core.triage.profile import profile_from
 
 #: Traces that are made into bundles at once: their quotes are placed together.
 BATCH = 500
-#: The level from which a bundle covers its answer.
-COVERING = ("full", "safety_citation", "citation_only")
-
-Key = tuple[str, int, int, int]
 #: Hears how many bytes of the traces are done, and how many there are.
 OnBytes = Callable[[int, int], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Built:
-    """A bundle and its line, with the line end."""
-
-    bundle: Bundle
-    line: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class Earlier:
-    """What stands where the bundles are to be written: keys of all bundles, and the records with more fields.
-
-    `issues` are lines that are no bundle; writing the file anew leaves them out.
-    """
-
-    keys: frozenset[Key] = frozenset()
-    records: Mapping[Key, Mapping[str, Json]] = field(default_factory=dict)
-    issues: tuple[LineIssue, ...] = ()
-
-
-@dataclass(slots=True)
-class Coverage:
-    """Bundles at `citation_only` or better of the answered questions, one a question.
-
-    A refusal, an empty answer, a paraphrase, another seed and a repeat do not count. `passages` are those of
-    the covered that show the closest retrieved passage, since no citation could be shown.
-    """
-
-    covered: int = 0
-    answered: int = 0
-    passages: int = 0
-
-    def add(self, bundle: Bundle) -> None:
-        """Count a bundle."""
-        is_headline = (bundle.paraphrase, bundle.seed, bundle.repeat) == (0, 0, 1)
-        if not is_headline or bundle.is_refusal or not bundle.answer.strip():
-            return
-        self.answered += 1
-        if bundle.level in COVERING:
-            self.covered += 1
-            self.passages += bundle.citation_origin == "retrieved"
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """The Wilson interval of the share, 0–1."""
-        return wilson(self.covered, self.answered)
-
-    def in_words(self) -> str:
-        """`bundle coverage: 35 of 37 answered questions, 95 % (82–99 %), …`."""
-        if not self.answered:
-            return "bundle coverage: no question was answered"
-        share = share_in_words(self.covered, self.answered)
-        passages = f", {self.passages} by the closest retrieved passage" if self.passages else ""
-        return f"bundle coverage: {self.covered} of {self.answered} answered questions, {share}{passages}"
 
 
 def load_sources(manifest: Manifest, placer: Placer) -> tuple[Sources, tuple[Problem, ...]]:
@@ -126,7 +66,7 @@ def _unread(artifact: Artifact, issues: list[LineIssue]) -> list[Problem]:
     said = f"`{artifact.key}`: {len(unread):,} line{'s' * (len(unread) != 1)} could not be read"
     where = f"{first.source.file}:{first.source.line}"
     said = f"{said}, first: {first.reason}; bundles are built without them"
-    return [Problem("lines_unreadable", said, where, first.remedy, severity="warning")]
+    return [Problem("lines_unreadable", said, where, first.remedy)]
 
 
 def build_bundles(
@@ -275,16 +215,3 @@ def bundles_path(manifest: Manifest, run: Run) -> Path:
         )
     root = root_folder(manifest, artifact.root)
     return (resolve_reference(root, folder, folder=True) if folder else root) / name
-
-
-def left_out(earlier: Earlier, built: frozenset[Key]) -> list[Problem]:
-    """What stood in the file before and is not written again."""
-    gone, unread = len(earlier.keys - built), len(earlier.issues)
-    problems = []
-    if gone:
-        said = f"{gone:,} bundle{'s' * (gone != 1)} of the earlier file belonged to no trace of the run"
-        problems.append(Problem("bundles_left_out", f"{said}: left out", severity="warning"))
-    if unread:
-        said = f"{unread:,} line{'s' * (unread != 1)} of the earlier file held no bundle: left out"
-        problems.append(Problem("lines_left_out", said, severity="warning"))
-    return problems

@@ -1,0 +1,216 @@
+"""`proofspan bundle`: evidence bundles 1.3, built from a workspace's traces and checked against it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import click
+import orjson
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+from core.cli.output import STDOUT, Output, check_outputs, output_to, workspace_files
+from core.cli.paths import NamedPath
+from core.contracts.records import Json, LineIssue
+from core.errors import Fault, InputFault, Problem, printable
+from core.evidence.bundlefile import packed
+from core.evidence.client import PdfPool
+from core.manifest.check import sha256_of
+from core.manifest.load import load_manifest
+from core.manifest.types import Manifest, Run
+from core.services.bundle_report import Earlier, RunReport
+from core.services.bundles import OnBytes, build_bundles, bundles_path, load_sources, read_earlier
+from core.services.bundling import Sources
+from core.services.placer import Placer
+from core.services.workspace import chosen_run
+
+#: A quote that stands nowhere makes the worker read the whole document once.
+TIMEOUT_S = 60.0
+#: Bundles that are packed and written at once.
+LINES_A_PIECE = 500
+
+
+@click.group("bundle")
+def command() -> None:
+    """Build and validate evidence bundles 1.3."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """A run and where its bundles go; `name` as `output_to` takes it."""
+
+    run: Run
+    name: str
+
+    @property
+    def path(self) -> Path:
+        """The file; for standard output a plain name."""
+        return Path(self.name)
+
+
+@command.command("build")
+@click.argument("workspace", type=NamedPath())
+@click.option("--run", "run_ids", multiple=True, metavar="ID", help="Only this run (may be repeated).")
+@click.option("-o", "--output", help="Another file for the bundles of one run; - for stdout.")
+@click.option("--workers", type=click.IntRange(1, 32), default=2, show_default=True, help="PDF processes.")
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+def build(workspace: Path, run_ids: tuple[str, ...], output: str | None, workers: int, as_json: bool) -> None:
+    """Build the bundles of WORKSPACE's runs, one line a trace, where the manifest says: runs[].bundles.path.
+
+    Names that end in .zst or .gz are written packed. The same files give the same bytes. Fields that an
+    earlier file of bundles has beyond this version's are carried over.
+
+    Exit status: 0 good, 1 something can't be read or drawn, 2 unusable input.
+    """
+    manifest = load_manifest(workspace)
+    targets = _targets(manifest, run_ids, output)
+    inputs = [file for file in workspace_files(manifest) if not _is_bundles(manifest, file)]
+    check_outputs([target.name for target in targets], inputs)
+    with PdfPool(workers=workers, timeout_s=TIMEOUT_S) as pool:
+        sources, problems = load_sources(manifest, Placer(pool))
+        reports = [_build(manifest, target, sources, workers, quiet=as_json) for target in targets]
+    if as_json:
+        _print_json(targets, reports, problems)
+    else:
+        _print_built(targets, reports, problems, err=output == STDOUT)
+    found = [*problems, *(problem for _, told in reports for problem in told)]
+    sys.exit(1 if any(problem.severity == "error" for problem in found) else 0)
+
+
+def _targets(manifest: Manifest, run_ids: Sequence[str], output: str | None) -> list[_Target]:
+    """The runs to build, each with its file. InputFault with everything that keeps one from being built."""
+    asked = [chosen_run(manifest, run_id) for run_id in dict.fromkeys(run_ids)]
+    runs = asked or [run for run in manifest.runs if run.bundles is not None or output is not None]
+    if output is not None:
+        if len(runs) != 1:
+            raise click.UsageError("-o takes the bundles of one run: name it with --run")
+        return [_Target(runs[0], output)]
+    problems: list[Problem] = []
+    targets = []
+    for run in runs or manifest.runs:
+        try:
+            targets.append(_Target(run, str(bundles_path(manifest, run))))
+        except Fault as fault:
+            problems += fault.problems
+    if problems:
+        raise InputFault(*problems)
+    if not targets:
+        chosen_run(manifest, None)  # says that there is no run
+    return targets
+
+
+def _is_bundles(manifest: Manifest, file: Path) -> bool:
+    """Whether a file of the workspace is one that bundles are written to."""
+    for run in manifest.runs:
+        if run.bundles is not None:
+            try:
+                if bundles_path(manifest, run).resolve() == file:
+                    return True
+            except Fault:
+                continue
+    return False
+
+
+def _build(
+    manifest: Manifest, target: _Target, sources: Sources, workers: int, *, quiet: bool
+) -> tuple[RunReport, list[Problem]]:
+    """Writes one run's bundles; what came of it, and what is wrong."""
+    run, report = target.run, RunReport(target.run.run_id)
+    earlier = _earlier(manifest, target)
+    with output_to(target.name) as sink, _progress(run.run_id, quiet=quiet) as on_bytes:
+        piece: list[bytes] = []
+        for built in build_bundles(
+            manifest, run.run_id, sources=sources, earlier=earlier, workers=workers, on_bytes=on_bytes
+        ):
+            if isinstance(built, LineIssue):
+                report.unread.append(built)
+                continue
+            report.add(built.bundle)
+            piece.append(built.line)
+            if len(piece) == LINES_A_PIECE:
+                _write(sink, piece, target)
+        _write(sink, piece, target)
+    declared = run.traces.unreadable_lines if run.traces is not None else None
+    return report, [*report.problems(declared=declared, earlier=earlier), *_hash_note(manifest, target)]
+
+
+def _earlier(manifest: Manifest, target: _Target) -> Earlier:
+    """What the run's own file of bundles holds already, else the one that is written over."""
+    if target.run.bundles is not None:
+        own = bundles_path(manifest, target.run)
+        if own.is_file():
+            return read_earlier(own, file=target.run.bundles.path)
+    is_file = target.name != STDOUT and target.path.is_file()
+    return read_earlier(target.path, file=target.name) if is_file else Earlier()
+
+
+def _write(sink: Output, piece: list[bytes], target: _Target) -> None:
+    """Writes the lines and forgets them."""
+    if piece:
+        sink.write(packed(b"".join(piece), path=target.path))
+        piece.clear()
+
+
+def _hash_note(manifest: Manifest, target: _Target) -> Iterator[Problem]:
+    """The line that the manifest needs where the file that it describes is another one now."""
+    artifact = target.run.bundles
+    if artifact is None or artifact.sha256 is None or target.path != bundles_path(manifest, target.run):
+        return
+    actual = sha256_of(target.path)
+    if actual != artifact.sha256:
+        said = f"the manifest still has the sha256 of other bundles; the line now: sha256: {actual}"
+        where = f"{manifest.file or manifest.folder}: {artifact.key}"
+        yield Problem("sha256_changed", said, where, "paste the line into the manifest", severity="warning")
+
+
+def _print_json(
+    targets: Sequence[_Target],
+    reports: Sequence[tuple[RunReport, list[Problem]]],
+    problems: Sequence[Problem],
+) -> None:
+    runs: list[Json] = [
+        {
+            "run_id": report.run_id,
+            "file": target.name,
+            "bundles": report.bundles,
+            "levels": dict(report.levels),
+            "closest_passages": report.passages,
+            "coverage": report.coverage.to_json(),
+            "citation_problems": dict(report.citation_problems),
+            "problems": [asdict(problem) for problem in told],
+        }
+        for target, (report, told) in zip(targets, reports, strict=True)
+    ]
+    whole = {"runs": runs, "problems": [asdict(problem) for problem in problems]}
+    click.echo(orjson.dumps(whole, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS))
+
+
+def _print_built(
+    targets: Sequence[_Target],
+    reports: Sequence[tuple[RunReport, list[Problem]]],
+    problems: Sequence[Problem],
+    *,
+    err: bool,
+) -> None:
+    for target, (report, told) in zip(targets, reports, strict=True):
+        click.echo(printable(f"{report.run_id} → {target.name}"), err=err)
+        click.echo(f"  {report.in_words()}", err=err)
+        click.echo(f"  {report.coverage.in_words()}", err=err)
+        for problem in told:
+            click.echo(f"{problem.severity}: {problem}", err=True)
+    for problem in problems:
+        click.echo(f"{problem.severity}: {problem}", err=True)
+
+
+@contextmanager
+def _progress(run_id: str, *, quiet: bool) -> Iterator[OnBytes]:
+    """A bar on a terminal's stderr, gone when done."""
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as bar:
+        task = bar.add_task(f"building {printable(run_id)}", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
