@@ -43,6 +43,7 @@ COLUMNS: tuple[str, ...] = (
     "gold_seen_rank",
     "gold_retrieved_rank",
     "gold_retrieved_stage",
+    "safety_omitted",
     "stored_label",
     "ok",
     "latency_ms",
