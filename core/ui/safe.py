@@ -38,8 +38,11 @@ Kind = Literal[
     "refusal_ok",
     "ok",
     "no-label",
+    "signal-warning",
+    "signal-caution",
+    "signal-note",
 ]
-Role = Literal["title", "heading", "text", "line", "hint", "quote"]
+Role = Literal["title", "heading", "text", "line", "hint", "quote", "says"]
 
 #: Characters shown at once; what lies beyond waits behind "Show more".
 LIMIT = 50_000
@@ -88,6 +91,12 @@ def label(text: str, *, limit: int = 80) -> str:
 def chip(name: Label | None) -> Piece:
     """A label as its chip: the words carry the meaning, the colour repeats it."""
     return Piece(name, name) if name else Piece("no label", "no-label")
+
+
+def coded(told: str, kind: Kind = "plain") -> list[Piece]:
+    """A message with its words between backticks as code, the rest as `kind`."""
+    parts = told.split("`")
+    return [Piece(part, "code" if place % 2 else kind) for place, part in enumerate(parts) if part]
 
 
 def text(pieces: Iterable[Piece], *, role: Role = "text", limit: int = LIMIT) -> Markup:
@@ -167,7 +176,8 @@ def _show_more(state: str) -> None:
 @cache
 def _css() -> str:
     return "\n".join(
-        Path(__file__).with_name(name).read_text(encoding="utf-8") for name in ("style.css", "frame.css")
+        Path(__file__).with_name(name).read_text(encoding="utf-8")
+        for name in ("style.css", "frame.css", "attached.css")
     )
 
 

@@ -57,10 +57,10 @@ def fault_panel(problems: Iterable[Problem]) -> None:
     for problem in problems:
         with st.container(border=True):
             safe.show(
-                safe.text(_pieces(_sentence(problem.message), "strong"), role="line"),
+                safe.text(safe.coded(_sentence(problem.message), "strong"), role="line"),
                 safe.facts(
                     [
-                        (name, [safe.Piece(value, "code")] if name == "Where" else _pieces(value, "plain"))
+                        (name, [safe.Piece(value, "code")] if name == "Where" else safe.coded(value))
                         for name, value in (("Where", problem.where), ("What to do", problem.remedy))
                         if value
                     ]
@@ -218,12 +218,6 @@ def _run_switcher(opened: session.Opened) -> None:
 def _switch_run(key: str) -> None:
     """Another run keeps filter and question: what was seen in one is looked for in the other."""
     write_view(read_view().change(run=st.session_state[key], cite=None, chunk=None, page=None))
-
-
-def _pieces(told: str, kind: safe.Kind) -> list[safe.Piece]:
-    """Words between backticks as code, the rest as `kind`."""
-    parts = told.split("`")
-    return [safe.Piece(part, "code" if place % 2 else kind) for place, part in enumerate(parts) if part]
 
 
 def _sentence(words: str) -> str:

@@ -1,0 +1,137 @@
+"""The attachments of a cited place: safety notices as text, pictures, tables and symbols as they look.
+
+What cannot be drawn shows its words, its place and the reason. Pictures that wait behind a heading are drawn
+when it is opened, and not before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from core.contracts.records import Attachment
+from core.evidence.attachments import SAFETY_KINDS, Attached
+from core.manifest.types import Manifest
+from core.services.drawings import Drawing, draw
+from core.services.placer import Placer
+from core.ui import attachment_words as words
+from core.ui import safe
+from core.ui.safe import Piece
+from core.ui.state import change_view
+
+#: So many pictures stand open; more of them wait behind their heading.
+FEW = 3
+#: Attachments shown at once; a button brings as many again.
+AT_ONCE = 12
+#: Widths of a picture and of a symbol with their captions, in CSS pixels.
+FIGURE_WIDTH, SYMBOL_WIDTH = 290, 140
+#: Characters of a notice or of a text that stands for a picture; the page has the rest.
+TEXT_LIMIT = 1_200
+
+
+def show_attachments(attached: Sequence[Attached], *, manifest: Manifest, placer: Placer, key: str) -> None:
+    """What belongs to a cited place; nothing where nothing does. `key` tells several places apart.
+
+    Notices of the place come first, then its pictures, then what lies on the pages beside it.
+    """
+    if not attached:
+        return
+    here = words.arranged(attached)
+    with st.container(key=key, gap="small"):
+        _show(here.notices, manifest=manifest, placer=placer, key=f"{key}-notices")
+        if len(here.media) <= FEW:
+            _show(here.media, manifest=manifest, placer=placer, key=f"{key}-media")
+        else:
+            _behind(words.heading_of_media(here.media), here.media, manifest, placer, f"{key}-media")
+        if here.beside:
+            heading = f"On the pages before and after ({len(here.beside):,})"
+            _behind(heading, here.beside, manifest, placer, f"{key}-beside")
+
+
+def _behind(heading: str, items: Sequence[Attached], manifest: Manifest, placer: Placer, key: str) -> None:
+    opened = st.expander(safe.label(heading), key=key, on_change="rerun")
+    if opened.open:
+        with opened:
+            _show(items, manifest=manifest, placer=placer, key=f"{key}-in")
+
+
+def _show(items: Sequence[Attached], *, manifest: Manifest, placer: Placer, key: str) -> None:
+    """The first of the items, notices one below the other and pictures side by side, and a way to more."""
+    state = f"shown:{key}"
+    shown = items[: AT_ONCE * int(st.session_state.get(state, 1))]
+    notices = [item.attachment for item in shown if item.attachment.kind in SAFETY_KINDS]
+    media = [item.attachment for item in shown if item.attachment.kind not in SAFETY_KINDS]
+    for number, attachment in enumerate(notices):
+        drawing = draw(attachment.render_ref, manifest=manifest, placer=placer)
+        _notice(attachment, drawing, key=f"{key}-{attachment.kind}-{number}")
+    if media:
+        with st.container(horizontal=True, gap="small", key=f"{key}-figures"):
+            for number, attachment in enumerate(media):
+                drawing = draw(attachment.render_ref, manifest=manifest, placer=placer)
+                _figure(attachment, drawing, key=f"{key}-figure-{number}")
+    if hidden := len(items) - len(shown):
+        st.button(
+            f"Show {min(hidden, AT_ONCE):,} more of {hidden:,}",
+            key=f"more:{key}",
+            on_click=_more,
+            args=(state,),
+        )
+
+
+def _notice(attachment: Attachment, drawing: Drawing, *, key: str) -> None:
+    """A banner: symbol, signal word and place, then the words of the notice."""
+    with st.container(key=key, gap=None):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            safe.show(safe.text(words.signal(attachment), role="line"), width="content")
+            _page_link(attachment, key=key)
+        if attachment.text.strip():
+            safe.show(safe.text([Piece(attachment.text.strip())], limit=TEXT_LIMIT))
+        elif drawing.png is not None:
+            _picture(attachment, drawing.png)
+        if drawing.problem is not None and drawing.problem.severity != "note":
+            safe.show(safe.text(words.not_drawn(drawing.problem), role="hint"))
+
+
+def _figure(attachment: Attachment, drawing: Drawing, *, key: str) -> None:
+    """A picture with its caption and its place, or its words and the reason why it is not there."""
+    is_small = attachment.kind == "symbol" and drawing.png is not None
+    width = SYMBOL_WIDTH if is_small else FIGURE_WIDTH
+    with st.container(key=key, width=width, gap=None):
+        if drawing.png is not None:
+            _picture(attachment, drawing.png)
+        parts = [safe.text([Piece(words.caption(attachment))], role="hint")]
+        if drawing.problem is not None:
+            parts += [
+                safe.text([Piece(words.text_instead(attachment))], limit=TEXT_LIMIT),
+                safe.text(words.not_drawn(drawing.problem), role="hint"),
+            ]
+        safe.show(*parts)
+        with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+            if where := words.section(attachment):
+                safe.show(safe.text([Piece(where, "muted")], role="hint"), width="content")
+            _page_link(attachment, key=key)
+
+
+def _picture(attachment: Attachment, png: bytes) -> None:
+    """Our own PNG as it is: a width in numbers would make Streamlit shrink it before it is sent."""
+    st.image(png, output_format="PNG", width="content", alt=safe.clean(words.alt(attachment)))
+
+
+def _page_link(attachment: Attachment, *, key: str) -> None:
+    """Opens the attachment's page beside the answer."""
+    page_idx = attachment.page_idx
+    if page_idx is None:
+        return
+    st.button(
+        f"PDF page {page_idx + 1:,}",
+        key=f"{key}-page-link",
+        type="tertiary",
+        help=f"Show this page (page_idx {page_idx:,})",
+        on_click=change_view,
+        kwargs={"page": page_idx},
+    )
+
+
+def _more(state: str) -> None:
+    st.session_state[state] = int(st.session_state.get(state, 1)) + 1
