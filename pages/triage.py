@@ -4,8 +4,9 @@ import streamlit as st
 
 from core.contracts.records import LABELS
 from core.services.unknown_values import unknown_values
+from core.store.filters import Filter
 from core.triage.profile import profile_from
-from core.ui import export, safe, session, shell, triage_panels, triage_table, words
+from core.ui import export, safe, session, shell, triage_evidence, triage_panels, triage_table, words
 
 opened = session.current()
 view = opened.view
@@ -16,8 +17,14 @@ matching = store.matching(view.filter)
 pages = max(1, -(-matching // triage_table.ROWS_A_PAGE))
 view = view.change(at=min(view.at, pages))
 
+cited = session.cited_pages(opened, store, view.run)
+off_pages = triage_evidence.page_base(cited.findings) if cited else []
+has_citations = facts.placed.citations > 0 if facts.placed else bool(opened.manifest.documents)
+omits = view.filter.safety is not None or store.safety_count(Filter(view.run)) > 0
+
 # The table is what a person waits for: of what stands above it only the words are sent before it.
-above = st.container(key="above-with-gold" if opened.manifest.gold else "above")
+lines = bool(opened.manifest.gold) + has_citations + bool(off_pages)
+above = st.container(key=f"above-{lines:d}")
 with above:
     triage_panels.heading(view, total=total, profile=opened.profile)
     shell.notes(view.notes)
@@ -35,7 +42,7 @@ if matching:
         limit=triage_table.ROWS_A_PAGE,
         offset=(view.at - 1) * triage_table.ROWS_A_PAGE,
     )
-    triage_table.show_table(rows, view)
+    triage_table.show_table(rows, view, offsets=cited.offsets if cited else None)
 
 counts = store.counts(view.filter)
 options = session.options(opened, store)
@@ -44,6 +51,16 @@ with above:
     triage_panels.label_cards(counts, view, unlabelled=store.unlabelled(view.filter))
     gold_counts = store.gold_counts(view.filter)
     triage_panels.gold_line(gold_counts, view, offered=options["gold"])
+    if has_citations:
+        triage_evidence.cited_line(
+            store.evidence_counts(view.filter),
+            facts.placed,
+            view,
+            folder=opened.manifest.folder,
+            omitting=store.safety_count(view.filter) if omits else None,
+        )
+    if off_pages:
+        triage_evidence.page_base_line(off_pages, view)
     with st.container(horizontal=True, vertical_alignment="center", key="filters"):
         triage_panels.filter_bar(options, view)
         if facts.traces > facts.questions:

@@ -1,6 +1,7 @@
 """Workspace: is everything there that the manifest names, and which lines could not be read?"""
 
-from core.ui import session, shell, workspace_panels
+from core.services.pagebase import writer_of
+from core.ui import page_base_panel, session, shell, workspace_panels
 
 manifest = session.workspace()
 opened = session.current() if manifest.runs else session.without_runs(manifest)
@@ -10,6 +11,8 @@ shell.notes(opened.view.notes)
 workspace_panels.artifacts(report)
 if manifest.runs:
     workspace_panels.runs(opened.manifest, opened.view, session.run_facts(opened))
+    if opened.manifest.documents:
+        page_base_panel.cited_pages(session.cited_pages_of_runs(opened), writer_of(opened.manifest))
     store = shell.store_or_progress(opened)
     shell.waiting_notice(store.run_facts(opened.view.run).waiting_bytes)
     workspace_panels.line_issues(store.line_issues(opened.view.run), opened.view.run)

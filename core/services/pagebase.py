@@ -6,11 +6,15 @@ placed citations of a run), what the documents print on their pages, and who wro
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.errors import EvidenceFault, printable
+import pandas as pd
+
+from core.contracts.records import TraceKey
+from core.errors import EvidenceFault, ManifestFault, printable
 from core.evidence.pagebase import (
     MIN_QUOTES,
     NEAR_OFFSETS,
@@ -21,8 +25,12 @@ from core.evidence.pagebase import (
 )
 from core.evidence.spanfile import Located
 from core.evidence.types import DocumentInfo
+from core.manifest.paths import artifact_path
+from core.manifest.types import Manifest
 from core.metrics.intervals import share_in_words
+from core.traces.importers.folder import mapping_of
 
+_IDENTITY = ("q_id", "paraphrase", "seed", "repeat")
 #: So many sections are named; of more, the rest is counted.
 MAX_NAMED = 4
 
@@ -51,6 +59,17 @@ SPAN_LINES = Writer(
     too_low="write `cited_page_idx` as the source counts, from 0: 1 was taken off for nothing",
     printed="write printed numbers as `cited_page_label`, not as `cited_page_idx`",
 )
+
+
+@dataclass(frozen=True, slots=True)
+class CitedPages:
+    """What a run's citations tell of its pages.
+
+    `offsets` says of traces how many pages from the cited one their text stands (see `offsets_of`).
+    """
+
+    findings: tuple[PageBaseFinding, ...]
+    offsets: Mapping[TraceKey, int]
 
 
 def mapping_writer(mapping: str, keys: Sequence[str]) -> Writer:
@@ -94,6 +113,56 @@ def quotes_of_spans(located: Iterable[Located], *, root: Path) -> list[PlacedQuo
     ]
 
 
+def examine_run(
+    placed: pd.DataFrame, manifest: Manifest, document: Callable[[Path], DocumentInfo]
+) -> CitedPages:
+    """What the placed citations of a run tell (`Store.placed`); `document` opens one for its labels."""
+    findings = examine(
+        quotes_of_placed(placed), lambda doc_id: labels_in(document, _path_of(manifest, doc_id))
+    )
+    return CitedPages(findings, offsets_of(placed))
+
+
+def _path_of(manifest: Manifest, doc_id: str) -> Path | None:
+    """The document's file; None where there is none, which `check` reports."""
+    listed = manifest.document(doc_id)
+    try:
+        return artifact_path(manifest, listed.artifact) if listed else None
+    except ManifestFault:
+        return None
+
+
+def quotes_of_placed(placed: pd.DataFrame) -> list[PlacedQuote]:
+    """The headline citations of a run that speak for themselves (`Store.placed`); one trace a question."""
+    is_headline = (placed["paraphrase"] == 0) & (placed["seed"] == 0) & (placed["repeat"] == 1)
+    has_pages = placed["page_idx"].notna() & placed["cited_page_idx"].notna()
+    told = placed[is_headline & has_pages & placed["tells_page"]]
+    columns = (told[name] for name in ("doc_id", "cited_page_idx", "page_idx", "section_id"))
+    return [
+        PlacedQuote(doc_id, int(cited), int(page_idx), section if isinstance(section, str) else None)
+        for doc_id, cited, page_idx, section in zip(*columns, strict=True)
+    ]
+
+
+def offsets_of(placed: pd.DataFrame) -> dict[TraceKey, int]:
+    """By trace, how many pages from the cited one its cited text stands; their `run_id` is "".
+
+    Left out are traces without a citation on another page, and those whose citations differ in it.
+    """
+    off = placed[placed["page_mismatch"] & placed["page_idx"].notna() & placed["cited_page_idx"].notna()]
+    found: dict[TraceKey, set[int]] = defaultdict(set)
+    columns = (off[name] for name in (*_IDENTITY, "cited_page_idx", "page_idx"))
+    for q_id, paraphrase, seed, repeat, cited, page_idx in zip(*columns, strict=True):
+        found[TraceKey("", q_id, int(paraphrase), int(seed), int(repeat))].add(int(page_idx) - int(cited))
+    return {key: offset for key, (offset, *others) in found.items() if not others}
+
+
+def writer_of(manifest: Manifest) -> Writer:
+    """Who wrote the cited pages of a workspace: the mapping that it was imported by, else its producer."""
+    mapping = mapping_of(manifest.folder)
+    return PRODUCER if mapping is None else mapping_writer(mapping, ["traces.citations.page"])
+
+
 def sentence(finding: PageBaseFinding) -> str:
     """The finding in one sentence, without a full stop: `212 of 220 quotes, 96 % (93–98 %), stand …`."""
     return _SENTENCES[finding.kind](finding)
@@ -127,10 +196,14 @@ def worth_saying(findings: Iterable[PageBaseFinding]) -> tuple[PageBaseFinding, 
     return (said[0], *(each for each in said[1:] if each.kind != "shifted"))
 
 
+def in_words(finding: PageBaseFinding) -> str:
+    """The sentence with the document that it is about: `manual-2026: 212 of 220 quotes, …`."""
+    return f"{finding.doc_id}: {sentence(finding)}" if finding.doc_id is not None else sentence(finding)
+
+
 def in_one_line(finding: PageBaseFinding, writer: Writer) -> str:
     """All of it for a terminal: `manual-2026: 212 of 220 quotes, … — what to do`."""
-    about = f"{finding.doc_id}: " if finding.doc_id is not None else ""
-    return printable(" — ".join(filter(None, (about + sentence(finding), remedy(finding, writer)))))
+    return printable(" — ".join(filter(None, (in_words(finding), remedy(finding, writer)))))
 
 
 def how_far(offset: int) -> str:

@@ -24,6 +24,7 @@ from core.manifest.paths import artifact_path
 from core.manifest.types import Artifact, Manifest, Run
 from core.services.checking import everything
 from core.services.indexing import SHORT_SECONDS, IndexJob, IndexJobs, index_command
+from core.services.pagebase import CitedPages, examine_run
 from core.services.placer import Recent
 from core.services.workspace import chosen_folder, default_run, with_profile
 from core.store.cache import CacheDir, default_cache_dir, writable_cache_dir
@@ -145,6 +146,21 @@ def build_again() -> None:
 def options(opened: Opened, store: Store) -> Choices:
     """What the shown run's list can be narrowed to; counted once for each state of its index."""
     return _options(store, *_identity(opened), opened.run.run_id, str(store.stamp(opened.run.run_id)))
+
+
+def cited_pages(opened: Opened, store: Store, run_id: str) -> CitedPages | None:
+    """Whether a run's citations stand on the cited pages; None while they are not located."""
+    stamp = store.placed_stamp(run_id)
+    if stamp is None:
+        return None
+    return _cited_pages(store, opened.manifest, *_identity(opened), run_id, stamp)
+
+
+def cited_pages_of_runs(opened: Opened) -> dict[str, CitedPages]:
+    """The same of every run whose citations are located."""
+    store = _store(opened.manifest, *_identity(opened), str(cache_dir().path))
+    found = {run_id: cited_pages(opened, store, run_id) for run_id in store.runs()}
+    return {run_id: cited for run_id, cited in found.items() if cited is not None}
 
 
 def run_facts(opened: Opened) -> dict[str, RunFacts]:
@@ -291,6 +307,14 @@ def _store(_manifest: Manifest, folder: str, fingerprint: str, profile: str, cac
 @st.cache_resource(max_entries=16, show_spinner=False)
 def _options(_store: Store, folder: str, fingerprint: str, profile: str, run_id: str, stamp: str) -> Choices:
     return _store.options(run_id)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _cited_pages(
+    _store: Store, _manifest: Manifest, folder: str, fingerprint: str, profile: str, run_id: str, stamp: str
+) -> CitedPages | None:
+    placed = _store.placed(run_id)
+    return None if placed is None else examine_run(placed, _manifest, pdf_pool().document)
 
 
 def _located(manifest: Manifest, artifact: Artifact | None, key: str) -> tuple[Path, str]:

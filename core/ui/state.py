@@ -16,6 +16,7 @@ import streamlit as st
 
 from core.contracts.records import LABELS, StageName, TraceKey
 from core.store.filters import SORT_KEYS, Filter, Sort
+from core.store.placed import EVIDENCE_STATES, EvidenceState
 from core.triage.gold import GOLD_STATES, GoldState
 from core.triage.types import Profile, Template
 
@@ -29,6 +30,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _INTEGER = re.compile(r"[0-9]{1,10}")
 _REPEATED = re.compile(r"(?s)(?P<q_id>.+)#(?P<repeat>[1-9][0-9]{0,8})")
 _FLAGS = {"yes": True, "no": False}
+_SAFETY = {"omitted": True, "complete": False}
 _FILTER_NAMES = tuple(part.name for part in fields(Filter))
 
 Params = Mapping[str, Sequence[str]]
@@ -84,7 +86,9 @@ class ViewState:
                 doc=reader.texts("doc"),
                 section=reader.texts("section"),
                 gold=cast(tuple[GoldState, ...], reader.texts("gold", allowed=GOLD_STATES)),
+                evidence=cast(tuple[EvidenceState, ...], reader.texts("evidence", allowed=EVIDENCE_STATES)),
                 unsupported=reader.flag("unsupported"),
+                safety=reader.choice("safety", _SAFETY),
                 text=reader.text("text") or "",
                 all_variants=reader.flag("all_variants") is True,
                 questions_only=reader.flag("questions_only") is True,
@@ -205,9 +209,11 @@ def _pairs(state: ViewState) -> Iterable[tuple[str, list[str]]]:
         ("doc", shown.doc),
         ("section", shown.section),
         ("gold", shown.gold),
+        ("evidence", shown.evidence),
     ):
         yield name, list(values)
     yield "unsupported", [] if shown.unsupported is None else ["yes" if shown.unsupported else "no"]
+    yield "safety", [word for word, value in _SAFETY.items() if value is shown.safety]
     yield "text", [shown.text] if shown.text else []
     yield "all_variants", ["yes"] if shown.all_variants else []
     yield "questions_only", ["yes"] if shown.questions_only else []
@@ -251,8 +257,12 @@ class _Reader:
 
     def flag(self, name: str) -> bool | None:
         """`yes` or `no`."""
-        value = self.text(name, allowed=tuple(_FLAGS))
-        return None if value is None else _FLAGS[value]
+        return self.choice(name, _FLAGS)
+
+    def choice(self, name: str, meant: Mapping[str, bool]) -> bool | None:
+        """What the one or the other word means."""
+        value = self.text(name, allowed=tuple(meant))
+        return None if value is None else meant[value]
 
     def profile(self) -> Profile | None:
         """The profile that the URL asks for instead of the manifest's; without phrases, the defaults."""

@@ -16,6 +16,7 @@ from core.triage.types import Profile
 from core.ui import safe, words
 from core.ui.state import ViewState, read_view, write_view
 from core.ui.theme import badge
+from core.ui.toggles import Toggle, line, show_toggles, toggle
 
 #: What a list can be narrowed to: values with the number of questions that have them, most frequent first.
 Choices = Sequence[tuple[str, int]]
@@ -43,8 +44,8 @@ def label_cards(counts: Mapping[Label, int], view: ViewState, *, unlabelled: int
                 key=f"card-{label}",
                 type="primary" if label in view.filter.label else "secondary",
                 width="stretch",
-                on_click=_toggle_label,
-                args=(label,),
+                on_click=toggle,
+                args=("label", label),
             )
 
 
@@ -58,18 +59,9 @@ def gold_line(counts: Mapping[GoldState, int], view: ViewState, *, offered: Choi
     shown = [state for state in GOLD_NAMES if state in present.union(view.filter.gold)]
     if not shown:
         return
-    with st.container(horizontal=True, vertical_alignment="center", gap="xxsmall", key="gold-line"):
-        safe.show(safe.text([safe.Piece("Against the gold set:", "muted")], role="hint"))
-        for state in shown:
-            told = "*✓* " if state in view.filter.gold else ""  # another `type` would lose the focus
-            st.button(
-                f"{told}**{counts[state]:,}** {GOLD_NAMES[state]}",
-                key=f"gold-{state}",
-                type="tertiary",
-                help=gold_meaning(state),
-                on_click=_toggle_gold,
-                args=(state,),
-            )
+    toggles = [Toggle(state, counts[state], GOLD_NAMES[state], gold_meaning(state)) for state in shown]
+    with line("gold"):
+        show_toggles("gold", "Against the gold set:", toggles, view.filter.gold)
 
 
 def template_notice(suggestion: Suggestion, profile: Profile) -> None:
@@ -276,16 +268,6 @@ def _change_from(key: str, name: str) -> None:
     """Puts a widget's new value into the URL; several chosen values become a tuple."""
     value = st.session_state[key]
     _change(**{name: tuple(value) if isinstance(value, list) else value})
-
-
-def _toggle_label(label: Label) -> None:
-    chosen = read_view().filter.label
-    _change(label=tuple(other for other in chosen if other != label) if label in chosen else (*chosen, label))
-
-
-def _toggle_gold(state: GoldState) -> None:
-    chosen = read_view().filter.gold
-    _change(gold=tuple(other for other in chosen if other != state) if state in chosen else (*chosen, state))
 
 
 def _turn_page(key: str) -> None:

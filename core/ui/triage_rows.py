@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ import pandas as pd
 
 from core.contracts.records import TraceKey
 from core.triage.gold import GoldOutcome
-from core.ui import words
+from core.ui import evidence_words, words
 from core.ui.safe import clean
 
 #: What a cell holds at most; the whole text stands on the Question page.
@@ -49,7 +49,11 @@ HEADERS: Mapping[str, Header] = {
     "question": Header("question", "question"),
     "why": Header("why", "why", help="The rule that decided the label"),
     "section": Header("rank 1 in", "section", help="Section of the candidate at rank 1"),
-    "cited": Header("cited", "resolved", help="Citations whose chunk is known, of those cited"),
+    "cited": Header(
+        "cited",
+        "evidence",
+        help="Citations whose chunk is known, of those cited; sorted by what became of their text",
+    ),
     "coverage": Header(
         "coverage",
         "answer_coverage",
@@ -65,36 +69,44 @@ HEADERS: Mapping[str, Header] = {
 }
 
 
-def table_rows(rows: pd.DataFrame) -> list[TableRow]:
-    """A page of index rows in words, cut to what a cell can show."""
+def table_rows(rows: pd.DataFrame, offsets: Mapping[TraceKey, int] | None = None) -> list[TableRow]:
+    """A page of index rows in words, cut to what a cell can show.
+
+    `offsets` says of traces how many pages from the cited one their text stands; their `run_id` is "".
+    """
+    known = offsets or {}
+    keys, outcomes = _keys(rows), _gold(rows)
     return [
-        TableRow(
-            label=label if isinstance(label, str) else NO_LABEL,
-            question=_shortened(" · ".join([*words.variant(key), question]), MAX_QUESTION),
-            why=clean(words.why(why)) if isinstance(why, str) else "",
-            section=_shortened(section, 40) if isinstance(section, str) and section else NOTHING,
-            cited=_cited(resolved, cited),
-            coverage=NOTHING if pd.isna(coverage) else f"{coverage:.2f}",
-            numbers=_first_few(_list(numbers)) or NOTHING,
-            stands_out=clean(
-                words.stands_out(_list(codes), label=label, coverage=coverage, gold=gold),
-            ),
-        )
-        for key, label, question, why, section, resolved, cited, coverage, numbers, codes, gold in zip(
-            _keys(rows),
-            rows["label"],
-            rows["q"],
-            rows["why"],
-            rows["rank1_section"],
-            rows["cited_resolved"],
-            rows["cited"],
-            rows["answer_coverage"],
-            rows["numbers_unsupported"],
-            rows["suspicions"],
-            _gold(rows),
-            strict=True,
-        )
+        _table_row(record, key, gold, known.get(key))
+        for record, key, gold in zip(rows.to_dict("records"), keys, outcomes, strict=True)
     ]
+
+
+def _table_row(
+    record: Mapping[Hashable, Any], key: TraceKey, gold: GoldOutcome | None, offset: int | None
+) -> TableRow:
+    label, why, section = record["label"], record["why"], record["rank1_section"]
+    coverage = None if pd.isna(record["answer_coverage"]) else float(record["answer_coverage"])
+    return TableRow(
+        label=label if isinstance(label, str) else NO_LABEL,
+        question=_shortened(" · ".join([*words.variant(key), record["q"]]), MAX_QUESTION),
+        why=clean(words.why(why)) if isinstance(why, str) else "",
+        section=_shortened(section, 40) if isinstance(section, str) and section else NOTHING,
+        cited=_cited(record["cited_resolved"], record["cited"]),
+        coverage=NOTHING if coverage is None else f"{coverage:.2f}",
+        numbers=_first_few(_list(record["numbers_unsupported"])) or NOTHING,
+        stands_out=clean(
+            words.stands_out(
+                _list(record["suspicions"]),
+                label=label,
+                coverage=coverage,
+                gold=gold,
+                cited=evidence_words.stands_out(
+                    _list(record["evidence"]), offset=offset, omitted=len(_list(record["safety_omitted"]))
+                ),
+            )
+        ),
+    )
 
 
 def _keys(rows: pd.DataFrame) -> Iterator[TraceKey]:

@@ -19,6 +19,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
+from core.contracts.records import TraceKey
 from core.store.filters import Sort
 from core.ui.state import ViewState, question_name, read_view, write_view
 from core.ui.theme import LABEL_COLOURS
@@ -41,12 +42,13 @@ _PAGE = "./question?"
 _OWN = ("q", "p", "s")
 
 
-def show_table(rows: pd.DataFrame, view: ViewState) -> None:
+def show_table(rows: pd.DataFrame, view: ViewState, *, offsets: Mapping[TraceKey, int] | None = None) -> None:
     """Draws the page of rows. A click on one opens its question, a click on a header sorts in SQL.
 
-    Both happen before the script runs again. Where the component cannot be mounted, the bare rows are shown.
+    `offsets` is what `table_rows` takes. Both happen before the script runs again. Where the component cannot
+    be mounted, the bare rows are shown.
     """
-    shown = table_rows(rows)
+    shown = table_rows(rows, offsets)
     own = own_parameters(rows, view)
     links = {f"{_PAGE}{part}&{_list_parameters(view)}": state for part, state in own}
     data = packed(shown, [part for part, _ in own], view)

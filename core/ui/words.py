@@ -53,6 +53,8 @@ _ORDERS: Mapping[str, tuple[str, str]] = {
     "answer_coverage": ("least covered first", "most covered first"),
     "unsupported": ("fewest unsupported numbers first", "most unsupported numbers first"),
     "suspicions": ("fewest suspicions first", "most suspicions first"),
+    "safety": ("fewest warnings left out first", "most warnings left out first"),
+    "evidence": ("worst cited text first", "best cited text first"),
 }
 
 
@@ -62,13 +64,18 @@ def short(code: str) -> str:
 
 
 def stands_out(
-    codes: Sequence[str], *, label: str | None, coverage: float | None, gold: GoldOutcome | None = None
+    codes: Sequence[str],
+    *,
+    label: str | None,
+    coverage: float | None,
+    gold: GoldOutcome | None = None,
+    cited: Sequence[str] = (),
 ) -> str:
-    """What to look at in a row: an id that may be made up, its gold, its other suspicions, and an `ok` that
-    the evidence hardly carries."""
+    """What to look at in a row: an id that may be made up, what became of its cited text (`cited`), its gold,
+    its other suspicions, and an `ok` that the evidence hardly carries."""
     first = [code for code in codes if code == "citation_outside_retrieved"]
     of_gold = gold_words(gold)
-    found = [*map(short, first), *([of_gold] if of_gold else [])]
+    found = [*map(short, first), *cited, *([of_gold] if of_gold else [])]
     found += [short(code) for code in codes if code not in first]
     if label == "ok" and coverage is not None and coverage < LITTLE_COVERED:
         found.append("little of it in the evidence")

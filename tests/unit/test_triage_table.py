@@ -32,6 +32,8 @@ ROW = {
     "answer_coverage": 0.74,
     "numbers_unsupported": np.array(["1/16"], dtype=object),
     "suspicions": np.array(["citation_outside_retrieved"], dtype=object),
+    "evidence": None,
+    "safety_omitted": None,
     "gold_state": None,
     "gold_is_refusal": None,
     "gold_seen_rank": None,

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from core.contracts.records import LABELS, StageName, TraceKey
 from core.store.filters import SORT_KEYS, Filter, Sort
+from core.store.placed import EVIDENCE_STATES
 from core.triage.gold import GOLD_STATES
 from core.triage.types import Profile, Template
 from core.ui.state import MAX_CHARS, MAX_NUMBER, ViewState, parse_question_name, question_name
@@ -30,7 +31,9 @@ filters = st.builds(
     doc=several,
     section=several,
     gold=st.lists(st.sampled_from(GOLD_STATES), max_size=3, unique=True).map(tuple),
+    evidence=st.lists(st.sampled_from(EVIDENCE_STATES), max_size=3, unique=True).map(tuple),
     unsupported=st.sampled_from([None, True, False]),
+    safety=st.sampled_from([None, True, False]),
     text=st.one_of(st.just(""), words),
     all_variants=st.booleans(),
     questions_only=st.booleans(),
@@ -53,8 +56,9 @@ states = st.builds(
 
 
 def test_every_field_of_a_filter_has_a_place_in_the_address() -> None:
-    drawn = {"run", "label", "suspicion", "doc", "section", "gold", "unsupported", "text"}
-    assert {part.name for part in fields(Filter)} == drawn | {"all_variants", "questions_only"}
+    drawn = {"run", "label", "suspicion", "doc", "section", "gold", "evidence", "unsupported", "text"}
+    flags = {"safety", "all_variants", "questions_only"}
+    assert {part.name for part in fields(Filter)} == drawn | flags
 
 
 @given(states)

@@ -79,6 +79,15 @@ def _kept(target: Path, *, force: bool) -> list[str]:
     return sorted(present - made.keys() - {RECORD})
 
 
+def mapping_of(workspace: Path) -> str | None:
+    """The name of the mapping that a workspace was imported by; None for one that no import made."""
+    try:
+        name = orjson.loads((workspace / RECORD).read_bytes())["mapping"]["file"]
+    except (OSError, orjson.JSONDecodeError, KeyError, TypeError):
+        return None
+    return name if isinstance(name, str) else None
+
+
 def _files(folder: Path) -> set[str]:
     """Every file and link below a folder by its relative path; links are not followed."""
     return {

@@ -1,0 +1,82 @@
+"""The Workspace page's table of cited pages: by run and document, how far from them their quotes stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from core.evidence.pagebase import NEAR_OFFSETS, PageBaseFinding
+from core.services.pagebase import CitedPages, Writer, remedy, sentence
+from core.ui import safe
+
+#: Offsets as column titles: pages before the cited one, the cited one, pages after it.
+TITLES: Mapping[int, str] = {-2: "−2", -1: "−1", 0: "cited", 1: "+1", 2: "+2"}
+ELSEWHERE = "other"
+ALL_DOCUMENTS = "all documents"
+ROW_PIXELS = 66
+ROWS_IN_SIGHT = 6
+
+
+def cited_pages(known: Mapping[str, CitedPages], writer: Writer) -> None:
+    """Where the quotes of each run stand, in pages from the cited one, and what mends what is off."""
+    safe.show(safe.text([safe.Piece("Cited pages")], role="heading"))
+    frame = page_frame(known, writer)
+    if frame.empty:
+        said = "No citation of an indexed run is located on a page (proofspan index does that)."
+        safe.show(safe.text([safe.Piece(said, "muted")], role="line"))
+        return
+    hint = (
+        "How many quotes stand how many pages from the one that is cited. Counted are those of headline "
+        "traces that stand on one page alone, with words enough to tell."
+    )
+    safe.show(safe.text([safe.Piece(hint, "muted")], role="hint"))
+    offsets = [*TITLES.values(), ELSEWHERE]
+    st.dataframe(
+        frame,
+        hide_index=True,
+        key="cited-pages",
+        row_height=ROW_PIXELS,
+        height=ROW_PIXELS * min(len(frame), ROWS_IN_SIGHT) + 36,
+        placeholder="·",
+        column_config={
+            "run": st.column_config.TextColumn(width=70),
+            "document": st.column_config.TextColumn(width=150),
+            **{title: st.column_config.NumberColumn(width=55, format="localized") for title in offsets},
+            "what it says": st.column_config.TextColumn(width=400),
+            "what to do": st.column_config.TextColumn(width=300),
+        },
+        alt="Cited pages by run and document",
+    )
+
+
+def page_frame(known: Mapping[str, CitedPages], writer: Writer) -> pd.DataFrame:
+    """One row a run and document, what can be mended first; offsets that nothing stands at are missing.
+
+    The column of remedies is left out where there is none.
+    """
+    rows = [row for run_id, cited in known.items() for row in _rows(run_id, cited.findings, writer)]
+    frame = pd.DataFrame(
+        rows, columns=["run", "document", *TITLES.values(), ELSEWHERE, "what it says", "what to do"]
+    )
+    frame = frame.astype(dict.fromkeys([*TITLES.values(), ELSEWHERE], "Int64"))
+    return frame if frame["what to do"].any() else frame.drop(columns="what to do")
+
+
+def _rows(run_id: str, findings: Iterable[PageBaseFinding], writer: Writer) -> Iterator[dict[str, Any]]:
+    for finding in sorted(findings, key=lambda each: not each.is_systematic):
+        counts = [*finding.near, finding.elsewhere]
+        yield {
+            "run": safe.clean(run_id),
+            "document": safe.clean(ALL_DOCUMENTS if finding.doc_id is None else finding.doc_id),
+            **{
+                title: count or None
+                for title, count in zip(
+                    (*(TITLES[each] for each in NEAR_OFFSETS), ELSEWHERE), counts, strict=True
+                )
+            },
+            "what it says": safe.clean(f"{sentence(finding)}."),
+            "what to do": safe.clean(remedy(finding, writer) or ""),
+        }

@@ -1,0 +1,93 @@
+"""What of the citations stands above the Triage table: where their text was found, and on which page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import streamlit as st
+
+from core.evidence.pagebase import PageBaseFinding
+from core.services.pagebase import in_words, worth_saying
+from core.store.placed import EvidenceState
+from core.store.types import PlacedFacts
+from core.ui import safe
+from core.ui.evidence_words import TITLES, evidence_meaning
+from core.ui.state import ViewState, change_view
+from core.ui.toggles import Toggle, line, show_toggles
+
+
+def cited_line(
+    counts: Mapping[EvidenceState, int],
+    placed: PlacedFacts | None,
+    view: ViewState,
+    *,
+    folder: Path,
+    omitting: int | None,
+) -> None:
+    """Where cited text was found, and what it leaves out: a toggle a state, worst first.
+
+    `counts` are those of the list without its evidence filter. A state that the run has stays when the other
+    filters leave it without a question, so that nothing moves. `omitting` counts the answers that may omit a
+    warning, in the list without its safety filter; None where no answer of the run does.
+    """
+    with line("evidence"):
+        if placed is None:
+            _not_located(folder)
+        else:
+            states = [state for state in TITLES if state in {*placed.counts, *view.filter.evidence}]
+            toggles = [
+                Toggle(state, counts.get(state, 0), TITLES[state], evidence_meaning(state))
+                for state in states
+            ]
+            show_toggles("evidence", "Cited text:", toggles, view.filter.evidence)
+        if omitting is not None:
+            _safety_toggle(omitting, view)
+
+
+def _safety_toggle(omitting: int, view: ViewState) -> None:
+    told = "*✓* " if view.filter.safety else ""
+    st.button(
+        f"{told}**{omitting:,}** may omit a warning",
+        key="safety-omitted",
+        type="tertiary",
+        help="Neither answer nor citations mention a WARNING or CAUTION of the cited section.",
+        on_click=change_view,
+        kwargs={"safety": None if view.filter.safety else True},
+    )
+
+
+def page_base(findings: Sequence[PageBaseFinding]) -> list[PageBaseFinding]:
+    """What is wrong with the cited pages as a whole: only what a change at their source would mend."""
+    return [finding for finding in worth_saying(findings) if finding.is_systematic]
+
+
+def page_base_line(findings: Sequence[PageBaseFinding], view: ViewState) -> None:
+    """The first of them in one quiet line, with the way to its questions and to what mends it."""
+    said = f"{in_words(findings[0])}."
+    with line("pages"):
+        safe.show(safe.text([safe.Piece(said)], role="hint"))
+        if view.filter.evidence != ("page_mismatch",):
+            st.button(
+                "Show these questions",
+                key="pages-shown",
+                type="tertiary",
+                on_click=change_view,
+                kwargs={"evidence": ("page_mismatch",)},
+            )
+        more = f" and {len(findings) - 1:,} more" if len(findings) > 1 else ""
+        st.page_link(
+            "pages/workspace.py",
+            label=f"What to do{more}",
+            query_params=view.params(),
+            width="content",
+        )
+
+
+def _not_located(folder: Path) -> None:
+    command = f"proofspan index {folder}"
+    safe.show(
+        safe.text(
+            [safe.Piece("Cited text: not located yet. ", "muted"), safe.Piece(command, "code")], role="hint"
+        )
+    )
