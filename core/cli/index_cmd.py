@@ -1,42 +1,66 @@
-"""`proofspan index`: build or refresh the index of a workspace."""
+"""`proofspan index`: build or refresh the index of a workspace, and look for its citations."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
+from typing import Literal, Protocol
 
 import click
 import orjson
 from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.text import Text
 
 from core.cli import Started
 from core.cli.paths import NamedPath
 from core.errors import printable
+from core.evidence.client import PdfPool
 from core.manifest.load import load_manifest
+from core.manifest.types import Manifest
+from core.services.placing import PlacedReport, place_runs
 from core.services.workspace import profile_of_options, with_profile
 from core.store.cache import default_cache_dir
 from core.store.index import IndexReport, RunReport, build_index
-from core.store.index import Progress as IndexProgress
+from core.store.index import Progress as Step
+from core.store.placed import PLACED_STATUSES
 from core.store.scan import spare_pandas
-from core.store.types import OnProgress
 from core.triage.profile import TEMPLATES
 from core.triage.types import Template
 
 #: So many line issues of a run are printed; `--json` has the first hundred, the dashboard all.
 ISSUES_SHOWN = 20
+#: PDF processes, and seconds for one citation: one that stands nowhere makes its worker read the document.
+LOCATORS, TIMEOUT_S = 2, 60.0
+#: Progress is told at most once in so many seconds.
+SECONDS_A_STEP = 0.2
+#: What a citation may be besides its status.
+BESIDES = {
+    "page_mismatch": "on another page than cited",
+    "numbers_differ": "with other figures than the page",
+}
+
+Event = Literal["progress", "locating"]
+
+
+class Tell(Protocol):
+    """Hears how far a run is: bytes while it is read, traces while its citations are located."""
+
+    def __call__(self, event: Event, step: Step) -> None: ...
 
 
 @click.command("index")
 @click.argument("workspace", type=NamedPath())
 @click.option("--run", "runs", multiple=True, metavar="ID", help="Only this run (may be repeated).")
 @click.option("--cache-dir", type=NamedPath(), help="Where the index lies.")
-@click.option("--workers", type=click.IntRange(min=1), help="Processes that read large files.")
+@click.option("--workers", type=click.IntRange(min=1), help="Processes that read large files, and PDFs.")
 @click.option("--template", type=click.Choice(TEMPLATES), help="Read the runs with another profile.")
 @click.option("--refusal", multiple=True, help="A refusal phrase of that profile (may be repeated).")
+@click.option("--locate/--no-locate", default=True, help="Look for the citations on their pages as well.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @click.option("--progress-json", is_flag=True, help="Print progress as JSON, one object a line.")
 def command(
@@ -46,10 +70,14 @@ def command(
     workers: int | None,
     template: Template | None,
     refusal: tuple[str, ...],
+    locate: bool,
     as_json: bool,
     progress_json: bool,
 ) -> None:
     """Build or refresh the index of a workspace; what is up to date is left alone.
+
+    When the index is written, the citations of its runs are looked for in the workspace's documents, so that
+    lists can be filtered by what became of them. The dashboard can be used meanwhile.
 
     Exit status: 0 everything could be read, 1 some lines or files could not, 2 nothing can be indexed.
     """
@@ -57,29 +85,60 @@ def command(
     if started and started.alone:
         spare_pandas()
     manifest = with_profile(load_manifest(workspace), profile_of_options(template, refusal))
-    with _progress(as_lines=progress_json, quiet=as_json) as on_progress:
+    cache, in_words = cache_dir or default_cache_dir(), not (as_json or progress_json)
+    with _progress(as_lines=progress_json, quiet=as_json) as tell:
         report = build_index(
             manifest,
             runs=runs or None,
-            cache_dir=cache_dir or default_cache_dir(),
+            cache_dir=cache,
             workers=workers,
-            on_progress=on_progress,
+            on_progress=lambda step: tell("progress", step),
         )
+        if in_words:
+            _print_index(report)
+        placed: list[PlacedReport] = []
+        if locate:
+            for found in _located(manifest, report, cache=cache, workers=workers or LOCATORS, tell=tell):
+                placed.append(found)
+                if in_words:
+                    _print_placed(found)
+    told = report_to_json(report, placed)
     if as_json:
-        click.echo(orjson.dumps(report_to_json(report), option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS))
+        click.echo(orjson.dumps(told, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS))
     elif progress_json:
-        click.echo(orjson.dumps({"event": "done", **report_to_json(report)}, option=orjson.OPT_SORT_KEYS))
-    else:
-        for run in report.runs:
-            _print_run(run)
-        if not report.runs:
-            click.echo("The manifest lists no run yet, so there is nothing to index.", err=True)
-    sys.exit(1 if report.has_findings else 0)
+        click.echo(orjson.dumps({"event": "done", **told}, option=orjson.OPT_SORT_KEYS))
+    sys.exit(1 if told["findings"] else 0)
 
 
-def report_to_json(report: IndexReport) -> dict[str, object]:
-    """The report as plain data."""
-    return {"findings": report.has_findings, "runs": [asdict(run) for run in report.runs]}
+def report_to_json(report: IndexReport, placed: Sequence[PlacedReport] = ()) -> dict[str, object]:
+    """Both reports as plain data; `located` has what became of each run's citations."""
+    return {
+        "findings": report.has_findings or any(run.problems for run in placed),
+        "runs": [asdict(run) for run in report.runs],
+        "located": [asdict(run) for run in placed],
+    }
+
+
+def _located(
+    manifest: Manifest, report: IndexReport, *, cache: Path, workers: int, tell: Tell
+) -> Iterator[PlacedReport]:
+    """What becomes of the citations of the indexed runs, run by run."""
+    with PdfPool(workers=workers, timeout_s=TIMEOUT_S) as pool:
+        yield from place_runs(
+            manifest,
+            [run.run_id for run in report.runs],
+            cache_dir=cache,
+            pool=pool,
+            workers=workers,
+            on_progress=lambda step: tell("locating", step),
+        )
+
+
+def _print_index(report: IndexReport) -> None:
+    for run in report.runs:
+        _print_run(run)
+    if not report.runs:
+        click.echo("The manifest lists no run yet, so there is nothing to index.", err=True)
 
 
 def _print_run(run: RunReport) -> None:
@@ -96,39 +155,70 @@ def _print_run(run: RunReport) -> None:
         click.echo(f"… {_count(run.line_issues, 'line')} of {run.run_id} could not be used in all", err=True)
 
 
+def _print_placed(run: PlacedReport) -> None:
+    """`R005: 47 citations: 40 exact, 4 normalized, 3 not found · 3 on another page than cited`."""
+    click.echo(printable(f"{run.run_id}: {_count(run.citations, 'citation')}{_states(run)}"))
+    for problem in run.problems:
+        click.echo(printable(f"{problem.severity}: {problem}"), err=True)
+    for finding in run.findings:
+        click.echo(printable(f"pages: {finding}"), err=True)
+
+
+def _states(run: PlacedReport) -> str:
+    counts = run.counts
+    statuses = (
+        f"{counts[name]:,} {name.replace('_', ' ')}" for name in reversed(PLACED_STATUSES) if name in counts
+    )
+    besides = (f"{counts[name]:,} {words}" for name, words in BESIDES.items() if name in counts)
+    told = " · ".join(filter(None, (", ".join(statuses), *besides)))
+    return f": {told}" if told else ""
+
+
 def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun if number == 1 else noun + 's'}"
 
 
 @contextmanager
-def _progress(*, as_lines: bool, quiet: bool) -> Iterator[OnProgress | None]:
+def _progress(*, as_lines: bool, quiet: bool) -> Iterator[Tell]:
     """A bar in a terminal, JSON lines where a program listens, else nothing."""
     if as_lines:
-        yield _print_progress
+        yield _Lines()
     elif quiet or not sys.stderr.isatty():
-        yield None
+        yield lambda event, step: None
     else:
-        columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn()
+        columns = TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn()
         with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-            yield _Bars(bar).show
+            yield _Bars(bar)
 
 
 class _Bars:
-    """One bar a run, made when it is first heard of."""
+    """One bar a run and kind of work, made when it is first heard of."""
 
     def __init__(self, bar: Progress) -> None:
         self._bar = bar
-        self._tasks: dict[str, TaskID] = {}
+        self._tasks: dict[tuple[Event, str], TaskID] = {}
 
-    def show(self, progress: IndexProgress) -> None:
+    def __call__(self, event: Event, step: Step) -> None:
         """Move the run's bar to where it is."""
-        if progress.run_id not in self._tasks:
-            self._tasks[progress.run_id] = self._bar.add_task(
-                printable(progress.run_id), total=progress.total
-            )
-        self._bar.update(self._tasks[progress.run_id], completed=progress.done)
+        key = event, step.run_id
+        if key not in self._tasks:
+            name = Text(printable(step.run_id)).markup + (": citations" if event == "locating" else "")
+            self._tasks[key] = self._bar.add_task(name, total=step.total)
+        self._bar.update(self._tasks[key], completed=step.done)
 
 
-def _print_progress(progress: IndexProgress) -> None:
-    click.echo(orjson.dumps({"event": "progress", **asdict(progress)}, option=orjson.OPT_SORT_KEYS))
-    sys.stdout.flush()
+class _Lines:
+    """One JSON object a line: the first and the last step of each run and kind of work, and some between."""
+
+    def __init__(self) -> None:
+        self._told = 0.0
+        self._last: tuple[Event, str] | None = None
+
+    def __call__(self, event: Event, step: Step) -> None:
+        """Print the step, unless one was printed just now."""
+        is_news = (event, step.run_id) != self._last or step.done == step.total
+        if not is_news and time.monotonic() - self._told < SECONDS_A_STEP:
+            return
+        self._told, self._last = time.monotonic(), (event, step.run_id)
+        click.echo(orjson.dumps({"event": event, **asdict(step)}, option=orjson.OPT_SORT_KEYS))
+        sys.stdout.flush()

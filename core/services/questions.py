@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from core.contracts.records import Candidate, Chunk, Citation, GoldQuestion, StageName, Trace
-from core.traces.canonical import Measures, citations, filled_from, measures, stages
+from core.services.cited import completed_citation
+from core.traces.canonical import Measures, citations, measures, stages
 from core.traces.chunks import Places, place_of
 from core.traces.reports import StoredRow
 from core.triage.corpus import Corpus
@@ -149,7 +150,7 @@ def _citation(citation: Citation, trace: Trace, chunks: Mapping[str, Chunk]) -> 
     chunk = chunks.get(citation.chunk_id) if citation.chunk_id is not None else None
     quote_from: QuoteFrom | None = "payload" if citation.quote else ("chunk" if chunk else None)
     return CitationView(
-        citation=filled_from(citation, chunk) if chunk else citation,
+        citation=completed_citation(citation, chunks),
         quote_from=quote_from,
         is_retrieved=citation.chunk_id in trace.chunk_ids,
         is_resolved=chunk is not None,

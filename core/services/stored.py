@@ -25,12 +25,12 @@ def stored_question(
     There is no answer to judge, so there is no label of our own either (`QuestionView.row` is None); the
     trace's `raw` is the report's row as it was written.
     """
-    trace = _with_ids(row, run_id)
+    trace = with_ids(row, run_id)
     view = load_question(trace, chunks=chunks, gold=gold, corpus=None, profile=profile, unpaged=unpaged)
     return replace(view, trace=replace(view.trace, raw=row.raw), stored=row)
 
 
-def _with_ids(row: StoredRow, run_id: str) -> Trace:
+def with_ids(row: StoredRow, run_id: str) -> Trace:
     """What the row remembers, with its ids where a trace line has them."""
     raw = {
         "chunks": [{"id": chunk_id} for chunk_id in row.chunks],

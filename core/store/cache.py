@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import hashlib
 import os
 import re
@@ -61,6 +62,14 @@ def writing_to(folder: Path) -> Iterator[None]:
         if problem is None:
             raise
         raise StoreFault(problem) from error
+
+
+@contextmanager
+def turn(folder: Path) -> Iterator[None]:
+    """Waits until no other process works in this folder; the system ends a turn whose process dies."""
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def _problem_of(error: OSError, folder: Path) -> Problem | None:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import fcntl
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
 from core.errors import StoreFault
 from core.manifest.types import Manifest, Run
 from core.store.build import Builder, SharedLabeller
-from core.store.cache import run_folder, writing_to
+from core.store.cache import run_folder, turn, writing_to
 from core.store.labelling import variant_of
 from core.store.plan import make_plan
 from core.store.runfile import whole_run_file
@@ -43,7 +41,7 @@ def build_index(
         builder = Builder(manifest, run, folder, cache_dir, labellers, workers, on_progress)
         with writing_to(folder):
             folder.mkdir(parents=True, exist_ok=True)
-            with _turn(folder):
+            with turn(folder):
                 reports.append(builder.refresh())
     return IndexReport(tuple(reports))
 
@@ -74,11 +72,3 @@ def _chosen_runs(manifest: Manifest, wanted: Sequence[str] | None) -> list[Run]:
             remedy=f"name one of {', '.join(known) or '(it has none)'}",
         )
     return [known[name] for name in dict.fromkeys(wanted)]
-
-
-@contextmanager
-def _turn(folder: Path) -> Iterator[None]:
-    """Waits until no other process indexes this run; the system ends a turn whose process dies."""
-    with (folder / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield

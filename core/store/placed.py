@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
@@ -22,7 +22,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from core.errors import Fault
+from core.errors import Fault, Problem
 from core.manifest.paths import artifact_path
 from core.manifest.types import Document, Manifest
 from core.store.files import DamagedError, read_table
@@ -51,7 +51,7 @@ _WORD = pa.dictionary(pa.int32(), pa.string())
 #: One row a citation. `row` is its trace's place in the segment, from 0, `number` counts from 1; both pages
 #: are 0-based. `agreement` lies in 0–1 and is null where the citation was not looked for; `reason` then says
 #: why: a problem's code. `page_idx` is null where nothing was found, and in a document without pages.
-#: `tells_page` says whether the place tells which page was meant (`core.evidence.pagebase.speaks_for_itself`).
+#: `tells_page` says whether the place tells which page was meant (see `core.evidence.pagebase`).
 PLACED_SCHEMA = pa.schema(
     [
         ("row", pa.int64()),
@@ -110,7 +110,8 @@ class PlacedFile:
 
     `version` is that of the locator, `index` names the state of the index. `listed` covers what the manifest
     says of documents, `documents` the state of each cited one's file. `counts` has how many citations are in
-    which state; `again` says that some were given up and are worth another try.
+    which state, `problems` what is wrong with single documents. `again` says that some citations were given
+    up and are worth another try.
     """
 
     version: str
@@ -119,6 +120,7 @@ class PlacedFile:
     documents: Mapping[str, str]
     parts: tuple[Part, ...]
     counts: Mapping[str, int]
+    problems: Mapping[str, Problem] = field(default_factory=dict)
     again: bool = False
 
     @property
@@ -168,8 +170,9 @@ def read_placed_file(folder: Path) -> PlacedFile | None:
     try:
         data = orjson.loads((folder / PLACED_FOLDER / PLACED_FILE).read_bytes())
         parts = tuple(Part(**part) for part in data["parts"])
-        return PlacedFile(**(data | {"parts": parts}))
-    except (OSError, orjson.JSONDecodeError, KeyError, TypeError):
+        problems = {doc_id: Problem(**problem) for doc_id, problem in data["problems"].items()}
+        return PlacedFile(**(data | {"parts": parts, "problems": problems}))
+    except (OSError, orjson.JSONDecodeError, KeyError, TypeError, AttributeError):
         return None
 
 
