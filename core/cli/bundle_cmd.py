@@ -20,12 +20,15 @@ from core.errors import Fault, InputFault, Problem, printable
 from core.evidence.bundlefile import packed
 from core.evidence.client import PdfPool
 from core.manifest.check import sha256_of
-from core.manifest.load import load_manifest
+from core.manifest.load import MANIFEST_NAME, load_manifest
+from core.manifest.paths import artifact_path
 from core.manifest.types import Manifest, Run
+from core.services.bundle_checks import Validation, validate_bundles
 from core.services.bundle_report import Earlier, RunReport
-from core.services.bundles import OnBytes, build_bundles, bundles_path, load_sources, read_earlier
+from core.services.bundles import OnBytes, build_bundles, bundles_path, load_sources, read_earlier, run_of
 from core.services.bundling import Sources
 from core.services.placer import Placer
+from core.services.shelf import Shelf
 from core.services.workspace import chosen_run
 
 #: A quote that stands nowhere makes the worker read the whole document once.
@@ -214,3 +217,84 @@ def _progress(run_id: str, *, quiet: bool) -> Iterator[OnBytes]:
     with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as bar:
         task = bar.add_task(f"building {printable(run_id)}", total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+@command.command("validate")
+@click.argument("source", metavar="WORKSPACE|FILE", type=NamedPath())
+@click.option("--workspace", type=NamedPath(), help="The workspace of a bare FILE.")
+@click.option("--run", "run_ids", multiple=True, metavar="ID", help="Only this run (may be repeated).")
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+def validate(source: Path, workspace: Path | None, run_ids: tuple[str, ...], as_json: bool) -> None:
+    """Check the bundles of WORKSPACE, or those of one FILE: schema, hash, traces, pages, drawings, levels.
+
+    One finding a line: file, line, question, what is wrong and what mends it. What a bundle says itself of an
+    answer's citations is a warning.
+
+    Exit status: 0 every bundle holds, 1 one does not, 2 unusable input.
+    """
+    if workspace is None and source.is_file() and source.name != MANIFEST_NAME:
+        raise click.UsageError("the bundles of a bare file belong to a workspace: name it with --workspace")
+    manifest = load_manifest(workspace or source)
+    files = _files(manifest, run_ids, source if workspace is not None else None)
+    with PdfPool(workers=1, timeout_s=TIMEOUT_S) as pool:
+        shelf = Shelf(manifest, Placer(pool))
+        found = [
+            validate_bundles(manifest, run_id, path=path, file=name, shelf=shelf)
+            for run_id, path, name in files
+        ]
+    if as_json:
+        _print_validations_json(found)
+    else:
+        for each in found:
+            _print_validation(each)
+    sys.exit(0 if all(each.is_good for each in found) else 1)
+
+
+def _files(manifest: Manifest, run_ids: Sequence[str], bare: Path | None) -> list[tuple[str, Path, str]]:
+    """Run, path and name of each file that is to be checked. Fault where there is none."""
+    asked = [chosen_run(manifest, run_id) for run_id in dict.fromkeys(run_ids)]
+    if bare is not None:
+        if len(asked) > 1:
+            raise click.UsageError("a bare file holds the bundles of one run: name one")
+        return [(asked[0].run_id if asked else run_of(bare), bare, str(bare))]
+    runs = asked or [run for run in manifest.runs if run.bundles is not None] or manifest.runs
+    found: list[tuple[str, Path, str]] = []
+    problems: list[Problem] = []
+    for run in runs:
+        try:
+            path = artifact_path(manifest, run.bundles) if run.bundles else bundles_path(manifest, run)
+            found.append((run.run_id, path, run.bundles.path if run.bundles else str(path)))
+        except Fault as fault:
+            problems += fault.problems
+    if problems:
+        raise InputFault(*problems)
+    if not found:
+        chosen_run(manifest, None)  # says that there is no run
+    return found
+
+
+def _print_validation(found: Validation) -> None:
+    for finding in found.findings:
+        click.echo(f"{finding.severity}: {finding}", err=finding.severity == "warning")
+    report = found.report
+    click.echo(printable(f"{report.run_id}: {found.file}"))
+    click.echo(f"  {report.in_words()}")
+    click.echo(f"  {report.coverage.in_words()}")
+    errors = sum(finding.severity == "error" for finding in found.findings)
+    click.echo("  every bundle holds" if not errors else f"  {errors:,} finding{'s' * (errors != 1)}")
+
+
+def _print_validations_json(found: Sequence[Validation]) -> None:
+    runs = [
+        {
+            "run_id": each.report.run_id,
+            "file": each.file,
+            "ok": each.is_good,
+            "bundles": each.report.bundles,
+            "levels": dict(each.report.levels),
+            "coverage": each.report.coverage.to_json(),
+            "findings": [asdict(finding) for finding in each.findings],
+        }
+        for each in found
+    ]
+    click.echo(orjson.dumps({"runs": runs}, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS))

@@ -101,10 +101,9 @@ def _not_drawn(item: BundleAttachment) -> str:
 
 def name_of(item: BundleAttachment) -> str:
     """An attachment in a sentence: `the picture “Figure 5-3” (i-004)`."""
-    named = one_line(item.caption or "")
-    named = named if len(named) <= NAME else named[:NAME].rstrip() + "…"
+    named = one_line(item.caption or "", length=NAME)
     words = f" “{named}”" if named and named.casefold() != item.kind else ""
-    return f"the {_KINDS[item.kind]}{words} ({one_line(item.attachment_id)[:NAME]})"
+    return f"the {_KINDS[item.kind]}{words} ({one_line(item.attachment_id, length=NAME)})"
 
 
 def _told(missing: Sequence[str]) -> str:
@@ -150,7 +149,7 @@ def _place(citation: BundleCitation) -> str:
     return f"on PDF page {(citation.shown_page_idx or 0) + 1}{other} ({agreed})"
 
 
-def one_line(text: str) -> str:
-    """A stranger's text inside a sentence: one line, nothing in it that acts on a screen."""
+def one_line(text: str, *, length: int = LINE) -> str:
+    """A stranger's text inside a sentence: one line, cut, nothing in it that acts on a screen."""
     line = printable(" ".join(text.split()))
-    return line if len(line) <= LINE else line[:LINE] + "…"
+    return line if len(line) <= length else line[:length].rstrip() + "…"

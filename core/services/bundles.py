@@ -167,6 +167,17 @@ def read_earlier(path: Path, *, file: str) -> Earlier:
     return Earlier(frozenset(keys), records, tuple(issues))
 
 
+def run_of(path: Path) -> str:
+    """The run that a file's first bundle names. InputFault where none does."""
+    with unpacked(path) as plain:
+        for item in read_bundles(plain, file=str(path)):
+            if isinstance(item, BundleLine) and isinstance(item.record.get("run_id"), str):
+                return str(item.record["run_id"])
+    raise InputFault.of(
+        "no_run", "no bundle of the file names its run", where=str(path), remedy="name it: --run ID"
+    )
+
+
 def _key_of(item: BundleLine, seen: Counter[tuple[str, int, int]]) -> Key:
     """The identity of a line, by its order among its like where it states no repeat."""
     paraphrase, seed = (index_of(item.record.get(name)) or 0 for name in ("paraphrase", "seed"))

@@ -1,0 +1,290 @@
+"""Do the bundles of a file hold? Each against the schema, its own hash, its trace, and what can be drawn now.
+
+What a bundle says of itself is not believed: its pages and attachments are drawn again from their references
+alone, and its level is worked out anew from what came of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal
+
+from core.contracts.records import LineIssue, Trace
+from core.errors import Problem, printable
+from core.evidence.bundlefile import BundleLine, read_bundles
+from core.evidence.bundles import Bundle, BundleAttachment, BundleCitation, sha256_of
+from core.evidence.levels import judge, name_of, one_line
+from core.manifest.paths import artifact_path
+from core.manifest.types import Manifest
+from core.services.bundle_report import Key, RunReport
+from core.services.bundling import MAX_TEXT
+from core.services.records import unpacked
+from core.services.shelf import Shelf
+from core.traces.identity import Repeats
+from core.traces.traces import iter_traces
+
+#: So much of a text is told, in characters.
+EXCERPT = 120
+REBUILD = "build the bundles anew: proofspan bundle build WORKSPACE"
+
+NO_TRACES = "the run has no traces: nothing tells whether bundles are missing"
+
+
+@dataclass(frozen=True, slots=True)
+class BundleFinding:
+    """One thing that is wrong with a file of bundles. `line` is None for what is missing in it.
+
+    A "warning" is what a bundle states itself about a citation: it is as it should be, and the answer is not.
+    """
+
+    file: str
+    line: int | None
+    q_id: str
+    code: str
+    message: str
+    remedy: str = ""
+    severity: Literal["error", "warning"] = "error"
+
+    def __str__(self) -> str:
+        where = self.file if self.line is None else f"{self.file}:{self.line}"
+        about = f"{where}: {self.q_id}: " if self.q_id else f"{where}: "
+        remedy = f" — {self.remedy}" if self.remedy else ""
+        return printable(" ".join(f"{about}{self.message} ({self.code}){remedy}".split()))
+
+
+@dataclass(frozen=True, slots=True)
+class Validation:
+    """What became of one run's file of bundles."""
+
+    file: str
+    report: RunReport
+    findings: tuple[BundleFinding, ...]
+
+    @property
+    def is_good(self) -> bool:
+        """Whether every bundle holds; warnings are not counted."""
+        return not any(finding.severity == "error" for finding in self.findings)
+
+
+@dataclass(frozen=True, slots=True)
+class _Expected:
+    """A trace of the run: its place among the traces, and a hash of what was asked and answered."""
+
+    place: int
+    texts: int
+
+
+@dataclass(slots=True)
+class _Check:
+    """The run of one file through its checks."""
+
+    file: str
+    run_id: str
+    shelf: Shelf
+    expected: Mapping[Key, _Expected] | None
+    report: RunReport = field(init=False)
+    seen: dict[Key, int] = field(default_factory=dict)
+    last: int = -1
+
+    def __post_init__(self) -> None:
+        self.report = RunReport(self.run_id)
+
+    def line(self, item: BundleLine | LineIssue) -> Iterator[BundleFinding]:
+        """What is wrong with one line."""
+        if isinstance(item, LineIssue):
+            yield BundleFinding(self.file, item.source.line, "", item.code, item.reason, item.remedy)
+            return
+        yield from self._told(item, _of_record(item))
+        if item.bundle is None:
+            return
+        self.report.add(item.bundle)
+        yield from self._told(item, self._identity(item, item.bundle))
+        yield from self._told(item, _documents(item.bundle, self.shelf))
+        yield from self._told(item, _shown(item.bundle, self.shelf))
+        for problem in _stated(item.bundle):
+            yield from self._told(item, [problem], severity="warning")
+
+    def _told(
+        self,
+        item: BundleLine,
+        problems: Iterator[Problem] | list[Problem],
+        *,
+        severity: Literal["error", "warning"] = "error",
+    ) -> Iterator[BundleFinding]:
+        for each in problems:
+            line = item.source.line
+            yield BundleFinding(self.file, line, item.q_id, each.code, each.message, each.remedy, severity)
+
+    def _identity(self, item: BundleLine, bundle: Bundle) -> Iterator[Problem]:
+        """Is it a bundle of this run's traces, once, in their order, and of what they say?"""
+        key = (bundle.q_id, bundle.paraphrase, bundle.seed, bundle.repeat)
+        if bundle.run_id != self.run_id:
+            said = f"the bundle belongs to run {bundle.run_id[:80]}, the file to {self.run_id}"
+            yield Problem("other_run", said, "", REBUILD)
+        if key in self.seen:
+            yield Problem(
+                "duplicate_bundle", f"the bundle stands on line {self.seen[key]} before", "", REBUILD
+            )
+            return
+        self.seen[key] = item.source.line
+        if self.expected is None:
+            return
+        trace = self.expected.get(key)
+        if trace is None:
+            yield Problem("no_trace", f"no trace of the run belongs to it {_variant(key)}", "", REBUILD)
+            return
+        if trace.place < self.last:
+            yield Problem("out_of_order", "it stands behind the bundle of a later trace", "", REBUILD)
+        self.last = max(self.last, trace.place)
+        if trace.texts != hash((bundle.q, bundle.answer)):
+            yield Problem("trace_differs", "its question or answer is not that of its trace", "", REBUILD)
+
+    def missing(self) -> Iterator[BundleFinding]:
+        """The traces that have no bundle."""
+        for key in self.expected or ():
+            if key not in self.seen:
+                said = f"the trace has no bundle {_variant(key)}"
+                yield BundleFinding(self.file, None, key[0], "bundle_missing", said, REBUILD)
+
+
+def validate_bundles(manifest: Manifest, run_id: str, *, path: Path, file: str, shelf: Shelf) -> Validation:
+    """Everything that is wrong with a run's bundles at `path`, called `file` in the findings.
+
+    Fault where that file, or the run's traces, can't be read at all.
+    """
+    check = _Check(file, run_id, shelf, _expected(manifest, run_id))
+    with unpacked(path) as plain:
+        findings = [finding for item in read_bundles(plain, file=file) for finding in check.line(item)]
+    findings += check.missing()
+    if check.expected is None:
+        findings.append(BundleFinding(file, None, "", "no_traces", NO_TRACES, severity="warning"))
+    return Validation(file, check.report, tuple(findings))
+
+
+def _expected(manifest: Manifest, run_id: str) -> dict[Key, _Expected] | None:
+    """The run's traces by their identity; None for a run that has none."""
+    run = manifest.run(run_id)
+    if run is None or run.traces is None:
+        return None
+    file, repeats = artifact_path(manifest, run.traces), Repeats()
+    expected: dict[Key, _Expected] = {}
+    with unpacked(file) as plain:
+        for item in iter_traces(plain, file=run.traces.path, run_id=run_id, final=plain != file):
+            if isinstance(item, Trace):
+                key = repeats.key_of(item)
+                texts = hash((item.q[:MAX_TEXT], item.answer[:MAX_TEXT]))
+                expected[key.q_id, key.paraphrase, key.seed, key.repeat] = _Expected(len(expected), texts)
+    return expected
+
+
+def _variant(key: Key) -> str:
+    _, paraphrase, seed, repeat = key
+    return f"(paraphrase {paraphrase}, seed {seed}{f', repeat {repeat}' if repeat > 1 else ''})"
+
+
+def _of_record(item: BundleLine) -> Iterator[Problem]:
+    """Is the line a bundle of this version, unchanged since it was written?"""
+    if item.is_older:
+        stated = str(item.record.get("bundle_version", "none"))[:20]
+        yield Problem("bundle_older", f"the bundle is of version {stated}", "", f"to upgrade it, {REBUILD}")
+        return
+    for place, message in item.errors:
+        yield Problem("bundle_schema", f"`{place}`: {message}", "", REBUILD)
+    if not item.errors and item.record["sha256"] != (actual := sha256_of(item.record)):
+        said = f"the bundle was changed after it was written: its sha256 is {actual[:12]}… now"
+        yield Problem("sha256_differs", said, "", REBUILD)
+
+
+def _documents(bundle: Bundle, shelf: Shelf) -> Iterator[Problem]:
+    """Are its documents still those that it was built from, and those that the manifest describes?"""
+    for document in bundle.documents:
+        held = shelf.held(document.doc_id)
+        if held is None:
+            said = f"the manifest does not list its document {document.doc_id[:80]}"
+            yield Problem("document_not_listed", said, "", "list it under `documents`, or build anew")
+        elif document.sha256 is not None and held.sha256 != document.sha256:
+            said = f"{document.doc_id} is another file than the one that the bundle was built from"
+            yield Problem("document_changed", said, "", f"put that file back, or {REBUILD}")
+        elif document.rev != held.document.rev:
+            said = f"{document.doc_id} was revision {document.rev} and is {held.document.rev} by the manifest"
+            yield Problem("document_changed", said, "", REBUILD)
+        if held is not None and held.problem is not None:
+            yield Problem(held.problem.code, held.problem.message, "", held.problem.remedy)
+
+
+def _shown(bundle: Bundle, shelf: Shelf) -> Iterator[Problem]:
+    """Can its page and its attachments be shown now, and is its level what the rules give for that?"""
+    cited = bundle.citation
+    undrawn = _page_problem(cited, shelf) if cited is not None else None
+    if undrawn is not None:
+        yield undrawn
+    safety = tuple(_redrawn(item, shelf) for item in bundle.safety_attachments)
+    media = tuple(_redrawn(item, shelf) for item in bundle.media_attachments)
+    for item in (*safety, *media):
+        if not item.drawable:
+            yield _not_drawn(item)
+    now = replace(
+        bundle,
+        citation=None if undrawn is not None else cited,
+        safety_attachments=safety,
+        media_attachments=media,
+    )
+    level, reason = judge(now)
+    if level != bundle.level:
+        said = f"its level is {bundle.level}, and the rules give {level}: {reason}"
+        yield Problem("level_differs", said, "", REBUILD)
+
+
+def _page_problem(cited: BundleCitation, shelf: Shelf) -> Problem | None:
+    """Why the page that a citation shows, or claims, is none that can be shown."""
+    held = shelf.held(cited.doc_id or "")
+    if held is None:
+        said = f"the workspace has no document {(cited.doc_id or '')[:80]}, so its page can't be shown"
+        return Problem("document_not_listed", _with_text(said, cited), "", "list it under `documents`")
+    for page_idx in dict.fromkeys((cited.page_idx, cited.shown_page_idx)):
+        if page_idx is not None and held.page_count is not None and page_idx >= held.page_count:
+            said = f"page_idx {page_idx:,} lies beyond the end of {held.document.doc_id}"
+            said = f"{said}, which has {held.page_count:,} page{'s' * (held.page_count != 1)}"
+            return Problem("page_out_of_range", _with_text(said, cited), "", REBUILD)
+    problem = shelf.page_problem(held.document.doc_id, cited.shown_page_idx or 0)
+    return replace(problem, message=_with_text(problem.message, cited)) if problem is not None else None
+
+
+def _with_text(said: str, cited: BundleCitation) -> str:
+    """A reason with the text that it keeps from being shown."""
+    return f"{said}; the cited text is {_excerpt(cited.quote)}" if cited.quote else said
+
+
+def _redrawn(item: BundleAttachment, shelf: Shelf) -> BundleAttachment:
+    undrawn = shelf.drawing_problem(item.render_ref)
+    told = shelf.told(undrawn) if undrawn is not None else None
+    return replace(item, drawable=undrawn is None, problem=told)
+
+
+def _not_drawn(item: BundleAttachment) -> Problem:
+    """An attachment that can't be drawn, with its reason, its place and its text."""
+    reason = item.problem.message if item.problem else ""
+    place = f" of {item.doc_id}" if item.doc_id else ""
+    place = f"; it stands on page_idx {item.page_idx}{place}" if item.page_idx is not None else ""
+    text = f" and says {_excerpt(item.text)}" if item.text.strip() else ""
+    remedy = item.problem.remedy if item.problem else ""
+    return Problem(
+        "attachment_not_drawn", f"{name_of(item)} can't be drawn: {reason}{place}{text}", "", remedy
+    )
+
+
+def _excerpt(text: str | None) -> str:
+    line = one_line(text or "", length=EXCERPT)
+    return f"“{line}”"
+
+
+def _stated(bundle: Bundle) -> Iterator[Problem]:
+    """What a bundle says itself of the answer's citations, with the text that is meant."""
+    for item in bundle.citations:
+        for problem in item.problems:
+            said = f"citation {item.number}: {problem.message}"
+            yield Problem(problem.code, _with_text(said, item), "", problem.remedy)
+    for problem in bundle.problems:
+        yield Problem(problem.code, problem.message, "", problem.remedy)
