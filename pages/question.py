@@ -5,7 +5,7 @@ from functools import partial
 import streamlit as st
 
 from core.services.spans import targets_of
-from core.ui import question_load, question_panels, question_place, session, shell
+from core.ui import answer_panel, page_panel, question_load, question_panels, question_place, session, shell
 from core.ui.other_runs import show_other_runs
 from core.ui.state import write_view
 
@@ -47,8 +47,9 @@ else:
 
     answer, page, reading = question_panels.sides()
     with reading:
-        with st.container(border=True):
+        with st.container(border=True, key="why"):
             question_panels.why(view)
+            step = st.container()
         question_panels.candidates(
             view,
             chosen=question_place.chunk_of(view, chosen),
@@ -65,6 +66,8 @@ else:
 
     shown = question_load.placed(opened, chosen, targets, page=state.page) if chosen else None
     with answer:
-        question_panels.answer(view, shown)
+        answer_panel.answer(view, shown)
     with page:
-        question_panels.page(shown, view=view)
+        page_panel.page(shown, view=view)
+    with step:
+        question_panels.next_step(view, shown.found if shown else {})

@@ -25,8 +25,8 @@ MAX_LEADING = 1.2
 class PageSpan:
     """One span as the viewer draws it. `id` is stable over reruns: `cite:2`, `chunk:…`, `gold:1`.
 
-    `tags` name the spans that begin where it does, with their layers; empty where another span names this one.
-    One that is not verified is a producer's box on a page whose text cannot confirm it.
+    `tags` name the spans that begin where it does, with their layers; empty where another span names this
+    one. One that is not verified is a producer's box on a page whose text cannot confirm it.
     """
 
     id: str

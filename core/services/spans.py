@@ -1,7 +1,7 @@
 """The page that belongs to a choice: which span is meant, where it stands, what else lies on its page.
 
-Only the spans of the chosen document are placed, and of its gold and retrieved passages only those of the
-page that is shown: a click must not open every document of a trace.
+Only the spans of the chosen document are placed, and of its retrieved passages only those of the page that is
+shown: a click must not open every document of a trace.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Target:
     """A passage that can be shown. `id` is `cite:2`, `chunk:…` or `gold:1`; `query.quote` may be empty.
 
     `is_context` tells whether it is drawn on its page while another passage is chosen, `rev` the revision of
-    the document that it was cited from, where its record names one.
+    the document that it was cited from and `section_id` its section, where its record names them.
     """
 
     id: str
@@ -37,6 +37,7 @@ class Target:
     query: SpanQuery
     is_context: bool = True
     rev: str | None = None
+    section_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +70,7 @@ class PageView:
 def targets_of(view: QuestionView) -> tuple[Target, ...]:
     """Every passage of a question: its citations, the candidates (those of the last stage first), gold."""
     cited = (_cited(item) for item in view.citations)
-    gold = (
-        Target(f"gold:{n}", "gold", "gold", span.doc_id, SpanQuery(span.quote, span.page_idx, span.offsets))
-        for n, span in enumerate(view.gold.spans if view.gold else (), start=1)
-    )
-    return (*cited, *_retrieved(view), *gold)
+    return (*cited, *_retrieved(view), *_gold(view))
 
 
 def choose(targets: Sequence[Target], *, cite: int | None = None, chunk: str | None = None) -> Target | None:
@@ -93,7 +90,10 @@ def chunk_target(chunk: Chunk, *, tag: str = "chunk") -> Target:
     """The place of a chunk, with or without a question that retrieved it."""
     query = SpanQuery(chunk.text, chunk.page_idx, chunk.offsets, chunk.box, chunk.box_space)
     rev = cited_rev(chunk.chunk_id, chunk.raw)
-    return Target(f"chunk:{chunk.chunk_id}", "retrieved", tag, chunk.doc_id, query, rev=rev)
+    section_id = chunk.section_id or chunk.section_number
+    return Target(
+        f"chunk:{chunk.chunk_id}", "retrieved", tag, chunk.doc_id, query, rev=rev, section_id=section_id
+    )
 
 
 def locate_view(
@@ -130,17 +130,17 @@ def _on_page(
 ) -> PageView:
     info = placer.document(path)
     view = replace(view, page_count=info.page_count)
-    cited = [target for target in targets if target.layer == "cited"]
-    found = _placed([view.target, *cited], path, placer)
+    listed = [target for target in targets if target.layer != "retrieved"]
+    found = _placed([view.target, *listed], path, placer)
     page_idx = _page_to_show(view.target, found.get(view.target.id), page)
     view = replace(view, page_idx=page_idx, found=found)
     if not 0 <= page_idx < info.page_count:
         return replace(view, problem=_beyond(view, page_idx, info.page_count))
     near = (t for t in targets if t.query.cited_page_idx == page_idx)
-    nearby = [t for t in near if t.layer != "cited" and t.is_context]
+    nearby = [t for t in near if t.layer == "retrieved" and t.is_context]
     found = {**_placed(nearby, path, placer), **found}
     image = placer.page(path, page_idx)
-    shown = {target.id: target for target in (*nearby, *cited, view.target)}
+    shown = {target.id: target for target in (*nearby, *listed, view.target)}
     return replace(
         view,
         printed=info.labels[page_idx] if page_idx < len(info.labels) else None,
@@ -170,9 +170,10 @@ def _text_span(target: Target, found: FoundSpan, *, is_chosen: bool) -> TextSpan
 
 
 def _placed(targets: Iterable[Target], path: Path, placer: Placer) -> dict[str, FoundSpan]:
-    quoted = [target for target in targets if target.query.quote.strip()]
-    places = placer.locate(path, [target.query for target in quoted])
-    return {target.id: place for target, place in zip(quoted, places, strict=True)}
+    """Where the passages stand that have a quote, or at least a producer's box that can be shown."""
+    asked = [target for target in targets if target.query.quote.strip() or target.query.box]
+    places = placer.locate(path, [target.query for target in asked])
+    return {target.id: place for target, place in zip(asked, places, strict=True)}
 
 
 def _page_to_show(target: Target, found: FoundSpan | None, page: int | None) -> int:
@@ -193,7 +194,7 @@ def _drawn(
         boxes = _rects_on(place, image.page.page_idx)
         tag, is_verified = target.tag, True
         if not boxes and target.query.cited_page_idx == image.page.page_idx:
-            boxes, tag, is_verified = place.unverified, f"{target.tag} · unverified", False
+            boxes, tag, is_verified = place.unverified, f"{target.tag}, unverified", False
         if rects := shapes(boxes, image, as_region=_is_region(target, place)):
             tags = ((target.layer, tag),)
             is_chosen = target.id == chosen.id
@@ -257,7 +258,20 @@ def _cited(view: CitationView) -> Target:
         cited.quote or "", cited.page_idx, cited.offsets, cited.box, cited.box_space if cited.box else None
     )
     rev = cited_rev(cited.chunk_id, cited.raw)
-    return Target(f"cite:{cited.number}", "cited", f"cited {cited.number}", cited.doc_id, query, rev=rev)
+    name, section_id = f"cited {cited.number}", cited.section_id
+    return Target(f"cite:{cited.number}", "cited", name, cited.doc_id, query, rev=rev, section_id=section_id)
+
+
+def _gold(view: QuestionView) -> Iterable[Target]:
+    """The gold spans; their section where the question has but one."""
+    gold = view.gold
+    if gold is None:
+        return
+    section_id = gold.sections[0] if len(gold.sections) == 1 else None
+    for number, span in enumerate(gold.spans, start=1):
+        query = SpanQuery(span.quote, span.page_idx, span.offsets)
+        tag = f"gold {number}" if len(gold.spans) > 1 else "gold"
+        yield Target(f"gold:{number}", "gold", tag, span.doc_id, query, section_id=section_id)
 
 
 def _retrieved(view: QuestionView) -> Iterable[Target]:
@@ -278,5 +292,12 @@ def _retrieved(view: QuestionView) -> Iterable[Target]:
             is_context = not seen_ids or candidate.chunk_id in seen_ids or bool(item.cited_by)
             rev = cited_rev(candidate.chunk_id, candidate.raw)
             yield Target(
-                f"chunk:{candidate.chunk_id}", "retrieved", tag, candidate.doc_id, query, is_context, rev
+                f"chunk:{candidate.chunk_id}",
+                "retrieved",
+                tag,
+                candidate.doc_id,
+                query,
+                is_context,
+                rev,
+                candidate.section_id,
             )

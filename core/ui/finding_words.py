@@ -2,26 +2,42 @@
 
 from __future__ import annotations
 
-import re
-
-from core.evidence.types import Difference, FoundSpan
+from core.evidence.types import FoundSpan
+from core.metrics.intervals import percent
 from core.services.questions import QuestionView
 from core.services.spans import PageView, Target
-from core.ui.safe import Kind, Piece
-from core.ui.words import lines
+from core.ui.difference_words import Quoted, figures, sentence
+from core.ui.safe import Piece
+from core.ui.words import counted, lines
 
 #: So many differing words or other pages are named; of more, the rest is counted.
 MAX_NAMED = 12
-#: What is not all there agrees by no more than this: it would read as 100 %.
-MOST = 0.99
-#: Origins of a passage that is a quote and no chunk.
-_QUOTED = ("payload", "gold")
+#: So many figures that differ are put above everything else.
+MAX_FIGURES = 3
+
+
+def figure_pieces(view: PageView, *, answer: str, quote_from: str | None) -> list[list[Piece]]:
+    """`The answer says 2.3 bar, the page says 2.5 bar.`: the best that can be said, so it is said first.
+
+    Empty where no figure differs, and on another page than the passage's.
+    """
+    found = view.chosen
+    if found is None or is_elsewhere(view):
+        return []
+    passage = quoted(view, answer=answer, quote_from=quote_from)
+    return [sentence(each, passage, found.differences) for each in figures(found.differences)[:MAX_FIGURES]]
+
+
+def quoted(view: PageView, *, answer: str, quote_from: str | None) -> Quoted:
+    """The chosen passage as the one who speaks of what differs."""
+    return Quoted(view.target.query.quote, quote_from, answer, "page" if view.text is None else "text")
 
 
 def finding_pieces(view: PageView, *, answer: str, quote_from: str | None) -> list[Piece]:
     """What the locator says about the chosen passage: status, agreement, page, and what differs, in words.
 
-    Of a passage that stands on another page than the shown one only that is said.
+    Of a passage that stands on another page than the shown one only that is said. The figures that
+    `figure_pieces` tells are not told again.
     """
     found = view.chosen
     if found is None:
@@ -35,8 +51,8 @@ def finding_pieces(view: PageView, *, answer: str, quote_from: str | None) -> li
     if is_elsewhere(view):
         return [Piece(_elsewhere(view, found, quote_from), "strong")]
     cited = view.target.query.cited_page_idx
-    on = "page" if view.text is None else "text"
-    pieces = [Piece(_status_sentence(found, quote_from, on), "strong")]
+    passage = quoted(view, answer=answer, quote_from=quote_from)
+    pieces = [Piece(_status_sentence(found, quote_from, passage.on), "strong")]
     if found.ranges:
         pieces.append(Piece(f" It stands on {lines(found.ranges)}."))
     if found.page_mismatch and found.page_idx is not None and cited is not None:
@@ -44,15 +60,23 @@ def finding_pieces(view: PageView, *, answer: str, quote_from: str | None) -> li
         pieces.append(Piece(f" Cited is {_page_words(cited)}; {stands}."))
     elif found.status == "not_found" and cited is not None and cited == view.page_idx:
         pieces.append(Piece(f" page_idx {cited} is shown because it is the cited one."))
-    for difference in sorted(found.differences, key=lambda d: d.kind != "number")[:MAX_NAMED]:
-        pieces += [Piece(" "), *_difference(difference, answer=answer, quote_from=quote_from, on=on)]
-    if len(found.differences) > MAX_NAMED:
-        pieces.append(Piece(f" And {len(found.differences) - MAX_NAMED} more differences.", "muted"))
+    pieces += _further_differences(found, passage)
     if found.alternatives:
         pieces.append(Piece(f" The same text also stands on {_other_places(found)}.", "muted"))
     if found.note:
-        pieces.append(Piece(f" {found.note}", "muted"))
+        is_finding = found.box_agrees is False
+        pieces.append(Piece(f" {_sentence_start(found.note)}.", "plain" if is_finding else "muted"))
     return pieces
+
+
+def _further_differences(found: FoundSpan, passage: Quoted) -> list[Piece]:
+    """What differs besides the figures that stand above."""
+    above = figures(found.differences)[:MAX_FIGURES]
+    further = [each for each in found.differences if each not in above]
+    told = sorted(further, key=lambda each: each.kind != "number")[:MAX_NAMED]
+    pieces = [piece for each in told for piece in (Piece(" "), *sentence(each, passage, found.differences))]
+    rest = len(further) - len(told)
+    return [*pieces, Piece(f" And {counted(rest, 'more difference')}.", "muted")] if rest else pieces
 
 
 def is_elsewhere(view: PageView) -> bool:
@@ -90,6 +114,10 @@ def _other_places(found: FoundSpan) -> str:
 def _status_sentence(found: FoundSpan, quote_from: str | None, on: str) -> str:
     """What the status says; `on` is what was looked at, a page or a text."""
     quote = _quote_words(quote_from)
+    if found.unverified:
+        return (
+            f"Unverified: the page has no text that could confirm {quote}. Drawn is the citation's own box."
+        )
     if found.status == "partial" and found.continues:
         pages = " and ".join(f"PDF page {place.page_idx + 1}" for place in found.continues)
         return f"Over the edge of the page: {quote} stands here and on {pages}{_but_for(found)}."
@@ -97,19 +125,14 @@ def _status_sentence(found: FoundSpan, quote_from: str | None, on: str) -> str:
     return {
         "exact": f"Exact: {quote} stands {there} word for word.",
         "normalized": f"Normalized: {quote} stands {there} but for case, punctuation or hyphenation.",
-        "fuzzy": f"Fuzzy: {_share(found)} of {quote} agrees with the {on}.",
-        "partial": f"Partial: {_share(found)} of {quote} stands {there}.",
+        "fuzzy": f"Fuzzy: {percent(found.agreement)} of {quote} agrees with the {on}.",
+        "partial": f"Partial: {percent(found.agreement)} of {quote} stands {there}.",
         "not_found": f"Not found: {quote} does not stand {this}, so nothing is highlighted.",
     }[found.status]
 
 
-def _share(found: FoundSpan) -> str:
-    """How much agrees; never 100 % of what is not all there."""
-    return f"{min(found.agreement, MOST):.0%}"
-
-
 def _but_for(found: FoundSpan) -> str:
-    return f", {_share(found)} of it" if found.differences else ""
+    return f", {percent(found.agreement)} of it" if found.differences else ""
 
 
 def _quote_words(quote_from: str | None) -> str:
@@ -123,17 +146,3 @@ def _sentence_start(words: str) -> str:
 
 def _page_words(page_idx: int) -> str:
     return f"PDF page {page_idx + 1} (page_idx {page_idx})"
-
-
-def _difference(difference: Difference, *, answer: str, quote_from: str | None, on: str) -> list[Piece]:
-    """`The answer says 2.3, the page says 2.5.`: the answer only where it says that very word."""
-    speaker = "The chunk" if quote_from not in _QUOTED else _sentence_start(_quote_words(quote_from))
-    said = difference.quote
-    if said and re.search(rf"(?<![\w.,/]){re.escape(said)}(?![\w/]|[.,]\d)", answer):
-        speaker = "The answer"
-    if said and not difference.page:
-        return [Piece(f"{speaker} has "), Piece(said, "strong"), Piece(f", which the {on} has not.")]
-    kind: Kind = "differs" if difference.kind == "number" else "strong"
-    says = [Piece(" says "), Piece(said, kind)] if said else [Piece(" leaves out a word")]
-    page = Piece(difference.page, "strong")
-    return [Piece(speaker), *says, Piece(f", the {on} says "), page, Piece(".")]

@@ -2,36 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import orjson
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.contracts.records import GoldSpan, StageName, TraceKey
+from core.contracts.records import StageName, TraceKey
 from core.evidence.types import FoundSpan
-from core.services.questions import CitationView, QuestionView, StageView
+from core.services.questions import QuestionView, StageView
 from core.services.spans import PageView
 from core.traces.reports import StoredRow
-from core.triage.advice import step_for
-from core.ui import (
-    answer_words,
-    citation_words,
-    finding_words,
-    question_words,
-    safe,
-    shell,
-    textframe,
-    viewer,
-    why_words,
-)
+from core.ui import answer_words, page_panel, question_words, safe, why_words
 from core.ui.candidate_table import show_candidates
+from core.ui.copying import show_copying
 from core.ui.safe import Piece
 from core.ui.state import change_view, question_name, read_view
 from core.ui.words import variant
 
-#: More badges than this say nothing that the raw record does not say better.
-MAX_BADGES = 30
 STAGE_NAMES = {
     "chunks": "seen by the answerer",
     "reranked": "reranked",
@@ -102,76 +91,8 @@ def sides() -> tuple[DeltaGenerator, DeltaGenerator, DeltaGenerator]:
     )
 
 
-def answer(view: QuestionView, shown: PageView | None) -> None:
-    """The answer with its marks, and its citations as badges that choose a place."""
-    chosen = shown.target.id if shown else ""
-    cite = next((n for n in _numbers(view) if f"cite:{n}" == chosen), None)
-    pieces = answer_words.marked_answer(view, chosen=cite)
-    if view.stored is not None:
-        safe.show(safe.text([Piece(question_words.NO_TRACE)], role="text"))
-    elif view.trace.answer.strip():
-        safe.show_long(pieces, key=f"answer:{view.trace.q_id}")
-    else:
-        safe.show(safe.text([Piece("The answer is empty.", "muted")]))
-    if view.gold and view.gold.answer and view.gold.answer.strip():
-        safe.show(safe.text([Piece("Expected answer")], role="heading"))
-        safe.show_long([Piece(view.gold.answer)], key=f"expected:{view.trace.q_id}")
-    if not view.citations:
-        what = "The row" if view.stored else "The answer"
-        layer = shown.target.layer if shown else ""
-        instead = "the gold passage" if layer == "gold" else "the closest retrieved chunk"
-        words = f"{what} cites nothing; {instead} is shown."
-        safe.show(safe.text([Piece(words, "muted")], role="hint"))
-    with st.container(horizontal=True, gap="xxsmall", key="citations"):
-        for item in view.citations[:MAX_BADGES]:
-            found = shown.found.get(f"cite:{item.citation.number}") if shown else None
-            on = "text" if shown and shown.text is not None else "page"
-            _badge(item, found, is_chosen=item.citation.number == cite, on=on)
-        truths = view.gold.spans if view.gold else ()
-        for number, span in enumerate(truths[:MAX_BADGES], start=1):
-            found = shown.found.get(f"gold:{number}") if shown else None
-            _gold_badge(number, span, found, is_chosen=chosen == f"gold:{number}", of=len(truths))
-    hidden = len(view.citations) - MAX_BADGES
-    if hidden > 0:
-        safe.show(safe.text([Piece(f"and {hidden:,} more citations", "muted")], role="hint"))
-
-
-def _numbers(view: QuestionView) -> list[int]:
-    return [item.citation.number for item in view.citations]
-
-
-def _badge(item: CitationView, found: FoundSpan | None, *, is_chosen: bool, on: str) -> None:
-    number = item.citation.number
-    escaped = safe.label(citation_words.badge(item, found, on=on))
-    is_wrong = (
-        found is None
-        or found.status == "not_found"
-        or found.page_mismatch
-        or any(d.kind == "number" for d in found.differences)
-    )
-    st.button(
-        f":red-badge[{escaped}]" if is_wrong else f":orange-badge[{escaped}]",
-        key=f"cite-{number}",
-        type="secondary" if is_chosen else "tertiary",
-        on_click=change_view,
-        kwargs={"cite": number, "chunk": None, "page": None},
-    )
-
-
-def _gold_badge(number: int, span: GoldSpan, found: FoundSpan | None, *, is_chosen: bool, of: int) -> None:
-    told = citation_words.gold_badge(span, found, number=number if of > 1 else None)
-    escaped = safe.label(told, limit=60)
-    st.button(
-        f":green-badge[{escaped}]",
-        key=f"gold-{number}",
-        type="secondary" if is_chosen else "tertiary",
-        on_click=change_view,
-        kwargs={"chunk": f"gold:{number}", "cite": None, "page": None},
-    )
-
-
 def why(view: QuestionView) -> None:
-    """Why this label: the signals with their values, each suspicion in a sentence, and what to do next."""
+    """Why this label: the signals with their values, and each suspicion in a sentence."""
     row = view.row
     if view.stored is not None:
         _stored_why(view, view.stored)
@@ -186,10 +107,13 @@ def why(view: QuestionView) -> None:
             role="line",
         ),
         safe.facts(why_words.signal_rows(view, row)),
-        safe.text(
-            [Piece(f"Next step: {step_for(row, view.profile.template, view.gold_outcome)}")], role="hint"
-        ),
     )
+
+
+def next_step(view: QuestionView, found: Mapping[str, FoundSpan]) -> None:
+    """What to do about this answer, once its citations have been looked at; nothing where it has no label."""
+    if view.row is not None and view.stored is None:
+        safe.show(safe.text([Piece(f"Next step: {why_words.step(view, view.row, found)}")], role="hint"))
 
 
 def _stored_why(view: QuestionView, stored: StoredRow) -> None:
@@ -256,65 +180,15 @@ def raw_record(view: QuestionView) -> None:
             st.caption(f"{len(text) - RAW_CHARS:,} more characters stand in the file.")
 
 
-def page_header(shown: PageView) -> None:
-    """Which document and page, and the way to the pages before and after."""
-    document = shown.document
-    title = (document.title or document.doc_id) if document else shown.target.doc_id or "No document"
-    with st.container(horizontal=True, vertical_alignment="center", wrap=False, gap="small"):
-        safe.show(
-            safe.text(
-                [Piece(f"{title}  ", "strong"), Piece(question_words.place_words(shown), "muted")],
-                role="hint",
-            )
-        )
-        if shown.page_idx is not None and shown.page_count:
-            with st.container(horizontal=True, wrap=False, width="content", gap="xxsmall", key="pages"):
-                _turn("‹", "Previous page", min(shown.page_idx, shown.page_count) - 1, shown.page_count)
-                _turn("›", "Next page", shown.page_idx + 1, shown.page_count)
-
-
-def _turn(sign: str, words: str, page_idx: int, page_count: int) -> None:
-    """A button to another page of the document; at its ends it is there and does nothing."""
-    st.button(
-        safe.label(sign),
-        key=f"page{sign}",
-        help=safe.label(words),
-        on_click=change_view,
-        kwargs={"page": min(max(page_idx, 0), page_count - 1)},
-        disabled=not 0 <= page_idx < page_count,
-    )
-
-
-def _turn_by(shown: PageView, by: int) -> None:
-    """To the page before or after the shown one, where there is one."""
-    page_idx = (shown.page_idx or 0) + by
-    if 0 <= page_idx < (shown.page_count or 0):
-        change_view(page=page_idx)
-
-
-def page(shown: PageView | None, *, view: QuestionView) -> None:
-    """The page of the chosen passage and what the locator says; a panel in its place where there is none."""
-    if shown is None:
-        safe.show(
-            safe.text(
-                [Piece("No citation, candidate or gold span names a document.", "strong")], role="line"
-            ),
-            safe.text([Piece("There is no page to show for this question.")], role="hint"),
-        )
-        return
-    page_header(shown)
-    _page(shown, answer=view.trace.answer, quote_from=finding_words.origin(view, shown.target))
-
-
 def chunk_alone(shown: PageView, *, chunk_id: str) -> None:
-    """The place of a chunk that was asked for without a question."""
-    safe.show(safe.text([Piece("Chunk "), Piece(chunk_id, "code")], role="line"))
+    """A chunk that was asked for without a question: its id, its text, its place."""
+    safe.show(safe.text([Piece("Chunk", "strong")], role="line"))
+    show_copying(chunk_id, name="chunk id", key="chunk-id")
     text, place, _ = sides()
     with text:
         safe.show_long([Piece(shown.target.query.quote)], key=f"chunk:{chunk_id}")
     with place:
-        page_header(shown)
-        _page(shown, answer="", quote_from="chunk")
+        page_panel.chunk_alone(shown)
 
 
 def no_such_variant(missing: TraceKey, instead: TraceKey) -> None:
@@ -342,42 +216,3 @@ def nothing_to_open(*, is_filtered: bool) -> None:
     words = "No question matches the filter." if is_filtered else "This run holds no question yet."
     safe.show(safe.text([Piece(words, "strong")], role="line"))
     st.page_link("pages/triage.py", label="Back to Triage")
-
-
-def _page(shown: PageView, *, answer: str, quote_from: str | None) -> None:
-    shell.fault_panel(shown.revision)
-    if shown.problem is not None:
-        shell.fault_panel([shown.problem])
-        _passage(shown)
-        return
-    finding = finding_words.finding_pieces(shown, answer=answer, quote_from=quote_from)
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="finding"):
-        safe.show(safe.text(finding, role="hint"))
-        if finding_words.is_elsewhere(shown):
-            st.button("Back to the passage", key="page-back", on_click=change_view, kwargs={"page": None})
-    if shown.text is not None:
-        textframe.show_text(shown.text, name=_named(shown), focus=shown.target.id)
-        return
-    if shown.image is None:
-        _passage(shown)
-        return
-    viewer.show_page(
-        shown.image,
-        shown.spans,
-        alt=_named(shown),
-        focus=f"{shown.target.id}@{shown.page_idx}",
-        on_turn=lambda by: _turn_by(shown, by),
-    )
-
-
-def _named(shown: PageView) -> str:
-    """What the viewer shows, for a reader who does not see it."""
-    return f"{shown.target.doc_id}, {question_words.place_words(shown)}"
-
-
-def _passage(shown: PageView) -> None:
-    """The passage as text, where no page can be shown."""
-    quote = shown.target.query.quote
-    if quote:
-        safe.show(safe.text([Piece(f"{shown.target.tag}:", "muted")], role="hint"))
-        safe.show_long([Piece(quote)], key=f"passage:{shown.target.id}", role="quote")

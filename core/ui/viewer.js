@@ -137,30 +137,43 @@ function tags(span) {
   return [group];
 }
 
-// Tags stand where the page has no ink and no other tag: beside the beginning of their span, above it, else in
-// a margin at its height. On a page that is full of ink a tag stands above its span all the same.
+// Tags stand where the page has no ink and no other tag: beside the beginning of their span, above it, else one
+// above the other in a margin at its height. On a page full of ink they stand above their span all the same.
 function settle(view) {
   const { clientWidth: width, clientHeight: height } = view.layers;
   const taken = [];
   for (const group of view.layers.querySelectorAll(".tags")) {
-    const size = [group.offsetWidth, group.offsetHeight];
-    const wanted = wishes(group.rects, size, width, height);
-    const free = wanted.find((at) => isFree(view.ink, at, size, width, height, taken)) ?? wanted[1];
-    const [left, top] = [inside(free[0], width - size[0]), inside(free[1], height - size[1])];
-    taken.push([left, top, left + size[0], top + size[1]]);
+    const wanted = [...beside(group, width, height), ...inMargins(group, width, height)];
+    const free = wanted.find((place) => isFree(view.ink, place, width, height, taken)) ?? wanted[1];
+    const { stacked, wide, high } = free;
+    const [left, top] = [inside(free.left, width - wide), inside(free.top, height - high)];
+    taken.push([left, top, left + wide, top + high]);
+    group.classList.toggle("stacked", stacked);
     Object.assign(group.style, { left: `${left}px`, top: `${top}px` });
   }
 }
 
-function wishes(rects, [wide, high], width, height) {
-  const [left, top, right, bottom] = edges(rects[0], width, height);
-  const below = edges(rects.at(-1), width, height)[3] + GAP;
+function sized(group, stacked) {
+  group.classList.toggle("stacked", stacked);
+  return { stacked, wide: group.offsetWidth, high: group.offsetHeight };
+}
+
+function beside(group, width, height) {
+  const size = sized(group, false);
+  const { wide, high } = size;
+  const [left, top, right, bottom] = edges(group.rects[0], width, height);
   const line = top + Math.max(0, (Math.min(bottom - top, 1.2 * high) - high) / 2);
-  const margins = [line, line - high - 2, line + high + 2, line - 2 * high - 4, line + 2 * high + 4];
-  return [
-    [left - GAP - wide, line], [left, top - GAP - high], [right + GAP, line],
-    ...margins.flatMap((at) => [[3, at], [width - wide - 3, at]]), [left, below],
-  ];
+  const places = [[left - GAP - wide, line], [left, top - GAP - high], [right + GAP, line]];
+  return places.map(([x, y]) => ({ ...size, left: x, top: y }));
+}
+
+function inMargins(group, width, height) {
+  const size = sized(group, true);
+  const [left, top] = edges(group.rects[0], width, height);
+  const below = edges(group.rects.at(-1), width, height)[3] + GAP;
+  const steps = [0, -1, 1, -2, 2].map((step) => top + step * (size.high + 2));
+  const places = [...steps.flatMap((y) => [[3, y], [width - size.wide - 3, y]]), [left, below]];
+  return places.map(([x, y]) => ({ ...size, left: x, top: y }));
 }
 
 function edges([left, top, across, down], width, height) {
@@ -171,7 +184,7 @@ function inside(at, most) {
   return Math.max(0, Math.min(at, most));
 }
 
-function isFree(ink, [left, top], [wide, high], width, height, taken) {
+function isFree(ink, { left, top, wide, high }, width, height, taken) {
   const [right, bottom] = [left + wide, top + high];
   if (left < 0 || top < 0 || right > width || bottom > height) return false;
   if (taken.some(([l, t, r, b]) => left < r && right > l && top < b && bottom > t)) return false;

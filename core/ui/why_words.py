@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from core.contracts.records import LABELS
+from core.evidence.types import FoundSpan
 from core.services.questions import QuestionView
 from core.traces.reports import StoredRow
-from core.triage.advice import suspicion_text
+from core.triage.advice import next_step, step_for, suspicion_text
 from core.triage.reflect import GROUNDED
 from core.triage.types import ReportRow, Signals
+from core.ui import citation_words
 from core.ui.answer_words import matched_phrases, seen_texts
 from core.ui.gold_words import gold_rows
 from core.ui.safe import Piece, chip
@@ -39,6 +41,20 @@ def reason(row: ReportRow) -> str:
     if row.why == GROUNDED[1] and not row.signals.cited:
         return "answer grounded; it cites nothing"
     return row.why
+
+
+def step(view: QuestionView, row: ReportRow, found: Mapping[str, FoundSpan]) -> str:
+    """What to do about this answer: first the pages that speak against a citation, then what its label asks.
+
+    `found` holds the placed passages by their id. Where a page contradicts it, an `ok` is no baseline.
+    """
+    template = view.profile.template
+    usual = step_for(row, template, view.gold_outcome)
+    numbers = (item.citation.number for item in view.citations)
+    first = citation_words.first_step((n, found[f"cite:{n}"]) for n in numbers if f"cite:{n}" in found)
+    if first is None:
+        return usual
+    return first if usual == next_step("ok", template) else f"{first} {usual}"
 
 
 def signal_rows(view: QuestionView, row: ReportRow) -> list[tuple[str, list[Piece]]]:

@@ -72,7 +72,7 @@ def test_a_question_opens_with_its_answer_reasons_and_place(
     assert "citations present and answer grounded" in words
     assert "page_idx 0 · PDF page 1 of 2" in words
     assert "Exact: the quote stands on the page word for word." in words
-    assert ":orange-badge[1 · exact · p\\. 1]" in labels(app)
+    assert ":orange-badge[1 · exact] section 5\\.1 · p\\. 1" in labels(app)
     assert "trace.jsonl, line 1" in app.text[0].value
 
 
@@ -345,7 +345,7 @@ def test_a_run_with_a_report_alone_shows_its_row(
     assert "2 ids, 1 with a chunk in this workspace" in words
     assert "All is &lt;b&gt;well&lt;/b&gt;." in words
     assert "page_idx 0 · PDF page 1 of 2" in words
-    assert ":orange-badge[1 · exact · p\\. 1]" in labels(app)
+    assert ":orange-badge[1 · exact] p\\. 1" in labels(app)
     assert app.text[0].value.startswith("report.jsonl, entry 1" if as_array else "report.jsonl, line 1")
 
     app.query_params["q"] = "Q2"
@@ -381,10 +381,13 @@ def test_a_candidate_without_a_page_has_a_dash_there(make_workspace: MakeWorkspa
 def test_the_demos_misquoted_figure_is_named_beside_the_pages_own(open_app: Open) -> None:
     app = open_app(page=PAGE, run="R002", q="Q01", cite="1")
     badges = [label.replace("\\", "") for label in labels(app)]
-    assert ":red-badge[1 · fuzzy 0.86 · says 4.8, page says 4.3]" in badges
+    said = "The answer says 4.8 litres, the page says 4.3 litres."
+    assert f":red-badge[1 · fuzzy 86 %] section 8.1 · p. 15 *{said}*" in badges
     words = re.sub(r"<[^>]+>", "", shown(app))
-    assert "Fuzzy: 86% of the quote agrees with the page." in words
-    assert "The answer says 4.8, the page says 4.3." in words
+    assert "Fuzzy: 86 % of the quote agrees with the page." in words
+    assert said in words
+    assert words.count(said) == 1, "the figure stands above the page, and not once more below"
+    assert "Check the cited page first: that of citation 1 says another figure." in words
     assert "4.8 stands nowhere in the 5 chunks" in words
 
 
@@ -431,7 +434,7 @@ def test_packed_gold_serves_the_page_as_it_serves_the_index(
     (folder / "gold.jsonl.gz").write_bytes(gzip.compress(json.dumps(gold).encode()))
     app = open_app(folder, page=PAGE, q="Q1")
     assert not app.exception
-    assert ":green-badge[gold · p\\. 2 · manual]" in labels(app)
+    assert ":green-badge[gold · exact] p\\. 2" in labels(app)
     assert "not among the 1 chunk" in shown(app)
 
 

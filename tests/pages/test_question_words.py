@@ -5,74 +5,25 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.contracts.records import Candidate, Chunk, Citation, GoldSpan, SourceLine, Trace
+from core.contracts.records import Candidate, Chunk, SourceLine, Trace
 from core.evidence.types import Difference, FoundSpan, Place, SpanQuery, TextRange
-from core.services.questions import CandidateView, CitationView, StageView, load_question
+from core.services.questions import CandidateView, StageView, load_question
 from core.services.spans import PageView, Target
 from core.services.textviews import TextView
 from core.traces.canonical import trace_from
 from core.triage.corpus import Corpus
 from core.triage.types import Profile, Signals
-from core.ui import answer_words, citation_words, finding_words, question_words, why_words
+from core.ui import answer_words, finding_words, question_words, why_words
 from core.ui.candidate_table import candidate_frame
 from core.ui.words import lines
 
 MISQUOTE = (Difference("1/16", "1/32", "number"),)
 
 
-def citation(number: int = 1, **changes: object) -> CitationView:
-    cited = Citation(number=number, chunk_id="c", doc_id="manual", page_idx=65)
-    return CitationView(
-        cited, **({"quote_from": "payload", "is_retrieved": True, "is_resolved": True} | changes)
-    )  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("view", "found", "words"),
-    [
-        (citation(), FoundSpan("exact", 65, False, 1.0), "1 · exact · p. 66"),
-        (
-            citation(2),
-            FoundSpan("fuzzy", 65, False, 0.97, differences=MISQUOTE),
-            "2 · fuzzy 0.97 · says 1/16, page says 1/32",
-        ),
-        (citation(3), FoundSpan("not_found", None, False, 0.0), "3 · not found on this page · p. 66"),
-        (
-            citation(4, is_retrieved=False),
-            FoundSpan("exact", 66, True, 1.0),
-            "4 · exact · p. 67, cited 66 · not retrieved",
-        ),
-        (citation(7), FoundSpan("exact", 12, True, 1.0), "7 · exact · p. 13, cited 66"),
-        (citation(5), None, "5 · p. 66 · manual"),
-        (citation(6, quote_from=None, is_resolved=False), None, "6 · not resolved · p. 66 · manual"),
-    ],
-)
-def test_a_badge_says_how_sure_and_what_differs(
-    view: CitationView, found: FoundSpan | None, words: str
-) -> None:
-    assert citation_words.badge(view, found) == words
-
-
 IN_TEXT = (TextRange(10, 90, 12, 14),)
-
-
-@pytest.mark.parametrize(
-    ("found", "words"),
-    [
-        (FoundSpan("exact", None, False, 1.0, ranges=IN_TEXT), "1 · exact · lines 12–14"),
-        (
-            FoundSpan("fuzzy", None, False, 0.97, differences=MISQUOTE, ranges=IN_TEXT),
-            "1 · fuzzy 0.97 · says 1/16, text says 1/32",
-        ),
-        (FoundSpan("not_found", None, False, 0.0), "1 · not found in the text"),
-    ],
-)
-def test_a_badge_of_a_document_without_pages_tells_lines(found: FoundSpan, words: str) -> None:
-    assert citation_words.badge(citation(), found, on="text") == words
 
 
 def test_a_finding_in_a_text_speaks_of_lines_and_of_the_text() -> None:
@@ -84,8 +35,8 @@ def test_a_finding_in_a_text_speaks_of_lines_and_of_the_text() -> None:
     view = PageView(target, text=TextView((), 220), found={"cite:1": found})
     assert question_words.place_words(view) == "lines 12–14 of 220"
     assert said(view) == (
-        "Fuzzy: 97% of the quote agrees with the text. It stands on lines 12–14. "
-        "The quote says 1/16, the text says 1/32. The same text also stands on line 40."
+        "Fuzzy: 97 % of the quote agrees with the text. It stands on lines 12–14. "
+        "The same text also stands on line 40."
     )
     gone = replace(view, found={"cite:1": FoundSpan("not_found", None, False, 0.0)})
     assert said(gone) == "Not found: the quote does not stand in this text, so nothing is highlighted."
@@ -116,19 +67,47 @@ def test_a_place_names_the_index_the_page_and_the_printed_label_where_there_is_o
     assert question_words.place_words(shown(None, cited=0)).startswith("page_idx 0 · PDF page 1")
 
 
-def test_a_misquoted_figure_is_said_of_the_answer_only_where_the_answer_says_it() -> None:
-    view = shown(FoundSpan("fuzzy", 65, False, 0.97, differences=MISQUOTE))
-    assert "The answer says 1/16, the page says 1/32." in said(view, answer="Strip 1/16 inch.")
-    assert "The quote says 1/16, the page says 1/32." in said(view, answer="Strip 11/16 inch.")
-    assert "The chunk says 1/16" in said(view, quote_from="chunk")
+def figures(view: PageView, *, answer: str = "") -> list[str]:
+    sentences = finding_words.figure_pieces(view, answer=answer, quote_from="payload")
+    return ["".join(piece.text for piece in pieces) for pieces in sentences]
+
+
+def test_figures_that_differ_stand_above_the_rest_and_are_not_told_twice() -> None:
+    many = tuple(Difference(str(n), str(n + 1), "number") for n in range(5))
+    view = shown(FoundSpan("fuzzy", 65, False, 0.97, differences=(*MISQUOTE, *many)))
+    assert figures(view, answer="Strip 1/16 inch.") == [
+        "The answer says 1/16, the page says 1/32.",
+        "The quote says 0, the page says 1.",
+        "The quote says 1, the page says 2.",
+    ]
+    assert "1/16" not in said(view)
+    assert "The quote says 4, the page says 5." in said(view)
+    assert figures(replace(view, page_idx=3)) == []
+
+
+def test_a_page_without_text_says_that_its_box_is_unverified() -> None:
+    box = ((10.0, 10.0, 90.0, 20.0),)
+    view = shown(FoundSpan("not_found", None, False, 0.0, unverified=box, note="it has no text"))
+    assert said(view).startswith("Unverified: the page has no text that could confirm the quote.")
+    assert "Not found" not in said(view)
+
+
+def test_a_producers_box_that_holds_other_text_is_no_small_print() -> None:
+    note = "the box given with the quote holds other text: “Fuses”"
+    view = shown(FoundSpan("exact", 65, False, 1.0, box_agrees=False, note=note))
+    pieces = finding_words.finding_pieces(view, answer="", quote_from="payload")
+    assert (pieces[-1].text, pieces[-1].kind) == (f" T{note[1:]}.", "plain")
+    agrees = shown(FoundSpan("exact", 65, False, 1.0, box_agrees=True, note="settled by context"))
+    assert finding_words.finding_pieces(agrees, answer="", quote_from="payload")[-1].kind == "muted"
 
 
 def test_a_quote_over_the_edge_of_a_page_is_no_quote_that_the_page_lacks() -> None:
     whole = FoundSpan("partial", 65, False, 0.9999, continues=(Place(64, ()),))
     assert said(shown(whole)) == "Over the edge of the page: the quote stands here and on PDF page 65."
     part = replace(whole, continues=(), differences=(Difference("solder", "", "word"),))
-    assert said(shown(part)).startswith("Partial: 99% of the quote stands on the page. The quote has solder")
-    assert citation_words.status_words(part) == "in part 0.99"
+    assert said(shown(part)).startswith(
+        "Partial: >99 % of the quote stands on the page. The quote has solder"
+    )
 
 
 def test_numbers_are_named_before_words_and_a_missing_side_is_said() -> None:
@@ -263,12 +242,6 @@ def test_as_many_passages_as_badges_are_told_beside_the_cited_ids() -> None:
     assert told(one, passages=2) == "1 chunk cited for 2 passages: 1 of them retrieved, 1 with a chunk"
     assert told(Signals(), passages=2) == "none where the profile looks; 2 passages in the citation payload"
     assert told(Signals(), passages=0) == "none"
-
-
-def test_several_gold_spans_are_told_apart() -> None:
-    span = GoldSpan("manual", 42, "Press SET")
-    assert citation_words.gold_badge(span, None) == "gold · p. 43 · manual"
-    assert citation_words.gold_badge(span, None, number=2) == "gold 2 · p. 43 · manual"
 
 
 def test_a_quote_of_the_payload_is_marked_whole_with_its_own_number() -> None:

@@ -70,9 +70,9 @@ def test_the_text_is_shown_with_numbers_marks_and_the_status(folder: Path, open_
     assert 'class="ps-span-cited ps-chosen"' in page
     assert [int(n) for n in re.findall(r'data-line="(\d+)"', page)] == [1, 2, 3, 4, 5]
     labels = [each.label for each in app.button]
-    assert ":orange-badge[1 · exact · lines 4–5]" in labels
-    assert any("says 0W\\-20\\, text says" in label for label in labels if label.startswith(":red-badge[2"))
-    assert ":green-badge[gold · line 4 · bulletin]" in labels
+    assert ":orange-badge[1 · exact] section 5\\.1 · lines 4–5 · bulletin" in labels
+    assert any("says 0W\\-20 oil\\, the text says" in label for label in labels if label.startswith(":red-badge[2"))
+    assert ":green-badge[gold · exact] line 4 · bulletin" in labels
 
 
 def test_markup_in_the_text_is_text(folder: Path, open_app: Open) -> None:
@@ -169,7 +169,7 @@ def test_a_quote_of_50_kb_and_one_with_a_lone_surrogate_are_answered(
     (made / "bulletin.md").write_text(BULLETIN)
     app = open_app(made, page=PAGE, q="Q1")
     assert not app.exception
-    assert "only the first 20,000 characters of the quote were looked for" in words(app)
+    assert "Only the first 20,000 characters of the quote were looked for" in words(app)
 
 
 def test_without_its_script_the_text_is_there(

@@ -1,0 +1,23 @@
+// Copies a text, or the address of the page, and says so. The text enters the document through textContent.
+const SAID_MS = 4000;
+
+export default function ({ data, parentElement }) {
+  const find = (name) => parentElement.querySelector(`[data-testid="${name}"]`);
+  const said = find("ps-copy-said");
+  find("ps-copied-text").textContent = data.text;
+  const copy = find("ps-copy");
+  copy.textContent = `Copy ${data.name}`;
+  copy.onclick = () => copied(data.text, said);
+  find("ps-copy-link").onclick = () => copied(window.location.href, said);
+}
+
+async function copied(text, said) {
+  try {
+    await navigator.clipboard.writeText(text);
+    said.textContent = "Copied";
+  } catch {
+    said.textContent = "The browser refused to copy";
+  }
+  clearTimeout(said.clearing);
+  said.clearing = setTimeout(() => { said.textContent = ""; }, SAID_MS);
+}

@@ -1,0 +1,39 @@
+"""Buttons that copy a text: a citation to be pasted, the address of the very view.
+
+A small component of our own, because the browser alone can fill the clipboard. It shows the text, so that it
+can be read and marked by hand where the browser refuses.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import streamlit as st
+from streamlit.errors import StreamlitAPIException
+
+from core.ui.safe import clean
+
+_NAME = "proofspan_copying"
+
+
+def show_copying(words: str, *, name: str, key: str) -> None:
+    """Draws `words` with a button "Copy NAME", and one that copies the page's address.
+
+    `name` is ours: "citation", "chunk id". Where the component cannot be mounted, the text is there to be
+    copied by hand.
+    """
+    try:
+        _component()(key=key, data={"text": clean(words), "name": name})
+    except (StreamlitAPIException, TypeError):
+        st.code(clean(words), language=None, wrap_lines=True)
+
+
+@cache
+def _component() -> st.components.v2.types.ComponentRenderer:
+    """Registered once a process; each part counts as inline because it holds line breaks."""
+    html, css, js = (
+        Path(__file__).with_name(f"copying.{part}").read_text(encoding="utf-8")
+        for part in ("html", "css", "js")
+    )
+    return st.components.v2.component(_NAME, html=html, css=css, js=js)

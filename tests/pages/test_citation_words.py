@@ -1,0 +1,171 @@
+"""Citations and gold passages in a line, and a citation to be copied."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from core.contracts.records import Citation, GoldSpan
+from core.evidence.types import Difference, FoundSpan, SpanQuery, TextRange
+from core.manifest.types import Artifact, Document
+from core.services.questions import CitationView
+from core.services.spans import PageView, Target
+from core.services.textviews import TextView
+from core.ui.citation_words import citation_line, first_step, gold_line, reference, status_words
+
+MISQUOTE = (Difference("1/16", "1/32", "number"),)
+IN_TEXT = (TextRange(10, 90, 12, 14),)
+EXACT = FoundSpan("exact", 65, False, 1.0)
+
+
+def citation(number: int = 1, *, view: dict[str, Any] | None = None, **changes: Any) -> CitationView:
+    cited: dict[str, Any] = {"chunk_id": "c", "doc_id": "manual", "section_id": "2.26", "page_idx": 65}
+    joined = {"quote_from": "payload", "is_retrieved": True, "is_resolved": True} | (view or {})
+    return CitationView(Citation(number=number, **cited | changes), **joined)
+
+
+def told(view: CitationView, found: FoundSpan | None, **options: Any) -> tuple[str, str, str]:
+    line = citation_line(view, found, **options)
+    return line.badge, line.place, " · ".join(line.notes)
+
+
+@pytest.mark.parametrize(
+    ("view", "found", "words"),
+    [
+        (citation(), EXACT, ("1 · exact", "section 2.26 · p. 66", "")),
+        (citation(section_id=None), EXACT, ("1 · exact", "p. 66", "")),
+        (
+            citation(2),
+            FoundSpan("fuzzy", 65, False, 0.931, differences=MISQUOTE),
+            ("2 · fuzzy 93 %", "section 2.26 · p. 66", "The quote says 1/16, the page says 1/32."),
+        ),
+        (
+            citation(3),
+            FoundSpan("partial", 65, False, 0.999),
+            ("3 · in part >99 %", "section 2.26 · p. 66", ""),
+        ),
+        (
+            citation(4),
+            FoundSpan("not_found", None, False, 0.0),
+            ("4 · not found", "section 2.26 · p. 66", ""),
+        ),
+        (
+            citation(5, view={"is_retrieved": False}),
+            FoundSpan("exact", 66, True, 1.0),
+            ("5 · exact · other page +1", "section 2.26 · p. 67, cited 66", "not retrieved"),
+        ),
+        (citation(6), None, ("6", "section 2.26 · p. 66", "")),
+        (
+            citation(7, view={"quote_from": None, "is_resolved": False}),
+            None,
+            ("7 · not resolved", "section 2.26 · p. 66", ""),
+        ),
+        (
+            citation(8, page_idx=None, page_note="page_below_one"),
+            FoundSpan("exact", 0, False, 1.0),
+            ("8 · exact", "section 2.26 · p. 1", "its page is below 1, yet such pages count from 1"),
+        ),
+        (
+            citation(9, page_from="chunk_id"),
+            EXACT,
+            ("9 · exact", "section 2.26 · p. 66", "page from its chunk id"),
+        ),
+    ],
+)
+def test_a_line_says_how_sure_where_and_what_differs(
+    view: CitationView, found: FoundSpan | None, words: tuple[str, str, str]
+) -> None:
+    assert told(view, found) == words
+
+
+def test_a_document_is_named_where_there_are_several() -> None:
+    assert told(citation(), EXACT, names_document=True)[1] == "section 2.26 · p. 66 · manual"
+
+
+def test_a_line_of_a_document_without_pages_tells_lines() -> None:
+    found = FoundSpan("exact", None, False, 1.0, ranges=IN_TEXT)
+    assert told(citation(), found, on="text")[1] == "section 2.26 · lines 12–14"
+    gone = FoundSpan("not_found", None, False, 0.0)
+    assert told(citation(), gone, on="text")[:2] == ("1 · not found", "section 2.26")
+
+
+@pytest.mark.parametrize(
+    ("found", "is_wrong"),
+    [
+        (EXACT, False),
+        (FoundSpan("fuzzy", 65, False, 0.9), False),
+        (FoundSpan("fuzzy", 65, False, 0.9, differences=MISQUOTE), True),
+        (FoundSpan("exact", 64, True, 1.0), True),
+        (FoundSpan("not_found", None, False, 0.0), True),
+        (None, None),
+    ],
+)
+def test_a_page_that_contradicts_its_citation_is_marked(
+    found: FoundSpan | None, is_wrong: bool | None
+) -> None:
+    assert citation_line(citation(), found).is_wrong is is_wrong
+
+
+def test_a_box_that_nothing_confirms_is_called_unverified() -> None:
+    box = ((10.0, 10.0, 90.0, 20.0),)
+    assert status_words(FoundSpan("not_found", None, False, 0.0, unverified=box)) == "unverified"
+
+
+def test_several_gold_spans_are_told_apart() -> None:
+    span = GoldSpan("manual", 42, "Press SET")
+    line = gold_line(span, FoundSpan("exact", 42, False, 1.0), number=2)
+    assert (line.badge, line.place) == ("gold 2 · exact", "p. 43 · manual")
+    assert gold_line(span, None).badge == "gold"
+    assert gold_line(span, None, names_document=False).place == "p. 43"
+
+
+@pytest.mark.parametrize(
+    ("found", "reason"),
+    [
+        (FoundSpan("exact", 64, True, 1.0), "is not where its quote stands"),
+        (FoundSpan("not_found", None, False, 0.0), "does not hold its quote"),
+        (FoundSpan("fuzzy", 64, True, 0.9, differences=MISQUOTE), "says another figure"),
+    ],
+)
+def test_a_page_that_speaks_against_a_citation_comes_before_every_other_step(
+    found: FoundSpan, reason: str
+) -> None:
+    fine = FoundSpan("normalized", 3, False, 1.0)
+    assert first_step([(1, fine), (2, found)]) == f"Check the cited page first: that of citation 2 {reason}."
+    assert first_step([(1, fine)]) is None
+
+
+def place(found: FoundSpan | None, *, printed: str | None = None, **more: Any) -> PageView:
+    target = Target("cite:1", "cited", "cited 1", "m", SpanQuery("quote", 41), section_id="4.2")
+    document = Document("m", Artifact("documents[m]", "m.pdf"), title="Meridian\nowner's manual")
+    page_idx = found.page_idx if found else 41
+    known = {"cite:1": found} if found else {}
+    return PageView(target, document, page_idx, 97, printed, found=known, **more)
+
+
+@pytest.mark.parametrize(
+    ("view", "words"),
+    [
+        (
+            place(FoundSpan("exact", 41, False, 1.0), printed="34"),
+            "Meridian owner's manual, section 4.2, PDF page 42, page_idx 41, printed 34",
+        ),
+        (
+            place(FoundSpan("exact", 0, True, 1.0)),
+            "Meridian owner's manual, section 4.2, PDF page 1, page_idx 0",
+        ),
+        (
+            place(FoundSpan("not_found", None, False, 0.0)),
+            "Meridian owner's manual, section 4.2, PDF page 42, page_idx 41, text not found there",
+        ),
+        (
+            place(FoundSpan("exact", None, False, 1.0, ranges=IN_TEXT), text=TextView((), 40)),
+            "Meridian owner's manual, section 4.2, lines 12–14",
+        ),
+    ],
+)
+def test_a_citation_to_be_copied_names_document_section_and_both_page_numbers(
+    view: PageView, words: str
+) -> None:
+    assert reference(view) == words
