@@ -80,10 +80,11 @@ class Notice:
     parts: tuple[Part, ...]
 
     def sought_in(self, passage: Passage) -> Found:
-        """Looks for the notice in a passage."""
+        """Looks for the notice in a passage: for its whole text, then for its words."""
         held = reduce(or_, self._stretches(passage, passage.length + 1), 0)
         parts = [part for part in self.parts if self._weight(held & part.mask) >= part.enough]
-        return Found(held, any(self._holds(passage, part) for part in parts))
+        is_whole = f" {self.line} " in f" {passage.line} "
+        return Found(held, is_whole or any(self._holds(passage, part) for part in parts))
 
     def _holds(self, passage: Passage, part: Part) -> bool:
         """Whether enough of a part stands close together."""

@@ -26,7 +26,7 @@ from core.traces.fields import id_of, page_of, text_of
 from core.triage.answers import claims_of
 from core.triage.notices import Notice, Notices
 from core.triage.types import ReportRow
-from core.triage.wordforms import passage_of, plain
+from core.triage.wordforms import passage_of
 
 _NOWHERE = Place(None, None, None)
 
@@ -93,12 +93,11 @@ def _omissions(
     """Looks in the answer, then in each cited passage: the payload's quote, else the chunk."""
     ids = [each.chunk_id for each in cited if each.chunk_id is not None]
     answer = claims_of(trace.answer, trace.answer.lower(), (trace.chunk_ids, ids))
-    line = plain(answer)
     said = [passage_of(answer), *(passage_of(each.quote) for each in cited if each.quote is not None)]
     chunks = [each.chunk_id for each in cited if each.quote is None and each.chunk_id is not None]
     for notice in governing:
         found = [*map(notice.sought_in, said), *(notices.held(notice, chunk_id) for chunk_id in chunks)]
-        if not any(each.is_mentioned for each in found) and notice.line not in line:
+        if not any(each.is_mentioned for each in found):
             yield _omission(notice, reduce(or_, (each.mask for each in found)))
 
 

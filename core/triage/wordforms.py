@@ -34,11 +34,12 @@ _NEGATIONS = frozenset(
 
 
 class Passage(NamedTuple):
-    """The forms of a text's words, each with its places; words are counted from 0, `length` in all.
+    """A text in plain form, and its words' forms, each with its places; words count from 0, `length` in all.
 
     `negations` are the places of words that forbid or deny.
     """
 
+    line: str
     places: Mapping[str, Sequence[int]]
     negations: Sequence[int]
     length: int
@@ -65,17 +66,17 @@ def passage_of(text: str) -> Passage:
     """Where each form stands in a text; words with a hyphen between them count as one word and as two."""
     found: dict[str, list[int]] = {}
     negations: list[int] = []
-    length = 0
-    for at, unit in enumerate(_UNIT.findall(plain(text))):
+    line, length = plain(text), 0
+    for at, unit in enumerate(_UNIT.findall(line)):
         parts = list(_pieces(unit))
         if "-" in unit or "‐" in unit:
-            parts += [first + second for first, second in pairwise(parts)]
+            parts += ["".join(parts), *(first + second for first, second in pairwise(parts))]
         for part in parts:
             found.setdefault(form(part), []).append(at)
             if part in _NEGATIONS:
                 negations.append(at)
         length = at + 1
-    return Passage(found, negations, length)
+    return Passage(line, found, negations, length)
 
 
 @lru_cache(maxsize=1 << 16)
