@@ -87,6 +87,15 @@ def clipped(box: Box, *, width: float, height: float) -> Box | None:
     return (x0, y0, x1, y1) if x0 < x1 and y0 < y1 else None
 
 
+def levelled(box: Box, direction: tuple[float, float]) -> Box:
+    """A box turned so that a line of this direction (cosine, sine) runs to the right; quarter turns only."""
+    x0, y0, x1, y1 = box
+    along, down = round(direction[0]), round(direction[1])
+    if down:
+        return (y0, -x1, y1, -x0) if down > 0 else (-y1, x0, -y0, x1)
+    return (-x1, -y1, -x0, -y0) if along < 0 else box
+
+
 def union(boxes: Sequence[Box]) -> Box:
     """The smallest box around all of them (at least one)."""
     return (
@@ -105,11 +114,17 @@ def overlap_share(box: Box, other: Box) -> float:
     return width * height / area if width > 0 and height > 0 and area > 0 else 0.0
 
 
-def line_boxes(words: Iterable[Box]) -> tuple[Box, ...]:
+def line_boxes(words: Iterable[Box], *, rotation: int = 0) -> tuple[Box, ...]:
     """One tight box a text line from word boxes in reading order, split where a line has a wide gap.
 
-    Vertical text is joined along the other axis. Rounded to 0.01 pt, so that output bytes stay equal.
+    Vertical text is joined along the other axis. On a page turned by a quarter (`rotation`) most text is
+    vertical, short words of which no box tells so: there the axis counts that leaves fewer boxes. Rounded to
+    0.01 pt, so that output bytes stay equal.
     """
+    if rotation % 180:
+        boxes = tuple(words)
+        turned = tuple(map(_transposed, line_boxes(map(_transposed, boxes))))
+        return min(line_boxes(boxes), turned, key=len)
     lines: list[Box] = []
     for word in words:
         if word[2] <= word[0] or word[3] <= word[1]:
@@ -119,6 +134,10 @@ def line_boxes(words: Iterable[Box]) -> tuple[Box, ...]:
         else:
             lines.append(word)
     return tuple((round(b[0], 2), round(b[1], 2), round(b[2], 2), round(b[3], 2)) for b in lines)
+
+
+def _transposed(box: Box) -> Box:
+    return box[1], box[0], box[3], box[2]
 
 
 def touches(left: Box, right: Box) -> bool:

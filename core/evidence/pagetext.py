@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Protocol
 
 from core.contracts.records import Box
-from core.evidence.geometry import line_boxes, overlap_share, touches
-from core.evidence.tokens import Tokens, tokenize
+from core.evidence.geometry import levelled, line_boxes, overlap_share, touches, union
+from core.evidence.tokens import DASHES, TOKEN_CJK, Tokens, fold, tokenize
 
 if TYPE_CHECKING:
     from core.evidence.search import WordIndex
+
+#: Where lines run on the unrotated page that run to the right when it is displayed, by its rotation.
+DISPLAYED_RIGHT = {0: (1.0, 0.0), 90: (0.0, -1.0), 180: (-1.0, 0.0), 270: (0.0, 1.0)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +24,8 @@ class PageText:
     """A page's words in reading order, their boxes, and the tokens made of them.
 
     `width` and `height` are the unrotated, cropped page's in points; `rotation` is what it is turned by when
-    it is displayed, in degrees, clockwise.
+    it is displayed, in degrees, clockwise. `letters` has a box for each character of words (by number) that
+    are written without spaces between what a person calls words.
     """
 
     words: tuple[str, ...]
@@ -29,6 +34,7 @@ class PageText:
     width: float = 0.0
     height: float = 0.0
     rotation: int = 0
+    letters: Mapping[int, Sequence[Box]] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -39,6 +45,7 @@ class PageText:
         width: float = 0.0,
         height: float = 0.0,
         rotation: int = 0,
+        letters: Mapping[int, Sequence[Box]] | None = None,
     ) -> PageText:
         """A page from its words with boxes.
 
@@ -48,8 +55,12 @@ class PageText:
         pairs = list(words)
         texts = tuple(text for _, text in pairs)
         boxes = tuple(box for box, _ in pairs)
-        tokens = tokenize(texts, touching=_touching(boxes, line_ids))
-        return cls(texts, boxes, tokens, width, height, rotation)
+        touching = _touching(boxes, line_ids)
+        if rotation:
+            turned = _touching([levelled(box, DISPLAYED_RIGHT[rotation % 360]) for box in boxes], line_ids)
+            touching = [any(either) for either in zip(touching, turned, strict=True)]
+        tokens = tokenize(texts, touching=touching)
+        return cls(texts, boxes, tokens, width, height, rotation, letters or {})
 
     def text(self, first: int, last: int) -> str:
         """The words `first` to `last` (inclusive), a space between two."""
@@ -62,11 +73,26 @@ class PageText:
 
     def lines(self, first: int, last: int) -> tuple[Box, ...]:
         """Tight boxes around the words `first` to `last` (inclusive)."""
-        return line_boxes(self.boxes[first : last + 1])
+        return self._line_boxes(first, self.boxes[first : last + 1])
 
     def boxes_of(self, start: int, end: int) -> tuple[Box, ...]:
         """Boxes around the tokens `start` to `end` (half open)."""
-        return self.lines(self.tokens.first[start], self.tokens.last[end - 1])
+        first, last = self.tokens.first[start], self.tokens.last[end - 1]
+        boxes = list(self.boxes[first : last + 1])
+        for number in {first, last} & self.letters.keys():
+            low, high = _cut(self.words[number], number, (start, end), self.tokens)
+            boxes[number - first] = union(self.letters[number][low:high])
+        return self._line_boxes(first, boxes)
+
+    def _line_boxes(self, first: int, boxes: Sequence[Box]) -> tuple[Box, ...]:
+        """Boxes around lines; a dash that fills a cell is compared with nothing and gets none."""
+        lines = line_boxes(boxes, rotation=self.rotation)
+        pairs = zip(self.words[first : first + len(boxes)], boxes, strict=True)
+        compared = [box for word, box in pairs if word.translate(DASHES).strip("-")]
+        if len(compared) == len(boxes):
+            return lines
+        held = [line for line in lines if any(overlap_share(box, line) > 0 for box in compared)]
+        return tuple(held) or lines
 
     def character(self, token: int) -> int:
         """Where a token begins in the page's text, in characters, one for the space between two words."""
@@ -80,6 +106,24 @@ def _touching(boxes: Sequence[Box], line_ids: Sequence[tuple[int, int]] | None) 
         touches(left, right) and (line_ids is None or line_ids[number - 1] == line_ids[number])
         for number, (left, right) in pairs
     ]
+
+
+def _cut(word: str, number: int, tokens: tuple[int, int], all_tokens: Tokens) -> tuple[int, int]:
+    """The characters (half open) of a word that a range of tokens covers; the whole word where unclear."""
+    begin, stop = bisect_left(all_tokens.first, number), bisect_right(all_tokens.first, number)
+    places = _places(word)
+    found = [match.span() for match in TOKEN_CJK.finditer(fold(word))] if places else []
+    if len(found) != stop - begin:
+        return 0, len(word)
+    low = places[found[tokens[0] - begin][0]] if tokens[0] > begin else 0
+    high = places[found[tokens[1] - 1 - begin][1] - 1] + 1 if tokens[1] < stop else len(word)
+    return low, high
+
+
+def _places(word: str) -> list[int]:
+    """For each character of the folded word the one of the word that it came from; empty where unclear."""
+    places = [place for place, character in enumerate(word) for _ in fold(character)]
+    return places if "".join(map(fold, word)) == fold(word) else []
 
 
 @dataclass(frozen=True, slots=True)

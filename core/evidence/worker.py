@@ -29,6 +29,7 @@ from core.errors import EvidenceFault, Problem
 from core.evidence import messages
 from core.evidence.framing import ConnectionEndedError, receive_frame, send_frame
 from core.evidence.geometry import box_to_pixels, scaled
+from core.evidence.glyphs import are_needed, page_of, words_of
 from core.evidence.labels import page_labels, with_page
 from core.evidence.locate import locate
 from core.evidence.pagetext import PageText
@@ -127,9 +128,9 @@ class Document:
     def _read(self, page_idx: int) -> PageText:
         try:
             page, display_list = self.drawing(page_idx)
-            found = _words(page, display_list)
-            words = [(tuple(word[:4]), word[4]) for word in found]
-            line_ids = [tuple(word[5:7]) for word in found]
+            text = _text_page(page, display_list)
+            found = text.extractWORDS()
+            glyphs = text.extractRAWDICT() if are_needed(word[4] for word in found) else None
             width, height = page.rect.width, page.rect.height
             if page.rotation % 180:
                 width, height = height, width
@@ -137,7 +138,11 @@ class Document:
             return PageText.of(())
         except BROKEN:
             return PageText.of(())
-        return PageText.of(words, line_ids=line_ids, width=width, height=height, rotation=page.rotation)
+        size = {"width": width, "height": height, "rotation": page.rotation}
+        if glyphs is not None:
+            return page_of(words_of(glyphs), **size)
+        words = [(tuple(word[:4]), word[4]) for word in found]
+        return PageText.of(words, line_ids=[tuple(word[5:7]) for word in found], **size)
 
     def forget_drawing(self) -> None:
         """Give the display list back."""
@@ -249,12 +254,12 @@ def _first_line(error: Exception) -> str:
     return "".join(c if c.isprintable() else " " for c in line) or type(error).__name__
 
 
-def _words(page: Any, display_list: Any) -> list[Any]:
-    """MuPDF's words, in points of the unrotated page; a display list is in those only without rotation."""
+def _text_page(page: Any, display_list: Any) -> Any:
+    """MuPDF's text, in points of the unrotated page; a display list is in those only without rotation."""
     if page.rotation:
-        return list(page.get_text("words"))
+        return page.get_textpage(flags=MUPDF.TEXTFLAGS_WORDS)
     text = display_list.get_textpage(MUPDF.TEXTFLAGS_WORDS)
-    return list((text if isinstance(text, MUPDF.TextPage) else MUPDF.TextPage(text)).extractWORDS())
+    return text if isinstance(text, MUPDF.TextPage) else MUPDF.TextPage(text)
 
 
 def _page_info(document: Document, page: Any, page_idx: int) -> PageInfo:

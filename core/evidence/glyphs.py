@@ -1,0 +1,110 @@
+"""The glyphs of a page where its words alone say too little, put together into words of our own.
+
+MuPDF's words have one box each and no trace of how they were set. That is too little where a script has no
+spaces (the "word" is a line long), where it runs from right to left (words come in the order in which the
+program happened to write them), and where small raised digits, footnote marks and exponents, run into the
+word before them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from core.contracts.records import Box
+from core.evidence.bidi import HAS_RIGHT_TO_LEFT, in_reading_order
+from core.evidence.geometry import levelled, union
+from core.evidence.pagetext import PageText
+from core.evidence.tokens import HAS_CJK
+
+#: Words that may hold a raised digit: a word or a point before one or two digits, a power of ten, a year and
+#: one digit more. Only pages with such a word are read glyph by glyph, which takes three times as long.
+MAY_BE_RAISED = re.compile(r"[^\W\d_]{3}[^\w\s]*\d{1,2}\W*$|\b10[1-9]\d?\W*$|\b(?:19|20)\d{3}\W*$")
+SUPERSCRIPT = 1
+
+
+class Glyph(NamedTuple):
+    """One character, its box in points of the unrotated page, and whether it is set small above the line.
+
+    `level` is the box turned so that its line runs to the right.
+    """
+
+    text: str
+    box: Box
+    level: Box
+    is_raised: bool
+
+
+class Word(NamedTuple):
+    """Glyphs without white space between them, and the block and line that the PDF's reader put them in."""
+
+    glyphs: tuple[Glyph, ...]
+    line_id: tuple[int, int]
+
+    @property
+    def text(self) -> str:
+        """Its characters."""
+        return "".join(glyph.text for glyph in self.glyphs)
+
+    @property
+    def box(self) -> Box:
+        """The box around all of them."""
+        return union([glyph.box for glyph in self.glyphs])
+
+
+def are_needed(words: Iterable[str]) -> bool:
+    """Whether a page with these words has to be read glyph by glyph."""
+    return any(
+        MAY_BE_RAISED.search(word)
+        if word.isascii()
+        else HAS_CJK.search(word) or HAS_RIGHT_TO_LEFT.search(word) or MAY_BE_RAISED.search(word)
+        for word in words
+    )
+
+
+def page_of(words: Sequence[Word], *, width: float, height: float, rotation: int) -> PageText:
+    """A page of these words; those without inner spaces keep a box for each character."""
+    return PageText.of(
+        [(word.box, word.text) for word in words],
+        line_ids=[word.line_id for word in words],
+        width=width,
+        height=height,
+        rotation=rotation,
+        letters={
+            number: tuple(glyph.box for glyph in word.glyphs)
+            for number, word in enumerate(words)
+            if HAS_CJK.search(word.text)
+        },
+    )
+
+
+def words_of(page: Mapping[str, Any]) -> list[Word]:
+    """The words of a page as PyMuPDF's `rawdict` has it, in reading order."""
+    return [
+        Word(glyphs, (number, line_number))
+        for number, block in enumerate(page["blocks"])
+        for line_number, line in enumerate(in_reading_order([*map(_glyphs, block.get("lines", ()))]))
+        for glyphs in _split(line)
+    ]
+
+
+def _glyphs(line: Mapping[str, Any]) -> list[Glyph]:
+    return [
+        Glyph(each["c"], each["bbox"], levelled(each["bbox"], line["dir"]), bool(span["flags"] & SUPERSCRIPT))
+        for span in line["spans"]
+        for each in span["chars"]
+    ]
+
+
+def _split(line: Sequence[Glyph]) -> Iterator[tuple[Glyph, ...]]:
+    """The glyphs between white space."""
+    word: list[Glyph] = []
+    for glyph in line:
+        if not glyph.text.isspace():
+            word.append(glyph)
+        elif word:
+            yield tuple(word)
+            word = []
+    if word:
+        yield tuple(word)

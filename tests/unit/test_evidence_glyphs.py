@@ -1,0 +1,127 @@
+"""Glyphs put together into words: right to left, without spaces, and lines that run in any direction."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.contracts.records import Box
+from core.evidence.geometry import levelled
+from core.evidence.glyphs import are_needed, page_of, words_of
+
+WIDE = 6.0
+
+
+def block(*lines: str, direction: tuple[float, float] = (1.0, 0.0)) -> dict[str, Any]:
+    """Lines as they look on the page, from left to right, one below the other; `\\0` takes no room."""
+    return {"lines": [line(text, 20.0 * number, direction) for number, text in enumerate(lines)]}
+
+
+def line(text: str, top: float, direction: tuple[float, float] = (1.0, 0.0)) -> dict[str, Any]:
+    chars = [
+        {"c": each, "bbox": turned((WIDE * place, top, WIDE * place + WIDE, top + 10), direction)}
+        for place, each in enumerate(text)
+    ]
+    return {"dir": direction, "spans": [{"flags": 0, "chars": chars}]}
+
+
+def turned(box: Box, direction: tuple[float, float]) -> Box:
+    """The box of a line that runs in this direction, which `levelled` turns back."""
+    return levelled(box, (direction[0], -direction[1]))
+
+
+def read(*blocks: dict[str, Any]) -> list[str]:
+    return [word.text for word in words_of({"blocks": list(blocks)})]
+
+
+#: As displayed, and as read. א ב ג stand for any Hebrew letters.
+LINES = [
+    ("גבא", "אבג"),
+    ("רפס 2.3 גבא", "אבג 2.3 ספר"),
+    ("abc גבא def", "abc אבג def"),
+    ("abc רפס גבא def 12 g", "abc אבג ספר def 12 g"),
+    ("גבאגבא Start Stop רפס", "ספר Start Stop אבגאבג"),
+    ("%25 גבא", "אבג %25"),
+    ("רפס -5 גבא", "אבג -5 ספר"),
+    ("abc def", "abc def"),
+]
+
+
+@pytest.mark.parametrize(("shown", "as_read"), LINES)
+@pytest.mark.parametrize("direction", [(1.0, 0.0), (0.0, 1.0), (0.0, -1.0), (-1.0, 0.0)])
+def test_a_line_is_read_as_a_person_reads_it(
+    shown: str, as_read: str, direction: tuple[float, float]
+) -> None:
+    assert " ".join(read(block(shown, direction=direction))) == as_read
+
+
+def test_the_order_in_which_a_line_was_drawn_does_not_count() -> None:
+    drawn = line("רפס 2.3 גבא", 0.0)
+    chars = drawn["spans"][0]["chars"]
+    drawn["spans"][0]["chars"] = chars[8:] + chars[:3] + chars[3:8]
+    assert read({"lines": [drawn]}) == ["אבג", "2.3", "ספר"]
+
+
+def test_pieces_of_one_line_are_joined_where_directions_change() -> None:
+    left, right = line("רפס ", 0.0), line("גבא", 0.0)
+    for each in right["spans"][0]["chars"]:
+        x0, y0, x1, y1 = each["bbox"]
+        each["bbox"] = (x0 + 4 * WIDE, y0, x1 + 4 * WIDE, y1)
+    assert read({"lines": [right, left]}) == ["אבג", "ספר"]
+    assert read(block("גבא", "רפס")) == ["אבג", "ספר"]
+
+
+def test_a_ligature_of_two_letters_is_read_in_their_order() -> None:
+    """Arabic lam-alef is one glyph; the second letter has no width and comes first where words are turned."""
+    drawn = line("اإلا", 0.0)
+    alef, hamza, lam, last = drawn["spans"][0]["chars"]
+    for place, each in ((0, last), (1, lam), (2, alef)):
+        each["bbox"] = (WIDE * place, 0.0, WIDE * (place + 1), 10.0)
+    hamza["bbox"] = (2 * WIDE, 0.0, 2 * WIDE, 10.0)
+    drawn["spans"][0]["chars"] = [alef, hamza, lam, last]
+    assert read({"lines": [drawn]}) == ["الإا"]
+
+
+def test_text_without_right_to_left_letters_keeps_the_order_it_came_in() -> None:
+    drawn = line("abc def", 0.0)
+    drawn["spans"][0]["chars"].reverse()
+    assert read({"lines": [drawn]}) == ["fed", "cba"]
+
+
+@given(st.text(alphabet="אבגabc12 .-(", max_size=25))
+def test_no_glyph_is_lost_or_made(text: str) -> None:
+    assert sorted("".join(read(block(text)))) == sorted(text.replace(" ", ""))
+
+
+@pytest.mark.parametrize(
+    ("words", "needed"),
+    [
+        (["plain", "words", "100", "2,500", "2018", "10%", "m2", "A4"], False),
+        (["pressure1"], True),
+        (["tyres.2"], True),
+        (["102"], True),
+        (["20182"], True),
+        (["安全"], True),
+        (["אבג"], True),
+        (["naïve"], False),
+    ],
+)
+def test_only_pages_that_need_it_are_read_glyph_by_glyph(words: list[str], needed: bool) -> None:
+    assert are_needed(words) is needed
+
+
+def test_each_character_of_a_script_without_spaces_has_its_box() -> None:
+    page = page_of(words_of({"blocks": [block("安全な場所に112番 stop")]}), width=400, height=300, rotation=0)
+    assert list(page.letters) == [0]
+    assert page.boxes_of(2, 5) == ((12.0, 0.0, 30.0, 10.0),)
+    assert page.boxes_of(6, 8) == ((36.0, 0.0, 60.0, 10.0),)
+    assert page.boxes_of(7, 9) == ((54.0, 0.0, 90.0, 10.0),)
+
+
+def test_a_character_that_stands_for_two_letters_keeps_the_others_in_place() -> None:
+    page = page_of(words_of({"blocks": [block("速度㎞安全")]}), width=400, height=300, rotation=0)
+    assert page.tokens.keys == ("速", "度", "km", "安", "全")
+    assert page.boxes_of(3, 4) == ((18.0, 0.0, 24.0, 10.0),)
