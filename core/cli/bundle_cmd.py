@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import click
@@ -19,7 +19,7 @@ from core.contracts.records import Json, LineIssue
 from core.errors import Fault, InputFault, Problem, printable
 from core.evidence.bundlefile import packed
 from core.evidence.client import PdfPool
-from core.manifest.check import sha256_of
+from core.manifest.check import BUILD_BUNDLES, sha256_of
 from core.manifest.load import MANIFEST_NAME, load_manifest
 from core.manifest.paths import artifact_path
 from core.manifest.types import Manifest, Run
@@ -265,7 +265,8 @@ def _files(manifest: Manifest, run_ids: Sequence[str], bare: Path | None) -> lis
             path = artifact_path(manifest, run.bundles) if run.bundles else bundles_path(manifest, run)
             found.append((run.run_id, path, run.bundles.path if run.bundles else str(path)))
         except Fault as fault:
-            problems += fault.problems
+            built = [replace(each, remedy=BUILD_BUNDLES) for each in fault.problems if each.code == "missing"]
+            problems += built or fault.problems
     if problems:
         raise InputFault(*problems)
     if not found:

@@ -27,6 +27,9 @@ LINES_UNREADABLE = "lines_unreadable"
 ATTACHMENTS_WRONG = "attachments_wrong"
 FINDINGS = frozenset({LINES_UNREADABLE, ATTACHMENTS_WRONG})
 
+#: What mends bundles that are named and not there, or not as they should be.
+BUILD_BUNDLES = "build them: proofspan bundle build WORKSPACE"
+
 _RANK = {"error": 0, "warning": 1, "note": 2}
 
 _BLOCK = 1024 * 1024
@@ -163,7 +166,10 @@ def _without_file(artifact: Artifact, fault: ManifestFault) -> ArtifactCheck:
             severity="warning",
         )
         return ArtifactCheck(artifact, "ok", (note,))
-    return ArtifactCheck(artifact, "missing" if is_missing else "unreadable", fault.problems)
+    problems = fault.problems
+    if is_missing and artifact.key.endswith("].bundles"):
+        problems = tuple(replace(problem, remedy=BUILD_BUNDLES) for problem in problems)
+    return ArtifactCheck(artifact, "missing" if is_missing else "unreadable", problems)
 
 
 class _Progress:

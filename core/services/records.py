@@ -10,7 +10,8 @@ from pathlib import Path
 
 from core.contracts.records import LineIssue
 from core.errors import InputFault, Problem
-from core.manifest.check import LINES_UNREADABLE, OnBytes
+from core.evidence.bundlefile import BundleLine, read_bundles
+from core.manifest.check import BUILD_BUNDLES, LINES_UNREADABLE, OnBytes
 from core.manifest.types import Artifact
 from core.traces.chunks import read_chunks
 from core.traces.gold import read_gold
@@ -24,16 +25,18 @@ LINES_A_STEP = 5_000
 
 
 def reading(artifact: Artifact, file: Path, on_bytes: OnBytes) -> Iterable[Problem]:
-    """What `check_workspace` looks into traces, chunks, gold and reports with; other files are not read.
+    """What `check_workspace` looks into traces, chunks, gold, reports and bundles with; the rest is not read.
 
     At most one finding: how many lines are no record, and the first of them. As many as the manifest declares
     are a note instead.
     """
     part = artifact.key.rsplit("].", 1)[-1]
-    if part not in ("traces", "chunks", "gold", "report"):
+    if part not in ("traces", "chunks", "gold", "report", "bundles"):
         return []
     try:
         with unpacked(file) as plain:
+            if part == "bundles":
+                return _bundle_problems(artifact, file, read_bundles(plain, file=artifact.path))
             if part != "traces":
                 return lines_problems(artifact, file, *_read(part, plain, artifact))
             found = _read_traces(plain, artifact, is_final=plain != file, on_bytes=on_bytes)
@@ -104,6 +107,33 @@ def _waiting(artifact: Artifact, file: Path) -> list[Problem]:
         return []
     said = f"the last line ({size:,} bytes) has no line end yet: it waits, and is not counted"
     return [Problem("last_line_waits", f"`{artifact.key}`: {said}", str(file), severity="note")]
+
+
+def _bundle_problems(
+    artifact: Artifact, file: Path, found: Iterable[BundleLine | LineIssue]
+) -> list[Problem]:
+    """The lines that are no bundle by the schema; bundles of an older version are a note."""
+    lines, issues, older = 0, [], []
+    for item in found:
+        lines += 1
+        issue = item if isinstance(item, LineIssue) else _against_schema(item)
+        if issue is not None:
+            issues.append(issue)
+        elif isinstance(item, BundleLine) and item.is_older:
+            older.append(item.source.line)
+    problems = lines_problems(artifact, file, lines, issues)
+    if older:
+        said = f"`{artifact.key}`: {len(older):,} bundle{'s' * (len(older) != 1)} of an older version"
+        problems.append(Problem("bundles_older", said, f"{file}:{older[0]}", BUILD_BUNDLES, severity="note"))
+    return problems
+
+
+def _against_schema(item: BundleLine) -> LineIssue | None:
+    """The issue of a line that is not what the schema says."""
+    if not item.errors:
+        return None
+    place, message = item.errors[0]
+    return LineIssue(item.source, "bundle_schema", f"`{place}`: {message}", BUILD_BUNDLES, "")
 
 
 def _read(part: str, path: Path, artifact: Artifact) -> tuple[int, list[LineIssue]]:
