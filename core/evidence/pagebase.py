@@ -65,7 +65,8 @@ class PageBaseFinding:
 
     Of `quotes`, `near` stand at each of `NEAR_OFFSETS` and `elsewhere` farther away. `standing` is how many
     bear the finding out, `offset` where these stand (0 where a finding is not about one offset, and for
-    `printed`). `sections` are those that `in_sections` is about, in their order, with `within` quotes.
+    `printed`). `sections` are those that `in_sections` is about, for `too_few` those of the quotes that are
+    off, in their order; `within` is how many quotes they have.
     """
 
     doc_id: str | None
@@ -179,8 +180,14 @@ def _in_sections(doc_id: str, quotes: Sequence[PlacedQuote]) -> PageBaseFinding 
 
 
 def _unexplained(doc_id: str | None, quotes: Sequence[PlacedQuote]) -> PageBaseFinding:
-    off = sum(quote.offset != 0 for quote in quotes)
-    return _finding(doc_id, "mixed" if off >= MIN_QUOTES else "too_few", quotes, standing=off)
+    off = [quote for quote in quotes if quote.offset != 0]
+    if len(off) >= MIN_QUOTES:
+        return _finding(doc_id, "mixed", quotes, standing=len(off))
+    named = {quote.section_id for quote in off if quote.section_id is not None and doc_id is not None}
+    within = sum(quote.section_id in named for quote in quotes)
+    return _finding(
+        doc_id, "too_few", quotes, standing=len(off), sections=tuple(sorted(named)), within=within
+    )
 
 
 def _as_printed(quotes: Sequence[PlacedQuote], labels: Sequence[str]) -> int:

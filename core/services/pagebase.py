@@ -263,13 +263,14 @@ def _counted(finding: PageBaseFinding) -> str:
 
 
 def _off(finding: PageBaseFinding) -> str:
-    """`67 of 346 quotes stand on other pages than cited, 33 one page earlier, 34 one page later`."""
+    """`67 of 346 quotes stand on other pages than cited (33 one page earlier, 34 one page later)`."""
     parts = [
         f"{count:,} {how_far(offset)}"
         for offset, count in zip(NEAR_OFFSETS, finding.near, strict=True)
         if offset and count
     ]
     parts += [f"{finding.elsewhere:,} farther away"] if finding.elsewhere else []
+    parts += [f"in {_sections(finding.sections)}"] if finding.sections else []
     is_one = finding.off == 1
     noun = "quote" if finding.quotes == 1 else "quotes"
     pages = "stands on another page" if is_one else "stand on other pages"

@@ -73,7 +73,7 @@ def test_a_mixed_document_is_told_apart_by_its_sections() -> None:
 
 def test_a_section_of_one_quote_tells_nothing() -> None:
     found = diagnose([*quotes(-1, section="5.4.2"), *quotes(*[0] * 39, section="2.1")])
-    assert only(found).kind == "too_few"
+    assert (only(found).kind, only(found).sections, only(found).within) == ("too_few", ("5.4.2",), 1)
 
 
 def test_sections_that_are_off_in_two_directions_are_not_thrown_together() -> None:

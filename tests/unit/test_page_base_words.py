@@ -77,6 +77,14 @@ def test_a_section_is_named_with_its_own_numbers() -> None:
     assert "12 of 41 quotes stand one page earlier than cited in section 5.4.2" in sentence(finding)
 
 
+def test_a_section_of_too_few_quotes_is_named_all_the_same() -> None:
+    (finding,) = diagnose([*quotes(-1, section="5.4.2"), *quotes(*[0] * 39, section="2.1")])
+    assert sentence(finding) == (
+        "1 of 40 quotes stands on another page than cited (1 one page earlier, in section 5.4.2): too few to "
+        "tell a page base from a slip"
+    )
+
+
 def test_printed_numbers_are_told_from_a_page_base() -> None:
     (finding,) = examine(quotes(*[1] * 20), lambda doc_id: [str(n) for n in range(60)])
     assert sentence(finding) == (
