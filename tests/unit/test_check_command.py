@@ -151,6 +151,7 @@ def test_every_kind_of_record_is_read_and_the_first_bad_line_named(workspace: Pa
     assert [(key, messages[0].split(": ", 1)[1][:58]) for key, messages in told.items() if messages] == [
         ("chunks", "1 line of 3 could not be read, first: line 3: entry 3: the"),
         ("gold", "2 lines of 3 could not be read, first: line 2: the gold qu"),
+        ("runs[R1].bundles", "1 line of 1 could not be read, first: line 1: the line is "),
         ("runs[R1].report", "1 line of 2 could not be read, first: line 2: the report r"),
         ("runs[R1].traces", "1 line of 2 could not be read, first: line 2: the line bel"),
     ]
