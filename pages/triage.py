@@ -57,6 +57,7 @@ with above:
             facts.placed,
             view,
             folder=opened.manifest.folder,
+            job=session.locating(opened, store),
             omitting=store.safety_count(view.filter) if omits else None,
         )
     if off_pages:

@@ -27,7 +27,10 @@ MAX_LINE = 1_000
 
 @dataclass(frozen=True, slots=True)
 class JobProgress:
-    """How far the process is: bytes of the run's file done and in all, traces indexed so far."""
+    """How far the process is with a run: bytes of its file done and in all, traces indexed so far.
+
+    While citations are located: traces done and in all, citations so far.
+    """
 
     run_id: str
     done: int
@@ -41,11 +44,16 @@ class JobProgress:
 
 
 def index_command(
-    folder: Path, *, runs: Sequence[str], profile: Profile | None, cache_dir: Path
+    folder: Path, *, runs: Sequence[str], profile: Profile | None, cache_dir: Path, locate: bool = False
 ) -> list[str]:
-    """The command that brings the index of `runs` up to date (none named: of all), one JSON line a step."""
+    """The command that brings the index of `runs` up to date (none named: of all), one JSON line a step.
+
+    With `locate` it then looks for their citations, which takes longer: on one core, for somebody looks at
+    pages meanwhile.
+    """
     command = [sys.executable, "-m", "core.cli", "index", str(folder), "--progress-json"]
     command += ["--cache-dir", str(cache_dir)]
+    command += ["--locate", "--workers", "1"] if locate else ["--no-locate"]
     for run_id in runs:
         command += ["--run", run_id]
     if profile is not None:

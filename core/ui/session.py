@@ -26,6 +26,7 @@ from core.services.checking import everything
 from core.services.indexing import SHORT_SECONDS, IndexJob, IndexJobs, index_command
 from core.services.pagebase import CitedPages, examine_run
 from core.services.placer import Recent
+from core.services.placing import is_placed
 from core.services.workspace import chosen_folder, default_run, with_profile
 from core.store.cache import CacheDir, default_cache_dir, writable_cache_dir
 from core.store.index import index_state
@@ -114,7 +115,8 @@ def workspace() -> Manifest:
 def index(opened: Opened) -> Standing:
     """The index of the shown run; what is missing or stale is built by a process of its own.
 
-    An older index serves meanwhile. Once the shown run is up to date, the other runs are seen to.
+    An older index serves meanwhile. Once the shown run is up to date, its citations are located and the
+    other runs are seen to.
     """
     cache, manifest, run_id = cache_dir(), opened.manifest, opened.run.run_id
     state, job = index_state(manifest, run_id, cache.path), None
@@ -130,7 +132,22 @@ def index(opened: Opened) -> Standing:
         _jobs().once(("others", *_identity(opened)), lambda: _other_runs_command(opened, cache.path))
     store = _store(manifest, *_identity(opened), str(cache.path))
     has_index = store.stamp(run_id) is not None
+    if state.state == "fresh" and has_index:
+        locating(opened, store)
     return Standing(state, store if has_index else None, job, cache.problem)
+
+
+def locating(opened: Opened, store: Store) -> IndexJob | None:
+    """What looks for the shown run's citations: at work, or failed; None when they are located.
+
+    Nobody waits for it. Those of the other runs come after, when their index is there.
+    """
+    run_id, identity, jobs = opened.run.run_id, _identity(opened), _jobs()
+    if store.placed_stamp(run_id) is None:
+        return jobs.ensure(("locate", run_id, *identity), lambda: _locate_command(opened, [run_id]))
+    if not others_are_indexed(opened):
+        jobs.once(("locate others", *identity), lambda: _locate_others_command(opened))
+    return None
 
 
 def others_are_indexed(opened: Opened) -> bool:
@@ -285,6 +302,18 @@ def _other_runs_command(opened: Opened, cache: Path) -> list[str] | None:
     runs = [run.run_id for run in opened.manifest.runs]
     behind = [name for name in runs if index_state(opened.manifest, name, cache).state != "fresh"]
     return _index_command(opened, behind, cache) if behind else None
+
+
+def _locate_command(opened: Opened, runs: list[str]) -> list[str]:
+    folder, profile, cache = opened.manifest.folder, opened.view.profile, cache_dir().path
+    return index_command(folder, runs=runs, profile=profile, cache_dir=cache, locate=True)
+
+
+def _locate_others_command(opened: Opened) -> list[str] | None:
+    """The command for what else is not located; None where everything is."""
+    runs = [run.run_id for run in opened.manifest.runs]
+    behind = [name for name in runs if not is_placed(opened.manifest, name, cache_dir().path)]
+    return _locate_command(opened, behind) if behind else None
 
 
 def _print_of(manifest: Manifest, artifact: Artifact) -> str:

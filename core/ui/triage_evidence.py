@@ -8,6 +8,7 @@ from pathlib import Path
 import streamlit as st
 
 from core.evidence.pagebase import PageBaseFinding
+from core.services.indexing import IndexJob
 from core.services.pagebase import in_words, worth_saying
 from core.store.placed import EvidenceState
 from core.store.types import PlacedFacts
@@ -23,16 +24,20 @@ def cited_line(
     view: ViewState,
     *,
     folder: Path,
+    job: IndexJob | None,
     omitting: int | None,
 ) -> None:
     """Where cited text was found, and what it leaves out: a toggle a state, worst first.
 
     `counts` are those of the list without its evidence filter. A state that the run has stays when the other
-    filters leave it without a question, so that nothing moves. `omitting` counts the answers that may omit a
+    filters leave it without a question, so that nothing moves. While citations are not located, `job` does
+    it, or says why it could not. `omitting` counts the answers that may omit a
     warning, in the list without its safety filter; None where no answer of the run does.
     """
     with line("evidence"):
-        if placed is None:
+        if placed is None and job is not None and job.is_running:
+            _being_located(job)
+        elif placed is None:
             _not_located(folder)
         else:
             states = [state for state in TITLES if state in {*placed.counts, *view.filter.evidence}]
@@ -82,6 +87,16 @@ def page_base_line(findings: Sequence[PageBaseFinding], view: ViewState) -> None
             query_params=view.params(),
             width="content",
         )
+
+
+@st.fragment(run_every=1.0)
+def _being_located(job: IndexJob) -> None:
+    """How far it is; when it is done the page is run again, and the toggles take this line's place."""
+    if not job.is_running:
+        st.rerun()
+    share = job.progress.share if job.progress else 0.0
+    told = f"Cited text: being located, {share:.0%}" if share else "Cited text: being located"
+    safe.show(safe.text([safe.Piece(told, "muted")], role="hint"))
 
 
 def _not_located(folder: Path) -> None:

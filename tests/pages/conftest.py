@@ -17,6 +17,7 @@ from core.manifest.load import load_manifest
 from core.services.workspace import WORKSPACE_VARIABLE, with_profile
 from core.store.index import build_index
 from core.triage.types import Profile
+from core.ui import session
 from tests.places import CHECKOUT, HANDBOOK
 
 Open = Callable[..., AppTest]
@@ -66,9 +67,13 @@ def make_workspace(tmp_path: Path) -> MakeWorkspace:
 
 @pytest.fixture
 def open_app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
-    """`open_app(workspace, page="", indexed=True, **url)`: the dashboard after its first script run."""
+    """`open_app(workspace, page="", indexed=True, **url)`: the dashboard after its first script run.
+
+    Citations are located by `place_runs` beforehand, or not at all: nothing is at work in the background.
+    """
     monkeypatch.setenv("PROOFSPAN_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setenv("PROOFSPAN_CONFIG_DIR", str(tmp_path / "config"))
+    monkeypatch.setattr(session, "locating", lambda opened, store: None)
 
     def start(
         workspace: Path = HANDBOOK,

@@ -87,6 +87,7 @@ def test_the_command_names_runs_cache_and_profile() -> None:
         Path("/w"), runs=["R1"], profile=Profile("none", ("no idea", "unknown")), cache_dir=Path("/c")
     )
     assert command[1:] == [
-        *("-m", "core.cli", "index", "/w", "--progress-json", "--cache-dir", "/c", "--run", "R1"),
+        *("-m", "core.cli", "index", "/w", "--progress-json", "--cache-dir", "/c"),
+        *("--no-locate", "--run", "R1"),
         *("--template", "none", "--refusal", "no idea", "--refusal", "unknown"),
     ]
