@@ -14,7 +14,9 @@ from core.traces.reports import StoredRow
 from core.triage.corpus import Corpus
 from core.triage.explain import explain
 from core.triage.gold import GoldOutcome, GoldTarget, gold_outcome, gold_target
+from core.triage.notices import Notices
 from core.triage.reflect import reflect
+from core.triage.safety import SafetyOmission, omitted
 from core.triage.types import Explanation, Profile, ReportRow
 
 GoldMark = Literal["chunk", "page", "section"]
@@ -59,6 +61,7 @@ class QuestionView:
 
     `gold_outcome` is None where it cannot be known. `row` is None where there are no chunks to judge by:
     without evidence there is no label. `stored` is the report's row that stands in for a missing trace.
+    `omissions` are the warnings and cautions that the answer may leave out, None where that cannot be known.
     """
 
     trace: Trace
@@ -71,6 +74,7 @@ class QuestionView:
     gold: GoldQuestion | None
     gold_outcome: GoldOutcome | None
     stored: StoredRow | None = None
+    omissions: tuple[SafetyOmission, ...] | None = None
 
     @property
     def last_stage(self) -> StageView | None:
@@ -88,18 +92,20 @@ def load_question(
     corpus: Corpus | None,
     profile: Profile,
     unpaged: frozenset[str] = frozenset(),
+    notices: Notices | None = None,
 ) -> QuestionView:
     """Joins a trace with its chunks, its gold question and the reasons for its label.
 
     The label is worked out from the record itself, by the same function as the index's, so that page and
     table cannot differ. Without a `corpus` there is none, and nothing is marked as unsupported. Candidates of
-    the `unpaged` documents have no page, whatever their records say.
+    the `unpaged` documents have no page, whatever their records say. `notices` are those of the catalogue.
     """
     known = gold.get(trace.q_id)
     cited = tuple(_citation(item, trace, chunks) for item in citations(trace))
     ranked = _stages(trace, chunks, cited, known, unpaged)
     row = reflect(trace, corpus, profile) if corpus is not None else None
     target = gold_target(known)
+    places = _places(ranked, cited, target, chunks)
     return QuestionView(
         trace=trace,
         row=row,
@@ -109,7 +115,8 @@ def load_question(
         citations=cited,
         stages=ranked,
         gold=known,
-        gold_outcome=gold_outcome(trace, target, row, _places(ranked, cited, target, chunks)),
+        gold_outcome=gold_outcome(trace, target, row, places),
+        omissions=omitted(trace, row, notices, places) if notices is not None else None,
     )
 
 
