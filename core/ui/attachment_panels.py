@@ -6,7 +6,8 @@ when it is opened, and not before.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import streamlit as st
 
@@ -20,6 +21,8 @@ from core.ui import safe
 from core.ui.safe import Piece
 from core.ui.state import change_view
 
+Draw = Callable[[str | None], Drawing]
+
 #: So many pictures stand open; more of them wait behind their heading.
 FEW = 3
 #: Attachments shown at once; a button brings as many again.
@@ -31,52 +34,48 @@ TEXT_LIMIT = 1_200
 
 
 def show_attachments(attached: Sequence[Attached], *, manifest: Manifest, placer: Placer, key: str) -> None:
-    """What belongs to a cited place; nothing where nothing does. `key` tells several places apart.
+    """What belongs to a cited place; nothing where nothing does. `key` tells one place from another.
 
     Notices of the place come first, then its pictures, then what lies on the pages beside it.
     """
     if not attached:
         return
     here = words.arranged(attached)
+    drawn = partial(draw, manifest=manifest, placer=placer)
     with st.container(key=key, gap="small"):
-        _show(here.notices, manifest=manifest, placer=placer, key=f"{key}-notices")
+        _show(here.notices, drawn, key=f"{key}-notices")
         if len(here.media) <= FEW:
-            _show(here.media, manifest=manifest, placer=placer, key=f"{key}-media")
+            _show(here.media, drawn, key=f"{key}-media")
         else:
-            _behind(words.heading_of_media(here.media), here.media, manifest, placer, f"{key}-media")
+            _behind(words.heading_of_media(here.media), here.media, drawn, key=f"{key}-media")
         if here.beside:
             heading = f"On the pages before and after ({len(here.beside):,})"
-            _behind(heading, here.beside, manifest, placer, f"{key}-beside")
+            _behind(heading, here.beside, drawn, key=f"{key}-beside")
 
 
-def _behind(heading: str, items: Sequence[Attached], manifest: Manifest, placer: Placer, key: str) -> None:
+def _behind(heading: str, items: Sequence[Attached], drawn: Draw, *, key: str) -> None:
     opened = st.expander(safe.label(heading), key=key, on_change="rerun")
     if opened.open:
         with opened:
-            _show(items, manifest=manifest, placer=placer, key=f"{key}-in")
+            _show(items, drawn, key=f"{key}-in")
 
 
-def _show(items: Sequence[Attached], *, manifest: Manifest, placer: Placer, key: str) -> None:
+def _show(items: Sequence[Attached], drawn: Draw, *, key: str) -> None:
     """The first of the items, notices one below the other and pictures side by side, and a way to more."""
     state = f"shown:{key}"
     shown = items[: AT_ONCE * int(st.session_state.get(state, 1))]
     notices = [item.attachment for item in shown if item.attachment.kind in SAFETY_KINDS]
     media = [item.attachment for item in shown if item.attachment.kind not in SAFETY_KINDS]
     for number, attachment in enumerate(notices):
-        drawing = draw(attachment.render_ref, manifest=manifest, placer=placer)
-        _notice(attachment, drawing, key=f"{key}-{attachment.kind}-{number}")
+        _notice(attachment, drawn(attachment.render_ref), key=f"{key}-notice-{attachment.kind}-{number}")
     if media:
         with st.container(horizontal=True, gap="small", key=f"{key}-figures"):
             for number, attachment in enumerate(media):
-                drawing = draw(attachment.render_ref, manifest=manifest, placer=placer)
-                _figure(attachment, drawing, key=f"{key}-figure-{number}")
+                _figure(attachment, drawn(attachment.render_ref), key=f"{key}-figure-{number}")
     if hidden := len(items) - len(shown):
-        st.button(
-            f"Show {min(hidden, AT_ONCE):,} more of {hidden:,}",
-            key=f"more:{key}",
-            on_click=_more,
-            args=(state,),
-        )
+        more = min(hidden, AT_ONCE)
+        of_all = f" of {hidden:,}" if hidden > more else ""
+        st.button(safe.label(f"Show {more:,} more{of_all}"), key=f"{key}-more", on_click=_more, args=(state,))
 
 
 def _notice(attachment: Attachment, drawing: Drawing, *, key: str) -> None:

@@ -1,0 +1,90 @@
+"""The order in which attachments are shown, and what is said of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import cast, get_args
+
+import pytest
+
+from core.contracts.records import Attachment, AttachmentKind
+from core.errors import Problem
+from core.evidence.attachments import Attached, By
+from core.ui import attachment_words as words
+
+
+def item(name: str, kind: AttachmentKind, by: By = "section", away: int | None = 0) -> Attached:
+    return Attached(Attachment(name, kind), by, away)
+
+
+def names(items: tuple[Attached, ...]) -> list[str]:
+    return [each.attachment.attachment_id for each in items]
+
+
+def test_notices_come_by_gravity_and_what_lies_beside_comes_last() -> None:
+    shown = words.arranged(
+        [
+            item("table", "table"),
+            item("note", "note"),
+            item("on-page", "warning", "page", 0),
+            item("symbol", "symbol", "page", 1),
+            item("next-page", "warning", "page", 1),
+            item("far", "caution", "section", 30),
+            item("nowhere", "warning", "section", None),
+        ]
+    )
+    assert names(shown.notices) == ["on-page", "nowhere", "far", "note"]
+    assert names(shown.media) == ["table"]
+    assert names(shown.beside) == ["next-page", "symbol"]
+
+
+@pytest.mark.parametrize(
+    ("kinds", "said"),
+    [
+        (("image",), "Pictures (1)"),
+        (("table", "image", "image"), "Pictures and tables (3)"),
+        (("symbol", "table", "image"), "Pictures, tables and symbols (3)"),
+        (("symbol",) * 1_200, "Symbols (1,200)"),
+    ],
+)
+def test_a_heading_names_what_is_behind_it(kinds: tuple[AttachmentKind, ...], said: str) -> None:
+    assert words.heading_of_media([item(str(n), kind) for n, kind in enumerate(kinds)]) == said
+
+
+def test_every_kind_has_its_words() -> None:
+    kinds = get_args(AttachmentKind)
+    assert {*words.SIGNALS, *words.MEDIA} == set(kinds)
+    for kind in kinds:
+        assert words.alt(Attachment("x", cast(AttachmentKind, kind), text="Oil")).endswith(": Oil")
+
+
+@pytest.mark.parametrize(
+    ("caption", "section", "said"),
+    [
+        (None, "5.4.2", "WARNING section 5.4.2"),
+        ("Warning", " 5.4.2 ", "WARNING section 5.4.2"),
+        ("WARNUNG", None, "WARNING WARNUNG"),
+        (None, "", "WARNING"),
+    ],
+)
+def test_a_notice_begins_with_its_signal_word(caption: str | None, section: str | None, said: str) -> None:
+    notice = Attachment("x", "warning", section_id=section, caption=caption)
+    assert "".join(piece.text for piece in words.signal(notice)) == said
+
+
+def test_a_picture_that_is_not_drawn_says_its_text_once() -> None:
+    table = Attachment("x", "table", caption="Table 1", text="All that stands in it")
+    assert (words.caption(table), words.text_instead(table)) == ("Table 1", "All that stands in it")
+    bare = replace(table, caption=None)
+    assert (words.caption(bare), words.text_instead(bare)) == ("All that stands in it", "")
+    silent = replace(bare, text=" ")
+    assert (words.caption(silent), words.text_instead(silent)) == ("Table", "")
+    long = replace(bare, text="a" * 1_000)
+    assert len(words.caption(long)) == words.EXCERPT
+    assert words.text_instead(long) == "a" * 1_000
+
+
+def test_the_reason_is_told_with_what_mends_it() -> None:
+    pieces = words.not_drawn(Problem("x", "the `file` is gone", "here", "put it back"))
+    assert "".join(piece.text for piece in pieces) == "Not drawn: the file is gone. Put it back."
+    assert [piece.text for piece in pieces if piece.kind == "code"] == ["file"]
