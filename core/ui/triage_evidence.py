@@ -95,8 +95,9 @@ def _being_located(job: IndexJob) -> None:
     if not job.is_running:
         st.rerun()
     share = job.progress.share if job.progress else 0.0
-    told = f"Cited text: being located, {share:.0%}" if share else "Cited text: being located"
-    safe.show(safe.text([safe.Piece(told, "muted")], role="hint"))
+    told = "Cited text: being located" + (f", {100 * share:.0f} %" if share else "")
+    with st.container(width="content"):
+        safe.show(safe.text([safe.Piece(told, "muted")], role="hint"))
 
 
 def _not_located(folder: Path) -> None:
