@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from core.contracts.records import Label
 from core.triage.gold import GoldOutcome, GoldState
+from core.triage.safety import SafetyOmission
 from core.triage.types import ReportRow, Template
 
 _MEANING: dict[Label, str] = {
@@ -116,7 +117,12 @@ def gold_meaning(state: GoldState) -> str:
     return _GOLD_MEANING[state]
 
 
-def step_for(row: ReportRow, template: Template, gold: GoldOutcome | None) -> str:
+def step_for(
+    row: ReportRow,
+    template: Template,
+    gold: GoldOutcome | None,
+    omissions: Sequence[SafetyOmission] | None = None,
+) -> str:
     """What to do about this very answer: its signals and its gold passage first, then the label's own step.
 
     A label is a rule about words; an `ok` whose figures stand nowhere is no baseline, and a refusal calls
@@ -132,10 +138,20 @@ def step_for(row: ReportRow, template: Template, gold: GoldOutcome | None) -> st
         return "Check the figures that stand nowhere in the evidence before this answer counts as good."
     if gold and gold.state in _ANSWERED_OK:
         return _step_by_gold(gold.state, _ANSWERED_OK)
+    if omissions:
+        return _step_by_omission(omissions[0])
     coverage = row.signals.answer_coverage
     if coverage is not None and coverage < LITTLE_COVERED:
         return "Check the answer: a phrase of it stands in the evidence, most of its words do not."
     return next_step(row.label, template)
+
+
+def _step_by_omission(omission: SafetyOmission) -> str:
+    where = f" of section {omission.section_id.strip()[:80]}" if omission.section_id else ""
+    return (
+        f"The answer may leave out the {omission.kind}{where}: show a section's warnings beside the answers "
+        "that cite it, or let the prompt ask for them."
+    )
 
 
 def _step_by_gold(state: GoldState, steps: Mapping[GoldState, str]) -> str:

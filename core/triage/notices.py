@@ -69,7 +69,8 @@ class Found(NamedTuple):
 class Notice:
     """A warning or caution ready to be looked for. Bit n of a mask is its n-th word, the next one a negation.
 
-    `line` is its text in plain form, `weights` are the words' rarities in the corpus.
+    `line` is its text in plain form, `weights` are the words' rarities in the corpus. `doc_id` is that of the
+    record, else that of what is to be drawn for it.
     """
 
     attachment: Attachment
@@ -78,6 +79,7 @@ class Notice:
     forms: tuple[str, ...]
     weights: tuple[int, ...]
     parts: tuple[Part, ...]
+    doc_id: str | None = None
 
     def sought_in(self, passage: Passage) -> Found:
         """Looks for the notice in a passage: for its whole text, then for its words."""
@@ -128,7 +130,7 @@ class Notices:
                 if len(listed) > MOST_NOTICES
             )
         )
-        by_place = {place: _looked_for(listed, corpus) for place, listed in found.items()}
+        by_place = {place: _looked_for(listed, place[0], corpus) for place, listed in found.items()}
         self._governing = {place: _with_those_above(place, by_place) for place in by_place}
         self._held: dict[tuple[str, str], Found] = {}
 
@@ -164,10 +166,10 @@ def _place_of(attachment: Attachment) -> Place:
     return attachment.doc_id or (region.doc_id if region else None), section[:DEEPEST]
 
 
-def _looked_for(attachments: Sequence[Attachment], corpus: Corpus) -> tuple[Notice, ...]:
+def _looked_for(attachments: Sequence[Attachment], doc_id: str | None, corpus: Corpus) -> tuple[Notice, ...]:
     """The first notices of a section in reading order, those without a content word left out."""
     ordered = sorted(attachments, key=_reading_order)[:MOST_NOTICES]
-    made = (_notice(attachment, corpus.survey) for attachment in ordered)
+    made = (_notice(attachment, doc_id, corpus.survey) for attachment in ordered)
     return tuple(notice for notice in made if notice.words)
 
 
@@ -186,13 +188,13 @@ def _reading_order(attachment: Attachment) -> tuple[float, float, str]:
     return math.inf if page is None else page, top, attachment.attachment_id
 
 
-def _notice(attachment: Attachment, survey: Survey) -> Notice:
+def _notice(attachment: Attachment, doc_id: str | None, survey: Survey) -> Notice:
     text = attachment.text[:MOST_CHARS]
     words = named_words(text)[:MOST_WORDS]
     forms = tuple(map(form, words))
     weights = tuple(survey.rarity.get(word) or survey.unseen for word in words)
     parts = _parts(text, dict(zip(forms, weights, strict=True)))
-    return Notice(attachment, plain(text), words, forms, weights, tuple(parts))
+    return Notice(attachment, plain(text), words, forms, weights, tuple(parts), doc_id)
 
 
 def _parts(text: str, weight_of: Mapping[str, int]) -> Iterator[Part]:

@@ -35,7 +35,7 @@ _NOWHERE = Place(None, None, None)
 class SafetyOmission:
     """A notice that an answer may leave out. `words` were looked for; `found` are those that do stand there.
 
-    `section_id` is the notice's own: the cited section, or one that it lies in.
+    `section_id` is the notice's own: the cited section, or one that it lies in. `doc_id` is the citation's.
     """
 
     attachment_id: str
@@ -45,6 +45,7 @@ class SafetyOmission:
     text: str
     words: tuple[str, ...]
     found: tuple[str, ...]
+    doc_id: str | None = None
 
 
 class _Cited(NamedTuple):
@@ -111,6 +112,7 @@ def _omission(notice: Notice, found: int) -> SafetyOmission:
         about.text,
         notice.words,
         tuple(word for place, word in enumerate(notice.words) if found >> place & 1),
+        notice.doc_id,
     )
 
 

@@ -14,7 +14,7 @@ from core.evidence.types import FoundSpan
 from core.services.questions import QuestionView, StageView
 from core.services.spans import PageView
 from core.traces.reports import StoredRow
-from core.ui import answer_words, page_panel, question_words, safe, why_words
+from core.ui import answer_words, page_panel, question_words, safe, safety_panel, why_words
 from core.ui.candidate_table import show_candidates
 from core.ui.copying import show_copying
 from core.ui.safe import Piece
@@ -108,6 +108,7 @@ def why(view: QuestionView) -> None:
         ),
         safe.facts(why_words.signal_rows(view, row)),
     )
+    safety_panel.show_pages(view)
 
 
 def next_step(view: QuestionView, found: Mapping[str, FoundSpan]) -> None:

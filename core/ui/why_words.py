@@ -15,6 +15,7 @@ from core.ui import citation_words
 from core.ui.answer_words import matched_phrases, seen_texts
 from core.ui.gold_words import gold_rows
 from core.ui.safe import Piece, chip
+from core.ui.safety_words import omission_rows
 from core.ui.words import counted
 
 #: So many words, numbers or ranks are named; of more, the rest is counted.
@@ -49,7 +50,7 @@ def step(view: QuestionView, row: ReportRow, found: Mapping[str, FoundSpan]) -> 
     `found` holds the placed passages by their id. Where a page contradicts it, an `ok` is no baseline.
     """
     template = view.profile.template
-    usual = step_for(row, template, view.gold_outcome)
+    usual = step_for(row, template, view.gold_outcome, view.omissions)
     numbers = (item.citation.number for item in view.citations)
     first = citation_words.first_step((n, found[f"cite:{n}"]) for n in numbers if f"cite:{n}" in found)
     if first is None:
@@ -63,6 +64,7 @@ def signal_rows(view: QuestionView, row: ReportRow) -> list[tuple[str, list[Piec
     unsupported = signals.numbers_unsupported
     rows = gold_rows(view)
     rows += [("Numbers unsupported", _numbers(view, unsupported))] if unsupported else []
+    rows += omission_rows(view)
     refusal = view.explanation.refusal
     if refusal is not None:
         rows.append(("Refusal", [Piece("“"), Piece(refusal.text), Piece("”")]))

@@ -84,6 +84,7 @@ def test_a_warning_of_the_cited_section_that_nobody_mentions_is_told_with_its_wo
             *("engine", "exhaust", "turbocharger", "hot", "burn"),
         ),
         found=(),
+        doc_id="manual",
     )
 
 

@@ -1,0 +1,83 @@
+"""Warnings and cautions that an answer may leave out, in words: what they say, what was looked for. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from core.services.questions import QuestionView
+from core.triage.safety import SafetyOmission
+from core.ui.attachment_words import SIGNALS
+from core.ui.safe import Piece
+
+#: So many notices are told, the rest is counted; so many words of each are named.
+MAX_TOLD = 3
+MAX_WORDS = 12
+#: Characters of a notice that are shown; the page has the rest.
+EXCERPT = 110
+
+
+@dataclass(frozen=True, slots=True)
+class NoticePage:
+    """Where a notice that may be left out stands: a 0-based page, and a citation of the same document."""
+
+    words: str
+    page_idx: int
+    cite: int
+
+
+def omission_rows(view: QuestionView) -> list[tuple[str, list[Piece]]]:
+    """`May leave out`: `WARNING of section 7.3.2, p. 58, not mentioned: “Keep your hands …” · 1 of 13 …`.
+
+    No row where nothing is left out, or where that cannot be known. Pages count from 1, as everywhere on the
+    page.
+    """
+    omissions = view.omissions or ()
+    told = [_told(omission) for omission in omissions[:MAX_TOLD]]
+    if len(omissions) > MAX_TOLD:
+        told.append([Piece(f"and {len(omissions) - MAX_TOLD:,} more warnings and cautions", "muted")])
+    return list(zip(["May leave out", *[""] * len(told)], told, strict=False))
+
+
+def notice_pages(view: QuestionView) -> list[NoticePage]:
+    """The pages of the notices that are told, each once; none of a document that no citation opens."""
+    opened_by = {item.citation.doc_id: item.citation.number for item in reversed(view.citations)}
+    found: dict[tuple[int, int], NoticePage] = {}
+    for omission in (view.omissions or ())[:MAX_TOLD]:
+        cite = opened_by.get(omission.doc_id)
+        if cite is not None and omission.page_idx is not None:
+            place = (cite, omission.page_idx)
+            words = f"Show the {SIGNALS[omission.kind][0]} on p. {omission.page_idx + 1}"
+            found.setdefault(place, NoticePage(words, omission.page_idx, cite))
+    return list(found.values())
+
+
+def _told(omission: SafetyOmission) -> list[Piece]:
+    word, kind = SIGNALS[omission.kind]
+    where = "" if omission.page_idx is None else f", p. {omission.page_idx + 1}"
+    line = " ".join(omission.text.split())
+    shown = line if len(line) <= EXCERPT else f"{line[:EXCERPT].rsplit(' ', 1)[0]} …"
+    return [
+        Piece(word, kind),
+        Piece(f"{_of_section(omission)}{where}, not mentioned: “{shown}”", tip=line if shown != line else ""),
+        Piece(f" · looked for its words, found {len(omission.found)} of {len(omission.words)}", "muted"),
+        *_words(omission),
+    ]
+
+
+def _words(omission: SafetyOmission) -> Iterator[Piece]:
+    """Which of its words stand in answer or citations, and which do not."""
+    missing = [word for word in omission.words if word not in omission.found]
+    if omission.found:
+        yield Piece(f": {_listed(omission.found)}", "muted")
+    yield Piece(f" · not {_listed(missing)}", "muted")
+
+
+def _listed(words: Sequence[str]) -> str:
+    more = f" and {len(words) - MAX_WORDS} more" if len(words) > MAX_WORDS else ""
+    return ", ".join(words[:MAX_WORDS]) + more
+
+
+def _of_section(omission: SafetyOmission) -> str:
+    section = (omission.section_id or "").strip()
+    return f" of section {section[:80]}" if section else ""
