@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -22,12 +22,12 @@ from core.errors import printable
 from core.evidence.client import PdfPool
 from core.manifest.load import load_manifest
 from core.manifest.types import Manifest
+from core.services.pagebase import told_of_run
 from core.services.placing import PlacedReport, place_runs
 from core.services.workspace import profile_of_options, with_profile
 from core.store.cache import default_cache_dir
 from core.store.index import IndexReport, RunReport, build_index
 from core.store.index import Progress as Step
-from core.store.placed import PLACED_STATUSES
 from core.store.scan import spare_pandas
 from core.triage.profile import TEMPLATES
 from core.triage.types import Template
@@ -38,7 +38,8 @@ ISSUES_SHOWN = 20
 LOCATORS, TIMEOUT_S = 2, 60.0
 #: Progress is told at most once in so many seconds.
 SECONDS_A_STEP = 0.2
-#: What a citation may be besides its status.
+#: The statuses as they are counted, the best first; and what a citation may be besides.
+COUNTED = ("exact", "normalized", "fuzzy", "partial", "not_found", "not_placed")
 BESIDES = {
     "page_mismatch": "on another page than cited",
     "numbers_differ": "with other figures than the page",
@@ -79,7 +80,8 @@ def command(
     When the index is written, the citations of its runs are looked for in the workspace's documents, so that
     lists can be filtered by what became of them. The dashboard can be used meanwhile.
 
-    Exit status: 0 everything could be read, 1 some lines or files could not, 2 nothing can be indexed.
+    Exit status: 0 every record could be read, 1 some lines or files could not, 2 nothing can be indexed.
+    What becomes of citations does not count.
     """
     started = click.get_current_context().find_object(Started)
     if started and started.alone:
@@ -107,13 +109,13 @@ def command(
         click.echo(orjson.dumps(told, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS))
     elif progress_json:
         click.echo(orjson.dumps({"event": "done", **told}, option=orjson.OPT_SORT_KEYS))
-    sys.exit(1 if told["findings"] else 0)
+    sys.exit(1 if report.has_findings else 0)
 
 
 def report_to_json(report: IndexReport, placed: Sequence[PlacedReport] = ()) -> dict[str, object]:
     """Both reports as plain data; `located` has what became of each run's citations."""
     return {
-        "findings": report.has_findings or any(run.problems for run in placed),
+        "findings": report.has_findings,
         "runs": [asdict(run) for run in report.runs],
         "located": [asdict(run) for run in placed],
     }
@@ -124,14 +126,16 @@ def _located(
 ) -> Iterator[PlacedReport]:
     """What becomes of the citations of the indexed runs, run by run."""
     with PdfPool(workers=workers, timeout_s=TIMEOUT_S) as pool:
-        yield from place_runs(
+        for placed in place_runs(
             manifest,
             [run.run_id for run in report.runs],
             cache_dir=cache,
             pool=pool,
             workers=workers,
             on_progress=lambda step: tell("locating", step),
-        )
+        ):
+            told = told_of_run(manifest, placed.run_id, cache_dir=cache, document=pool.document)
+            yield replace(placed, findings=told)
 
 
 def _print_index(report: IndexReport) -> None:
@@ -156,22 +160,26 @@ def _print_run(run: RunReport) -> None:
 
 
 def _print_placed(run: PlacedReport) -> None:
-    """`R005: 47 citations: 40 exact, 4 normalized, 3 not found · 3 on another page than cited`."""
+    """`R005: 47 citations: 40 exact, 4 fuzzy, 3 not placed (no quote) · 2 on another page than cited`."""
     click.echo(printable(f"{run.run_id}: {_count(run.citations, 'citation')}{_states(run)}"))
     for problem in run.problems:
-        click.echo(printable(f"{problem.severity}: {problem}"), err=True)
+        click.echo(printable(f"warning: {problem}"), err=True)
     for finding in run.findings:
         click.echo(printable(f"pages: {finding}"), err=True)
 
 
 def _states(run: PlacedReport) -> str:
     counts = run.counts
-    statuses = (
-        f"{counts[name]:,} {name.replace('_', ' ')}" for name in reversed(PLACED_STATUSES) if name in counts
-    )
+    statuses = [f"{counts[name]:,} {_plain(name)}" for name in COUNTED if name in counts]
+    if run.reasons:
+        statuses[-1] += f" ({', '.join(f'{count:,} {_plain(why)}' for why, count in run.reasons.items())})"
     besides = (f"{counts[name]:,} {words}" for name, words in BESIDES.items() if name in counts)
     told = " · ".join(filter(None, (", ".join(statuses), *besides)))
     return f": {told}" if told else ""
+
+
+def _plain(code: str) -> str:
+    return code.replace("_", " ")
 
 
 def _count(number: int, noun: str) -> str:

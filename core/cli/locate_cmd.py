@@ -17,7 +17,8 @@ from core.errors import InputFault, Problem
 from core.evidence.client import PdfPool
 from core.evidence.spanfile import Located, count_spans, locate_spans, read_spans, to_json
 from core.evidence.types import Status
-from core.services.pagebase import SPAN_LINES, examine, in_one_line, labels_in, quotes_of_spans, worth_saying
+from core.services.pagebase import examine, labels_in, quotes_of_spans
+from core.services.pagebase_words import SPAN_LINES, in_one_line, worth_saying
 
 #: A quote that stands nowhere makes the worker read the whole document once.
 TIMEOUT_S = 60.0

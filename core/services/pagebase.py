@@ -1,7 +1,7 @@
-"""The page-base doctor in words: one sentence a finding, and what mends it at its source.
+"""The page-base doctor at work: on spans located in bulk, and on the placed citations of a run.
 
-The rule is `core.evidence.pagebase`'s. Here it meets what it is asked about (spans located in bulk, the
-placed citations of a run), what the documents print on their pages, and who wrote the page numbers.
+The rule is in `core.evidence.pagebase`, the words in `core.services.pagebase_words`. Here they meet the data,
+what the documents print on their pages, and who wrote the page numbers.
 """
 
 from __future__ import annotations
@@ -10,14 +10,12 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-
-import pandas as pd
+from typing import Any, NamedTuple
 
 from core.contracts.records import TraceKey
-from core.errors import EvidenceFault, ManifestFault, printable
+from core.errors import EvidenceFault, ManifestFault
 from core.evidence.pagebase import (
     MIN_QUOTES,
-    NEAR_OFFSETS,
     PageBaseFinding,
     PlacedQuote,
     diagnose,
@@ -27,60 +25,60 @@ from core.evidence.spanfile import Located
 from core.evidence.types import DocumentInfo
 from core.manifest.paths import artifact_path
 from core.manifest.types import Manifest
-from core.metrics.intervals import share_in_words
+from core.services.pagebase_words import PRODUCER, Writer, in_one_line, mapping_writer, worth_saying
+from core.store.files import DamagedError
+from core.store.index import index_folder
+from core.store.placed import read_placed, read_placed_file
 from core.traces.importers.folder import mapping_of
 
-_IDENTITY = ("q_id", "paraphrase", "seed", "repeat")
-#: So many sections are named; of more, the rest is counted.
-MAX_NAMED = 4
+#: Columns of `core.store.placed.PLACED_SCHEMA` as lists, None for what is missing.
+Placed = Mapping[str, Sequence[Any]]
 
 
-@dataclass(frozen=True, slots=True)
-class Writer:
-    """Who wrote the cited pages, by what mends them where they are one too high or one too low.
+class _PlacedRow(NamedTuple):
+    """A placed citation as far as its page goes; the fields are columns of `PLACED_SCHEMA`."""
 
-    `printed` says what to do where printed numbers were written.
-    """
+    q_id: str
+    paraphrase: int
+    seed: int
+    repeat: int
+    doc_id: str | None
+    section_id: str | None
+    cited_page_idx: int | None
+    page_idx: int | None
+    page_mismatch: bool
+    tells_page: bool
 
-    too_high: str
-    too_low: str
-    printed: str
+    @property
+    def key(self) -> TraceKey:
+        """The trace, whichever run it is of."""
+        return TraceKey("", self.q_id, self.paraphrase, self.seed, self.repeat)
+
+    @property
+    def is_headline(self) -> bool:
+        """Whether its trace is the one that counts for its question."""
+        return (self.paraphrase, self.seed, self.repeat) == (0, 0, 1)
+
+    def quote(self) -> PlacedQuote | None:
+        """Its two pages; None where one of them is not known."""
+        if self.doc_id is None or self.cited_page_idx is None or self.page_idx is None:
+            return None
+        return PlacedQuote(self.doc_id, self.cited_page_idx, self.page_idx, self.section_id)
 
 
-#: Native records: the producer itself has to change.
-PRODUCER = Writer(
-    too_high="let the producer count `page_idx` from 0 and `page` from 1: what it writes is one too high",
-    too_low="let the producer write its number as `page_idx`, not as `page`: `page` counts from 1",
-    printed="let the producer write the place of the page, `page_idx` counted from 0, not the number on it",
-)
-#: Lines of `proofspan locate`.
-SPAN_LINES = Writer(
-    too_high="write `cited_page_idx` counted from 0: these lines count from 1",
-    too_low="write `cited_page_idx` as the source counts, from 0: 1 was taken off for nothing",
-    printed="write printed numbers as `cited_page_label`, not as `cited_page_idx`",
-)
+_COLUMNS = _PlacedRow._fields
 
 
 @dataclass(frozen=True, slots=True)
 class CitedPages:
     """What a run's citations tell of its pages.
 
-    `offsets` says of traces how many pages from the cited one their text stands (see `offsets_of`).
+    `offsets` says of traces how many pages from the cited one their text stands, where that is one and the
+    same for all their citations on other pages; the traces' `run_id` is "".
     """
 
     findings: tuple[PageBaseFinding, ...]
     offsets: Mapping[TraceKey, int]
-
-
-def mapping_writer(mapping: str, keys: Sequence[str]) -> Writer:
-    """Files imported by the mapping of this name, whose pages these keys of it give."""
-    at = " and ".join(f"`{key}`" for key in keys)
-    again = f"at {at} in {mapping}, then import again with --force"
-    return Writer(
-        too_high=f"write `base: 1` {again}",
-        too_low=f"write `base: 0` {again}",
-        printed=f"printed numbers have no base: look up the page_idx of each before the import (see {at})",
-    )
 
 
 def examine(
@@ -114,13 +112,43 @@ def quotes_of_spans(located: Iterable[Located], *, root: Path) -> list[PlacedQuo
 
 
 def examine_run(
-    placed: pd.DataFrame, manifest: Manifest, document: Callable[[Path], DocumentInfo]
+    manifest: Manifest, run_id: str, *, cache_dir: Path, document: Callable[[Path], DocumentInfo]
 ) -> CitedPages:
-    """What the placed citations of a run tell (`Store.placed`); `document` opens one for its labels."""
-    findings = examine(
-        quotes_of_placed(placed), lambda doc_id: labels_in(document, _path_of(manifest, doc_id))
-    )
-    return CitedPages(findings, offsets_of(placed))
+    """What the placed citations of a run tell; nothing where there are none.
+
+    `document` opens a document for its labels.
+    """
+    folder = index_folder(manifest, run_id, cache_dir)
+    known = read_placed_file(folder)
+    try:
+        placed = read_placed(folder, known.parts, _COLUMNS).to_pydict() if known else {}
+    except DamagedError:  # replaced while it was read
+        placed = {}
+    return pages_of_placed(placed, lambda doc_id: labels_in(document, _path_of(manifest, doc_id)))
+
+
+def told_of_run(
+    manifest: Manifest, run_id: str, *, cache_dir: Path, document: Callable[[Path], DocumentInfo]
+) -> tuple[str, ...]:
+    """What a person should hear of a run's cited pages, one line each, with what mends it."""
+    cited = examine_run(manifest, run_id, cache_dir=cache_dir, document=document)
+    return tuple(in_one_line(each, writer_of(manifest)) for each in worth_saying(cited.findings))
+
+
+def pages_of_placed(placed: Placed, labels_of: Callable[[str], Sequence[str]]) -> CitedPages:
+    """The findings on the headline citations, one trace a question; the offsets of all traces."""
+    columns = [placed[name] for name in _COLUMNS] if placed else []
+    rows = [_PlacedRow(*row) for row in zip(*columns, strict=True)]
+    told = [quote for row in rows if row.is_headline and row.tells_page and (quote := row.quote())]
+    return CitedPages(examine(told, labels_of), _offsets(rows))
+
+
+def _offsets(rows: Iterable[_PlacedRow]) -> dict[TraceKey, int]:
+    found: dict[TraceKey, set[int]] = defaultdict(set)
+    for row in rows:
+        if row.page_mismatch and (quote := row.quote()):
+            found[row.key].add(quote.offset)
+    return {key: offset for key, (offset, *others) in found.items() if not others}
 
 
 def _path_of(manifest: Manifest, doc_id: str) -> Path | None:
@@ -132,162 +160,7 @@ def _path_of(manifest: Manifest, doc_id: str) -> Path | None:
         return None
 
 
-def quotes_of_placed(placed: pd.DataFrame) -> list[PlacedQuote]:
-    """The headline citations of a run that speak for themselves (`Store.placed`); one trace a question."""
-    is_headline = (placed["paraphrase"] == 0) & (placed["seed"] == 0) & (placed["repeat"] == 1)
-    has_pages = placed["page_idx"].notna() & placed["cited_page_idx"].notna()
-    told = placed[is_headline & has_pages & placed["tells_page"]]
-    columns = (told[name] for name in ("doc_id", "cited_page_idx", "page_idx", "section_id"))
-    return [
-        PlacedQuote(doc_id, int(cited), int(page_idx), section if isinstance(section, str) else None)
-        for doc_id, cited, page_idx, section in zip(*columns, strict=True)
-    ]
-
-
-def offsets_of(placed: pd.DataFrame) -> dict[TraceKey, int]:
-    """By trace, how many pages from the cited one its cited text stands; their `run_id` is "".
-
-    Left out are traces without a citation on another page, and those whose citations differ in it.
-    """
-    off = placed[placed["page_mismatch"] & placed["page_idx"].notna() & placed["cited_page_idx"].notna()]
-    found: dict[TraceKey, set[int]] = defaultdict(set)
-    columns = (off[name] for name in (*_IDENTITY, "cited_page_idx", "page_idx"))
-    for q_id, paraphrase, seed, repeat, cited, page_idx in zip(*columns, strict=True):
-        found[TraceKey("", q_id, int(paraphrase), int(seed), int(repeat))].add(int(page_idx) - int(cited))
-    return {key: offset for key, (offset, *others) in found.items() if not others}
-
-
 def writer_of(manifest: Manifest) -> Writer:
     """Who wrote the cited pages of a workspace: the mapping that it was imported by, else its producer."""
     mapping = mapping_of(manifest.folder)
     return PRODUCER if mapping is None else mapping_writer(mapping, ["traces.citations.page"])
-
-
-def sentence(finding: PageBaseFinding) -> str:
-    """The finding in one sentence, without a full stop: `212 of 220 quotes, 96 % (93–98 %), stand …`."""
-    return _SENTENCES[finding.kind](finding)
-
-
-def remedy(finding: PageBaseFinding, writer: Writer) -> str | None:
-    """What mends it where it comes from; None where nothing systematic is to be mended."""
-    if finding.kind == "printed":
-        return writer.printed
-    if not finding.is_systematic:
-        return None
-    if finding.offset == -1:
-        return writer.too_high
-    if finding.offset == 1:
-        return writer.too_low
-    return "compare the document's edition with the one that was cited: no page base is so far off"
-
-
-def worth_saying(findings: Iterable[PageBaseFinding]) -> tuple[PageBaseFinding, ...]:
-    """The findings that a person should hear of: what is systematic, else once what is off without a pattern.
-
-    Where all documents together show one offset, that is said once, and of single documents only what
-    differs from it.
-    """
-    known = list(findings)
-    said = [each for each in known if each.is_systematic]
-    if not said:
-        return tuple(each for each in known if each.kind == "mixed")[:1]
-    if said[0].doc_id is not None:
-        return tuple(said)
-    return (said[0], *(each for each in said[1:] if each.kind != "shifted"))
-
-
-def in_words(finding: PageBaseFinding) -> str:
-    """The sentence with the document that it is about: `manual-2026: 212 of 220 quotes, …`."""
-    return f"{finding.doc_id}: {sentence(finding)}" if finding.doc_id is not None else sentence(finding)
-
-
-def in_one_line(finding: PageBaseFinding, writer: Writer) -> str:
-    """All of it for a terminal: `manual-2026: 212 of 220 quotes, … — what to do`."""
-    return printable(" — ".join(filter(None, (in_words(finding), remedy(finding, writer)))))
-
-
-def how_far(offset: int) -> str:
-    """`one page earlier`, `two pages later`, `7 pages later`."""
-    steps = {1: "one page", 2: "two pages"}.get(abs(offset), f"{abs(offset):,} pages")
-    return f"{steps} {'earlier' if offset < 0 else 'later'}"
-
-
-def _as_cited(finding: PageBaseFinding) -> str:
-    return f"{_counted(finding)} where {'it is' if finding.quotes == 1 else 'they are'} cited"
-
-
-def _shifted(finding: PageBaseFinding) -> str:
-    return (
-        f"{_counted(finding)} {how_far(finding.offset)} than cited: {_why(finding.offset, 'this producer')}"
-    )
-
-
-def _printed(finding: PageBaseFinding) -> str:
-    return f"{_counted(finding)} on the page that bears the cited number: printed numbers were cited"
-
-
-def _in_sections(finding: PageBaseFinding) -> str:
-    where = _sections(finding.sections)
-    alone = finding.near[NEAR_OFFSETS.index(finding.offset)] if finding.offset in NEAR_OFFSETS else 0
-    is_all = alone == finding.standing
-    these = f"{finding.standing:,} of {finding.quotes:,} quotes stand {how_far(finding.offset)} than cited"
-    who = "the producer of that section" if len(finding.sections) == 1 else "the producer of those sections"
-    within = f"{', all' if is_all else ''} in {where}"
-    return f"{these}{within} ({finding.standing:,} of its {finding.within:,}): {_why(finding.offset, who)}"
-
-
-def _too_few(finding: PageBaseFinding) -> str:
-    return f"{_off(finding)}: too few to tell a page base from a slip"
-
-
-def _mixed(finding: PageBaseFinding) -> str:
-    return f"{_off(finding)}: no page base explains them"
-
-
-_SENTENCES: Mapping[str, Callable[[PageBaseFinding], str]] = {
-    "as_cited": _as_cited,
-    "shifted": _shifted,
-    "printed": _printed,
-    "in_sections": _in_sections,
-    "too_few": _too_few,
-    "mixed": _mixed,
-}
-
-
-def _counted(finding: PageBaseFinding) -> str:
-    """`212 of 220 quotes, 96 % (93–98 %), stand`."""
-    verb = "stands" if finding.standing == 1 else "stand"
-    noun = "quote" if finding.quotes == 1 else "quotes"
-    share = share_in_words(finding.standing, finding.quotes)
-    return f"{finding.standing:,} of {finding.quotes:,} {noun}, {share}, {verb}"
-
-
-def _off(finding: PageBaseFinding) -> str:
-    """`67 of 346 quotes stand on other pages than cited (33 one page earlier, 34 one page later)`."""
-    parts = [
-        f"{count:,} {how_far(offset)}"
-        for offset, count in zip(NEAR_OFFSETS, finding.near, strict=True)
-        if offset and count
-    ]
-    parts += [f"{finding.elsewhere:,} farther away"] if finding.elsewhere else []
-    parts += [f"in {_sections(finding.sections)}"] if finding.sections else []
-    is_one = finding.off == 1
-    noun = "quote" if finding.quotes == 1 else "quotes"
-    pages = "stands on another page" if is_one else "stand on other pages"
-    where = ", ".join(parts)
-    return f"{finding.off:,} of {finding.quotes:,} {noun} {pages} than cited ({where})"
-
-
-def _why(offset: int, who: str) -> str:
-    if offset == -1:
-        return f"{who} counts pages from 1"
-    if offset == 1:
-        return f"{who} counts pages from 0, and was read as counting from 1"
-    return "always as far, but no page base is"
-
-
-def _sections(sections: Sequence[str]) -> str:
-    named = list(sections[:MAX_NAMED])
-    if len(sections) > MAX_NAMED:
-        named.append(f"{len(sections) - MAX_NAMED} more")
-    return f"section{'s' * (len(sections) > 1)} {', '.join(named)}"

@@ -9,7 +9,8 @@ import pandas as pd
 import streamlit as st
 
 from core.evidence.pagebase import NEAR_OFFSETS, PageBaseFinding
-from core.services.pagebase import CitedPages, Writer, remedy, sentence
+from core.services.pagebase import CitedPages
+from core.services.pagebase_words import Writer, remedy, sentence
 from core.ui import safe
 
 #: Offsets as column titles: pages before the cited one, the cited one, pages after it.

@@ -17,6 +17,7 @@ import streamlit as st
 
 from core.contracts.records import Chunk, GoldQuestion, LineIssue
 from core.errors import Fault, ManifestFault, Problem
+from core.evidence.attachments import CatalogueIndex
 from core.evidence.client import PdfPool
 from core.manifest.check import CheckReport, OnProgress, check_workspace
 from core.manifest.load import MANIFEST_NAME, load_manifest
@@ -32,6 +33,7 @@ from core.store.cache import CacheDir, default_cache_dir, writable_cache_dir
 from core.store.index import index_state
 from core.store.queries import Store
 from core.store.types import IndexState, RunFacts
+from core.traces.catalogue import read_catalogue
 from core.traces.chunks import read_chunks
 from core.traces.gold import read_gold
 from core.traces.reports import StoredRow, read_report
@@ -170,7 +172,7 @@ def cited_pages(opened: Opened, store: Store, run_id: str) -> CitedPages | None:
     stamp = store.placed_stamp(run_id)
     if stamp is None:
         return None
-    return _cited_pages(store, opened.manifest, *_identity(opened), run_id, stamp)
+    return _cited_pages(opened.manifest, *_identity(opened), run_id, stamp)
 
 
 def cited_pages_of_runs(opened: Opened) -> dict[str, CitedPages]:
@@ -262,6 +264,17 @@ def gold(opened: Opened) -> tuple[Mapping[str, GoldQuestion], list[LineIssue]]:
     return _gold(str(path), file, fingerprint(path))
 
 
+def catalogue(opened: Opened) -> CatalogueIndex:
+    """The workspace's attachments by place; empty where the manifest names none, a Fault where it is lost.
+
+    Lines that hold no attachment are told by `check`.
+    """
+    if opened.manifest.catalogue is None:
+        return CatalogueIndex.of(())
+    path, file = _located(opened.manifest, opened.manifest.catalogue, "catalogue")
+    return _catalogue(str(path), file, fingerprint(path))
+
+
 def report(opened: Opened) -> tuple[list[StoredRow], list[LineIssue]]:
     """The rows of the shown run's stored report and the lines that hold none; a Fault where it is lost."""
     path, file = _located(opened.manifest, opened.run.report, f"runs[{opened.run.run_id}].report")
@@ -340,10 +353,9 @@ def _options(_store: Store, folder: str, fingerprint: str, profile: str, run_id:
 
 @st.cache_resource(max_entries=16, show_spinner=False)
 def _cited_pages(
-    _store: Store, _manifest: Manifest, folder: str, fingerprint: str, profile: str, run_id: str, stamp: str
-) -> CitedPages | None:
-    placed = _store.placed(run_id)
-    return None if placed is None else examine_run(placed, _manifest, pdf_pool().document)
+    _manifest: Manifest, folder: str, fingerprint: str, profile: str, run_id: str, stamp: str
+) -> CitedPages:
+    return examine_run(_manifest, run_id, cache_dir=cache_dir().path, document=pdf_pool().document)
 
 
 def _located(manifest: Manifest, artifact: Artifact | None, key: str) -> tuple[Path, str]:
@@ -370,6 +382,12 @@ def _chunks(path: str, file: str, fingerprint: str) -> tuple[Mapping[str, Chunk]
 @st.cache_resource(max_entries=2, show_spinner=False)
 def _gold(path: str, file: str, fingerprint: str) -> tuple[Mapping[str, GoldQuestion], list[LineIssue]]:
     return read_gold(plain_source(Path(path), cache_dir=cache_dir().path), file=file)
+
+
+@st.cache_resource(max_entries=2, show_spinner=False)
+def _catalogue(path: str, file: str, fingerprint: str) -> CatalogueIndex:
+    attachments, _ = read_catalogue(plain_source(Path(path), cache_dir=cache_dir().path), file=file)
+    return CatalogueIndex.of(attachments.values())
 
 
 @st.cache_resource(max_entries=2, show_spinner=False)

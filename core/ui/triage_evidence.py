@@ -9,7 +9,7 @@ import streamlit as st
 
 from core.evidence.pagebase import PageBaseFinding
 from core.services.indexing import IndexJob
-from core.services.pagebase import in_words, worth_saying
+from core.services.pagebase_words import in_words, worth_saying
 from core.store.placed import EvidenceState
 from core.store.types import PlacedFacts
 from core.ui import safe

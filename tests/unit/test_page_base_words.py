@@ -9,9 +9,9 @@ import pytest
 
 from core.cli import main
 from core.evidence.pagebase import PlacedQuote, diagnose
-from core.services.pagebase import (
+from core.services.pagebase import examine
+from core.services.pagebase_words import (
     PRODUCER,
-    examine,
     how_far,
     in_one_line,
     mapping_writer,
