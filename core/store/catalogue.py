@@ -31,7 +31,7 @@ class CatalogueInput:
 
 @dataclass(frozen=True, slots=True)
 class Catalogued:
-    """The warnings and cautions of a catalogue; None where there is no catalogue to read.
+    """The warnings and cautions of a catalogue; None where there is no file, or one without any attachment.
 
     `issues` are the lines that hold no attachment, `problems` say why the whole file could not be used.
     """
@@ -70,7 +70,7 @@ def read_notices(catalogue: CatalogueInput) -> Catalogued:
     except Fault as fault:
         return Catalogued(problems=fault.problems)
     notices = tuple(attachment for attachment in found.values() if attachment.kind in KINDS)
-    return Catalogued(notices, tuple(issues))
+    return Catalogued(notices if found else None, tuple(issues))
 
 
 def crowded_problems(notices: Notices, *, file: str) -> tuple[Problem, ...]:
