@@ -15,8 +15,8 @@ from tools.demo.pages import Box, Sheet
 
 #: The size of a table's text and its lead.
 SIZE, LEAD = 8.2, 10.6
-#: A row with a symbol is at least this high; a column of symbols is this wide; half a symbol's height.
-SYMBOL_ROW, SYMBOL_COLUMN, SYMBOL = 23.0, 38.0, 9.0
+#: A row with a symbol is at least this high; a column of symbols is this wide.
+SYMBOL_ROW, SYMBOL_COLUMN = 23.0, 38.0
 #: The white at the left and right of a cell's text, and above and below it.
 ASIDE, ABOVE = 5.0, 2.7
 #: How far column edges are moved, to find where the table is lowest.
@@ -205,7 +205,7 @@ def _row(grid: Grid, row: int, *, opening: Item, cost: float) -> Item:
     height = grid.height(row)
     middle = height / 2
     marks: list[tuple[str, int, Box]] = [
-        (name, row, (x - SYMBOL - 1, middle - SYMBOL, x + SYMBOL + 1, middle + SYMBOL))
+        (name, row, (x - figures.ACROSS, middle - figures.DOWN, x + figures.ACROSS, middle + figures.DOWN))
         for name, x in grid.symbols(row)
     ]
 

@@ -17,7 +17,9 @@ COLOURS: dict[str, Rgb] = {
     "White": (0.97, 0.98, 0.99),
 }
 TILE: Rgb = (0.1, 0.115, 0.135)
-_TILE = "R -12 -9.4 12 9.4 2.6"
+#: Half of a tile's width and height, in points.
+ACROSS, DOWN = 12.0, 9.4
+_TILE = f"R {-ACROSS} {-DOWN} {ACROSS} {DOWN} 2.6"
 
 
 def lamp(page: pymupdf.Page, name: str, x: float, y: float, *, colour: str) -> None:
