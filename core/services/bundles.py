@@ -99,7 +99,7 @@ def build_bundles(
             progress = _Progress(on_bytes, batch[0].source.offset, batch[-1].source.offset, size)
             traces = [(repeats.key_of(item), item) for item in batch if isinstance(item, Trace)]
             bundles = bundles_of(traces, sources, workers=workers, on_progress=progress)
-            made = iter([_built(bundle, earlier or Earlier()) for bundle in bundles])
+            made = iter([line_of(bundle, earlier or Earlier()) for bundle in bundles])
             yield from (item if isinstance(item, LineIssue) else next(made) for item in batch)
         on_bytes(size, size)
 
@@ -117,7 +117,7 @@ class _Progress:
         self.on_bytes(self.start + (self.end - self.start) * done // max(1, total), self.size)
 
 
-def _built(bundle: Bundle, earlier: Earlier) -> Built:
+def line_of(bundle: Bundle, earlier: Earlier) -> Built:
     """The bundle as a line that can be read again, with what an earlier one knew beyond it."""
     bundle = replace(bundle, raw=earlier.records.get(_key(bundle), {}))
     line = canonical(record_of(bundle)) + b"\n"

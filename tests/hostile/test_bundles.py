@@ -1,0 +1,165 @@
+"""No input, however broken, gives an empty or unrenderable bundle."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from core.evidence.bundlefile import BundleLine, read_bundles
+from core.evidence.bundles import Bundle, sha256_of
+from core.evidence.client import PdfPool
+from core.evidence.levels import judge
+from core.manifest.types import Manifest
+from core.services.bundle_report import Earlier
+from core.services.bundles import line_of
+from core.services.drawings import draw
+from core.services.placer import Placer
+from tests.bundle_room import (
+    CATALOGUE,
+    CHUNKS,
+    JACK,
+    QUOTE,
+    bundles_from,
+    cites,
+    sources_of,
+    trace,
+    write_workspace,
+)
+
+#: What producers, tools and attackers put where something else belongs.
+ODD: list[Any] = [
+    *(None, True, -1, 0, 1, 3, 3.5, -0.0, 1e308, 2**53, 2**63, 10**18, "3", "", " ", "nan"),
+    *([], {}, [[]], [None], {"start": -5, "end": 1}, [3, 1], [0, 0, 0, 0], [1e308] * 4, [9, 9, 1, 1]),
+    *("a\u0000b", "\u202egnp.kcaj", "\u2066", "\ufeff", "ﬁ\u00ad", "x" * 5_000, "٣٫٥", "🚗" * 40, "<b>|*_`"),
+    *("manual", "notes", "scan", "cut", "gone", "replaced", "nobody", "warning", "symbol", "image"),
+    *("file:../../etc/passwd", "file:plan.svg", "file:torn.png", "file:jack.png", "file:gone.png"),
+    *("pdf:manual#page_idx=99&bbox=1,2,3,4", "pdf:cut#page_idx=0&bbox=1,2,3,4"),
+    *("pdf:notes#page_idx=0&bbox=1,2,3,4", "pdf:manual#page_idx=0&bbox=900,900,901,901"),
+    *("Tighten", JACK, "Never reach under the car while it is up.", "not in context"),
+]
+
+#: An answer with much evidence, with one citation and nothing else, and with nothing but what was retrieved.
+TRACES: list[dict[str, Any]] = [
+    trace(
+        stages={"retrieved": [{"id": JACK, "page_idx": 1, "section_id": "4.2"}, {"id": "lost"}]},
+        citations=[
+            {"chunk_id": JACK, "page_idx": 1, "section_id": "4.2", "quote": "Set the jack under"},
+            {"doc_id": "notes", "quote": "holds 0.4 litres", "offsets": {"start": 41, "end": 57}},
+            {"doc_id": "scan", "page": 1, "bbox": [1, 2, 30, 40], "bbox_space": "points", "quote": "Nowhere"},
+        ],
+    ),
+    cites(doc_id="manual", page_idx=1, section_id="4.2", quote=QUOTE),
+    trace(citations=[], chunks=[{"id": JACK, "page_idx": 1}], answer="not in context"),
+]
+BASES = [{"trace": each, "chunks": CHUNKS, "catalogue": CATALOGUE} for each in TRACES]
+
+odd = st.one_of(st.sampled_from(ODD), st.text(max_size=20), st.integers(-(2**63), 2**64 - 1), st.floats())
+
+
+def _places(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Every place inside a JSON value."""
+    steps = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for step, inside in steps:
+        yield (*place, step)
+        yield from _places(inside, (*place, step))
+
+
+@st.composite
+def mutated(draw: st.DrawFn) -> dict[str, Any]:
+    """One of the bases with some places dropped, repeated or given other values; most of them the trace's."""
+    whole = copy.deepcopy(draw(st.sampled_from(BASES)))
+    everywhere = list(_places(whole))
+    inside = st.sampled_from([place for place in everywhere if place[0] == "trace" and len(place) > 1])
+    for place in draw(st.lists(st.one_of(inside, inside, st.sampled_from(everywhere)), max_size=8)):
+        _mutate(whole, place, draw(st.sampled_from(["put", "put", "drop", "repeat"])), draw(odd))
+    read: dict[str, Any] = orjson.loads(orjson.dumps(whole))
+    return read
+
+
+def _mutate(whole: Any, place: tuple[Any, ...], what: str, value: Any) -> None:
+    """Changes one place; where an earlier change took it away, nothing happens."""
+    try:
+        for step in place[:-1]:
+            whole = whole[step]
+        if what == "drop":
+            del whole[place[-1]]
+        elif what == "repeat" and isinstance(whole, list):
+            whole.extend([whole[place[-1]]] * 70)
+        else:
+            whole[place[-1]] = value
+    except (KeyError, IndexError, TypeError):
+        return
+
+
+@pytest.fixture(scope="module")
+def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Manifest, Placer]]:
+    manifest = write_workspace(tmp_path_factory.mktemp("room"))
+    with PdfPool(workers=1) as pool:
+        yield manifest, Placer(pool)
+
+
+@given(records=mutated())
+@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_whatever_the_records_hold_a_bundle_can_be_shown(
+    room: tuple[Manifest, Placer], tmp_path: Path, records: dict[str, Any]
+) -> None:
+    manifest, placer = room
+    lists = {name: _list(records.get(name)) for name in ("chunks", "catalogue")}
+    for bundle in bundles_from([records.get("trace") or {}], sources_of(manifest, placer, **lists)):
+        (tmp_path / "b.jsonl").write_bytes(line_of(bundle, Earlier()).line)
+        _holds(tmp_path / "b.jsonl", manifest, placer)
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _holds(file: Path, manifest: Manifest, placer: Placer) -> None:
+    """The one bundle of a file follows the schema, and shows what its level promises."""
+    (item,) = read_bundles(file, file="b.jsonl")
+    assert isinstance(item, BundleLine)
+    assert item.errors == ()
+    assert item.record["sha256"] == sha256_of(item.record)
+    bundle = item.bundle
+    assert bundle is not None
+    assert bundle.level_reason.strip()
+    assert judge(bundle) == (bundle.level, bundle.level_reason)
+    for each in bundle.attachments:
+        assert each.drawable is (_draws(each.render_ref, manifest, placer))
+        assert each.drawable or (each.problem and each.problem.message)
+    _keeps_its_promise(bundle, manifest, placer)
+
+
+def _keeps_its_promise(bundle: Bundle, manifest: Manifest, placer: Placer) -> None:
+    cited = bundle.citation
+    if cited is None:
+        assert (bundle.level, bundle.citation_origin, bundle.attachments) == ("text_only", "none", ())
+        return
+    assert bundle.level != "text_only"
+    document = manifest.document(cited.doc_id or "")
+    assert document is not None
+    assert cited.shown_page_idx is not None
+    path = manifest.folder / document.artifact.path
+    if document.paged:
+        assert placer.page(path, cited.shown_page_idx).png
+    else:
+        assert cited.shown_page_idx == 0
+        assert placer.text(path).text
+    if bundle.level == "full":
+        assert cited.found is not None
+        assert cited.found.rects or cited.found.ranges
+        assert all(each.drawable for each in bundle.attachments)
+    if bundle.level == "safety_citation":
+        assert bundle.safety_attachments
+        assert all(each.drawable for each in bundle.safety_attachments)
+
+
+def _draws(render_ref: str | None, manifest: Manifest, placer: Placer) -> bool:
+    return draw(render_ref, manifest=manifest, placer=placer).png is not None
