@@ -73,6 +73,16 @@ def occurrences(quote: Tokens, page: Tokens) -> Iterator[tuple[int, int]]:
         position = page.squeezed.find(needle, position + len(needle))
 
 
+def past_footnotes(quote: Tokens, page: Tokens) -> Iterator[tuple[int, int]]:
+    """The same where footnote marks of the page, which the quote leaves out, stand in between."""
+    squeezed, tokens = page.without_footnotes()
+    needle = quote.squeezed
+    position = squeezed.find(needle) if needle else -1
+    while position >= 0:
+        yield tokens[position], tokens[position + len(needle) - 1] + 1
+        position = squeezed.find(needle, position + len(needle))
+
+
 def windows(
     quote: Tokens, page: Tokens, *, limit: int, share: float, within: tuple[int, int] | None = None
 ) -> list[tuple[int, int]]:

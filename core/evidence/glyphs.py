@@ -22,6 +22,7 @@ from core.evidence.tokens import HAS_CJK
 #: one digit more. Only pages with such a word are read glyph by glyph, which takes three times as long.
 MAY_BE_RAISED = re.compile(r"[^\W\d_]{3}[^\w\s]*\d{1,2}\W*$|\b10[1-9]\d?\W*$|\b(?:19|20)\d{3}\W*$")
 SUPERSCRIPT = 1
+TO_RAISED = str.maketrans("0123456789()", "⁰¹²³⁴⁵⁶⁷⁸⁹⁽⁾")
 
 
 class Glyph(NamedTuple):
@@ -44,8 +45,12 @@ class Word(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Its characters."""
-        return "".join(glyph.text for glyph in self.glyphs)
+        """Its characters; raised digits and parentheses behind others as the characters that look so."""
+        text, behind = "", False
+        for glyph in self.glyphs:
+            text += glyph.text.translate(TO_RAISED) if glyph.is_raised and behind else glyph.text
+            behind = behind or not glyph.is_raised
+        return text
 
     @property
     def box(self) -> Box:

@@ -13,7 +13,7 @@ from itertools import islice
 from rapidfuzz.distance import Levenshtein
 
 from core.contracts.records import Box
-from core.evidence.align import Alignment, align, occurrences, windows
+from core.evidence.align import Alignment, align, occurrences, past_footnotes, windows
 from core.evidence.pagetext import PageText, QuoteText
 from core.evidence.types import Difference, Status
 from core.evidence.units import Unit
@@ -69,7 +69,8 @@ class Match:
     """A quote placed on a page.
 
     `quote` and `page` are the token ranges (half open) that belong together, `run` the longest run of equal
-    tokens, `part_agreement` how well that part of the quote agrees in itself.
+    tokens, `part_agreement` how well that part of the quote agrees in itself. `footnotes` are the footnote
+    marks of the page that the quote leaves out.
     """
 
     status: Status
@@ -80,6 +81,7 @@ class Match:
     page: tuple[int, int]
     run: int
     part_agreement: float
+    footnotes: tuple[str, ...] = ()
 
     @property
     def is_clean(self) -> bool:
@@ -130,9 +132,11 @@ def find_misquoted(quote: QuoteText, page: PageText) -> list[Match]:
 
 
 def find_letters(quote: QuoteText, page: PageText) -> list[Match]:
-    """Places that hold the quote's letters in unbroken order."""
-    places = islice(occurrences(quote.tokens, page.tokens), MAX_OCCURRENCES)
-    return _best_of(_judged(quote, page, dict.fromkeys(places)))
+    """Places that hold the quote's letters in unbroken order, footnote marks of the page left out or not."""
+    places = dict.fromkeys(islice(occurrences(quote.tokens, page.tokens), MAX_OCCURRENCES))
+    if not places and any(page.tokens.is_footnote):
+        places = dict.fromkeys(islice(past_footnotes(quote.tokens, page.tokens), MAX_OCCURRENCES))
+    return _best_of(_judged(quote, page, places))
 
 
 def find_words(quote: QuoteText, page: PageText) -> list[Match]:
@@ -292,6 +296,12 @@ def _match(quote: QuoteText, page: PageText, alignment: Alignment, status: Statu
         page=alignment.page,
         run=alignment.longest_run,
         part_agreement=alignment.inner_agreement,
+        footnotes=tuple(
+            page.tokens.keys[number]
+            for unit in alignment.units
+            if unit.agrees and unit.quote[0] == unit.quote[1]
+            for number in range(*unit.page)
+        ),
     )
 
 

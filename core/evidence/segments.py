@@ -123,5 +123,6 @@ def _joined(pieces: list[QuoteText], found: dict[int, Match]) -> Match | None:
         page=(ordered[0].page[0], ordered[-1].page[1]),
         run=max(match.run for match in ordered),
         part_agreement=min(agreement, MAX_UNCLEAN),
+        footnotes=tuple(mark for match in ordered for mark in match.footnotes),
     )
     return joined if joined.is_proof else None

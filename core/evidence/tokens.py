@@ -3,7 +3,7 @@
 Case, ligatures, quotation marks, dashes, soft hyphens, accents of Latin letters and punctuation fall away.
 A number keeps what makes it that number: its sign, decimal point, separators and percent sign; an amount in
 parentheses is negative, as accountants write it. Two numbers keep the mark between them (3/4, 3-4, 3:4).
-Currency signs fall away.
+Currency signs fall away. Footnote marks are numbers that know that they are.
 """
 
 from __future__ import annotations
@@ -41,6 +41,19 @@ CURRENCY = frozenset("$€£¥₹")
 BEFORE_RAISED = re.compile(
     "(?<=[0-9])(?=[\u00b2\u00b3\u00b9\u2070-\u2079\u2080-\u2089\u00bc-\u00be\u2150-\u215e])"
 )
+#: Raised digits that follow a word of three letters or more, and a raised number in parentheses, are footnote
+#: marks. After a digit or a shorter word they may be an exponent (10², 3 m²) and count as it.
+RAISED = "\u00b2\u00b3\u00b9\u2070\u2074-\u2079"
+THREE_LETTERS, CLOSING = r"[^\W\d_]{3}", r"[.,;:!?)\]\"']"
+BEFORE_MARK = re.compile(
+    rf"(?<=[^{RAISED}])(?=[{RAISED}])"
+    rf"(?:(?<={THREE_LETTERS})|(?<={THREE_LETTERS}{CLOSING})|(?<={THREE_LETTERS}{CLOSING}{CLOSING}))"
+    rf"|(?<=\S)(?=\u207d[{RAISED}])"
+)
+#: Put before a footnote mark in a folded word; no character, so that no text holds it.
+MARK = "\ufdd0"
+#: Numbers in square brackets refer to a note or a source.
+REFERENCE = re.compile(r"\[\d{1,3}(?:(?:, ?|-)\d{1,3})*\]")
 #: What may stand before a minus sign; after anything else it is a hyphen.
 BEFORE_SIGN = CURRENCY | frozenset(" ([{<>=:;/\u00b1~*,|")
 #: What changes the meaning of the number that it stands before.
@@ -61,6 +74,7 @@ class Tokens:
     is every key's letters and digits run together; `offsets[i]` is where token `i` begins in it. `is_number`
     says whether a token is a number as a whole, `bonds` what parts it from the token before it, and `joints`
     the marks that mean something between it and a number before it (empty for none, and beside words).
+    `is_footnote` tells the numbers that are footnote marks or references, which a quote may leave out.
     """
 
     keys: tuple[str, ...]
@@ -69,6 +83,7 @@ class Tokens:
     is_number: tuple[bool, ...]
     bonds: tuple[Bond, ...]
     joints: tuple[str, ...]
+    is_footnote: tuple[bool, ...]
     squeezed: str
     offsets: tuple[int, ...]
 
@@ -82,6 +97,12 @@ class Tokens:
         stop = self.offsets[end] if end < len(self.keys) else len(self.squeezed)
         return self.squeezed[self.offsets[start] : stop]
 
+    def without_footnotes(self) -> tuple[str, list[int]]:
+        """The squeezed text without footnote marks, and for each of its characters the token it is of."""
+        kept = [number for number in range(len(self)) if not self.is_footnote[number]]
+        squeezed = "".join(self.part(number, number + 1) for number in kept)
+        return squeezed, [number for number in kept for _ in self.part(number, number + 1)]
+
     def token_at(self, offset: int) -> int:
         """The token that holds this offset of the squeezed text."""
         return bisect_right(self.offsets, offset) - 1
@@ -91,7 +112,7 @@ def fold(word: str) -> str:
     """One word as it is compared, still with its punctuation."""
     if word.isascii():
         return word.lower()
-    parted = BEFORE_RAISED.sub("^", word.translate(TRANSLATION))
+    parted = BEFORE_MARK.sub(MARK, BEFORE_RAISED.sub("^", word.translate(TRANSLATION)))
     folded = unicodedata.normalize("NFKC", parted).translate(TRANSLATION).casefold()
     return folded if folded.isascii() else _without_latin_marks(folded)
 
@@ -142,7 +163,7 @@ def _bonds(
     """What parts each token from the one before it; what stands before the first counts as a mark."""
     bonds: list[Bond] = ["mark"] * min(1, len(spans))
     for (_, end), (start, _) in pairwise(spans):
-        if text[end:start].strip(" "):
+        if text[end:start].strip(" " + MARK):
             bonds.append("mark")
         elif touching is None or all(touching[bisect_left(starts, end) : bisect_right(starts, start)]):
             bonds.append("none")
@@ -167,6 +188,19 @@ def _joints(text: str, keys: Sequence[str], spans: Sequence[tuple[int, int]]) ->
     return tuple(joints)
 
 
+def _footnotes(text: str, spans: Sequence[tuple[int, int]], numbers: Sequence[bool]) -> tuple[bool, ...]:
+    """Which tokens are numbers of footnotes or references."""
+    if MARK not in text and "[" not in text:
+        return (False,) * len(spans)
+    within = bytearray(len(text))
+    for match in REFERENCE.finditer(text):
+        within[match.start() : match.end()] = b"\1" * len(match.group())
+    return tuple(
+        number and (text[start - 1 : start] == MARK or bool(within[start]))
+        for (start, _), number in zip(spans, numbers, strict=True)
+    )
+
+
 def _assemble(
     keys: list[str],
     spans: list[tuple[int, int]],
@@ -188,6 +222,7 @@ def _assemble(
         is_number=tuple(numbers),
         bonds=_bonds(text, spans, starts, touching),
         joints=_joints(text, keys, spans),
+        is_footnote=_footnotes(text, spans, numbers),
         squeezed="".join(pieces),
         offsets=tuple(offsets),
     )

@@ -50,15 +50,15 @@ def repaired(quote: Tokens, page: Tokens, q0: int, q1: int, p0: int, p1: int) ->
     if _is_reset(quote, (q0, q1), page, (p0, p1)):
         return [Unit((q0, q1), (p0, p1), 1.0)]
     if q0 == q1 or p0 == p1 or (q1 - q0) * (p1 - p0) > MAX_REPAIR:
-        return _unmatched(q0, q1, p0, p1)
+        return _unmatched(page, q0, q1, p0, p1)
     best = _pairings(quote, page, q0, q1, p0, p1)
     units: list[Unit] = []
     q, p = q0, p0
     for unit in best:
-        units.extend(_unmatched(q, unit.quote[0], p, unit.page[0]))
+        units.extend(_unmatched(page, q, unit.quote[0], p, unit.page[0]))
         units.append(unit)
         q, p = unit.quote[1], unit.page[1]
-    units.extend(_unmatched(q, q1, p, p1))
+    units.extend(_unmatched(page, q, q1, p, p1))
     return units
 
 
@@ -69,9 +69,14 @@ def _is_reset(quote: Tokens, q: tuple[int, int], page: Tokens, p: tuple[int, int
     return q[0] < q[1] and p[0] < p[1] and _is_same(quote, q, page, p)
 
 
-def _unmatched(q0: int, q1: int, p0: int, p1: int) -> list[Unit]:
-    """The unit of a stretch that agrees in nothing; none for an empty stretch."""
-    return [Unit((q0, q1), (p0, p1), 0.0)] if q0 < q1 or p0 < p1 else []
+def _unmatched(page: Tokens, q0: int, q1: int, p0: int, p1: int) -> list[Unit]:
+    """The unit of a stretch that agrees in nothing; none for an empty stretch.
+
+    Footnote marks of the page that the quote leaves out do not differ.
+    """
+    if q0 == q1:
+        return [Unit((q0, q1), (p0, p1), float(all(page.is_footnote[p0:p1])))] if p0 < p1 else []
+    return [Unit((q0, q1), (p0, p1), 0.0)]
 
 
 def _pairings(quote: Tokens, page: Tokens, q0: int, q1: int, p0: int, p1: int) -> list[Unit]:
