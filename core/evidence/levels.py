@@ -139,9 +139,11 @@ def _place(citation: BundleCitation) -> str:
     found = citation.found
     if found is None:
         return "nowhere"
-    agreed = (
-        found.status if found.status in ("exact", "normalized") else f"{found.status}, {found.agreement:.2f}"
-    )
+    is_clean = found.status in ("exact", "normalized")
+    agreed = found.status if is_clean else f"{found.status}, {found.agreement:.2f}"
+    numbers = sum(difference.kind == "number" for difference in found.differences)
+    if numbers:
+        agreed += ", a number differs" if numbers == 1 else f", {numbers} numbers differ"
     if found.ranges:
         first, last = found.ranges[0].first_line, found.ranges[-1].last_line
         return f"on line {first} ({agreed})" if first == last else f"on lines {first}–{last} ({agreed})"
