@@ -9,25 +9,25 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cache, partial
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
 
 import pyarrow as pa
 
-from core.contracts.records import Chunk, Citation, Trace
+from core.contracts.records import Chunk, Citation
 from core.errors import Fault, Problem, StoreFault
 from core.evidence.bulk import Ask, Locator, locate_bulk
 from core.evidence.pagebase import speaks_for_itself
 from core.evidence.types import FoundSpan, SpanQuery
 from core.manifest.paths import artifact_path
-from core.manifest.types import Manifest, Run
-from core.services.cited import completed_citations, span_query
-from core.services.stored import with_ids
+from core.manifest.types import Manifest
+from core.services.cited import span_query
+from core.services.run_citations import Cited, CitedDocuments, RunRecords
 from core.services.workspace import chosen_run
 from core.store.cache import turn, writing_to
-from core.store.files import DamagedError, read_table, write_table
+from core.store.files import DamagedError, write_table
 from core.store.index import index_folder
 from core.store.placed import (
     PLACED_FOLDER,
@@ -35,22 +35,18 @@ from core.store.placed import (
     Part,
     PlacedFile,
     counts_of,
-    document_stamp,
     index_identity,
     listed_documents,
     locator_version,
     read_placed,
     read_placed_file,
+    reasons_of,
     write_placed_file,
 )
-from core.store.plan import find_source
-from core.store.prints import Print, change_since, take_print
 from core.store.remembered import Answer, Remembered
-from core.store.runfile import RunFile, Segment, read_run_file, whole_run_file
+from core.store.runfile import Segment, read_run_file, whole_run_file
 from core.store.types import Progress
 from core.traces.chunks import read_chunks
-from core.traces.reports import read_report
-from core.traces.traces import iter_traces
 from core.traces.unpack import plain_source
 
 #: So many citations are worked on together and in memory at once; what is found is kept after each.
@@ -66,14 +62,15 @@ OnProgress = Callable[[Progress], None]
 class PlacedReport:
     """What became of a run's citations. `counts` says how many are in which state (they may be in several).
 
-    `located` had to be looked for just now. `problems` are those of documents, one each, and `findings` what
-    the citations as a whole show.
+    `located` had to be looked for just now, `reasons` say why some could not be. `problems` are those of
+    documents, one each, and `findings` what the citations as a whole show.
     """
 
     run_id: str
     citations: int
     located: int
     counts: Mapping[str, int]
+    reasons: Mapping[str, int]
     problems: tuple[Problem, ...] = ()
     findings: tuple[str, ...] = ()
 
@@ -109,25 +106,21 @@ def place_runs(
     on_progress: OnProgress | None = None,
 ) -> Iterator[PlacedReport]:
     """The same for several runs, one after the other; chunks are read once."""
-    chunks: dict[str, Chunk] | None = None
+    chunks = cache(partial(_chunks, manifest, cache_dir))
     for run_id in run_ids:
         run = chosen_run(manifest, run_id)
         folder = index_folder(manifest, run_id, cache_dir)
         run_file = whole_run_file(folder)
         if run_file is None:
             raise _not_indexed(manifest, run_id)
+        documents = CitedDocuments(manifest, Remembered(cache_dir, locator_version()))
+        records = RunRecords(manifest, run, folder, run_file, cache_dir)
+        work = _Work(records, chunks, documents, pool, workers, on_progress)
         with writing_to(folder):
             (folder / PLACED_FOLDER).mkdir(exist_ok=True)
             with turn(folder / PLACED_FOLDER):
-                known = _still_good(folder, run_file, manifest)
-                if known is not None and known.is_of(run_file) and not known.again:
-                    yield _report(known, run_id)
-                    continue
-                chunks = _chunks(manifest, cache_dir) if chunks is None else chunks
-                documents = _Documents(manifest, Remembered(cache_dir, locator_version()))
-                source = _Source(manifest, run, folder, run_file, cache_dir)
-                work = _Work(source, chunks, documents, pool, workers, on_progress)
-                yield work.place(known)
+                report = work.refresh()
+        yield report
 
 
 def is_placed(manifest: Manifest, run_id: str, cache_dir: Path) -> bool:
@@ -137,7 +130,7 @@ def is_placed(manifest: Manifest, run_id: str, cache_dir: Path) -> bool:
     return bool(placed and run_file and placed.is_of(run_file) and placed.agrees_with(manifest))
 
 
-def _still_good(folder: Path, run_file: RunFile, manifest: Manifest) -> PlacedFile | None:
+def _still_good(folder: Path, manifest: Manifest) -> PlacedFile | None:
     """What is placed already, as far as this program did it, in the documents as they are; else None."""
     placed = read_placed_file(folder)
     if placed is None or placed.version != locator_version() or not placed.agrees_with(manifest):
@@ -160,131 +153,13 @@ def _chunks(manifest: Manifest, cache_dir: Path) -> dict[str, Chunk]:
         return {}
 
 
-class _Cited(NamedTuple):
-    """A citation with its trace's place in the segment and its identity."""
-
-    row: int
-    q_id: str
-    paraphrase: int
-    seed: int
-    repeat: int
-    citation: Citation
-
-
-@dataclass(frozen=True, slots=True)
-class _Source:
-    """A run's records, by the segments of its index."""
-
-    manifest: Manifest
-    run: Run
-    folder: Path
-    run_file: RunFile
-    cache_dir: Path
-
-    def citations(self, segment: Segment, chunks: Mapping[str, Chunk]) -> Iterator[_Cited]:
-        """Every citation of a segment. StoreFault where its file no longer holds what the index says."""
-        first = sum(each.rows for each in self.run_file.segments if each.start < segment.start)
-        repeats = self._repeats()
-        rows = 0
-        for trace in self._traces(segment):
-            repeat = repeats.get(first + rows, 1)
-            for citation in completed_citations(trace, chunks):
-                yield _Cited(rows, trace.q_id, trace.paraphrase, trace.seed, repeat, citation)
-            rows += 1
-        if rows != segment.rows:
-            raise StoreFault.of(
-                "index_changed",
-                f"the trace file of run {self.run.run_id!r} was replaced after it was indexed",
-                where=self.run_file.file,
-                remedy=f"proofspan index {self.manifest.folder}",
-            )
-
-    def _traces(self, segment: Segment) -> Iterator[Trace]:
-        source = find_source(self.manifest, self.run, cache_dir=self.cache_dir)
-        if source.path is None:
-            return
-        run_id, file = self.run.run_id, source.file
-        if source.from_report:
-            stored, _ = read_report(source.path, file=file)
-            yield from (with_ids(row, run_id) for row in stored)
-            return
-        span = {"offset": segment.start, "line": segment.line, "end": segment.end}
-        found = iter_traces(source.path, file=file, run_id=run_id, final=source.is_final, **span)
-        yield from (item for item in found if isinstance(item, Trace))
-
-    def _repeats(self) -> dict[int, int]:
-        """The traces that come again, by their place in the run."""
-        if self.run_file.joined is None:
-            return {}
-        table = read_table(self.folder / self.run_file.joined, ["row", "repeat"])
-        return dict(zip(*(column.to_pylist() for column in table.columns), strict=True))
-
-
-@dataclass(slots=True)
-class _Held:
-    """A document that citations name: where it lies and what is known of it, or why it cannot be used."""
-
-    stamp: str
-    path: Path | None = None
-    is_text: bool = False
-    print: Print | None = None
-    known: dict[bytes, Answer] = field(default_factory=dict)
-    fresh: dict[bytes, Answer] = field(default_factory=dict)
-
-
-class _Documents:
-    """The documents of a run, each looked up when it is first cited."""
-
-    def __init__(self, manifest: Manifest, remembered: Remembered) -> None:
-        self._manifest = manifest
-        self._remembered = remembered
-        self._held: dict[str, _Held] = {}
-        self.problems: dict[str, Problem] = {}
-
-    def get(self, doc_id: str) -> _Held:
-        """The document; its `stamp` is a problem's code where it has no path."""
-        if doc_id not in self._held:
-            self._held[doc_id] = self._look_up(doc_id)
-        return self._held[doc_id]
-
-    def stamps(self) -> dict[str, str]:
-        """The state of every listed document that was looked up."""
-        return {doc_id: held.stamp for doc_id, held in self._held.items() if self._manifest.document(doc_id)}
-
-    def keep(self) -> None:
-        """Keeps what was found out since; of a document that changed meanwhile nothing."""
-        for held in self._held.values():
-            if held.fresh and held.path and held.print and change_since(held.path, held.print) == "same":
-                self._remembered.keep(held.print, held.fresh, is_text=held.is_text)
-            held.known |= held.fresh
-            held.fresh = {}
-
-    def _look_up(self, doc_id: str) -> _Held:
-        document = self._manifest.document(doc_id)
-        stamp = document_stamp(self._manifest, document)
-        if document is None:
-            return _Held(stamp)
-        try:
-            path = artifact_path(self._manifest, document.artifact)
-            printed = take_print(path)
-        except Fault as fault:
-            self.problems[doc_id] = fault.problems[0]
-            return _Held(stamp)
-        except OSError as error:
-            said = f"the document cannot be read: {error.strerror}"
-            self.problems[doc_id] = Problem("unreadable", said, document.artifact.path)
-            return _Held("unreadable")
-        is_text = not document.paged
-        return _Held(stamp, path, is_text, printed, self._remembered.of(printed, is_text=is_text))
-
-
 @dataclass(slots=True)
 class _Work:
     """One run on its way."""
 
-    source: _Source
-    chunks: Mapping[str, Chunk]
-    documents: _Documents
+    source: RunRecords
+    chunks: Callable[[], Mapping[str, Chunk]]
+    documents: CitedDocuments
     locator: Locator
     workers: int
     on_progress: OnProgress | None
@@ -292,14 +167,24 @@ class _Work:
     citations: int = 0
     again: bool = False
 
-    def place(self, earlier: PlacedFile | None) -> PlacedReport:
-        """Makes the run's placements what its files are now, from what is left of earlier ones."""
+    def refresh(self) -> PlacedReport:
+        """Makes the run's placements what its files are now."""
+        known = _still_good(self.source.folder, self.source.manifest)
+        if known is not None and known.is_of(self.source.run_file) and not known.again:
+            return _report(known, self.source.run.run_id)
+        try:
+            return self._place(known)
+        except DamagedError as error:
+            raise _damaged(self.source.folder, self.source.run.run_id) from error
+
+    def _place(self, earlier: PlacedFile | None) -> PlacedReport:
+        """The same from what is left of earlier ones."""
         run_file, folder = self.source.run_file, self.source.folder
         kept = {part.segment: part for part in earlier.parts} if earlier and not earlier.again else {}
         parts = tuple(kept.get(segment.name) or self._part(segment) for segment in run_file.segments)
         stamps = dict(earlier.documents) if earlier and kept else {}
         problems = dict(earlier.problems) if earlier and kept else {}
-        states = read_placed(folder, parts, ("status", "page_mismatch", "numbers_differ"))
+        states = read_placed(folder, parts, ("status", "page_mismatch", "numbers_differ", "reason"))
         placed = PlacedFile(
             version=locator_version(),
             index=index_identity(run_file),
@@ -307,6 +192,7 @@ class _Work:
             documents=stamps | self.documents.stamps(),
             parts=parts,
             counts=counts_of(states),
+            reasons=reasons_of(states),
             problems=problems | self.documents.problems,
             again=self.again,
         )
@@ -315,7 +201,7 @@ class _Work:
 
     def _part(self, segment: Segment) -> Part:
         """Places the citations of one segment, a window after the other, and writes them."""
-        found = self.source.citations(segment, self.chunks)
+        found = self.source.citations(segment, self.chunks())
         tables = [PLACED_SCHEMA.empty_table()]
         while window := list(islice(found, WINDOW)):
             tables.append(self._placed(window, segment))
@@ -325,7 +211,7 @@ class _Work:
         write_table(self.source.folder / PLACED_FOLDER, name, table)
         return Part(segment.name, name, table.num_rows)
 
-    def _placed(self, window: Sequence[_Cited], segment: Segment) -> pa.Table:
+    def _placed(self, window: Sequence[Cited], segment: Segment) -> pa.Table:
         """The window's rows; what is not known yet is looked for."""
         missing: dict[tuple[str, bytes], Ask] = {}
         keys: list[tuple[str, bytes] | str] = []
@@ -347,7 +233,7 @@ class _Work:
         return pa.table(arrays, schema=PLACED_SCHEMA)
 
     def _locate(
-        self, missing: Mapping[tuple[str, bytes], Ask], window: Sequence[_Cited], segment: Segment
+        self, missing: Mapping[tuple[str, bytes], Ask], window: Sequence[Cited], segment: Segment
     ) -> dict[tuple[str, bytes], str]:
         """Looks for these quotes; those that met a problem, with its code."""
 
@@ -366,18 +252,18 @@ class _Work:
                 self.documents.get(doc_id).fresh[asked] = _answer(answer, ask.query)
         return failed
 
-    def _tell(self, window: Sequence[_Cited], segment: Segment, share: float) -> None:
+    def _tell(self, window: Sequence[Cited], segment: Segment, share: float) -> None:
         """Progress in traces, as if the window's citations were spread over its traces evenly."""
         if self.on_progress is None:
             return
         run_file = self.source.run_file
-        before = sum(each.rows for each in run_file.segments if each.start < segment.start) + window[0].row
+        before = self.source.rows_before(segment) + window[0].row
         done = before + int((window[-1].row + 1 - window[0].row) * share)
         cited = self.citations + int(len(window) * share)
         self.on_progress(Progress(self.source.run.run_id, done, run_file.rows, cited))
 
     def _row(
-        self, item: _Cited, key: tuple[str, bytes] | str, failed: Mapping[tuple[str, bytes], str]
+        self, item: Cited, key: tuple[str, bytes] | str, failed: Mapping[tuple[str, bytes], str]
     ) -> tuple[object, ...]:
         cited = item.citation
         head = (*item[:5], cited.number, cited.chunk_id, cited.doc_id, cited.section_id, cited.page_idx)
@@ -390,7 +276,7 @@ class _Work:
         return (*head, *answer, None)
 
 
-def _key_of(citation: Citation, documents: _Documents) -> tuple[str, bytes] | str:
+def _key_of(citation: Citation, documents: CitedDocuments) -> tuple[str, bytes] | str:
     """The document and the hash of what is looked for in it, or why nothing is."""
     if citation.doc_id is None:
         return "no_document"
@@ -416,7 +302,16 @@ def _answer(found: FoundSpan, query: SpanQuery) -> Answer:
 
 def _report(placed: PlacedFile, run_id: str, *, located: int = 0) -> PlacedReport:
     problems = tuple(problem for _, problem in sorted(placed.problems.items()))
-    return PlacedReport(run_id, placed.citations, located, placed.counts, problems)
+    return PlacedReport(run_id, placed.citations, located, placed.counts, placed.reasons, problems)
+
+
+def _damaged(folder: Path, run_id: str) -> StoreFault:
+    return StoreFault.of(
+        "index_damaged",
+        f"files of the index of run {run_id!r} are missing or damaged",
+        where=str(folder),
+        remedy="delete that folder and run `proofspan index` again",
+    )
 
 
 def _not_indexed(manifest: Manifest, run_id: str) -> StoreFault:

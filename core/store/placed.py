@@ -110,8 +110,8 @@ class PlacedFile:
 
     `version` is that of the locator, `index` names the state of the index. `listed` covers what the manifest
     says of documents, `documents` the state of each cited one's file. `counts` has how many citations are in
-    which state, `problems` what is wrong with single documents. `again` says that some citations were given
-    up and are worth another try.
+    which state, `reasons` why some could not be looked for, `problems` what is wrong with single documents.
+    `again` says that some citations were given up and are worth another try.
     """
 
     version: str
@@ -120,6 +120,7 @@ class PlacedFile:
     documents: Mapping[str, str]
     parts: tuple[Part, ...]
     counts: Mapping[str, int]
+    reasons: Mapping[str, int] = field(default_factory=dict)
     problems: Mapping[str, Problem] = field(default_factory=dict)
     again: bool = False
 
@@ -254,6 +255,13 @@ def counts_of(table: pa.Table) -> dict[str, int]:
     bits = _bits_of(table)
     counted = {state: int((bits >> n & 1).sum()) for n, state in enumerate(EVIDENCE_STATES)}
     return {state: count for state, count in counted.items() if count}
+
+
+def reasons_of(table: pa.Table) -> dict[str, int]:
+    """Why citations could not be looked for, with how many of them, the most frequent first."""
+    counted = pc.value_counts(table.column("reason").cast(pa.string()).drop_null().combine_chunks())
+    found = zip(counted.field("values").to_pylist(), counted.field("counts").to_pylist(), strict=True)
+    return dict(sorted(found, key=lambda each: (-each[1], each[0])))
 
 
 class Placements:
