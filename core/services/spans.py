@@ -15,6 +15,7 @@ from core.errors import Fault, Problem
 from core.evidence.types import FoundSpan, PageImage, SpanQuery
 from core.manifest.paths import artifact_path
 from core.manifest.types import Document, Manifest
+from core.services.cited import span_query
 from core.services.placer import Placer
 from core.services.places import Layer, PageSpan, shapes
 from core.services.questions import CitationView, QuestionView
@@ -254,9 +255,7 @@ def _beyond(view: PageView, page_idx: int, page_count: int) -> Problem:
 
 def _cited(view: CitationView) -> Target:
     cited = view.citation
-    query = SpanQuery(
-        cited.quote or "", cited.page_idx, cited.offsets, cited.box, cited.box_space if cited.box else None
-    )
+    query = span_query(cited)
     rev = cited_rev(cited.chunk_id, cited.raw)
     name, section_id = f"cited {cited.number}", cited.section_id
     return Target(f"cite:{cited.number}", "cited", name, cited.doc_id, query, rev=rev, section_id=section_id)
