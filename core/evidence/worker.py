@@ -13,10 +13,9 @@ import resource
 import shlex
 import signal
 import socket
-import stat
 import sys
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,15 +23,15 @@ from typing import Any
 import pymupdf
 
 from core.contracts.records import Json
-from core.contracts.render_ref import lies_on
 from core.errors import EvidenceFault, Problem
-from core.evidence import messages
+from core.evidence import messages, raster
 from core.evidence.framing import ConnectionEndedError, receive_frame, send_frame
-from core.evidence.geometry import box_to_pixels, scaled
+from core.evidence.geometry import scaled
 from core.evidence.glyphs import are_needed, page_of, words_of
 from core.evidence.labels import page_labels, with_page
 from core.evidence.locate import locate
 from core.evidence.pagetext import PageText
+from core.evidence.pdffile import FileKey, file_key, head_of, not_a_pdf
 from core.evidence.png import encode_rgb
 from core.evidence.search import WordIndex
 from core.evidence.types import DocumentInfo, PageInfo
@@ -47,20 +46,13 @@ BROKEN: tuple[type[Exception], ...] = (
 EXHAUSTED, SWOLLEN = 0.9, 0.5
 #: Seconds beyond a request's own limit after which the kernel ends it: the client may be gone by then.
 GRACE_S = 2
-#: The header may stand anywhere in the first 1,024 bytes (ISO 32000-1, Annex H, note 13).
-MAGIC, MAGIC_WITHIN = b"%PDF-", 1024
-MAX_SIDE_POINTS = 14_400
 MAX_DOCUMENTS = 32
 #: Words kept over all open documents, some 250 bytes each.
 MAX_WORDS = 1_500_000
-POINTS_PER_INCH = 72
-#: Points around a region that are drawn with it: a frame lies half outside of its box.
-CLIP_MARGIN = 1.5
 #: What helps against a broken document.
 MEND = "download it again, or save it anew from the program that made it"
 
 Answer = tuple[dict[str, Json], bytes]
-FileKey = tuple[str, int, int]
 
 
 class Document:
@@ -163,7 +155,7 @@ class Documents:
 
     def get(self, path: str) -> Document:
         """The open document of this file as it is now."""
-        key = _file_key(path)
+        key = file_key(path)
         document = self._open.pop(key, None) or Document(_open_pdf(path), path)
         self._open[key] = document
         while len(self._open) > MAX_DOCUMENTS:
@@ -183,27 +175,9 @@ class Documents:
             document.forget_words()
 
 
-def _file_key(path: str) -> FileKey:
-    """What tells one state of a file from the next; a fault for what is no regular file."""
-    try:
-        status = os.stat(path)  # noqa: PTH116 - the path is a plain string here
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise _missing(path, reason) from error
-    if not stat.S_ISREG(status.st_mode):
-        raise _fault("missing", "the document is not a regular file", path, "name the PDF itself")
-    return path, status.st_size, status.st_mtime_ns
-
-
 def _open_pdf(path: str) -> Any:
     """An open PDF with pages, or the fault that says why not."""
-    try:
-        with open(path, "rb") as file:  # noqa: PTH123 - the path is a plain string here
-            head = file.read(MAGIC_WITHIN)
-    except OSError as error:
-        raise _missing(path, error.strerror or str(error)) from error
-    if MAGIC not in head:
-        raise _not_a_pdf(head, path)
+    head = head_of(path)
     try:
         pdf = MUPDF.open(path, filetype="pdf")
         page_count = pdf.page_count if pdf.is_pdf and not pdf.needs_pass else 0
@@ -211,7 +185,7 @@ def _open_pdf(path: str) -> Any:
         message = "the PDF is broken and cannot be opened"
         raise _fault("not_a_pdf", message, path, MEND) from error
     if not pdf.is_pdf:
-        raise _not_a_pdf(head, path)
+        raise not_a_pdf(head, path)
     if pdf.needs_pass:
         remedy = f"put a copy without it there: qpdf --password=… --decrypt {shlex.quote(path)} COPY.pdf"
         raise _fault("locked", "the document is locked with a password", path, remedy)
@@ -219,20 +193,6 @@ def _open_pdf(path: str) -> Any:
         message = "the document has no pages: it may have been cut short"
         raise _fault("no_pages", message, path, "download it again")
     return pdf
-
-
-def _missing(path: str, reason: str) -> EvidenceFault:
-    remedy = f"correct its path, or put it there: cp FILE {shlex.quote(path)}"
-    return _fault("missing", f"the document cannot be read: {reason}", path, remedy)
-
-
-def _not_a_pdf(head: bytes, path: str) -> EvidenceFault:
-    """Says what the file is instead, where its first bytes tell."""
-    if b"<html" in head.lower() or b"<!doctype" in head.lower():
-        message = "the document is a web page, not a PDF: the download probably met an error or a login page"
-        return _fault("not_a_pdf", message, path, "download the document again")
-    message = "the document is not a PDF: the header `%PDF-` is missing"
-    return _fault("not_a_pdf", message, path, "put the PDF there, or name it as text with `paged: false`")
 
 
 def _fault(code: str, message: str, path: str, remedy: str) -> EvidenceFault:
@@ -294,59 +254,38 @@ def _answer_locate(document: Document, request: Mapping[str, Any]) -> Answer:
 
 def _answer_render(document: Document, request: Mapping[str, Any]) -> Answer:
     """One page as PNG, its dpi lowered where the picture would be too large."""
-    page_idx = int(request["page_idx"])
-    page, display_list = document.drawing(page_idx)
-    width, height = page.rect.width, page.rect.height
-    if not (0 < width <= MAX_SIDE_POINTS and 0 < height <= MAX_SIDE_POINTS):
-        size = f"{width:.0f} × {height:.0f} points"
-        message = f"page_idx {page_idx} is {size}; at most {MAX_SIDE_POINTS} are drawn"
-        raise _fault("too_large", message, document.path, "save the document anew with smaller pages")
-    scale = min(float(request["dpi"]) / POINTS_PER_INCH, _largest_scale(width, height, request["max_pixels"]))
-    header, png = _raster(document, page_idx, scale, display_list.rect)
-    info, to_pixels = _page_info(document, page, page_idx), scaled(tuple(page.rotation_matrix), scale)
-    return {**header, "page": info, "to_pixels": to_pixels}, png
+    page, sheet = _sheet(document, request)
+    drawn = raster.whole(sheet, dpi=request["dpi"], max_pixels=request["max_pixels"])
+    header, png = _pixels(document, sheet.page_idx, drawn)
+    info = _page_info(document, page, sheet.page_idx)
+    return {**header, "page": info, "to_pixels": scaled(sheet.turned, drawn.scale)}, png
 
 
 def _answer_clip(document: Document, request: Mapping[str, Any]) -> Answer:
-    """A region of a page as PNG, upright as the page shows, with a hair of what is around it."""
+    """A region of a page as PNG, upright as the page shows."""
+    _, sheet = _sheet(document, request)
+    drawn = raster.region(sheet, tuple(request["box"]), dpi=request["dpi"], max_pixels=request["max_pixels"])
+    return _pixels(document, sheet.page_idx, drawn)
+
+
+def _sheet(document: Document, request: Mapping[str, Any]) -> tuple[Any, raster.Sheet]:
+    """The page that a request names, and what drawing has to know of it."""
     page_idx = int(request["page_idx"])
     page, _ = document.drawing(page_idx)
-    width, height = page.rect.width, page.rect.height
-    across, down = (width, height) if page.rotation % 180 == 0 else (height, width)
-    if not lies_on(request["box"], width=across, height=down):
-        raise _off_page(document.path, page_idx, request["box"], across, down)
-    x0, y0, x1, y1 = box_to_pixels(tuple(page.rotation_matrix), request["box"])
-    x0, y0 = max(x0 - CLIP_MARGIN, 0.0), max(y0 - CLIP_MARGIN, 0.0)
-    x1, y1 = min(x1 + CLIP_MARGIN, width), min(y1 + CLIP_MARGIN, height)
-    largest = _largest_scale(x1 - x0, y1 - y0, request["max_pixels"])
-    return _raster(document, page_idx, min(request["dpi"] / POINTS_PER_INCH, largest), (x0, y0, x1, y1))
+    turned = tuple(page.rotation_matrix)
+    return page, raster.Sheet(page.rect.width, page.rect.height, turned, document.path, page_idx)
 
 
-def _raster(document: Document, page_idx: int, scale: float, area: Sequence[float]) -> Answer:
-    """An area of a page, in points as it shows, as PNG with its size in pixels."""
+def _pixels(document: Document, page_idx: int, drawn: raster.Raster) -> Answer:
+    """An area of a page as PNG, with its size in pixels."""
     _, display_list = document.drawing(page_idx)
+    matrix = MUPDF.Matrix(drawn.scale, drawn.scale)
     try:
-        matrix = MUPDF.Matrix(scale, scale)
-        pixels = display_list.get_pixmap(matrix, colorspace=MUPDF.csRGB, alpha=0, clip=area)
+        pixels = display_list.get_pixmap(matrix, colorspace=MUPDF.csRGB, alpha=0, clip=drawn.area)
         png = encode_rgb(pixels.samples_mv, pixels.width, pixels.height)
     except BROKEN as error:
         raise _unreadable(document.path, page_idx, error) from error
     return {"width": pixels.width, "height": pixels.height}, png
-
-
-def _off_page(path: str, page_idx: int, box: Sequence[float], width: float, height: float) -> EvidenceFault:
-    sides = ", ".join(f"{side:g}" for side in box)
-    message = f"the box {sides} does not lie on page_idx {page_idx}, which is {width:g} × {height:g} points"
-    remedy = "give x0, y0, x1, y1 in points of the unrotated page, from its top left"
-    return _fault("box_off_page", message, path, remedy)
-
-
-def _largest_scale(width: float, height: float, max_pixels: int) -> float:
-    """The scale at which the picture, sides rounded up, has at most `max_pixels`."""
-    scale = math.sqrt(max_pixels / (width * height))
-    while math.ceil(width * scale) * math.ceil(height * scale) > max_pixels and scale > 0:
-        scale *= 0.999
-    return scale
 
 
 ANSWERS: dict[str, Callable[[Document, Mapping[str, Any]], Answer]] = {

@@ -13,7 +13,7 @@ from PIL import Image
 
 from core.evidence.client import PdfPool
 from core.evidence.geometry import box_to_pixels
-from core.evidence.worker import CLIP_MARGIN
+from core.evidence.raster import MARGIN
 from core.manifest.types import Artifact, Document, Manifest
 from core.services.drawings import Drawing, draw
 from core.services.placer import Placer
@@ -75,7 +75,7 @@ def test_a_region_is_what_the_page_shows_there(
     path = write_pages(tmp_path / "a.pdf", [lines], rotation=rotation, crop=crop)
     box = (18.0, 30.0, 170.0, 64.0)
     page, clip = pool.render(path, 0, dpi=DPI), pool.clip(path, 0, box, dpi=DPI)
-    margin = CLIP_MARGIN * DPI / 72
+    margin = MARGIN * DPI / 72
     x0, y0, x1, y1 = box_to_pixels(page.to_pixels, box)
     area = (round(x0 - margin), round(y0 - margin), round(x1 + margin), round(y1 + margin))
     expected = opened(page.png).crop(area)
