@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from core.contracts.records import LineIssue, SourceLine, Trace
+from core.contracts.records import LineIssue, SourceLine, Trace, TraceKey
 from core.evidence.attachments import CatalogueIndex
 from core.evidence.bundles import Bundle
 from core.manifest.load import load_manifest
@@ -165,6 +165,13 @@ def _read(read: Any, record: Any) -> Any:
         return read(record)
     except UnusableError:
         return None
+
+
+def trace_of(record: Mapping[str, Any]) -> tuple[TraceKey, Trace]:
+    """A trace record with its key; AssertionError where it is none."""
+    found = trace_from(record, SourceLine("traces.jsonl", 1, 0, 0), run_id="R1")
+    assert isinstance(found, Trace)
+    return Repeats().key_of(found), found
 
 
 def bundles_from(records: Sequence[Mapping[str, Any]], sources: Sources) -> list[Bundle]:

@@ -14,6 +14,7 @@ from typing import Literal
 from core.contracts.records import Candidate, Chunk, Citation, Trace
 from core.errors import Problem
 from core.evidence.bundles import BundleCitation, BundleProblem, PageFrom, SectionFrom, given
+from core.evidence.levels import one_line
 from core.evidence.locate import MAX_QUOTE_CHARACTERS
 from core.evidence.types import FoundSpan, SpanQuery
 from core.services.revisions import cited_rev, rev_problem
@@ -230,11 +231,12 @@ def _bad_page(cited: Citation) -> BundleProblem:
     """The page as it was given can't be used; told with its value."""
     name = "page_idx" if cited.raw.get("page_idx") is not None else "page"
     value = given(cited.raw.get(name))
+    shown = one_line(repr(value), length=60)
     if cited.page_note == "page_below_one":
         remedy = "write the 0-based page as page_idx"
-        return BundleProblem("page_below_one", f"page is {value}, and page counts from 1", remedy, value)
+        return BundleProblem("page_below_one", f"page is {shown}, and page counts from 1", remedy, value)
     if cited.page_note == "page_unreadable":
-        said = f"{name} is {value!r}, which is no page: pages are whole numbers from 0"
+        said = f"{name} is {shown}, which is no page: pages are whole numbers from 0"
         return BundleProblem("page_unreadable", said, "write the 0-based page as page_idx", value)
     remedy = "give the citation its page_idx, or a quote that stands in the document"
     return BundleProblem("page_missing", "nothing says which page it is on", remedy, value)

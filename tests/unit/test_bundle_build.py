@@ -1,0 +1,356 @@
+"""From traces to bundles: which place is shown, what belongs beside it, and what is told of the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.contracts.records import LineIssue
+from core.evidence.bundles import Bundle, BundleCitation
+from core.evidence.client import PdfPool
+from core.manifest.types import Manifest
+from core.services import bundling
+from core.services.bundle_report import Built, Coverage, Earlier
+from core.services.bundles import build_bundles, line_of, load_sources
+from core.services.bundling import bundles_of
+from core.services.placer import Placer
+from tests.bundle_room import (
+    CATALOGUE,
+    JACK,
+    NUTS,
+    OIL,
+    QUOTE,
+    bundles_from,
+    cites,
+    jsonl,
+    sources_of,
+    trace,
+    trace_of,
+    write_workspace,
+)
+
+
+@pytest.fixture(scope="module")
+def placer() -> Iterator[Placer]:
+    with PdfPool(workers=1) as pool:
+        yield Placer(pool)
+
+
+@pytest.fixture(scope="module")
+def manifest(tmp_path_factory: pytest.TempPathFactory) -> Manifest:
+    return write_workspace(tmp_path_factory.mktemp("room"))
+
+
+def one(record: dict[str, Any], manifest: Manifest, placer: Placer, **records: Any) -> Bundle:
+    (made,) = bundles_from([record], sources_of(manifest, placer, **records))
+    return made
+
+
+def cited(made: Bundle) -> BundleCitation:
+    assert made.citation is not None
+    return made.citation
+
+
+def test_a_cited_sentence_is_placed_with_what_belongs_to_it(manifest: Manifest, placer: Placer) -> None:
+    made = one(trace(), manifest, placer)
+    place = cited(made)
+    assert (made.level, made.citation_origin, made.label) == ("full", "payload", "ok")
+    assert (place.doc_id, place.section_number, place.page_idx, place.shown_page_idx) == (
+        "manual",
+        "4.2",
+        1,
+        1,
+    )
+    assert place.found is not None
+    assert (place.found.status, place.found.page_mismatch, len(place.found.rects)) == ("exact", False, 1)
+    assert [each.attachment_id for each in made.safety_attachments] == ["w-1"]
+    assert [each.attachment_id for each in made.media_attachments] == ["i-1"]
+    assert [(each.drawable, each.by, each.citation_number) for each in made.attachments] == [
+        (True, "section", 1),
+        (True, "section", 1),
+    ]
+    (document,) = made.documents
+    assert (document.rev, document.sha256, document.problem) == (
+        "8c1e9a02",
+        manifest.documents[0].artifact.sha256,
+        None,
+    )
+
+
+NOWHERE = (None, None, None)
+MANUAL = {"doc_id": "manual", "quote": QUOTE}
+NOTES = {"doc_id": "notes", "quote": "holds 0.4 litres"}
+LOST = {"doc_id": "manual", "quote": "Nowhere at all"}
+REPLACED_ID = JACK.replace("8c1e9a02", "77777777")
+
+#: A lone citation → level; page, what gave it, page shown; codes of its problems.
+CITATIONS: list[tuple[dict[str, Any], str, tuple[Any, ...], list[str]]] = [
+    ({**MANUAL, "page_idx": 1}, "full", (1, "record", 1), []),
+    ({**MANUAL, "page_idx": 2}, "full", (2, "record", 1), []),
+    ({**MANUAL, "page_idx": -1}, "full", (1, "found", 1), ["page_unreadable"]),
+    ({**MANUAL, "page_idx": "3"}, "full", (1, "found", 1), ["page_unreadable"]),
+    ({**MANUAL, "page_idx": 3.5}, "full", (1, "found", 1), ["page_unreadable"]),
+    ({**MANUAL, "page_idx": None}, "full", (1, "found", 1), []),
+    ({**MANUAL, "page_idx": 3}, "full", (1, "found", 1), ["page_out_of_range"]),
+    ({**MANUAL, "page": 0}, "full", (1, "found", 1), ["page_below_one"]),
+    ({**MANUAL, "page_idx": 1, "page": 9}, "full", (1, "record", 1), ["pages_disagree"]),
+    ({"doc_id": "manual", "page_idx": -1}, "text_only", NOWHERE, ["quote_missing", "page_unreadable"]),
+    ({"doc_id": "manual"}, "text_only", NOWHERE, ["quote_missing", "page_missing"]),
+    (LOST, "text_only", NOWHERE, ["page_missing"]),
+    ({**LOST, "page_idx": 10**6}, "text_only", NOWHERE, ["page_out_of_range"]),
+    ({**LOST, "page_idx": 1}, "safety_citation", (1, "record", 1), []),
+    ({"doc_id": "manual", "page_idx": 0}, "safety_citation", (0, "record", 0), ["quote_missing"]),
+    (
+        {**MANUAL, "doc_id": "nobody", "page_idx": 1},
+        "text_only",
+        (1, "record", None),
+        ["document_not_listed"],
+    ),
+    ({**MANUAL, "doc_id": "gone", "page_idx": 1}, "text_only", (1, "record", None), ["missing"]),
+    ({**MANUAL, "doc_id": "cut", "page_idx": 0}, "text_only", (0, "record", None), ["not_a_pdf"]),
+    ({"page_idx": 1, "quote": QUOTE}, "text_only", (1, "record", None), ["no_document"]),
+    ({**MANUAL, "doc_id": "scan", "page_idx": 0}, "citation_only", (0, "record", 0), []),
+    (NOTES, "full", (0, "text", 0), []),
+    ({**NOTES, "page": 7}, "full", (0, "text", 0), ["page_out_of_range"]),
+    ({**NOTES, "quote": "holds 5 litres of wine"}, "citation_only", (0, "text", 0), []),
+    ({"chunk_id": NUTS}, "full", (2, "record", 2), []),
+    ({"chunk_id": OIL}, "full", (0, "text", 0), []),
+    ({"chunk_id": "made-up"}, "text_only", NOWHERE, ["quote_missing", "no_document"]),
+    ({**MANUAL, "page_idx": 1, "rev": "00ff00ff"}, "full", (1, "record", 1), ["rev_mismatch"]),
+    ({"chunk_id": REPLACED_ID, "quote": QUOTE}, "full", (1, "chunk_id", 1), ["rev_mismatch"]),
+]
+
+
+@pytest.mark.parametrize(("citation", "level", "page", "codes"), CITATIONS, ids=repr)
+def test_no_place_is_invented(
+    citation: dict[str, Any],
+    level: str,
+    page: tuple[Any, ...],
+    codes: list[str],
+    manifest: Manifest,
+    placer: Placer,
+) -> None:
+    made = one(cites(**citation), manifest, placer)
+    (item,) = made.citations
+    assert made.level == level
+    assert (item.page_idx, item.page_idx_from, item.shown_page_idx) == page
+    assert [problem.code for problem in item.problems] == codes
+    assert made.citation == (item if level != "text_only" else None)
+    assert made.citation_origin == ("payload" if level != "text_only" else "none")
+
+
+@pytest.mark.parametrize(
+    ("value", "told", "kept"),
+    [
+        (-1, "page_idx is -1, which is no page", -1),
+        ("3", "page_idx is '3', which is no page", "3"),
+        (3.5, "page_idx is 3.5, which is no page", 3.5),
+        ([1], "page_idx is '[1]', which is no page", "[1]"),
+        ("x" * 500, "page_idx is '" + "x" * 59 + "…, which is no page", "x" * 200 + "…"),
+        (99, "page_idx 99 lies beyond the end of manual, which has 3 pages", 99),
+    ],
+    ids=str,
+)
+def test_a_page_that_cannot_be_used_is_told_with_its_value(
+    value: Any, told: str, kept: Any, manifest: Manifest, placer: Placer
+) -> None:
+    made = one(cites(**LOST, page_idx=value), manifest, placer)
+    problem = made.citations[0].problems[-1]
+    assert (made.level, problem.given) == ("text_only", kept)
+    assert told in problem.message
+    assert told in made.level_reason
+
+
+@pytest.mark.parametrize(
+    ("citation", "section", "came_from"),
+    [
+        (
+            {"doc_id": "manual", "page_idx": 1, "section_number": "4.2.1", "section_id": "s9"},
+            "4.2.1",
+            "section_number",
+        ),
+        ({"doc_id": "manual", "page_idx": 1, "section_number": 4.2}, "4.2", "section_number"),
+        ({"chunk_id": NUTS}, "4.3", "section_number"),
+        ({"chunk_id": JACK}, "4.2", "section_id"),
+        ({**MANUAL, "section_id": "s9"}, "s9", "section_id"),
+        (MANUAL, "p002", "page"),
+        ({**MANUAL, "section_id": "p002"}, "p002", "page"),
+        ({**MANUAL, "section_id": "p004"}, "p004", "section_id"),
+        ({"doc_id": "notes", "quote": "litres"}, "p000", "page"),
+    ],
+    ids=repr,
+)
+def test_a_section_falls_back_to_its_page(
+    citation: dict[str, Any], section: str, came_from: str, manifest: Manifest, placer: Placer
+) -> None:
+    item = cited(one(cites(**citation), manifest, placer))
+    assert (item.section_number, item.section_number_from) == (section, came_from)
+
+
+def test_the_first_citation_that_is_placed_is_shown(manifest: Manifest, placer: Placer) -> None:
+    citations = [
+        {"doc_id": "nobody", "page_idx": 0, "quote": "x"},
+        {"doc_id": "scan", "page_idx": 0, "quote": "x"},
+        {"doc_id": "manual", "page_idx": 2, "quote": "Tighten the wheel nuts"},
+        {"doc_id": "manual", "page_idx": 1, "quote": QUOTE},
+    ]
+    made = one(trace(citations=citations), manifest, placer)
+    assert cited(made).number == 3
+    assert [item.number for item in made.citations] == [1, 2, 3, 4]
+    without_text = one(trace(citations=citations[:2]), manifest, placer)
+    assert (cited(without_text).number, without_text.level) == (2, "citation_only")
+
+
+@pytest.mark.parametrize("answer", ["It is so.", "not in context", ""])
+def test_an_answer_without_citations_shows_the_closest_passage(
+    answer: str, manifest: Manifest, placer: Placer
+) -> None:
+    made = one(trace(citations=[], answer=answer, chunks=[{"id": "lost"}, {"id": NUTS}]), manifest, placer)
+    item = cited(made)
+    assert (made.level, made.citation_origin, made.citations) == ("full", "retrieved", ())
+    assert (item.number, item.rank, item.chunk_id) == (None, 2, NUTS)
+    assert made.level_reason.startswith("The answer cites nothing: this is the closest retrieved passage.")
+    assert made.is_refusal is (answer == "not in context")
+
+
+def test_a_citation_that_cannot_be_shown_gives_way_to_the_closest_passage(
+    manifest: Manifest, placer: Placer
+) -> None:
+    stages = {"retrieved": [{"id": NUTS}], "reranked": [{"id": JACK, "page_idx": 1}, {"id": NUTS}]}
+    record = trace(citations=[{"doc_id": "gone", "page_idx": 3}], stages=stages, chunks=[{"id": NUTS}])
+    made = one(record, manifest, placer)
+    assert (made.citation_origin, cited(made).chunk_id, cited(made).rank) == ("retrieved", JACK, 1)
+    assert made.citations[0].shown_page_idx is None
+    assert made.level_reason.startswith("No citation can be shown, citation 1: ")
+
+
+def test_where_nothing_was_retrieved_question_and_answer_stay(manifest: Manifest, placer: Placer) -> None:
+    made = one(trace(citations=[], chunks=[], answer="not in context"), manifest, placer)
+    assert (made.level, made.citation_origin, made.citation, made.documents) == (
+        "text_only",
+        "none",
+        None,
+        (),
+    )
+    assert (made.q, made.answer) == ("How do I jack up the car?", "not in context")
+    assert "the answer cites nothing" in made.level_reason
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({"render_ref": None}, "nothing_to_draw"),
+        ({"render_ref": "file:../secret.png"}, "path_refused"),
+        ({"render_ref": "file:gone.png"}, "missing"),
+        ({"render_ref": "file:plan.svg"}, "svg_not_drawn"),
+        ({"render_ref": "file:torn.png"}, "picture_broken"),
+        ({"render_ref": "pdf:manual#page_idx=3&bbox=1,2,3,4"}, "page_out_of_range"),
+        ({"render_ref": "pdf:nobody#page_idx=0&bbox=1,2,3,4"}, "document_not_listed"),
+        ({"render_ref": "x" * 5_000}, "render_ref_unreadable"),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize(("place", "level"), [(0, "citation_only"), (1, "safety_citation")])
+def test_what_cannot_be_drawn_lowers_the_level_and_is_named(
+    change: dict[str, Any], code: str, place: int, level: str, manifest: Manifest, placer: Placer
+) -> None:
+    catalogue = [{**each, **change} if n == place else each for n, each in enumerate(CATALOGUE)]
+    made = one(trace(), manifest, placer, catalogue=catalogue)
+    flawed = made.attachments[place]
+    assert made.level == level
+    assert (flawed.drawable, flawed.problem and flawed.problem.code) == (False, code)
+    assert f"({flawed.attachment_id}) can't be drawn: " in made.level_reason
+    assert flawed.text == CATALOGUE[place]["text"]
+
+
+def test_a_picture_of_a_page_that_is_not_there_is_told(manifest: Manifest, placer: Placer) -> None:
+    made = one(trace(), manifest, placer, catalogue=[{**CATALOGUE[1], "page_idx": 70}])
+    (item,) = made.media_attachments
+    assert item.drawable
+    assert item.problem is not None
+    assert (item.problem.code, item.problem.given) == ("page_out_of_range", 70)
+
+
+def test_a_replaced_document_is_told_and_not_hidden(manifest: Manifest, placer: Placer) -> None:
+    made = one(cites(doc_id="replaced", page_idx=1, quote=QUOTE, rev="8c1e9a02"), manifest, placer)
+    (document,) = made.documents
+    assert document.problem is not None
+    assert document.problem.code == "document_replaced"
+    assert [problem.code for problem in cited(made).problems] == ["rev_mismatch"]
+    assert made.level_reason.count("Note: ") == 2
+
+
+def test_too_much_is_cut_and_said_to_be(
+    manifest: Manifest, placer: Placer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bundling, "MAX_CITATIONS", 2)
+    monkeypatch.setattr(bundling, "MAX_ATTACHMENTS", 1)
+    record = trace(citations=[{"chunk_id": JACK, "quote": QUOTE}] * 3, answer="a" * 200_000)
+    made = one(record, manifest, placer)
+    assert [problem.code for problem in made.problems] == ["citations_cut", "attachments_cut", "text_cut"]
+    assert (len(made.citations), len(made.attachments), len(made.answer)) == (2, 1, 100_000)
+    assert made.level == "citation_only"
+
+
+def test_a_bundle_fits_into_a_line(
+    manifest: Manifest, placer: Placer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = one(trace(), manifest, placer)
+    assert line_of(made, Earlier()).bundle == made
+    monkeypatch.setattr("core.services.bundles.MAX_LINE", 2_000)
+    small = line_of(made, Earlier()).bundle
+    assert (small.level, small.attachments, small.citations) == ("citation_only", (), ())
+    assert small.citation == made.citation
+
+
+def test_equal_quotes_are_looked_for_once(manifest: Manifest, placer: Placer) -> None:
+    steps: list[tuple[int, int]] = []
+    traces = [trace_of(trace(seed=seed)) for seed in range(3)] + [trace_of(cites(**NOTES))]
+    made = bundles_of(
+        traces, sources_of(manifest, placer), workers=2, on_progress=lambda *step: steps.append(step)
+    )
+    assert [each.level for each in made] == ["full"] * 4
+    assert sorted(steps) == [(1, 2), (2, 2)]
+
+
+def test_a_run_is_built_in_the_order_of_its_traces(tmp_path: Path, placer: Placer) -> None:
+    manifest = write_workspace(tmp_path)
+    records = [trace("Q2"), b"{torn", trace("Q1"), trace("Q2"), trace("Q1", paraphrase=1)]
+    (tmp_path / "traces.jsonl").write_bytes(jsonl(records) + b'{"q": "still being wri')
+    sources, problems = load_sources(manifest, placer)
+    built = list(build_bundles(manifest, "R1", sources=sources))
+    assert problems == ()
+    assert [each.source.line for each in built if isinstance(each, LineIssue)] == [2]
+    keys = [each.bundle.key for each in built if isinstance(each, Built)]
+    assert [(key.q_id, key.paraphrase, key.repeat) for key in keys] == [
+        ("Q2", 0, 1),
+        ("Q1", 0, 1),
+        ("Q2", 0, 2),
+        ("Q1", 1, 1),
+    ]
+    again = list(build_bundles(manifest, "R1", sources=load_sources(manifest, placer)[0], workers=2))
+    assert again == built
+
+
+def test_coverage_counts_answered_questions_once(manifest: Manifest, placer: Placer) -> None:
+    records = [
+        trace("Q1"),
+        trace("Q1"),
+        trace("Q1", seed=1),
+        trace("Q2", citations=[{"doc_id": "gone"}]),
+        trace("Q3", answer="not in context"),
+        trace("Q4", answer=" "),
+        trace("Q5", citations=[{"doc_id": "gone"}], chunks=[], answer="It is so."),
+    ]
+    coverage = Coverage()
+    for each in bundles_from(records, sources_of(manifest, placer)):
+        coverage.add(each)
+    assert (coverage.covered, coverage.answered, coverage.passages) == (2, 3, 1)
+    assert coverage.in_words() == (
+        "bundle coverage 67 % (21–94 %): 2 of 3 answered questions at citation_only or better, "
+        "1 by the closest retrieved passage"
+    )
+    assert Coverage().in_words() == "bundle coverage: no question was answered"
