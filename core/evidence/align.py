@@ -20,6 +20,8 @@ from core.evidence.units import Unit, repaired, weight, with_marks
 #: What a word of the quote that is not there, and a word of the page that the quote lacks, cost its stretch.
 MISSING_COST = 0.8
 EXTRA_COST = 0.5
+#: What a figure counts that has the same digits on both sides, but another point, mark or separator.
+SAME_DIGITS = 0.5
 #: So many tokens at an end of the quote stay with it though more of them differ than agree.
 MAX_TAIL = 3
 #: From this coverage on the pairing by edit distance is taken without trying another.
@@ -71,6 +73,19 @@ def occurrences(quote: Tokens, page: Tokens) -> Iterator[tuple[int, int]]:
     while position >= 0:
         yield page.token_at(position), page.token_at(position + len(needle) - 1) + 1
         position = page.squeezed.find(needle, position + len(needle))
+
+
+def in_step(quote: Tokens, page: Tokens) -> Iterator[tuple[int, int]]:
+    """Token ranges (half open) of the page, as long as the quote, in which at most one token differs."""
+    count = len(quote)
+    for start in range(len(page) - count + 1):
+        differing = 0
+        for key, other in zip(quote.keys, page.keys[start : start + count], strict=True):
+            differing += key != other
+            if differing > 1:
+                break
+        else:
+            yield start, start + count
 
 
 def past_footnotes(quote: Tokens, page: Tokens) -> Iterator[tuple[int, int]]:
@@ -228,17 +243,16 @@ def _with_end_numbers(quote: Tokens, page: Tokens, units: Sequence[Unit]) -> lis
 
 
 def _gain(quote: Tokens, page: Tokens, unit: Unit) -> float:
-    """What a unit adds to its stretch: the weight of what agrees, less the cost of what does not.
+    """What a unit adds to its stretch: the weight of what agrees, less the cost of what does not."""
+    ours = sum(map(weight, quote.keys[slice(*unit.quote)]))
+    theirs = sum(map(weight, page.keys[slice(*unit.page)]))
+    return _found(quote, page, unit) or -max(MISSING_COST * ours, EXTRA_COST * theirs)
 
-    Where a page's number was run together it is one number that differs, however many tokens it has there.
-    """
-    ours = sum(weight(key) for key in quote.keys[unit.quote[0] : unit.quote[1]])
-    if unit.agrees:
-        return unit.likeness * ours
-    theirs = sum(weight(key) for key in page.keys[unit.page[0] : unit.page[1]])
-    if unit.holds_same(quote, page):
-        return -MISSING_COST * ours
-    return -max(MISSING_COST * ours, EXTRA_COST * theirs)
+
+def _found(quote: Tokens, page: Tokens, unit: Unit) -> float:
+    """The weight of the quote's words that a unit holds, less for the less alike."""
+    alike = unit.likeness or (SAME_DIGITS if unit.holds_same(quote, page) else 0.0)
+    return alike * sum(map(weight, quote.keys[slice(*unit.quote)])) if alike else 0.0
 
 
 def alignment_of(quote: Tokens, page: Tokens, units: Sequence[Unit]) -> Alignment:
@@ -250,8 +264,7 @@ def alignment_of(quote: Tokens, page: Tokens, units: Sequence[Unit]) -> Alignmen
         count = unit.quote[1] - unit.quote[0]
         run = run + count if unit.likeness == 1.0 else 0
         longest = max(longest, run)
-        if unit.agrees:
-            matched += unit.likeness * sum(weight(key) for key in quote.keys[unit.quote[0] : unit.quote[1]])
+        matched += _found(quote, page, unit)
     return Alignment(
         units=tuple(units),
         quote=q,

@@ -6,12 +6,14 @@ long it takes; the worker's deadline is what bounds the time.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from core.evidence.boxes import BoxCheck, check_box
-from core.evidence.match import Match, find_on_page
-from core.evidence.pagetext import Pages, QuoteText
+from core.evidence.match import SURE, Match, find_misquoted, find_on_page
+from core.evidence.orders import other_orders
+from core.evidence.pagetext import Pages, PageText, QuoteText
+from core.evidence.search import share_of_words
 from core.evidence.segments import body_of, find_body, find_pieces, pieces_of
 from core.evidence.settle import settle, with_continuation
 from core.evidence.types import FoundSpan, Place, SpanQuery
@@ -22,13 +24,19 @@ MAX_ALTERNATIVES = 20
 COMMON_WORDS = 4
 #: Difference in agreement that does not outweigh standing on the cited page or next to it.
 NEARLY = 0.05
+#: Another reading order of a page is tried only where the page holds this share of the quote's words.
+REORDERED_SHARE = 0.8
 
 
 @dataclass(frozen=True, slots=True)
 class _Spot:
-    """Equally good places of a quote on one page, and where it goes on beyond that page."""
+    """Equally good places of a quote on one page, and where it goes on beyond that page.
+
+    `page` holds the page's words in the order in which the places were found.
+    """
 
     page_idx: int
+    page: PageText
     matches: tuple[Match, ...]
     continues: tuple[Place, ...] = ()
     is_body: bool = False
@@ -39,9 +47,19 @@ class _Spot:
         return self.matches[0].merit
 
     @property
+    def is_clean(self) -> bool:
+        """Whether the whole quote stands there, but for how it is set."""
+        return self.matches[0].is_clean
+
+    @property
     def is_strong(self) -> bool:
         """Whether no other page needs to be asked."""
-        return self.matches[0].is_strong or bool(self.continues) or self.is_body
+        return self.matches[0].is_strong
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether pages further off than its neighbours need not be asked."""
+        return self.is_strong or bool(self.continues) or self.is_body
 
 
 def locate(query: SpanQuery, pages: Pages) -> FoundSpan:
@@ -79,11 +97,28 @@ class _Search:
             near = self._on((self.cited,))
             if near and near[0].is_strong:
                 return near
+            here = near[:1]
             if not self.is_scrap:
                 near += self._on((self.cited - 1, self.cited + 1))
-            if any(spot.matches[0].is_clean for spot in near):
+            if any(spot.is_clean for spot in near):
                 return _best(near, self.cited)
-        return _best(near + self._elsewhere([spot.page_idx for spot in near]), self.cited)
+            if here and here[0].is_enough:
+                return here
+        elsewhere = self._elsewhere([spot.page_idx for spot in near])
+        return _best(near + [spot for spot in elsewhere if self._is_claimed(spot, near)], self.cited)
+
+    def _is_claimed(self, spot: _Spot, near: list[_Spot]) -> bool:
+        """Whether a spot far from the cited page may be the one that was meant, where a page was cited.
+
+        It must be clean where the quote is misquoted near the cited page; and where it is not there at all, a
+        place with other numbers must be sure: reports repeat their sentences with the numbers of each year.
+        """
+        if spot.is_clean or self.cited is None:
+            return True
+        if any(beside.matches[0].is_misquoted for beside in near):
+            return False
+        has_other_numbers = any(difference.kind == "number" for difference in spot.matches[0].differences)
+        return not has_other_numbers or spot.merit >= (0, SURE)
 
     def _on(self, page_indices: Iterable[int]) -> list[_Spot]:
         """The spots on these pages, in their order."""
@@ -91,26 +126,53 @@ class _Search:
         return [spot for spot in found if spot is not None]
 
     def _spot(self, page_idx: int) -> _Spot | None:
-        """What a page holds of the quote: the whole, its pieces, a part that goes on beside it, its body."""
+        """What a page holds of the quote, in its own reading order or, where that gives less, in another."""
         page = self.pages.page_text(page_idx)
+        spot = self._in_own_order(page_idx, page)
+        if spot is None or spot.merit < (0, SURE):
+            spot = self._in_other_order(page_idx, page, spot)
+        if spot is None and page_idx == self.cited:
+            misquoted = find_misquoted(self.quote, page)
+            return _Spot(page_idx, page, tuple(misquoted)) if misquoted else None
+        return spot
+
+    def _in_own_order(self, page_idx: int, page: PageText) -> _Spot | None:
+        """The whole quote, its pieces, a part that goes on beside the page, or its body."""
         matches = find_on_page(self.quote, page)
-        if matches and matches[0].status != "partial":
-            return _Spot(page_idx, tuple(matches))
+        if matches and matches[0].is_clean:
+            return _Spot(page_idx, page, tuple(matches))
         if len(self.pieces) > 1:
             joined = find_pieces(self.pieces, page)
-            return _Spot(page_idx, (joined,)) if joined else None
+            if joined is not None:
+                return _Spot(page_idx, page, (joined,))
+        if matches and matches[0].status != "partial":
+            return _Spot(page_idx, page, tuple(matches))
+        if len(self.pieces) > 1:
+            return None
         if matches:
             part, continues = with_continuation(self.quote, matches[0], page_idx, self.pages)
             if part.is_proof:
-                return _Spot(page_idx, (part, *matches[1:]), continues)
+                return _Spot(page_idx, page, (part, *matches[1:]), continues)
         bodies = find_body(self.quote, self.body, page) if self.body else []
-        return _Spot(page_idx, tuple(bodies), is_body=True) if bodies else None
+        return _Spot(page_idx, page, tuple(bodies), is_body=True) if bodies else None
+
+    def _in_other_order(self, page_idx: int, page: PageText, spot: _Spot | None) -> _Spot | None:
+        """The spot, or a better one that is sure with the page's words row by row or column by column."""
+        if self.is_scrap or share_of_words(self.quote.tokens, page.tokens) < REORDERED_SHARE:
+            return spot
+        for other in other_orders(page):
+            matches = find_on_page(self.quote, other)
+            found = _Spot(page_idx, other, tuple(matches)) if matches else None
+            is_sure = found is not None and found.matches[0].status != "partial" and found.merit >= (0, SURE)
+            if found is not None and is_sure and (spot is None or found.merit > spot.merit):
+                spot = found
+        return spot
 
     def _elsewhere(self, known: list[int]) -> list[_Spot]:
         """The spots in the rest of the document: pages with all letters, else those with most words."""
         index = self.pages.word_index()
         with_letters = self._on(idx for idx in index.with_letters(self.quote.tokens) if idx not in known)
-        clean = [spot for spot in with_letters if spot.matches[0].is_clean]
+        clean = [spot for spot in with_letters if spot.is_clean]
         if clean:
             return clean if not self.is_scrap or len(clean) == 1 else []
         if self.is_scrap:
@@ -121,7 +183,7 @@ class _Search:
         """The best spot as the answer, other places as alternatives."""
         spot, *others = spots
         page = self.pages.page_text(spot.page_idx)
-        match, rest = settle(self.query, spot.matches, page)
+        match, rest = settle(self.query, spot.matches, spot.page)
         box = self.check_cited() if self.is_bare else check_box(self.query, match.rects, page)
         places = [Place(spot.page_idx, other.rects) for other in rest]
         places += [Place(o.page_idx, m.rects) for o in others for m in o.matches if match.is_clean]
@@ -135,7 +197,7 @@ class _Search:
             differences=match.differences,
             alternatives=tuple(places[:MAX_ALTERNATIVES]),
             continues=spot.continues,
-            note=_joined(self.note, box.note),
+            note=_joined(self.note, box.note, _left_out(match.footnotes)),
             box_agrees=box.agrees,
             unverified=box.unverified,
         )
@@ -145,6 +207,12 @@ class _Search:
         return (
             BoxCheck() if self.cited is None else check_box(self.query, (), self.pages.page_text(self.cited))
         )
+
+
+def _left_out(footnotes: Sequence[str]) -> str:
+    """What is said of footnote marks between the quote's words."""
+    marks = ", ".join(footnotes)
+    return f"the page has footnote marks here that the quote leaves out: {marks}" if marks else ""
 
 
 def _best(spots: list[_Spot], cited: int | None) -> list[_Spot]:

@@ -13,7 +13,7 @@ from itertools import islice
 from rapidfuzz.distance import Levenshtein
 
 from core.contracts.records import Box
-from core.evidence.align import Alignment, align, occurrences, past_footnotes, windows
+from core.evidence.align import Alignment, align, in_step, occurrences, past_footnotes, windows
 from core.evidence.pagetext import PageText, QuoteText
 from core.evidence.types import Difference, Status
 from core.evidence.units import Unit
@@ -28,9 +28,10 @@ PART_RUN = 8
 MISQUOTED_WORDS = 4
 MISQUOTED_AGREEMENT = 0.70
 #: A quote of figures or few words is misquoted, not absent, when one figure differs, and so many letters and
-#: digits beside it agree: anywhere, and on the page that is cited.
+#: digits beside it agree; on the page that is cited fewer are enough, or so many words.
 MISQUOTED_LETTERS = 16
 MISQUOTED_LETTERS_CITED = 6
+MISQUOTED_WORDS_CITED = 3
 #: A figure of so many digits with one changed is the same, misquoted; shorter ones are alike by chance.
 LONG_FIGURE = 5
 #: Words misread here and there prove a place when the letters of so many words agree this well.
@@ -49,7 +50,6 @@ PART_MISSING = 3
 SHORT_QUOTE = 4
 #: A gap of more page words than this inside a found quote is left out of its boxes.
 MAX_BRIDGED = 8
-MISQUOTED_WINDOWS = 8
 MAX_DIFFERENCES = 40
 MAX_SHOWN = 200
 WINDOWS = 3
@@ -106,6 +106,12 @@ class Match:
         return self.agreement >= STRONG_AGREEMENT and numbers_agree
 
     @property
+    def is_misquoted(self) -> bool:
+        """Whether the whole quote stands there but for figures."""
+        figures = all(difference.kind == "number" for difference in self.differences)
+        return self.status == "fuzzy" and figures and bool(self.differences)
+
+    @property
     def merit(self) -> tuple[int, float]:
         """What places are compared by."""
         return CLEAN.get(self.status, 0), self.agreement
@@ -125,10 +131,12 @@ def find_on_page(quote: QuoteText, page: PageText) -> list[Match]:
 def find_misquoted(quote: QuoteText, page: PageText) -> list[Match]:
     """The places where all but one figure of a short quote stands; for the page that is cited only.
 
-    Few words would be found misquoted on many pages, on that page they are what the producer read.
+    Few words would be found misquoted on many pages; on that page they are what the producer read.
     """
-    candidates = windows(quote.tokens, page.tokens, limit=MISQUOTED_WINDOWS, share=WINDOW_SHARE)
-    return _best_of(_judged(quote, page, candidates, enough=MISQUOTED_LETTERS_CITED))
+    places = dict.fromkeys((*occurrences(quote.tokens, page.tokens), *in_step(quote.tokens, page.tokens)))
+    alignments = [align(quote.tokens, page.tokens, place) for place in islice(places, MAX_OCCURRENCES)]
+    found = [each for each in alignments if each is not None and _is_misquoted_here(quote, page, each)]
+    return _best_of([_match(quote, page, alignment, "fuzzy") for alignment in found])
 
 
 def find_letters(quote: QuoteText, page: PageText) -> list[Match]:
@@ -147,17 +155,11 @@ def find_words(quote: QuoteText, page: PageText) -> list[Match]:
     return _best_of(_judged(quote, page, candidates))
 
 
-def _judged(
-    quote: QuoteText,
-    page: PageText,
-    candidates: Iterable[tuple[int, int]],
-    *,
-    enough: int = MISQUOTED_LETTERS,
-) -> list[Match]:
+def _judged(quote: QuoteText, page: PageText, candidates: Iterable[tuple[int, int]]) -> list[Match]:
     """The matches that windows of the page hold."""
     alignments = (align(quote.tokens, page.tokens, window) for window in candidates)
-    found = (judge(quote, page, each, enough=enough) for each in alignments if each is not None)
-    return [match for match in found if match is not None]
+    matches = (judge(quote, page, alignment) for alignment in alignments if alignment is not None)
+    return [match for match in matches if match is not None]
 
 
 def _best_of(found: Sequence[Match]) -> list[Match]:
@@ -168,19 +170,14 @@ def _best_of(found: Sequence[Match]) -> list[Match]:
     return [best, *(match for match in found if match.page != best.page and match.equals(best))]
 
 
-def judge(
-    quote: QuoteText, page: PageText, alignment: Alignment, *, enough: int = MISQUOTED_LETTERS
-) -> Match | None:
-    """The status that an alignment earns; None where it proves nothing.
-
-    `enough`: the letters and digits that must agree beside the one figure that differs.
-    """
+def judge(quote: QuoteText, page: PageText, alignment: Alignment) -> Match | None:
+    """The status that an alignment earns; None where it proves nothing."""
     start, end = alignment.quote
     if (start, end) == (0, len(quote.tokens)) and alignment.is_whole:
         return _match(
             quote, page, alignment, "exact" if _is_verbatim(quote, page, alignment) else "normalized"
         )
-    if _letters_beside_a_figure(quote, page, alignment) >= enough:
+    if _letters_beside_a_figure(quote, page, alignment) >= MISQUOTED_LETTERS:
         return _match(quote, page, alignment, "fuzzy")
     if len(quote.tokens) < SHORT_QUOTE:
         return None
@@ -226,14 +223,30 @@ def _is_misread(quote: QuoteText, page: PageText, alignment: Alignment) -> bool:
     )
 
 
+def _is_misquoted_here(quote: QuoteText, page: PageText, alignment: Alignment) -> bool:
+    """Whether all but one figure agrees, and that is enough on the page that is cited."""
+    letters = _letters_beside_a_figure(quote, page, alignment)
+    words = sum(unit.agrees for unit in alignment.units)
+    return letters >= MISQUOTED_LETTERS_CITED or (letters > 0 and words >= MISQUOTED_WORDS_CITED)
+
+
 def _letters_beside_a_figure(quote: QuoteText, page: PageText, alignment: Alignment) -> int:
-    """How many letters and digits agree where one figure differs and all else is there; 0 if more differs."""
-    differing = [unit for unit in alignment.units if unit.likeness < 1.0]
+    """How many letters and digits agree where one figure differs and all else is there; 0 if more differs.
+
+    Those of a figure that has the same digits on both sides are among them; a figure of which one digit
+    differs counts for two.
+    """
+    differing = [unit for unit in alignment.units if not unit.agrees]
     if alignment.quote != (0, len(quote.tokens)) or len(differing) != 1:
         return 0
-    if not _is_figure_for_figure(quote, page, differing[0]):
+    unit = differing[0]
+    if not _is_figure_for_figure(quote, page, unit):
         return 0
-    return len(quote.tokens.squeezed) - len(quote.tokens.part(*differing[0].quote))
+    everything, ours = len(quote.tokens.squeezed), quote.tokens.part(*unit.quote)
+    if unit.holds_same(quote.tokens, page.tokens):
+        return everything
+    is_near = len(ours) >= 3 and Levenshtein.distance(ours, page.tokens.part(*unit.page)) == 1
+    return everything - len(ours) + 2 * is_near
 
 
 def _is_figure_for_figure(quote: QuoteText, page: PageText, unit: Unit) -> bool:

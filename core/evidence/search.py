@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -14,6 +14,15 @@ from core.evidence.units import weight
 #: Pages that hold less than this of the quote's words, by weight and rarity, are not looked at.
 PAGE_SHARE = 0.35
 MAX_PAGES = 8
+
+
+def share_of_words(quote: Tokens, page: Tokens) -> float:
+    """How much of the quote's words, by weight, a page holds in any order, 0–1."""
+    held, total, found = Counter(page.keys), 0.0, 0.0
+    for key, count in Counter(quote.keys).items():
+        total += weight(key) * count
+        found += weight(key) * min(count, held[key])
+    return found / total if total else 0.0
 
 
 @dataclass(frozen=True, slots=True)

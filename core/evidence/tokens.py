@@ -41,6 +41,8 @@ CURRENCY = frozenset("$€£¥₹")
 BEFORE_RAISED = re.compile(
     "(?<=[0-9])(?=[\u00b2\u00b3\u00b9\u2070-\u2079\u2080-\u2089\u00bc-\u00be\u2150-\u215e])"
 )
+#: After these and after a letter or digit a dash is a hyphen; after anything else it is a minus sign.
+BEFORE_HYPHEN = frozenset(")]}%\u2030'\".\u00b0-")
 #: Raised digits that follow a word of three letters or more, and a raised number in parentheses, are footnote
 #: marks. After a digit or a shorter word they may be an exponent (10², 3 m²) and count as it.
 RAISED = "\u00b2\u00b3\u00b9\u2070\u2074-\u2079"
@@ -54,8 +56,6 @@ BEFORE_MARK = re.compile(
 MARK = "\ufdd0"
 #: Numbers in square brackets refer to a note or a source.
 REFERENCE = re.compile(r"\[\d{1,3}(?:(?:, ?|-)\d{1,3})*\]")
-#: What may stand before a minus sign; after anything else it is a hyphen.
-BEFORE_SIGN = CURRENCY | frozenset(" ([{<>=:;/\u00b1~*,|")
 #: What changes the meaning of the number that it stands before.
 COMPARING = frozenset("<>\u2264\u2265\u00b1")
 #: What means something between two numbers: 3/4 is neither 3-4 nor 3:4. Commas, dots and brackets only part.
@@ -229,30 +229,34 @@ def _assemble(
 
 
 def _number(text: str, digits: str, start: int, end: int) -> tuple[str, int, int]:
-    """A number's key with sign, leading point and percent, and the characters that it covers."""
+    """A number's key with signs, leading point and percent, and the characters that it covers.
+
+    Each minus and each pair of parentheses is one sign: (-5) is neither (5) nor -5.
+    """
     if _is_leading_point(text, start - 1):
         digits, start = "." + digits, start - 1
     percent, end = _percent(text, end)
-    before = start - 1
-    while before >= 0 and (text[before] in CURRENCY or _is_inner_space(text, before)):
+    if start > 1 and text[start - 1 - (text[start - 1] == " ")] in COMPARING:
+        start -= 1 + (text[start - 1] == " ")
+        return text[start] + digits + percent, start, end
+    signs, before = "", start - 1
+    while before >= 0:
+        close = _skip_spaces(text, end)
+        if text[before] == "-" and _is_sign(text, before):
+            signs, start = signs + "-", before
+        elif text[before] == "(" and text[close : close + 1] == ")":
+            signs, start = signs + "-", before
+            outside, end = _percent(text, close + 1)
+            percent = percent or outside
+        elif text[before] not in CURRENCY and not _is_inner_space(text, before):
+            break
         before -= 1
-    if before < 0:
-        return digits + percent, start, end
-    if text[before] == "-" and _is_sign(text, before):
-        return "-" + digits + percent, before, end
-    close = _skip_spaces(text, end)
-    if text[before] == "(" and text[close : close + 1] == ")":
-        outside, end = _percent(text, close + 1)
-        return "-" + digits + (percent or outside), before, end
-    comparing = start - 2 if text[start - 1] == " " else start - 1
-    if comparing >= 0 and text[comparing] in COMPARING:
-        return text[comparing] + digits + percent, comparing, end
-    return digits + percent, start, end
+    return signs + digits + percent, start, end
 
 
 def _is_sign(text: str, place: int) -> bool:
     """Whether the hyphen here is a minus sign."""
-    return place == 0 or text[place - 1] in BEFORE_SIGN
+    return place == 0 or not (text[place - 1].isalnum() or text[place - 1] in BEFORE_HYPHEN)
 
 
 def _is_leading_point(text: str, place: int) -> bool:

@@ -169,12 +169,13 @@ def _breaks(tokens: Tokens, run: tuple[int, int]) -> dict[int, int]:
 
 def _misread_figure(quote: Tokens, q: tuple[int, int], page: Tokens, p: tuple[int, int]) -> float:
     """How alike a number and a figure with letters in place of some digits are (4,869 and 4,8b9); else 0."""
-    left, right = quote.part(*q), page.part(*p)
-    single = q[1] - q[0] == 1 and p[1] - p[0] == 1
-    if not single or len(left) != len(right) or _signs(quote, q) != _signs(page, p):
+    if q[1] - q[0] != 1 or p[1] - p[0] != 1:
+        return 0.0
+    left, right = quote.keys[q[0]], page.keys[p[0]]
+    if len(left) != len(right):
         return 0.0
     differing = [(ours, theirs) for ours, theirs in zip(left, right, strict=True) if ours != theirs]
-    if any(ours.isdigit() and theirs.isdigit() for ours, theirs in differing):
+    if any((ours + theirs).isdigit() or not (ours + theirs).isalnum() for ours, theirs in differing):
         return 0.0
     alike = 1 - len(differing) / len(left)
     return alike if alike >= NEAR else 0.0
