@@ -12,8 +12,10 @@ from core.contracts.records import Json
 from core.traces.importers.jsonpath import Path, State, parse_path
 from core.traces.importers.regex import group_finder
 
-#: name: an id (a whole number is spelled out); text: prose as it stands; texts: a list of names.
-Kind = Literal["name", "text", "number", "page", "texts", "any"]
+#: name: an id (a whole number is spelled out); text: prose as it stands; texts: a list of names; box: four
+#: sides, read as a record's `bbox` with its `bbox_space`.
+Kind = Literal["name", "text", "number", "page", "texts", "box", "any"]
+SIDES = 4
 
 _UNUSABLE: Final = object()
 _ABSENT: Final = object()
@@ -44,7 +46,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Getter:
-    """One field. `base` is the number of a document's first page, for pages alone."""
+    """One field. `base` is the number of a document's first page, for pages; `space` a box is measured in."""
 
     key: str
     kind: Kind
@@ -52,10 +54,13 @@ class Getter:
     const: Json = None
     find: Callable[[str], str | None] | None = None
     base: int = 0
+    space: str | None = None
 
     def read(self, place: Place, tally: Tally | None) -> Json:
         """The value, None where the record has none or one that cannot be used; both are counted apart."""
         value = self._value(place)
+        if self.kind == "box" and isinstance(value, list):
+            value = {"bbox": value, "bbox_space": self.space}
         if tally is not None:
             state: State = "absent" if value is _ABSENT else "unusable" if value is _UNUSABLE else "found"
             tally.add(self.key, state, place.line)
@@ -91,13 +96,17 @@ def getter_from(key: str, kind: Kind, spec: str | Mapping[str, Json]) -> Getter:
     if path.is_many and kind not in ("texts", "any"):
         raise ValueError("`[]` gives several values where one is wanted; put it into `each`")
     find = group_finder(spec["regex"]) if "regex" in spec else None
-    return Getter(key, kind, path, find=find, base=base)
+    return Getter(key, kind, path, find=find, base=base, space=spec.get("space"))
 
 
 def read_all(getters: Iterable[tuple[str, Getter]], place: Place, tally: Tally | None) -> dict[str, Json]:
-    """The fields that were found, by name, in the getters' order."""
-    found = ((name, getter.read(place, tally)) for name, getter in getters)
-    return {name: value for name, value in found if value is not None}
+    """The fields that were found, by name, in the getters' order; a box as its two fields."""
+    record: dict[str, Json] = {}
+    for name, getter in getters:
+        value = getter.read(place, tally)
+        if value is not None:
+            record |= value if getter.kind == "box" else {name: value}
+    return record
 
 
 def _as_kind(value: Json, kind: Kind, base: int) -> Json:
@@ -110,6 +119,8 @@ def _as_kind(value: Json, kind: Kind, base: int) -> Json:
     if kind == "texts":
         names = [_name(each) for each in (value if isinstance(value, list) else [value])]
         return _UNUSABLE if _UNUSABLE in names else names
+    if kind == "box":
+        return _sides(value)
     number = _number(value)
     if number is None:
         return _UNUSABLE
@@ -122,6 +133,12 @@ def _name(value: Json) -> Json:
     if isinstance(value, str) and value:
         return value
     return str(value) if type(value) is int else _UNUSABLE
+
+
+def _sides(value: Json) -> Json:
+    """Four numbers; `_UNUSABLE` where there are others."""
+    sides = [_number(side) for side in value] if isinstance(value, list) else []
+    return sides if len(sides) == SIDES and None not in sides else _UNUSABLE
 
 
 def _number(value: Json) -> float | int | None:

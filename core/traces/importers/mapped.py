@@ -72,6 +72,8 @@ class _Importer:
             self._meet_traces(self.map.traces)
         if self.map.gold is not None:
             self._meet_gold(self.map.gold)
+        if self.map.chunks is not None:
+            self._meet_chunks(self.map.chunks)
         self.pool.mint()
         if self.map.pattern is not None:
             named = self.pool.doc_ids() | self.gold_doc_ids
@@ -102,6 +104,16 @@ class _Importer:
                 self.gold_doc_ids.add(span["doc_id"])
                 if mapping.spans_as_chunks:
                     self.pool.meet(native.span_as_candidate(span))
+
+    def _meet_chunks(self, group: Group) -> None:
+        """Chunks that stand by themselves; what has no text (a picture) is none, and only counted."""
+        is_alone = self.map.traces is None and self.map.gold is None
+        for place in self._places(
+            self.source, group, at=self.map.records, met=self.issues if is_alone else []
+        ):
+            chunk = read_all(group.fields, place, self.tally)
+            if str(chunk.get("text", "")).strip():
+                self.pool.meet(chunk)
 
     def _without_question(self, file: str, place: Place) -> None:
         where = SourceLine(file, place.line, 0, 0)
@@ -205,6 +217,9 @@ class _Importer:
                 self.source.name,
                 "Check `records`, `traces.each` and `traces.q`.",
             )
+        if self.map.chunks is not None and not self.chunk_count:
+            remedy = "Check `records`, `chunks.each` and `chunks.text`."
+            yield Problem("no_chunks", "no chunk was found", self.source.name, remedy)
         for key, path in self.map.lists.items():
             yield from self._list_problems(self._count(key), path)
         if self.pool.skipped:

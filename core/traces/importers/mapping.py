@@ -23,6 +23,7 @@ KINDS: dict[str, Kind] = {
     "text": "text",
     "quote": "text",
     "page": "page",
+    "bbox": "box",
     "score": "number",
     "sections": "texts",
     "paraphrases": "texts",
@@ -77,6 +78,7 @@ class ImportMapping:
     triage: Mapping[str, Json]
     traces: TraceMapping | None
     gold: GoldMapping | None
+    chunks: Group | None = None
     pattern: str | None = None
     paged: bool = True
     keys: tuple[str, ...] = field(default=())  # every field's and `each`'s key, in the mapping's order
@@ -107,6 +109,8 @@ def _problem(error: jsonschema_rs.ValidationError, text: YamlText) -> Problem:
     remedy = "see data/schemas/mapping-1.0.json and the examples in data/mappings"
     if path and path[-1] == "page":
         remedy = "write {path: …, base: 0} or base: 1: what the source calls a document's first page"
+    if path and path[-1] == "bbox":
+        remedy = "write {path: …, space: …}: points, unit (0 to 1) or per_mille (0 to 1000)"
     message = f"`{key}`: {error.message}" if key else error.message
     return Problem("mapping_schema", message, where=text.place(path), remedy=remedy)
 
@@ -129,6 +133,7 @@ class _Compiler:
             triage=value.get("triage", {}),
             traces=self._traces(value["traces"]) if "traces" in value else None,
             gold=self._gold(value["gold"]) if "gold" in value else None,
+            chunks=self._chunks(value["chunks"]) if "chunks" in value else None,
             pattern=documents.get("pattern"),
             paged=documents.get("paged", True),
             keys=tuple(self.keys),
@@ -150,10 +155,13 @@ class _Compiler:
         )
 
     def _candidates(self, value: Mapping[str, Any], at: list[str]) -> Group:
-        return self._group(value, at, ("id", "text", "doc_id", "section_id", "page", "score"))
+        return self._group(value, at, ("id", "text", "doc_id", "section_id", "page", "score", "bbox"))
+
+    def _chunks(self, value: Mapping[str, Any]) -> Group:
+        return self._group(value, ["chunks"], ("id", "text", "doc_id", "section_id", "page", "bbox"))
 
     def _citations(self, value: Mapping[str, Any]) -> Group:
-        names = ("id", "doc_id", "section_id", "page", "quote")
+        names = ("id", "doc_id", "section_id", "page", "quote", "bbox")
         return self._group(value, ["traces", "citations"], names)
 
     def _gold(self, value: Mapping[str, Any]) -> GoldMapping:
