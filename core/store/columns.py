@@ -14,7 +14,6 @@ from core.store.folding import fold_all
 from core.traces.canonical import doc_ids, measures, rank_one_place
 from core.traces.chunks import Places
 from core.triage.gold import GOLD_STATES, GoldOutcome
-from core.triage.safety import SafetyOmission
 from core.triage.types import ReportRow
 
 #: Raised whenever the meaning of a column changes: older segments are then built anew.
@@ -115,7 +114,7 @@ def index_row(
     verdict: ReportRow | None,
     places: Places,
     gold: GoldOutcome | None = None,
-    omitted: Sequence[SafetyOmission] | None = None,
+    omitted: Sequence[str] | None = None,
 ) -> Row:
     """One row of `ROW_SCHEMA` but for its folded texts, which `row_table` adds.
 
@@ -147,7 +146,7 @@ def index_row(
         said.lambda_state,
         said.latency_ms,
         *(_gold(gold) if gold else NO_GOLD),
-        None if omitted is None else [omission.attachment_id for omission in omitted],
+        omitted,
         source.line,
         source.offset,
         source.length,

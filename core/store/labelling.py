@@ -32,7 +32,7 @@ from core.triage.corpus import Corpus
 from core.triage.gold import GoldOutcome, gold_outcome
 from core.triage.notices import Notices
 from core.triage.reflect import RULES_VERSION, reflect
-from core.triage.safety import SafetyOmission, omitted
+from core.triage.safety import omitted_ids
 from core.triage.types import Profile, ReportRow
 
 
@@ -166,9 +166,9 @@ class Labeller:
         target = self.gold.by_question.get(trace.q_id)
         return None if target is None else gold_outcome(trace, target, verdict, self.places)
 
-    def omitted(self, trace: Trace, verdict: ReportRow | None) -> tuple[SafetyOmission, ...] | None:
+    def omitted(self, trace: Trace, verdict: ReportRow | None) -> list[str] | None:
         """The notices of the cited sections that a trace may leave out, None where it cannot be known."""
-        return None if self.notices is None else omitted(trace, verdict, self.notices, self.places)
+        return None if self.notices is None else omitted_ids(trace, verdict, self.notices, self.places)
 
 
 def labeller_for(inputs: Inputs) -> tuple[Labeller, tuple[Problem, ...]]:

@@ -7,16 +7,15 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
-from operator import or_
 from typing import NamedTuple
 
 from core.contracts.chunk_ids import section_path
 from core.contracts.records import Attachment
 from core.contracts.render_ref import PageRef, parse_render_ref
 from core.contracts.sections import SectionKey, section_key
+from core.traces.chunks import Place
 from core.triage.corpus import Corpus, Survey
-from core.triage.wordforms import Passage, form, named_words, passage_of, plain
+from core.triage.wordforms import Layout, Passage, form, named_words, plain
 
 #: What a reader must not miss; a note is none of them.
 KINDS = frozenset({"warning", "caution"})
@@ -37,12 +36,15 @@ MOST_WORDS = 200
 MOST_NOTICES = 100
 #: Sections within sections are followed so deep; what lies deeper belongs to the one at this depth.
 DEEPEST = 16
+#: So many cited places are remembered before all are forgotten.
+KEPT_PLACES = 1 << 15
 #: So many pairs of chunk and notice are remembered before all are forgotten.
 KEPT_PAIRS = 1 << 18
 
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|[。!?•\uf0b7]|\n\s*\n")
 
-Place = tuple[str | None, SectionKey]
+#: A document and a section of it.
+Within = tuple[str | None, SectionKey]
 
 
 class Part(NamedTuple):
@@ -83,19 +85,21 @@ class Notice:
 
     def sought_in(self, passage: Passage) -> Found:
         """Looks for the notice in a passage: for its whole text, then for its words."""
-        held = reduce(or_, self._stretches(passage, passage.length + 1), 0)
-        parts = [part for part in self.parts if self._weight(held & part.mask) >= part.enough]
-        is_whole = f" {self.line} " in f" {passage.line} "
-        return Found(held, is_whole or any(self._holds(passage, part) for part in parts))
+        held = sum([1 << place for place, each in enumerate(self.forms) if each in passage.forms])
+        parts = [part for part in self.parts if self._weight(held & part.mask) >= part.enough] if held else []
+        if not parts:
+            return Found(held, False)
+        is_whole = f" {self.line} " in f" {plain(passage.text)} "
+        return Found(held, is_whole or any(self._holds(passage.layout, part) for part in parts))
 
-    def _holds(self, passage: Passage, part: Part) -> bool:
+    def _holds(self, passage: Layout, part: Part) -> bool:
         """Whether enough of a part stands close together."""
         return any(
             stretch & part.needed == part.needed and self._weight(stretch & part.mask) >= part.enough
             for stretch in self._stretches(passage, part.reach)
         )
 
-    def _stretches(self, passage: Passage, reach: int) -> list[int]:
+    def _stretches(self, passage: Layout, reach: int) -> list[int]:
         """What stands in every `reach` words of a passage and the next as many, where there is anything."""
         masks: defaultdict[int, int] = defaultdict(int)
         for place, each in enumerate(self.forms):
@@ -115,14 +119,14 @@ class Notices:
     `crowded` names the sections with more notices than are looked for, each as document, section and count.
     """
 
-    __slots__ = ("_governing", "_held", "corpus", "crowded")
+    __slots__ = ("_governing", "_held", "_known", "_last", "corpus", "crowded")
 
     def __init__(self, attachments: Iterable[Attachment], corpus: Corpus) -> None:
         self.corpus = corpus
-        found: defaultdict[Place, list[Attachment]] = defaultdict(list)
+        found: defaultdict[Within, list[Attachment]] = defaultdict(list)
         for attachment in attachments:
-            if attachment.kind in KINDS and (place := _place_of(attachment))[1]:
-                found[place].append(attachment)
+            if attachment.kind in KINDS and (within := _within(attachment))[1]:
+                found[within].append(attachment)
         self.crowded = tuple(
             sorted(
                 (doc_id or "", ".".join(section), len(listed))
@@ -130,19 +134,30 @@ class Notices:
                 if len(listed) > MOST_NOTICES
             )
         )
-        by_place = {place: _looked_for(listed, place[0], corpus) for place, listed in found.items()}
-        self._governing = {place: _with_those_above(place, by_place) for place in by_place}
+        own = {within: _looked_for(listed, within[0], corpus) for within, listed in found.items()}
+        self._governing = {within: _with_those_above(within, own) for within in own}
+        self._known: dict[Place, tuple[Notice, ...]] = {}
         self._held: dict[tuple[str, str], Found] = {}
+        self._last = ("", Passage(""))
 
-    def governing(self, doc_id: str | None, section: SectionKey) -> tuple[Notice, ...]:
+    def governing(self, place: Place) -> tuple[Notice, ...]:
         """The notices of a section and of those that it lies in, the nearest first, each text once.
 
         What stands between the heading of 5.4 and that of 5.4.1 is said of all of 5.4 (ANSI Z535.6 calls it a
         section safety message), so it holds for 5.4.1. What stands in 5.4.1 does not hold for 5.4.
         """
-        for depth in range(min(len(section), DEEPEST), 0, -1):
-            if (place := (doc_id, section[:depth])) in self._governing:
-                return self._governing[place]
+        known = self._known.get(place)
+        if known is None:
+            if len(self._known) >= KEPT_PLACES:
+                self._known.clear()
+            known = self._known[place] = self._nearest(place)
+        return known
+
+    def _nearest(self, place: Place) -> tuple[Notice, ...]:
+        section = _section_of(place)
+        for depth in range(len(section), 0, -1):
+            if (within := (place.doc_id, section[:depth])) in self._governing:
+                return self._governing[within]
         return ()
 
     def held(self, notice: Notice, chunk_id: str) -> Found:
@@ -151,19 +166,30 @@ class Notices:
         if pair not in self._held:
             if len(self._held) >= KEPT_PAIRS:
                 self._held.clear()
-            self._held[pair] = notice.sought_in(passage_of(self.corpus.texts.get(chunk_id, "")))
+            self._held[pair] = notice.sought_in(self._passage(chunk_id))
         return self._held[pair]
 
+    def _passage(self, chunk_id: str) -> Passage:
+        """A chunk's text; the last one is kept, as all notices of a section are looked for in it."""
+        if self._last[0] != chunk_id:
+            self._last = (chunk_id, Passage(self.corpus.texts.get(chunk_id, "")))
+        return self._last[1]
 
-def _place_of(attachment: Attachment) -> Place:
-    """Document and section; without a section the page is one, as in chunk ids: `p042`."""
+
+def _within(attachment: Attachment) -> Within:
+    """Where a notice stands; without a section the page is one, as in chunk ids: `p042`."""
     ref = parse_render_ref(attachment.render_ref) if attachment.render_ref is not None else None
     region = ref if isinstance(ref, PageRef) and attachment.doc_id in (None, ref.doc_id) else None
     page_idx = attachment.page_idx if attachment.page_idx is not None or region is None else region.page_idx
-    section = section_key(attachment.section_id)
-    if not section and page_idx is not None:
-        section = section_key(section_path(None, page_idx + 1))
-    return attachment.doc_id or (region.doc_id if region else None), section[:DEEPEST]
+    doc_id = attachment.doc_id or (region.doc_id if region else None)
+    return doc_id, _section_of(Place(doc_id, attachment.section_id, page_idx))
+
+
+def _section_of(place: Place) -> SectionKey:
+    section = section_key(place.section_id)
+    if not section and place.page_idx is not None:
+        section = section_key(section_path(None, place.page_idx + 1))
+    return section[:DEEPEST]
 
 
 def _looked_for(attachments: Sequence[Attachment], doc_id: str | None, corpus: Corpus) -> tuple[Notice, ...]:
@@ -173,11 +199,11 @@ def _looked_for(attachments: Sequence[Attachment], doc_id: str | None, corpus: C
     return tuple(notice for notice in made if notice.words)
 
 
-def _with_those_above(place: Place, by_place: Mapping[Place, Sequence[Notice]]) -> tuple[Notice, ...]:
-    doc_id, section = place
+def _with_those_above(within: Within, own: Mapping[Within, Sequence[Notice]]) -> tuple[Notice, ...]:
+    doc_id, section = within
     by_line: dict[str, Notice] = {}
     for depth in range(len(section), 0, -1):
-        for notice in by_place.get((doc_id, section[:depth]), ()):
+        for notice in own.get((doc_id, section[:depth]), ()):
             by_line.setdefault(notice.line, notice)
     return tuple(by_line.values())[:MOST_NOTICES]
 
@@ -200,12 +226,12 @@ def _notice(attachment: Attachment, doc_id: str | None, survey: Survey) -> Notic
 def _parts(text: str, weight_of: Mapping[str, int]) -> Iterator[Part]:
     """The whole notice, then each sentence that has words enough to be told by them; weights by form."""
     bits = {each: 1 << place for place, each in enumerate(weight_of)}
-    reach = max(SHORTEST_REACH, passage_of(text).length)
+    reach = max(SHORTEST_REACH, Passage(text).layout.length)
     yield Part((1 << len(bits)) - 1, ENOUGH_OF_ALL * sum(weight_of.values()), reach)
     for sentence in _SENTENCE_END.split(text):
         own = dict.fromkeys(each for word in named_words(sentence) if (each := form(word)) in bits)
         if len(own) >= FEWEST_WORDS:
-            told = passage_of(sentence)
+            told = Passage(sentence).layout
             yield Part(
                 sum(bits[each] for each in own),
                 ENOUGH_OF_SENTENCE * sum(weight_of[each] for each in own),

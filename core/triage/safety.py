@@ -11,22 +11,21 @@ Every trace of an index build comes through here; one that cites no section with
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
 from typing import Literal, NamedTuple, cast
 
-from core.contracts.chunk_ids import parse, section_path
+from core.contracts.chunk_ids import parse
 from core.contracts.records import Json, Trace
-from core.contracts.sections import section_key
 from core.traces.chunks import Place, Places
 from core.traces.citations import payload_of
 from core.traces.fields import id_of, page_of, text_of
 from core.triage.answers import claims_of
 from core.triage.notices import Notice, Notices
 from core.triage.types import ReportRow
-from core.triage.wordforms import passage_of
+from core.triage.wordforms import Passage
 
 _NOWHERE = Place(None, None, None)
 
@@ -64,42 +63,49 @@ def omitted(
     None where nothing can be said: the answer cites nothing, or there are no chunks to judge by. A refusal
     omits nothing. `places` says where a chunk lies whose candidate or citation does not.
     """
+    found = _unmentioned(trace, verdict, notices, places)
+    return None if found is None else tuple(_omission(notice, held) for notice, held in found)
+
+
+def omitted_ids(
+    trace: Trace, verdict: ReportRow | None, notices: Notices, places: Places
+) -> list[str] | None:
+    """The attachment ids of what `omitted` gives, for those who keep no more of it."""
+    found = _unmentioned(trace, verdict, notices, places)
+    return None if found is None else [notice.attachment.attachment_id for notice, _ in found]
+
+
+def _unmentioned(
+    trace: Trace, verdict: ReportRow | None, notices: Notices, places: Places
+) -> list[tuple[Notice, int]] | None:
+    """Each omitted notice with the mask of its words that do stand somewhere; None as in `omitted`."""
     if verdict is None:
         return None
     cited = list(_cited(trace, verdict.citations_in_answer, places))
     if not cited:
         return None
     if verdict.label in ("refusal_ok", "refusal_suspect"):
-        return ()
-    governing = _governing(cited, notices)
-    if not governing:
-        return ()
-    return tuple(_omissions(trace, governing, cited, notices))
+        return []
+    governing: dict[str, Notice] = {}
+    for each in cited:
+        for notice in notices.governing(each.place):
+            governing.setdefault(notice.attachment.attachment_id, notice)
+    return list(_sought(trace, governing.values(), cited, notices)) if governing else []
 
 
-def _governing(cited: Sequence[_Cited], notices: Notices) -> list[Notice]:
-    found: dict[str, Notice] = {}
-    for place in dict.fromkeys([each.place for each in cited]):
-        section = section_key(place.section_id)
-        if not section and place.page_idx is not None:
-            section = section_key(section_path(None, place.page_idx + 1))
-        for notice in notices.governing(place.doc_id, section):
-            found.setdefault(notice.attachment.attachment_id, notice)
-    return list(found.values())
-
-
-def _omissions(
-    trace: Trace, governing: Sequence[Notice], cited: Sequence[_Cited], notices: Notices
-) -> Iterator[SafetyOmission]:
+def _sought(
+    trace: Trace, governing: Iterable[Notice], cited: Sequence[_Cited], notices: Notices
+) -> Iterator[tuple[Notice, int]]:
     """Looks in the answer, then in each cited passage: the payload's quote, else the chunk."""
     ids = [each.chunk_id for each in cited if each.chunk_id is not None]
     answer = claims_of(trace.answer, trace.answer.lower(), (trace.chunk_ids, ids))
-    said = [passage_of(answer), *(passage_of(each.quote) for each in cited if each.quote is not None)]
+    said = [Passage(answer), *(Passage(each.quote) for each in cited if each.quote is not None)]
     chunks = [each.chunk_id for each in cited if each.quote is None and each.chunk_id is not None]
     for notice in governing:
-        found = [*map(notice.sought_in, said), *(notices.held(notice, chunk_id) for chunk_id in chunks)]
+        found = [notice.sought_in(passage) for passage in said]
+        found += [notices.held(notice, chunk_id) for chunk_id in chunks]
         if not any(each.is_mentioned for each in found):
-            yield _omission(notice, reduce(or_, (each.mask for each in found)))
+            yield notice, reduce(or_, [each.mask for each in found])
 
 
 def _omission(notice: Notice, found: int) -> SafetyOmission:

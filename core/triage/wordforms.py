@@ -33,18 +33,6 @@ _NEGATIONS = frozenset(
 )
 
 
-class Passage(NamedTuple):
-    """A text in plain form, and its words' forms, each with its places; words count from 0, `length` in all.
-
-    `negations` are the places of words that forbid or deny.
-    """
-
-    line: str
-    places: Mapping[str, Sequence[int]]
-    negations: Sequence[int]
-    length: int
-
-
 def plain(text: str) -> str:
     """A text without case, compatibility forms (ligatures, wide letters) and soft hyphens, on one line."""
     if text.isascii():
@@ -62,21 +50,58 @@ def named_words(text: str) -> tuple[str, ...]:
     return tuple(by_form.values())
 
 
-def passage_of(text: str) -> Passage:
-    """Where each form stands in a text; words with a hyphen between them count as one word and as two."""
-    found: dict[str, list[int]] = {}
+class Layout(NamedTuple):
+    """Where the forms of a text's words stand, and the words that forbid or deny; words count from 0."""
+
+    places: Mapping[str, Sequence[int]]
+    negations: Sequence[int]
+    length: int
+
+
+class Passage:
+    """A text as the forms of its words; words with a hyphen between them count as one word and as two.
+
+    Where they stand is worked out when somebody asks: of most texts their forms alone say enough.
+    """
+
+    __slots__ = ("_layout", "forms", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        if text.isascii() and "-" not in text:
+            self.forms = frozenset(map(form, set(tokens(text))))
+        else:
+            self.forms = frozenset(form(part) for unit in _units(text) for part in unit)
+        self._layout: Layout | None = None
+
+    @property
+    def layout(self) -> Layout:
+        """The places of the forms."""
+        if self._layout is None:
+            self._layout = _layout(self.text)
+        return self._layout
+
+
+def _layout(text: str) -> Layout:
+    places: dict[str, list[int]] = {}
     negations: list[int] = []
-    line, length = plain(text), 0
-    for at, unit in enumerate(_UNIT.findall(line)):
+    length = 0
+    for at, unit in enumerate(_units(text)):
+        length = at + 1
+        for part in unit:
+            places.setdefault(form(part), []).append(at)
+            if part in _NEGATIONS:
+                negations.append(at)
+    return Layout(places, negations, length)
+
+
+def _units(text: str) -> Iterator[list[str]]:
+    """The words of a text in order; of hyphened words each, all of them as one, and each two as one."""
+    for unit in _UNIT.findall(plain(text)):
         parts = list(_pieces(unit))
         if "-" in unit or "‐" in unit:
             parts += ["".join(parts), *(first + second for first, second in pairwise(parts))]
-        for part in parts:
-            found.setdefault(form(part), []).append(at)
-            if part in _NEGATIONS:
-                negations.append(at)
-        length = at + 1
-    return Passage(line, found, negations, length)
+        yield parts
 
 
 @lru_cache(maxsize=1 << 16)

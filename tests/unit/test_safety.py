@@ -17,7 +17,7 @@ from core.triage.corpus import Corpus
 from core.triage.notices import MOST_NOTICES, MOST_WORDS, Notices
 from core.triage.safety import SafetyOmission, omitted
 from core.triage.types import ReportRow, Signals
-from core.triage.wordforms import form, named_words, passage_of
+from core.triage.wordforms import Passage, form, named_words
 
 FAN = (
     "Keep your hands, hair and clothing away from the radiator fan, which can start by itself even when the "
@@ -311,8 +311,9 @@ def test_the_order_of_the_catalogue_never_matters(
 
 @given(texts)
 def test_words_of_a_notice_are_forms_of_its_passage(text: str) -> None:
-    passage = passage_of(text)
-    assert all(0 <= at < passage.length for places in passage.places.values() for at in places)
+    passage = Passage(text)
+    assert passage.layout.places.keys() == passage.forms
+    assert all(0 <= at < passage.layout.length for places in passage.layout.places.values() for at in places)
     assert len({form(word) for word in named_words(text)}) == len(named_words(text))
 
 
