@@ -36,6 +36,8 @@ MOST_WORDS = 200
 MOST_NOTICES = 100
 #: Sections within sections are followed so deep; what lies deeper belongs to the one at this depth.
 DEEPEST = 16
+#: Longer section ids, in characters, name no section.
+LONGEST_SECTION = 1_000
 #: So many cited places are remembered before all are forgotten.
 KEPT_PLACES = 1 << 15
 #: So many pairs of chunk and notice are remembered before all are forgotten.
@@ -146,6 +148,8 @@ class Notices:
         What stands between the heading of 5.4 and that of 5.4.1 is said of all of 5.4 (ANSI Z535.6 calls it a
         section safety message), so it holds for 5.4.1. What stands in 5.4.1 does not hold for 5.4.
         """
+        if place.section_id is not None and len(place.section_id) > LONGEST_SECTION:
+            return ()
         known = self._known.get(place)
         if known is None:
             if len(self._known) >= KEPT_PLACES:
