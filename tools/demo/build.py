@@ -18,6 +18,7 @@ from threadpoolctl import threadpool_limits
 
 from core.manifest.load import MANIFEST_NAME
 from tools.demo import pinning, timings
+from tools.demo.bundles import bundle_files
 from tools.demo.catalogue import catalogue
 from tools.demo.faults import Planter, lines, read_faults, table, unreadable_lines
 from tools.demo.gold import gold_record, wordings
@@ -75,6 +76,11 @@ class _Build:
         )
         runs = [self._run(setting) for setting in SETTINGS]
         made["FAULTS.md"] = table(self.faults).encode()
+        for run in runs:
+            run["bundles"] = {"path": run["traces"]["path"].replace("/trace.", "/bundles.")}
+        made |= bundle_files(made | {MANIFEST_NAME: self._manifest(runs).encode()})
+        for run in runs:
+            run["bundles"] = self._artifact(run["bundles"]["path"])
         made[MANIFEST_NAME] = self._manifest(runs).encode()
         return made
 
