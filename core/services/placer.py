@@ -24,8 +24,8 @@ Fingerprint = tuple[str, int, int]
 
 REMEMBERED_SPANS = 4_096
 REMEMBERED_PAGES = 24
-#: Regions are some 30 kB each; picture files may have 7 MB.
-REMEMBERED_PICTURES = 64
+#: Bytes of drawn regions and picture files: a region has some 20 kB, a picture file up to 7 MB.
+REMEMBERED_PICTURES = 64 * 1024 * 1024
 #: A text of the largest size takes 150 MB with its words.
 REMEMBERED_TEXTS = 3
 
@@ -45,10 +45,15 @@ class PageSource(Protocol):
 
 
 class Recent(Generic[V]):
-    """The values asked for last, at most `limit` of them. Safe to share between threads."""
+    """The values asked for last, of a weight of at most `limit` together. Safe to share between threads.
 
-    def __init__(self, limit: int) -> None:
+    Every value weighs 1, so that `limit` is their number, unless `weigh` says otherwise.
+    """
+
+    def __init__(self, limit: int, *, weigh: Callable[[V], int] = lambda value: 1) -> None:
         self._limit = limit
+        self._weigh = weigh
+        self._weight = 0
         self._values: OrderedDict[Hashable, V] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -62,10 +67,13 @@ class Recent(Generic[V]):
     def put(self, key: Hashable, value: V) -> None:
         """Keeps `value`; the one not asked for longest makes room."""
         with self._lock:
+            if (replaced := self._values.pop(key, None)) is not None:
+                self._weight -= self._weigh(replaced)
             self._values[key] = value
-            self._values.move_to_end(key)
-            while len(self._values) > self._limit:
-                self._values.popitem(last=False)
+            self._weight += self._weigh(value)
+            while self._weight > self._limit:
+                _, oldest = self._values.popitem(last=False)
+                self._weight -= self._weigh(oldest)
 
     def get_or_make(self, key: Hashable, make: Callable[[], V]) -> V:
         """The value under `key`, made first where it is missing. Two threads may both make it."""
@@ -87,7 +95,7 @@ class Placer:
         self._documents: Recent[DocumentInfo] = Recent(REMEMBERED_PAGES)
         self._pages: Recent[PageImage] = Recent(REMEMBERED_PAGES)
         self._texts: Recent[TextDocument] = Recent(REMEMBERED_TEXTS)
-        self._pictures: Recent[Picture] = Recent(REMEMBERED_PICTURES)
+        self._pictures: Recent[Picture] = Recent(REMEMBERED_PICTURES, weigh=lambda picture: len(picture.png))
         self._spans: Recent[FoundSpan] = Recent(REMEMBERED_SPANS)
 
     def document(self, path: Path) -> DocumentInfo:

@@ -16,7 +16,7 @@ from core.evidence.geometry import box_to_pixels
 from core.evidence.raster import MARGIN
 from core.manifest.types import Artifact, Document, Manifest
 from core.services.drawings import Drawing, draw
-from core.services.placer import Placer
+from core.services.placer import Placer, Recent
 from tests.pdf_files import one_page, write_pages
 from tests.pictures import BLUE, RED, WHITE, opened, saved, two_colours
 
@@ -248,3 +248,16 @@ def test_a_drawing_is_remembered_until_its_file_changes(manifest: Manifest) -> N
         assert asked == ["kept.png"]
         file.write_bytes(saved(two_colours(60), "PNG"))
         assert draw("file:kept.png", manifest=manifest, placer=placer).width == 60
+
+
+def test_what_is_remembered_is_bounded_by_weight() -> None:
+    recent: Recent[bytes] = Recent(10, weigh=len)
+    for key, value in (("a", b"1234"), ("b", b"1234"), ("a", b"12"), ("c", b"1234")):
+        recent.put(key, value)
+    assert (recent.get("a"), recent.get("b"), recent.get("c")) == (b"12", b"1234", b"1234")
+    recent.put("d", b"1")
+    assert (recent.get("a"), recent.get("b"), recent.get("d")) == (None, b"1234", b"1")
+    recent.put("too heavy", b"1" * 11)
+    assert recent.get("too heavy") is None
+    recent.put("e", b"1" * 10)
+    assert recent.get("e") == b"1" * 10
