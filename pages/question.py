@@ -5,7 +5,17 @@ from functools import partial
 import streamlit as st
 
 from core.services.spans import targets_of
-from core.ui import answer_panel, page_panel, question_load, question_panels, question_place, session, shell
+from core.ui import (
+    answer_panel,
+    evidence_panel,
+    page_panel,
+    placements,
+    question_load,
+    question_panels,
+    question_place,
+    session,
+    shell,
+)
 from core.ui.other_runs import show_other_runs
 from core.ui.state import write_view
 
@@ -19,9 +29,11 @@ if state != opened.view:
 key = state.key
 
 if key is None and state.chunk is not None:
-    question_panels.chunk_alone(
-        question_load.chunk_view(opened, state.chunk, page=state.page), chunk_id=state.chunk
-    )
+    alone = question_load.chunk_view(opened, state.chunk, page=state.page)
+    citing = placements.citing(session.placed(opened, store), state.chunk, run_id=opened.run.run_id)
+    below = question_panels.chunk_alone(alone, chunk_id=state.chunk, citing=citing)
+    with below:
+        evidence_panel.belonging(question_load.attached_to(opened, alone))
 elif key is None:
     shell.fault_panel(facts.problems)
     if not facts.traces:
@@ -47,7 +59,7 @@ else:
 
     answer, page, reading = question_panels.sides()
     with reading:
-        with st.container(border=True, key="why"):
+        with st.container(border=True, key="why", gap="xsmall"):
             question_panels.why(view)
             step = st.container()
         question_panels.candidates(
@@ -62,12 +74,18 @@ else:
             current=state.run,
             at_work=partial(session.others_are_indexed, opened),
         )
+        below = st.container(key="belonging")
         question_panels.raw_record(view)
 
     shown = question_load.placed(opened, chosen, targets, page=state.page) if chosen else None
+    found = placements.of_question(session.placed(opened, store), key) | dict(shown.found if shown else {})
     with answer:
-        answer_panel.answer(view, shown)
+        answer_panel.answer(view, shown, found)
     with page:
         page_panel.page(shown, view=view)
     with step:
-        question_panels.next_step(view, shown.found if shown else {})
+        question_panels.next_step(view, found)
+    with below:
+        if shown is not None:
+            evidence_panel.belonging(question_load.attached_to(opened, shown))
+        evidence_panel.level(question_load.level(opened, loaded, key))

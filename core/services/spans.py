@@ -12,6 +12,7 @@ from pathlib import Path
 
 from core.contracts.records import Box, Chunk
 from core.errors import Fault, Problem
+from core.evidence.attachments import CitedPlace
 from core.evidence.types import FoundSpan, PageImage, SpanQuery
 from core.manifest.paths import artifact_path
 from core.manifest.types import Document, Manifest
@@ -72,6 +73,16 @@ def targets_of(view: QuestionView) -> tuple[Target, ...]:
     """Every passage of a question: its citations, the candidates (those of the last stage first), gold."""
     cited = (_cited(item) for item in view.citations)
     return (*cited, *_retrieved(view), *_gold(view))
+
+
+def place_of(view: PageView) -> CitedPlace:
+    """Where the chosen passage stands, for what belongs there: its found page, else the cited one."""
+    target, found = view.target, view.chosen
+    if view.document is not None and not view.document.paged:
+        return CitedPlace(target.doc_id, target.section_id)
+    if found is not None and found.page_idx is not None:
+        return CitedPlace(target.doc_id, target.section_id, found.page_idx, found.rects)
+    return CitedPlace(target.doc_id, target.section_id, target.query.cited_page_idx)
 
 
 def choose(targets: Sequence[Target], *, cite: int | None = None, chunk: str | None = None) -> Target | None:

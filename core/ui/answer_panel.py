@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import streamlit as st
 
 from core.evidence.types import FoundSpan
@@ -27,8 +29,11 @@ MAX_PLACE = 120
 MAX_NOTES = 240
 
 
-def answer(view: QuestionView, shown: PageView | None) -> None:
-    """The answer with its marks, and its citations and gold passages as a list that chooses a place."""
+def answer(view: QuestionView, shown: PageView | None, found: Mapping[str, FoundSpan]) -> None:
+    """The answer with its marks, and its citations and gold passages as a list that chooses a place.
+
+    `found` holds where the passages stand, by their id, as far as that is known.
+    """
     chosen = shown.target.id if shown else ""
     numbers = [item.citation.number for item in view.citations]
     cite = next((number for number in numbers if f"cite:{number}" == chosen), None)
@@ -39,13 +44,15 @@ def answer(view: QuestionView, shown: PageView | None) -> None:
     else:
         safe.show(safe.text([Piece("The answer is empty.", "muted")]))
     if view.gold and view.gold.answer and view.gold.answer.strip():
-        safe.show(safe.text([Piece("Expected answer")], role="heading"))
-        safe.show_long([Piece(view.gold.answer)], key=f"expected:{view.trace.q_id}")
+        with st.container(gap=None, key="expected"):
+            safe.show(safe.text([Piece("Expected answer")], role="heading"))
+            safe.show_long([Piece(view.gold.answer)], key=f"expected:{view.trace.q_id}")
     if not view.citations:
         safe.show(safe.text([Piece(_instead(view, shown), "muted")], role="hint"))
     with st.container(gap=None, key="citations"):
-        _citations(view, shown, chosen)
-        _gold(view, shown, chosen)
+        on = "text" if shown is not None and shown.text is not None else "page"
+        _citations(view, found, chosen, on=on)
+        _gold(view, found, chosen, on=on)
     if is_read_from_text(view.citations) and view.stored is None:
         safe.show(safe.text([Piece(FROM_TEXT, "muted")], role="hint"))
 
@@ -58,15 +65,15 @@ def _instead(view: QuestionView, shown: PageView | None) -> str:
     return f"{what} cites nothing; {instead} is shown."
 
 
-def _citations(view: QuestionView, shown: PageView | None, chosen: str) -> None:
+def _citations(view: QuestionView, found: Mapping[str, FoundSpan], chosen: str, *, on: str) -> None:
     several = is_of_several_documents(view)
     for item in view.citations[:MAX_LISTED]:
         number = item.citation.number
         line = citation_line(
             item,
-            _found(shown, f"cite:{number}"),
+            found.get(f"cite:{number}"),
             answer=view.trace.answer,
-            on=_looked_at(shown),
+            on=on,
             names_document=several,
         )
         _choice(
@@ -77,27 +84,19 @@ def _citations(view: QuestionView, shown: PageView | None, chosen: str) -> None:
         safe.show(safe.text([Piece(f"and {hidden:,} more citations", "muted")], role="hint"))
 
 
-def _gold(view: QuestionView, shown: PageView | None, chosen: str) -> None:
+def _gold(view: QuestionView, found: Mapping[str, FoundSpan], chosen: str, *, on: str) -> None:
     truths = view.gold.spans if view.gold else ()
     several = is_of_several_documents(view)
     for number, span in enumerate(truths[:MAX_LISTED], start=1):
         target = f"gold:{number}"
         line = gold_line(
             span,
-            _found(shown, target),
+            found.get(target),
             number=number if len(truths) > 1 else None,
-            on=_looked_at(shown),
+            on=on,
             names_document=several,
         )
         _choice(line, colour="green", key=f"gold-{number}", is_chosen=chosen == target, chunk=target)
-
-
-def _found(shown: PageView | None, target: str) -> FoundSpan | None:
-    return shown.found.get(target) if shown else None
-
-
-def _looked_at(shown: PageView | None) -> str:
-    return "text" if shown and shown.text is not None else "page"
 
 
 def _choice(

@@ -28,7 +28,7 @@ FEW = 3
 #: Attachments shown at once; a button brings as many again.
 AT_ONCE = 12
 #: Widths of a picture and of a symbol with their captions, in CSS pixels.
-FIGURE_WIDTH, SYMBOL_WIDTH = 290, 140
+FIGURE_WIDTH, SYMBOL_WIDTH = 250, 140
 #: Characters of a notice or of a text that stands for a picture; the page has the rest.
 TEXT_LIMIT = 1_200
 

@@ -14,9 +14,13 @@ from core.ui.safe import clean
 
 #: A producer may write any number of features; more columns than this would hide the text.
 MAX_SCORE_COLUMNS = 12
-TEXT_CHARS = 160
-ROW_PIXELS = 34
-MAX_ROWS_SEEN = 10
+TEXT_CHARS = 66
+#: So much of a chunk is looked at for where its text begins.
+READ_CHARS = 1_500
+#: Three lines of text, so that a chunk and its marks can be read without a click; up to 4rem nothing wraps.
+ROW_PIXELS = 66
+HEAD_PIXELS = 36
+MAX_ROWS_SEEN = 6
 #: Stands in a cell without a value.
 NOTHING = "–"
 _CHOSEN = "background-color: rgba(240, 180, 60, 0.22)"
@@ -26,20 +30,25 @@ _GOLD = {"chunk": "gold", "page": "gold page", "section": "gold section"}
 
 
 def candidate_frame(stage: StageView) -> pd.DataFrame:
-    """One row a candidate, in rank order. `page` is the PDF page (from 1), empty where not known."""
+    """One row a candidate, in rank order. `page` is the PDF page (from 1), empty where not known.
+
+    The document is named where there are several.
+    """
     views = stage.candidates
+    documents = [clean(view.candidate.doc_id or "") for view in views]
     frame = pd.DataFrame(
         {
             "rank": [view.candidate.rank for view in views],
             "chunk": [_text_start(view) for view in views],
+            "marks": [_marks(view) for view in views],
+            "document": documents if len(set(documents) - {""}) > 1 else [""] * len(views),
             "section": [clean(view.candidate.section_id or "") for view in views],
             "page": pd.array([_page(view) for view in views], dtype="Int64"),
             "score": pd.array([view.candidate.score for view in views], dtype="Float64"),
             "was": pd.array([view.was_rank for view in views], dtype="Int64"),
-            "marks": [_marks(view) for view in views],
         }
     )
-    empty = [name for name in ("score", "was", "section", "marks") if _is_empty(frame[name])]
+    empty = [name for name in ("score", "was", "document", "section", "marks") if _is_empty(frame[name])]
     return pd.concat([frame.drop(columns=empty), _scores(views)], axis=1)
 
 
@@ -62,16 +71,17 @@ def show_candidates(
         placeholder=NOTHING,
         on_select=lambda: _selected(key, ids, on_choose),
         selection_mode="single-cell",
-        height=ROW_PIXELS * (min(len(ids), MAX_ROWS_SEEN) + 1) + 3,
+        height=ROW_PIXELS * min(len(ids), MAX_ROWS_SEEN) + HEAD_PIXELS + 2,
         row_height=ROW_PIXELS,
         column_config={
             "rank": st.column_config.NumberColumn(width=44),
             "chunk": st.column_config.TextColumn(width=196),
-            "section": st.column_config.TextColumn(width=60),
-            "page": st.column_config.NumberColumn(width=48, help="PDF page, counted from 1"),
-            "score": st.column_config.NumberColumn(width=60),
-            "was": st.column_config.NumberColumn(width=44, help="Rank in the stage before"),
-            "marks": st.column_config.TextColumn(width=84),
+            "marks": st.column_config.TextColumn(width=70),
+            "document": st.column_config.TextColumn(width=84),
+            "section": st.column_config.TextColumn(width=58),
+            "page": st.column_config.NumberColumn(width=46, help="PDF page, counted from 1"),
+            "score": st.column_config.NumberColumn(width=56),
+            "was": st.column_config.NumberColumn(width=42, help="Rank in the stage before"),
         },
     )
 
@@ -111,10 +121,13 @@ def _text_start(view: CandidateView) -> str:
     """How the chunk's text begins, behind a block of `name: value` lines that a chunker put in front."""
     if view.candidate.text is None:
         return f"(no such chunk: {clean(view.candidate.chunk_id)})"
-    text = clean(view.candidate.text[: 8 * TEXT_CHARS])
+    text = clean(view.candidate.text[:READ_CHARS])
     header = _HEADER.match(text)
     line = " ".join(text[header.end() if header else 0 :].split()) or " ".join(text.split())
-    return line if len(line) <= TEXT_CHARS else f"{line[:TEXT_CHARS]}…"
+    if len(line) <= TEXT_CHARS:
+        return line
+    whole = line[:TEXT_CHARS].rpartition(" ")[0]
+    return f"{whole} …" if len(whole) > TEXT_CHARS // 2 else f"{line[:TEXT_CHARS]}…"
 
 
 def _marks(view: CandidateView) -> str:
@@ -144,7 +157,7 @@ def _scores(views: Iterable[CandidateView]) -> pd.DataFrame:
 
 
 def _numbers(values: Mapping[str, object], prefix: str) -> dict[str, float]:
-    taken = {"rank", "chunk", "marks", "section", "page", "score", "was"}
+    taken = {"rank", "chunk", "marks", "document", "section", "page", "score", "was"}
     return {
         (f"{prefix}{clean(name)}" if f"{prefix}{name}" not in taken else f"feature {clean(name)}"): float(
             value

@@ -8,6 +8,7 @@ export default function ({ data, parentElement }) {
   const copy = find("ps-copy");
   copy.textContent = `Copy ${data.name}`;
   copy.onclick = () => copied(data.text, said);
+  find("ps-copy-link").hidden = !data.link;
   find("ps-copy-link").onclick = () => copied(window.location.href, said);
 }
 

@@ -13,16 +13,21 @@ import streamlit as st
 
 from core.contracts.records import Chunk, GoldQuestion, SourceLine, TraceKey
 from core.errors import Fault, InputFault, Problem
+from core.evidence.attachments import CatalogueIndex, attached
+from core.evidence.bundles import Level
 from core.manifest.paths import artifact_path
 from core.manifest.types import Artifact
+from core.services.bundling import Sources, bundles_of
 from core.services.placer import Placer
 from core.services.questions import QuestionView, load_question
-from core.services.spans import PageView, Target, choose, chunk_target, locate_view
+from core.services.shelf import Shelf
+from core.services.spans import PageView, Target, choose, chunk_target, locate_view, place_of
 from core.services.stored import stored_question
 from core.traces.reports import StoredRow
 from core.traces.traces import read_trace_at
 from core.traces.unpack import plain_source
-from core.ui import session
+from core.ui import noticed, session
+from core.ui.evidence_panel import Belonging
 
 T = TypeVar("T")
 
@@ -57,7 +62,17 @@ def question(opened: session.Opened, key: TraceKey, source: SourceLine, *, is_la
         return Loaded(stored, chunks, tuple(problems))
     trace = read_trace_at(_plain(opened, opened.run.traces), source, run_id=key.run_id, q_id=key.q_id)
     with session.corpus(opened) if chunks and is_labelled else nullcontext() as corpus:
-        view = load_question(trace, chunks=chunks, gold=gold, corpus=corpus, profile=profile, unpaged=unpaged)
+        # A catalogue that is lost is among the run's own problems.
+        notices = attempted(lambda: noticed.notices(opened, corpus), None, []) if corpus else None
+        view = load_question(
+            trace,
+            chunks=chunks,
+            gold=gold,
+            corpus=corpus,
+            profile=profile,
+            unpaged=unpaged,
+            notices=notices,
+        )
     return Loaded(view, chunks, tuple(problems))
 
 
@@ -85,6 +100,27 @@ def placed(
 ) -> PageView:
     """The page of the chosen passage."""
     return locate_view(chosen, targets, manifest=opened.manifest, placer=placer(), page=page)
+
+
+def attached_to(opened: session.Opened, shown: PageView) -> Belonging:
+    """What the catalogue has for the chosen passage's place; a lost one is among the run's own problems."""
+    catalogue = attempted(lambda: session.catalogue(opened), CatalogueIndex.of(()), [])
+    return Belonging(shown.target.id, attached(place_of(shown), catalogue), opened.manifest, placer())
+
+
+def level(opened: session.Opened, loaded: Loaded, key: TraceKey) -> tuple[Level, str] | None:
+    """How much of the answer's evidence a bundle of it can show, and why; None where there is no trace.
+
+    The very rules that build the bundle: every citation is placed and every attachment drawn, so this is
+    asked for last.
+    """
+    if loaded.view.stored is not None:
+        return None
+    catalogue = attempted(lambda: session.catalogue(opened), CatalogueIndex.of(()), [])
+    shelf = Shelf(opened.manifest, placer())
+    sources = Sources(shelf, chunks=loaded.chunks, catalogue=catalogue, profile=opened.profile)
+    (bundle,) = bundles_of([(key, loaded.view.trace)], sources)
+    return bundle.level, bundle.level_reason
 
 
 def chunk_view(opened: session.Opened, chunk_id: str, *, page: int | None) -> PageView:

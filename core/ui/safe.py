@@ -38,6 +38,7 @@ Kind = Literal[
     "refusal_ok",
     "ok",
     "no-label",
+    "badge",
     "signal-warning",
     "signal-caution",
     "signal-note",

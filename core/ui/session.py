@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import pandas as pd
 import streamlit as st
 
 from core.contracts.records import Chunk, GoldQuestion, LineIssue
@@ -182,6 +183,13 @@ def cited_pages_of_runs(opened: Opened) -> dict[str, CitedPages]:
     return {run_id: cited for run_id, cited in found.items() if cited is not None}
 
 
+def placed(opened: Opened, store: Store) -> pd.DataFrame | None:
+    """Where the shown run's citations stand, as the index has it; None while they are not located."""
+    run_id = opened.run.run_id
+    stamp = store.placed_stamp(run_id)
+    return None if stamp is None else _placed(store, *_identity(opened), run_id, stamp)
+
+
 def run_facts(opened: Opened) -> dict[str, RunFacts]:
     """What is known of every run that has an index."""
     store = _store(opened.manifest, *_identity(opened), str(cache_dir().path))
@@ -344,6 +352,13 @@ def _jobs() -> IndexJobs:
 @st.cache_resource(max_entries=4, show_spinner=False)
 def _store(_manifest: Manifest, folder: str, fingerprint: str, profile: str, cache: str) -> Store:
     return Store(_manifest, Path(cache))
+
+
+@st.cache_resource(max_entries=2, show_spinner=False)
+def _placed(
+    _store: Store, folder: str, fingerprint: str, profile: str, run_id: str, stamp: str
+) -> pd.DataFrame | None:
+    return _store.placed(run_id)
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)

@@ -204,9 +204,9 @@ def test_a_table_shows_features_pre_and_post_scores_as_numbers_of_their_own() ->
     assert list(frame.columns) == [
         "rank",
         "chunk",
+        "marks",
         "page",
         "score",
-        "marks",
         "bm25",
         "feature score",
         "pre dense",

@@ -1,0 +1,49 @@
+"""What belongs to the chosen passage's place, and how much of the answer's evidence can be shown."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from core.evidence.attachments import Attached
+from core.evidence.bundles import Level
+from core.manifest.types import Manifest
+from core.services.placer import Placer
+from core.ui import safe
+from core.ui.attachment_panels import show_attachments
+from core.ui.safe import Piece
+
+LEVELS: Mapping[Level, str] = {
+    "full": "Full evidence",
+    "safety_citation": "Safety notices and citation",
+    "citation_only": "Citation only",
+    "text_only": "Text only",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Belonging:
+    """What belongs to the place of the passage `target`, and what draws it."""
+
+    target: str
+    found: tuple[Attached, ...]
+    manifest: Manifest
+    placer: Placer
+
+
+def belonging(place: Belonging) -> None:
+    """The notices, pictures and tables of a place; nothing where there are none."""
+    if not place.found:
+        return
+    safe.show(safe.text([Piece("At this place", "strong")], role="line"))
+    digest = hashlib.sha1(place.target.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()[:12]
+    show_attachments(place.found, manifest=place.manifest, placer=place.placer, key=f"attached-{digest}")
+
+
+def level(judged: tuple[Level, str] | None) -> None:
+    """How much of the answer's evidence a bundle of it can show, and why not more."""
+    if judged is not None:
+        name, reason = judged
+        pieces = [Piece(LEVELS[name], "badge"), Piece(f" {reason}", "muted")]
+        safe.show(safe.text(pieces, role="hint", limit=600))
