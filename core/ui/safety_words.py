@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.services.questions import QuestionView
@@ -27,7 +27,7 @@ class NoticePage:
 
 
 def omission_rows(view: QuestionView) -> list[tuple[str, list[Piece]]]:
-    """`May leave out`: `WARNING of section 7.3.2, p. 58, not mentioned: “Keep your hands …” · 1 of 13 …`.
+    """`May leave out`: `WARNING of section 7.3.2, p. 58, not mentioned: “Keep your hands …” · of 13 words …`.
 
     No row where nothing is left out, or where that cannot be known. Pages count from 1, as everywhere on the
     page.
@@ -60,17 +60,17 @@ def _told(omission: SafetyOmission) -> list[Piece]:
     return [
         Piece(word, kind),
         Piece(f"{_of_section(omission)}{where}, not mentioned: “{shown}”", tip=line if shown != line else ""),
-        Piece(f" · looked for its words, found {len(omission.found)} of {len(omission.words)}", "muted"),
-        *_words(omission),
+        Piece(_words(omission), "muted"),
     ]
 
 
-def _words(omission: SafetyOmission) -> Iterator[Piece]:
-    """Which of its words stand in answer or citations, and which do not."""
+def _words(omission: SafetyOmission) -> str:
+    """` · of 13 words looked for 1 was found: engine · not hands, hair, …`."""
     missing = [word for word in omission.words if word not in omission.found]
-    if omission.found:
-        yield Piece(f": {_listed(omission.found)}", "muted")
-    yield Piece(f" · not {_listed(missing)}", "muted")
+    count = len(omission.found)
+    found = f"{count} {'was' if count == 1 else 'were'} found" if count else "none was found"
+    named = f": {_listed(omission.found)} · not {_listed(missing)}" if count else f": {_listed(missing)}"
+    return f" · of {len(omission.words)} words looked for {found}{named}"
 
 
 def _listed(words: Sequence[str]) -> str:

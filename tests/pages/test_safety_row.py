@@ -1,0 +1,159 @@
+"""Warnings that an answer may leave out, on the Question page and in words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import orjson
+import pytest
+
+from core.contracts.records import Attachment, AttachmentKind, Chunk, SourceLine, Trace
+from core.services.questions import QuestionView, load_question
+from core.traces.canonical import trace_from
+from core.triage.advice import step_for
+from core.triage.corpus import Corpus
+from core.triage.notices import Notices
+from core.triage.safety import SafetyOmission
+from core.triage.types import Profile
+from core.ui.safety_words import MAX_TOLD, MAX_WORDS, notice_pages, omission_rows
+from tests.pages.conftest import MakeWorkspace, Open, shown, trace
+from tests.places import DEMO
+
+PAGE = "pages/question.py"
+HOT = "Hot oil burns the skin. Let the engine cool for an hour before you open the sump."
+CHUNK = Chunk("c1", "Change the oil every 15,000 km.", doc_id="manual", section_id="5.1", page_idx=40)
+
+
+def notice(name: str, text: str = HOT, kind: AttachmentKind = "warning", page: int | None = 41) -> Attachment:
+    return Attachment(name, kind, "manual", "5.1", page, text=text)
+
+
+def view_of(
+    *notices: Attachment, answer: str = "Change the oil every 15,000 km. citations: [c1]"
+) -> QuestionView:
+    record = {"q": "How often is the oil changed?", "answer": answer, "chunks": [{"id": "c1"}]}
+    found = trace_from(record, SourceLine("t.jsonl", 1, 0, 0), run_id="R")
+    assert isinstance(found, Trace)
+    corpus = Corpus({"c1": CHUNK.text})
+    return load_question(
+        found,
+        chunks={"c1": CHUNK},
+        gold={},
+        corpus=corpus,
+        profile=Profile(),
+        notices=Notices(notices, corpus),
+    )
+
+
+def told(view: QuestionView) -> list[tuple[str, str]]:
+    return [(name, "".join(piece.text for piece in pieces)) for name, pieces in omission_rows(view)]
+
+
+def test_a_row_says_what_is_left_out_where_it_stands_and_what_was_looked_for() -> None:
+    assert told(view_of(notice("w"))) == [
+        (
+            "May leave out",
+            f"WARNING of section 5.1, p. 42, not mentioned: “{HOT}”"
+            " · of 9 words looked for 1 was found: oil"
+            " · not hot, burns, skin, engine, cool, hour, open, sump",
+        )
+    ]
+
+
+def test_words_stand_alone_where_none_was_found_and_long_texts_are_cut() -> None:
+    long = " ".join(f"word{n}x" for n in range(40))
+    ((_, said),) = told(view_of(notice("c", long, "caution", None)))
+    assert said.startswith("CAUTION of section 5.1, not mentioned: “word0x word1x ")
+    assert said.endswith(f"word{MAX_WORDS - 1}x and 28 more")
+    assert " …” · of 40 words looked for none was found: word0x, word1x" in said
+
+
+def test_more_notices_than_are_told_are_counted() -> None:
+    rows = told(view_of(*(notice(f"w{n}", f"{HOT} Number {n}x.") for n in range(MAX_TOLD + 2))))
+    assert [name for name, _ in rows] == ["May leave out", *[""] * MAX_TOLD]
+    assert rows[-1][1] == "and 2 more warnings and cautions"
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        pytest.param(view_of(notice("w"), answer=f"{HOT} citations: [c1]"), id="mentioned"),
+        pytest.param(view_of(notice("w"), answer="Every 15,000 km."), id="nothing cited"),
+        pytest.param(view_of(), id="no notice"),
+        pytest.param(replace(view_of(notice("w")), omissions=None), id="not known"),
+    ],
+)
+def test_no_row_and_no_way_where_nothing_is_left_out(view: QuestionView) -> None:
+    assert told(view) == []
+    assert notice_pages(view) == []
+
+
+def test_each_page_with_a_notice_is_offered_once_with_a_citation_of_its_document() -> None:
+    view = view_of(notice("a"), notice("b", f"{HOT} Twice."), notice("c", f"{HOT} Thrice.", "caution", 42))
+    assert [(page.words, page.page_idx, page.cite) for page in notice_pages(view)] == [
+        ("Show the WARNING on p. 42", 41, 1),
+        ("Show the CAUTION on p. 43", 42, 1),
+    ]
+    assert notice_pages(view_of(notice("a", page=None))) == []
+
+
+def test_the_next_step_of_an_ok_that_leaves_a_warning_out_speaks_of_it() -> None:
+    view = view_of(notice("w"))
+    assert view.row is not None
+    step = step_for(view.row, "seed", None, view.omissions)
+    assert step.startswith("The answer may leave out the warning of section 5.1: show a section's warnings")
+    wrong = replace(view.row, label="retrieval_drift")
+    assert step_for(wrong, "seed", None, view.omissions) == step_for(wrong, "seed", None)
+
+
+def test_a_section_that_is_not_given_is_not_named() -> None:
+    omission = SafetyOmission("w", "caution", None, 41, HOT, ("oil",), ())
+    view = replace(view_of(notice("w")), omissions=(omission,))
+    assert told(view)[0][1].startswith("CAUTION, p. 42, not mentioned: ")
+    assert view.row is not None
+    assert "leave out the caution: show" in step_for(view.row, "seed", None, view.omissions)
+
+
+def workspace(make: MakeWorkspace, text: str) -> Path:
+    said = "Change the oil every 15,000 km. citations: [c1]"
+    folder = make([trace("Q1", "How often is the oil changed?", said)], catalogue={"path": "catalogue.jsonl"})
+    named = {"attachment_id": "w", "kind": "warning", "doc_id": "manual", "section_id": "5.1", "page_idx": 3}
+    (folder / "catalogue.jsonl").write_bytes(orjson.dumps(named | {"text": text}))
+    return folder
+
+
+def test_hostile_words_of_a_warning_stay_words(open_app: Open, make_workspace: MakeWorkspace) -> None:
+    text = "Never <img src=http://evil/x> click **here** :red[now] \u202edrown"
+    app = open_app(workspace(make_workspace, text), page=PAGE, q="Q1")
+    assert not app.exception
+    assert "Never &lt;img src=http://evil/x&gt; click **here** :red[now] \ufffddrown" in shown(app)
+
+
+def test_the_button_opens_the_page_of_the_warning(open_app: Open, make_workspace: MakeWorkspace) -> None:
+    app = open_app(workspace(make_workspace, HOT), page=PAGE, q="Q1")
+    app.button(key="notice-1-3").click().run()
+    assert (app.query_params["cite"], app.query_params["page"]) == ("1", "3")
+
+
+def test_a_catalogue_that_is_lost_leaves_the_page_standing(
+    open_app: Open, make_workspace: MakeWorkspace
+) -> None:
+    folder = workspace(make_workspace, HOT)
+    (folder / "catalogue.jsonl").unlink()
+    app = open_app(folder, page=PAGE, q="Q1")
+    assert not app.exception
+    assert "May leave out" not in shown(app)
+    assert shown(app).count("which warnings the answers leave out is not known") == 1
+
+
+def test_the_demo_says_it_where_it_holds_and_only_there(open_app: Open) -> None:
+    app = open_app(DEMO, page=PAGE, run="R006", q="Q89")
+    text = shown(app)
+    assert "May leave out" in text
+    assert "of section 8.4, p. 69, not mentioned: “Never put any part of your body under a car" in text
+    assert "Next step: The answer may leave out the warning of section 8.4" in text
+    app.query_params["q"] = "Q105"
+    text = shown(app.run())
+    assert "A clogged air filter lets the engine draw in dust past the seal." in text
+    assert "May leave out" not in text
