@@ -40,10 +40,7 @@ LOCATORS, TIMEOUT_S = 2, 60.0
 SECONDS_A_STEP = 0.2
 #: The statuses as they are counted, the best first; and what a citation may be besides.
 COUNTED = ("exact", "normalized", "fuzzy", "partial", "not_found", "not_placed")
-BESIDES = {
-    "page_mismatch": "on another page than cited",
-    "numbers_differ": "with other figures than the page",
-}
+BESIDES = {"page_mismatch": "on another page than cited", "numbers_differ": "with other figures"}
 
 Event = Literal["progress", "locating"]
 

@@ -182,6 +182,7 @@ class _Work:
         run_file, folder = self.source.run_file, self.source.folder
         kept = {part.segment: part for part in earlier.parts} if earlier and not earlier.again else {}
         parts = tuple(kept.get(segment.name) or self._part(segment) for segment in run_file.segments)
+        self._tell(run_file.rows, sum(part.citations for part in parts))
         stamps = dict(earlier.documents) if earlier and kept else {}
         problems = dict(earlier.problems) if earlier and kept else {}
         states = read_placed(folder, parts, ("status", "page_mismatch", "numbers_differ", "reason"))
@@ -226,7 +227,7 @@ class _Work:
         failed = self._locate(missing, window, segment)
         rows = [self._row(item, key, failed) for item, key in zip(window, keys, strict=True)]
         self.documents.keep()
-        self._tell(window, segment, 1.0)
+        self._tell_of(window, segment, 1.0)
         self.citations += len(window)
         columns = zip(*rows, strict=True)
         arrays = [pa.array(c, f.type) for c, f in zip(columns, PLACED_SCHEMA, strict=True)]
@@ -238,7 +239,7 @@ class _Work:
         """Looks for these quotes; those that met a problem, with its code."""
 
         def step(done: int, total: int) -> None:
-            self._tell(window, segment, done / total)
+            self._tell_of(window, segment, done / total)
 
         answers = locate_bulk(list(missing.values()), self.locator, workers=self.workers, on_done=step)
         self.located += len(missing)
@@ -252,15 +253,16 @@ class _Work:
                 self.documents.get(doc_id).fresh[asked] = _answer(answer, ask.query)
         return failed
 
-    def _tell(self, window: Sequence[Cited], segment: Segment, share: float) -> None:
-        """Progress in traces, as if the window's citations were spread over its traces evenly."""
-        if self.on_progress is None:
-            return
-        run_file = self.source.run_file
+    def _tell_of(self, window: Sequence[Cited], segment: Segment, share: float) -> None:
+        """Progress within a window, as if its citations were spread over its traces evenly."""
         before = self.source.rows_before(segment) + window[0].row
         done = before + int((window[-1].row + 1 - window[0].row) * share)
-        cited = self.citations + int(len(window) * share)
-        self.on_progress(Progress(self.source.run.run_id, done, run_file.rows, cited))
+        self._tell(done, self.citations + int(len(window) * share))
+
+    def _tell(self, traces: int, citations: int) -> None:
+        if self.on_progress is not None:
+            total = self.source.run_file.rows
+            self.on_progress(Progress(self.source.run.run_id, traces, total, citations))
 
     def _row(
         self, item: Cited, key: tuple[str, bytes] | str, failed: Mapping[tuple[str, bytes], str]
