@@ -47,21 +47,27 @@ if matching:
 counts = store.counts(view.filter)
 options = session.options(opened, store)
 with above:
-    shell.notes(unknown_values(view.filter, options, store))
+    shell.notes(
+        [
+            *unknown_values(view.filter, options, store),
+            *triage_evidence.waiting_note(facts.placed, view),
+        ]
+    )
     triage_panels.label_cards(counts, view, unlabelled=store.unlabelled(view.filter))
     gold_counts = store.gold_counts(view.filter)
-    triage_panels.gold_line(gold_counts, view, offered=options["gold"])
-    if has_citations:
-        triage_evidence.cited_line(
-            store.evidence_counts(view.filter),
-            facts.placed,
-            view,
-            folder=opened.manifest.folder,
-            job=session.locating(opened, store),
-            omitting=store.safety_count(view.filter) if omits else None,
-        )
-    if off_pages:
-        triage_evidence.page_base_line(off_pages, view)
+    with st.container(key="toggle-lines", gap="xxsmall"):
+        triage_panels.gold_line(gold_counts, view, offered=options["gold"])
+        if has_citations:
+            triage_evidence.cited_line(
+                store.evidence_counts(view.filter),
+                facts.placed,
+                view,
+                folder=opened.manifest.folder,
+                job=session.locating(opened, store),
+                omitting=store.safety_count(view.filter) if omits else None,
+            )
+        if off_pages:
+            triage_evidence.page_base_line(off_pages, view)
     with st.container(horizontal=True, vertical_alignment="center", key="filters"):
         triage_panels.filter_bar(options, view)
         if facts.traces > facts.questions:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from core.errors import printable
 from core.evidence.pagebase import NEAR_OFFSETS, PageBaseFinding
-from core.metrics.intervals import share_in_words
+from core.metrics.intervals import share_in_words, wilson
 
 #: So many sections are named; of more, the rest is counted.
 MAX_NAMED = 4
@@ -100,7 +100,10 @@ def how_far(offset: int) -> str:
 
 
 def _as_cited(finding: PageBaseFinding) -> str:
-    return f"{_counted(finding)} where {'it is' if finding.quotes == 1 else 'they are'} cited"
+    if finding.quotes == 1:
+        return "the only quote stands where it is cited"
+    low, high = wilson(finding.quotes, finding.quotes)
+    return f"all {finding.quotes:,} quotes stand where they are cited ({100 * low:.0f}–{100 * high:.0f} %)"
 
 
 def _shifted(finding: PageBaseFinding) -> str:
@@ -124,7 +127,7 @@ def _in_sections(finding: PageBaseFinding) -> str:
 
 
 def _too_few(finding: PageBaseFinding) -> str:
-    return f"{_off(finding)}: too few to tell a page base from a slip"
+    return f"{_off(finding)}: too few to tell why"
 
 
 def _mixed(finding: PageBaseFinding) -> str:
@@ -151,18 +154,17 @@ def _counted(finding: PageBaseFinding) -> str:
 
 def _off(finding: PageBaseFinding) -> str:
     """`67 of 346 quotes stand on other pages than cited (33 one page earlier, 34 one page later)`."""
-    parts = [
-        f"{count:,} {how_far(offset)}"
-        for offset, count in zip(NEAR_OFFSETS, finding.near, strict=True)
-        if offset and count
-    ]
+    apart = {each: n for each, n in zip(NEAR_OFFSETS, finding.near, strict=True) if each and n}
+    parts = [f"{count:,} {how_far(offset)}" for offset, count in apart.items()]
     parts += [f"{finding.elsewhere:,} farther away"] if finding.elsewhere else []
-    parts += [f"in {_sections(finding.sections)}"] if finding.sections else []
     is_one = finding.off == 1
-    noun = "quote" if finding.quotes == 1 else "quotes"
-    pages = "stands on another page" if is_one else "stand on other pages"
-    where = ", ".join(parts)
-    return f"{finding.off:,} of {finding.quotes:,} {noun} {pages} than cited ({where})"
+    if len(apart) == 1 and not finding.elsewhere:
+        where = f"{'stands' if is_one else 'stand'} {how_far(next(iter(apart)))} than cited"
+    else:
+        pages = "stands on another page" if is_one else "stand on other pages"
+        where = f"{pages} than cited ({', '.join(parts)})"
+    section = f", in {_sections(finding.sections)}" if finding.sections else ""
+    return f"{finding.off:,} of {finding.quotes:,} quote{'s' * (finding.quotes != 1)} {where}{section}"
 
 
 def _why(offset: int, who: str) -> str:

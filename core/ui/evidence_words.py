@@ -12,7 +12,7 @@ TITLES: Mapping[EvidenceState, str] = {
     "numbers_differ": "figures differ",
     "page_mismatch": "on another page",
     "partial": "found in part",
-    "fuzzy": "reads differently",
+    "fuzzy": "worded differently",
     "not_placed": "not looked for",
     "normalized": "typography aside",
     "exact": "word for word",
@@ -27,11 +27,10 @@ _MEANING: Mapping[EvidenceState, str] = {
     "normalized": "Questions with a citation that stands on its page but for case, hyphens or quotes.",
     "exact": "Questions with a citation that stands on its page word for word.",
 }
-#: What a row says; of the rest nothing needs a look.
-_STANDS_OUT: Mapping[EvidenceState, str] = {
+#: What a row says first; of the other states but `page_mismatch` nothing needs a look.
+_WRONG: Mapping[EvidenceState, str] = {
     "not_found": "cited text not found",
     "numbers_differ": "figure differs from the page",
-    "page_mismatch": "cited text on another page",
 }
 #: Where the cited page is beside the right one, by how far the text is from it.
 _BESIDE = {-1: "cited page is one too high", 1: "cited page is one too low"}
@@ -42,17 +41,22 @@ def evidence_meaning(state: EvidenceState) -> str:
     return _MEANING[state]
 
 
-def stands_out(states: Collection[str], *, offset: int | None = None, omitted: int = 0) -> list[str]:
-    """What of a trace's citations needs a look, worst first.
+def wrong_text(states: Collection[str]) -> list[str]:
+    """What is wrong with the words that a trace cites, worst first."""
+    return [said for state, said in _WRONG.items() if state in states]
+
+
+def besides(states: Collection[str], *, offset: int | None, omitted: int) -> list[str]:
+    """What else of a trace's citations needs a look: their pages, and the warnings that they pass over.
 
     `offset` is the page where the text stands minus the cited one, None where that is not one and the same
     for all its citations on other pages. `omitted` counts the warnings of the cited sections that the answer
     may leave out.
     """
-    said = dict(_STANDS_OUT)
-    if offset is not None and offset in _BESIDE:
-        said["page_mismatch"] = _BESIDE[offset]
-    found = [sentence for state, sentence in said.items() if state in states]
+    said = []
+    if "page_mismatch" in states:
+        beside = _BESIDE.get(offset) if offset is not None else None
+        said.append(beside or "cited text on another page")
     if omitted:
-        found.append("may omit a warning" if omitted == 1 else f"may omit {omitted:,} warnings")
-    return found
+        said.append("may omit a warning" if omitted == 1 else f"may omit {omitted:,} warnings")
+    return said

@@ -15,10 +15,13 @@ from core.ui import safe
 
 #: Offsets as column titles: pages before the cited one, the cited one, pages after it.
 TITLES: Mapping[int, str] = {-2: "−2", -1: "−1", 0: "cited", 1: "+1", 2: "+2"}
-ELSEWHERE = "other"
+ELSEWHERE = "farther"
 ALL_DOCUMENTS = "all documents"
-ROW_PIXELS = 66
+#: Pixels of a row whose sentence takes one, two or three lines.
+LINES = (34, 50, 66)
 ROWS_IN_SIGHT = 6
+#: Characters of a sentence that fit into a line.
+FIT = 85
 
 
 def cited_pages(known: Mapping[str, CitedPages], writer: Writer) -> None:
@@ -35,19 +38,21 @@ def cited_pages(known: Mapping[str, CitedPages], writer: Writer) -> None:
     )
     safe.show(safe.text([safe.Piece(hint, "muted")], role="hint"))
     offsets = [*TITLES.values(), ELSEWHERE]
+    has_remedy = "what to do" in frame
+    row = LINES[2] if has_remedy else LINES[int(frame["what it says"].str.len().max() > FIT)]
     st.dataframe(
         frame,
         hide_index=True,
         key="cited-pages",
-        row_height=ROW_PIXELS,
-        height=ROW_PIXELS * min(len(frame), ROWS_IN_SIGHT) + 36,
+        row_height=row,
+        height=row * min(len(frame), ROWS_IN_SIGHT) + 36,
         placeholder="·",
         column_config={
-            "run": st.column_config.TextColumn(width=70),
-            "document": st.column_config.TextColumn(width=150),
-            **{title: st.column_config.NumberColumn(width=55, format="localized") for title in offsets},
-            "what it says": st.column_config.TextColumn(width=400),
-            "what to do": st.column_config.TextColumn(width=300),
+            "run": st.column_config.TextColumn(width=60),
+            "document": st.column_config.TextColumn(width=130),
+            **{title: st.column_config.NumberColumn(width=56, format="localized") for title in offsets},
+            "what it says": st.column_config.TextColumn(width=280 if has_remedy else 560),
+            "what to do": st.column_config.TextColumn(width=290),
         },
         alt="Cited pages by run and document",
     )
@@ -78,6 +83,10 @@ def _rows(run_id: str, findings: Iterable[PageBaseFinding], writer: Writer) -> I
                     (*(TITLES[each] for each in NEAR_OFFSETS), ELSEWHERE), counts, strict=True
                 )
             },
-            "what it says": safe.clean(f"{sentence(finding)}."),
-            "what to do": safe.clean(remedy(finding, writer) or ""),
+            "what it says": safe.clean(_capitalised(f"{sentence(finding)}.")),
+            "what to do": safe.clean(_capitalised(remedy(finding, writer) or "").replace("`", "")),
         }
+
+
+def _capitalised(told: str) -> str:
+    return told[:1].upper() + told[1:]

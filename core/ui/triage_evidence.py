@@ -31,8 +31,8 @@ def cited_line(
 
     `counts` are those of the list without its evidence filter. A state that the run has stays when the other
     filters leave it without a question, so that nothing moves. While citations are not located, `job` does
-    it, or says why it could not. `omitting` counts the answers that may omit a
-    warning, in the list without its safety filter; None where no answer of the run does.
+    it, or says why it could not. `omitting` counts the answers that may omit a warning, in the list without
+    its safety filter; None where no answer of the run does.
     """
     with line("evidence"):
         if placed is None and job is not None and job.is_running:
@@ -51,6 +51,7 @@ def cited_line(
 
 
 def _safety_toggle(omitting: int, view: ViewState) -> None:
+    safe.show(safe.text([safe.Piece("Safety:", "muted")], role="hint"))
     told = "*✓* " if view.filter.safety else ""
     st.button(
         f"{told}**{omitting:,}** may omit a warning",
@@ -60,6 +61,13 @@ def _safety_toggle(omitting: int, view: ViewState) -> None:
         on_click=change_view,
         kwargs={"safety": None if view.filter.safety else True},
     )
+
+
+def waiting_note(placed: PlacedFacts | None, view: ViewState) -> list[str]:
+    """Why nothing matches a filter on cited text before anybody has looked for it."""
+    if placed is not None or not view.filter.evidence:
+        return []
+    return ["Nothing matches the filter on cited text until that is located."]
 
 
 def page_base(findings: Sequence[PageBaseFinding]) -> list[PageBaseFinding]:
@@ -80,10 +88,10 @@ def page_base_line(findings: Sequence[PageBaseFinding], view: ViewState) -> None
                 on_click=change_view,
                 kwargs={"evidence": ("page_mismatch",)},
             )
-        more = f" and {len(findings) - 1:,} more" if len(findings) > 1 else ""
+        told = f" (and {len(findings) - 1:,} more)" if len(findings) > 1 else ""
         st.page_link(
             "pages/workspace.py",
-            label=f"What to do{more}",
+            label=f"What to do{told}",
             query_params=view.params(),
             width="content",
         )

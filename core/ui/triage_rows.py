@@ -86,6 +86,7 @@ def _table_row(
     record: Mapping[Hashable, Any], key: TraceKey, gold: GoldOutcome | None, offset: int | None
 ) -> TableRow:
     label, why, section = record["label"], record["why"], record["rank1_section"]
+    states, omitted = _list(record["evidence"]), len(_list(record["safety_omitted"]))
     coverage = None if pd.isna(record["answer_coverage"]) else float(record["answer_coverage"])
     return TableRow(
         label=label if isinstance(label, str) else NO_LABEL,
@@ -101,9 +102,8 @@ def _table_row(
                 label=label,
                 coverage=coverage,
                 gold=gold,
-                cited=evidence_words.stands_out(
-                    _list(record["evidence"]), offset=offset, omitted=len(_list(record["safety_omitted"]))
-                ),
+                cited=evidence_words.wrong_text(states),
+                besides=evidence_words.besides(states, offset=offset, omitted=omitted),
             )
         ),
     )

@@ -70,12 +70,14 @@ def stands_out(
     coverage: float | None,
     gold: GoldOutcome | None = None,
     cited: Sequence[str] = (),
+    besides: Sequence[str] = (),
 ) -> str:
-    """What to look at in a row: an id that may be made up, what became of its cited text (`cited`), its gold,
-    its other suspicions, and an `ok` that the evidence hardly carries."""
+    """What to look at in a row: an id that may be made up, what is wrong with its cited text (`cited`), its
+    gold, what else of its citations there is (`besides`), its other suspicions, and an `ok` that the evidence
+    hardly carries."""
     first = [code for code in codes if code == "citation_outside_retrieved"]
     of_gold = gold_words(gold)
-    found = [*map(short, first), *cited, *([of_gold] if of_gold else [])]
+    found = [*map(short, first), *cited, *([of_gold] if of_gold else []), *besides]
     found += [short(code) for code in codes if code not in first]
     if label == "ok" and coverage is not None and coverage < LITTLE_COVERED:
         found.append("little of it in the evidence")

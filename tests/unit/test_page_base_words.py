@@ -46,13 +46,13 @@ def quotes(*offsets: int, doc: str = "manual", section: str | None = None) -> li
             "9 of 9 quotes, 100 % (70–100 %), stand 7 pages later than cited: always as far, but no page "
             "base is",
         ),
-        ([0], "1 of 1 quote, 100 % (21–100 %), stands where it is cited"),
-        ([0] * 3, "3 of 3 quotes, 100 % (44–100 %), stand where they are cited"),
+        ([0], "the only quote stands where it is cited"),
+        ([0] * 3, "all 3 quotes stand where they are cited (44–100 %)"),
         (
             [-1] + [0] * 39,
-            "1 of 40 quotes stands on another page than cited (1 one page earlier): too few to tell a page "
-            "base from a slip",
+            "1 of 40 quotes stands one page earlier than cited: too few to tell why",
         ),
+        ([9], "1 of 1 quote stands on another page than cited (1 farther away): too few to tell why"),
         (
             [-1] * 4 + [2] * 3 + [9] + [0] * 40,
             "8 of 48 quotes stand on other pages than cited (4 one page earlier, 3 two pages later, 1 "
@@ -80,8 +80,7 @@ def test_a_section_is_named_with_its_own_numbers() -> None:
 def test_a_section_of_too_few_quotes_is_named_all_the_same() -> None:
     (finding,) = diagnose([*quotes(-1, section="5.4.2"), *quotes(*[0] * 39, section="2.1")])
     assert sentence(finding) == (
-        "1 of 40 quotes stands on another page than cited (1 one page earlier, in section 5.4.2): too few to "
-        "tell a page base from a slip"
+        "1 of 40 quotes stands one page earlier than cited, in section 5.4.2: too few to tell why"
     )
 
 
