@@ -12,6 +12,7 @@ from core.contracts.records import LABELS
 from core.store.database import Database
 from core.store.filters import SORT_KEYS, Filter, Sort
 from core.store.folding import fold, fold_all
+from core.store.placed import EVIDENCE_STATES
 from core.store.queries import statement
 from core.triage.gold import GOLD_STATES
 
@@ -47,6 +48,12 @@ CASES = [
         "gold_state = ANY($gold)",
         {"gold": ["declined", "uncited"]},
         "gold seen, not cited or rightly declined",
+    ),
+    (
+        Filter("R", evidence=("page_mismatch", "not_found"), all_variants=True),
+        "list_has_any(evidence, $evidence)",
+        {"evidence": ["page_mismatch", "not_found"]},
+        "cited text not found or on another page than cited",
     ),
     (
         Filter("R", unsupported=True, all_variants=True),
@@ -180,6 +187,7 @@ row = st.fixed_dictionaries(
         "numbers_unsupported": few,
         "gold_state": st.sampled_from([*GOLD_STATES, None]),
         "safety_omitted": st.one_of(st.none(), few),
+        "evidence": st.one_of(st.none(), st.lists(st.sampled_from(EVIDENCE_STATES), max_size=3)),
         "paraphrase": st.integers(0, 1),
         "seed": st.integers(0, 1),
         "repeat": st.integers(1, 2),
@@ -195,6 +203,7 @@ filters = st.builds(
     gold=st.lists(st.sampled_from(GOLD_STATES), max_size=2).map(tuple),
     unsupported=st.sampled_from([None, True, False]),
     safety=st.sampled_from([None, True, False]),
+    evidence=st.lists(st.sampled_from(EVIDENCE_STATES), max_size=2).map(tuple),
     text=words,
     all_variants=st.booleans(),
     questions_only=st.booleans(),
@@ -211,6 +220,7 @@ SCHEMA = pa.schema(
         ("numbers_unsupported", pa.list_(pa.string())),
         ("gold_state", pa.dictionary(pa.int32(), pa.string())),
         ("safety_omitted", pa.list_(pa.string())),
+        ("evidence", pa.list_(pa.string())),
         ("paraphrase", pa.int32()),
         ("seed", pa.int32()),
         ("repeat", pa.int32()),
@@ -234,6 +244,7 @@ def keeps(shown: Filter, record: dict[str, object]) -> bool:
             shown.unsupported is None or bool(record["numbers_unsupported"]) == shown.unsupported,
             shown.safety is None
             or (record["safety_omitted"] is not None and bool(record["safety_omitted"]) == shown.safety),
+            not shown.evidence or bool(set(shown.evidence) & set(record["evidence"] or ())),  # type: ignore[call-overload]
             any(fold(shown.text) in fold(part) for part in searched.split("\0")),
         ]
     )

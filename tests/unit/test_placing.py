@@ -31,7 +31,7 @@ from core.traces.traces import iter_traces
 from core.triage.types import Profile
 from tests.unit.store_workspace import RUN, append, lines, manifest_of, trace
 
-DOCUMENTS = [
+DOCUMENTS: list[dict[str, object]] = [
     {"doc_id": "manual", "path": "manual.pdf"},
     {"doc_id": "bulletin", "path": "bulletin.md", "paged": False},
     {"doc_id": "lost", "path": "lost.pdf"},
