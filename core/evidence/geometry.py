@@ -117,23 +117,27 @@ def overlap_share(box: Box, other: Box) -> float:
 def line_boxes(words: Iterable[Box], *, rotation: int = 0) -> tuple[Box, ...]:
     """One tight box a text line from word boxes in reading order, split where a line has a wide gap.
 
-    Vertical text is joined along the other axis. On a page turned by a quarter (`rotation`) most text is
-    vertical, short words of which no box tells so: there the axis counts that leaves fewer boxes. Rounded to
-    0.01 pt, so that output bytes stay equal.
+    Where a long word shows that text may run up or down the page, or where the page is turned by a quarter
+    (`rotation`), words are joined along that axis if this leaves fewer boxes: short words do not tell.
+    Rounded to 0.01 pt, so that output bytes stay equal.
     """
-    if rotation % 180:
-        boxes = tuple(words)
-        turned = tuple(map(_transposed, line_boxes(map(_transposed, boxes))))
-        return min(line_boxes(boxes), turned, key=len)
+    boxes = [word for word in words if word[2] > word[0] and word[3] > word[1]]
+    lines = _joined(boxes)
+    if rotation % 180 or any(map(_is_upright, boxes)):
+        turned = [_transposed(line) for line in _joined(map(_transposed, boxes))]
+        lines = min(lines, turned, key=len)
+    return tuple((round(b[0], 2), round(b[1], 2), round(b[2], 2), round(b[3], 2)) for b in lines)
+
+
+def _joined(words: Iterable[Box]) -> list[Box]:
+    """Words of a line as one box, for lines that run to the right."""
     lines: list[Box] = []
     for word in words:
-        if word[2] <= word[0] or word[3] <= word[1]:
-            continue
-        if lines and _belongs(lines[-1], word):
+        if lines and _follows(lines[-1], word):
             lines[-1] = union((lines[-1], word))
         else:
             lines.append(word)
-    return tuple((round(b[0], 2), round(b[1], 2), round(b[2], 2), round(b[3], 2)) for b in lines)
+    return lines
 
 
 def _transposed(box: Box) -> Box:
@@ -145,13 +149,6 @@ def touches(left: Box, right: Box) -> bool:
     height = min(left[3] - left[1], right[3] - right[1])
     shift = max(abs(left[1] - right[1]), abs(left[3] - right[3]))
     return abs(right[0] - left[2]) <= TOUCHING_GAP * height and shift <= TOUCHING_SHIFT * height
-
-
-def _belongs(line: Box, word: Box) -> bool:
-    """Whether `word` is part of the horizontal or vertical text line so far."""
-    if _is_upright(line) and _is_upright(word):
-        return _follows((line[1], line[0], line[3], line[2]), (word[1], word[0], word[3], word[2]))
-    return _follows(line, word)
 
 
 def _is_upright(box: Box) -> bool:
