@@ -64,7 +64,7 @@ def region(sheet: Sheet, box: Box, *, dpi: float, max_pixels: int) -> Raster:
     A box that does not lie on the page is a fault: what is drawn instead would pose as the attachment.
     """
     across, down = sheet.unrotated
-    if not lies_on(box, width=across, height=down):
+    if min(across, down) <= 0 or not lies_on(box, width=across, height=down):
         sides = ", ".join(f"{side:g}" for side in box)
         raise EvidenceFault.of(
             "box_off_page",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from PIL import Image
 
 from core.evidence.client import PdfPool
 from core.evidence.geometry import box_to_pixels
-from core.evidence.raster import MARGIN
+from core.evidence.raster import MARGIN, Sheet, region
 from core.manifest.types import Artifact, Document, Manifest
 from core.services.drawings import Drawing, draw
 from core.services.placer import Placer, Recent
@@ -98,6 +99,36 @@ def test_a_large_region_is_drawn_with_fewer_dots(pool: PdfPool, tmp_path: Path) 
     path.write_bytes(one_page(b"", box=b"0 0 14000 9000"))
     clip = pool.clip(path, 0, (0, 0, 14_000, 9_000), max_pixels=1_000_000)
     assert 0.95e6 < clip.width * clip.height <= 1e6
+
+
+turns = st.sampled_from([(1, 0, 0, 1), (0, 1, -1, 0), (-1, 0, 0, -1), (0, -1, 1, 0)])
+sides = st.floats(1, 14_400)
+shares = st.tuples(st.floats(0, 0.9), st.floats(0, 0.9), st.floats(0.001, 1), st.floats(0.001, 1))
+
+
+@given(sides, sides, turns, shares, st.integers(1_000, 4_000_000))
+def test_a_region_stays_on_the_page_holds_its_box_and_has_no_more_pixels_than_allowed(
+    width: float,
+    height: float,
+    turn: tuple[int, int, int, int],
+    share: tuple[float, float, float, float],
+    max_pixels: int,
+) -> None:
+    a, b, c, d = turn
+    across, down = (width, height) if a else (height, width)
+    sheet = Sheet(width, height, (a, b, c, d, width * (a + c < 0), height * (b + d < 0)), "a.pdf", 0)
+    x0, y0 = share[0] * across, share[1] * down
+    box = (x0, y0, x0 + share[2] * (across - x0), y0 + share[3] * (down - y0))
+    drawn = region(sheet, box, dpi=DPI, max_pixels=max_pixels)
+    left, top, right, bottom = drawn.area
+    assert 0 <= left < right <= width
+    assert 0 <= top < bottom <= height
+    shown = box_to_pixels(sheet.turned, box)
+    assert all(edge <= side + 1e-6 for edge, side in zip(drawn.area[:2], shown[:2], strict=True))
+    assert all(edge >= side - 1e-6 for edge, side in zip(drawn.area[2:], shown[2:], strict=True))
+    scale = drawn.scale
+    assert 0 < scale <= DPI / 72
+    assert math.ceil((right - left) * scale) * math.ceil((bottom - top) * scale) <= max_pixels
 
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "GIF"])
