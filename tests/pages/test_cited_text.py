@@ -1,0 +1,144 @@
+"""Cited text on Triage and Workspace by AppTest: toggles, rows, and what a shifted page base reads like."""
+
+from __future__ import annotations
+
+import html
+import json
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.evidence.client import PdfPool
+from core.manifest.load import load_manifest
+from core.services.placing import place_run
+from core.store.index import build_index
+from tests.pages.conftest import MakeWorkspace, Open, shown, table, trace
+from tests.pdf_files import write_pages
+
+COLOURS = ("red", "blue", "green", "grey", "white", "brown", "black")
+SENTENCES = [f"The {colour} cover opens with the second key." for colour in COLOURS]
+
+
+def cited(number: int, quote: str, *, page: int) -> dict[str, object]:
+    """A question whose payload cites `quote` on the 1-based `page`."""
+    payload = [{"snippet_id": "c1", "doc_id": "manual", "section_id": "5.1", "page": page, "quote": quote}]
+    return trace(
+        f"Q{number}", f"Which cover is number {number}?", f"{quote} citations: [c1]", citations=payload
+    )
+
+
+@pytest.fixture
+def located(make_workspace: MakeWorkspace, open_app: Open, tmp_path: Path) -> Open:
+    """`located(first, **url)`: seven quotes on seven pages, cited from the number `first` on, all located."""
+
+    def start(first: int, *more: dict[str, object], **url: str) -> AppTest:
+        folder = tmp_path / "workspace"
+        if not folder.exists():
+            texts = [cited(n, quote, page=n + first) for n, quote in enumerate(SENTENCES)]
+            make_workspace([*texts, *more], documents=[{"doc_id": "manual", "path": "manual.pdf"}])
+            write_pages(folder / "manual.pdf", [[quote] for quote in SENTENCES])
+            manifest = load_manifest(folder)
+            build_index(manifest, cache_dir=tmp_path / "cache")
+            with PdfPool(workers=1) as pool:
+                place_run(manifest, "R1", cache_dir=tmp_path / "cache", pool=pool, workers=1)
+        return open_app(folder, **url)
+
+    return start
+
+
+def toggles(app: AppTest) -> list[str]:
+    """The toggles on cited text as they read."""
+    return [button.label for button in app.button if str(button.key).startswith("evidence-")]
+
+
+def test_the_toggles_count_filter_and_say_the_same_as_the_rows(located: Open) -> None:
+    app = located(
+        1,
+        cited(8, "The yellow lid has no key whatsoever.", page=1),
+        cited(9, SENTENCES[3], page=2),
+    )
+    assert "Cited text:" in shown(app)
+    assert toggles(app) == ["**1** not found", "**1** on another page", "**8** word for word"]
+    app.button("evidence-not_found").click().run()
+    assert app.query_params["evidence"] == "not_found"
+    assert "1 of 9 questions: cited text not found" in shown(app)
+    assert [row["stands_out"].split(", ")[0] for row in table(app)] == ["cited text not found"]
+    app.button("evidence-page_mismatch").click().run()
+    assert len(table(app)) == 2
+    assert toggles(app)[:2] == ["*✓* **1** not found", "*✓* **1** on another page"]
+    app.button("clear").click().run()
+    assert len(table(app)) == 9
+
+
+def test_a_link_brings_the_filter_and_its_order_back(located: Open) -> None:
+    app = located(1, cited(8, "The yellow lid has no key.", page=1), evidence="not_found", sort="evidence")
+    assert "1 of 8 questions: cited text not found · worst cited text first" in shown(app)
+    assert len(table(app)) == 1
+
+
+def test_a_run_that_counts_from_one_is_told_in_one_line_that_leads_to_its_questions(located: Open) -> None:
+    app = located(2)
+    said = "manual: 7 of 7 quotes, 100 % (65–100 %), stand one page earlier than cited: this producer counts"
+    assert said in html.unescape(shown(app))
+    assert {row["stands_out"].split(", ")[0] for row in table(app)} >= {"cited page is one too high"}
+    app.button("pages-shown").click().run()
+    assert app.query_params["evidence"] == "page_mismatch"
+    assert "pages-shown" not in [button.key for button in app.button]
+
+
+def test_pages_that_are_cited_rightly_need_no_line(located: Open) -> None:
+    app = located(1)
+    assert "than cited" not in shown(app)
+    assert toggles(app) == ["**7** word for word"]
+
+
+def test_workspace_has_the_offsets_the_sentence_and_the_remedy(located: Open) -> None:
+    app = located(2, page="pages/workspace.py")
+    (row,) = app.dataframe[2].value.to_dict("records")
+    assert (row["run"], row["document"], row["−1"]) == ("R1", "manual", 7)
+    assert row["what it says"].startswith("7 of 7 quotes, 100 % (65–100 %), stand one page earlier")
+    assert row["what to do"] == (
+        "Let the producer count page_idx from 0 and page from 1: what it writes is one too high"
+    )
+
+
+def test_workspace_without_anything_to_mend_has_no_column_for_it(located: Open) -> None:
+    app = located(1, page="pages/workspace.py")
+    frame = app.dataframe[2].value
+    assert "what to do" not in frame
+    assert list(frame["what it says"]) == ["All 7 quotes stand where they are cited (65–100 %)."]
+    assert frame["−1"].isna().all()
+
+
+def test_a_filter_on_cited_text_that_is_not_located_says_so(
+    make_workspace: MakeWorkspace, open_app: Open
+) -> None:
+    app = open_app(make_workspace(), evidence="exact")
+    assert "Nothing matches the filter on cited text until that is located." in shown(app)
+
+
+def test_warnings_that_are_left_out_are_counted_filtered_by_and_named_in_their_rows(
+    make_workspace: MakeWorkspace, open_app: Open
+) -> None:
+    folder = make_workspace(
+        catalogue={"path": "catalogue.jsonl"}, documents=[{"doc_id": "manual", "path": "manual.pdf"}]
+    )
+    write_pages(folder / "manual.pdf", [["WARNING Hot oil burns the skin: wear gloves."]])
+    warning = {
+        "attachment_id": "w-1",
+        "doc_id": "manual",
+        "kind": "warning",
+        "section_id": "5.1",
+        "page_idx": 0,
+        "text": "WARNING Hot oil burns the skin: wear gloves.",
+    }
+    (folder / "catalogue.jsonl").write_text(json.dumps(warning) + "\n")
+    app = open_app(folder)
+    assert app.button("safety-omitted").label == "**1** may omit a warning"
+    app.button("safety-omitted").click().run()
+    assert app.query_params["safety"] == "omitted"
+    assert app.button("safety-omitted").label == "*✓* **1** may omit a warning"
+    assert ["may omit a warning" in row["stands_out"] for row in table(app)] == [True]
+    app.button("safety-omitted").click().run()
+    assert len(table(app)) == 3
