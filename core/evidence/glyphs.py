@@ -9,7 +9,7 @@ word before them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from core.contracts.records import Box
@@ -18,9 +18,12 @@ from core.evidence.geometry import levelled, union
 from core.evidence.pagetext import PageText
 from core.evidence.tokens import HAS_CJK
 
-#: Words that may hold a raised digit: a word or a point before one or two digits, a power of ten, a year and
-#: one digit more. Only pages with such a word are read glyph by glyph, which takes three times as long.
-MAY_BE_RAISED = re.compile(r"[^\W\d_]{3}[^\w\s]*\d{1,2}\W*$|\b10[1-9]\d?\W*$|\b(?:19|20)\d{3}\W*$")
+#: Words that may hold a raised digit: a word and a closing mark before one or two digits, a power of ten, a
+#: year and one digit more.
+MAY_BE_RAISED = re.compile(
+    r"[^\W\d_]{3}[.,;:!?)\]\"'\u2019\u201d]{0,2}\(?\d{1,2}\W*$"
+    r"|(?<![\d.,])(?:10[1-9]\d?|(?:19|20)\d{3})\W*$"
+)
 SUPERSCRIPT = 1
 TO_RAISED = str.maketrans("0123456789()", "⁰¹²³⁴⁵⁶⁷⁸⁹⁽⁾")
 
@@ -58,13 +61,19 @@ class Word(NamedTuple):
         return union([glyph.box for glyph in self.glyphs])
 
 
-def are_needed(words: Iterable[str]) -> bool:
-    """Whether a page with these words has to be read glyph by glyph."""
-    return any(
-        MAY_BE_RAISED.search(word)
-        if word.isascii()
-        else HAS_CJK.search(word) or HAS_RIGHT_TO_LEFT.search(word) or MAY_BE_RAISED.search(word)
-        for word in words
+def are_needed(words: Sequence[str], lines: Callable[[], Mapping[str, Any]]) -> bool:
+    """Whether a page with these words has to be read glyph by glyph, which takes three times as long.
+
+    `lines` gives the page as PyMuPDF's `dict`; it is asked for where only that can tell.
+    """
+    foreign = [word for word in words if not word.isascii()]
+    if any(HAS_CJK.search(word) or HAS_RIGHT_TO_LEFT.search(word) for word in foreign):
+        return True
+    return any(map(MAY_BE_RAISED.search, words)) and any(
+        span["flags"] & SUPERSCRIPT
+        for block in lines()["blocks"]
+        for line in block.get("lines", ())
+        for span in line["spans"]
     )
 
 

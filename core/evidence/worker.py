@@ -122,7 +122,8 @@ class Document:
             page, display_list = self.drawing(page_idx)
             text = _text_page(page, display_list)
             found = text.extractWORDS()
-            glyphs = text.extractRAWDICT() if are_needed(word[4] for word in found) else None
+            is_plain = not are_needed([word[4] for word in found], text.extractDICT)
+            glyphs = None if is_plain else text.extractRAWDICT()
             width, height = page.rect.width, page.rect.height
             if page.rotation % 180:
                 width, height = height, width

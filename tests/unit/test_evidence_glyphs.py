@@ -97,20 +97,25 @@ def test_no_glyph_is_lost_or_made(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "needed"),
+    ("words", "raised", "needed"),
     [
-        (["plain", "words", "100", "2,500", "2018", "10%", "m2", "A4"], False),
-        (["pressure1"], True),
-        (["tyres.2"], True),
-        (["102"], True),
-        (["20182"], True),
-        (["安全"], True),
-        (["אבג"], True),
-        (["naïve"], False),
+        (["plain", "words", "100", "2,500", "2018", "8,104", "10%", "m2", "A4", "Tips....68"], True, False),
+        (["pressure1"], True, True),
+        (["pressure1"], False, False),
+        (["tyres.2"], True, True),
+        (["Revenue(1)"], True, True),
+        (["102"], True, True),
+        (["20182"], True, True),
+        (["安全"], False, True),
+        (["אבג"], False, True),
+        (["naïve"], True, False),
     ],
 )
-def test_only_pages_that_need_it_are_read_glyph_by_glyph(words: list[str], needed: bool) -> None:
-    assert are_needed(words) is needed
+def test_only_pages_that_need_it_are_read_glyph_by_glyph(
+    words: list[str], raised: bool, needed: bool
+) -> None:
+    span = {"flags": 1 if raised else 0}
+    assert are_needed(words, lambda: {"blocks": [{"lines": [{"spans": [span]}]}, {}]}) is needed
 
 
 def test_each_character_of_a_script_without_spaces_has_its_box() -> None:
