@@ -78,7 +78,7 @@ CATALOGUE: list[dict[str, Any]] = [
 ]
 
 
-def write_workspace(folder: Path, *, runs: str = "R1", **more: Any) -> Manifest:
+def write_workspace(folder: Path, **more: Any) -> Manifest:
     """The workspace's files and its manifest, with one run that has no traces yet; gives the manifest."""
     folder.mkdir(parents=True, exist_ok=True)
     write_pages(folder / "manual.pdf", PAGES)
@@ -105,7 +105,7 @@ def write_workspace(folder: Path, *, runs: str = "R1", **more: Any) -> Manifest:
         {"doc_id": "gone", "path": "gone.pdf"},
         {"doc_id": "replaced", "path": "manual.pdf", "rev": "ffffffff", "sha256": "0" * 64},
     ]
-    run = {"run_id": runs, "traces": {"path": "traces.jsonl"}, "bundles": {"path": "bundles.jsonl"}}
+    run = {"run_id": "R1", "traces": {"path": "traces.jsonl"}, "bundles": {"path": "bundles.jsonl"}}
     manifest = {
         "manifest_version": "1.0",
         "name": "test",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -13,7 +13,7 @@ import orjson
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
-from core.cli.output import STDOUT, Output, check_outputs, output_to, workspace_files
+from core.cli.output import STDOUT, Output, check_outputs, output_to
 from core.cli.paths import NamedPath
 from core.contracts.records import Json, LineIssue
 from core.errors import Fault, InputFault, Problem, printable
@@ -71,8 +71,7 @@ def build(workspace: Path, run_ids: tuple[str, ...], output: str | None, workers
     """
     manifest = load_manifest(workspace)
     targets = _targets(manifest, run_ids, output)
-    inputs = [file for file in workspace_files(manifest) if not _is_bundles(manifest, file)]
-    check_outputs([target.name for target in targets], inputs)
+    check_outputs([target.name for target in targets], _inputs(manifest))
     with PdfPool(workers=workers, timeout_s=TIMEOUT_S) as pool:
         sources, problems = load_sources(manifest, Placer(pool))
         reports = [_build(manifest, target, sources, workers, quiet=as_json) for target in targets]
@@ -106,16 +105,14 @@ def _targets(manifest: Manifest, run_ids: Sequence[str], output: str | None) -> 
     return targets
 
 
-def _is_bundles(manifest: Manifest, file: Path) -> bool:
-    """Whether a file of the workspace is one that bundles are written to."""
-    for run in manifest.runs:
-        if run.bundles is not None:
-            try:
-                if bundles_path(manifest, run).resolve() == file:
-                    return True
-            except Fault:
-                continue
-    return False
+def _inputs(manifest: Manifest) -> Iterator[Path]:
+    """Every file of the workspace but its bundles: what must not be written over."""
+    if manifest.file is not None:
+        yield manifest.file
+    for artifact in manifest.artifacts():
+        if not artifact.key.endswith("].bundles"):
+            with suppress(Fault):
+                yield artifact_path(manifest, artifact)
 
 
 def _build(

@@ -5,6 +5,7 @@ Nothing here raises for a document, a page or a reference: what can't be used is
 
 from __future__ import annotations
 
+import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -30,6 +31,8 @@ OnPlaced = Callable[[int], None]
 QUOTES_A_STEP = 64
 #: After so many quotes that cost a worker its life or its time, a document is not asked again.
 PATIENCE = 3
+#: Stands for what only helps on one machine.
+CHECK = "proofspan check WORKSPACE says what mends it"
 _COSTLY = ("timed_out", "crashed", "too_large")
 
 
@@ -111,10 +114,11 @@ class Shelf:
         return found
 
     def told(self, problem: Problem) -> BundleProblem:
-        """A problem as a bundle has it: with paths below the workspace, the same wherever that lies."""
-        folder = f"{self.manifest.folder}/"
-        said, remedy = problem.message.replace(folder, ""), problem.remedy.replace(folder, "")
-        return BundleProblem(problem.code, said, remedy)
+        """A problem as a bundle has it: the same wherever the workspace and the program lie."""
+        folder = str(self.manifest.folder)
+        said = problem.message.replace(f"{folder}/", "")
+        is_local = folder in problem.remedy or sys.executable in problem.remedy
+        return BundleProblem(problem.code, said, CHECK if is_local else problem.remedy)
 
     def _opened(self, document: Document) -> Held:
         try:
