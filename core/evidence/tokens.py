@@ -97,6 +97,11 @@ class Tokens:
         stop = self.offsets[end] if end < len(self.keys) else len(self.squeezed)
         return self.squeezed[self.offsets[start] : stop]
 
+    def offsets_of(self, start: int, end: int) -> list[int]:
+        """Where each token from `start` up to `end` begins in the squeezed text, and where the last ends."""
+        stop = self.offsets[end] if end < len(self.keys) else len(self.squeezed)
+        return [*self.offsets[start:end], stop]
+
     def without_footnotes(self) -> tuple[str, list[int]]:
         """The squeezed text without footnote marks, and for each of its characters the token it is of."""
         kept = [number for number in range(len(self)) if not self.is_footnote[number]]

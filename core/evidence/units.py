@@ -84,12 +84,16 @@ def _pairings(quote: Tokens, page: Tokens, q0: int, q1: int, p0: int, p1: int) -
     rows, columns = q1 - q0 + 1, p1 - p0 + 1
     score = [[0.0] * columns for _ in range(rows)]
     choice: list[list[Unit | None]] = [[None] * columns for _ in range(rows)]
+    ours, theirs = quote.offsets_of(q0, q1), page.offsets_of(p0, p1)
     for i in range(1, rows):
         for j in range(1, columns):
             best, unit = max(score[i - 1][j], score[i][j - 1]), None
             for m, n in _SHAPES:
                 if m > i or n > j:
                     continue
+                left, right = ours[i] - ours[i - m], theirs[j] - theirs[j - n]
+                if min(left, right) < NEAR * max(left, right):
+                    continue  # so different in length that they cannot be alike
                 alike = likeness(quote, (q0 + i - m, q0 + i), page, (p0 + j - n, p0 + j))
                 if alike > 0 and score[i - m][j - n] + alike * m > best:
                     best = score[i - m][j - n] + alike * m
@@ -131,10 +135,10 @@ def likeness(quote: Tokens, q: tuple[int, int], page: Tokens, p: tuple[int, int]
     left, right = quote.part(*q), page.part(*p)
     if left == right:
         return float(_is_same(quote, q, page, p))
-    if _digits_differ(left, right) or _signs(quote, q) != _signs(page, p):
-        return 0.0
     alike = OSA.normalized_similarity(left, right, score_cutoff=NEAR)
-    return alike if alike >= NEAR and min(len(left), len(right)) >= 2 else 0.0
+    if alike < NEAR or min(len(left), len(right)) < 2:
+        return 0.0  # nearly always: what is left to ask is dear
+    return 0.0 if _digits_differ(left, right) or _signs(quote, q) != _signs(page, p) else alike
 
 
 def _is_same(quote: Tokens, q: tuple[int, int], page: Tokens, p: tuple[int, int]) -> bool:
@@ -145,10 +149,10 @@ def _is_same(quote: Tokens, q: tuple[int, int], page: Tokens, p: tuple[int, int]
     "12 34" is not "123 4", for there both sides say where their numbers end. A quote of numbers alone has no
     word that would confirm such a repair.
     """
-    ours, theirs = _breaks(quote, q), _breaks(page, p)
     text = "".join(quote.keys[q[0] : q[1]])
     if text != "".join(page.keys[p[0] : p[1]]):
         return False
+    ours, theirs = _breaks(quote, q), _breaks(page, p)
     if any(quote.joints[ours[place]] != page.joints[theirs[place]] for place in ours.keys() & theirs.keys()):
         return False
     may_join = 1 in (q[1] - q[0], p[1] - p[0]) and not all(quote.is_number)
