@@ -359,10 +359,10 @@ def end_missing(quote: QuoteText, tokens: tuple[int, int]) -> Difference:
 
 def _difference(quote: QuoteText, page: PageText | None, unit: Unit) -> Difference:
     (q0, q1), (p0, p1) = unit.quote, unit.page
-    ours = quote.text(quote.tokens.first[q0], quote.tokens.last[q1 - 1]) if q1 > q0 else ""
+    ours = quote.text_of(q0, q1) if q1 > q0 else ""
     number, digits, theirs = any(quote.tokens.is_number[q0:q1]), "", ""
     if page is not None and p1 > p0:
-        theirs = page.text(page.tokens.first[p0], page.tokens.last[p1 - 1])
+        theirs = page.text_of(p0, p1)
         number = number or any(page.tokens.is_number[p0:p1])
         digits = _digits(page.tokens.part(p0, p1))
     number = number or _digits(quote.tokens.part(q0, q1)) != digits

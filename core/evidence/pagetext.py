@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from core.contracts.records import Box
 from core.evidence.geometry import levelled, line_boxes, overlap_share, touches, union
-from core.evidence.tokens import DASHES, TOKEN_CJK, Tokens, fold, tokenize
+from core.evidence.tokens import DASHES, HAS_CJK, TOKEN_CJK, Tokens, fold, tokenize
 
 if TYPE_CHECKING:
     from core.evidence.search import WordIndex
@@ -66,6 +66,10 @@ class PageText:
         """The words `first` to `last` (inclusive), a space between two."""
         return " ".join(self.words[first : last + 1])
 
+    def text_of(self, start: int, end: int) -> str:
+        """The words of the tokens `start` to `end` (half open); only their own characters in a long word."""
+        return _text_of(self.words, self.tokens, (start, end))
+
     def text_in(self, box: Box, *, share: float) -> str:
         """The words that lie in a box by at least `share` of their own area, in reading order."""
         pairs = zip(self.words, self.boxes, strict=True)
@@ -108,12 +112,23 @@ def _touching(boxes: Sequence[Box], line_ids: Sequence[tuple[int, int]] | None) 
     ]
 
 
+def _text_of(words: Sequence[str], all_tokens: Tokens, tokens: tuple[int, int]) -> str:
+    """The text of a range of tokens, cut in words of a script that has no spaces."""
+    first, last = all_tokens.first[tokens[0]], all_tokens.last[tokens[1] - 1]
+    pieces = list(words[first : last + 1])
+    for number in {first, last}:
+        if HAS_CJK.search(words[number]):
+            low, high = _cut(words[number], number, tokens, all_tokens)
+            pieces[number - first] = words[number][low:high]
+    return " ".join(pieces)
+
+
 def _cut(word: str, number: int, tokens: tuple[int, int], all_tokens: Tokens) -> tuple[int, int]:
     """The characters (half open) of a word that a range of tokens covers; the whole word where unclear."""
     begin, stop = bisect_left(all_tokens.first, number), bisect_right(all_tokens.first, number)
     places = _places(word)
     found = [match.span() for match in TOKEN_CJK.finditer(fold(word))] if places else []
-    if len(found) != stop - begin:
+    if len(found) != stop - begin or tokens[1] <= begin:
         return 0, len(word)
     low = places[found[tokens[0] - begin][0]] if tokens[0] > begin else 0
     high = places[found[tokens[1] - 1 - begin][1] - 1] + 1 if tokens[1] < stop else len(word)
@@ -142,6 +157,10 @@ class QuoteText:
     def text(self, first: int, last: int) -> str:
         """The words `first` to `last` (inclusive), a space between two."""
         return " ".join(self.words[first : last + 1])
+
+    def text_of(self, start: int, end: int) -> str:
+        """The words of the tokens `start` to `end` (half open); only their own characters in a long word."""
+        return _text_of(self.words, self.tokens, (start, end))
 
 
 class Pages(Protocol):

@@ -11,8 +11,12 @@ from hypothesis import strategies as st
 from core.contracts.records import Box
 from core.evidence.geometry import levelled
 from core.evidence.glyphs import are_needed, page_of, words_of
+from core.evidence.match import find_on_page
+from core.evidence.pagetext import QuoteText
+from core.evidence.types import Difference
 
 WIDE = 6.0
+SIZE = {"width": 400, "height": 300, "rotation": 0}
 
 
 def block(*lines: str, direction: tuple[float, float] = (1.0, 0.0)) -> dict[str, Any]:
@@ -119,7 +123,7 @@ def test_only_pages_that_need_it_are_read_glyph_by_glyph(
 
 
 def test_each_character_of_a_script_without_spaces_has_its_box() -> None:
-    page = page_of(words_of({"blocks": [block("安全な場所に112番 stop")]}), width=400, height=300, rotation=0)
+    page = page_of(words_of({"blocks": [block("安全な場所に112番 stop")]}), **SIZE)
     assert list(page.letters) == [0]
     assert page.boxes_of(2, 5) == ((12.0, 0.0, 30.0, 10.0),)
     assert page.boxes_of(6, 8) == ((36.0, 0.0, 60.0, 10.0),)
@@ -127,6 +131,26 @@ def test_each_character_of_a_script_without_spaces_has_its_box() -> None:
 
 
 def test_a_character_that_stands_for_two_letters_keeps_the_others_in_place() -> None:
-    page = page_of(words_of({"blocks": [block("速度㎞安全")]}), width=400, height=300, rotation=0)
+    page = page_of(words_of({"blocks": [block("速度㎞安全")]}), **SIZE)
     assert page.tokens.keys == ("速", "度", "km", "安", "全")
     assert page.boxes_of(3, 4) == ((18.0, 0.0, 24.0, 10.0),)
+
+
+def test_a_difference_in_a_script_without_spaces_names_its_own_characters() -> None:
+    page = page_of(
+        words_of({"blocks": [block("けが人がいるときは、すぐに112番に電話してください。")]}), **SIZE
+    )
+    (found,) = find_on_page(QuoteText.of("けが人がいるときは、すぐに119番に電話してください。"), page)
+    assert found.differences == (Difference("119", "112", "number"),)
+    assert found.status == "fuzzy"
+
+
+@given(st.text(alphabet="安全な112ab㎞ﾊﾞ,-. ", max_size=20), st.integers(0, 30), st.integers(1, 30))
+def test_any_range_of_tokens_has_boxes_on_the_page(text: str, start: int, count: int) -> None:
+    page = page_of(words_of({"blocks": [block(text)]}), **SIZE)
+    end = min(len(page.tokens), start + count)
+    if start < end:
+        boxes = page.boxes_of(start, end)
+        assert boxes
+        assert all(0 <= x0 < x1 <= WIDE * len(text) for x0, _, x1, _ in boxes)
+        assert page.text_of(start, end).replace(" ", "") in text.replace(" ", "")
