@@ -18,8 +18,9 @@ LINE = 300
 #: So many of the things that are missing are told one by one.
 MISSING_TOLD = 3
 
-#: Codes of problems: the bundle does not list everything; a document is another one than was cited.
+#: Codes of problems: the bundle does not list everything, no passage can be shown, a document is another one.
 CUT = ("attachments_cut", "bundle_cut")
+PASSAGE_NOT_SHOWN = "passage_not_shown"
 REVISION_DIFFERS = "rev_mismatch"
 
 _KINDS: dict[AttachmentKind, str] = {
@@ -36,8 +37,10 @@ def judge(bundle: Bundle) -> tuple[Level, str]:
     """The level of a bundle and its reason, by what else it holds; its own `level` is not asked."""
     cited = bundle.citation
     if cited is None or not cited.is_shown:
-        reason = f"Question and answer as text alone: {_why_no_page(bundle.citations)}."
-        return "text_only", reason + _changes(bundle)
+        reasons = [_why_no_page(bundle.citations)] if bundle.citations else ["the answer cites nothing"]
+        passages = [one_line(each.message) for each in bundle.problems if each.code == PASSAGE_NOT_SHOWN]
+        reasons += passages or ["nothing was retrieved"]
+        return "text_only", f"Question and answer as text alone: {'; '.join(reasons)}." + _changes(bundle)
     missing = [] if cited.is_placed else [_not_placed(cited)]
     missing += [_not_drawn(item) for item in bundle.attachments if not item.drawable]
     is_cut = any(problem.code in CUT for problem in bundle.problems)
@@ -75,8 +78,6 @@ def _opening(citation: BundleCitation, citations: Sequence[BundleCitation]) -> s
 
 def _why_no_page(citations: Sequence[BundleCitation]) -> str:
     """Why there is nothing to turn to; of many citations the first is told."""
-    if not citations:
-        return "the answer cites nothing, and no passage was retrieved whose page can be shown"
     first = citations[0]
     reason = first.problems[-1].message if first.problems else "it names no place"
     others = f" (and {len(citations) - 1} more)" if len(citations) > 1 else ""

@@ -16,7 +16,7 @@ from core.evidence.bundles import (
     BundleProblem,
     bundle_id,
 )
-from core.evidence.levels import judge
+from core.evidence.levels import PASSAGE_NOT_SHOWN, judge
 from core.services.citing import Pointer, bundle_citation, cited_by, closest_to
 from core.services.shelf import Held, Placed, Shelf, Wanted
 from core.triage.answers import refuses
@@ -130,7 +130,7 @@ def _bundle(
         safety_attachments=tuple(item for item in attachments if item.kind in SAFETY_KINDS),
         media_attachments=tuple(item for item in attachments if item.kind not in SAFETY_KINDS),
         documents=_documents((*shown, *citations), sources.shelf),
-        problems=tuple(_cuts(trace, citations=cited, attachments=count)),
+        problems=(*_cuts(trace, citations=cited, attachments=count), *([] if shown else _unshown(passages))),
         level="text_only",
         level_reason="",
     )
@@ -213,6 +213,14 @@ def _document(held: Held, shelf: Shelf) -> BundleDocument:
         sha256=held.sha256,
         problem=shelf.told(held.problem) if held.problem is not None else None,
     )
+
+
+def _unshown(passages: Sequence[BundleCitation]) -> Iterator[BundleProblem]:
+    """Why not even the closest retrieved passage can be shown."""
+    if passages and passages[0].problems:
+        problem = passages[0].problems[-1]
+        said = f"the closest retrieved passage can't be shown: {problem.message}"
+        yield BundleProblem(PASSAGE_NOT_SHOWN, said, problem.remedy, problem.given)
 
 
 def _cuts(trace: Trace, *, citations: int, attachments: int) -> Iterator[BundleProblem]:

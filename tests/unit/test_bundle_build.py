@@ -236,7 +236,17 @@ def test_where_nothing_was_retrieved_question_and_answer_stay(manifest: Manifest
         (),
     )
     assert (made.q, made.answer) == ("How do I jack up the car?", "not in context")
-    assert "the answer cites nothing" in made.level_reason
+    assert made.level_reason.endswith("the answer cites nothing; nothing was retrieved.")
+
+
+def test_a_retrieved_passage_that_cannot_be_shown_says_why(manifest: Manifest, placer: Placer) -> None:
+    record = trace(citations=[], answer="It is so.", chunks=[{"id": "lost"}, {"id": "made-up"}])
+    made = one(record, manifest, placer)
+    assert made.level == "text_only"
+    assert [problem.code for problem in made.problems] == ["passage_not_shown"]
+    assert (
+        "the closest retrieved passage can't be shown: `documents[gone]`: does not exist" in made.level_reason
+    )
 
 
 @pytest.mark.parametrize(

@@ -174,13 +174,21 @@ LEVELS: list[tuple[Bundle, str, str]] = [
     (
         replace(bundle(), citation=None, citations=(replace(CITED, shown_page_idx=None, problems=(GONE,)),)),
         "text_only",
-        "Question and answer as text alone: citation 1: the file does not exist.",
+        "Question and answer as text alone: citation 1: the file does not exist; nothing was retrieved.",
     ),
     (
         replace(bundle(), citation=None, citations=()),
         "text_only",
-        "Question and answer as text alone: the answer cites nothing, "
-        "and no passage was retrieved whose page can be shown.",
+        "Question and answer as text alone: the answer cites nothing; nothing was retrieved.",
+    ),
+    (
+        replace(
+            bundle(problems=(BundleProblem("passage_not_shown", "no passage: gone"),)),
+            citation=None,
+            citations=(),
+        ),
+        "text_only",
+        "Question and answer as text alone: the answer cites nothing; no passage: gone.",
     ),
     (
         bundle(problems=(BundleProblem("attachments_cut", "…"),), safety_attachments=(attachment(),)),
