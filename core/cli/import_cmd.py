@@ -13,11 +13,15 @@ from rich.text import Text
 
 from core.cli.paths import NamedPath
 from core.errors import printable
+from core.evidence.client import PdfPool
+from core.services.imported_pages import ImportedPages, imported_pages
 from core.traces.importers.mapped import import_mapped
 from core.traces.importers.report import ImportReport
 
 #: How many unreadable lines and problems are listed before the rest is only counted.
 LISTED = 30
+#: PDF processes, and seconds for one passage: one that stands nowhere makes its worker read the document.
+WORKERS, TIMEOUT_S = 2, 60.0
 
 
 @click.group("import")
@@ -46,19 +50,37 @@ def command() -> None:
 @click.option(
     "--force", is_flag=True, help="Replace what an earlier import made in the folder, and only that."
 )
+@click.option(
+    "--pages/--no-pages",
+    "check_pages",
+    default=True,
+    help="Look for some passages of each document, to see whether the page base is right.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
-def mapped(source: Path, mapping: Path, workspace: Path, link: bool, force: bool, as_json: bool) -> None:
+def mapped(
+    source: Path, mapping: Path, workspace: Path, link: bool, force: bool, check_pages: bool, as_json: bool
+) -> None:
     """Turn any JSON or JSONL of RAG results into a workspace, as a mapping says.
 
-    Examples of mappings lie in data/mappings. Exit status 1 where fields, lines or documents were missing;
-    the workspace is made all the same.
+    Examples of mappings lie in data/mappings. Exit status 1 where fields, lines or documents were missing, or
+    the pages show another base than the mapping states; the workspace is made all the same.
     """
     report = import_mapped(source, mapping=mapping, workspace=workspace, link=link, force=force)
+    pages = _pages(workspace, mapping) if check_pages else ()
+    told = [line for each in pages for line in each.lines()]
     if as_json:
-        click.echo(orjson.dumps(report.as_json(), option=orjson.OPT_INDENT_2))
+        click.echo(orjson.dumps({**report.as_json(), "pages": told}, option=orjson.OPT_INDENT_2))
     else:
         _print(report, workspace)
-    raise SystemExit(1 if report.has_findings else 0)
+        for line in told:
+            click.echo(line)
+    is_off = any(each.is_systematic for each in pages)
+    raise SystemExit(1 if report.has_findings or is_off else 0)
+
+
+def _pages(workspace: Path, mapping: Path) -> tuple[ImportedPages, ...]:
+    with PdfPool(workers=WORKERS, timeout_s=TIMEOUT_S) as pool:
+        return imported_pages(workspace, mapping, pool=pool, workers=WORKERS)
 
 
 def _print(report: ImportReport, workspace: Path) -> None:
