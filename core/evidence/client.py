@@ -7,13 +7,8 @@ it is answered by an `EvidenceFault`, the worker is ended, and a spare one that 
 from __future__ import annotations
 
 import atexit
-import os
-import socket
-import subprocess
 import sys
 import threading
-import time
-from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -24,93 +19,13 @@ import orjson
 from core.contracts.records import Box, Json
 from core.errors import EvidenceFault, Problem
 from core.evidence import messages
-from core.evidence.framing import (
-    ConnectionEndedError,
-    DeadlineError,
-    NotSendableError,
-    receive_frame,
-    send_frame,
-)
+from core.evidence.framing import ConnectionEndedError, DeadlineError, NotSendableError
+from core.evidence.process import START_TIMEOUT_S, WORKER_MODULE, Worker
 from core.evidence.types import DocumentInfo, FoundSpan, PageImage, PageInfo, Picture, SpanQuery
 
-WORKER_MODULE = "core.evidence.worker"
-#: The folder that holds the `core` package: a worker finds the same code wherever it is started.
-CODE_FOLDER = str(Path(__file__).resolve().parents[2])
 MEMORY_BYTES = 2 * 1024**3
-START_TIMEOUT_S = 60.0
-KILL_TIMEOUT_S = 5.0
-REMEMBERED_DOCUMENTS = 32
 #: So many quotes go to a worker at once.
 QUOTES_A_FRAME = 64
-
-
-class Worker:
-    """One worker process and the socket to it. Used by one thread at a time."""
-
-    def __init__(self, memory_bytes: int) -> None:
-        ours, theirs = socket.socketpair()
-        with theirs:
-            self.process = subprocess.Popen(
-                [sys.executable, "-P", "-m", WORKER_MODULE, str(theirs.fileno()), str(memory_bytes)],
-                pass_fds=(theirs.fileno(),),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                start_new_session=True,  # Ctrl-C is for the client, which then closes the socket
-                env={**os.environ, "PYTHONPATH": _python_path()},
-            )
-        self.connection = ours
-        self.served = 0
-        self.is_warm = False
-        self.documents: OrderedDict[str, None] = OrderedDict()
-
-    def warm_up(self) -> None:
-        """Wait until the worker has loaded its libraries. Raises as `request` does."""
-        if not self.is_warm:
-            receive_frame(self.connection, deadline=time.monotonic() + START_TIMEOUT_S)
-            self.is_warm = True
-
-    def request(self, header: dict[str, Json], limit_s: float) -> tuple[dict[str, Any], bytes]:
-        """Send one request and wait for its answer, at most `limit_s` seconds."""
-        deadline = time.monotonic() + limit_s
-        self.send(header, limit_s)
-        return receive_frame(self.connection, deadline=deadline)
-
-    def send(self, header: dict[str, Json], limit_s: float) -> None:
-        """Send one request; `limit_s` is the time for each of its answers."""
-        deadline = time.monotonic() + limit_s
-        send_frame(self.connection, {**header, "limit_s": limit_s}, deadline=deadline)
-        self.served += 1
-        self._remember(str(header["path"]))
-
-    def receive(self, limit_s: float) -> dict[str, Any]:
-        """Wait for the next answer of a request that has several, at most `limit_s` seconds."""
-        return receive_frame(self.connection, deadline=time.monotonic() + limit_s)[0]
-
-    def _remember(self, path: str) -> None:
-        self.documents[path] = None
-        self.documents.move_to_end(path)
-        while len(self.documents) > REMEMBERED_DOCUMENTS:
-            self.documents.popitem(last=False)
-
-    @property
-    def is_alive(self) -> bool:
-        """Whether the process still runs."""
-        return self.process.poll() is None
-
-    def end(self) -> None:
-        """Kill the process and reap it."""
-        self.connection.close()
-        self.process.kill()
-        try:
-            self.process.wait(KILL_TIMEOUT_S)
-        except subprocess.TimeoutExpired:
-            return  # killed, and stuck in the kernel: nothing more can be done here
-
-
-def _python_path() -> str:
-    inherited = os.environ.get("PYTHONPATH")
-    return os.pathsep.join((CODE_FOLDER, inherited)) if inherited else CODE_FOLDER
 
 
 class PdfPool:

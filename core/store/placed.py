@@ -111,7 +111,8 @@ class PlacedFile:
     `version` is that of the locator, `index` names the state of the index. `listed` covers what the manifest
     says of documents, `documents` the state of each cited one's file. `counts` has how many citations are in
     which state, `reasons` why some could not be looked for, `problems` what is wrong with single documents.
-    `again` says that some citations were given up and are worth another try.
+    `again` says that some citations were given up and are worth another try, `digest` tells one file from
+    the next (empty before it is written).
     """
 
     version: str
@@ -123,6 +124,7 @@ class PlacedFile:
     reasons: Mapping[str, int] = field(default_factory=dict)
     problems: Mapping[str, Problem] = field(default_factory=dict)
     again: bool = False
+    digest: str = ""
 
     @property
     def citations(self) -> int:
@@ -169,10 +171,12 @@ def document_stamp(manifest: Manifest, document: Document | None) -> str:
 def read_placed_file(folder: Path) -> PlacedFile | None:
     """The placements of the index in `folder`; None where there are none that this program wrote."""
     try:
-        data = orjson.loads((folder / PLACED_FOLDER / PLACED_FILE).read_bytes())
+        written = (folder / PLACED_FOLDER / PLACED_FILE).read_bytes()
+        data = orjson.loads(written)
         parts = tuple(Part(**part) for part in data["parts"])
         problems = {doc_id: Problem(**problem) for doc_id, problem in data["problems"].items()}
-        return PlacedFile(**(data | {"parts": parts, "problems": problems}))
+        digest = hashlib.sha256(written).hexdigest()
+        return PlacedFile(**(data | {"parts": parts, "problems": problems, "digest": digest}))
     except (OSError, orjson.JSONDecodeError, KeyError, TypeError, AttributeError):
         return None
 

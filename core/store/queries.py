@@ -132,7 +132,7 @@ class Store:
     def placed_stamp(self, run: str) -> str | None:
         """Changes whenever `placed` does, for keys of caches; None while the citations are not located."""
         known = self._with_run(run, lambda loaded: loaded.placed())
-        return None if known is None else repr((self.stamp(run), known))
+        return None if known is None else f"{self.stamp(run)} {known.digest}"
 
     def total(self, run: str, *, all_variants: bool = False) -> int:
         """How many questions (or traces, with all variants) the run has."""
