@@ -6,6 +6,8 @@ Each measurement runs in a process of its own, A B A B …; medians and their ra
 takes 1,000,000 traces (about 4 GB in DIR, some minutes) for growth and queries. "Triage alone" is the time
 spent in `reflect` and in preparing the corpus, reading and writing excluded; "reading + triage" parses the
 lines too. CPU seconds are printed beside: they hold on a machine that is busy with something else.
+`--notices` measures the index without and with a catalogue instead: two warnings in every third section, none
+of which any answer mentions, so that a quarter of all traces have to be searched.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import argparse
 import gc
 import itertools
 import json
+import random
 import resource
 import statistics
 import subprocess
@@ -27,6 +30,8 @@ from dataclasses import dataclass
 from multiprocessing import active_children, get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
+
+from make_traces import sentence, vocabulary
 
 from core.contracts.records import Trace, TraceKey
 from core.manifest.load import load_manifest
@@ -50,6 +55,9 @@ runs:
     traces: {{path: traces.jsonl}}
 """
 
+WITH_NOTICES = "with_notices.yaml"
+CATALOGUE = "catalogue: {path: catalogue.jsonl}\n"
+
 if TYPE_CHECKING:
     from pandas import DataFrame
 
@@ -62,7 +70,21 @@ def make_workspace(folder: Path, traces: int) -> Path:
         maker = Path(__file__).with_name("make_traces.py")
         subprocess.run([sys.executable, str(maker), str(folder), "--traces", str(traces)], check=True)
     (folder / "pipeline_manifest.yaml").write_text(MANIFEST, encoding="utf-8")
+    (folder / WITH_NOTICES).write_text(MANIFEST + CATALOGUE, encoding="utf-8")
+    (folder / "catalogue.jsonl").write_text("".join(notices()), encoding="utf-8")
     return folder
+
+
+def notices() -> Iterator[str]:
+    """Two warnings in every third section of `make_traces`, of words of its own."""
+    rng = random.Random(7)
+    words, weights = vocabulary(rng)
+    for doc, section in itertools.product(range(100), range(0, 20, 3)):
+        place = {"doc_id": f"doc-{doc:04d}", "section_id": f"{section // 4 + 1}.{section % 4 + 1}"}
+        for number in (1, 2):
+            text = " ".join(sentence(rng, words, weights, words[:60]) for _ in range(2))
+            record = {"attachment_id": f"w-{doc}-{section}-{number}", "kind": "warning", "text": text}
+            yield json.dumps(record | place) + "\n"
 
 
 def batches(path: Path, part: Range) -> Iterator[list[Trace]]:
@@ -126,12 +148,17 @@ def part_triage(folder: Path, workers: int) -> dict[str, float]:
     return {"wall": max(walls), "cpu": sum(cpus), "with_reading": max(with_reading)}
 
 
-def part_index(folder: Path, workers: int) -> dict[str, float]:
+def part_noticed(folder: Path, workers: int) -> dict[str, float]:
+    """The same with a catalogue of warnings."""
+    return part_index(folder / WITH_NOTICES, workers)
+
+
+def part_index(workspace: Path, workers: int) -> dict[str, float]:
     """Seconds of building the whole index in an empty folder, as the command does."""
     spare_pandas()
-    with tempfile.TemporaryDirectory(dir=folder) as cache:
+    with tempfile.TemporaryDirectory(dir=workspace.parent) as cache:
         before, started = cpu_of_all(), time.perf_counter()
-        report = build_index(load_manifest(folder), cache_dir=Path(cache), workers=workers)
+        report = build_index(load_manifest(workspace), cache_dir=Path(cache), workers=workers)
         wall = time.perf_counter() - started
         for process in active_children():  # what they used counts once they have ended
             process.join()
@@ -199,7 +226,13 @@ def part_append(folder: Path, workers: int) -> dict[str, float]:
             stream.truncate(size)
 
 
-PARTS = {"triage": part_triage, "index": part_index, "query": part_query, "append": part_append}
+PARTS = {
+    "triage": part_triage,
+    "index": part_index,
+    "noticed": part_noticed,
+    "query": part_query,
+    "append": part_append,
+}
 
 
 def measure(part: str, folder: Path, workers: int = 1) -> dict[str, float]:
@@ -224,6 +257,20 @@ def compare(folder: Path, workers: int, rounds: int) -> None:
     peak = median(1, "peak_mb")
     print(f"  index with triage   {index_wall:6.2f} s  {index_cpu:6.2f} CPU s  peak {peak:.0f} MB")
     print(f"  ratio               {index_wall / wall:6.2f}    {index_cpu / cpu:6.2f}")
+
+
+def compare_notices(folder: Path, rounds: int) -> None:
+    """The index without and with a catalogue, side by side."""
+    runs = [(measure("index", folder), measure("noticed", folder)) for _ in range(rounds)]
+    without, noticed = (
+        {name: statistics.median(pair[which][name] for pair in runs) for name in ("wall", "cpu")}
+        for which in (0, 1)
+    )
+    print(f"1 process, {rounds} rounds")
+    print(f"  without a catalogue {without['wall']:6.2f} s  {without['cpu']:6.2f} CPU s")
+    print(f"  with notices        {noticed['wall']:6.2f} s  {noticed['cpu']:6.2f} CPU s")
+    wall, cpu = noticed["wall"] / without["wall"], noticed["cpu"] / without["cpu"]
+    print(f"  ratio               {wall:6.2f}    {cpu:6.2f}")
 
 
 def report_queries(folder: Path, rounds: int) -> None:
@@ -252,6 +299,7 @@ def main() -> None:
     parser.add_argument("--traces", type=int, default=100_000)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--large", action="store_true", help="1,000,000 traces: growth and queries only")
+    parser.add_argument("--notices", action="store_true", help="the index without and with a catalogue only")
     parser.add_argument("--workers", type=int, default=1, help=argparse.SUPPRESS)
     parser.add_argument("--part", choices=PARTS, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -263,6 +311,9 @@ def main() -> None:
         return
     traces = 1_000_000 if options.large else options.traces
     folder = make_workspace(options.folder / str(traces), traces)
+    if options.notices:
+        compare_notices(folder, options.rounds)
+        return
     if options.large:
         index = measure("index", folder, 2)
         print(f"{traces:,} traces, 2 processes: {index['wall']:.1f} s, peak {index['peak_mb']:.0f} MB")

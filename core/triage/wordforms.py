@@ -16,7 +16,8 @@ from unicodedata import normalize
 from core.triage.words import is_content, tokens
 
 _BREAK = re.compile(r"(?<=\w)[-‐]\s*[\r\n]\s*(?=\w)")
-_UNIT = re.compile(r"\w+(?:[-‐] ?\w+)*")
+_UNIT = re.compile(r"\w++(?:[-‐] ?+\w++)*+")
+_HYPHENED = re.compile(r"\b\w++(?:[-‐] ?+\w++)++")
 #: Han, kana, hangul and the scripts of south-east Asia: words stand side by side without a space.
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _VOWEL = re.compile("[aeiouy]")
@@ -68,10 +69,7 @@ class Passage:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        if text.isascii() and "-" not in text:
-            self.forms = frozenset(map(form, set(tokens(text))))
-        else:
-            self.forms = frozenset(form(part) for unit in _units(text) for part in unit)
+        self.forms = frozenset(map(form, _words_of(text)))
         self._layout: Layout | None = None
 
     @property
@@ -80,6 +78,17 @@ class Passage:
         if self._layout is None:
             self._layout = _layout(self.text)
         return self._layout
+
+
+def _words_of(text: str) -> set[str]:
+    """The words of `_units`, quicker: most texts are ASCII, and few of their words are hyphened."""
+    if text.isascii() and "-" not in text:
+        return set(tokens(text))
+    line = plain(text)
+    words = set(_pieces(line))
+    for unit in _HYPHENED.findall(line):
+        words.update(_joined(list(_pieces(unit))))
+    return words
 
 
 def _layout(text: str) -> Layout:
@@ -100,8 +109,12 @@ def _units(text: str) -> Iterator[list[str]]:
     for unit in _UNIT.findall(plain(text)):
         parts = list(_pieces(unit))
         if "-" in unit or "‐" in unit:
-            parts += ["".join(parts), *(first + second for first, second in pairwise(parts))]
+            parts += _joined(parts)
         yield parts
+
+
+def _joined(parts: Sequence[str]) -> list[str]:
+    return ["".join(parts), *(first + second for first, second in pairwise(parts))]
 
 
 @lru_cache(maxsize=1 << 16)
@@ -133,7 +146,11 @@ def _without_ending(word: str) -> str:
 
 def _pieces(line: str) -> Iterator[str]:
     """Tokens; where a script parts no words, every two letters that stand side by side."""
-    for word in tokens(line):
+    words = tokens(line)
+    if not _UNSPACED.search(line):
+        yield from words
+        return
+    for word in words:
         if len(word) > 2 and not word.isascii() and _UNSPACED.search(word):
             yield from (word[at : at + 2] for at in range(len(word) - 1))
         else:
