@@ -1,0 +1,208 @@
+"""Question by AppTest: what became of each citation, what belongs to its place, and chunks on their own."""
+
+from __future__ import annotations
+
+import html
+import re
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pymupdf
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.errors import InputFault
+from core.evidence.client import PdfPool
+from core.manifest.load import load_manifest
+from core.services.placing import place_run
+from core.ui import question_load, session
+from core.ui.state import ViewState
+from tests.pages.conftest import CHUNKS, MakeWorkspace, Open, shown, trace
+
+PAGE = "pages/question.py"
+DOCUMENTS = [{"doc_id": "manual", "path": "manual.pdf"}, {"doc_id": "annex", "path": "annex.pdf"}]
+HOSTILE = "<img src=x onerror=alert(1)> ![x](http://127.0.0.1:9/x.png) :red[y] \u202e"
+
+
+def document(path: Path, *texts: str) -> None:
+    with pymupdf.open() as made:
+        for text in texts:
+            made.new_page(width=400, height=300).insert_text((40, 60), text, fontsize=10)
+        made.save(path)
+
+
+def cited(*citations: dict[str, Any], answer: str = "Every 15,000 km. citations: [c1]") -> dict[str, Any]:
+    return trace("Q1", "How often is the oil changed?", answer, citations=list(citations))
+
+
+def workspace(make_workspace: MakeWorkspace, line: dict[str, Any], **manifest: Any) -> Path:
+    folder = make_workspace([line], documents=DOCUMENTS, **manifest)
+    document(folder / "manual.pdf", *(chunk["text"] for chunk in CHUNKS))
+    document(folder / "annex.pdf", "The filter is changed with the oil.")
+    return folder
+
+
+def labels(app: AppTest) -> list[str]:
+    return [each.label.replace("\\", "") for each in app.button]
+
+
+def words(app: AppTest) -> str:
+    return html.unescape(re.sub(r"<[^>]+>", "", shown(app)))
+
+
+def copied(app: AppTest) -> list[dict[str, Any]]:
+    """What the copying components get."""
+    found = [element.proto for element in app.main.get("bidi_component")]
+    return [orjson.loads(each.json) for each in found if each.component_name.endswith("proofspan_copying")]
+
+
+def test_each_citation_says_what_is_odd_about_it(make_workspace: MakeWorkspace, open_app: Open) -> None:
+    line = cited(
+        {"chunk_id": "c1", "doc_id": "manual", "page": 0, "quote": "Change the oil every 15,000 km."},
+        {"chunk_id": "c2", "doc_id": "manual", "page": 1, "quote": "The fuse F12 protects"},
+        {"chunk_id": "c1", "doc_id": "manual", "page": 1, "quote": "Change the oil every 18,000 km."},
+        {"chunk_id": "c1", "doc_id": "manual", "page": 1, "quote": "Nothing of this stands in the manual."},
+        answer="Change it every 18,000 km. citations: [c1]",
+    )
+    app = open_app(workspace(make_workspace, line), page=PAGE, q="Q1")
+    told = labels(app)
+    assert (
+        ":orange-badge[1 · exact] section 5.1 · p. 1 *its page is below 1, yet such pages count from 1*"
+        in told
+    )
+    assert ":red-badge[2 · exact · other page +1] p. 2, cited 1 *not retrieved*" in told
+    assert any(
+        label.startswith(":red-badge[3 · fuzzy")
+        and label.endswith("*The answer says 18,000 km, the page says 15,000 km.*")
+        for label in told
+    )
+    assert ":red-badge[4 · not found] section 5.1 · p. 1" in told
+    assert "Check the cited page first: that of citation 2 is not where its quote stands." in words(app)
+    app.button("cite-3").click().run()
+    assert "The answer says 18,000 km, the page says 15,000 km." in words(app)
+    assert 'class="ps-says"' in shown(app)
+
+
+def test_citations_of_the_answers_text_say_so(make_workspace: MakeWorkspace, open_app: Open) -> None:
+    line = trace("Q1", "How often?", "Change the oil every 15,000 km. citations: [c1]")
+    app = open_app(workspace(make_workspace, line), page=PAGE, q="Q1")
+    assert "Read from the ids in the answer's text: the trace has no citation payload." in words(app)
+
+
+def test_a_citation_of_another_document_has_the_status_that_the_index_knows(
+    make_workspace: MakeWorkspace, open_app: Open, tmp_path: Path
+) -> None:
+    line = cited(
+        {"chunk_id": "c1", "doc_id": "manual", "page": 1, "quote": "Change the oil every 15,000 km."},
+        {"chunk_id": "c9", "doc_id": "annex", "page": 1, "quote": "The filter is changed with the oil."},
+    )
+    folder = workspace(make_workspace, line)
+    app = open_app(folder, page=PAGE, q="Q1")
+    assert ":red-badge[2] p. 1 · annex *not retrieved*" not in labels(app)
+    assert ":orange-badge[2] p. 1 · annex *not retrieved*" in labels(app)
+    with PdfPool() as pool:
+        place_run(load_manifest(folder), "R1", cache_dir=tmp_path / "cache", pool=pool, workers=1)
+    assert ":orange-badge[2 · exact] p. 1 · annex *not retrieved*" in labels(app.run())
+
+
+def test_what_belongs_to_the_place_and_the_level_are_shown(
+    make_workspace: MakeWorkspace, open_app: Open
+) -> None:
+    line = cited(
+        {"chunk_id": "c1", "doc_id": "manual", "page": 1, "quote": "Change the oil every 15,000 km."}
+    )
+    folder = workspace(make_workspace, line, catalogue={"path": "catalogue.jsonl"})
+    notice = {
+        "attachment_id": "w1",
+        "kind": "warning",
+        "doc_id": "manual",
+        "page_idx": 0,
+        "text": "Hot oil burns.",
+    }
+    table = {"attachment_id": "t1", "kind": "table", "doc_id": "manual", "page_idx": 0, "caption": HOSTILE}
+    (folder / "catalogue.jsonl").write_bytes(orjson.dumps(notice) + b"\n" + orjson.dumps(table) + b"\n")
+    app = open_app(folder, page=PAGE, q="Q1")
+    assert not app.exception
+    assert "At this place" in words(app)
+    assert "Hot oil burns." in words(app)
+    assert "<img" not in shown(app)
+    assert not any("![" in label for label in (each.label for each in app.button))
+    assert re.search("Full evidence|Safety notices and citation|Citation only", words(app))
+
+
+def test_a_lost_catalogue_leaves_the_page_standing(make_workspace: MakeWorkspace, open_app: Open) -> None:
+    line = cited({"chunk_id": "c1", "doc_id": "manual", "page": 1, "quote": "Change the oil"})
+    app = open_app(workspace(make_workspace, line, catalogue={"path": "gone.jsonl"}), page=PAGE, q="Q1")
+    assert not app.exception
+    assert "Exact: the quote stands on the page" in words(app)
+
+
+def test_a_citation_can_be_copied(make_workspace: MakeWorkspace, open_app: Open) -> None:
+    line = cited(
+        {"chunk_id": "c1", "doc_id": "manual", "page": 1, "quote": "Change the oil every 15,000 km."}
+    )
+    app = open_app(workspace(make_workspace, line), page=PAGE, q="Q1")
+    assert copied(app) == [
+        {"text": "manual, section 5.1, PDF page 1, page_idx 0", "name": "citation", "link": True}
+    ]
+
+
+IDS = ["manual|r=1|s=4.2|p=001|b=003", "a b%20c", "100 % + 1 = ?&x=1#y", "ü/..\\π", HOSTILE]
+
+
+@pytest.mark.parametrize("chunk_id", IDS)
+def test_a_chunk_opens_by_whatever_id_it_has(
+    make_workspace: MakeWorkspace, open_app: Open, chunk_id: str
+) -> None:
+    line = cited({"chunk_id": chunk_id, "doc_id": "manual", "quote": "The fuse F12 protects"})
+    folder = workspace(make_workspace, line)
+    chunk = {"chunk_id": chunk_id, "doc_id": "manual", "page_idx": 1, "text": CHUNKS[1]["text"]}
+    (folder / "chunks.jsonl").write_bytes(orjson.dumps(chunk) + b"\n")
+    app = open_app(folder, page=PAGE, chunk=chunk_id)
+    assert not app.exception
+    assert "page_idx 1 · PDF page 2 of 2" in words(app)
+    assert copied(app)[0]["name"] == "chunk id"
+    assert copied(app)[0]["text"] == chunk_id.replace("\u202e", "\ufffd")
+    assert "<img" not in shown(app)
+
+
+@pytest.mark.parametrize(
+    ("chunk", "told"),
+    [
+        ({"doc_id": "elsewhere", "page_idx": 0}, "The workspace has no document elsewhere"),
+        ({"doc_id": "manual"}, "page_idx 1 · PDF page 2 of 2"),
+        ({}, "nothing says which document"),
+    ],
+)
+def test_a_chunk_without_a_usable_place_shows_its_text(
+    make_workspace: MakeWorkspace, open_app: Open, chunk: dict[str, Any], told: str
+) -> None:
+    folder = workspace(make_workspace, cited())
+    record = {"chunk_id": "x", "text": CHUNKS[1]["text"], **chunk}
+    (folder / "chunks.jsonl").write_bytes(orjson.dumps(record) + b"\n")
+    app = open_app(folder, page=PAGE, chunk="x")
+    assert not app.exception
+    assert told.lower() in words(app).lower()
+    assert CHUNKS[1]["text"] in words(app)
+
+
+def test_a_chunk_that_is_not_there_says_where_to_look(make_workspace: MakeWorkspace) -> None:
+    manifest = load_manifest(workspace(make_workspace, cited()))
+    (run,) = manifest.runs
+    with pytest.raises(InputFault, match=r"no chunk manual\|p=009 .*open the question from Triage"):
+        question_load.chunk_view(session.Opened(manifest, ViewState(), run), "manual|p=009", page=None)
+
+
+def test_a_chunk_leads_to_the_answers_that_cite_it(
+    make_workspace: MakeWorkspace, open_app: Open, tmp_path: Path
+) -> None:
+    line = cited({"chunk_id": "c2", "doc_id": "manual", "quote": "The fuse F12 protects the interior lamps."})
+    folder = workspace(make_workspace, line)
+    app = open_app(folder, page=PAGE, chunk="c2")
+    assert "Cited by" not in words(app)
+    with PdfPool() as pool:
+        place_run(load_manifest(folder), "R1", cache_dir=tmp_path / "cache", pool=pool, workers=1)
+    assert "Cited by 1 answer of this run:" in words(app.run())
+    (link,) = app.main.get("page_link")
+    assert (link.proto.label, link.proto.query_string) == ("Q1", "run=R1&q=Q1&cite=1")
