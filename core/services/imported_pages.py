@@ -73,7 +73,7 @@ def imported_pages(
     manifest, keys = load_manifest(workspace), load_mapping(mapping).keys
     pages = [key for key in keys if key.endswith(".page")]
     of_gold = [key for key in pages if key.startswith("gold.")]
-    of_chunks = [key for key in pages if key.startswith("traces.stages.")]
+    of_chunks = [key for key in pages if key.startswith(("traces.stages.", "chunks."))]
     kinds = [("chunks", _chunks(manifest), of_chunks), ("gold quotes", _gold(manifest), of_gold)]
     return tuple(
         ImportedPages(

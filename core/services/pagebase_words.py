@@ -29,7 +29,7 @@ class Writer:
 PRODUCER = Writer(
     too_high="let the producer count `page_idx` from 0 and `page` from 1: what it writes is one too high",
     too_low="let the producer write its number as `page_idx`, not as `page`: `page` counts from 1",
-    printed="let the producer write the place of the page, `page_idx` counted from 0, not the number on it",
+    printed="let the producer write what is printed as `page_label`, not as `page` or `page_idx`",
 )
 #: Lines of `proofspan locate`.
 SPAN_LINES = Writer(
@@ -46,7 +46,7 @@ def mapping_writer(mapping: str, keys: Sequence[str]) -> Writer:
     return Writer(
         too_high=f"write `base: 1` {again}",
         too_low=f"write `base: 0` {again}",
-        printed=f"printed numbers have no base: look up the page_idx of each before the import (see {at})",
+        printed=f"map what is printed as `page_label`, in place of `page` {again}",
     )
 
 

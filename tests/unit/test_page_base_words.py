@@ -90,7 +90,10 @@ def test_printed_numbers_are_told_from_a_page_base() -> None:
         "20 of 20 quotes, 100 % (84–100 %), stand on the page that bears the cited number: printed "
         "numbers were cited"
     )
-    assert "printed numbers have no base" in str(remedy(finding, MAPPED))
+    assert str(remedy(finding, MAPPED)).startswith(
+        "map what is printed as `page_label`, in place of `page` at"
+    )
+    assert "`page_label`" in str(remedy(finding, PRODUCER))
 
 
 def test_a_document_is_asked_for_its_labels_only_where_many_are_off() -> None:
