@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import FloatRect, Page, expect
 
 from tests.browser.conftest import PageAt, Serve, WaitForRun
 from tests.browser.test_question_in_browser import opened, place
@@ -71,11 +71,10 @@ def test_no_tag_covers_a_word_or_another_tag(
         assert not any(_overlap(one, other) for other in others)
 
 
-def _overlap(one: dict[str, float], other: dict[str, float]) -> bool:
-    return all(
-        one[at] + 1 < other[at] + other[size] and other[at] + 1 < one[at] + one[size]
-        for at, size in (("x", "width"), ("y", "height"))
-    )
+def _overlap(one: FloatRect, other: FloatRect) -> bool:
+    beside = one["x"] + one["width"] <= other["x"] + 1 or other["x"] + other["width"] <= one["x"] + 1
+    below = one["y"] + one["height"] <= other["y"] + 1 or other["y"] + other["height"] <= one["y"] + 1
+    return not (beside or below)
 
 
 def test_the_misquoted_figure_stands_first_beside_the_page_and_in_the_list(

@@ -21,7 +21,9 @@ EXACT = FoundSpan("exact", 65, False, 1.0)
 
 def citation(number: int = 1, *, view: dict[str, Any] | None = None, **changes: Any) -> CitationView:
     cited: dict[str, Any] = {"chunk_id": "c", "doc_id": "manual", "section_id": "2.26", "page_idx": 65}
-    joined = {"quote_from": "payload", "is_retrieved": True, "is_resolved": True} | (view or {})
+    joined: dict[str, Any] = {"quote_from": "payload", "is_retrieved": True, "is_resolved": True} | (
+        view or {}
+    )
     return CitationView(Citation(number=number, **cited | changes), **joined)
 
 

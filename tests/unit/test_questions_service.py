@@ -16,7 +16,15 @@ from core.manifest.types import Artifact, Document, Manifest
 from core.services.placer import Placer, Recent
 from core.services.places import blocks, rows, shapes
 from core.services.questions import QuestionView, load_question
-from core.services.spans import PageView, Target, choose, chunk_target, locate_view, targets_of
+from core.services.spans import (
+    PageView,
+    Target,
+    choose,
+    chunk_target,
+    locate_view,
+    place_of,
+    targets_of,
+)
 from core.services.textviews import TextRun
 from core.traces.canonical import trace_from
 from core.triage.corpus import Corpus
@@ -176,6 +184,43 @@ def test_spans_that_begin_together_share_the_topmost_tag(manifest: Manifest) -> 
     tags = [span.tags for span in placed(manifest, Source(), cite=2).spans]
     assert [each for each in tags if each] == [tags[-1]]
     assert set(tags[-1]) == {("cited", "cited 2"), ("gold", "gold"), ("retrieved", "rank 3")}
+
+
+class Scan(Source):
+    """The same document without a text layer: nothing is found, and a producer's box stays unverified."""
+
+    def locate_many(self, path: Path, queries: Sequence[SpanQuery]) -> list[FoundSpan]:
+        self.asked += queries
+        boxes = [(query.box,) if query.box else () for query in queries]
+        return [FoundSpan("not_found", None, False, 0.0, unverified=box) for box in boxes]
+
+
+def test_a_box_that_no_text_confirms_is_drawn_as_unverified_on_the_cited_page_alone(
+    manifest: Manifest,
+) -> None:
+    box = (10.0, 10.0, 90.0, 20.0)
+    target = Target("cite:1", "cited", "cited 1", "d", SpanQuery("", 1, box=box, box_space="points"))
+    (span,) = locate_view(target, (), manifest=manifest, placer=Placer(Scan())).spans
+    assert (span.is_verified, span.tags) == (False, (("cited", "cited 1, unverified"),))
+    assert span.rects == ((10.0, 5.0, 80.0, 5.0),)
+    turned = locate_view(target, (), manifest=manifest, placer=Placer(Scan()), page=2)
+    assert turned.spans == ()
+
+
+def test_gold_has_its_place_also_while_another_page_is_shown(manifest: Manifest) -> None:
+    assert placed(manifest, Source(), cite=1).found["gold:1"].page_idx == 1
+
+
+def test_what_belongs_to_a_passage_is_asked_for_by_its_found_page_else_the_cited_one(
+    manifest: Manifest,
+) -> None:
+    found = place_of(placed(manifest, Source(), cite=2))
+    assert (found.doc_id, found.section_id, found.page_idx, len(found.rects)) == ("d", "2.25", 1, 2)
+    nowhere = place_of(placed(manifest, Scan(), cite=2))
+    assert (nowhere.page_idx, nowhere.rects) == (1, ())
+    text = Target("chunk:n", "retrieved", "chunk", "notes", SpanQuery("notes", 0), section_id="B2")
+    unpaged = place_of(locate_view(text, (), manifest=manifest, placer=Placer(Source())))
+    assert (unpaged.section_id, unpaged.page_idx) == ("B2", None)
 
 
 def test_another_page_of_the_document_keeps_what_was_found(manifest: Manifest) -> None:
