@@ -92,7 +92,8 @@ class Citation:
     to look for on the page: the payload's own, else the chunk's text (filled in by services).
     `page_from` says what gave the page: a record, or only the `p=` part of the chunk id. `page_note` says
     what is odd about the payload's page: "page_below_one" (its `page` counts from 1, so 0 is a finding),
-    "page_unreadable", "pages_disagree".
+    "page_unreadable", "pages_disagree". `page_label` is what is printed on the page, as the record gives it:
+    no index, and looked up in the document where there is none.
     """
 
     number: int
@@ -108,6 +109,7 @@ class Citation:
     raw: Mapping[str, Json] = field(default_factory=dict)
     page_from: Literal["record", "chunk_id"] | None = None
     page_note: Literal["page_below_one", "page_unreadable", "pages_disagree"] | None = None
+    page_label: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +148,10 @@ class Trace:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """An atomic unit of retrieval. `page_idx` is None where it is not known; `hash` as the file gives it."""
+    """An atomic unit of retrieval. `page_idx` is None where it is not known; `hash` as the file gives it.
+
+    `page_label` is what is printed on its page, for a producer that knows no index.
+    """
 
     chunk_id: str
     text: str
@@ -163,6 +168,7 @@ class Chunk:
     block_type: str | None = None
     anchor: str | None = None
     raw: Mapping[str, Json] = field(default_factory=dict)
+    page_label: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

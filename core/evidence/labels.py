@@ -64,6 +64,12 @@ def with_page(query: SpanQuery, labels: Sequence[str]) -> tuple[SpanQuery, str]:
     return query, f"no page is labelled {shown}: all pages were searched"
 
 
+def printed_on(query: SpanQuery) -> str:
+    """Which page a label led to, for a quote that stands on another one; empty where none did."""
+    label, page_idx = query.cited_label, query.cited_page_idx
+    return "" if label is None else f"“{label[:MAX_PREFIX]}” is printed on page_idx {page_idx}"
+
+
 def pages_labelled(label: str, labels: Sequence[str]) -> list[int]:
     """The pages that bear a label as it is printed; if none does, those that differ from it in case alone."""
     wanted = label.strip()

@@ -28,7 +28,7 @@ from core.evidence import messages, raster
 from core.evidence.framing import ConnectionEndedError, receive_frame, send_frame
 from core.evidence.geometry import scaled
 from core.evidence.glyphs import are_needed, page_of, words_of
-from core.evidence.labels import page_labels, with_page
+from core.evidence.labels import page_labels, printed_on, with_page
 from core.evidence.locate import locate
 from core.evidence.pagetext import PageText
 from core.evidence.pdffile import FileKey, file_key, head_of, not_a_pdf
@@ -250,6 +250,8 @@ def _answer_locate(document: Document, request: Mapping[str, Any]) -> Answer:
     if query.cited_label is not None:
         query, note = with_page(query, document.labels)
     found = locate(query, document)
+    if found.page_mismatch and not note:
+        note = printed_on(query)
     return {"found": replace(found, note="; ".join(filter(None, (note, found.note))))}, b""
 
 

@@ -28,4 +28,5 @@ def span_query(citation: Citation) -> SpanQuery:
         citation.offsets,
         citation.box,
         citation.box_space if citation.box else None,
+        cited_label=citation.page_label if citation.page_idx is None else None,
     )

@@ -16,7 +16,8 @@ from core.errors import Problem
 from core.evidence.bundles import BundleCitation, BundleProblem, PageFrom, SectionFrom, given
 from core.evidence.levels import one_line
 from core.evidence.locate import MAX_QUOTE_CHARACTERS
-from core.evidence.types import FoundSpan, SpanQuery
+from core.evidence.types import FoundSpan
+from core.services.cited import span_query
 from core.services.revisions import cited_rev, rev_problem
 from core.services.shelf import Held, Placed, Shelf, Wanted
 from core.traces.canonical import LAST_STAGES, citations, filled_from, stages
@@ -44,8 +45,7 @@ class Pointer:
         quote = (cited.quote or "")[:MAX_QUOTE_CHARACTERS]
         if cited.doc_id is None or not (quote.strip() or cited.box or cited.offsets):
             return None
-        space = cited.box_space if cited.box else None
-        return cited.doc_id, SpanQuery(quote, cited.page_idx, cited.offsets, cited.box, space)
+        return cited.doc_id, span_query(replace(cited, quote=quote))
 
 
 def cited_by(trace: Trace, chunks: Mapping[str, Chunk]) -> list[Pointer]:

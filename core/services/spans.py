@@ -100,7 +100,10 @@ def choose(targets: Sequence[Target], *, cite: int | None = None, chunk: str | N
 
 def chunk_target(chunk: Chunk, *, tag: str = "chunk") -> Target:
     """The place of a chunk, with or without a question that retrieved it."""
-    query = SpanQuery(chunk.text, chunk.page_idx, chunk.offsets, chunk.box, chunk.box_space)
+    label = chunk.page_label if chunk.page_idx is None else None
+    query = SpanQuery(
+        chunk.text, chunk.page_idx, chunk.offsets, chunk.box, chunk.box_space, cited_label=label
+    )
     rev = cited_rev(chunk.chunk_id, chunk.raw)
     section_id = chunk.section_id or chunk.section_number
     return Target(

@@ -75,6 +75,7 @@ def chunk_from(obj: Json) -> Chunk:
         block_type=text_of(obj.get("block_type")),
         anchor=text_of(obj.get("anchor")),
         raw=obj,
+        page_label=text_of(obj.get("page_label")),
     )
 
 

@@ -58,13 +58,14 @@ def filled_from(citation: Citation, chunk: Chunk) -> Citation:
         page_idx, page_from = chunk.page_idx, "record"
     has_box = citation.box is not None
     # A chunk's box lies on the page where it begins: of a quote further on it says nothing.
-    is_there = page_idx == chunk.page_idx
+    is_there = page_idx == chunk.page_idx and citation.page_label in (None, chunk.page_label)
     return replace(
         citation,
         doc_id=citation.doc_id or chunk.doc_id,
         section_id=citation.section_id or chunk.section_id,
         page_idx=page_idx,
         page_from=page_from,
+        page_label=citation.page_label or chunk.page_label,
         offsets=citation.offsets or chunk.offsets,
         quote=citation.quote or chunk.text,
         box=citation.box if has_box else chunk.box if is_there else None,
@@ -107,6 +108,7 @@ def _from_payload(number: int, item: Json, entries: Mapping[str, Mapping[str, Js
         raw=item,
         page_from=None if page_idx is None else "record",
         page_note=note,
+        page_label=text_of(item.get("page_label")),
     )
     return _completed(citation, entries)
 
@@ -132,6 +134,7 @@ def _completed(citation: Citation, entries: Mapping[str, Mapping[str, Json]]) ->
         section_id=citation.section_id
         or text_of(entry.get("section_id"))
         or (parts.sect_path if parts else None),
+        page_label=citation.page_label or text_of(entry.get("page_label")),
         page_idx=page_idx,
         page_from=page_from,
     )

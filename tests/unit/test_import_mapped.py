@@ -13,7 +13,7 @@ from core.cli import main
 from core.contracts.records import Trace
 from core.errors import Fault
 from core.manifest.load import load_manifest
-from core.traces.canonical import stages
+from core.traces.canonical import citations, stages
 from core.traces.chunks import read_chunks
 from core.traces.gold import read_gold
 from core.traces.importers.mapped import import_mapped
@@ -432,3 +432,46 @@ def test_a_source_that_is_no_json_is_named_with_its_remedy(source: Path, tmp_pat
     with pytest.raises(Fault) as caught:
         _import(source.with_name("absent.jsonl"), tmp_path / "ws")
     assert caught.value.problems[0].code == "missing_file"
+
+
+def test_boxes_and_printed_labels_come_out_as_they_were_given(source: Path, tmp_path: Path) -> None:
+    place = "page_label: at, bbox: {path: rect, space: unit}"
+    (source.parent / "map.yaml").write_text(
+        f"""
+mapping_version: "1.0"
+name: Boxes
+run: {{run_id: R001}}
+traces:
+  q: question
+  stages: {{retrieved: {{each: "ctx[]", text: body, doc_id: doc, {place}}}}}
+  seen: retrieved
+  citations: {{each: "out.cites[]", doc_id: doc, quote: said, {place}}}
+"""
+    )
+    record = json.loads(source.read_text())
+    record["ctx"] = [
+        {"body": "Oil", "doc": "A", "at": "iv", "rect": [0, 0.5, 1, 1]},
+        {"body": "Fuel", "doc": "A", "at": 41, "rect": [0, 0, 1]},
+    ]
+    record["out"]["cites"] = [{"doc": "A", "said": "Oil", "at": "iv", "rect": [0, 0, 1, 1]}]
+    source.write_text(json.dumps(record) + "\n")
+    report = _import(source, tmp_path / "ws")
+    chunks, _ = read_chunks(tmp_path / "ws/corpus/chunks.jsonl", file="chunks")
+    assert {(chunk.text, chunk.page_label, chunk.box, chunk.box_space) for chunk in chunks.values()} == {
+        ("Oil", "iv", (0, 0.5, 1, 1), "unit"),
+        ("Fuel", "41", None, None),
+    }
+    (trace,) = _traces(tmp_path / "ws")
+    (cited,) = citations(trace)
+    assert (cited.page_label, cited.box, cited.box_space) == ("iv", (0, 0, 1, 1), "unit")
+    unusable = {count.key for count in report.fields if count.unusable}
+    assert unusable == {"traces.stages.retrieved.bbox"}
+
+
+def test_a_box_must_say_what_it_is_measured_in(source: Path, tmp_path: Path) -> None:
+    (source.parent / "map.yaml").write_text(
+        'mapping_version: "1.0"\nname: Boxes\nchunks: {text: body, bbox: {path: rect}}\n'
+    )
+    with pytest.raises(Fault) as raised:
+        _import(source, tmp_path / "ws")
+    assert "points, unit (0 to 1) or per_mille (0 to 1000)" in raised.value.problems[0].remedy

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from core.contracts.records import Box, Chunk, Citation, Offsets, SourceLine, Trace
+from core.services.cited import span_query
 from core.traces.canonical import citation_ids_in_text, citations, filled_from, trace_from
 
 CHUNK_ID = "manual|r=8c1e9a02|s=4.2|p=042|b=003"
@@ -201,6 +203,18 @@ def test_the_chunks_page_counts_before_the_ids_but_not_before_the_payloads() -> 
     chunk = Chunk(CHUNK_ID, "text", page_idx=9)
     assert filled_from(only({"id": CHUNK_ID}), chunk).page_idx == 9
     assert filled_from(only({"id": CHUNK_ID, "page_idx": 3, "quote": "q"}), chunk).page_idx == 3
+
+
+def test_a_printed_label_is_kept_as_it_stands_and_is_no_index() -> None:
+    payload = only({"doc_id": "d", "page_label": 41, "quote": "q"})
+    assert (payload.page_label, payload.page_idx) == ("41", None)
+    chunk = Chunk("c", "text", box=(0.0, 0.0, 1.0, 1.0), box_space="unit", page_label="iv")
+    filled = filled_from(only({"id": "c"}), chunk)
+    assert (filled.page_label, filled.page_idx, filled.box) == ("iv", None, chunk.box)
+    other = filled_from(only({"id": "c", "page_label": "v", "quote": "q"}), chunk)
+    assert (other.page_label, other.box) == ("v", None)
+    assert span_query(filled).cited_label == "iv"
+    assert span_query(replace(filled, page_idx=3)).cited_label is None
 
 
 def test_the_box_of_a_chunk_says_nothing_of_a_quote_on_another_page() -> None:

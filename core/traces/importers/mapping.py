@@ -155,13 +155,16 @@ class _Compiler:
         )
 
     def _candidates(self, value: Mapping[str, Any], at: list[str]) -> Group:
-        return self._group(value, at, ("id", "text", "doc_id", "section_id", "page", "score", "bbox"))
+        return self._group(
+            value, at, ("id", "text", "doc_id", "section_id", "page", "page_label", "score", "bbox")
+        )
 
     def _chunks(self, value: Mapping[str, Any]) -> Group:
-        return self._group(value, ["chunks"], ("id", "text", "doc_id", "section_id", "page", "bbox"))
+        names = ("id", "text", "doc_id", "section_id", "page", "page_label", "bbox")
+        return self._group(value, ["chunks"], names)
 
     def _citations(self, value: Mapping[str, Any]) -> Group:
-        names = ("id", "doc_id", "section_id", "page", "quote", "bbox")
+        names = ("id", "doc_id", "section_id", "page", "page_label", "quote", "bbox")
         return self._group(value, ["traces", "citations"], names)
 
     def _gold(self, value: Mapping[str, Any]) -> GoldMapping:

@@ -16,7 +16,7 @@ from core.traces.importers.mapping import GoldMapping, Group, TraceMapping
 NO_DOCUMENT = "unknown"
 
 Record = dict[str, Json]
-BOX = ("bbox", "bbox_space")
+PLACE = ("bbox", "bbox_space", "page_label")
 
 
 @dataclass(slots=True)
@@ -24,21 +24,21 @@ class Pool:
     """Every chunk met so far. Chunks without an id of their own wait here until all are known.
 
     `own` holds those with one: of several texts under one id the first counts, the others are conflicts.
-    `boxes` has the first box given for a chunk, as the record's fields.
+    `placed` has what was first said of a chunk's place beside its page: its box, the label printed there.
     """
 
     passages: set[Passage] = field(default_factory=set)
     own: dict[str, Passage] = field(default_factory=dict)
     conflicts: Counter[str] = field(default_factory=Counter)
     skipped: int = 0
-    boxes: dict[Passage, Record] = field(default_factory=dict)
+    placed: dict[Passage, Record] = field(default_factory=dict)
     ids: Mapping[Passage, str] = field(default_factory=dict)
 
     def meet(self, candidate: Mapping[str, Json]) -> None:
         """Takes note of a candidate's chunk."""
         passage = passage_of(candidate)
-        if passage is not None and "bbox" in candidate:
-            self.boxes.setdefault(passage, {name: candidate[name] for name in BOX})
+        if passage is not None and (place := {name: candidate[name] for name in PLACE if name in candidate}):
+            self.placed.setdefault(passage, place)
         if (chunk_id := candidate.get("id")) is None:
             if passage is None:
                 self.skipped += 1
@@ -62,7 +62,7 @@ class Pool:
         """The chunk records, by id."""
         every = {**{chunk_id: passage for passage, chunk_id in self.ids.items()}, **self.own}
         for chunk_id in sorted(every):
-            yield _chunk(chunk_id, every[chunk_id]) | self.boxes.get(every[chunk_id], {})
+            yield _chunk(chunk_id, every[chunk_id]) | self.placed.get(every[chunk_id], {})
 
     def doc_ids(self) -> set[str]:
         """The documents that chunks name."""
