@@ -8,15 +8,19 @@ from typing import Any
 
 import click
 
+from core.cli.index_cmd import LOCATORS, TIMEOUT_S
 from core.cli.output import check_outputs, output_to, workspace_files
 from core.cli.paths import NamedPath
 from core.contracts.records import LABELS
+from core.evidence.client import PdfPool
 from core.manifest.load import load_manifest
 from core.services.exports import EXPORTS
+from core.services.placing import place_run
 from core.services.workspace import chosen_run, profile_of_options, with_profile
 from core.store.cache import default_cache_dir
 from core.store.filters import SORT_KEYS, Filter, Sort
 from core.store.index import build_index
+from core.store.placed import EVIDENCE_STATES
 from core.store.queries import Store
 from core.triage.gold import GOLD_STATES
 from core.triage.profile import TEMPLATES
@@ -28,6 +32,12 @@ _OPTIONS: tuple[Callable[[Callable[..., None]], Callable[..., None]], ...] = (
     click.option("--doc", multiple=True, help="Only rows with evidence from these documents; repeat."),
     click.option("--section", multiple=True, help="Only rows whose rank 1 lies in these sections; repeat."),
     click.option("--gold", multiple=True, type=click.Choice(GOLD_STATES), help="Only these gold; repeat."),
+    click.option(
+        "--evidence", multiple=True, type=click.Choice(EVIDENCE_STATES), help="Only such cited text."
+    ),
+    click.option(
+        "--omits-warning/--omits-no-warning", "safety", default=None, help="With or without omitted warnings."
+    ),
     click.option("--unsupported/--supported", default=None, help="With or without unsupported numbers."),
     click.option("--text", default="", help="Only rows whose question or answer holds this text."),
     click.option("--all-variants", is_flag=True, help="Paraphrases, seeds and repeats too."),
@@ -53,7 +63,9 @@ def _with_options(function: Callable[..., None]) -> Callable[..., None]:
 def command(kind: str, workspace: Path, output: str, cache_dir: Path | None, **asked: Any) -> None:
     """Write the questions of one run of WORKSPACE as csv, jsonl or markdown.
 
-    The index is brought up to date first. Text that a spreadsheet would take for a formula gets a `'`.
+    The index is brought up to date first, and citations are located where `--evidence` asks for them; without
+    it `evidence` and `agreement` are as the last `proofspan index` left them. Text that a spreadsheet would
+    take for a formula gets a `'`.
     """
     profile = profile_of_options(asked.pop("template"), asked.pop("refusal"))
     manifest = with_profile(load_manifest(workspace), profile)
@@ -61,6 +73,9 @@ def command(kind: str, workspace: Path, output: str, cache_dir: Path | None, **a
     run_id = chosen_run(manifest, asked.pop("run_id")).run_id
     cache = cache_dir or default_cache_dir()
     build_index(manifest, runs=[run_id], cache_dir=cache)
+    if asked["evidence"]:
+        with PdfPool(workers=LOCATORS, timeout_s=TIMEOUT_S) as pool:
+            place_run(manifest, run_id, cache_dir=cache, pool=pool, workers=LOCATORS)
     sort = Sort(asked.pop("sort"), asked.pop("desc"))
     store = Store(manifest, cache)
     pieces = EXPORTS[kind].pieces(store.rows(Filter(run=run_id, **asked), sort))

@@ -111,6 +111,15 @@ def test_the_command_takes_the_filters_of_the_page(workspace: Path, tmp_path: Pa
     assert [(row["q_id"], row["numbers_unsupported"]) for row in rows] == [("Q2", ["5"])]
 
 
+def test_a_filter_on_cited_text_has_it_looked_for_first(workspace: Path, tmp_path: Path) -> None:
+    (before, *_) = export(workspace, tmp_path, "jsonl", "--run", "R1").splitlines()
+    assert orjson.loads(before)["evidence"] is None
+    options = ("--run", "R1", "--evidence", "not_placed", "--omits-no-warning")
+    assert export(workspace, tmp_path, "jsonl", *options) == "", "there is no catalogue to know warnings from"
+    rows = [orjson.loads(line) for line in export(workspace, tmp_path, "jsonl", *options[:-1]).splitlines()]
+    assert {row["q_id"]: row["evidence"] for row in rows} == {"Q1": ["not_placed"]}
+
+
 def test_the_command_reads_with_another_profile(workspace: Path, tmp_path: Path) -> None:
     text = export(workspace, tmp_path, "markdown", "--run", "R1", "--template", "none", "--refusal", "not in")
     assert text.count("**generation_drift**") <= 1

@@ -10,6 +10,7 @@ import orjson
 import pandas as pd
 import pytest
 
+from core.contracts.records import TraceKey
 from core.store.filters import SORTS, Filter, Sort
 from core.triage.advice import SUSPICIONS
 from core.triage.gold import GoldOutcome
@@ -69,6 +70,42 @@ def test_a_row_reads_in_words() -> None:
         "numbers": "1/16",
         "stands_out": "cited, never retrieved",
     }
+
+
+@pytest.mark.parametrize(
+    ("changes", "offset", "said"),
+    [
+        ({"evidence": ["page_mismatch", "exact"]}, -1, "cited page is one too high"),
+        ({"evidence": ["page_mismatch", "exact"]}, 1, "cited page is one too low"),
+        ({"evidence": ["page_mismatch", "exact"]}, 7, "cited text on another page"),
+        ({"evidence": ["page_mismatch", "exact"]}, None, "cited text on another page"),
+        (
+            {"evidence": ["not_found", "numbers_differ"]},
+            None,
+            "cited text not found, figure differs from the page",
+        ),
+        ({"evidence": ["partial", "fuzzy", "not_placed", "normalized", "exact"]}, None, ""),
+        ({"evidence": None, "safety_omitted": []}, None, ""),
+        ({"safety_omitted": ["w-1"]}, None, "may omit a warning"),
+        ({"safety_omitted": ["w-1", "w-2"]}, None, "may omit 2 warnings"),
+        (
+            {
+                "evidence": ["numbers_differ", "page_mismatch"],
+                "gold_state": "missed",
+                "safety_omitted": ["w-1"],
+            },
+            -1,
+            "figure differs from the page, gold never retrieved, cited page is one too high, may omit a "
+            "warning",
+        ),
+    ],
+)
+def test_a_row_says_of_its_citations_only_what_needs_a_look(
+    changes: dict[str, object], offset: int | None, said: str
+) -> None:
+    offsets = {} if offset is None else {TraceKey("", "Q80"): offset}
+    (row,) = table_rows(pd.DataFrame([{**ROW, "suspicions": [], **changes}]), offsets)
+    assert row.stands_out == said
 
 
 def test_the_cells_of_a_row_stand_under_their_headers() -> None:
