@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import pymupdf
+
 from core.contracts.records import Offsets
 from core.evidence.types import SpanQuery
 from tests.places import DEMO
@@ -90,6 +92,13 @@ def _table(path: Path) -> Path:
             )
         ),
     )
+
+
+def _turned_right_to_left(path: Path) -> Path:
+    with pymupdf.open(RIGHT_TO_LEFT) as document:
+        document[0].set_rotation(90)
+        document.save(path)
+    return path
 
 
 def _columns(path: Path) -> Path:
@@ -190,6 +199,7 @@ CASES = (
         SpanQuery("冷却水のキャップを開けないでください。やけどをするおそれがあります。", JAPANESE_PAGE),
     ),
     Case("hebrew", _there(RIGHT_TO_LEFT), SpanQuery(HEBREW, 0)),
+    Case("hebrew-on-a-turned-page", _turned_right_to_left, SpanQuery(HEBREW, 0)),
     Case("arabic", _there(RIGHT_TO_LEFT), SpanQuery(ARABIC, 0)),
     Case(
         "footnote-marks",

@@ -45,6 +45,13 @@ def ink_of(pixels: np.ndarray, box: Box) -> Box:
     return left + columns.min(), top + rows.min(), left + columns.max() + 1, top + rows.max() + 1
 
 
+def oil_page() -> bytes:
+    """A page of 200 × 200 with `Change the oil` near its top."""
+    font = b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>"
+    content = b"BT /F 10 Tf 20 150 Td (Change the oil) Tj ET"
+    return one_page(content, resources=b"/Font<</F 5 0 R>>", more=(font,))
+
+
 def pixels_of(image: PageImage, png: bytes | None = None) -> np.ndarray:
     data = np.frombuffer(decode_rgb(png or image.png), dtype=np.uint8)
     return data.reshape(image.height, image.width, 3)
@@ -136,13 +143,30 @@ def test_a_box_measured_on_the_picture_of_a_page_holds_the_text_under_it(
     )
 
 
+@pytest.mark.parametrize(
+    "entry", [b"/Rotate 45", b"/Rotate -90", b"/Rotate 450", b"/Rotate (x)", b"/Rotate 1e9"]
+)
+def test_an_odd_rotation_keeps_boxes_on_their_words(pool: PdfPool, tmp_path: Path, entry: bytes) -> None:
+    path = tmp_path / "odd.pdf"
+    path.write_bytes(oil_page().replace(b"/MediaBox", entry + b"/MediaBox"))
+    found, image = pool.locate(path, SpanQuery("Change the oil", 0)), pool.render(path, 0)
+    (box,) = (box_to_pixels(image.to_pixels, rect) for rect in found.rects)
+    ink = ink_of(pixels_of(image), box)
+    assert overlap_share(ink, (box[0] - 1, box[1] - 1, box[2] + 1, box[3] + 1)) == 1.0
+
+
+@pytest.mark.parametrize("sides", [b"0 0 0 0", b"0 0 200 0", b"0 0 -5 -5", b"9 9 9", b"0 0 1e-9 1e-9"])
+def test_a_page_without_area_is_asked_without_harm(pool: PdfPool, tmp_path: Path, sides: bytes) -> None:
+    path = tmp_path / "flat.pdf"
+    path.write_bytes(oil_page().replace(b"0 0 200 200", sides))
+    for space in ("points", "unit", "per_mille"):
+        query = SpanQuery("nothing of the kind stands here", 0, box=(0, 0, 1, 1), box_space=space)
+        assert pool.locate(path, query).status == "not_found"
+
+
 def test_a_page_in_larger_units_keeps_its_boxes_in_one_space(pool: PdfPool, tmp_path: Path) -> None:
     path = tmp_path / "units.pdf"
-    font = b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>"
-    data = one_page(
-        b"BT /F 10 Tf 20 150 Td (Change the oil) Tj ET", resources=b"/Font<</F 5 0 R>>", more=(font,)
-    )
-    path.write_bytes(data.replace(b"/MediaBox", b"/UserUnit 2/MediaBox"))
+    path.write_bytes(oil_page().replace(b"/MediaBox", b"/UserUnit 2/MediaBox"))
     lower = SpanQuery("Change the oil", 0, box=(0, 0.2, 1, 0.3), box_space="unit")
     assert pool.locate(path, lower).box_agrees is True
 
