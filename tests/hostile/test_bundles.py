@@ -13,14 +13,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from core.evidence.bundlefile import BundleLine, read_bundles
-from core.evidence.bundles import Bundle, sha256_of
+from core.evidence.bundles import Bundle, record_of, sealed, sha256_of
 from core.evidence.client import PdfPool
 from core.evidence.levels import judge
 from core.manifest.types import Manifest
+from core.services.bundle_checks import validate_bundles
 from core.services.bundle_report import Earlier
 from core.services.bundles import line_of
 from core.services.drawings import draw
 from core.services.placer import Placer
+from core.services.shelf import Shelf
 from tests.bundle_room import (
     CATALOGUE,
     CHUNKS,
@@ -73,14 +75,19 @@ def _places(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]
 
 @st.composite
 def mutated(draw: st.DrawFn) -> dict[str, Any]:
-    """One of the bases with some places dropped, repeated or given other values; most of them the trace's."""
+    """One of the bases with some places changed; most of them the trace's."""
     whole = copy.deepcopy(draw(st.sampled_from(BASES)))
     everywhere = list(_places(whole))
     inside = st.sampled_from([place for place in everywhere if place[0] == "trace" and len(place) > 1])
-    for place in draw(st.lists(st.one_of(inside, inside, st.sampled_from(everywhere)), max_size=8)):
-        _mutate(whole, place, draw(st.sampled_from(["put", "put", "drop", "repeat"])), draw(odd))
+    _mutate_some(draw, whole, st.one_of(inside, inside, st.sampled_from(everywhere)))
     read: dict[str, Any] = orjson.loads(orjson.dumps(whole))
     return read
+
+
+def _mutate_some(draw: st.DrawFn, whole: Any, places: st.SearchStrategy[tuple[Any, ...]]) -> None:
+    """Drops, repeats or replaces what stands in some places."""
+    for place in draw(st.lists(places, max_size=8)):
+        _mutate(whole, place, draw(st.sampled_from(["put", "put", "drop", "repeat"])), draw(odd))
 
 
 def _mutate(whole: Any, place: tuple[Any, ...], what: str, value: Any) -> None:
@@ -105,6 +112,15 @@ def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Manifest, P
         yield manifest, Placer(pool)
 
 
+@pytest.fixture(scope="module")
+def built(room: tuple[Manifest, Placer]) -> dict[str, Any]:
+    """A bundle with everything, as it stands in its file."""
+    manifest, placer = room
+    (made,) = bundles_from([TRACES[0]], sources_of(manifest, placer))
+    read: dict[str, Any] = orjson.loads(line_of(made, Earlier()).line)
+    return read
+
+
 @given(records=mutated())
 @settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_whatever_the_records_hold_a_bundle_can_be_shown(
@@ -115,6 +131,28 @@ def test_whatever_the_records_hold_a_bundle_can_be_shown(
     for bundle in bundles_from([records.get("trace") or {}], sources_of(manifest, placer, **lists)):
         (tmp_path / "b.jsonl").write_bytes(line_of(bundle, Earlier()).line)
         _holds(tmp_path / "b.jsonl", manifest, placer)
+
+
+@given(data=st.data())
+@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_whatever_a_file_of_bundles_holds_it_is_read_or_refused(
+    room: tuple[Manifest, Placer], built: dict[str, Any], tmp_path: Path, data: st.DataObject
+) -> None:
+    manifest, placer = room
+    record = copy.deepcopy(built)
+    _mutate_some(data.draw, record, st.sampled_from(list(_places(record))))
+    record = orjson.loads(orjson.dumps(record))
+    if data.draw(st.booleans()):
+        record = sealed(record)
+    (tmp_path / "b.jsonl").write_bytes(orjson.dumps(record) + b"\n")
+    found = validate_bundles(
+        manifest, "R1", path=tmp_path / "b.jsonl", file="b.jsonl", shelf=Shelf(manifest, placer)
+    )
+    assert found.is_good is not any(each.severity == "error" for each in found.findings)
+    assert all(each.message and str(each).isprintable() for each in found.findings)
+    for item in read_bundles(tmp_path / "b.jsonl", file="b.jsonl"):
+        if isinstance(item, BundleLine) and item.bundle is not None:
+            assert record_of(item.bundle).items() >= {name: record[name] for name in ("q", "level")}.items()
 
 
 def _list(value: Any) -> list[Any]:
