@@ -18,6 +18,8 @@ from core.evidence.client import PdfPool
 from core.evidence.types import FoundSpan
 from core.manifest.load import load_manifest
 from core.manifest.types import Manifest
+from core.services.pagebase import CitedPages, examine_run
+from core.services.pagebase_words import sentence
 from core.services.placer import Placer
 from core.services.questions import QuestionView, load_question
 from core.services.spans import choose, locate_view, targets_of
@@ -44,6 +46,7 @@ class Product:
     manifest: Manifest
     questions: Mapping[str, QuestionView]
     placer: Placer
+    pages: CitedPages
 
     def cited(self, q_id: str) -> FoundSpan:
         """Where the first citation of a question stands, as its page shows it."""
@@ -58,16 +61,18 @@ class Product:
 @pytest.fixture(scope="module")
 def product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
     cache = str(tmp_path_factory.mktemp("cache"))
+    indexed = _command("index", str(DEMO), "--run", RUN, "--cache-dir", cache)
     rows = _command("export", "jsonl", str(DEMO), "--run", RUN, "--cache-dir", cache, "-o", "-")
     manifest = load_manifest(DEMO)
     with PdfPool(workers=1) as pool:
         yield Product(
             rows={row["q_id"]: row for row in map(json.loads, rows.splitlines())},
-            indexed=_command("index", str(DEMO), "--run", RUN, "--cache-dir", cache + "/anew"),
+            indexed=indexed,
             checked=_command("check", str(DEMO)),
             manifest=manifest,
             questions=_questions(),
             placer=Placer(pool),
+            pages=examine_run(manifest, RUN, cache_dir=Path(cache), document=pool.document),
         )
 
 
@@ -138,6 +143,11 @@ def _one_based_pages(fault: Fault, product: Product) -> None:
     mismatched = {q_id for q_id in cited if product.cited(q_id).page_mismatch}
     assert mismatched == {q_id for q_id, section in cited.items() if section == fault["section"]}
     assert mismatched
+    assert {row["q_id"] for row in product.rows.values() if "page_mismatch" in row["evidence"]} == mismatched
+    (said,) = [sentence(finding) for finding in product.pages.findings]
+    assert said.endswith(
+        f"stands one page earlier than cited, in section {fault['section']}: too few to tell why"
+    )
 
 
 FINDERS: Mapping[str, Callable[[Fault, Product], None]] = {
