@@ -77,6 +77,14 @@ def test_the_products_check_passes_on_it() -> None:
     assert "1 line of 40 could not be read, as declared" in result.stdout
 
 
+def test_its_bundles_hold_and_cover_every_answer() -> None:
+    result = CliRunner().invoke(group, ["bundle", "validate", str(DEMO)])
+    assert result.exit_code == 0, result.output
+    assert result.stdout.count("every bundle holds") == len(RUNS)
+    assert result.stdout.count("bundle coverage 100 %") == len(RUNS)
+    assert "246 bundles" in result.stdout
+
+
 def test_the_runs_follow_one_another_over_a_sprint() -> None:
     manifest = load_manifest(DEMO)
     assert tuple(run.run_id for run in manifest.runs) == RUNS

@@ -1,0 +1,45 @@
+"""Three bundles to be read: one that cites, a refusal with its closest passage, and text alone.
+
+`python -m tests.unit.test_bundle_golden` writes them anew, to be looked at before they are committed.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import orjson
+
+from core.evidence.client import PdfPool
+from core.manifest.load import load_manifest
+from core.services.bundle_report import Built
+from core.services.bundles import build_bundles, load_sources
+from core.services.placer import Placer
+from tests.places import CHECKOUT, HANDBOOK
+
+GOLDEN = CHECKOUT / "tests/golden/bundles/handbook.json"
+CHOSEN = ("Q03", "Q05", "Q13")
+READABLE = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
+
+
+def made() -> bytes:
+    """The chosen bundles of the handbook's first run, in a form for people."""
+    manifest = load_manifest(HANDBOOK)
+    with PdfPool(workers=1) as pool:
+        sources, _ = load_sources(manifest, Placer(pool))
+        built = build_bundles(manifest, "R001", sources=sources)
+        records = {item.bundle.q_id: orjson.loads(item.line) for item in built if isinstance(item, Built)}
+    return orjson.dumps([records[q_id] for q_id in CHOSEN], option=READABLE)
+
+
+def test_the_handbooks_bundles_are_the_golden_ones() -> None:
+    assert made().decode() == GOLDEN.read_text(encoding="utf-8")
+
+
+def write(path: Path = GOLDEN) -> None:
+    """Puts what is built now in the golden's place."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(made())
+
+
+if __name__ == "__main__":
+    write()
