@@ -46,12 +46,16 @@ WORDS_OF_A_PART = 8
 
 @dataclass(frozen=True, slots=True)
 class PlacedQuote:
-    """A quote that speaks for itself: cited on one page (0-based), found on one (the same, mostly)."""
+    """A quote that speaks for itself: cited on one page (0-based), found on one (the same, mostly).
+
+    `id_page_idx` is the page that its chunk's id names, None where it names none.
+    """
 
     doc_id: str
     cited_page_idx: int
     page_idx: int
     section_id: str | None = None
+    id_page_idx: int | None = None
 
     @property
     def offset(self) -> int:
@@ -66,7 +70,8 @@ class PageBaseFinding:
     Of `quotes`, `near` stand at each of `NEAR_OFFSETS` and `elsewhere` farther away. `standing` is how many
     bear the finding out, `offset` where these stand (0 where a finding is not about one offset, and for
     `printed`). `sections` are those that `in_sections` is about, for `too_few` those of the quotes that are
-    off, in their order; `within` is how many quotes they have.
+    off, in their order; `within` is how many quotes they have. `by_id` counts the quotes that are off and
+    stand where their chunks' ids say: two witnesses against the cited page, however few they are.
     """
 
     doc_id: str | None
@@ -78,6 +83,7 @@ class PageBaseFinding:
     offset: int = 0
     sections: tuple[str, ...] = ()
     within: int = 0
+    by_id: int = 0
 
     @property
     def off(self) -> int:
@@ -242,4 +248,5 @@ def _finding(
         offset=offset,
         sections=sections,
         within=within,
+        by_id=sum(quote.offset != 0 and quote.id_page_idx == quote.page_idx for quote in quotes),
     )

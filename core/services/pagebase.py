@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from core.contracts.chunk_ids import parse
 from core.contracts.records import TraceKey
 from core.errors import EvidenceFault, ManifestFault
 from core.evidence.pagebase import (
@@ -42,6 +43,7 @@ class _PlacedRow(NamedTuple):
     paraphrase: int
     seed: int
     repeat: int
+    chunk_id: str | None
     doc_id: str | None
     section_id: str | None
     cited_page_idx: int | None
@@ -63,7 +65,9 @@ class _PlacedRow(NamedTuple):
         """Its two pages; None where one of them is not known."""
         if self.doc_id is None or self.cited_page_idx is None or self.page_idx is None:
             return None
-        return PlacedQuote(self.doc_id, self.cited_page_idx, self.page_idx, self.section_id)
+        parts = parse(self.chunk_id) if self.chunk_id is not None else None
+        by_id = parts.page_idx if parts else None
+        return PlacedQuote(self.doc_id, self.cited_page_idx, self.page_idx, self.section_id, by_id)
 
 
 _COLUMNS = _PlacedRow._fields

@@ -127,7 +127,12 @@ def _in_sections(finding: PageBaseFinding) -> str:
 
 
 def _too_few(finding: PageBaseFinding) -> str:
-    return f"{_off(finding)}: too few to tell why"
+    if finding.by_id < finding.off:
+        return f"{_off(finding)}: too few to tell why"
+    one = finding.off == 1
+    return (
+        f"{_off(finding)}, where the {'id of its chunk puts it' if one else 'ids of their chunks put them'}"
+    )
 
 
 def _mixed(finding: PageBaseFinding) -> str:

@@ -145,9 +145,8 @@ def _one_based_pages(fault: Fault, product: Product) -> None:
     assert mismatched
     assert {row["q_id"] for row in product.rows.values() if "page_mismatch" in row["evidence"]} == mismatched
     (said,) = [sentence(finding) for finding in product.pages.findings]
-    assert said.endswith(
-        f"stands one page earlier than cited, in section {fault['section']}: too few to tell why"
-    )
+    section = f"in section {fault['section']}"
+    assert said.endswith(f"one page earlier than cited, {section}, where the id of its chunk puts it")
 
 
 FINDERS: Mapping[str, Callable[[Fault, Product], None]] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -82,6 +83,21 @@ def test_a_section_of_too_few_quotes_is_named_all_the_same() -> None:
     assert sentence(finding) == (
         "1 of 40 quotes stands one page earlier than cited, in section 5.4.2: too few to tell why"
     )
+
+
+@pytest.mark.parametrize(
+    ("offsets", "said"),
+    [
+        ([-1], "1 of 40 quotes stands one page earlier than cited, where the id of its chunk puts it"),
+        ([-1, 2], "(1 one page earlier, 1 two pages later), where the ids of their chunks put them"),
+    ],
+)
+def test_an_id_that_names_the_right_page_is_a_second_witness(offsets: list[int], said: str) -> None:
+    off = [replace(quote, id_page_idx=quote.page_idx) for quote in quotes(*offsets)]
+    (finding,) = diagnose([*off, *quotes(*[0] * (40 - len(off)))])
+    assert sentence(finding).endswith(said)
+    (finding,) = diagnose([*off, *quotes(-1), *quotes(*[0] * 39)])
+    assert sentence(finding).endswith("too few to tell why"), "one of them has no such witness"
 
 
 def test_printed_numbers_are_told_from_a_page_base() -> None:
