@@ -149,7 +149,7 @@ def step_for(
 def _step_by_omission(omission: SafetyOmission) -> str:
     where = f" of section {omission.section_id.strip()[:80]}" if omission.section_id else ""
     return (
-        f"The answer may leave out the {omission.kind}{where}: show a section's warnings beside the answers "
+        f"The answer may omit the {omission.kind}{where}: show a section's warnings beside the answers "
         "that cite it, or let the prompt ask for them."
     )
 

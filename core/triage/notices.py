@@ -121,7 +121,7 @@ class Notices:
     `crowded` names the sections with more notices than are looked for, each as document, section and count.
     """
 
-    __slots__ = ("_governing", "_held", "_known", "_last", "corpus", "crowded")
+    __slots__ = ("_governing", "_held", "_known", "_last", "_listed", "_own", "corpus", "crowded")
 
     def __init__(self, attachments: Iterable[Attachment], corpus: Corpus) -> None:
         self.corpus = corpus
@@ -136,8 +136,9 @@ class Notices:
                 if len(listed) > MOST_NOTICES
             )
         )
-        own = {within: _looked_for(listed, within[0], corpus) for within, listed in found.items()}
-        self._governing = {within: _with_those_above(within, own) for within in own}
+        self._listed = dict(found)
+        self._own: dict[Within, tuple[Notice, ...]] = {}
+        self._governing: dict[Within, tuple[Notice, ...]] = {}
         self._known: dict[Place, tuple[Notice, ...]] = {}
         self._held: dict[tuple[str, str], Found] = {}
         self._last = ("", Passage(""))
@@ -160,9 +161,25 @@ class Notices:
     def _nearest(self, place: Place) -> tuple[Notice, ...]:
         section = _section_of(place)
         for depth in range(len(section), 0, -1):
-            if (within := (place.doc_id, section[:depth])) in self._governing:
+            if (within := (place.doc_id, section[:depth])) in self._listed:
+                if within not in self._governing:
+                    self._governing[within] = self._with_those_above(within)
                 return self._governing[within]
         return ()
+
+    def _with_those_above(self, within: Within) -> tuple[Notice, ...]:
+        doc_id, section = within
+        by_line: dict[str, Notice] = {}
+        for depth in range(len(section), 0, -1):
+            for notice in self._of((doc_id, section[:depth])):
+                by_line.setdefault(notice.line, notice)
+        return tuple(by_line.values())[:MOST_NOTICES]
+
+    def _of(self, within: Within) -> tuple[Notice, ...]:
+        """The notices of one section alone, cut into words when they are first asked for."""
+        if within not in self._own:
+            self._own[within] = _looked_for(self._listed.get(within, ()), within[0], self.corpus)
+        return self._own[within]
 
     def held(self, notice: Notice, chunk_id: str) -> Found:
         """What a chunk holds of a notice; remembered, as a section's chunks come again and again."""
@@ -176,7 +193,8 @@ class Notices:
     def _passage(self, chunk_id: str) -> Passage:
         """A chunk's text; the last one is kept, as all notices of a section are looked for in it."""
         if self._last[0] != chunk_id:
-            self._last = (chunk_id, Passage(self.corpus.texts.get(chunk_id, "")))
+            view = self.corpus.views[chunk_id]
+            self._last = (chunk_id, Passage(view.text, view.words))
         return self._last[1]
 
 
@@ -201,15 +219,6 @@ def _looked_for(attachments: Sequence[Attachment], doc_id: str | None, corpus: C
     ordered = sorted(attachments, key=_reading_order)[:MOST_NOTICES]
     made = (_notice(attachment, doc_id, corpus.survey) for attachment in ordered)
     return tuple(notice for notice in made if notice.words)
-
-
-def _with_those_above(within: Within, own: Mapping[Within, Sequence[Notice]]) -> tuple[Notice, ...]:
-    doc_id, section = within
-    by_line: dict[str, Notice] = {}
-    for depth in range(len(section), 0, -1):
-        for notice in own.get((doc_id, section[:depth]), ()):
-            by_line.setdefault(notice.line, notice)
-    return tuple(by_line.values())[:MOST_NOTICES]
 
 
 def _reading_order(attachment: Attachment) -> tuple[float, float, str]:

@@ -7,7 +7,7 @@ end, and a model writes "start-stop" in one word: comparing tokens alone would c
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
@@ -67,9 +67,10 @@ class Passage:
 
     __slots__ = ("_layout", "forms", "text")
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, words: Collection[str] | None = None) -> None:
+        """`words` are the text's distinct `tokens`, where somebody has them already."""
         self.text = text
-        self.forms = frozenset(map(form, _words_of(text)))
+        self.forms = frozenset(map(form, _words_of(text, words)))
         self._layout: Layout | None = None
 
     @property
@@ -80,10 +81,10 @@ class Passage:
         return self._layout
 
 
-def _words_of(text: str) -> set[str]:
+def _words_of(text: str, known: Collection[str] | None) -> Collection[str]:
     """The words of `_units`, quicker: most texts are ASCII, and few of their words are hyphened."""
     if text.isascii() and "-" not in text:
-        return set(tokens(text))
+        return set(tokens(text)) if known is None else known
     line = plain(text)
     words = set(_pieces(line))
     for unit in _HYPHENED.findall(line):
@@ -107,6 +108,9 @@ def _layout(text: str) -> Layout:
 def _units(text: str) -> Iterator[list[str]]:
     """The words of a text in order; of hyphened words each, all of them as one, and each two as one."""
     for unit in _UNIT.findall(plain(text)):
+        if unit.isascii() and "-" not in unit:
+            yield [unit]
+            continue
         parts = list(_pieces(unit))
         if "-" in unit or "‐" in unit:
             parts += _joined(parts)

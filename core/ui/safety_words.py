@@ -27,7 +27,7 @@ class NoticePage:
 
 
 def omission_rows(view: QuestionView) -> list[tuple[str, list[Piece]]]:
-    """`May leave out`: `WARNING of section 7.3.2, p. 58, not mentioned: “Keep your hands …” · of 13 words …`.
+    """`May omit`: `WARNING of section 7.3.2, p. 58, not mentioned: “Keep your hands …” · of 13 words …`.
 
     No row where nothing is left out, or where that cannot be known. Pages count from 1, as everywhere on the
     page.
@@ -36,7 +36,7 @@ def omission_rows(view: QuestionView) -> list[tuple[str, list[Piece]]]:
     told = [_told(omission) for omission in omissions[:MAX_TOLD]]
     if len(omissions) > MAX_TOLD:
         told.append([Piece(f"and {len(omissions) - MAX_TOLD:,} more warnings and cautions", "muted")])
-    return list(zip(["May leave out", *[""] * len(told)], told, strict=False))
+    return list(zip(["May omit", *[""] * len(told)], told, strict=False))
 
 
 def notice_pages(view: QuestionView) -> list[NoticePage]:

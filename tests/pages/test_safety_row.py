@@ -53,7 +53,7 @@ def told(view: QuestionView) -> list[tuple[str, str]]:
 def test_a_row_says_what_is_left_out_where_it_stands_and_what_was_looked_for() -> None:
     assert told(view_of(notice("w"))) == [
         (
-            "May leave out",
+            "May omit",
             f"WARNING of section 5.1, p. 42, not mentioned: “{HOT}”"
             " · of 9 words looked for 1 was found: oil"
             " · not hot, burns, skin, engine, cool, hour, open, sump",
@@ -71,7 +71,7 @@ def test_words_stand_alone_where_none_was_found_and_long_texts_are_cut() -> None
 
 def test_more_notices_than_are_told_are_counted() -> None:
     rows = told(view_of(*(notice(f"w{n}", f"{HOT} Number {n}x.") for n in range(MAX_TOLD + 2))))
-    assert [name for name, _ in rows] == ["May leave out", *[""] * MAX_TOLD]
+    assert [name for name, _ in rows] == ["May omit", *[""] * MAX_TOLD]
     assert rows[-1][1] == "and 2 more warnings and cautions"
 
 
@@ -102,7 +102,7 @@ def test_the_next_step_of_an_ok_that_leaves_a_warning_out_speaks_of_it() -> None
     view = view_of(notice("w"))
     assert view.row is not None
     step = step_for(view.row, "seed", None, view.omissions)
-    assert step.startswith("The answer may leave out the warning of section 5.1: show a section's warnings")
+    assert step.startswith("The answer may omit the warning of section 5.1: show a section's warnings")
     wrong = replace(view.row, label="retrieval_drift")
     assert step_for(wrong, "seed", None, view.omissions) == step_for(wrong, "seed", None)
 
@@ -112,7 +112,7 @@ def test_a_section_that_is_not_given_is_not_named() -> None:
     view = replace(view_of(notice("w")), omissions=(omission,))
     assert told(view)[0][1].startswith("CAUTION, p. 42, not mentioned: ")
     assert view.row is not None
-    assert "leave out the caution: show" in step_for(view.row, "seed", None, view.omissions)
+    assert "omit the caution: show" in step_for(view.row, "seed", None, view.omissions)
 
 
 def workspace(make: MakeWorkspace, text: str) -> Path:
@@ -143,17 +143,17 @@ def test_a_catalogue_that_is_lost_leaves_the_page_standing(
     (folder / "catalogue.jsonl").unlink()
     app = open_app(folder, page=PAGE, q="Q1")
     assert not app.exception
-    assert "May leave out" not in shown(app)
+    assert "May omit" not in shown(app)
     assert shown(app).count("which warnings the answers leave out is not known") == 1
 
 
 def test_the_demo_says_it_where_it_holds_and_only_there(open_app: Open) -> None:
     app = open_app(DEMO, page=PAGE, run="R006", q="Q89")
     text = shown(app)
-    assert "May leave out" in text
+    assert "May omit" in text
     assert "of section 8.4, p. 69, not mentioned: “Never put any part of your body under a car" in text
-    assert "Next step: The answer may leave out the warning of section 8.4" in text
+    assert "Next step: The answer may omit the warning of section 8.4" in text
     app.query_params["q"] = "Q105"
     text = shown(app.run())
     assert "A clogged air filter lets the engine draw in dust past the seal." in text
-    assert "May leave out" not in text
+    assert "May omit" not in text
