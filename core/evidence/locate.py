@@ -182,9 +182,8 @@ class _Search:
     def answer(self, spots: list[_Spot]) -> FoundSpan:
         """The best spot as the answer, other places as alternatives."""
         spot, *others = spots
-        page = self.pages.page_text(spot.page_idx)
         match, rest = settle(self.query, spot.matches, spot.page)
-        box = self.check_cited() if self.is_bare else check_box(self.query, match.rects, page)
+        box = self.check_cited() if self.is_bare else self._check(spot, match)
         places = [Place(spot.page_idx, other.rects) for other in rest]
         places += [Place(o.page_idx, m.rects) for o in others for m in o.matches if match.is_clean]
         pages = (spot.page_idx, *(place.page_idx for place in spot.continues))
@@ -202,11 +201,17 @@ class _Search:
             unverified=box.unverified,
         )
 
+    def _check(self, spot: _Spot, match: Match) -> BoxCheck:
+        """The producer's box against what was found: on the cited page where a part of it stands there."""
+        own = Place(spot.page_idx, match.rects)
+        place = next((part for part in spot.continues if part.page_idx == self.cited), own)
+        return check_box(self.query, place.rects, self.pages.page_text(place.page_idx))
+
     def check_cited(self) -> BoxCheck:
         """The producer's box on the cited page, where the quote is not."""
-        return (
-            BoxCheck() if self.cited is None else check_box(self.query, (), self.pages.page_text(self.cited))
-        )
+        if self.cited is None:
+            return BoxCheck()
+        return check_box(self.query, (), self.pages.page_text(self.cited))
 
 
 def _left_out(footnotes: Sequence[str]) -> str:

@@ -206,6 +206,14 @@ def test_a_box_that_holds_less_than_half_of_the_text_does_not_agree() -> None:
     assert found.note == "the box given with the quote holds 1 of the 3 lines found"
 
 
+def test_a_box_is_compared_with_the_part_of_the_quote_on_its_own_page() -> None:
+    pages = f"{TYRES}\n{OIL}", f"{LIGHTS}\n{TYRES}"
+    asked = SpanQuery(f"{OIL} {LIGHTS} {TYRES}", 0, box=(0, LINE, 600, 2 * LINE), box_space="points")
+    found = locate(asked, document(*pages))
+    assert (found.page_idx, [place.page_idx for place in found.continues]) == (1, [0])
+    assert (found.box_agrees, found.note) == (True, "")
+
+
 def test_a_box_without_its_space_is_not_compared() -> None:
     found = settled(box=(0.0, 0.0, 400.0, LINE))
     assert found.box_agrees is None
