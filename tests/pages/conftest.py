@@ -65,8 +65,15 @@ def make_workspace(tmp_path: Path) -> MakeWorkspace:
     return make
 
 
+@pytest.fixture(autouse=True)
+def nothing_remembered() -> Iterator[None]:
+    """What one test loaded, its cache folder above all, is gone for the next one."""
+    yield
+    st.cache_resource.clear()
+
+
 @pytest.fixture
-def open_app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
+def open_app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Open:
     """`open_app(workspace, page="", indexed=True, **url)`: the dashboard after its first script run.
 
     Citations are located by `place_runs` beforehand, or not at all: nothing is at work in the background.
@@ -93,8 +100,7 @@ def open_app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
             app.switch_page(page)
         return app.run()
 
-    yield start
-    st.cache_resource.clear()
+    return start
 
 
 def _lines(records: Sequence[dict[str, Any] | bytes]) -> bytes:
