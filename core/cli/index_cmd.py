@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import click
 import orjson
@@ -19,11 +19,9 @@ from rich.text import Text
 from core.cli import Started
 from core.cli.paths import NamedPath
 from core.errors import printable
-from core.evidence.client import PdfPool
 from core.manifest.load import load_manifest
 from core.manifest.types import Manifest
 from core.services.pagebase import told_of_run
-from core.services.placing import PlacedReport, place_runs
 from core.services.workspace import profile_of_options, with_profile
 from core.store.cache import default_cache_dir
 from core.store.index import IndexReport, RunReport, build_index
@@ -31,6 +29,9 @@ from core.store.index import Progress as Step
 from core.store.scan import spare_pandas
 from core.triage.profile import TEMPLATES
 from core.triage.types import Template
+
+if TYPE_CHECKING:  # what locating needs is loaded when it is asked for: see `_located`
+    from core.services.placing import PlacedReport
 
 #: So many line issues of a run are printed; `--json` has the first hundred, the dashboard all.
 ISSUES_SHOWN = 20
@@ -122,6 +123,9 @@ def _located(
     manifest: Manifest, report: IndexReport, *, cache: Path, workers: int, tell: Tell
 ) -> Iterator[PlacedReport]:
     """What becomes of the citations of the indexed runs, run by run."""
+    from core.evidence.client import PdfPool  # a tenth of a second: a page may wait for the index alone
+    from core.services.placing import place_runs
+
     with PdfPool(workers=workers, timeout_s=TIMEOUT_S) as pool:
         for placed in place_runs(
             manifest,
