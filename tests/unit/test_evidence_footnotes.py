@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 import pytest
 
 from core.evidence.glyphs import page_of, words_of
@@ -62,6 +64,25 @@ def test_another_number_is_a_number_that_differs(quote: str, page: str) -> None:
     assert found is not None
     assert not found.is_clean
     assert found.differences[0].kind == "number"
+
+
+FULL = "Revenue¹ of the plant rose by 2,500⁽⁴⁾ units on 10² m² a day.[3] See tables.² In 2018 and 7.5 % more"
+FLAT = unicodedata.normalize("NFKC", FULL)
+
+
+@pytest.mark.parametrize("quote", [FULL, FLAT])
+def test_a_changed_digit_is_never_taken_for_a_mark(quote: str) -> None:
+    places = [
+        place for place, character in enumerate(quote) if unicodedata.normalize("NFKC", character).isdigit()
+    ]
+    assert len(places) == 18
+    for place in places:
+        for digit in "13579":
+            if digit != FLAT[place]:
+                found = find(f"{quote[:place]}{digit}{quote[place + 1 :]}", FULL)
+                assert found is not None
+                assert not found.is_clean, (place, digit)
+                assert any(difference.kind == "number" for difference in found.differences)
 
 
 def test_a_plain_number_is_never_a_mark() -> None:
