@@ -20,6 +20,8 @@ _UNIT = re.compile(r"\w++(?:[-‐] ?+\w++)*+")
 _HYPHENED = re.compile(r"\b\w++(?:[-‐] ?+\w++)++")
 #: Han, kana, hangul and the scripts of south-east Asia: words stand side by side without a space.
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+#: Soft hyphens, and the ordinal signs that stand for degrees in many manuals and would become letters.
+_STRAY = {0xAD: None, ord("º"): "°", ord("ª"): "°"}
 _VOWEL = re.compile("[aeiouy]")
 _DOUBLED = re.compile(r"([b-df-hj-np-tv-z])\1$")
 _PLURAL_ENDS_ELSEWHERE = ("ss", "us", "is")
@@ -38,8 +40,8 @@ def plain(text: str) -> str:
     """A text without case, compatibility forms (ligatures, wide letters) and soft hyphens, on one line."""
     if text.isascii():
         return " ".join(text.lower().split())
-    folded = normalize("NFKC", normalize("NFKC", text).casefold())
-    return " ".join(folded.replace("\u00ad", "").split())
+    folded = normalize("NFKC", normalize("NFKC", text.translate(_STRAY)).casefold())
+    return " ".join(folded.split())
 
 
 def named_words(text: str) -> tuple[str, ...]:

@@ -245,6 +245,7 @@ HYPHENED = "Start-stop can start the engine again at any moment and catch hands,
         pytest.param(FAN.replace("radiator", "radi-\nator"), FAN, id="a break in the catalogue"),
         pytest.param(FAN, FAN.replace("ignition", "igni\u00adtion"), id="soft hyphen"),
         pytest.param("Mind the filter: floors are stiff.", "mind the ﬁlter, ﬂoors are stiﬀ", id="ligatures"),
+        pytest.param("Apply no more than 300º F.", "Apply no more than 300 F", id="degrees"),
         pytest.param(HYPHENED, HYPHENED.replace("Start-stop", "Startstop"), id="one word"),
         pytest.param(HYPHENED.replace("t-stop", "t-\nstop"), HYPHENED, id="a hyphen at a line's end"),
         pytest.param(
