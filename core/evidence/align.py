@@ -141,6 +141,11 @@ def _window_scores(wanted: Counter[str], keys: Sequence[str], size: int) -> list
     return scores
 
 
+def in_order(quote: Tokens, page: Tokens, window: tuple[int, int]) -> float:
+    """The share of the quote's tokens that a window holds in the quote's order, others between them, 0–1."""
+    return LCSseq.similarity(quote.keys, page.keys[slice(*window)]) / len(quote)
+
+
 def align(quote: Tokens, page: Tokens, window: tuple[int, int]) -> Alignment | None:
     """The quote against one window of the page, cut to the stretch that agrees; None if nothing does.
 

@@ -13,7 +13,7 @@ from itertools import islice
 from rapidfuzz.distance import Levenshtein
 
 from core.contracts.records import Box
-from core.evidence.align import Alignment, align, in_step, occurrences, past_footnotes, windows
+from core.evidence.align import Alignment, align, in_order, in_step, occurrences, past_footnotes, windows
 from core.evidence.pagetext import PageText, QuoteText
 from core.evidence.types import Difference, Status
 from core.evidence.units import Unit
@@ -56,6 +56,8 @@ WINDOWS = 3
 #: So many places of the same letters are judged, in the order of the page; no real page holds more.
 MAX_OCCURRENCES = 2_000
 WINDOW_SHARE = 0.3
+#: A window with less than this share of the quote in order is not aligned; no place was seen below 0.35.
+IN_ORDER = 0.3
 #: A run of this many words in unbroken order is proof of a place by itself.
 STRONG_RUN = 25
 STRONG_AGREEMENT = 0.9
@@ -152,7 +154,8 @@ def find_words(quote: QuoteText, page: PageText) -> list[Match]:
     if len(quote.tokens) < SHORT_QUOTE:
         return []
     candidates = windows(quote.tokens, page.tokens, limit=WINDOWS, share=WINDOW_SHARE)
-    return _best_of(_judged(quote, page, candidates))
+    promising = (each for each in candidates if in_order(quote.tokens, page.tokens, each) >= IN_ORDER)
+    return _best_of(_judged(quote, page, promising))
 
 
 def _judged(quote: QuoteText, page: PageText, candidates: Iterable[tuple[int, int]]) -> list[Match]:

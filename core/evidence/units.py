@@ -17,7 +17,7 @@ from core.evidence.tokens import Tokens
 #: Two words that share this much of their letters are one word, misread. (One letter in three may differ.)
 NEAR = 0.62
 #: Stretches larger than this (product of both lengths) are not repaired word by word.
-MAX_REPAIR = 900
+MAX_REPAIR = 400
 
 
 @dataclass(frozen=True, slots=True)
