@@ -12,7 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import Problem
+from core.evidence import spanfile
 from core.evidence.bulk import BATCH, MOST_FAULTS, WORTH_SHARING, Answer, Ask, locate_bulk
+from core.evidence.spanfile import SpanLine, locate_spans
 from core.evidence.types import FoundSpan, SpanQuery
 
 #: What the fake locator does with a quote before it is answered.
@@ -157,3 +159,26 @@ def test_what_goes_wrong_in_a_lane_is_not_swallowed() -> None:
 
     with pytest.raises(RuntimeError, match="a mistake of ours"):
         locate_bulk([ask("a.pdf", "1")], FakeLocator(fail), workers=2)
+
+
+def test_of_a_long_file_one_window_is_in_memory_and_nothing_changes_places(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(spanfile, "WINDOW", 5)
+    taken: list[int] = []
+    steps: list[int] = []
+    bad = Problem("not_json", "the line is not a JSON object")
+
+    def lines() -> Iterator[SpanLine]:
+        for number in range(17):
+            taken.append(number)
+            query = None if number % 7 == 3 else SpanQuery(str(number))
+            path = Path(f"{number % 3}.pdf") if query else None
+            yield SpanLine(number, number, path, query, None if query else bad)
+
+    located = locate_spans(lines(), FakeLocator(), workers=2, on_done=steps.append)
+    for number, item in enumerate(located):
+        assert (item.source.span_id, item.problem) == (number, bad if number % 7 == 3 else None)
+        assert item.found is None or item.found.note == f"{number % 3}.pdf {number}"
+        assert len(taken) <= (number // 5 + 1) * 5
+    assert (len(taken), steps[-1], steps) == (17, 17, sorted(steps))
