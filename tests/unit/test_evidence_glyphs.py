@@ -13,7 +13,9 @@ from core.evidence.geometry import levelled
 from core.evidence.glyphs import are_needed, page_of, words_of
 from core.evidence.match import find_on_page
 from core.evidence.pagetext import QuoteText
+from core.evidence.tokens import tokenize
 from core.evidence.types import Difference
+from tests.pdf_files import page_text
 
 WIDE = 6.0
 SIZE = {"width": 400, "height": 300, "rotation": 0}
@@ -154,3 +156,24 @@ def test_any_range_of_tokens_has_boxes_on_the_page(text: str, start: int, count:
         assert boxes
         assert all(0 <= x0 < x1 <= WIDE * len(text) for x0, _, x1, _ in boxes)
         assert page.text_of(start, end).replace(" ", "") in text.replace(" ", "")
+
+
+@pytest.mark.parametrize(
+    ("quote", "page"),
+    [
+        ("\u200fהלחץ הנכון הוא 2.3 בר\u200e", "הלחץ הנכון הוא 2.3 בר"),
+        ("הלחץ הנכון", "הַלַּחַץ הַנָּכוֹן"),
+        ("محمد يقرأ", "مُحَمَّد يقرأ"),
+        ("الضغط الصحيح", "الضـــغط الصحيح"),
+        ("الإطارات باردة", "\ufe8d\ufef9\ufec3\ufe8e\ufead\ufe8d\ufe95 باردة"),
+    ],
+)
+def test_vowel_points_marks_of_direction_and_shapes_of_letters_are_no_difference(
+    quote: str, page: str
+) -> None:
+    (found,) = find_on_page(QuoteText.of(quote), page_text(page))
+    assert (found.status, found.differences) == ("normalized", ())
+
+
+def test_letters_that_differ_in_their_hamza_stay_apart() -> None:
+    assert tokenize(["أن"]).keys != tokenize(["ان"]).keys
