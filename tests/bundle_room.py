@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+import pymupdf
 
 from core.contracts.records import LineIssue, SourceLine, Trace, TraceKey
 from core.evidence.attachments import CatalogueIndex
@@ -15,8 +16,7 @@ from core.evidence.bundles import Bundle
 from core.manifest.load import load_manifest
 from core.manifest.types import Manifest
 from core.services.bundling import Sources, bundles_of
-from core.services.placer import Placer
-from core.services.shelf import Shelf
+from core.services.shelf import Pool, Shelf
 from core.traces.canonical import trace_from
 from core.traces.catalogue import attachment_from
 from core.traces.chunks import chunk_from
@@ -83,6 +83,7 @@ def write_workspace(folder: Path, **more: Any) -> Manifest:
     folder.mkdir(parents=True, exist_ok=True)
     write_pages(folder / "manual.pdf", PAGES)
     write_pages(folder / "scan.pdf", [[]])
+    _label(folder / "manual.pdf", folder / "labelled.pdf")
     (folder / "notes.md").write_text(TEXT, encoding="utf-8")
     (folder / "cut.pdf").write_bytes(b"%PDF-1.7\n")
     (folder / "media").mkdir(exist_ok=True)
@@ -101,6 +102,7 @@ def write_workspace(folder: Path, **more: Any) -> Manifest:
         },
         {"doc_id": "notes", "path": "notes.md", "paged": False},
         {"doc_id": "scan", "path": "scan.pdf"},
+        {"doc_id": "labelled", "path": "labelled.pdf"},
         {"doc_id": "cut", "path": "cut.pdf"},
         {"doc_id": "gone", "path": "gone.pdf"},
         {"doc_id": "replaced", "path": "manual.pdf", "rev": "ffffffff", "sha256": "0" * 64},
@@ -117,6 +119,13 @@ def write_workspace(folder: Path, **more: Any) -> Manifest:
     } | more
     (folder / "pipeline_manifest.yaml").write_bytes(orjson.dumps(manifest))
     return load_manifest(folder)
+
+
+def _label(pages: Path, labelled: Path) -> None:
+    """The same document with roman numbers as its printed labels."""
+    with pymupdf.open(pages) as document:
+        document.set_page_labels([{"startpage": 0, "prefix": "", "style": "r", "firstpagenum": 1}])
+        document.save(labelled)
 
 
 def sha256(path: Path) -> str:
@@ -146,7 +155,7 @@ def cites(**citation: Any) -> dict[str, Any]:
 
 def sources_of(
     manifest: Manifest,
-    placer: Placer,
+    pool: Pool,
     *,
     chunks: Sequence[Any] = tuple(CHUNKS),
     catalogue: Sequence[Any] = tuple(CATALOGUE),
@@ -157,7 +166,7 @@ def sources_of(
     texts = {chunk.chunk_id: chunk for chunk in known}
     corpus = Corpus({chunk_id: chunk.text for chunk_id, chunk in texts.items()})
     index = CatalogueIndex.of({item.attachment_id: item for item in attachments}.values())
-    return Sources(Shelf(manifest, placer), texts, index, corpus)
+    return Sources(Shelf(manifest, pool), texts, index, corpus)
 
 
 def _read(read: Any, record: Any) -> Any:

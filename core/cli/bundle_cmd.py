@@ -27,7 +27,6 @@ from core.services.bundle_checks import Validation, validate_bundles
 from core.services.bundle_report import Earlier, RunReport
 from core.services.bundles import OnBytes, build_bundles, bundles_path, load_sources, read_earlier, run_of
 from core.services.bundling import Sources
-from core.services.placer import Placer
 from core.services.shelf import Shelf
 from core.services.workspace import chosen_run
 
@@ -73,7 +72,7 @@ def build(workspace: Path, run_ids: tuple[str, ...], output: str | None, workers
     targets = _targets(manifest, run_ids, output)
     check_outputs([target.name for target in targets], _inputs(manifest))
     with PdfPool(workers=workers, timeout_s=TIMEOUT_S) as pool:
-        sources, problems = load_sources(manifest, Placer(pool))
+        sources, problems = load_sources(manifest, pool)
         reports = [_build(manifest, target, sources, workers, quiet=as_json) for target in targets]
     if as_json:
         _print_json(targets, reports, problems)
@@ -234,7 +233,7 @@ def validate(source: Path, workspace: Path | None, run_ids: tuple[str, ...], as_
     manifest = load_manifest(workspace or source)
     files = _files(manifest, run_ids, source if workspace is not None else None)
     with PdfPool(workers=1, timeout_s=TIMEOUT_S) as pool:
-        shelf = Shelf(manifest, Placer(pool))
+        shelf = Shelf(manifest, pool)
         found = [
             validate_bundles(manifest, run_id, path=path, file=name, shelf=shelf)
             for run_id, path, name in files

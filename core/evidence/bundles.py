@@ -28,7 +28,7 @@ GIVEN = 200
 Level = Literal["full", "safety_citation", "citation_only", "text_only"]
 Origin = Literal["payload", "answer_text", "retrieved", "none"]
 SectionFrom = Literal["section_number", "section_id", "page"]
-PageFrom = Literal["record", "chunk_id", "found", "text"]
+PageFrom = Literal["record", "chunk_id", "label", "found", "text"]
 
 #: Best first.
 LEVELS: tuple[Level, ...] = ("full", "safety_citation", "citation_only", "text_only")

@@ -17,9 +17,8 @@ from core.manifest.paths import artifact_path, refusal_of, resolve_reference, ro
 from core.manifest.types import Artifact, Manifest, Run
 from core.services.bundle_report import Built, Earlier, Key
 from core.services.bundling import Sources, bundles_of, judged
-from core.services.placer import Placer
 from core.services.records import unpacked
-from core.services.shelf import Shelf
+from core.services.shelf import Pool, Shelf
 from core.traces.catalogue import read_catalogue
 from core.traces.chunks import read_chunks
 from core.traces.fields import index_of
@@ -35,12 +34,12 @@ BATCH = 500
 OnBytes = Callable[[int, int], None]
 
 
-def load_sources(manifest: Manifest, placer: Placer) -> tuple[Sources, tuple[Problem, ...]]:
+def load_sources(manifest: Manifest, pool: Pool) -> tuple[Sources, tuple[Problem, ...]]:
     """What the bundles of a workspace are made from, and what of it could not be read.
 
     Fault where a file that the manifest names can't be used at all.
     """
-    shelf, problems = Shelf(manifest, placer), []
+    shelf, problems = Shelf(manifest, pool), []
     profile = profile_from(manifest.triage) if manifest.triage else Sources(shelf).profile
     sources = Sources(shelf, profile=profile)
     if manifest.chunks is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from core.contracts.records import Attachment, Chunk, Trace, TraceKey
@@ -18,7 +18,7 @@ from core.evidence.bundles import (
 )
 from core.evidence.levels import PASSAGE_NOT_SHOWN, judge
 from core.services.citing import Pointer, bundle_citation, cited_by, closest_to
-from core.services.shelf import Held, Placed, Shelf, Wanted
+from core.services.shelf import Held, OnPlaced, Shelf
 from core.triage.answers import refuses
 from core.triage.corpus import Corpus
 from core.triage.reflect import lowered, reflect
@@ -29,9 +29,6 @@ MAX_CITATIONS = 50
 MAX_ATTACHMENTS = 200
 #: A question, an answer, or an attachment's text is kept up to so many characters.
 MAX_TEXT = 100_000
-
-#: Hears how many quotes have been looked for, and of how many it is known by now.
-OnProgress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,49 +47,43 @@ def bundles_of(
     sources: Sources,
     *,
     workers: int = 1,
-    on_progress: OnProgress = lambda done, total: None,
+    on_progress: OnPlaced = lambda done, total: None,
 ) -> list[Bundle]:
     """The bundles of these traces, in their order; quotes that several of them share are placed once."""
-    desk = _Desk(sources, workers, on_progress)
+    desk = _Desk(sources.shelf, workers, on_progress)
     cited = [cited_by(trace, sources.chunks) for _, trace in traces]
-    answers = [desk.citations(pointers[:MAX_CITATIONS]) for pointers in desk.placed(cited)]
+    answers = desk.citations([pointers[:MAX_CITATIONS] for pointers in cited])
     closest = [
         [] if any(item.is_shown for item in citations) else closest_to(trace, sources.chunks)
         for (_, trace), citations in zip(traces, answers, strict=True)
     ]
-    passages = [desk.citations(pointers) for pointers in desk.placed(closest)]
+    passages = desk.citations(closest)
     return [
         _bundle(key, trace, citations, near, len(pointers), sources)
         for (key, trace), citations, near, pointers in zip(traces, answers, passages, cited, strict=True)
     ]
 
 
+@dataclass(frozen=True, slots=True)
 class _Desk:
-    """Places pointers in bulk, and remembers what became of each quote."""
+    """Places pointers in bulk."""
 
-    def __init__(self, sources: Sources, workers: int, on_progress: OnProgress) -> None:
-        self._shelf, self._workers, self._on_progress = sources.shelf, workers, on_progress
-        self._found: dict[Wanted, Placed] = {}
-        self._done = 0
+    shelf: Shelf
+    workers: int
+    on_progress: OnPlaced
 
-    def placed(self, groups: Sequence[list[Pointer]]) -> Sequence[list[Pointer]]:
-        """The same groups, once all of their quotes have been looked for."""
-        asked = (pointer.wanted for group in groups for pointer in group[:MAX_CITATIONS])
-        wanted = dict.fromkeys(each for each in asked if each is not None and each not in self._found)
-        total = len(self._found) + len(wanted)
-
-        def on_placed(count: int) -> None:
-            self._done += count
-            self._on_progress(self._done, total)
-
-        self._found |= self._shelf.place(wanted, workers=self._workers, on_placed=on_placed)
-        return groups
-
-    def citations(self, pointers: Iterable[Pointer]) -> list[BundleCitation]:
-        """Pointers with their checked places."""
+    def citations(self, groups: Sequence[list[Pointer]]) -> list[list[BundleCitation]]:
+        """The pointers of each trace with their checked places."""
+        wanted = (pointer.wanted for group in groups for pointer in group)
+        found = self.shelf.place(
+            (each for each in wanted if each is not None), workers=self.workers, on_placed=self.on_progress
+        )
         return [
-            bundle_citation(pointer, self._found.get(pointer.wanted) if pointer.wanted else None, self._shelf)
-            for pointer in pointers
+            [
+                bundle_citation(pointer, found.get(pointer.wanted) if pointer.wanted else None, self.shelf)
+                for pointer in group
+            ]
+            for group in groups
         ]
 
 

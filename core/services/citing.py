@@ -14,13 +14,14 @@ from typing import Literal
 from core.contracts.records import Candidate, Chunk, Citation, Trace
 from core.errors import Problem
 from core.evidence.bundles import BundleCitation, BundleProblem, PageFrom, SectionFrom, given
+from core.evidence.labels import pages_labelled
 from core.evidence.levels import one_line
 from core.evidence.locate import MAX_QUOTE_CHARACTERS
 from core.evidence.types import FoundSpan
-from core.services.cited import span_query
+from core.services.cited import completed_citation, span_query
 from core.services.revisions import cited_rev, rev_problem
 from core.services.shelf import Held, Placed, Shelf, Wanted
-from core.traces.canonical import LAST_STAGES, citations, filled_from, stages
+from core.traces.canonical import LAST_STAGES, citations, stages
 from core.traces.fields import page_of, text_of
 
 #: So many passages, the closest first, are tried for an answer that cites nothing which can be shown.
@@ -64,9 +65,8 @@ def _pointer(
     citation: Citation, chunks: Mapping[str, Chunk], quote_from: Literal["payload"] | None
 ) -> Pointer:
     chunk = chunks.get(citation.chunk_id) if citation.chunk_id is not None else None
-    if chunk is None:
-        return Pointer(citation, quote_from, None)
-    return Pointer(filled_from(citation, chunk), quote_from or "chunk", chunk)
+    completed = completed_citation(citation, chunks)
+    return Pointer(completed, quote_from or ("chunk" if chunk is not None else None), chunk)
 
 
 def _passage(candidate: Candidate, chunks: Mapping[str, Chunk]) -> Pointer:
@@ -81,6 +81,7 @@ def _passage(candidate: Candidate, chunks: Mapping[str, Chunk]) -> Pointer:
         raw=candidate.raw,
         page_from="record" if page_idx is not None else None if candidate.page_idx is None else "chunk_id",
         page_note=note,
+        page_label=text_of(candidate.raw.get("page_label")),
     )
     pointer = _pointer(citation, chunks, None)
     has_text = pointer.citation.quote is not None
@@ -129,6 +130,9 @@ def _page(cited: Citation, found: FoundSpan | None, held: Held | None) -> tuple[
     count = held.page_count if held is not None else None
     if cited.page_idx is not None and (count is None or cited.page_idx < count):
         return cited.page_idx, cited.page_from
+    labelled = pages_labelled(cited.page_label, held.labels) if held is not None and cited.page_label else ()
+    if cited.page_idx is None and len(labelled) == 1:
+        return labelled[0], "label"
     if found is not None and found.page_idx is not None:
         return found.page_idx, "found"
     return None, None

@@ -6,34 +6,35 @@ Nothing here raises for a document, a page or a reference: what can't be used is
 from __future__ import annotations
 
 import sys
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from core.errors import Fault, Problem
+from core.evidence.bulk import Ask, Locator, locate_bulk
 from core.evidence.bundles import BundleProblem
 from core.evidence.types import FoundSpan, SpanQuery
 from core.manifest.paths import artifact_path
 from core.manifest.types import Document, Manifest
 from core.services.drawings import draw
-from core.services.placer import Placer
+from core.services.placer import PageSource, Placer
 from core.services.revisions import file_problem, file_sha256
 
 #: A quote of a document, and what became of it.
 Wanted = tuple[str, SpanQuery]
 Placed = FoundSpan | Problem
-#: Hears how many quotes more have been looked for.
-OnPlaced = Callable[[int], None]
+#: Hears how many quotes have been looked for, of how many.
+OnPlaced = Callable[[int, int], None]
 
-#: Quotes of one document that are looked for between two steps of progress.
-QUOTES_A_STEP = 64
-#: After so many quotes that cost a worker its life or its time, a document is not asked again.
-PATIENCE = 3
+#: So many answers are remembered; then all are forgotten.
+REMEMBERED = 50_000
 #: Stands for what only helps on one machine.
 CHECK = "proofspan check WORKSPACE says what mends it"
-_COSTLY = ("timed_out", "crashed", "too_large")
+
+
+class Pool(PageSource, Locator, Protocol):
+    """What opens, places and draws; `core.evidence.client.PdfPool` does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +60,12 @@ class Held:
 class Shelf:
     """Answers about a workspace's documents, each worked out once. Used by one thread."""
 
-    def __init__(self, manifest: Manifest, placer: Placer) -> None:
+    def __init__(self, manifest: Manifest, pool: Pool) -> None:
         self.manifest = manifest
-        self.placer = placer
+        self.placer = Placer(pool)
+        self._pool = pool
         self._documents = {document.doc_id: document for document in manifest.documents}
+        self._found: dict[Wanted, Placed] = {}
         self._held: dict[str, Held] = {}
         self._pages: dict[tuple[str, int], Problem | None] = {}
         self._drawings: dict[str | None, Problem | None] = {}
@@ -97,21 +100,25 @@ class Shelf:
         return self._drawings[render_ref]
 
     def place(self, wanted: Iterable[Wanted], *, workers: int, on_placed: OnPlaced) -> dict[Wanted, Placed]:
-        """Where quotes stand, each looked for once; documents that can be opened are asked side by side."""
-        by_document: defaultdict[str, list[SpanQuery]] = defaultdict(list)
-        for doc_id, query in dict.fromkeys(wanted):
-            by_document[doc_id].append(query)
-        found: dict[Wanted, Placed] = {}
-        held = {doc_id: self.held(doc_id) for doc_id in by_document}
-        with ThreadPoolExecutor(max_workers=workers) as threads:
-            jobs = [
-                (doc_id, queries, threads.submit(_placed, each, queries, self.placer, on_placed))
-                for doc_id, queries in by_document.items()
-                if (each := held[doc_id]) is not None and each.path is not None
-            ]
-            for doc_id, queries, job in jobs:
-                found |= {(doc_id, query): place for query, place in zip(queries, job.result(), strict=True)}
-        return found
+        """What became of these quotes; each is looked for once, also when it is asked for again later.
+
+        Those of documents that can't be opened are left out.
+        """
+        asked = dict.fromkeys(wanted)
+        if len(self._found) > REMEMBERED:
+            self._found = {}
+        new = [each for each in asked if each not in self._found and self._path(each[0]) is not None]
+        asks = [Ask(path, each[1], self._is_text(each[0])) for each in new if (path := self._path(each[0]))]
+        answers = locate_bulk(asks, self._pool, workers=workers, on_done=on_placed)
+        self._found |= zip(new, answers, strict=True)
+        return {each: self._found[each] for each in asked if each in self._found}
+
+    def _path(self, doc_id: str) -> Path | None:
+        held = self.held(doc_id)
+        return held.path if held is not None else None
+
+    def _is_text(self, doc_id: str) -> bool:
+        return not self._documents[doc_id].paged
 
     def told(self, problem: Problem) -> BundleProblem:
         """A problem as a bundle has it: the same wherever the workspace and the program lie."""
@@ -136,49 +143,3 @@ class Shelf:
         if info is None:
             return Held(document, path, 1, (), sha256, problem)
         return Held(document, path, info.page_count, info.labels, sha256, problem)
-
-
-def _placed(held: Held, queries: Sequence[SpanQuery], placer: Placer, on_placed: OnPlaced) -> list[Placed]:
-    """The places of one document's quotes, in their order."""
-    found: list[Placed] = []
-    for start in range(0, len(queries), QUOTES_A_STEP):
-        step = queries[start : start + QUOTES_A_STEP]
-        given_up = _given_up(found)
-        if given_up is not None:
-            found += [given_up] * len(step)
-        else:
-            found += _step(held, step, placer)
-        on_placed(len(step))
-    return found
-
-
-def _step(held: Held, queries: Sequence[SpanQuery], placer: Placer) -> list[Placed]:
-    """All at once; where one of them is answered by a fault, each alone."""
-    try:
-        return list(_located(held, queries, placer))
-    except Fault:
-        found: list[Placed] = []
-        for query in queries:
-            given_up = _given_up(found)
-            if given_up is not None:
-                found.append(given_up)
-                continue
-            try:
-                found += _located(held, [query], placer)
-            except Fault as fault:
-                found.append(fault.problems[0])
-        return found
-
-
-def _given_up(found: Sequence[Placed]) -> Problem | None:
-    """The problem that a document is given up for, once it has tried our patience."""
-    costly = [place for place in found if isinstance(place, Problem) and place.code in _COSTLY]
-    return costly[-1] if len(costly) >= PATIENCE else None
-
-
-def _located(held: Held, queries: Sequence[SpanQuery], placer: Placer) -> Sequence[FoundSpan]:
-    if held.path is None:
-        return []
-    if held.document.paged:
-        return placer.locate(held.path, queries)
-    return placer.locate_in_text(held.path, queries)

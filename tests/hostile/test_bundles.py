@@ -106,17 +106,17 @@ def _mutate(whole: Any, place: tuple[Any, ...], what: str, value: Any) -> None:
 
 
 @pytest.fixture(scope="module")
-def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Manifest, Placer]]:
+def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Manifest, PdfPool]]:
     manifest = write_workspace(tmp_path_factory.mktemp("room"))
     with PdfPool(workers=1) as pool:
-        yield manifest, Placer(pool)
+        yield manifest, pool
 
 
 @pytest.fixture(scope="module")
-def built(room: tuple[Manifest, Placer]) -> dict[str, Any]:
+def built(room: tuple[Manifest, PdfPool]) -> dict[str, Any]:
     """A bundle with everything, as it stands in its file."""
-    manifest, placer = room
-    (made,) = bundles_from([TRACES[0]], sources_of(manifest, placer))
+    manifest, pool = room
+    (made,) = bundles_from([TRACES[0]], sources_of(manifest, pool))
     read: dict[str, Any] = orjson.loads(line_of(made, Earlier()).line)
     return read
 
@@ -124,21 +124,21 @@ def built(room: tuple[Manifest, Placer]) -> dict[str, Any]:
 @given(records=mutated())
 @settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_whatever_the_records_hold_a_bundle_can_be_shown(
-    room: tuple[Manifest, Placer], tmp_path: Path, records: dict[str, Any]
+    room: tuple[Manifest, PdfPool], tmp_path: Path, records: dict[str, Any]
 ) -> None:
-    manifest, placer = room
+    manifest, pool = room
     lists = {name: _list(records.get(name)) for name in ("chunks", "catalogue")}
-    for bundle in bundles_from([records.get("trace") or {}], sources_of(manifest, placer, **lists)):
+    for bundle in bundles_from([records.get("trace") or {}], sources_of(manifest, pool, **lists)):
         (tmp_path / "b.jsonl").write_bytes(line_of(bundle, Earlier()).line)
-        _holds(tmp_path / "b.jsonl", manifest, placer)
+        _holds(tmp_path / "b.jsonl", manifest, Placer(pool))
 
 
 @given(data=st.data())
 @settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_whatever_a_file_of_bundles_holds_it_is_read_or_refused(
-    room: tuple[Manifest, Placer], built: dict[str, Any], tmp_path: Path, data: st.DataObject
+    room: tuple[Manifest, PdfPool], built: dict[str, Any], tmp_path: Path, data: st.DataObject
 ) -> None:
-    manifest, placer = room
+    manifest, pool = room
     record = copy.deepcopy(built)
     _mutate_some(data.draw, record, st.sampled_from(list(_places(record))))
     record = orjson.loads(orjson.dumps(record))
@@ -146,7 +146,7 @@ def test_whatever_a_file_of_bundles_holds_it_is_read_or_refused(
         record = sealed(record)
     (tmp_path / "b.jsonl").write_bytes(orjson.dumps(record) + b"\n")
     found = validate_bundles(
-        manifest, "R1", path=tmp_path / "b.jsonl", file="b.jsonl", shelf=Shelf(manifest, placer)
+        manifest, "R1", path=tmp_path / "b.jsonl", file="b.jsonl", shelf=Shelf(manifest, pool)
     )
     assert found.is_good is not any(each.severity == "error" for each in found.findings)
     assert all(each.message and str(each).isprintable() for each in found.findings)

@@ -16,7 +16,6 @@ from core.services import bundling
 from core.services.bundle_report import Built, Coverage, Earlier
 from core.services.bundles import build_bundles, line_of, load_sources
 from core.services.bundling import bundles_of
-from core.services.placer import Placer
 from tests.bundle_room import (
     CATALOGUE,
     JACK,
@@ -34,9 +33,9 @@ from tests.bundle_room import (
 
 
 @pytest.fixture(scope="module")
-def placer() -> Iterator[Placer]:
+def pool() -> Iterator[PdfPool]:
     with PdfPool(workers=1) as pool:
-        yield Placer(pool)
+        yield pool
 
 
 @pytest.fixture(scope="module")
@@ -44,8 +43,8 @@ def manifest(tmp_path_factory: pytest.TempPathFactory) -> Manifest:
     return write_workspace(tmp_path_factory.mktemp("room"))
 
 
-def one(record: dict[str, Any], manifest: Manifest, placer: Placer, **records: Any) -> Bundle:
-    (made,) = bundles_from([record], sources_of(manifest, placer, **records))
+def one(record: dict[str, Any], manifest: Manifest, pool: PdfPool, **records: Any) -> Bundle:
+    (made,) = bundles_from([record], sources_of(manifest, pool, **records))
     return made
 
 
@@ -54,8 +53,8 @@ def cited(made: Bundle) -> BundleCitation:
     return made.citation
 
 
-def test_a_cited_sentence_is_placed_with_what_belongs_to_it(manifest: Manifest, placer: Placer) -> None:
-    made = one(trace(), manifest, placer)
+def test_a_cited_sentence_is_placed_with_what_belongs_to_it(manifest: Manifest, pool: PdfPool) -> None:
+    made = one(trace(), manifest, pool)
     place = cited(made)
     assert (made.level, made.citation_origin, made.label) == ("full", "payload", "ok")
     assert (place.doc_id, place.section_number, place.page_idx, place.shown_page_idx) == (
@@ -116,6 +115,8 @@ CITATIONS: list[tuple[dict[str, Any], str, tuple[Any, ...], list[str]]] = [
     (NOTES, "full", (0, "text", 0), []),
     ({**NOTES, "page": 7}, "full", (0, "text", 0), ["page_out_of_range"]),
     ({**NOTES, "quote": "holds 5 litres of wine"}, "citation_only", (0, "text", 0), []),
+    ({**LOST, "doc_id": "labelled", "page_label": "ii"}, "citation_only", (1, "label", 1), []),
+    ({**LOST, "doc_id": "labelled", "page_label": "x"}, "text_only", NOWHERE, ["page_missing"]),
     ({"chunk_id": NUTS}, "full", (2, "record", 2), []),
     ({"chunk_id": OIL}, "full", (0, "text", 0), []),
     ({"chunk_id": "made-up"}, "text_only", NOWHERE, ["quote_missing", "no_document"]),
@@ -131,9 +132,9 @@ def test_no_place_is_invented(
     page: tuple[Any, ...],
     codes: list[str],
     manifest: Manifest,
-    placer: Placer,
+    pool: PdfPool,
 ) -> None:
-    made = one(cites(**citation), manifest, placer)
+    made = one(cites(**citation), manifest, pool)
     (item,) = made.citations
     assert made.level == level
     assert (item.page_idx, item.page_idx_from, item.shown_page_idx) == page
@@ -155,9 +156,9 @@ def test_no_place_is_invented(
     ids=str,
 )
 def test_a_page_that_cannot_be_used_is_told_with_its_value(
-    value: Any, told: str, kept: Any, manifest: Manifest, placer: Placer
+    value: Any, told: str, kept: Any, manifest: Manifest, pool: PdfPool
 ) -> None:
-    made = one(cites(**LOST, page_idx=value), manifest, placer)
+    made = one(cites(**LOST, page_idx=value), manifest, pool)
     problem = made.citations[0].problems[-1]
     assert (made.level, problem.given) == ("text_only", kept)
     assert told in problem.message
@@ -184,31 +185,31 @@ def test_a_page_that_cannot_be_used_is_told_with_its_value(
     ids=repr,
 )
 def test_a_section_falls_back_to_its_page(
-    citation: dict[str, Any], section: str, came_from: str, manifest: Manifest, placer: Placer
+    citation: dict[str, Any], section: str, came_from: str, manifest: Manifest, pool: PdfPool
 ) -> None:
-    item = cited(one(cites(**citation), manifest, placer))
+    item = cited(one(cites(**citation), manifest, pool))
     assert (item.section_number, item.section_number_from) == (section, came_from)
 
 
-def test_the_first_citation_that_is_placed_is_shown(manifest: Manifest, placer: Placer) -> None:
+def test_the_first_citation_that_is_placed_is_shown(manifest: Manifest, pool: PdfPool) -> None:
     citations = [
         {"doc_id": "nobody", "page_idx": 0, "quote": "x"},
         {"doc_id": "scan", "page_idx": 0, "quote": "x"},
         {"doc_id": "manual", "page_idx": 2, "quote": "Tighten the wheel nuts"},
         {"doc_id": "manual", "page_idx": 1, "quote": QUOTE},
     ]
-    made = one(trace(citations=citations), manifest, placer)
+    made = one(trace(citations=citations), manifest, pool)
     assert cited(made).number == 3
     assert [item.number for item in made.citations] == [1, 2, 3, 4]
-    without_text = one(trace(citations=citations[:2]), manifest, placer)
+    without_text = one(trace(citations=citations[:2]), manifest, pool)
     assert (cited(without_text).number, without_text.level) == (2, "citation_only")
 
 
 @pytest.mark.parametrize("answer", ["It is so.", "not in context", ""])
 def test_an_answer_without_citations_shows_the_closest_passage(
-    answer: str, manifest: Manifest, placer: Placer
+    answer: str, manifest: Manifest, pool: PdfPool
 ) -> None:
-    made = one(trace(citations=[], answer=answer, chunks=[{"id": "lost"}, {"id": NUTS}]), manifest, placer)
+    made = one(trace(citations=[], answer=answer, chunks=[{"id": "lost"}, {"id": NUTS}]), manifest, pool)
     item = cited(made)
     assert (made.level, made.citation_origin, made.citations) == ("full", "retrieved", ())
     assert (item.number, item.rank, item.chunk_id) == (None, 2, NUTS)
@@ -217,18 +218,18 @@ def test_an_answer_without_citations_shows_the_closest_passage(
 
 
 def test_a_citation_that_cannot_be_shown_gives_way_to_the_closest_passage(
-    manifest: Manifest, placer: Placer
+    manifest: Manifest, pool: PdfPool
 ) -> None:
     stages = {"retrieved": [{"id": NUTS}], "reranked": [{"id": JACK, "page_idx": 1}, {"id": NUTS}]}
     record = trace(citations=[{"doc_id": "gone", "page_idx": 3}], stages=stages, chunks=[{"id": NUTS}])
-    made = one(record, manifest, placer)
+    made = one(record, manifest, pool)
     assert (made.citation_origin, cited(made).chunk_id, cited(made).rank) == ("retrieved", JACK, 1)
     assert made.citations[0].shown_page_idx is None
     assert made.level_reason.startswith("No citation can be shown, citation 1: ")
 
 
-def test_where_nothing_was_retrieved_question_and_answer_stay(manifest: Manifest, placer: Placer) -> None:
-    made = one(trace(citations=[], chunks=[], answer="not in context"), manifest, placer)
+def test_where_nothing_was_retrieved_question_and_answer_stay(manifest: Manifest, pool: PdfPool) -> None:
+    made = one(trace(citations=[], chunks=[], answer="not in context"), manifest, pool)
     assert (made.level, made.citation_origin, made.citation, made.documents) == (
         "text_only",
         "none",
@@ -239,9 +240,9 @@ def test_where_nothing_was_retrieved_question_and_answer_stay(manifest: Manifest
     assert made.level_reason.endswith("the answer cites nothing; nothing was retrieved.")
 
 
-def test_a_retrieved_passage_that_cannot_be_shown_says_why(manifest: Manifest, placer: Placer) -> None:
+def test_a_retrieved_passage_that_cannot_be_shown_says_why(manifest: Manifest, pool: PdfPool) -> None:
     record = trace(citations=[], answer="It is so.", chunks=[{"id": "lost"}, {"id": "made-up"}])
-    made = one(record, manifest, placer)
+    made = one(record, manifest, pool)
     assert made.level == "text_only"
     assert [problem.code for problem in made.problems] == ["passage_not_shown"]
     assert (
@@ -265,10 +266,10 @@ def test_a_retrieved_passage_that_cannot_be_shown_says_why(manifest: Manifest, p
 )
 @pytest.mark.parametrize(("place", "level"), [(0, "citation_only"), (1, "safety_citation")])
 def test_what_cannot_be_drawn_lowers_the_level_and_is_named(
-    change: dict[str, Any], code: str, place: int, level: str, manifest: Manifest, placer: Placer
+    change: dict[str, Any], code: str, place: int, level: str, manifest: Manifest, pool: PdfPool
 ) -> None:
     catalogue = [{**each, **change} if n == place else each for n, each in enumerate(CATALOGUE)]
-    made = one(trace(), manifest, placer, catalogue=catalogue)
+    made = one(trace(), manifest, pool, catalogue=catalogue)
     flawed = made.attachments[place]
     assert made.level == level
     assert (flawed.drawable, flawed.problem and flawed.problem.code) == (False, code)
@@ -276,16 +277,16 @@ def test_what_cannot_be_drawn_lowers_the_level_and_is_named(
     assert flawed.text == CATALOGUE[place]["text"]
 
 
-def test_a_picture_of_a_page_that_is_not_there_is_told(manifest: Manifest, placer: Placer) -> None:
-    made = one(trace(), manifest, placer, catalogue=[{**CATALOGUE[1], "page_idx": 70}])
+def test_a_picture_of_a_page_that_is_not_there_is_told(manifest: Manifest, pool: PdfPool) -> None:
+    made = one(trace(), manifest, pool, catalogue=[{**CATALOGUE[1], "page_idx": 70}])
     (item,) = made.media_attachments
     assert item.drawable
     assert item.problem is not None
     assert (item.problem.code, item.problem.given) == ("page_out_of_range", 70)
 
 
-def test_a_replaced_document_is_told_and_not_hidden(manifest: Manifest, placer: Placer) -> None:
-    made = one(cites(doc_id="replaced", page_idx=1, quote=QUOTE, rev="8c1e9a02"), manifest, placer)
+def test_a_replaced_document_is_told_and_not_hidden(manifest: Manifest, pool: PdfPool) -> None:
+    made = one(cites(doc_id="replaced", page_idx=1, quote=QUOTE, rev="8c1e9a02"), manifest, pool)
     (document,) = made.documents
     assert document.problem is not None
     assert document.problem.code == "document_replaced"
@@ -294,21 +295,21 @@ def test_a_replaced_document_is_told_and_not_hidden(manifest: Manifest, placer: 
 
 
 def test_too_much_is_cut_and_said_to_be(
-    manifest: Manifest, placer: Placer, monkeypatch: pytest.MonkeyPatch
+    manifest: Manifest, pool: PdfPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bundling, "MAX_CITATIONS", 2)
     monkeypatch.setattr(bundling, "MAX_ATTACHMENTS", 1)
     record = trace(citations=[{"chunk_id": JACK, "quote": QUOTE}] * 3, answer="a" * 200_000)
-    made = one(record, manifest, placer)
+    made = one(record, manifest, pool)
     assert [problem.code for problem in made.problems] == ["citations_cut", "attachments_cut", "text_cut"]
     assert (len(made.citations), len(made.attachments), len(made.answer)) == (2, 1, 100_000)
     assert made.level == "citation_only"
 
 
 def test_a_bundle_fits_into_a_line(
-    manifest: Manifest, placer: Placer, monkeypatch: pytest.MonkeyPatch
+    manifest: Manifest, pool: PdfPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = one(trace(), manifest, placer)
+    made = one(trace(), manifest, pool)
     assert line_of(made, Earlier()).bundle == made
     monkeypatch.setattr("core.services.bundles.MAX_LINE", 2_000)
     small = line_of(made, Earlier()).bundle
@@ -316,21 +317,21 @@ def test_a_bundle_fits_into_a_line(
     assert small.citation == made.citation
 
 
-def test_equal_quotes_are_looked_for_once(manifest: Manifest, placer: Placer) -> None:
+def test_equal_quotes_are_looked_for_once(manifest: Manifest, pool: PdfPool) -> None:
     steps: list[tuple[int, int]] = []
     traces = [trace_of(trace(seed=seed)) for seed in range(3)] + [trace_of(cites(**NOTES))]
     made = bundles_of(
-        traces, sources_of(manifest, placer), workers=2, on_progress=lambda *step: steps.append(step)
+        traces, sources_of(manifest, pool), workers=2, on_progress=lambda *step: steps.append(step)
     )
     assert [each.level for each in made] == ["full"] * 4
     assert sorted(steps) == [(1, 2), (2, 2)]
 
 
-def test_a_run_is_built_in_the_order_of_its_traces(tmp_path: Path, placer: Placer) -> None:
+def test_a_run_is_built_in_the_order_of_its_traces(tmp_path: Path, pool: PdfPool) -> None:
     manifest = write_workspace(tmp_path)
     records = [trace("Q2"), b"{torn", trace("Q1"), trace("Q2"), trace("Q1", paraphrase=1)]
     (tmp_path / "traces.jsonl").write_bytes(jsonl(records) + b'{"q": "still being wri')
-    sources, problems = load_sources(manifest, placer)
+    sources, problems = load_sources(manifest, pool)
     built = list(build_bundles(manifest, "R1", sources=sources))
     assert problems == ()
     assert [each.source.line for each in built if isinstance(each, LineIssue)] == [2]
@@ -341,11 +342,11 @@ def test_a_run_is_built_in_the_order_of_its_traces(tmp_path: Path, placer: Place
         ("Q2", 0, 2),
         ("Q1", 1, 1),
     ]
-    again = list(build_bundles(manifest, "R1", sources=load_sources(manifest, placer)[0], workers=2))
+    again = list(build_bundles(manifest, "R1", sources=load_sources(manifest, pool)[0], workers=2))
     assert again == built
 
 
-def test_coverage_counts_answered_questions_once(manifest: Manifest, placer: Placer) -> None:
+def test_coverage_counts_answered_questions_once(manifest: Manifest, pool: PdfPool) -> None:
     records = [
         trace("Q1"),
         trace("Q1"),
@@ -356,7 +357,7 @@ def test_coverage_counts_answered_questions_once(manifest: Manifest, placer: Pla
         trace("Q5", citations=[{"doc_id": "gone"}], chunks=[], answer="It is so."),
     ]
     coverage = Coverage()
-    for each in bundles_from(records, sources_of(manifest, placer)):
+    for each in bundles_from(records, sources_of(manifest, pool)):
         coverage.add(each)
     assert (coverage.covered, coverage.answered, coverage.passages) == (2, 3, 1)
     assert coverage.in_words() == (

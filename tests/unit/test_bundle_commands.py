@@ -221,6 +221,7 @@ FINDINGS: list[tuple[Change, str, str]] = [
     (changed("citation", page_idx="3"), "bundle_schema", '`citation.page_idx`: "3" is not of type'),
     (changed("citation", page_idx=3.5), "bundle_schema", "`citation.page_idx`: 3.5 is not of type"),
     (changed("citation", page_idx=None), "bundle_schema", "`citation.page_idx`: null is not of type"),
+    (changed("citations.0", number=2.0**64), "bundle_schema", "is greater than the maximum of"),
     (changed("", citation=None), "bundle_schema", "`citation`: null is not of type"),
     (changed("citation", page_idx=3), "page_out_of_range", "page_idx 3 lies beyond the end of manual"),
     (changed("citation", doc_id="nobody"), "document_not_listed", "the workspace has no document nobody"),

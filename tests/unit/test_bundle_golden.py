@@ -13,7 +13,6 @@ from core.evidence.client import PdfPool
 from core.manifest.load import load_manifest
 from core.services.bundle_report import Built
 from core.services.bundles import build_bundles, load_sources
-from core.services.placer import Placer
 from tests.places import CHECKOUT, HANDBOOK
 
 GOLDEN = CHECKOUT / "tests/golden/bundles/handbook.json"
@@ -25,7 +24,7 @@ def made() -> bytes:
     """The chosen bundles of the handbook's first run, in a form for people."""
     manifest = load_manifest(HANDBOOK)
     with PdfPool(workers=1) as pool:
-        sources, _ = load_sources(manifest, Placer(pool))
+        sources, _ = load_sources(manifest, pool)
         built = build_bundles(manifest, "R001", sources=sources)
         records = {item.bundle.q_id: orjson.loads(item.line) for item in built if isinstance(item, Built)}
     return orjson.dumps([records[q_id] for q_id in CHOSEN], option=READABLE)

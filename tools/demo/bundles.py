@@ -11,7 +11,6 @@ from core.evidence.client import PdfPool
 from core.manifest.load import load_manifest
 from core.services.bundle_report import Built
 from core.services.bundles import build_bundles, load_sources
-from core.services.placer import Placer
 
 
 def bundle_files(files: Mapping[str, bytes]) -> dict[str, bytes]:
@@ -26,7 +25,7 @@ def bundle_files(files: Mapping[str, bytes]) -> dict[str, bytes]:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(data)
         manifest = load_manifest(Path(folder))
-        sources, _ = load_sources(manifest, Placer(pool))
+        sources, _ = load_sources(manifest, pool)
         for run in manifest.runs:
             if run.bundles is not None:
                 built = build_bundles(manifest, run.run_id, sources=sources)
