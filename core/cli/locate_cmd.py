@@ -34,10 +34,15 @@ def command(spans: Path, found: str, root: Path | None, workers: int) -> None:
     """Place quotes on the pages of PDFs and in the lines of texts, in bulk.
 
     SPANS holds lines of {id, pdf, cited_page_idx, quote}, pages counted from 0, `pdf` relative to --root;
-    `path` may stand for `pdf`, and names a text where it ends in .md, .markdown or .txt. The output has a
-    line for each: {id, status, page_idx, page_mismatch, agreement, rects, differences, alternatives}, for a
-    text also `ranges` of characters (half open) with their lines, and `error` where a line or its document
-    can't be used.
+    `path` may stand for `pdf`, and names a text where it ends in .md, .markdown or .txt. A line may also have
+    `cited_page_label` (what is printed on the page, looked up in the document), `bbox` with `bbox_space`
+    (points of the unrotated page; unit, 0 to 1, or per_mille, 0 to 1000, of the page as it is displayed),
+    `offsets`, and `before` and `after`, the text around the quote.
+
+    The output has a line for each: {id, status, page_idx, page_mismatch, agreement, rects, differences,
+    alternatives}; for a text also `ranges` of characters (half open) with their lines; `box_agrees` for a
+    `bbox`, and `unverified`, that box in points, where the page has no text to compare it with; `error` where
+    a line or its document can't be used.
 
     Exit status: 0 every line was looked for, 1 some could not be, 2 unusable input.
     """
