@@ -42,14 +42,17 @@ def omission_rows(view: QuestionView) -> list[tuple[str, list[Piece]]]:
 def notice_pages(view: QuestionView) -> list[NoticePage]:
     """The pages of the notices that are told, each once; none of a document that no citation opens."""
     opened_by = {item.citation.doc_id: item.citation.number for item in reversed(view.citations)}
-    found: dict[tuple[int, int], NoticePage] = {}
+    found: dict[tuple[int, int], list[SafetyOmission]] = {}
     for omission in (view.omissions or ())[:MAX_TOLD]:
         cite = opened_by.get(omission.doc_id)
         if cite is not None and omission.page_idx is not None:
-            place = (cite, omission.page_idx)
-            words = f"Show the {SIGNALS[omission.kind][0]} on p. {omission.page_idx + 1}"
-            found.setdefault(place, NoticePage(words, omission.page_idx, cite))
-    return list(found.values())
+            found.setdefault((cite, omission.page_idx), []).append(omission)
+    return [NoticePage(_way(there, page_idx), page_idx, cite) for (cite, page_idx), there in found.items()]
+
+
+def _way(omissions: Sequence[SafetyOmission], page_idx: int) -> str:
+    what = SIGNALS[omissions[0].kind][0] if len(omissions) == 1 else f"{len(omissions)} notices"
+    return f"Show the {what} on p. {page_idx + 1}"
 
 
 def _told(omission: SafetyOmission) -> list[Piece]:

@@ -92,7 +92,7 @@ def test_no_row_and_no_way_where_nothing_is_left_out(view: QuestionView) -> None
 def test_each_page_with_a_notice_is_offered_once_with_a_citation_of_its_document() -> None:
     view = view_of(notice("a"), notice("b", f"{HOT} Twice."), notice("c", f"{HOT} Thrice.", "caution", 42))
     assert [(page.words, page.page_idx, page.cite) for page in notice_pages(view)] == [
-        ("Show the WARNING on p. 42", 41, 1),
+        ("Show the 2 notices on p. 42", 41, 1),
         ("Show the CAUTION on p. 43", 42, 1),
     ]
     assert notice_pages(view_of(notice("a", page=None))) == []
