@@ -19,10 +19,10 @@ from core.evidence.pagetext import PageText
 from core.evidence.tokens import HAS_CJK
 
 #: Words that may hold a raised digit: a word and a closing mark before one or two digits, a power of ten, a
-#: year and one digit more.
+#: year or a group of thousands and one digit more, a percentage before a digit.
 MAY_BE_RAISED = re.compile(
     r"[^\W\d_]{3}[.,;:!?)\]\"'\u2019\u201d]{0,2}\(?\d{1,2}\W*$"
-    r"|(?<![\d.,])(?:10[1-9]\d?|(?:19|20)\d{3})\W*$"
+    r"|(?<![\d.,])(?:10[1-9]\d?|(?:19|20)\d{3})\W*$|,\d{4}\W*$|\d%\d"
 )
 SUPERSCRIPT = 1
 TO_RAISED = str.maketrans("0123456789()", "⁰¹²³⁴⁵⁶⁷⁸⁹⁽⁾")

@@ -1,6 +1,7 @@
 """Text as it is compared: folded words, and tokens that know which word of the page they came from.
 
-Case, ligatures, quotation marks, dashes, soft hyphens, accents of Latin letters and punctuation fall away.
+Case, ligatures, quotation marks, dashes, soft hyphens, accents of Latin letters, vowel points of Hebrew and
+Arabic, and punctuation fall away.
 A number keeps what makes it that number: its sign, decimal point, separators and percent sign; an amount in
 parentheses is negative, as accountants write it. Two numbers keep the mark between them (3/4, 3-4, 3:4).
 Currency signs fall away. Footnote marks are numbers that know that they are.
@@ -34,8 +35,14 @@ DASHES = dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe5
 QUOTES = {ord(mark): "'" for mark in "\u2018\u2019\u201a\u201b\u2032"}
 DOUBLE_QUOTES = {ord(mark): '"' for mark in "\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb"}
 INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
+#: Marks of direction, which come with text that is copied, and the bar that widens an Arabic word.
+INVISIBLE |= dict.fromkeys((0x061C, 0x0640, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)))
+#: Vowel points of Hebrew and Arabic. What tells letters apart (hamza, madda) stays.
+VOWELS = dict.fromkeys(
+    (*range(0x0591, 0x05BE), 0x05BF, 0x05C1, 0x05C2, 0x05C4, 0x05C5, 0x05C7, *range(0x064B, 0x0653), 0x0670)
+)
 SLASHES = dict.fromkeys(map(ord, "\u2044\u2215\uff0f"), "/")
-TRANSLATION = {**DASHES, **QUOTES, **DOUBLE_QUOTES, **INVISIBLE, **SLASHES}
+TRANSLATION = {**DASHES, **QUOTES, **DOUBLE_QUOTES, **INVISIBLE, **VOWELS, **SLASHES}
 CURRENCY = frozenset("$€£¥₹")
 #: Before an exponent or a fraction that follows a digit: 10² is not 102, nor 3½ 31/2.
 BEFORE_RAISED = re.compile(
@@ -43,14 +50,15 @@ BEFORE_RAISED = re.compile(
 )
 #: After these and after a letter or digit a dash is a hyphen; after anything else it is a minus sign.
 BEFORE_HYPHEN = frozenset(")]}%\u2030'\".\u00b0-")
-#: Raised digits that follow a word of three letters or more, and a raised number in parentheses, are footnote
-#: marks. After a digit or a shorter word they may be an exponent (10², 3 m²) and count as it.
+#: Raised digits that follow a word of three letters or more, a group of thousands or a percent sign, and a
+#: raised number in parentheses, are footnote marks. After other digits and shorter words they may be an
+#: exponent (10², 3 m²) and count as it.
 RAISED = "\u00b2\u00b3\u00b9\u2070\u2074-\u2079"
 THREE_LETTERS, CLOSING = r"[^\W\d_]{3}", r"[.,;:!?)\]\"']"
 BEFORE_MARK = re.compile(
     rf"(?<=[^{RAISED}])(?=[{RAISED}])"
     rf"(?:(?<={THREE_LETTERS})|(?<={THREE_LETTERS}{CLOSING})|(?<={THREE_LETTERS}{CLOSING}{CLOSING}))"
-    rf"|(?<=\S)(?=\u207d[{RAISED}])"
+    rf"|(?<=,\d{{3}})(?=[{RAISED}])|(?<=\d%)(?=[{RAISED}])|(?<=\S)(?=\u207d[{RAISED}])"
 )
 #: Put before a footnote mark in a folded word; no character, so that no text holds it.
 MARK = "\ufdd0"
@@ -117,7 +125,7 @@ def fold(word: str) -> str:
     """One word as it is compared, still with its punctuation."""
     if word.isascii():
         return word.lower()
-    parted = BEFORE_MARK.sub(MARK, BEFORE_RAISED.sub("^", word.translate(TRANSLATION)))
+    parted = BEFORE_RAISED.sub("^", BEFORE_MARK.sub(MARK, word.translate(TRANSLATION)))
     folded = unicodedata.normalize("NFKC", parted).translate(TRANSLATION).casefold()
     return folded if folded.isascii() else _without_latin_marks(folded)
 

@@ -26,6 +26,8 @@ def find(quote: str, page: str) -> Match | None:
         ("so he said. And then nothing", "so he said.”³ And then nothing", ("3",)),
         ("The gauge reads bar. Older ones", "The gauge reads bar.[3] Older ones", ("3",)),
         ("The gauge reads bar. Older ones", "The gauge reads bar. [3, 4] Older ones", ("3", "4")),
+        ("Revenue in the quarter 2,500 and", "Revenue in the quarter 2,500¹ and", ("1",)),
+        ("Revenue rose by 2.5% and", "Revenue rose by 2.5%¹ and", ("1",)),
         ("Revenue in the quarter 2,500 and", "Revenue⁽¹⁾ in the quarter 2,500⁽²⁾ and", ("-1", "-2")),
     ],
 )
@@ -56,6 +58,9 @@ def test_a_mark_that_the_quote_holds_is_the_same_mark(quote: str) -> None:
         ("The filter stops 102 particles a litre", "The filter stops 10² particles a litre"),
         ("The filter stops 10 particles a litre", "The filter stops 10² particles a litre"),
         ("the area of 1.2 m and a load", "the area of 1.2 m² and a load"),
+        ("the sales of 2,501 were restated", "the sales of 2,500¹ were restated"),
+        ("the sales of 25,001 were restated", "the sales of 2,500¹ were restated"),
+        ("the sales of 2,5001 were restated", "the sales of 2,500¹ were restated"),
         ("the sales of 2018 were restated", "the sales of 2018² were restated"),
     ],
 )

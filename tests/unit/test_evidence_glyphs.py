@@ -112,6 +112,8 @@ def test_no_glyph_is_lost_or_made(text: str) -> None:
         (["Revenue(1)"], True, True),
         (["102"], True, True),
         (["20182"], True, True),
+        (["2,5001"], True, True),
+        (["2.5%1"], True, True),
         (["安全"], False, True),
         (["אבג"], False, True),
         (["naïve"], True, False),
