@@ -23,7 +23,7 @@ has_citations = facts.placed.citations > 0 if facts.placed else bool(opened.mani
 omits = view.filter.safety is not None or store.safety_count(Filter(view.run)) > 0
 
 # The table is what a person waits for: of what stands above it only the words are sent before it.
-lines = bool(opened.manifest.gold) + has_citations + bool(off_pages)
+lines = sum(map(bool, (opened.manifest.gold, has_citations, off_pages, facts.waiting_bytes)))
 above = st.container(key=f"above-{lines:d}")
 with above:
     triage_panels.heading(view, total=total, profile=opened.profile)

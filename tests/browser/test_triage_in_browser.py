@@ -12,6 +12,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import PageAt, Serve, WaitForRun
 from tests.hostile.workspaces import trace, write_workspace
+from tests.places import DEMO
 
 pytestmark = pytest.mark.browser
 
@@ -301,3 +302,29 @@ def test_a_chosen_filters_value_can_be_read(serve: Serve, page_at: PageAt, wait_
     pill = page.locator(".st-key-filter-suspicion [data-tag] [title]").first
     expect(pill).to_have_text("cited, never retrieved · 1")
     assert pill.evaluate("pill => pill.clientWidth / pill.scrollWidth") > 0.8
+
+
+def test_a_toggle_on_cited_text_lands_in_the_url_and_brings_its_rows_without_a_jump(
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
+) -> None:
+    page = page_at(1400, 900)
+    open_triage(page, f"{serve(DEMO).url}/?run=R005", wait_for_run)
+    table = page.get_by_test_id("ps-rows")
+    top = table.bounding_box()
+    toggle = page.get_by_role("button", name="1 on another page")
+    toggle.wait_for(state="visible", timeout=60_000)  # citations are located meanwhile
+    assert table.bounding_box() == top
+    wait_for_run(page)
+    toggle.click()
+    wait_for_run(page)
+    assert query(page)["evidence"] == ["page_mismatch"]
+    assert sentence(page).startswith("1 of 39 questions: on another page than cited")
+    expect(rows(page)).to_have_count(1)
+    expect(rows(page).first).to_contain_text("cited page is one too high")
+    page.reload()
+    wait_for_run(page)
+    expect(page.get_by_role("button", name="✓ 1 on another page")).to_be_visible()
+    link(page, 0).click()
+    wait_for_run(page)
+    assert query(page)["q"] == ["Q77"]
+    assert query(page)["evidence"] == ["page_mismatch"]
