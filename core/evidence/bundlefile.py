@@ -26,6 +26,8 @@ ERRORS_TOLD = 5
 
 _VERSION = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})")
 _OWN = (1, 3)
+#: One of these tells a bundle of whatever version from a trace, or the row of a report.
+_MARKS = frozenset({"bundle_version", "bundle_id", "safety_attachments", "media_attachments"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +71,8 @@ def read_bundles(path: Path, *, file: str) -> Iterator[BundleLine | LineIssue]:
 
 def _bundle_line(obj: Json, source: SourceLine) -> BundleLine:
     """The line as a bundle. UnusableError for what is none, and for a version after this one."""
-    if not isinstance(obj, dict) or text_of(obj.get("q_id")) is None:
-        said = "the line is no bundle: it is no object with a q_id"
+    if not isinstance(obj, dict) or text_of(obj.get("q_id")) is None or obj.keys().isdisjoint(_MARKS):
+        said = "the line is no bundle: it is no object with a q_id and a bundle_version"
         raise UnusableError("not_a_bundle", said, "write the bundles anew: proofspan bundle build WORKSPACE")
     version = _version_of(obj)
     if version > _OWN:

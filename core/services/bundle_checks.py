@@ -207,7 +207,7 @@ def _documents(bundle: Bundle, shelf: Shelf) -> Iterator[Problem]:
         elif document.sha256 is not None and held.sha256 != document.sha256:
             said = f"{document.doc_id} is another file than the one that the bundle was built from"
             yield Problem("document_changed", said, "", f"put that file back, or {REBUILD}")
-        elif document.rev != held.document.rev:
+        elif document.rev not in (None, held.document.rev):
             said = f"{document.doc_id} was revision {document.rev} and is {held.document.rev} by the manifest"
             yield Problem("document_changed", said, "", REBUILD)
         if held is not None and held.problem is not None:

@@ -159,7 +159,13 @@ def test_an_older_file_is_upgraded_with_what_it_knew(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "data", [b'{"bundle_version": "2.0", "q_id": "Q1"}\n', b"q_id,answer\nQ1,yes\n", b"notes of a person\n"]
+    "data",
+    [
+        b'{"bundle_version": "2.0", "q_id": "Q1"}\n',
+        b'{"q_id": "Q1", "q": "a row of a report", "label": "ok"}\n',
+        b"q_id,answer\nQ1,yes\n",
+        b"notes of a person\n",
+    ],
 )
 def test_a_file_that_is_not_ours_to_replace_stays(data: bytes, folder: Path) -> None:
     (folder / "bundles.jsonl").write_bytes(data)
@@ -231,6 +237,7 @@ FINDINGS: list[tuple[Change, str, str]] = [
         "and the rules give full",
     ),
     (changed("media_attachments.0", render_ref="file:../x"), "attachment_not_drawn", "and says “The jack”"),
+    (changed("documents.0", rev="00000000"), "document_changed", "was revision 00000000 and is 8c1e9a02"),
     (changed("documents.0", sha256="0" * 64), "document_changed", "is another file than the one"),
     (changed("", q="another question"), "trace_differs", "is not that of its trace"),
     (changed("", run_id="R7"), "other_run", "belongs to run R7"),
