@@ -21,7 +21,6 @@ from core.cli.paths import NamedPath
 from core.errors import printable
 from core.manifest.load import load_manifest
 from core.manifest.types import Manifest
-from core.services.pagebase import told_of_run
 from core.services.workspace import profile_of_options, with_profile
 from core.store.cache import default_cache_dir
 from core.store.index import IndexReport, RunReport, build_index
@@ -124,6 +123,7 @@ def _located(
 ) -> Iterator[PlacedReport]:
     """What becomes of the citations of the indexed runs, run by run."""
     from core.evidence.client import PdfPool  # a tenth of a second: a page may wait for the index alone
+    from core.services.pagebase import told_of_run
     from core.services.placing import place_runs
 
     with PdfPool(workers=workers, timeout_s=TIMEOUT_S) as pool:
