@@ -48,7 +48,8 @@ WORDS_OF_A_PART = 8
 class PlacedQuote:
     """A quote that speaks for itself: cited on one page (0-based), found on one (the same, mostly).
 
-    `id_page_idx` is the page that its chunk's id names, None where it names none.
+    `id_page_idx` is the page that its chunk's id names, None where it names none. `times` counts quotes that
+    are alike in all of this, so that a large run is no long list.
     """
 
     doc_id: str
@@ -56,6 +57,7 @@ class PlacedQuote:
     page_idx: int
     section_id: str | None = None
     id_page_idx: int | None = None
+    times: int = 1
 
     @property
     def offset(self) -> int:
@@ -138,9 +140,9 @@ def is_clear(part: int, whole: int) -> bool:
 
 def _of_document(doc_id: str, quotes: Sequence[PlacedQuote], labels: Sequence[str]) -> PageBaseFinding:
     if all(quote.offset == 0 for quote in quotes):
-        return _finding(doc_id, "as_cited", quotes, standing=len(quotes))
+        return _finding(doc_id, "as_cited", quotes, standing=_total(quotes))
     as_printed = _as_printed(quotes, labels)
-    if is_clear(as_printed, len(quotes)):
+    if is_clear(as_printed, _total(quotes)):
         return _finding(doc_id, "printed", quotes, standing=as_printed)
     if offset := _clear_offset(quotes):
         return _finding(doc_id, "shifted", quotes, standing=_standing(quotes, offset), offset=offset)
@@ -151,7 +153,7 @@ def _of_all(by_document: Mapping[str, Sequence[PlacedQuote]]) -> PageBaseFinding
     """All documents together: with one quote each, none of them tells what all of them do."""
     quotes = [quote for each in by_document.values() for quote in each]
     if all(quote.offset == 0 for quote in quotes):
-        return _finding(None, "as_cited", quotes, standing=len(quotes))
+        return _finding(None, "as_cited", quotes, standing=_total(quotes))
     offset = _clear_offset(quotes)
     own = {_clear_offset(each) for each in by_document.values()} - {None}
     if offset and own <= {offset}:
@@ -173,7 +175,7 @@ def _in_sections(doc_id: str, quotes: Sequence[PlacedQuote]) -> PageBaseFinding 
         return None
     offset = min(standing, key=lambda each: (-standing[each], abs(each), each))
     sections = tuple(sorted(section for section in clear if clear[section] == offset))
-    within = sum(len(by_section[section]) for section in sections)
+    within = sum(_total(by_section[section]) for section in sections)
     return _finding(
         doc_id,
         "in_sections",
@@ -187,12 +189,16 @@ def _in_sections(doc_id: str, quotes: Sequence[PlacedQuote]) -> PageBaseFinding 
 
 def _unexplained(doc_id: str | None, quotes: Sequence[PlacedQuote]) -> PageBaseFinding:
     off = [quote for quote in quotes if quote.offset != 0]
-    if len(off) >= MIN_QUOTES:
-        return _finding(doc_id, "mixed", quotes, standing=len(off))
+    if _total(off) >= MIN_QUOTES:
+        return _finding(doc_id, "mixed", quotes, standing=_total(off))
     named = {quote.section_id for quote in off if quote.section_id is not None and doc_id is not None}
-    within = sum(quote.section_id in named for quote in quotes)
     return _finding(
-        doc_id, "too_few", quotes, standing=len(off), sections=tuple(sorted(named)), within=within
+        doc_id,
+        "too_few",
+        quotes,
+        standing=_total(off),
+        sections=tuple(sorted(named)),
+        within=_total(quote for quote in quotes if quote.section_id in named),
     )
 
 
@@ -202,11 +208,12 @@ def _as_printed(quotes: Sequence[PlacedQuote], labels: Sequence[str]) -> int:
     A page whose printed number is its place counted from 1 tells nothing: there both explanations are one.
     """
     return max(
-        sum(
-            quote.offset != 0
+        _total(
+            quote
+            for quote in quotes
+            if quote.offset != 0
             and _label(labels, quote.page_idx) == str(quote.cited_page_idx + base)
             and _label(labels, quote.page_idx) != str(quote.page_idx + 1)
-            for quote in quotes
         )
         for base in (0, 1)
     )
@@ -218,12 +225,23 @@ def _label(labels: Sequence[str], page_idx: int) -> str:
 
 def _clear_offset(quotes: Sequence[PlacedQuote]) -> int | None:
     """The offset at which a clear majority stands, 0 included; None where there is no such majority."""
-    ((offset, standing),) = Counter(quote.offset for quote in quotes).most_common(1)
-    return offset if is_clear(standing, len(quotes)) else None
+    ((offset, standing),) = _by_offset(quotes).most_common(1)
+    return offset if is_clear(standing, _total(quotes)) else None
 
 
 def _standing(quotes: Iterable[PlacedQuote], offset: int) -> int:
-    return sum(quote.offset == offset for quote in quotes)
+    return _total(quote for quote in quotes if quote.offset == offset)
+
+
+def _total(quotes: Iterable[PlacedQuote]) -> int:
+    return sum(quote.times for quote in quotes)
+
+
+def _by_offset(quotes: Iterable[PlacedQuote]) -> Counter[int]:
+    counts: Counter[int] = Counter()
+    for quote in quotes:
+        counts[quote.offset] += quote.times
+    return counts
 
 
 def _finding(
@@ -236,17 +254,17 @@ def _finding(
     sections: tuple[str, ...] = (),
     within: int = 0,
 ) -> PageBaseFinding:
-    counts = Counter(quote.offset for quote in quotes)
+    counts = _by_offset(quotes)
     near = tuple(counts[each] for each in NEAR_OFFSETS)
     return PageBaseFinding(
         doc_id=doc_id,
         kind=kind,
-        quotes=len(quotes),
+        quotes=_total(quotes),
         near=near,
-        elsewhere=len(quotes) - sum(near),
+        elsewhere=_total(quotes) - sum(near),
         standing=standing,
         offset=offset,
         sections=sections,
         within=within,
-        by_id=sum(quote.offset != 0 and quote.id_page_idx == quote.page_idx for quote in quotes),
+        by_id=_total(quote for quote in quotes if quote.offset and quote.id_page_idx == quote.page_idx),
     )

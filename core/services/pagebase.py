@@ -6,11 +6,11 @@ what the documents print on their pages, and who wrote the page numbers.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from core.contracts.chunk_ids import parse
 from core.contracts.records import TraceKey
@@ -36,41 +36,12 @@ from core.traces.importers.folder import mapping_of
 Placed = Mapping[str, Sequence[Any]]
 
 
-class _PlacedRow(NamedTuple):
-    """A placed citation as far as its page goes; the fields are columns of `PLACED_SCHEMA`."""
-
-    q_id: str
-    paraphrase: int
-    seed: int
-    repeat: int
-    chunk_id: str | None
-    doc_id: str | None
-    section_id: str | None
-    cited_page_idx: int | None
-    page_idx: int | None
-    page_mismatch: bool
-    tells_page: bool
-
-    @property
-    def key(self) -> TraceKey:
-        """The trace, whichever run it is of."""
-        return TraceKey("", self.q_id, self.paraphrase, self.seed, self.repeat)
-
-    @property
-    def is_headline(self) -> bool:
-        """Whether its trace is the one that counts for its question."""
-        return (self.paraphrase, self.seed, self.repeat) == (0, 0, 1)
-
-    def quote(self) -> PlacedQuote | None:
-        """Its two pages; None where one of them is not known."""
-        if self.doc_id is None or self.cited_page_idx is None or self.page_idx is None:
-            return None
-        parts = parse(self.chunk_id) if self.chunk_id is not None else None
-        by_id = parts.page_idx if parts else None
-        return PlacedQuote(self.doc_id, self.cited_page_idx, self.page_idx, self.section_id, by_id)
-
-
-_COLUMNS = _PlacedRow._fields
+#: Those that the doctor needs.
+_COLUMNS = (
+    *("q_id", "paraphrase", "seed", "repeat", "chunk_id", "doc_id", "section_id"),
+    *("cited_page_idx", "page_idx", "page_mismatch", "tells_page"),
+)
+HEADLINE = (0, 0, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,17 +113,29 @@ def told_of_run(
 def pages_of_placed(placed: Placed, labels_of: Callable[[str], Sequence[str]]) -> CitedPages:
     """The findings on the headline citations, one trace a question; the offsets of all traces."""
     columns = [placed[name] for name in _COLUMNS] if placed else []
-    rows = [_PlacedRow(*row) for row in zip(*columns, strict=True)]
-    told = [quote for row in rows if row.is_headline and row.tells_page and (quote := row.quote())]
-    return CitedPages(examine(told, labels_of), _offsets(rows))
+    alike: Counter[tuple[str, int, int, str | None, str | None]] = Counter()
+    offsets: dict[TraceKey, set[int]] = defaultdict(set)
+    for q_id, *variant, chunk_id, doc_id, section, cited, page_idx, is_off, tells in zip(
+        *columns, strict=True
+    ):
+        if doc_id is None or cited is None or page_idx is None:
+            continue
+        if tells and tuple(variant) == HEADLINE:
+            alike[doc_id, cited, page_idx, section, None if cited == page_idx else chunk_id] += 1
+        if is_off:
+            offsets[TraceKey("", q_id, *variant)].add(page_idx - cited)
+    quotes = [
+        PlacedQuote(doc_id, cited, page_idx, section, _page_by_id(chunk_id), times)
+        for (doc_id, cited, page_idx, section, chunk_id), times in alike.items()
+    ]
+    same = {key: offset for key, (offset, *others) in offsets.items() if not others}
+    return CitedPages(examine(quotes, labels_of), same)
 
 
-def _offsets(rows: Iterable[_PlacedRow]) -> dict[TraceKey, int]:
-    found: dict[TraceKey, set[int]] = defaultdict(set)
-    for row in rows:
-        if row.page_mismatch and (quote := row.quote()):
-            found[row.key].add(quote.offset)
-    return {key: offset for key, (offset, *others) in found.items() if not others}
+def _page_by_id(chunk_id: str | None) -> int | None:
+    """The page that a chunk's id names, where it does."""
+    parts = parse(chunk_id) if chunk_id is not None else None
+    return parts.page_idx if parts else None
 
 
 def _path_of(manifest: Manifest, doc_id: str) -> Path | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -187,3 +189,9 @@ def test_what_is_called_systematic_is_borne_out_by_a_clear_majority(rows: list[P
             assert finding.offset != 0
         if finding.kind == "in_sections":
             assert is_clear(finding.standing, finding.within)
+
+
+@given(many)
+def test_quotes_that_are_alike_may_be_given_once_with_their_number(rows: list[PlacedQuote]) -> None:
+    alike = [replace(quote, times=rows.count(quote)) for quote in dict.fromkeys(rows)]
+    assert diagnose(alike) == diagnose(rows)

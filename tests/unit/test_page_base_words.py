@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from core.cli import main
+from core.contracts.records import TraceKey
 from core.evidence.pagebase import PlacedQuote, diagnose
-from core.services.pagebase import examine
+from core.services.pagebase import CitedPages, examine, pages_of_placed
 from core.services.pagebase_words import (
     PRODUCER,
     how_far,
@@ -173,6 +174,55 @@ def test_distances_in_words() -> None:
         "7 pages earlier",
         "1,200 pages later",
     ]
+
+
+def placed(*rows: dict[str, object]) -> dict[str, list[object]]:
+    """Placed citations as columns; each is a headline one on its page unless its row says otherwise."""
+    usual = {
+        "q_id": "Q1", "paraphrase": 0, "seed": 0, "repeat": 1, "chunk_id": "c1", "doc_id": "manual",
+
+            "section_id": "4.2",
+            "cited_page_idx": 4,
+            "page_idx": 4,
+            "page_mismatch": False,
+            "tells_page": True
+        ,
+    }
+    return {name: [{**usual, **row}[name] for row in rows] for name in usual}
+
+
+OFF = {"cited_page_idx": 5, "page_mismatch": True}
+
+
+def test_a_run_is_judged_by_its_headline_citations_that_speak_for_themselves() -> None:
+    rows = [{}, OFF, {**OFF, "seed": 1}, {**OFF, "tells_page": False}, {**OFF, "doc_id": None}]
+    rows += [{"page_idx": None, "tells_page": False}, {"cited_page_idx": None}]
+    (finding,) = pages_of_placed(placed(*rows), lambda doc_id: ()).findings
+    assert (finding.quotes, finding.near, finding.by_id) == (2, (0, 1, 1, 0, 0), 0)
+
+
+def test_an_id_with_its_own_page_is_read_as_a_witness() -> None:
+    rows = [{**OFF, "chunk_id": "manual|r=d06d89ab|s=4.2|p=005|b=001"}]
+    (finding,) = pages_of_placed(placed(*rows), lambda doc_id: ()).findings
+    assert (finding.off, finding.by_id) == (1, 1)
+
+
+def test_rows_get_the_distance_that_all_their_citations_on_other_pages_share() -> None:
+    rows = [
+        {**OFF, "q_id": "Q1"},
+        {**OFF, "q_id": "Q1", "tells_page": False},
+        {"q_id": "Q1"},
+        {**OFF, "q_id": "Q2"},
+        {**OFF, "q_id": "Q2", "page_idx": 9},
+        {**OFF, "q_id": "Q3", "seed": 1},
+        {"q_id": "Q4"},
+    ]
+    offsets = pages_of_placed(placed(*rows), lambda doc_id: ()).offsets
+    assert offsets == {TraceKey("", "Q1"): -1, TraceKey("", "Q3", seed=1): -1}
+
+
+def test_a_run_without_placements_tells_nothing() -> None:
+    assert pages_of_placed({}, lambda doc_id: ()) == CitedPages((), {})
 
 
 SENTENCES = [
