@@ -60,9 +60,10 @@ class Held:
 class Shelf:
     """Answers about a workspace's documents, each worked out once. Used by one thread."""
 
-    def __init__(self, manifest: Manifest, pool: Pool) -> None:
+    def __init__(self, manifest: Manifest, pool: Pool, *, placer: Placer | None = None) -> None:
+        """`placer` is one over the same pool whose memory is to be shared."""
         self.manifest = manifest
-        self.placer = Placer(pool)
+        self.placer = placer or Placer(pool)
         self._pool = pool
         self._documents = {document.doc_id: document for document in manifest.documents}
         self._found: dict[Wanted, Placed] = {}

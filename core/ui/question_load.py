@@ -112,12 +112,16 @@ def level(opened: session.Opened, loaded: Loaded, key: TraceKey) -> tuple[Level,
     """How much of the answer's evidence a bundle of it can show, and why; None where there is no trace.
 
     The very rules that build the bundle: every citation is placed and every attachment drawn, so this is
-    asked for last.
+    asked for last, and once.
     """
     if loaded.view.stored is not None:
         return None
+    return session.judged(opened, key, lambda: _judge(opened, loaded, key))
+
+
+def _judge(opened: session.Opened, loaded: Loaded, key: TraceKey) -> tuple[Level, str]:
     catalogue = attempted(lambda: session.catalogue(opened), CatalogueIndex.of(()), [])
-    shelf = Shelf(opened.manifest, placer())
+    shelf = Shelf(opened.manifest, session.pdf_pool(), placer=placer())
     sources = Sources(shelf, chunks=loaded.chunks, catalogue=catalogue, profile=opened.profile)
     (bundle,) = bundles_of([(key, loaded.view.trace)], sources)
     return bundle.level, bundle.level_reason
