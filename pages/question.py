@@ -7,6 +7,7 @@ import streamlit as st
 from core.services.spans import targets_of
 from core.ui import (
     answer_panel,
+    chunk_panel,
     evidence_panel,
     page_panel,
     placements,
@@ -17,7 +18,12 @@ from core.ui import (
     shell,
 )
 from core.ui.other_runs import show_other_runs
-from core.ui.state import write_view
+from core.ui.state import read_view, write_view
+
+asked = read_view()
+if asked.q is None and asked.chunk is not None:
+    chunk_panel.show_chunk(asked.chunk)
+    st.stop()
 
 opened = session.current()
 shell.notes(opened.view.notes)
@@ -28,13 +34,7 @@ if state != opened.view:
     write_view(state)
 key = state.key
 
-if key is None and state.chunk is not None:
-    alone = question_load.chunk_view(opened, state.chunk, page=state.page)
-    citing = placements.citing(session.placed(opened, store), state.chunk, run_id=opened.run.run_id)
-    below = question_panels.chunk_alone(alone, chunk_id=state.chunk, citing=citing)
-    with below:
-        evidence_panel.belonging(question_load.attached_to(opened, alone))
-elif key is None:
+if key is None:
     shell.fault_panel(facts.problems)
     if not facts.traces:
         shell.empty_run_panels(store, opened.run.run_id)

@@ -12,14 +12,12 @@ from streamlit.delta_generator import DeltaGenerator
 from core.contracts.records import StageName, TraceKey
 from core.evidence.types import FoundSpan
 from core.services.questions import QuestionView, StageView
-from core.services.spans import PageView
 from core.traces.reports import StoredRow
-from core.ui import answer_words, page_panel, question_words, safe, safety_panel, why_words
+from core.ui import answer_words, question_words, safe, safety_panel, why_words
 from core.ui.candidate_table import show_candidates
-from core.ui.copying import show_copying
 from core.ui.safe import Piece
 from core.ui.state import change_view, question_name, read_view
-from core.ui.words import counted, variant
+from core.ui.words import variant
 
 STAGE_NAMES = {
     "chunks": "seen by the answerer",
@@ -28,8 +26,6 @@ STAGE_NAMES = {
     "retrieved": "retrieved",
 }
 STAGE_KEY = "stage"
-#: So many answers that cite a chunk are linked; their number is told.
-MAX_CITING = 12
 #: A record longer than this many characters is cut: the whole line stands in its file.
 RAW_CHARS = safe.LIMIT
 
@@ -181,41 +177,6 @@ def raw_record(view: QuestionView) -> None:
         else:
             st.code(safe.clean(text[:RAW_CHARS]), language=None, wrap_lines=True, height=400)
             st.caption(f"{len(text) - RAW_CHARS:,} more characters stand in the file.")
-
-
-def chunk_alone(shown: PageView, *, chunk_id: str, citing: Mapping[TraceKey, int]) -> DeltaGenerator:
-    """A chunk that was asked for without a question: its id, its text, its place, and the traces citing it.
-
-    Returns the room below the text.
-    """
-    safe.show(safe.text([Piece("Chunk", "strong")], role="line"))
-    show_copying(chunk_id, name="chunk id", key="chunk-id", with_link=False)
-    text, place, below = sides()
-    with text:
-        safe.show_long([Piece(shown.target.query.quote)], key=f"chunk:{chunk_id}")
-        _citing(citing)
-    with place:
-        page_panel.chunk_alone(shown)
-    return below
-
-
-def _citing(citing: Mapping[TraceKey, int]) -> None:
-    """The way to the questions of this run whose answers cite the chunk."""
-    if not citing:
-        return
-    told = f"Cited by {counted(len(citing), 'answer')} of this run:"
-    safe.show(safe.text([Piece(told, "muted")], role="hint"))
-    with st.container(horizontal=True, gap="small", key="citing"):
-        for key, number in list(citing.items())[:MAX_CITING]:
-            name = question_name(key.q_id, key.repeat)
-            st.page_link(
-                "pages/question.py",
-                label=safe.label(" · ".join([question_words.short_id(key.q_id), *variant(key)])),
-                query_params=read_view()
-                .change(run=key.run_id, q=name, p=key.paraphrase, s=key.seed, cite=number, chunk=None)
-                .params(),
-                width="content",
-            )
 
 
 def no_such_variant(missing: TraceKey, instead: TraceKey) -> None:

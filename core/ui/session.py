@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,9 +16,10 @@ from pathlib import Path
 import pandas as pd
 import streamlit as st
 
-from core.contracts.records import Chunk, GoldQuestion, LineIssue
+from core.contracts.records import Chunk, GoldQuestion, LineIssue, TraceKey
 from core.errors import Fault, ManifestFault, Problem
 from core.evidence.attachments import CatalogueIndex
+from core.evidence.bundles import Level
 from core.evidence.client import PdfPool
 from core.manifest.check import CheckReport, OnProgress, check_workspace
 from core.manifest.load import MANIFEST_NAME, load_manifest
@@ -44,6 +45,9 @@ from core.triage.profile import profile_from
 from core.triage.types import Profile
 from core.ui import safe
 from core.ui.state import ViewState, read_view
+
+#: How much of an answer's evidence can be shown, and why.
+Judged = tuple[Level, str]
 
 #: A bar that moves more often than this costs more than what it tells of.
 SECONDS_BETWEEN_STEPS = 0.2
@@ -230,6 +234,11 @@ def _checking() -> Iterator[OnProgress]:
         place.empty()
 
 
+def judged(opened: Opened, key: TraceKey, judge: Callable[[], Judged]) -> Judged:
+    """What `judge` says of a trace, asked again only when a file of the workspace changed."""
+    return _judged().get_or_make((*_state_of_files(opened), key), judge)
+
+
 def known_check(opened: Opened) -> CheckReport:
     """The fullest report that costs nothing: with hashes and opened PDFs once somebody asked for those."""
     return _checks().get((*_state_of_files(opened), True)) or check(opened, hashes=False)
@@ -244,6 +253,11 @@ def _state_of_files(opened: Opened) -> tuple[str, ...]:
 @st.cache_resource(show_spinner=False)
 def _checks() -> Recent[CheckReport]:
     return Recent(8)
+
+
+@st.cache_resource(show_spinner=False)
+def _judged() -> Recent[Judged]:
+    return Recent(256)
 
 
 @st.cache_resource(show_spinner=False)

@@ -206,3 +206,10 @@ def test_a_chunk_leads_to_the_answers_that_cite_it(
     assert "Cited by 1 answer of this run:" in words(app.run())
     (link,) = app.main.get("page_link")
     assert (link.proto.label, link.proto.query_string) == ("Q1", "run=R1&q=Q1&cite=1")
+
+
+def test_a_workspace_without_runs_shows_its_chunks(make_workspace: MakeWorkspace, open_app: Open) -> None:
+    folder = workspace(make_workspace, cited(), runs=[])
+    app = open_app(folder, page=PAGE, indexed=False, chunk="c2")
+    assert not app.exception
+    assert "Exact: the chunk's text stands on the page word for word." in words(app)
