@@ -104,8 +104,14 @@ def words_of(page: Mapping[str, Any]) -> list[Word]:
 
 
 def _glyphs(line: Mapping[str, Any]) -> list[Glyph]:
+    """The glyphs of a line. Half of a surrogate pair, which only a broken font names, is no character."""
     return [
-        Glyph(each["c"], each["bbox"], levelled(each["bbox"], line["dir"]), bool(span["flags"] & SUPERSCRIPT))
+        Glyph(
+            "\ufffd" if "\ud800" <= each["c"] <= "\udfff" else each["c"],
+            each["bbox"],
+            levelled(each["bbox"], line["dir"]),
+            bool(span["flags"] & SUPERSCRIPT),
+        )
         for span in line["spans"]
         for each in span["chars"]
     ]

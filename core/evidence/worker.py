@@ -123,7 +123,7 @@ class Document:
             text = _text_page(page, display_list)
             found = text.extractWORDS()
             is_plain = not are_needed([word[4] for word in found], text.extractDICT)
-            glyphs = None if is_plain else text.extractRAWDICT()
+            glyphs = None if is_plain else words_of(text.extractRAWDICT())
             width, height = page.rect.width, page.rect.height
             if page.rotation % 180:
                 width, height = height, width
@@ -133,7 +133,7 @@ class Document:
             return PageText.of(())
         size = {"width": width, "height": height, "rotation": page.rotation}
         if glyphs is not None:
-            return page_of(words_of(glyphs), **size)
+            return page_of(glyphs, **size)
         words = [(tuple(word[:4]), word[4]) for word in found]
         return PageText.of(words, line_ids=[tuple(word[5:7]) for word in found], **size)
 

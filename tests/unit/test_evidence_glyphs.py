@@ -179,3 +179,7 @@ def test_vowel_points_marks_of_direction_and_shapes_of_letters_are_no_difference
 
 def test_letters_that_differ_in_their_hamza_stay_apart() -> None:
     assert tokenize(["أن"]).keys != tokenize(["ان"]).keys
+
+
+def test_half_a_surrogate_pair_is_no_character() -> None:
+    assert read(block("אב\ud800ג")) == ["ג\ufffdבא"]
