@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -38,7 +39,7 @@ def cited_line(
         if placed is None and job is not None and job.is_running:
             _being_located(job)
         elif placed is None:
-            _not_located(folder)
+            _not_located(folder, job.failure if job is not None else None)
         else:
             states = [state for state in TITLES if state in {*placed.counts, *view.filter.evidence}]
             toggles = [
@@ -108,10 +109,9 @@ def _being_located(job: IndexJob) -> None:
         safe.show(safe.text([safe.Piece(told, "muted")], role="hint"))
 
 
-def _not_located(folder: Path) -> None:
-    command = f"proofspan index {folder}"
+def _not_located(folder: Path, failure: str | None) -> None:
+    why = f"not located: {failure.splitlines()[-1]}" if failure else "not located yet."
+    command = f"proofspan index {shlex.quote(str(folder))}"
     safe.show(
-        safe.text(
-            [safe.Piece("Cited text: not located yet. ", "muted"), safe.Piece(command, "code")], role="hint"
-        )
+        safe.text([safe.Piece(f"Cited text: {why} ", "muted"), safe.Piece(command, "code")], role="hint")
     )
