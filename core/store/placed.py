@@ -12,7 +12,6 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
 from pathlib import Path
 from typing import Literal
@@ -85,6 +84,8 @@ LOOK_AGAIN = 1.0
 @cache
 def locator_version() -> str:
     """Differs whenever another program might place a citation elsewhere: its code, MuPDF's, our columns."""
+    from importlib.metadata import PackageNotFoundError, version  # slow to import, and seldom asked for
+
     sources = (file for file in files("core.evidence").iterdir() if file.name.endswith(".py"))
     parts = sorted((file.name, hashlib.sha256(file.read_bytes()).hexdigest()) for file in sources)
     try:
