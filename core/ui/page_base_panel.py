@@ -16,6 +16,7 @@ from core.ui import safe
 #: Offsets as column titles: pages before the cited one, the cited one, pages after it.
 TITLES: Mapping[int, str] = {-2: "−2", -1: "−1", 0: "cited", 1: "+1", 2: "+2"}
 ELSEWHERE = "farther"
+_OFFSETS = (*(TITLES[offset] for offset in NEAR_OFFSETS), ELSEWHERE)
 ALL_DOCUMENTS = "all documents"
 #: Pixels of a row whose sentence takes one, two or three lines.
 LINES = (34, 50, 66)
@@ -37,7 +38,6 @@ def cited_pages(known: Mapping[str, CitedPages], writer: Writer) -> None:
         "traces that stand on one page alone, with words enough to tell."
     )
     safe.show(safe.text([safe.Piece(hint, "muted")], role="hint"))
-    offsets = [*TITLES.values(), ELSEWHERE]
     has_remedy = "what to do" in frame
     row = LINES[2] if has_remedy else LINES[int(frame["what it says"].str.len().max() > FIT)]
     st.dataframe(
@@ -50,9 +50,9 @@ def cited_pages(known: Mapping[str, CitedPages], writer: Writer) -> None:
         column_config={
             "run": st.column_config.TextColumn(width=60),
             "document": st.column_config.TextColumn(width=130),
-            **{title: st.column_config.NumberColumn(width=56, format="localized") for title in offsets},
             "what it says": st.column_config.TextColumn(width=280 if has_remedy else 560),
             "what to do": st.column_config.TextColumn(width=290),
+            **{title: st.column_config.NumberColumn(width=56, format="localized") for title in _OFFSETS},
         },
         alt="Cited pages by run and document",
     )
@@ -64,29 +64,22 @@ def page_frame(known: Mapping[str, CitedPages], writer: Writer) -> pd.DataFrame:
     The column of remedies is left out where there is none.
     """
     rows = [row for run_id, cited in known.items() for row in _rows(run_id, cited.findings, writer)]
-    frame = pd.DataFrame(
-        rows, columns=["run", "document", *TITLES.values(), ELSEWHERE, "what it says", "what to do"]
-    )
-    frame = frame.astype(dict.fromkeys([*TITLES.values(), ELSEWHERE], "Int64"))
+    frame = pd.DataFrame(rows, columns=["run", "document", "what it says", "what to do", *_OFFSETS])
+    frame = frame.astype(dict.fromkeys(_OFFSETS, "Int64"))
     return frame if frame["what to do"].any() else frame.drop(columns="what to do")
 
 
 def _rows(run_id: str, findings: Iterable[PageBaseFinding], writer: Writer) -> Iterator[dict[str, Any]]:
     for finding in sorted(findings, key=lambda each: not each.is_systematic):
-        counts = [*finding.near, finding.elsewhere]
+        counts = [count or None for count in (*finding.near, finding.elsewhere)]
         yield {
             "run": safe.clean(run_id),
             "document": safe.clean(ALL_DOCUMENTS if finding.doc_id is None else finding.doc_id),
-            **{
-                title: count or None
-                for title, count in zip(
-                    (*(TITLES[each] for each in NEAR_OFFSETS), ELSEWHERE), counts, strict=True
-                )
-            },
-            "what it says": safe.clean(_capitalised(f"{sentence(finding)}.")),
-            "what to do": safe.clean(_capitalised(remedy(finding, writer) or "").replace("`", "")),
+            "what it says": _as_sentence(sentence(finding)),
+            "what to do": _as_sentence(remedy(finding, writer) or ""),
+            **dict(zip(_OFFSETS, counts, strict=True)),
         }
 
 
-def _capitalised(told: str) -> str:
-    return told[:1].upper() + told[1:]
+def _as_sentence(told: str) -> str:
+    return safe.clean(f"{told[:1].upper()}{told[1:]}.".replace("`", "")) if told else ""

@@ -99,7 +99,7 @@ def test_workspace_has_the_offsets_the_sentence_and_the_remedy(located: Open) ->
     assert (row["run"], row["document"], row["−1"]) == ("R1", "manual", 7)
     assert row["what it says"].startswith("7 of 7 quotes, 100 % (65–100 %), stand one page earlier")
     assert row["what to do"] == (
-        "Let the producer count page_idx from 0 and page from 1: what it writes is one too high"
+        "Let the producer count page_idx from 0 and page from 1: what it writes is one too high."
     )
 
 

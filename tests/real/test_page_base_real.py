@@ -1,0 +1,52 @@
+"""The page-base doctor on quotes of real documents, cited rightly, one page off, and off here and there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.cli import main
+
+pytestmark = pytest.mark.real_data
+
+#: Says what `locate` tells of the pages when each quote is cited where a function of its record says.
+Told = Callable[[Callable[[Any], int]], list[str]]
+#: Of so many quotes one is looked for.
+STEP = 4
+
+
+@pytest.fixture
+def told(real_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Told:
+    records = [
+        json.loads(line) for line in (real_data / "spans" / "spans_dev.jsonl").read_text().splitlines()
+    ]
+    present = [record for record in records if record["page_idx"] is not None][::STEP]
+
+    def locate(cite: Callable[[Any], int]) -> list[str]:
+        spans = tmp_path / "spans.jsonl"
+        spans.write_text("\n".join(json.dumps(each | {"cited_page_idx": cite(each)}) for each in present))
+        with pytest.raises(SystemExit) as ended:
+            main(["locate", str(spans), "--root", str(real_data), "-o", str(tmp_path / "found.jsonl")])
+        assert ended.value.code == 0
+        said = capsys.readouterr().err.splitlines()
+        return [line.removeprefix("pages: ") for line in said if line.startswith("pages: ")]
+
+    return locate
+
+
+def test_a_producer_that_counts_from_one_is_told_over_all_documents(told: Told) -> None:
+    (said,) = told(lambda record: record["page_idx"] + 1)
+    assert "stand one page earlier than cited: this producer counts pages from 1" in said
+
+
+def test_quotes_that_are_off_here_and_there_are_no_page_base(told: Told) -> None:
+    (said,) = told(lambda record: record["cited_page_idx"])
+    assert said.endswith("one page earlier than cited: no page base explains them")
+
+
+def test_rightly_cited_quotes_are_not_worth_a_word(told: Told) -> None:
+    assert told(lambda record: record["page_idx"]) == []
