@@ -77,7 +77,7 @@ def show_candidates(
             "rank": st.column_config.NumberColumn(width=44),
             "chunk": st.column_config.TextColumn(width=196),
             "marks": st.column_config.TextColumn(width=70),
-            "document": st.column_config.TextColumn(width=84),
+            "document": st.column_config.TextColumn(width=104),
             "section": st.column_config.TextColumn(width=58),
             "page": st.column_config.NumberColumn(width=46, help="PDF page, counted from 1"),
             "score": st.column_config.NumberColumn(width=56),

@@ -6,8 +6,9 @@ const UNVERIFIED = "unverified box";
 const SVG = "http://www.w3.org/2000/svg";
 // Pixels between a box and its tag: the outermost line lies between them.
 const GAP = 6;
-// Luminance (0-255) below which a pixel counts as ink, and the share of it that a free place may hold.
-const INK = 205;
+// Where luminance (0-255) changes by so much from a pixel to the next there is ink: the edge of a letter or a
+// line, and not a band of colour. A free place holds at most such a share of it.
+const INK = 40;
 const MOST_INK = 0.004;
 const INK_WIDTH = 700;
 const views = new WeakMap();
@@ -138,15 +139,13 @@ function tags(span) {
 }
 
 // Tags stand where the page has no ink and no other tag: beside the beginning of their span, above it, else one
-// above the other in a margin at its height. On a page full of ink they stand above their span all the same.
+// above the other in a margin at its height. On a page full of ink they stand where it has the least.
 function settle(view) {
   const { clientWidth: width, clientHeight: height } = view.layers;
   const taken = [];
   for (const group of view.layers.querySelectorAll(".tags")) {
     const wanted = [...beside(group, width, height), ...inMargins(group, width, height)];
-    const free = wanted.find((place) => isFree(view.ink, place, width, height, taken)) ?? wanted[1];
-    const { stacked, wide, high } = free;
-    const [left, top] = [inside(free.left, width - wide), inside(free.top, height - high)];
+    const { stacked, wide, high, left, top } = chosen(view.ink, wanted, width, height, taken);
     taken.push([left, top, left + wide, top + high]);
     group.classList.toggle("stacked", stacked);
     Object.assign(group.style, { left: `${left}px`, top: `${top}px` });
@@ -180,15 +179,19 @@ function edges([left, top, across, down], width, height) {
   return [left * width, top * height, (left + across) * width, (top + down) * height].map((at) => at / 100);
 }
 
-function inside(at, most) {
-  return Math.max(0, Math.min(at, most));
-}
-
-function isFree(ink, { left, top, wide, high }, width, height, taken) {
-  const [right, bottom] = [left + wide, top + high];
-  if (left < 0 || top < 0 || right > width || bottom > height) return false;
-  if (taken.some(([l, t, r, b]) => left < r && right > l && top < b && bottom > t)) return false;
-  return ink === null || inkIn(ink, left / width, top / height, right / width, bottom / height) <= MOST_INK;
+// The first of the places that holds no ink, else the one with the least; none lies on another tag.
+function chosen(ink, places, width, height, taken) {
+  let best = null;
+  for (const place of places) {
+    const { left, top, wide, high } = place;
+    const [right, bottom] = [left + wide, top + high];
+    if (left < 0 || top < 0 || right > width || bottom > height) continue;
+    if (taken.some(([l, t, r, b]) => left < r && right > l && top < b && bottom > t)) continue;
+    const share = ink ? inkIn(ink, left / width, top / height, right / width, bottom / height) : 0;
+    if (share <= MOST_INK) return place;
+    if (!best || share < best.share) best = { ...place, share };
+  }
+  return best ?? { ...places[1], left: Math.max(0, places[1].left), top: Math.max(0, places[1].top) };
 }
 
 // The page as a map of its ink; null where the browser hands out no pixels.
@@ -199,10 +202,11 @@ function inkOf(picture) {
   if (!pen || !width || !height) return null;
   pen.drawImage(picture, 0, 0, width, height);
   const pixels = pen.getImageData(0, 0, width, height).data;
+  const light = (at) => 0.3 * pixels[4 * at] + 0.59 * pixels[4 * at + 1] + 0.11 * pixels[4 * at + 2];
   const isInk = new Uint8Array(width * height);
-  for (let at = 0; at < isInk.length; at += 1) {
-    const [red, green, blue] = [pixels[4 * at], pixels[4 * at + 1], pixels[4 * at + 2]];
-    isInk[at] = 0.3 * red + 0.59 * green + 0.11 * blue < INK;
+  for (let at = width; at < isInk.length; at += 1) {
+    const here = light(at);
+    isInk[at] = Math.abs(here - light(at - 1)) > INK || Math.abs(here - light(at - width)) > INK;
   }
   return { isInk, width, height };
 }

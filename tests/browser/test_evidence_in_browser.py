@@ -30,9 +30,9 @@ INK = """tags => tags.map((tag) => {
   const pen = Object.assign(document.createElement("canvas"), { width, height }).getContext("2d");
   pen.drawImage(picture, -(place.left - page.left) * scale, -(place.top - page.top) * scale);
   const pixels = pen.getImageData(0, 0, width, height).data;
-  let dark = 0;
-  for (let at = 0; at < pixels.length; at += 4) dark += pixels[at] + pixels[at + 1] + pixels[at + 2] < 450;
-  return dark / (width * height);
+  let edges = 0;
+  for (let at = 4; at < pixels.length; at += 4) edges += Math.abs(pixels[at + 1] - pixels[at - 3]) > 80;
+  return edges / (width * height);
 })"""
 
 
