@@ -20,7 +20,6 @@ view = view.change(at=min(view.at, pages))
 cited = session.cited_pages(opened, store, view.run)
 off_pages = triage_evidence.page_base(cited.findings) if cited else []
 has_citations = facts.placed.citations > 0 if facts.placed else bool(opened.manifest.documents)
-omits = view.filter.safety is not None or store.safety_count(Filter(view.run)) > 0
 
 # The table is what a person waits for: of what stands above it only the words are sent before it.
 lines = sum(map(bool, (opened.manifest.gold, has_citations, off_pages, facts.waiting_bytes)))
@@ -55,6 +54,7 @@ with above:
     )
     triage_panels.label_cards(counts, view, unlabelled=store.unlabelled(view.filter))
     gold_counts = store.gold_counts(view.filter)
+    omits = view.filter.safety is not None or store.safety_count(Filter(view.run)) > 0
     with st.container(key="toggle-lines", gap="xxsmall"):
         triage_panels.gold_line(gold_counts, view, offered=options["gold"])
         if has_citations:
