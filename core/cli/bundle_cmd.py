@@ -119,7 +119,7 @@ def _build(
 ) -> tuple[RunReport, list[Problem]]:
     """Writes one run's bundles; what came of it, and what is wrong."""
     run, report = target.run, RunReport(target.run.run_id)
-    earlier = _earlier(manifest, target)
+    earlier, is_replaced = _earlier(manifest, target)
     with output_to(target.name) as sink, _progress(run.run_id, quiet=quiet) as on_bytes:
         piece: list[bytes] = []
         for built in build_bundles(
@@ -134,17 +134,21 @@ def _build(
                 _write(sink, piece, target)
         _write(sink, piece, target)
     declared = run.traces.unreadable_lines if run.traces is not None else None
-    return report, [*report.problems(declared=declared, earlier=earlier), *_hash_note(manifest, target)]
+    problems = report.problems(declared=declared, earlier=earlier if is_replaced else None)
+    return report, [*problems, *_hash_note(manifest, target)]
 
 
-def _earlier(manifest: Manifest, target: _Target) -> Earlier:
-    """What the run's own file of bundles holds already, else the one that is written over."""
+def _earlier(manifest: Manifest, target: _Target) -> tuple[Earlier, bool]:
+    """What the run's own file of bundles holds already, else the one that is written over; whether it is that.
+
+    A file that stays as it is loses nothing, whatever it holds.
+    """
     if target.run.bundles is not None:
         own = bundles_path(manifest, target.run)
         if own.is_file():
-            return read_earlier(own, file=target.run.bundles.path)
+            return read_earlier(own, file=target.run.bundles.path), target.path == own
     is_file = target.name != STDOUT and target.path.is_file()
-    return read_earlier(target.path, file=target.name) if is_file else Earlier()
+    return read_earlier(target.path, file=target.name) if is_file else Earlier(), True
 
 
 def _write(sink: Output, piece: list[bytes], target: _Target) -> None:

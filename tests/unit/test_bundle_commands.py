@@ -146,6 +146,9 @@ def test_an_older_file_is_upgraded_with_what_it_knew(folder: Path) -> None:
     found = run("validate", folder)
     assert found.exit_code == 1
     assert found.stdout.count("(bundle_older)") == 2
+    beside = run("build", folder, "-o", folder / "beside.jsonl")
+    assert "left out" not in beside.stderr
+    assert lines(folder / "beside.jsonl")[2]["reviewer"] == {"name": "M"}
     result = run("build", folder)
     assert result.exit_code == 0
     assert "1 bundle of the earlier file belonged to no trace of the run: left out" in result.stderr
