@@ -139,14 +139,15 @@ def _build(
 
 
 def _earlier(manifest: Manifest, target: _Target) -> tuple[Earlier, bool]:
-    """What the run's own file of bundles holds already, else the one that is written over; whether it is that.
+    """What the run's own file of bundles holds, else the one that is written over, and if it is that one.
 
-    A file that stays as it is loses nothing, whatever it holds.
+    A file that stays as it is loses nothing.
     """
     if target.run.bundles is not None:
         own = bundles_path(manifest, target.run)
         if own.is_file():
-            return read_earlier(own, file=target.run.bundles.path), target.path == own
+            is_own = target.path.exists() and target.path.samefile(own)
+            return read_earlier(own, file=target.run.bundles.path), is_own
     is_file = target.name != STDOUT and target.path.is_file()
     return read_earlier(target.path, file=target.name) if is_file else Earlier(), True
 
