@@ -30,7 +30,11 @@ def cited_pages(known: Mapping[str, CitedPages], writer: Writer) -> None:
     safe.show(safe.text([safe.Piece("Cited pages")], role="heading"))
     frame = page_frame(known, writer)
     if frame.empty:
-        said = "No citation of an indexed run is located on a page (proofspan index does that)."
+        said = (
+            "No run cites text that tells which page was meant."
+            if known
+            else "No run's citations are located yet; proofspan index does that."
+        )
         safe.show(safe.text([safe.Piece(said, "muted")], role="line"))
         return
     hint = (

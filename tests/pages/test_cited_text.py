@@ -11,8 +11,11 @@ from streamlit.testing.v1 import AppTest
 
 from core.evidence.client import PdfPool
 from core.manifest.load import load_manifest
+from core.services.pagebase import CitedPages
+from core.services.pagebase_words import PRODUCER
 from core.services.placing import place_run
 from core.store.index import build_index
+from core.ui import page_base_panel
 from tests.pages.conftest import MakeWorkspace, Open, shown, table, trace
 from tests.pdf_files import write_pages
 
@@ -109,6 +112,17 @@ def test_workspace_without_anything_to_mend_has_no_column_for_it(located: Open) 
     assert "what to do" not in frame
     assert list(frame["what it says"]) == ["All 7 quotes stand where they are cited (65–100 %)."]
     assert frame["−1"].isna().all()
+
+
+def test_workspace_tells_runs_that_cite_nothing_from_runs_that_nobody_looked_at(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(page_base_panel.safe, "show", lambda *parts: told.extend(part.html for part in parts))
+    page_base_panel.cited_pages({}, PRODUCER)
+    page_base_panel.cited_pages({"R1": CitedPages((), {})}, PRODUCER)
+    assert "are located yet; proofspan index does that" in told[1]
+    assert "No run cites text that tells which page was meant." in told[3]
 
 
 def test_a_filter_on_cited_text_that_is_not_located_says_so(
