@@ -141,7 +141,8 @@ def _quote_words(quote_from: str | None) -> str:
 
 
 def _sentence_start(words: str) -> str:
-    return words[:1].upper() + words[1:]
+    """The words with a capital; a name such as page_idx keeps its own."""
+    return words[:1].upper() + words[1:] if words.partition(" ")[0].isalpha() else words
 
 
 def _page_words(page_idx: int) -> str:
