@@ -178,7 +178,21 @@ def _units(quote: Tokens, page: Tokens, window: tuple[int, int], steps: Iterable
     # What follows the last equal tokens reaches no further than the quote could.
     end = min(high, p + 2 * (len(quote) - q))
     units.extend(repaired(quote, page, q, len(quote), p, end))
-    return with_marks(quote, page, units)
+    return with_marks(quote, page, _with_close_ends(units))
+
+
+def _with_close_ends(units: list[Unit]) -> list[Unit]:
+    """The units; those at the ends that agree in nothing take no more of the page than of the quote."""
+    if units and not units[0].agrees and units[0].page[1] - units[0].page[0] > _size(units[0]) > 0:
+        units[0] = Unit(units[0].quote, (units[0].page[1] - _size(units[0]), units[0].page[1]), 0.0)
+    if units and not units[-1].agrees and units[-1].page[1] - units[-1].page[0] > _size(units[-1]) > 0:
+        units[-1] = Unit(units[-1].quote, (units[-1].page[0], units[-1].page[0] + _size(units[-1])), 0.0)
+    return units
+
+
+def _size(unit: Unit) -> int:
+    """How many tokens of the quote a unit has."""
+    return unit.quote[1] - unit.quote[0]
 
 
 def _cut(quote: Tokens, page: Tokens, units: Sequence[Unit]) -> Alignment | None:

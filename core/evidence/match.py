@@ -7,13 +7,14 @@ unbroken order confirm it. A wrong box is worse than none.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from rapidfuzz.distance import Levenshtein
 
 from core.contracts.records import Box
 from core.evidence.align import Alignment, align, in_order, in_step, occurrences, past_footnotes, windows
+from core.evidence.differing import differences, digits_of
 from core.evidence.pagetext import PageText, QuoteText
 from core.evidence.types import Difference, Status
 from core.evidence.units import Unit
@@ -28,12 +29,16 @@ PART_RUN = 8
 MISQUOTED_WORDS = 4
 MISQUOTED_AGREEMENT = 0.70
 #: A quote of figures or few words is misquoted, not absent, when one figure differs, and so many letters and
-#: digits beside it agree; on the page that is cited fewer are enough, or so many words.
+#: digits beside it agree; on the page that is cited fewer are enough, and fewer still, of so many tokens, at
+#: the only such place there.
 MISQUOTED_LETTERS = 16
 MISQUOTED_LETTERS_CITED = 6
-MISQUOTED_WORDS_CITED = 3
+MISQUOTED_LETTERS_ALONE = 3
+MISQUOTED_TOKENS_ALONE = 3
 #: A figure of so many digits with one changed is the same, misquoted; shorter ones are alike by chance.
 LONG_FIGURE = 5
+#: A figure of so many digits with one changed is some proof of a place itself.
+NEAR_FIGURE = 3
 #: Words misread here and there prove a place when the letters of so many words agree this well.
 MISREAD_LETTERS = 0.92
 MISREAD_WORDS = 6
@@ -48,10 +53,10 @@ PARTS_MAYBE = 0.60
 PART_MISSING = 3
 #: Quotes of fewer tokens must agree letter by letter: there is too little to confirm anything else.
 SHORT_QUOTE = 4
+#: A quote of so many tokens may begin or end within a word; a shorter one is about that word.
+CUT_TOKENS = 50
 #: A gap of more page words than this inside a found quote is left out of its boxes.
 MAX_BRIDGED = 8
-MAX_DIFFERENCES = 40
-MAX_SHOWN = 200
 WINDOWS = 3
 #: So many places of the same letters are judged, in the order of the page; no real page holds more.
 MAX_OCCURRENCES = 2_000
@@ -133,11 +138,16 @@ def find_on_page(quote: QuoteText, page: PageText) -> list[Match]:
 def find_misquoted(quote: QuoteText, page: PageText) -> list[Match]:
     """The places where all but one figure of a short quote stands; for the page that is cited only.
 
-    Few words would be found misquoted on many pages; on that page they are what the producer read.
+    Few words would be found misquoted on many pages; on that page they are what the producer read. Where
+    very little agrees, it must be the only such place of the page.
     """
     places = dict.fromkeys((*occurrences(quote.tokens, page.tokens), *in_step(quote.tokens, page.tokens)))
-    alignments = [align(quote.tokens, page.tokens, place) for place in islice(places, MAX_OCCURRENCES)]
-    found = [each for each in alignments if each is not None and _is_misquoted_here(quote, page, each)]
+    aligned = [align(quote.tokens, page.tokens, place) for place in islice(places, MAX_OCCURRENCES)]
+    beside = [(each, _letters_beside_a_figure(quote, page, each)) for each in aligned if each is not None]
+    found = [each for each, letters in beside if letters >= MISQUOTED_LETTERS_CITED]
+    if not found and len(quote.tokens) >= MISQUOTED_TOKENS_ALONE:
+        found = [each for each, letters in beside if letters >= MISQUOTED_LETTERS_ALONE]
+        found = found if len(found) == 1 else []
     return _best_of([_match(quote, page, alignment, "fuzzy") for alignment in found])
 
 
@@ -175,6 +185,7 @@ def _best_of(found: Sequence[Match]) -> list[Match]:
 
 def judge(quote: QuoteText, page: PageText, alignment: Alignment) -> Match | None:
     """The status that an alignment earns; None where it proves nothing."""
+    alignment = _with_cut_ends(quote, page, alignment)
     start, end = alignment.quote
     if (start, end) == (0, len(quote.tokens)) and alignment.is_whole:
         return _match(
@@ -195,6 +206,26 @@ def judge(quote: QuoteText, page: PageText, alignment: Alignment) -> Match | Non
     ):
         return _match(quote, page, alignment, "partial" if is_part else "fuzzy")
     return None
+
+
+def _with_cut_ends(quote: QuoteText, page: PageText, alignment: Alignment) -> Alignment:
+    """The alignment; of a long quote, with the words in which it was cut off taken for the same.
+
+    Chunkers cut at a length, within a word. A number cut off would be another number, but for the printed
+    page number, with which the text of a page ends.
+    """
+    units = list(alignment.units)
+    if len(quote.tokens) < CUT_TOKENS or alignment.quote != (0, len(quote.tokens)):
+        return alignment
+    for place, is_part in ((0, str.endswith), (-1, str.startswith)):
+        unit = units[place]
+        if unit.likeness == 1.0 or unit.quote[1] - unit.quote[0] != 1 or unit.page[1] - unit.page[0] != 1:
+            continue
+        ours, theirs = quote.tokens.keys[unit.quote[0]], page.tokens.keys[unit.page[0]]
+        is_folio = place == -1 and unit.page[1] == len(page.tokens)
+        if is_part(theirs, ours) and (ours.isalpha() or is_folio):
+            units[place] = replace(unit, likeness=1.0)
+    return replace(alignment, units=tuple(units))
 
 
 def _is_place(alignment: Alignment) -> bool:
@@ -226,37 +257,31 @@ def _is_misread(quote: QuoteText, page: PageText, alignment: Alignment) -> bool:
     )
 
 
-def _is_misquoted_here(quote: QuoteText, page: PageText, alignment: Alignment) -> bool:
-    """Whether all but one figure agrees, and that is enough on the page that is cited."""
-    letters = _letters_beside_a_figure(quote, page, alignment)
-    words = sum(unit.agrees for unit in alignment.units)
-    return letters >= MISQUOTED_LETTERS_CITED or (letters > 0 and words >= MISQUOTED_WORDS_CITED)
-
-
 def _letters_beside_a_figure(quote: QuoteText, page: PageText, alignment: Alignment) -> int:
     """How many letters and digits agree where one figure differs and all else is there; 0 if more differs.
 
-    Those of a figure that has the same digits on both sides are among them; a figure of which one digit
+    Those of figures that have the same digits on both sides are among them; a figure of which one digit
     differs counts for two.
     """
-    differing = [unit for unit in alignment.units if not unit.agrees]
-    if alignment.quote != (0, len(quote.tokens)) or len(differing) != 1:
+    units = [unit for unit in alignment.units if not unit.agrees]
+    if alignment.quote != (0, len(quote.tokens)) or not units:
         return 0
-    unit = differing[0]
-    if not _is_figure_for_figure(quote, page, unit):
+    other = [unit for unit in units if not unit.holds_same(quote.tokens, page.tokens)]
+    if len(other) > 1 or not all(_is_figure_for_figure(quote, page, unit) for unit in units):
         return 0
-    everything, ours = len(quote.tokens.squeezed), quote.tokens.part(*unit.quote)
-    if unit.holds_same(quote.tokens, page.tokens):
-        return everything
-    is_near = len(ours) >= 3 and Levenshtein.distance(ours, page.tokens.part(*unit.page)) == 1
-    return everything - len(ours) + 2 * is_near
+    letters = len(quote.tokens.squeezed)
+    for unit in other:
+        ours, theirs = quote.tokens.part(*unit.quote), page.tokens.part(*unit.page)
+        is_near = len(ours) >= NEAR_FIGURE and Levenshtein.distance(ours, theirs) == 1
+        letters -= len(ours) - 2 * is_near
+    return letters
 
 
 def _is_figure_for_figure(quote: QuoteText, page: PageText, unit: Unit) -> bool:
     """Whether both sides are as many figures (5, 5mm), or the same digits cut otherwise: 110 against 1:10."""
     ours = quote.tokens.keys[unit.quote[0] : unit.quote[1]]
     theirs = page.tokens.keys[unit.page[0] : unit.page[1]]
-    are_figures = len(ours) == len(theirs) and all(map(_digits, (*ours, *theirs)))
+    are_figures = len(ours) == len(theirs) and all(map(digits_of, (*ours, *theirs)))
     return are_figures or unit.holds_same(quote.tokens, page.tokens)
 
 
@@ -340,43 +365,3 @@ def _stretches(units: Sequence[Unit]) -> Iterator[tuple[int, int]]:
             start = unit.page[0]
         end = max(end, unit.page[1])
     yield start, end
-
-
-def differences(quote: QuoteText, page: PageText, alignment: Alignment) -> tuple[Difference, ...]:
-    """The words that differ, numbers first, else in the quote's order; at its ends those that are missing."""
-    units = [unit for unit in alignment.units if unit.likeness < 1.0]
-    (start, end), (p0, p1) = alignment.quote, alignment.page
-    if start > 0:
-        units.insert(0, Unit((0, start), (p0, p0), 0.0))
-    if end < len(quote.tokens):
-        units.append(Unit((end, len(quote.tokens)), (p1, p1), 0.0))
-    found = [_difference(quote, page, unit) for unit in units]
-    found.sort(key=lambda difference: difference.kind != "number")
-    return tuple(found[:MAX_DIFFERENCES])
-
-
-def end_missing(quote: QuoteText, tokens: tuple[int, int]) -> Difference:
-    """What `differences` says of an end of the quote that is not on the page."""
-    return _difference(quote, None, Unit(tokens, (0, 0), 0.0))
-
-
-def _difference(quote: QuoteText, page: PageText | None, unit: Unit) -> Difference:
-    (q0, q1), (p0, p1) = unit.quote, unit.page
-    ours = quote.text_of(q0, q1) if q1 > q0 else ""
-    number, digits, theirs = any(quote.tokens.is_number[q0:q1]), "", ""
-    if page is not None and p1 > p0:
-        theirs = page.text_of(p0, p1)
-        number = number or any(page.tokens.is_number[p0:p1])
-        digits = _digits(page.tokens.part(p0, p1))
-    number = number or _digits(quote.tokens.part(q0, q1)) != digits
-    return Difference(_short(ours), _short(theirs), "number" if number else "word")
-
-
-def _digits(text: str) -> str:
-    """The digits of a text: glued to its unit (100Nm) a figure is no number as a whole, yet a figure."""
-    return "".join(character for character in text if character.isdigit())
-
-
-def _short(text: str) -> str:
-    """At most `MAX_SHOWN` characters."""
-    return text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 1] + "…"

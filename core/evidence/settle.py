@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from core.evidence.boxes import HELD_SHARE, given_box, held_share
-from core.evidence.match import MAX_UNCLEAN, PART_MISSING, Match, end_missing, find_on_page
+from core.evidence.differing import end_missing
+from core.evidence.match import MAX_UNCLEAN, PART_MISSING, Match, find_on_page
 from core.evidence.pagetext import Pages, PageText, QuoteText
 from core.evidence.tokens import Tokens, tokenize
 from core.evidence.types import Place, SpanQuery
