@@ -32,7 +32,7 @@ def revision_problems(document: Document, path: Path, *, rev: str | None) -> tup
 def file_problem(document: Document, path: Path) -> Problem | None:
     """The file is not the one whose sha256 the manifest names; None where it is, or none is named."""
     named = document.artifact.sha256
-    actual = _HASHES.get_or_make(fingerprint(path), lambda: sha256_of(path)) if named else None
+    actual = file_sha256(path) if named else None
     if named is None or actual is None or actual == named.lower():
         return None
     return Problem(
@@ -43,6 +43,11 @@ def file_problem(document: Document, path: Path) -> Problem | None:
         remedy="put the named file back, or correct sha256 and rev in the manifest and build the chunks anew",
         severity="warning",
     )
+
+
+def file_sha256(path: Path) -> str:
+    """The file's hash, remembered for as long as its size and time stay. EvidenceFault where it is gone."""
+    return _HASHES.get_or_make(fingerprint(path), lambda: sha256_of(path))
 
 
 def rev_problem(document: Document, rev: str | None) -> Problem | None:
