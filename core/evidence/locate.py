@@ -158,7 +158,9 @@ class _Search:
 
     def _in_other_order(self, page_idx: int, page: PageText, spot: _Spot | None) -> _Spot | None:
         """The spot, or a better one that is sure with the page's words row by row or column by column."""
-        if self.is_scrap or share_of_words(self.quote.tokens, page.tokens) < REORDERED_SHARE:
+        if self.is_scrap and page_idx != self.cited:
+            return spot
+        if share_of_words(self.quote.tokens, page.tokens) < REORDERED_SHARE:
             return spot
         for other in other_orders(page):
             matches = find_on_page(self.quote, other)

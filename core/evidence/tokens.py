@@ -249,9 +249,9 @@ def _number(text: str, digits: str, start: int, end: int) -> tuple[str, int, int
     if _is_leading_point(text, start - 1):
         digits, start = "." + digits, start - 1
     percent, end = _percent(text, end)
-    if start > 1 and text[start - 1 - (text[start - 1] == " ")] in COMPARING:
-        start -= 1 + (text[start - 1] == " ")
-        return text[start] + digits + percent, start, end
+    comparing = start - 1 - (text[max(0, start - 1)] == " ")
+    if comparing >= 0 and text[comparing] in COMPARING:
+        return text[comparing] + digits + percent, comparing, end
     signs, before = "", start - 1
     while before >= 0:
         close = _skip_spaces(text, end)

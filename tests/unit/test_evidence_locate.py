@@ -257,3 +257,28 @@ def test_a_box_that_no_page_can_hold_is_said(side: float) -> None:
     found = settled(box=(0.0, 0.0, side, LINE), box_space="points")
     assert (found.box_agrees, found.status) == (False, "exact")
     assert "does not lie on the page" in found.note
+
+
+def test_pieces_of_an_ellipsis_are_taken_where_both_stand_word_by_word() -> None:
+    page = f"{OIL} {TYRES} {LIGHTS}"
+    near = page.replace("15,000", "10,000").replace("tyres", "wheels")
+    found = find("note the date in the service book. … while they are cold. Replace a blown", 0, page, near)
+    assert (found.page_idx, found.status, found.differences) == (0, "partial", ())
+
+
+def test_of_pieces_that_stand_twice_those_closest_together_are_meant() -> None:
+    found = find("Change the engine oil every … blown bulb only", 0, f"{OIL}\n{TYRES}\n{OIL}\n{LIGHTS}")
+    assert [rect[1] for rect in found.rects] == [2 * LINE, 3 * LINE]
+
+
+def test_a_whole_quote_beside_the_cited_page_beats_a_part_on_it() -> None:
+    tail = "Check the pressure of all tyres, the spare wheel"
+    found = find(f"{OIL} {TYRES}", 1, f"{LIGHTS}\n{OIL}\n{TYRES}", f"{tail} is kept apart.\n{LIGHTS}")
+    assert (found.page_idx, found.status, found.page_mismatch) == (0, "exact", True)
+
+
+def test_a_sentence_with_other_numbers_far_from_the_cited_page_is_not_the_one_meant() -> None:
+    other = "The lamps of 1,840 vehicles were replaced in 2018 in all workshops"
+    quote = "The lamps of 1,840 vehicles were replaced in 2021 in workshops"
+    assert find(quote, 0, *[TYRES] * 5, other).status == "not_found"
+    assert find(quote, 5, *[TYRES] * 5, other).page_idx == 5

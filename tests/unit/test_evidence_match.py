@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.evidence.match import Match, find_on_page
+from core.evidence.match import Match, find_misquoted, find_on_page
 from core.evidence.pagetext import PageText
 from core.evidence.types import Difference
 from tests.pdf_files import CHARACTER, LINE, page_text, quote_text
@@ -328,3 +328,72 @@ def test_a_first_word_that_the_line_before_holds_too_stays_with_its_quote() -> N
     )
     assert match.differences == (Difference("1.4", "1.0", "number"),)
     assert match.rects[0][0] == 0.0
+
+
+CUPS = "Stir 3/4 cup of water into it on 12/31/2018, then wait 2018–2019 and read page 5-6 again."
+
+
+@pytest.mark.parametrize(
+    ("quote", "difference"),
+    [
+        ("Stir 3-4 cup of water into it", Difference("3-4", "3/4", "number")),
+        ("of water into it on 12-31-2018, then", Difference("12-31-2018,", "12/31/2018,", "number")),
+        ("then wait 2018/2019 and read page", Difference("2018/2019", "2018–2019", "number")),
+    ],
+)
+def test_another_mark_between_two_numbers_is_another_number(quote: str, difference: Difference) -> None:
+    match = only(quote, CUPS)
+    assert (match.status, match.differences) == ("fuzzy", (difference,))
+
+
+@pytest.mark.parametrize(
+    "quote", ["Stir 3/4 cup of water", "then wait 2018-2019 and read", "page 5\u20116 again"]
+)
+def test_the_same_mark_set_otherwise_is_no_difference(quote: str) -> None:
+    assert only(quote, CUPS).is_clean
+
+
+TABLE = ("Net sales 5,363 4,869 5,058 (305) 37.7%", "Costs 4,100 3,900 3,950 (210) 31.2%")
+
+
+@pytest.mark.parametrize(
+    ("quote", "difference"),
+    [
+        ("5,363 4,868 5,058", Difference("4,868", "4,869", "number")),
+        ("5,363 4869 5,058", Difference("4869", "4,869", "number")),
+        ("5,363 48,69 5,058", Difference("48,69", "4,869", "number")),
+        ("5,058 305 37.7%", Difference("305", "(305)", "number")),
+        ("5,058 (305) 37.7", Difference("37.7", "37.7%", "number")),
+        ("5,058 (305) 3.77%", Difference("3.77%", "37.7%", "number")),
+        ("5,058 (-305) 37.7%", Difference("(-305)", "(305)", "number")),
+        ("Net sales 5,369", Difference("5,369", "5,363", "number")),
+    ],
+)
+def test_an_altered_figure_of_a_row_is_found_on_the_page_that_is_cited(
+    quote: str, difference: Difference
+) -> None:
+    (match,) = find_misquoted(quote_text(quote), page_text(*TABLE))
+    assert (match.status, match.differences) == ("fuzzy", (difference,))
+
+
+@pytest.mark.parametrize("quote", ["5,369", "1 5,369", "(305)", "Costs 5,363", "5,363 4,100 31.2%"])
+def test_too_little_is_no_misquoted_figure(quote: str) -> None:
+    assert find_misquoted(quote_text(quote), page_text(*TABLE)) == []
+
+
+def test_figures_with_misread_digits_still_find_their_row() -> None:
+    match = only(
+        "For 1,005,178,935 agajnst 12,q34,137 abstain 2,634,8l7 broker 172,969,3z5",
+        "For 1,005,178,935 against 12,334,137 abstain 2,634,817 broker 172,969,325 in all",
+    )
+    assert match.status == "fuzzy"
+    assert match.differences[0] == Difference("12,q34,137", "12,334,137", "number")
+
+
+def test_a_long_quote_may_be_cut_within_its_first_and_last_word() -> None:
+    words = " ".join(f"{letter}word" for letter in "abcdefghijklmnopqrstuvwxyz")
+    text = f"fiscal {words} {words} 52"
+    assert only(text[1:-1], text).is_clean
+    assert not only(text[1:-1], text + " more").is_clean  # 52 is no page number then
+    short = f"fiscal {words}"
+    assert only(short[1:], short).differences == (Difference("iscal", "fiscal", "word"),)

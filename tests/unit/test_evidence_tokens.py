@@ -48,10 +48,26 @@ def test_setting_falls_away(text: str, expected: list[str]) -> None:
         ("C9mpany 5mm 10th", ["c9mpany", "5mm", "10th"]),
         ("10² 25m² 3½ 3 ½", ["10", "2", "25m2", "3", "1", "2", "3", "1", "2"]),
         ("ends 5. Then 6, and", ["ends", "5", "then", "6", "and"]),
+        (".5 0.5 -.5 $.05 ...133 . .7", [".5", "0.5", "-.5", ".05", "133", "7"]),
+        ("(-5) ($-5) ((5)) -(5)", ["--5", "--5", "--5", "--5"]),
+        ("±5 <5 > 5 5", ["±5", "<5", ">5", "5"]),
+        ("-5mm 10-5mm (5mm)", ["-5mm", "10", "5mm", "5mm"]),
+        ("1,125,q48,378 172,9w9,325 net,125", ["1,125,q48,378", "172,9w9,325", "net", "125"]),
     ],
 )
 def test_a_number_keeps_sign_point_separator_and_percent(text: str, expected: list[str]) -> None:
     assert keys(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "joint"),
+    [
+        ("3/4", "/"), ("3 / 4", "/"), ("3⁄4", "/"), ("3-4", "-"), ("3–4", "-"), ("3- 4", "-"), ("3:4", ":"),
+        ("3 - 4", ""), ("3 4", ""), ("3, 4", ""), ("(3) 4", ""), ("5%-6%", "-"), ("10² 2", ""),
+    ],
+)  # fmt: skip
+def test_two_numbers_keep_the_mark_between_them(text: str, joint: str) -> None:
+    assert tokenize(text.split()).joints[-1] == joint
 
 
 def test_chinese_is_compared_character_by_character() -> None:
