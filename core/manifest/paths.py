@@ -11,6 +11,8 @@ from core.manifest import trust
 from core.manifest.types import Artifact, Manifest
 
 MAX_REFERENCE = 1024
+#: What a message says of a link that leaves its root, before it names where that leads on this machine.
+OUTSIDE = "leads outside its folder"
 
 
 def refusal_of(ref: str) -> str | None:
@@ -51,7 +53,7 @@ def resolve_reference(root: Path, ref: str, *, folder: bool = False) -> Path:
     if not path.is_relative_to(root.resolve()):
         raise ManifestFault.of(
             "path_outside",
-            f"leads outside its folder, to {path}",
+            f"{OUTSIDE}, to {path}",
             where=str(root / ref),
             remedy="copy the file in, or name its folder in the manifest's `roots`",
         )

@@ -5,7 +5,7 @@ Nothing here raises for a document, a page or a reference: what can't be used is
 
 from __future__ import annotations
 
-import sys
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +15,7 @@ from core.errors import Fault, Problem
 from core.evidence.bulk import Ask, Locator, locate_bulk
 from core.evidence.bundles import BundleProblem
 from core.evidence.types import FoundSpan, SpanQuery
-from core.manifest.paths import artifact_path
+from core.manifest.paths import OUTSIDE, artifact_path
 from core.manifest.types import Document, Manifest
 from core.services.drawings import draw
 from core.services.placer import PageSource, Placer
@@ -31,6 +31,8 @@ OnPlaced = Callable[[int, int], None]
 REMEMBERED = 50_000
 #: Stands for what only helps on one machine.
 CHECK = "proofspan check WORKSPACE says what mends it"
+#: A path from the root of this machine's disk, as a word of a sentence or of a command.
+_LOCAL = re.compile(r"(?<![^\s'\"`(])/\w")
 
 
 class Pool(PageSource, Locator, Protocol):
@@ -123,10 +125,12 @@ class Shelf:
 
     def told(self, problem: Problem) -> BundleProblem:
         """A problem as a bundle has it: the same wherever the workspace and the program lie."""
-        folder = str(self.manifest.folder)
-        said = problem.message.replace(f"{folder}/", "")
-        is_local = folder in problem.remedy or sys.executable in problem.remedy
-        return BundleProblem(problem.code, said, CHECK if is_local else problem.remedy)
+        said, folder = problem.message, self.manifest.folder
+        for each in dict.fromkeys((folder.resolve(), folder)):
+            said = said.replace(f"{each}/", "")
+        if problem.code == "path_outside":
+            said = said.partition(OUTSIDE)[0] + OUTSIDE
+        return BundleProblem(problem.code, said, CHECK if _LOCAL.search(problem.remedy) else problem.remedy)
 
     def _opened(self, document: Document) -> Held:
         try:

@@ -78,12 +78,18 @@ def test_building_writes_one_line_a_trace_and_the_same_bytes_again(folder: Path)
 
 def test_the_bytes_do_not_depend_on_where_the_workspace_lies(tmp_path: Path) -> None:
     workspace(tmp_path / "a", trace(), cites(doc_id="gone", page_idx=1, quote=QUOTE), cites(doc_id="cut"))
-    shutil.copytree(tmp_path / "a", tmp_path / "b and c")
+    gone, outside = ({**CATALOGUE[1], "attachment_id": name, "render_ref": f"file:{name}"} for name in "go")
+    (tmp_path / "a/catalogue.jsonl").write_bytes(jsonl([*CATALOGUE, gone, outside]))
+    (tmp_path / "a/media/o").symlink_to("../../secret.png")
+    shutil.copytree(tmp_path / "a", tmp_path / "b and c", symlinks=True)
+    (tmp_path / "linked").symlink_to("a")
+    (tmp_path / "secret.png").touch()
     found = []
-    for name in ("a", "b and c"):
+    for name in ("a", "b and c", "linked", "b and c/../a"):
         run("build", tmp_path / name)
         found.append((tmp_path / name / "bundles.jsonl").read_bytes())
-    assert found[0] == found[1]
+    assert len(set(found)) == 1
+    assert b"leads outside its folder" in found[0]
     assert str(tmp_path).encode() not in found[0]
 
 
