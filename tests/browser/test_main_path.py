@@ -74,7 +74,9 @@ def test_from_the_list_to_the_highlighted_words_and_back_by_url(
     assert sum(map(is_amber, seen)) > len(seen) * 2 / 5, "the box is not amber"
     assert sum(map(is_ink, seen)) > len(seen) / 50, "the box lies over no words"
 
+    title_then = page.get_by_test_id("ps-title").nth(1).inner_text()
     page.keyboard.press("j")
+    expect(page.get_by_test_id("ps-title").nth(1)).not_to_have_text(title_then)
     wait_for_run(page)
     page.wait_for_url(lambda url: parse_qs(urlsplit(url).query)["q"] != first)
     second = query(page)

@@ -64,7 +64,7 @@ def test_a_document_that_hangs_does_not_keep_the_others_from_being_answered(fold
 
 
 def test_a_worker_that_is_killed_costs_one_quote(folder: Path) -> None:
-    asks = [Ask(folder / "a.pdf", SpanQuery(f"{OIL[: 20 + n]}", 0)) for n in range(30)]
+    asks = [Ask(folder / "a.pdf", SpanQuery(OIL, 0, before=f"{n}")) for n in range(30)]
     killed: list[int] = []
 
     def kill(done: int, total: int) -> None:
@@ -77,7 +77,7 @@ def test_a_worker_that_is_killed_costs_one_quote(folder: Path) -> None:
         found = codes(locate_bulk(asks, pool, workers=1, on_done=kill))
     assert killed
     assert found.count("crashed") <= 1
-    assert set(found) <= {"exact", "fuzzy", "partial", "crashed"}
+    assert set(found) <= {"exact", "crashed"}
 
 
 def test_half_a_character_in_one_quote_leaves_the_others_alone(folder: Path) -> None:
