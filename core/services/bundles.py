@@ -12,7 +12,7 @@ from core.contracts.records import LineIssue, Trace
 from core.errors import InputFault, ManifestFault, Problem
 from core.evidence.attachments import CatalogueIndex
 from core.evidence.bundlefile import BundleLine, read_bundles
-from core.evidence.bundles import Bundle, BundleProblem, canonical, has_unknown, record_of
+from core.evidence.bundles import Bundle, BundleCitation, BundleProblem, canonical, has_unknown, record_of
 from core.manifest.paths import artifact_path, refusal_of, resolve_reference, root_folder
 from core.manifest.types import Artifact, Manifest, Run
 from core.services.bundle_report import Built, Earlier, Key
@@ -30,6 +30,8 @@ from core.triage.profile import profile_from
 
 #: Traces that are made into bundles at once: their quotes are placed together.
 BATCH = 500
+#: In a bundle that would be too long, names of a citation are kept up to so many characters.
+MAX_NAME = 1_000
 #: Hears how many bytes of the traces are done, and how many there are.
 OnBytes = Callable[[int, int], None]
 
@@ -130,14 +132,23 @@ def _smaller(bundle: Bundle) -> Bundle:
     """A bundle that would be too long a line, with the citation that it shows and nothing beside it."""
     said = f"the bundle would be longer than the {MAX_LINE >> 20} MiB that a line may have"
     problem = BundleProblem("bundle_cut", said, "cite passages, not documents, and keep texts out of ids")
+    cited = bundle.citation
     return replace(
         bundle,
+        citation=_with_short_names(cited) if cited is not None else None,
         citations=(),
         safety_attachments=(),
         media_attachments=(),
         problems=(*bundle.problems, problem),
         raw={},
     )
+
+
+def _with_short_names(cited: BundleCitation) -> BundleCitation:
+    """The citation without the rest of names that are documents; its `doc_id` is one of the manifest's."""
+    names = ("chunk_id", "section_id", "section_number", "page_label")
+    given = {name: getattr(cited, name) for name in names}
+    return replace(cited, **{name: value[:MAX_NAME] for name, value in given.items() if value is not None})
 
 
 def _key(bundle: Bundle) -> Key:

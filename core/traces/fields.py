@@ -107,7 +107,8 @@ def span_of(record: Mapping[str, Json]) -> Offsets | None:
     if isinstance(value, dict):
         value = [value.get("line_start"), value.get("line_end")]
     lines = offsets_of(value) if isinstance(value, list) else None
-    return None if lines is None else Offsets(lines.start, lines.end + 1, "line")
+    end = index_of(lines.end + 1) if lines is not None else None
+    return None if lines is None or end is None else Offsets(lines.start, end, "line")
 
 
 def box_of(record: Mapping[str, Json]) -> tuple[Box | None, BoxSpace | None]:

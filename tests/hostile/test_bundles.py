@@ -47,7 +47,8 @@ ODD: list[Any] = [
     *("Tighten", JACK, "Never reach under the car while it is up.", "not in context"),
 ]
 
-#: An answer with much evidence, with one citation and nothing else, and with nothing but what was retrieved.
+#: An answer with much evidence, with one citation and nothing else, with lines of a text that reach too far,
+#: and with nothing but what was retrieved.
 TRACES: list[dict[str, Any]] = [
     trace(
         stages={"retrieved": [{"id": JACK, "page_idx": 1, "section_id": "4.2"}, {"id": "lost"}]},
@@ -58,6 +59,7 @@ TRACES: list[dict[str, Any]] = [
         ],
     ),
     cites(doc_id="manual", page_idx=1, section_id="4.2", quote=QUOTE),
+    cites(doc_id="notes", section_id="1", span=[3, 2**53]),
     trace(citations=[], chunks=[{"id": JACK, "page_idx": 1}], answer="not in context"),
 ]
 BASES = [{"trace": each, "chunks": CHUNKS, "catalogue": CATALOGUE} for each in TRACES]

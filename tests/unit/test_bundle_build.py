@@ -317,6 +317,15 @@ def test_a_bundle_fits_into_a_line(
     assert small.citation == made.citation
 
 
+def test_a_bundle_fits_into_a_line_whatever_a_citation_is_called(manifest: Manifest, pool: PdfPool) -> None:
+    section = "4" * (9 << 20)
+    made = one(cites(doc_id="manual", page_idx=1, section_id=section, quote=QUOTE), manifest, pool)
+    built = line_of(made, Earlier())
+    assert len(built.line) < 10_000
+    assert cited(built.bundle).section_number == section[:1_000]
+    assert [problem.code for problem in built.bundle.problems] == ["bundle_cut"]
+
+
 def test_equal_quotes_are_looked_for_once(manifest: Manifest, pool: PdfPool) -> None:
     steps: list[tuple[int, int]] = []
     traces = [trace_of(trace(seed=seed)) for seed in range(3)] + [trace_of(cites(**NOTES))]

@@ -11,6 +11,7 @@ import pytest
 from core.contracts.records import Box, Chunk, Citation, Offsets, SourceLine, Trace
 from core.services.cited import span_query
 from core.traces.canonical import citation_ids_in_text, citations, filled_from, trace_from
+from core.traces.fields import span_of
 
 CHUNK_ID = "manual|r=8c1e9a02|s=4.2|p=042|b=003"
 
@@ -222,3 +223,18 @@ def test_the_box_of_a_chunk_says_nothing_of_a_quote_on_another_page() -> None:
     assert filled_from(only({"id": "c", "page_idx": 9, "quote": "q"}), chunk).box == chunk.box
     beside = filled_from(only({"id": "c", "page_idx": 10, "quote": "q"}), chunk)
     assert (beside.box, beside.box_space) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("span", "offsets"),
+    [
+        ({"line_start": 4, "line_end": 5}, Offsets(4, 6, "line")),
+        ([4, 4], Offsets(4, 5, "line")),
+        ([4, 2**53], None),
+        ([4, None], None),
+        ("4-5", None),
+    ],
+    ids=repr,
+)
+def test_a_span_holds_both_of_its_lines(span: object, offsets: Offsets | None) -> None:
+    assert span_of({"span": span}) == offsets
