@@ -25,7 +25,15 @@ from core.manifest.paths import artifact_path
 from core.manifest.types import Manifest, Run
 from core.services.bundle_checks import Validation, validate_bundles
 from core.services.bundle_report import Earlier, RunReport
-from core.services.bundles import OnBytes, build_bundles, bundles_path, load_sources, read_earlier, run_of
+from core.services.bundles import (
+    OnBytes,
+    build_bundles,
+    bundles_path,
+    load_sources,
+    read_earlier,
+    run_of,
+    traces_of,
+)
 from core.services.bundling import Sources
 from core.services.shelf import Shelf
 from core.services.workspace import chosen_run
@@ -54,6 +62,14 @@ class _Target:
         return Path(self.name)
 
 
+@dataclass(frozen=True, slots=True)
+class _Before:
+    """What stands there before a build: bundles whose unknown fields live on, and those written over."""
+
+    known: Earlier
+    replaced: Earlier
+
+
 @command.command("build")
 @click.argument("workspace", type=NamedPath())
 @click.option("--run", "run_ids", multiple=True, metavar="ID", help="Only this run (may be repeated).")
@@ -70,14 +86,16 @@ def build(workspace: Path, run_ids: tuple[str, ...], output: str | None, workers
     """
     manifest = load_manifest(workspace)
     targets = _targets(manifest, run_ids, output)
-    check_outputs([target.name for target in targets], _inputs(manifest))
+    check_outputs([target.name for target in targets], _inputs(manifest, targets))
+    before = _all_before(manifest, targets)
     with PdfPool(workers=workers, timeout_s=TIMEOUT_S) as pool:
         sources, problems = load_sources(manifest, pool)
-        reports = [_build(manifest, target, sources, workers, quiet=as_json) for target in targets]
-    if as_json:
-        _print_json(targets, reports, problems)
-    else:
-        _print_built(targets, reports, problems, err=output == STDOUT)
+        reports = [
+            _build(manifest, target, earlier, sources, workers, quiet=as_json)
+            for target, earlier in zip(targets, before, strict=True)
+        ]
+    show = _print_json if as_json else _print_built
+    show(targets, reports, problems, err=output == STDOUT)
     found = [*problems, *(problem for _, told in reports for problem in told)]
     sys.exit(1 if any(problem.severity == "error" for problem in found) else 0)
 
@@ -104,26 +122,62 @@ def _targets(manifest: Manifest, run_ids: Sequence[str], output: str | None) -> 
     return targets
 
 
-def _inputs(manifest: Manifest) -> Iterator[Path]:
-    """Every file of the workspace but its bundles: what must not be written over."""
+def _inputs(manifest: Manifest, targets: Sequence[_Target]) -> Iterator[Path]:
+    """Every file of the workspace but the bundles that are built: what must not be written over."""
+    built = {target.run.bundles.key for target in targets if target.run.bundles is not None}
     if manifest.file is not None:
         yield manifest.file
     for artifact in manifest.artifacts():
-        if not artifact.key.endswith("].bundles"):
+        if artifact.key not in built:
             with suppress(Fault):
                 yield artifact_path(manifest, artifact)
 
 
+def _all_before(manifest: Manifest, targets: Sequence[_Target]) -> list[_Before]:
+    """What stands there for each run. InputFault with all that keeps one from being built: none is then."""
+    found: list[_Before] = []
+    problems: list[Problem] = []
+    for target in targets:
+        try:
+            traces_of(manifest, target.run.run_id)
+            found.append(_before(manifest, target))
+        except Fault as fault:
+            problems += fault.problems
+    if problems:
+        raise InputFault(*problems)
+    return found
+
+
+def _before(manifest: Manifest, target: _Target) -> _Before:
+    """The run's own file of bundles is the one that is known, where there is one."""
+    own = target.run.bundles
+    is_own = _is_own(manifest, target)
+    is_file = target.name != STDOUT and target.path.is_file()
+    name = own.path if own is not None and is_own else target.name
+    replaced = read_earlier(target.path, file=name) if is_file else Earlier()
+    if own is None or is_own:
+        return _Before(replaced, replaced)
+    path = bundles_path(manifest, target.run)
+    return _Before(read_earlier(path, file=own.path) if path.is_file() else replaced, replaced)
+
+
+def _is_own(manifest: Manifest, target: _Target) -> bool:
+    """Whether a target is the run's own file, by whatever path; both have to be there."""
+    if target.name == STDOUT or target.run.bundles is None:
+        return False
+    own = bundles_path(manifest, target.run)
+    return own.exists() and target.path.exists() and target.path.samefile(own)
+
+
 def _build(
-    manifest: Manifest, target: _Target, sources: Sources, workers: int, *, quiet: bool
+    manifest: Manifest, target: _Target, before: _Before, sources: Sources, workers: int, *, quiet: bool
 ) -> tuple[RunReport, list[Problem]]:
     """Writes one run's bundles; what came of it, and what is wrong."""
     run, report = target.run, RunReport(target.run.run_id)
-    earlier, is_replaced = _earlier(manifest, target)
     with output_to(target.name) as sink, _progress(run.run_id, quiet=quiet) as on_bytes:
         piece: list[bytes] = []
         for built in build_bundles(
-            manifest, run.run_id, sources=sources, earlier=earlier, workers=workers, on_bytes=on_bytes
+            manifest, run.run_id, sources=sources, earlier=before.known, workers=workers, on_bytes=on_bytes
         ):
             if isinstance(built, LineIssue):
                 report.unread.append(built)
@@ -134,22 +188,8 @@ def _build(
                 _write(sink, piece, target)
         _write(sink, piece, target)
     declared = run.traces.unreadable_lines if run.traces is not None else None
-    problems = report.problems(declared=declared, earlier=earlier if is_replaced else None)
+    problems = report.problems(declared=declared, earlier=before.replaced)
     return report, [*problems, *_hash_note(manifest, target)]
-
-
-def _earlier(manifest: Manifest, target: _Target) -> tuple[Earlier, bool]:
-    """What the run's own file of bundles holds, else the one that is written over, and if it is that one.
-
-    A file that stays as it is loses nothing.
-    """
-    if target.run.bundles is not None:
-        own = bundles_path(manifest, target.run)
-        if own.is_file():
-            is_own = target.path.exists() and target.path.samefile(own)
-            return read_earlier(own, file=target.run.bundles.path), is_own
-    is_file = target.name != STDOUT and target.path.is_file()
-    return read_earlier(target.path, file=target.name) if is_file else Earlier(), True
 
 
 def _write(sink: Output, piece: list[bytes], target: _Target) -> None:
@@ -162,7 +202,7 @@ def _write(sink: Output, piece: list[bytes], target: _Target) -> None:
 def _hash_note(manifest: Manifest, target: _Target) -> Iterator[Problem]:
     """The line that the manifest needs where the file that it describes is another one now."""
     artifact = target.run.bundles
-    if artifact is None or artifact.sha256 is None or target.path != bundles_path(manifest, target.run):
+    if artifact is None or artifact.sha256 is None or not _is_own(manifest, target):
         return
     actual = sha256_of(target.path)
     if actual != artifact.sha256:
@@ -175,6 +215,8 @@ def _print_json(
     targets: Sequence[_Target],
     reports: Sequence[tuple[RunReport, list[Problem]]],
     problems: Sequence[Problem],
+    *,
+    err: bool,
 ) -> None:
     runs: list[Json] = [
         {
@@ -190,7 +232,7 @@ def _print_json(
         for target, (report, told) in zip(targets, reports, strict=True)
     ]
     whole = {"runs": runs, "problems": [asdict(problem) for problem in problems]}
-    click.echo(orjson.dumps(whole, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS))
+    click.echo(orjson.dumps(whole, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS), err=err)
 
 
 def _print_built(

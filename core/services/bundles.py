@@ -84,25 +84,30 @@ def build_bundles(
     Unknown fields of `earlier` bundles are carried over. InputFault where the run has no traces,
     ManifestFault where their file can't be found.
     """
+    traces, file = traces_of(manifest, run_id)
+    with unpacked(file) as plain:
+        size, repeats = plain.stat().st_size, Repeats()
+        lines = iter_traces(plain, file=traces.path, run_id=run_id, final=plain != file)
+        while batch := list(islice(lines, BATCH)):
+            progress = _Progress(on_bytes, batch[0].source.offset, batch[-1].source.offset, size)
+            asked = [(repeats.key_of(item), item) for item in batch if isinstance(item, Trace)]
+            bundles = bundles_of(asked, sources, workers=workers, on_progress=progress)
+            made = iter([line_of(bundle, earlier or Earlier()) for bundle in bundles])
+            yield from (item if isinstance(item, LineIssue) else next(made) for item in batch)
+        on_bytes(size, size)
+
+
+def traces_of(manifest: Manifest, run_id: str) -> tuple[Artifact, Path]:
+    """A run's traces and where they lie. InputFault where it names none, ManifestFault where they are not."""
     run = manifest.run(run_id)
     if run is None or run.traces is None:
         raise InputFault.of(
             "no_traces",
             f"the run {run_id!r} has no traces to build bundles from",
             where=str(manifest.file or manifest.folder),
-            remedy=f"name them in the manifest: runs[{run_id}].traces",
+            remedy=f"name them in the manifest: runs[{run_id}].traces; or build the others: --run ID",
         )
-    file = artifact_path(manifest, run.traces)
-    with unpacked(file) as plain:
-        size, repeats = plain.stat().st_size, Repeats()
-        lines = iter_traces(plain, file=run.traces.path, run_id=run_id, final=plain != file)
-        while batch := list(islice(lines, BATCH)):
-            progress = _Progress(on_bytes, batch[0].source.offset, batch[-1].source.offset, size)
-            traces = [(repeats.key_of(item), item) for item in batch if isinstance(item, Trace)]
-            bundles = bundles_of(traces, sources, workers=workers, on_progress=progress)
-            made = iter([line_of(bundle, earlier or Earlier()) for bundle in bundles])
-            yield from (item if isinstance(item, LineIssue) else next(made) for item in batch)
-        on_bytes(size, size)
+    return run.traces, artifact_path(manifest, run.traces)
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,12 +42,12 @@ def chosen_run(manifest: Manifest, wanted: str | None) -> Run:
     run = manifest.run(wanted) if wanted is not None else default_run(manifest)
     if run is not None:
         return run
-    known = ", ".join(run.run_id for run in manifest.runs) or "(it has none)"
+    known = ", ".join(run.run_id for run in manifest.runs)
     raise InputFault.of(
         "unknown_run",
         f"the manifest has no run {wanted!r}" if wanted is not None else "the manifest lists no run",
         where=str(manifest.folder),
-        remedy=f"name one of {known}",
+        remedy=f"name one of {known}" if known else "list a run with its traces under `runs`",
     )
 
 

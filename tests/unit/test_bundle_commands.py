@@ -145,6 +145,12 @@ def test_stdout_holds_the_bundles_alone(folder: Path) -> None:
     assert not (folder / "bundles.jsonl").exists()
 
 
+def test_a_report_as_json_leaves_stdout_to_the_bundles(folder: Path) -> None:
+    result = run("build", folder, "-o", "-", "--json")
+    assert [orjson.loads(line)["q_id"] for line in result.stdout.splitlines()] == ["Q1", "Q2", "Q3"]
+    assert orjson.loads(result.stderr)["runs"][0]["bundles"] == 3
+
+
 def test_an_older_file_is_upgraded_with_what_it_knew(folder: Path) -> None:
     older = {"bundle_version": "1.2", "q_id": "Q3", "q": "old", "answer": "old", "reviewer": {"name": "M"}}
     gone = {"bundle_version": "1.2", "q_id": "Q9", "x": 1}
@@ -181,6 +187,46 @@ def test_a_file_that_is_not_ours_to_replace_stays(data: bytes, folder: Path) -> 
     result = run("build", folder)
     assert "not written over" in str(result.exception)
     assert (folder / "bundles.jsonl").read_bytes() == data
+
+
+def test_another_file_that_is_not_ours_stays_where_the_run_has_its_own(folder: Path) -> None:
+    run("build", folder)
+    (folder / "notes").write_text("notes of a person\n", encoding="utf-8")
+    assert "not written over" in str(run("build", folder, "-o", folder / "notes").exception)
+    assert (folder / "notes").read_text(encoding="utf-8") == "notes of a person\n"
+
+
+def two_runs(folder: Path) -> Manifest:
+    """A workspace of two runs with the same traces."""
+    named = ({"traces": {"path": "traces.jsonl"}, "bundles": {"path": f"{name}.jsonl"}} for name in "ab")
+    manifest = write_workspace(folder, runs=[{"run_id": f"R{n}", **each} for n, each in enumerate(named)])
+    (folder / "traces.jsonl").write_bytes(jsonl([trace()]))
+    return manifest
+
+
+def test_the_bundles_of_another_run_are_not_written_over(tmp_path: Path) -> None:
+    two_runs(tmp_path)
+    assert run("build", tmp_path).exit_code == 0
+    result = run("build", tmp_path, "--run", "R0", "-o", tmp_path / "b.jsonl")
+    assert "b.jsonl: this is an input" in str(result.exception)
+    assert lines(tmp_path / "b.jsonl")[0]["run_id"] == "R1"
+
+
+def test_no_run_is_built_where_one_of_them_cannot_be(tmp_path: Path) -> None:
+    two_runs(tmp_path)
+    (tmp_path / "b.jsonl").write_text("notes of a person\n", encoding="utf-8")
+    assert "b.jsonl:1: the file is not written over" in str(run("build", tmp_path).exception)
+    (tmp_path / "b.jsonl").unlink()
+    (tmp_path / "traces.jsonl").unlink()
+    told = str(run("build", tmp_path).exception)
+    assert ("`runs[R0].traces`: does not exist" in told, "`runs[R1].traces`" in told) == (True, True)
+    assert not (tmp_path / "a.jsonl").exists()
+
+
+def test_a_workspace_without_runs_says_what_to_list(tmp_path: Path) -> None:
+    write_workspace(tmp_path, runs=[])
+    told = "the manifest lists no run — list a run with its traces under `runs`"
+    assert all(told in str(run(what, tmp_path).exception) for what in ("build", "validate"))
 
 
 def test_unreadable_lines_and_undrawn_pictures_are_findings(folder: Path) -> None:
