@@ -13,6 +13,7 @@ import yaml
 from streamlit.proto.WidgetStates_pb2 import WidgetStates
 from streamlit.testing.v1 import AppTest
 
+from core.evidence.client import PdfPool
 from core.manifest.load import load_manifest
 from core.services.workspace import WORKSPACE_VARIABLE, with_profile
 from core.store.index import build_index
@@ -65,9 +66,20 @@ def make_workspace(tmp_path: Path) -> MakeWorkspace:
     return make
 
 
+@pytest.fixture(scope="session")
+def pdf_pool() -> Iterator[PdfPool]:
+    """The PDF workers of all these tests; they start with the first page that is drawn, and end here."""
+    with PdfPool() as pool:
+        yield pool
+
+
 @pytest.fixture(autouse=True)
-def nothing_remembered() -> Iterator[None]:
-    """What one test loaded, its cache folder above all, is gone for the next one."""
+def nothing_remembered(pdf_pool: PdfPool, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """What one test loaded, its cache folder above all, is gone for the next one, but for the workers.
+
+    A pool of its own for each test would live on until the end of all: hundreds of processes.
+    """
+    monkeypatch.setattr(session, "pdf_pool", lambda: pdf_pool)
     yield
     st.cache_resource.clear()
 
