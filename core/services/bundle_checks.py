@@ -6,6 +6,7 @@ alone, and its level is worked out anew from what came of it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,15 +16,19 @@ from core.contracts.records import LineIssue, Trace
 from core.errors import Problem, printable
 from core.evidence.bundlefile import BundleLine, read_bundles
 from core.evidence.bundles import Bundle, BundleAttachment, BundleCitation, sha256_of
-from core.evidence.levels import judge, name_of, one_line
+from core.evidence.levels import name_of, one_line
 from core.manifest.paths import artifact_path
 from core.manifest.types import Manifest
-from core.services.bundle_report import Key, RunReport
-from core.services.bundling import MAX_TEXT
+from core.services.bundle_report import Key, RunReport, counts
+from core.services.bundles import key_of
+from core.services.bundling import MAX_TEXT, judged
 from core.services.records import unpacked
 from core.services.shelf import Shelf
 from core.traces.identity import Repeats
 from core.traces.traces import iter_traces
+from core.triage.answers import refuses
+from core.triage.profile import profile_from
+from core.triage.reflect import lowered
 
 #: So much of a text is told, in characters.
 EXCERPT = 120
@@ -70,10 +75,14 @@ class Validation:
 
 @dataclass(frozen=True, slots=True)
 class _Expected:
-    """A trace of the run: its place among the traces, and a hash of what was asked and answered."""
+    """A trace of the run: its place among the traces, and a hash of what was asked and answered.
+
+    `counts` tells whether it is an answered question, which coverage counts.
+    """
 
     place: int
     texts: int
+    counts: bool
 
 
 @dataclass(slots=True)
@@ -86,6 +95,7 @@ class _Check:
     expected: Mapping[Key, _Expected] | None
     report: RunReport = field(init=False)
     seen: dict[Key, int] = field(default_factory=dict)
+    _alike: Counter[tuple[str, int, int]] = field(default_factory=Counter)
     last: int = -1
 
     def __post_init__(self) -> None:
@@ -97,12 +107,15 @@ class _Check:
             yield BundleFinding(self.file, item.source.line, "", item.code, item.reason, item.remedy)
             return
         yield from self._told(item, _of_record(item))
+        key = key_of(item, self._alike)
         if item.bundle is None:
+            self.seen.setdefault(key, item.source.line)
             return
-        self.report.add(item.bundle)
-        yield from self._told(item, self._identity(item, item.bundle))
+        undrawn, now = _as_it_shows(item.bundle, self.shelf)
+        self.report.add(now)
+        yield from self._told(item, self._identity(key, item, item.bundle))
         yield from self._told(item, _documents(item.bundle, self.shelf))
-        yield from self._told(item, _shown(item.bundle, self.shelf))
+        yield from self._told(item, _shown(item.bundle, now, undrawn))
         for problem in _stated(item.bundle):
             yield from self._told(item, [problem], severity="warning")
 
@@ -117,9 +130,8 @@ class _Check:
             line = item.source.line
             yield BundleFinding(self.file, line, item.q_id, each.code, each.message, each.remedy, severity)
 
-    def _identity(self, item: BundleLine, bundle: Bundle) -> Iterator[Problem]:
+    def _identity(self, key: Key, item: BundleLine, bundle: Bundle) -> Iterator[Problem]:
         """Is it a bundle of this run's traces, once, in their order, and of what they say?"""
-        key = (bundle.q_id, bundle.paraphrase, bundle.seed, bundle.repeat)
         if bundle.run_id != self.run_id:
             said = f"the bundle belongs to run {bundle.run_id[:80]}, the file to {self.run_id}"
             yield Problem("other_run", said, "", REBUILD)
@@ -142,8 +154,9 @@ class _Check:
             yield Problem("trace_differs", "its question or answer is not that of its trace", "", REBUILD)
 
     def missing(self) -> Iterator[BundleFinding]:
-        """The traces that have no bundle."""
-        for key in self.expected or ():
+        """The traces that have no bundle. Those answered without one that can be read are not covered."""
+        for key, trace in (self.expected or {}).items():
+            self.report.coverage.answered += trace.counts and key not in self.report.keys
             if key not in self.seen:
                 said = f"the trace has no bundle {_variant(key)}"
                 yield BundleFinding(self.file, None, key[0], "bundle_missing", said, REBUILD)
@@ -169,13 +182,17 @@ def _expected(manifest: Manifest, run_id: str) -> dict[Key, _Expected] | None:
     if run is None or run.traces is None:
         return None
     file, repeats = artifact_path(manifest, run.traces), Repeats()
+    refusal = lowered(profile_from(manifest.triage).refusal)
     expected: dict[Key, _Expected] = {}
     with unpacked(file) as plain:
         for item in iter_traces(plain, file=run.traces.path, run_id=run_id, final=plain != file):
             if isinstance(item, Trace):
-                key = repeats.key_of(item)
+                trace = repeats.key_of(item)
+                key = (trace.q_id, trace.paraphrase, trace.seed, trace.repeat)
                 texts = hash((item.q[:MAX_TEXT], item.answer[:MAX_TEXT]))
-                expected[key.q_id, key.paraphrase, key.seed, key.repeat] = _Expected(len(expected), texts)
+                is_refusal = refuses(item.answer.lower(), refusal)
+                is_counted = counts(key, item.answer, is_refusal=is_refusal)
+                expected[key] = _Expected(len(expected), texts, is_counted)
     return expected
 
 
@@ -214,26 +231,28 @@ def _documents(bundle: Bundle, shelf: Shelf) -> Iterator[Problem]:
             yield Problem(held.problem.code, held.problem.message, "", held.problem.remedy)
 
 
-def _shown(bundle: Bundle, shelf: Shelf) -> Iterator[Problem]:
-    """Can its page and its attachments be shown now, and is its level what the rules give for that?"""
-    cited = bundle.citation
-    undrawn = _page_problem(cited, shelf) if cited is not None else None
-    if undrawn is not None:
-        yield undrawn
-    safety = tuple(_redrawn(item, shelf) for item in bundle.safety_attachments)
-    media = tuple(_redrawn(item, shelf) for item in bundle.media_attachments)
-    for item in (*safety, *media):
-        if not item.drawable:
-            yield _not_drawn(item)
+def _as_it_shows(bundle: Bundle, shelf: Shelf) -> tuple[Problem | None, Bundle]:
+    """Why its page can't be shown now, and the bundle with what can, at the level that the rules give it."""
+    undrawn = _page_problem(bundle.citation, shelf) if bundle.citation is not None else None
     now = replace(
         bundle,
-        citation=None if undrawn is not None else cited,
-        safety_attachments=safety,
-        media_attachments=media,
+        citation=None if undrawn is not None else bundle.citation,
+        safety_attachments=tuple(_redrawn(item, shelf) for item in bundle.safety_attachments),
+        media_attachments=tuple(_redrawn(item, shelf) for item in bundle.media_attachments),
     )
-    level, reason = judge(now)
-    if level != bundle.level:
-        said = f"its level is {bundle.level}, and the rules give {level}: {reason}"
+    return undrawn, judged(now)
+
+
+def _shown(bundle: Bundle, now: Bundle, undrawn: Problem | None) -> Iterator[Problem]:
+    """Can its page and its attachments be shown now, and is its level what the rules give for that?"""
+    if undrawn is not None:
+        yield undrawn
+    for item in now.attachments:
+        if not item.drawable:
+            yield _not_drawn(item)
+    if now.level != bundle.level:
+        reason = now.level_reason if undrawn is None else "its page can't be shown"
+        said = f"its level is {bundle.level}, and the rules give {now.level}: {reason}"
         yield Problem("level_differs", said, "", REBUILD)
 
 

@@ -38,6 +38,11 @@ class Earlier:
     issues: tuple[LineIssue, ...] = ()
 
 
+def counts(key: Key, answer: str, *, is_refusal: bool) -> bool:
+    """Whether a trace is an answered question of its run, which a bundle has to cover."""
+    return key[1:] == (0, 0, 1) and not is_refusal and bool(answer.strip())
+
+
 @dataclass(slots=True)
 class Coverage:
     """Bundles at `citation_only` or better of the answered questions, one a question.
@@ -52,8 +57,8 @@ class Coverage:
 
     def add(self, bundle: Bundle) -> None:
         """Count a bundle."""
-        is_headline = (bundle.paraphrase, bundle.seed, bundle.repeat) == (0, 0, 1)
-        if not is_headline or bundle.is_refusal or not bundle.answer.strip():
+        key = (bundle.q_id, bundle.paraphrase, bundle.seed, bundle.repeat)
+        if not counts(key, bundle.answer, is_refusal=bundle.is_refusal):
             return
         self.answered += 1
         if bundle.level in COVERING:

@@ -41,9 +41,8 @@ def load_sources(manifest: Manifest, pool: Pool) -> tuple[Sources, tuple[Problem
 
     Fault where a file that the manifest names can't be used at all.
     """
-    shelf, problems = Shelf(manifest, pool), []
-    profile = profile_from(manifest.triage) if manifest.triage else Sources(shelf).profile
-    sources = Sources(shelf, profile=profile)
+    problems: list[Problem] = []
+    sources = Sources(Shelf(manifest, pool), profile=profile_from(manifest.triage))
     if manifest.chunks is not None:
         with unpacked(artifact_path(manifest, manifest.chunks)) as plain:
             chunks, issues = read_chunks(plain, file=manifest.chunks.path)
@@ -174,7 +173,7 @@ def read_earlier(path: Path, *, file: str) -> Earlier:
             if isinstance(item, LineIssue):
                 issues.append(item)
                 continue
-            key = _key_of(item, seen)
+            key = key_of(item, seen)
             keys.add(key)
             if has_unknown(item.record):
                 records[key] = item.record
@@ -193,7 +192,7 @@ def run_of(path: Path) -> str:
     )
 
 
-def _key_of(item: BundleLine, seen: Counter[tuple[str, int, int]]) -> Key:
+def key_of(item: BundleLine, seen: Counter[tuple[str, int, int]]) -> Key:
     """The identity of a line, by its order among its like where it states no repeat."""
     paraphrase, seed = (index_of(item.record.get(name)) or 0 for name in ("paraphrase", "seed"))
     identity = (item.q_id, paraphrase, seed)

@@ -332,7 +332,21 @@ def test_the_findings_can_be_read_by_programs(folder: Path) -> None:
         (2, "Q2", "trace_differs"),
         (None, "Q3", "bundle_missing"),
     ]
-    assert (told["ok"], told["bundles"], told["coverage"]["answered"]) == (False, 2, 1)
+    assert (told["ok"], told["bundles"]) == (False, 2)
+    assert (told["coverage"]["covered"], told["coverage"]["answered"]) == (1, 2)
+
+
+def test_coverage_counts_answers_whose_bundle_is_missing_broken_or_of_no_page_now(folder: Path) -> None:
+    run("build", folder)
+    records = lines(folder / "bundles.jsonl")
+    changed("citation", page_idx=99)(records)
+    records[2]["citation"] = 3
+    (folder / "bundles.jsonl").write_bytes(jsonl(records))
+    told = run("validate", folder).stdout
+    assert "2 bundles: 1 full, 1 text_only" in told
+    assert "0 of 2 answered questions" in told
+    assert "its level is full, and the rules give text_only: its page can't be shown (" in told
+    assert "bundle_missing" not in told
 
 
 def test_a_document_that_is_replaced_is_found(folder: Path) -> None:
