@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +23,8 @@ from core.evidence.types import FoundSpan, SpanQuery
 
 Answer = FoundSpan | Problem
 OnDone = Callable[[int, int], None]
+#: Documents that were given up for what costs time, each with the reason.
+GivenUp = dict[Path, Problem]
 
 #: So many quotes are taken from a document at once.
 BATCH = 32
@@ -33,6 +35,8 @@ MOST_FAULTS = 5
 #: What is wrong with the document itself, whatever the quote; and with the quote, whatever the document.
 OF_THE_DOCUMENT = frozenset({"missing", "not_a_pdf", "locked", "no_pages"})
 OF_THE_QUOTE = frozenset({"not_sendable"})
+#: What may be gone at another try. Until then it costs up to the time limit, each time.
+PASSING = frozenset({"timed_out", "crashed"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,19 +57,25 @@ class Locator(Protocol):
 
 
 def locate_bulk(
-    asks: Sequence[Ask], locator: Locator, *, workers: int, on_done: OnDone | None = None
+    asks: Sequence[Ask],
+    locator: Locator,
+    *,
+    workers: int,
+    on_done: OnDone | None = None,
+    given_up: GivenUp | None = None,
 ) -> list[Answer]:
     """Where every quote stands, or why that cannot be told, in the order given; the same one is asked once.
 
     The answers do not depend on `workers`, as long as no document is given up. `on_done` hears, in this
     thread, how many are answered of how many. Interrupted, it leaves the requests under way to whoever closes
-    the `locator`.
+    the `locator`. Who asks several times hands on one `given_up`: a document that hangs costs its time once.
     """
+    given_up = {} if given_up is None else given_up
     same: dict[Ask, list[int]] = defaultdict(list)
     for number, ask in enumerate(asks):
         same[ask].append(number)
     told: SimpleQueue[tuple[Ask, Answer] | None] = SimpleQueue()
-    work = _Work(same)
+    work = _Work(same, given_up)
     results: dict[int, Answer] = {}
     lanes = ThreadPoolExecutor(workers, thread_name_prefix="locate")
     try:
@@ -85,6 +95,7 @@ def locate_bulk(
     finally:
         work.is_stopped.set()
         lanes.shutdown(wait=False, cancel_futures=True)
+    given_up |= work.given_up()
     return [results[number] for number in range(len(asks))]
 
 
@@ -95,11 +106,14 @@ class _Document:
     path: Path
     is_text: bool
     rest: deque[Ask]
+    given_up_before: Problem | None = None
     faults: list[Problem] = field(default_factory=list)
 
     @property
     def given_up(self) -> Problem | None:
         """Why its other quotes are not looked for any more."""
+        if self.given_up_before is not None:
+            return self.given_up_before
         last = next((fault for fault in self.faults if fault.code in OF_THE_DOCUMENT), None)
         return last or (self.faults[-1] if len(self.faults) >= MOST_FAULTS else None)
 
@@ -107,11 +121,14 @@ class _Document:
 class _Work:
     """Who does what: shared by all lanes."""
 
-    def __init__(self, asks: Iterable[Ask]) -> None:
+    def __init__(self, asks: Iterable[Ask], given_up: Mapping[Path, Problem]) -> None:
         by_document: dict[tuple[Path, bool], deque[Ask]] = defaultdict(deque)
         for ask in asks:
             by_document[ask.path, ask.is_text].append(ask)
-        found = [_Document(path, is_text, rest) for (path, is_text), rest in by_document.items()]
+        found = [
+            _Document(path, is_text, rest, given_up.get(path))
+            for (path, is_text), rest in by_document.items()
+        ]
         #: The one with most quotes first, so that the lanes end together.
         self._untouched = deque(sorted(found, key=lambda document: -len(document.rest)))
         self._begun: list[_Document] = []
@@ -126,6 +143,11 @@ class _Work:
                 return None
             count = len(document.rest) if document.is_text else min(BATCH, len(document.rest))
             return document, [document.rest.popleft() for _ in range(count)]
+
+    def given_up(self) -> GivenUp:
+        """The documents that need not be tried again for now."""
+        reasons = ((document.path, document.given_up) for document in self._begun)
+        return {path: reason for path, reason in reasons if reason is not None and reason.code in PASSING}
 
     def _other(self) -> _Document | None:
         if self._untouched:

@@ -17,7 +17,7 @@ import orjson
 
 from core.contracts.records import Json, Offsets
 from core.errors import Fault, InputFault, ManifestFault, Problem
-from core.evidence.bulk import Ask, Locator, locate_bulk
+from core.evidence.bulk import Ask, GivenUp, Locator, locate_bulk
 from core.evidence.textfile import TEXT_SUFFIXES
 from core.evidence.types import FoundSpan, Place, SpanQuery
 from core.manifest.paths import resolve_reference
@@ -90,11 +90,12 @@ def locate_spans(
     `on_done` hears how many lines are done.
     """
     rest, done = iter(lines), 0
+    given_up: GivenUp = {}
     while window := list(islice(rest, WINDOW)):
         asks = [_ask(line.path, line.query) for line in window if line.path and line.query]
         begun = done + len(window) - len(asks)
         heard = None if on_done is None else partial(_add, on_done, begun)
-        answers = iter(locate_bulk(asks, locator, workers=workers, on_done=heard))
+        answers = iter(locate_bulk(asks, locator, workers=workers, on_done=heard, given_up=given_up))
         for line in window:
             answer = line.problem or next(answers)
             if isinstance(answer, Problem):
@@ -173,7 +174,7 @@ def _span_line(raw: RawLine, path: Path, resolve: Callable[[str], Path]) -> Span
         document = resolve(_text(obj, "pdf" if "pdf" in obj or "path" not in obj else "path"))
     except ManifestFault as fault:
         first = fault.problems[0]
-        message = f"the document {first.message}" if first.where else first.message
+        message = f"the document {first.message}"
         remedy = "check `pdf` (or `path`) and --root: paths are relative to it and stay inside"
         return SpanLine(raw.line, span_id, problem=Problem(first.code, message, where, remedy))
     except Fault as fault:

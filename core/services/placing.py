@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from core.contracts.records import Chunk, Citation
 from core.errors import Fault, Problem, StoreFault
-from core.evidence.bulk import Ask, Locator, locate_bulk
+from core.evidence.bulk import PASSING, Ask, GivenUp, Locator, locate_bulk
 from core.evidence.pagebase import speaks_for_itself
 from core.evidence.types import FoundSpan, SpanQuery
 from core.manifest.paths import artifact_path
@@ -51,8 +51,6 @@ from core.traces.unpack import plain_source
 
 #: So many citations are worked on together and in memory at once; what is found is kept after each.
 WINDOW = 10_000
-#: Problems that may be gone at the next look: citations that met them are looked for again.
-PASSING = frozenset({"timed_out", "crashed"})
 NOT_PLACED = "not_placed"
 
 OnProgress = Callable[[Progress], None]
@@ -107,6 +105,7 @@ def place_runs(
 ) -> Iterator[PlacedReport]:
     """The same for several runs, one after the other; chunks are read once."""
     chunks = cache(partial(_chunks, manifest, cache_dir))
+    given_up: GivenUp = {}
     for run_id in run_ids:
         run = chosen_run(manifest, run_id)
         folder = index_folder(manifest, run_id, cache_dir)
@@ -115,7 +114,7 @@ def place_runs(
             raise _not_indexed(manifest, run_id)
         documents = CitedDocuments(manifest, Remembered(cache_dir, locator_version()))
         records = RunRecords(manifest, run, folder, run_file, cache_dir)
-        work = _Work(records, chunks, documents, pool, workers, on_progress)
+        work = _Work(records, chunks, documents, pool, workers, on_progress, given_up)
         with writing_to(folder):
             (folder / PLACED_FOLDER).mkdir(exist_ok=True)
             with turn(folder / PLACED_FOLDER):
@@ -163,6 +162,7 @@ class _Work:
     locator: Locator
     workers: int
     on_progress: OnProgress | None
+    given_up: GivenUp
     located: int = 0
     citations: int = 0
     again: bool = False
@@ -241,7 +241,13 @@ class _Work:
         def step(done: int, total: int) -> None:
             self._tell_of(window, segment, done / total)
 
-        answers = locate_bulk(list(missing.values()), self.locator, workers=self.workers, on_done=step)
+        answers = locate_bulk(
+            list(missing.values()),
+            self.locator,
+            workers=self.workers,
+            on_done=step,
+            given_up=self.given_up,
+        )
         self.located += len(missing)
         failed: dict[tuple[str, bytes], str] = {}
         for (doc_id, asked), ask, answer in zip(missing, missing.values(), answers, strict=True):

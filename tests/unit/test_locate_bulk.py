@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from core.errors import Problem
 from core.evidence import spanfile
-from core.evidence.bulk import BATCH, MOST_FAULTS, WORTH_SHARING, Answer, Ask, locate_bulk
+from core.evidence.bulk import BATCH, MOST_FAULTS, WORTH_SHARING, Answer, Ask, GivenUp, locate_bulk
 from core.evidence.spanfile import SpanLine, locate_spans
 from core.evidence.types import FoundSpan, SpanQuery
 
@@ -116,6 +116,26 @@ def test_a_document_that_hangs_again_and_again_is_given_up_and_the_others_are_no
     assert sum(count for (path, _), count in locator.asked.items() if path == "bomb.pdf") == MOST_FAULTS
 
 
+def test_a_document_that_was_given_up_costs_its_time_once_in_a_long_file(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(spanfile, "WINDOW", 20)
+    locator = FakeLocator(lambda path, quote: "timed_out" if path.name == "bomb.pdf" else None)
+    names = ["bomb.pdf", "good.pdf"]
+    lines = [SpanLine(n, n, Path(names[n % 2]), SpanQuery(str(n))) for n in range(100)]
+    located = [item.found is not None for item in locate_spans(lines, locator, workers=2)]
+    assert located == [False, True] * 50
+    assert sum(count for (path, _), count in locator.asked.items() if path == "bomb.pdf") == MOST_FAULTS
+
+
+def test_what_is_wrong_with_a_document_is_no_reason_to_give_up_the_one_that_takes_its_place() -> None:
+    given_up: GivenUp = {}
+    for code in ("locked", None):
+        locator = FakeLocator(lambda path, quote, code=code: code)  # type: ignore[misc]
+        answers = locate_bulk([ask("a.pdf", "1")], locator, workers=1, given_up=given_up)
+        assert codes(answers) == [code or "exact"]
+
+
 @pytest.mark.parametrize("code", ["missing", "not_a_pdf", "locked", "no_pages"])
 def test_what_is_wrong_with_the_document_is_asked_once(code: str) -> None:
     locator = FakeLocator(lambda path, quote: code)
@@ -182,3 +202,10 @@ def test_of_a_long_file_one_window_is_in_memory_and_nothing_changes_places(
         assert item.found is None or item.found.note == f"{number % 3}.pdf {number}"
         assert len(taken) <= (number // 5 + 1) * 5
     assert (len(taken), steps[-1], steps) == (17, 17, sorted(steps))
+
+
+def test_a_path_that_is_refused_is_told_in_a_whole_sentence(tmp_path: Path) -> None:
+    spans = tmp_path / "spans.jsonl"
+    spans.write_text('{"id": "a", "pdf": "../a.pdf", "quote": "oil"}\n')
+    (line,) = spanfile.read_spans(spans, root=tmp_path)
+    assert line.problem and line.problem.message.startswith("the document has the path '../a.pdf', which")

@@ -12,7 +12,7 @@ import pytest
 
 from core.contracts.records import Trace
 from core.errors import Problem, StoreFault
-from core.evidence.bulk import Answer
+from core.evidence.bulk import MOST_FAULTS, Answer
 from core.evidence.types import Difference, FoundSpan, SpanQuery
 from core.manifest.types import Manifest
 from core.services import placing
@@ -56,7 +56,10 @@ class FakePool:
     def locate_each(self, path: Path, queries: Sequence[SpanQuery]) -> Iterator[Answer]:
         for query in queries:
             self.asked.append((path.name, query.quote))
-            yield self._found.get(query.quote, FOUND["exact"])
+            answer = self._found.get(query.quote, FOUND["exact"])
+            yield answer
+            if isinstance(answer, Problem):
+                return
 
 
 def cite(*quotes: str, doc_id: str | None = "manual", page: int = 5) -> dict[str, Any]:
@@ -372,6 +375,18 @@ def test_what_hung_is_asked_again_at_the_next_look(tmp_path: Path, cache: Path) 
     place(manifest, cache, again)
     assert again.asked == [("manual.pdf", "absent")]
     assert shown(manifest, cache, "not_found") == ["Q4"]
+
+
+def test_a_document_that_hangs_costs_its_time_once_for_all_runs(tmp_path: Path, cache: Path) -> None:
+    quotes = [f"hung {number}" for number in range(4 * MOST_FAULTS)]
+    manifest = workspace(tmp_path / "w", [trace("Q1", **cite(*quotes))], runs=(RUN, "R2"))
+    build_index(manifest, cache_dir=cache)
+    hung = Problem("timed_out", "no answer", "manual.pdf", "try again")
+    pool = FakePool(dict.fromkeys(quotes, hung))
+    for report in place_runs(manifest, [RUN, "R2"], cache_dir=cache, pool=pool):
+        assert report.reasons == {"timed_out": len(quotes)}
+        assert [problem.code for problem in report.problems] == ["timed_out"]
+    assert len(pool.asked) == MOST_FAULTS
 
 
 def test_repeats_keep_their_own_citations(tmp_path: Path, cache: Path) -> None:
