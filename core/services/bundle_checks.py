@@ -112,7 +112,8 @@ class _Check:
             self.seen.setdefault(key, item.source.line)
             return
         undrawn, now = _as_it_shows(item.bundle, self.shelf)
-        self.report.add(now)
+        if key not in self.seen and (self.expected is None or key in self.expected):
+            self.report.add(now)
         yield from self._told(item, self._identity(key, item, item.bundle))
         yield from self._told(item, _documents(item.bundle, self.shelf))
         yield from self._told(item, _shown(item.bundle, now, undrawn))

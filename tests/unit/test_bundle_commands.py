@@ -341,7 +341,8 @@ def test_coverage_counts_answers_whose_bundle_is_missing_broken_or_of_no_page_no
     records = lines(folder / "bundles.jsonl")
     changed("citation", page_idx=99)(records)
     records[2]["citation"] = 3
-    (folder / "bundles.jsonl").write_bytes(jsonl(records))
+    strange = sealed({**records[1], "q_id": "Q9", "is_refusal": False})
+    (folder / "bundles.jsonl").write_bytes(jsonl([*records, records[0], strange]))
     told = run("validate", folder).stdout
     assert "2 bundles: 1 full, 1 text_only" in told
     assert "0 of 2 answered questions" in told
