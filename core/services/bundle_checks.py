@@ -249,7 +249,7 @@ def _shown(bundle: Bundle, now: Bundle, undrawn: Problem | None) -> Iterator[Pro
     if undrawn is not None:
         yield undrawn
     for item in now.attachments:
-        if not item.drawable:
+        if not item.drawable and item.render_ref is not None:
             yield _not_drawn(item)
     if now.level != bundle.level:
         reason = now.level_reason if undrawn is None else "its page can't be shown"

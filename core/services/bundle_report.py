@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from core.contracts.records import Json, LineIssue
 from core.errors import Problem
-from core.evidence.bundles import LEVELS, Bundle, Level
+from core.evidence.bundles import LEVELS, Bundle, BundleProblem, Level
 from core.evidence.levels import name_of
 from core.metrics.intervals import share_in_words, wilson
 
@@ -91,7 +91,8 @@ class Coverage:
 class RunReport:
     """What building a run's bundles came to. `unread` are lines of the traces that hold no trace.
 
-    `undrawn` and `documents` say why an attachment can't be drawn, a document not be used, by their names.
+    `undrawn`, `odd` and `documents` say why an attachment can't be drawn, what is wrong with one that can,
+    and why a document can't be used, by their names; `texts` are attachments that name nothing to draw.
     """
 
     run_id: str
@@ -101,8 +102,10 @@ class RunReport:
     citation_problems: Counter[str] = field(default_factory=Counter)
     keys: set[Key] = field(default_factory=set)
     unread: list[LineIssue] = field(default_factory=list)
-    undrawn: dict[str, str] = field(default_factory=dict)
-    documents: dict[str, str] = field(default_factory=dict)
+    undrawn: dict[str, BundleProblem] = field(default_factory=dict)
+    odd: dict[str, BundleProblem] = field(default_factory=dict)
+    texts: set[str] = field(default_factory=set)
+    documents: dict[str, BundleProblem] = field(default_factory=dict)
 
     @property
     def bundles(self) -> int:
@@ -117,11 +120,14 @@ class RunReport:
         self.keys.add((bundle.q_id, bundle.paraphrase, bundle.seed, bundle.repeat))
         self.citation_problems.update(each.code for item in bundle.citations for each in item.problems)
         for item in bundle.attachments:
-            if item.problem is not None:
-                self.undrawn.setdefault(name_of(item), item.problem.message)
+            if item.render_ref is None:
+                self.texts.add(name_of(item))
+            elif item.problem is not None:
+                told = self.odd if item.drawable else self.undrawn
+                told.setdefault(name_of(item), item.problem)
         for document in bundle.documents:
             if document.problem is not None:
-                self.documents.setdefault(document.doc_id, document.problem.message)
+                self.documents.setdefault(document.doc_id, document.problem)
 
     def in_words(self) -> str:
         """`246 bundles: 244 full, 2 text_only · 52 show the closest retrieved passage`."""
@@ -149,15 +155,18 @@ class RunReport:
             yield Problem("lines_unreadable", said, where, first.remedy if first else "correct the manifest")
 
     def _not_shown(self) -> Iterator[Problem]:
-        for doc_id, said in self.documents.items():
-            yield Problem("document_problem", said, doc_id, "put the described file back, and build again")
+        for doc_id, problem in self.documents.items():
+            yield Problem("document_problem", problem.message, doc_id, problem.remedy)
+        remedy = "proofspan check WORKSPACE lists what is wrong with the catalogue"
         if self.undrawn:
-            name, said = next(iter(self.undrawn.items()))
-            count = f"{len(self.undrawn):,} attachment{'s' * (len(self.undrawn) != 1)}"
-            remedy = "proofspan check WORKSPACE lists what is wrong with the catalogue"
-            yield Problem(
-                "attachments_not_drawn", f"{count} can't be drawn; first: {name}: {said}", "", remedy
-            )
+            said = f"{_attachments(self.undrawn)} can't be drawn; {_first(self.undrawn)}"
+            yield Problem("attachments_not_drawn", said, "", remedy)
+        if self.odd:
+            said = f"{_attachments(self.odd)} can be drawn, but not all is right; {_first(self.odd)}"
+            yield Problem("attachments_odd", said, "", remedy, severity="warning")
+        if self.texts:
+            said = f"{_attachments(self.texts)} shown as text: the catalogue names nothing to draw"
+            yield Problem("nothing_to_draw", said, severity="note")
 
     def _left_out(self, earlier: Earlier) -> Iterator[Problem]:
         """What stood in the file before and is not written again."""
@@ -168,3 +177,12 @@ class RunReport:
         if unread:
             said = f"{unread:,} line{'s' * (unread != 1)} of the earlier file held no bundle: left out"
             yield Problem("lines_left_out", said, severity="warning")
+
+
+def _attachments(names: Collection[str]) -> str:
+    return f"{len(names):,} attachment{'s' * (len(names) != 1)}"
+
+
+def _first(problems: Mapping[str, BundleProblem]) -> str:
+    name, problem = next(iter(problems.items()))
+    return f"first: {name}: {problem.message}"

@@ -137,12 +137,16 @@ def judged(bundle: Bundle) -> Bundle:
 def _attachments(
     shown: Sequence[BundleCitation], sources: Sources
 ) -> tuple[tuple[BundleAttachment, ...], int]:
-    """What belongs to the citations that are shown, the first citation's first, and how many there are."""
+    """What belongs to the citations that are shown, the first citation's first, and how many there are.
+
+    Where there are too many, pictures are left out before notices.
+    """
     found: dict[str, tuple[Attached, BundleCitation]] = {}
     for cited in shown:
         for each in attached(_place_of(cited), sources.catalogue):
             found.setdefault(each.attachment.attachment_id, (each, cited))
-    listed = list(found.values())[:MAX_ATTACHMENTS]
+    listed = sorted(found.values(), key=lambda item: item[0].attachment.kind not in SAFETY_KINDS)
+    listed = listed[:MAX_ATTACHMENTS]
     return tuple(_attachment(each, cited, sources.shelf) for each, cited in listed), len(found)
 
 
@@ -220,7 +224,7 @@ def _cuts(trace: Trace, *, citations: int, attachments: int) -> Iterator[BundleP
         said = f"of {citations:,} citations the first {MAX_CITATIONS} are looked at"
         yield BundleProblem("citations_cut", said, "cite each passage once", citations)
     if attachments > MAX_ATTACHMENTS:
-        said = f"of {attachments:,} attachments the nearest {MAX_ATTACHMENTS} are listed"
+        said = f"of {attachments:,} attachments {MAX_ATTACHMENTS} are listed, notices before pictures"
         remedy = "give the attachments of a long section sections of their own"
         yield BundleProblem("attachments_cut", said, remedy, attachments)
     for name, text in (("question", trace.q), ("answer", trace.answer)):

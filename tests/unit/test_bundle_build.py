@@ -303,6 +303,8 @@ def test_too_much_is_cut_and_said_to_be(
     made = one(record, manifest, pool)
     assert [problem.code for problem in made.problems] == ["citations_cut", "attachments_cut", "text_cut"]
     assert (len(made.citations), len(made.attachments), len(made.answer)) == (2, 1, 100_000)
+    near = one(record, manifest, pool, catalogue=[CATALOGUE[1], {**CATALOGUE[0], "page_idx": 2}])
+    assert [item.kind for item in near.attachments] == ["warning"]
     assert made.level == "citation_only"
 
 

@@ -245,6 +245,22 @@ def test_unreadable_lines_and_undrawn_pictures_are_findings(folder: Path) -> Non
     assert [each["code"] for each in report["problems"]] == ["lines_unreadable"]
 
 
+def test_what_names_nothing_to_draw_is_shown_as_text_and_is_no_finding(folder: Path) -> None:
+    notice = {name: value for name, value in CATALOGUE[0].items() if name != "render_ref"}
+    (folder / "catalogue.jsonl").write_bytes(jsonl([notice, {**CATALOGUE[1], "page_idx": 70}]))
+    result = run("build", folder)
+    assert result.exit_code == 0
+    assert "note: 1 attachment shown as text: the catalogue names nothing to draw" in result.stderr
+    assert "warning: 1 attachment can be drawn, but not all is right; first: the picture" in result.stderr
+    assert run("validate", folder).exit_code == 0
+
+
+def test_a_document_that_cannot_be_used_says_what_mends_it(tmp_path: Path) -> None:
+    workspace(tmp_path, cites(doc_id="cut", page_idx=0, quote=QUOTE))
+    told = "cut: the PDF is broken and cannot be opened — download it again, or save it anew"
+    assert told in run("build", tmp_path).stderr
+
+
 def test_a_manifest_with_the_hash_of_other_bundles_is_told_the_new_one(tmp_path: Path) -> None:
     workspace(tmp_path, sha256="0" * 64)
     result = run("build", tmp_path)
