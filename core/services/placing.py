@@ -44,7 +44,7 @@ from core.store.placed import (
     write_placed_file,
 )
 from core.store.remembered import Answer, Remembered
-from core.store.runfile import Segment, read_run_file, whole_run_file
+from core.store.runfile import RunFile, Segment, read_run_file, whole_run_file
 from core.store.types import Progress
 from core.traces.chunks import read_chunks
 from core.traces.unpack import plain_source
@@ -109,17 +109,24 @@ def place_runs(
     for run_id in run_ids:
         run = chosen_run(manifest, run_id)
         folder = index_folder(manifest, run_id, cache_dir)
-        run_file = whole_run_file(folder)
-        if run_file is None:
-            raise _not_indexed(manifest, run_id)
-        documents = CitedDocuments(manifest, Remembered(cache_dir, locator_version()))
-        records = RunRecords(manifest, run, folder, run_file, cache_dir)
-        work = _Work(records, chunks, documents, pool, workers, on_progress, given_up)
+        _indexed(manifest, run_id, folder)
         with writing_to(folder):
             (folder / PLACED_FOLDER).mkdir(exist_ok=True)
-            with turn(folder / PLACED_FOLDER):
+            with turn(folder / PLACED_FOLDER):  # read only now: who had it before us may have left another
+                run_file = _indexed(manifest, run_id, folder)
+                records = RunRecords(manifest, run, folder, run_file, cache_dir)
+                documents = CitedDocuments(manifest, Remembered(cache_dir, locator_version()))
+                work = _Work(records, chunks, documents, pool, workers, on_progress, given_up)
                 report = work.refresh()
         yield report
+
+
+def _indexed(manifest: Manifest, run_id: str, folder: Path) -> RunFile:
+    """The run's index as it is now."""
+    run_file = whole_run_file(folder)
+    if run_file is None:
+        raise _not_indexed(manifest, run_id)
+    return run_file
 
 
 def is_placed(manifest: Manifest, run_id: str, cache_dir: Path) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -455,6 +456,27 @@ def test_an_interruption_leaves_nothing_half_written_and_keeps_what_was_found(
     again = FakePool()
     place(manifest, cache, again)
     assert sorted(quote for _, quote in again.asked) == ["absent", "words"], "the first window was kept"
+
+
+def test_who_waits_for_another_process_takes_the_index_as_that_left_it(
+    tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    manifest = workspace(tmp_path / "w", TRACES[:2])
+    build_index(manifest, cache_dir=cache)
+    real_turn = placing.turn
+
+    @contextmanager
+    def turn_after_another_process(folder: Path) -> Iterator[None]:
+        monkeypatch.setattr(placing, "turn", real_turn)
+        append(manifest, lines(TRACES[2:4]))
+        place(manifest, cache)
+        with real_turn(folder):
+            yield
+
+    monkeypatch.setattr(placing, "turn", turn_after_another_process)
+    report = place_run(manifest, RUN, cache_dir=cache, pool=FakePool())
+    assert (report.citations, report.located) == (6, 0)
+    assert is_placed(manifest, RUN, cache)
 
 
 def test_progress_counts_traces_and_ends_with_all_of_them(tmp_path: Path, cache: Path) -> None:
