@@ -48,12 +48,26 @@ def judge(bundle: Bundle) -> tuple[Level, str]:
     opening = _opening(cited, bundle.citations)
     if not missing:
         reason = f"{_passage(cited)} stands {_place(cited)}, {_all_drawn(len(bundle.attachments))}."
-        return "full", opening + reason + _changes(bundle)
+        return "full", opening + reason + _others(bundle) + _changes(bundle)
     safety = bundle.safety_attachments
     is_safe = bool(safety) and all(item.drawable for item in safety) and not is_cut
     with_notices = f", with {_notices(len(safety))}" if is_safe else ""
     reason = f"{opening}{_page(cited)} can be shown{with_notices}; {_told(missing)}."
-    return ("safety_citation" if is_safe else "citation_only"), reason + _changes(bundle)
+    return ("safety_citation" if is_safe else "citation_only"), reason + _others(bundle) + _changes(bundle)
+
+
+def _others(bundle: Bundle) -> str:
+    """That citations beside the one which is shown are not placed, as a further sentence."""
+    cited = bundle.citation
+    if cited is None or cited.origin == "retrieved":
+        return ""
+    failed = [each for each in bundle.citations if each.number != cited.number and not each.is_placed]
+    if not failed:
+        return ""
+    others = f" (and {len(failed) - 1} more)" if len(failed) > 1 else ""
+    first = failed[0]
+    reason = _not_placed(first) if first.is_shown else f"it can't be shown: {_why_not_shown(first)}"
+    return f" Not placed: citation {first.number}{others} of {len(bundle.citations)}: {reason}."
 
 
 def _changes(bundle: Bundle) -> str:
@@ -78,10 +92,13 @@ def _opening(citation: BundleCitation, citations: Sequence[BundleCitation]) -> s
 
 def _why_no_page(citations: Sequence[BundleCitation]) -> str:
     """Why there is nothing to turn to; of many citations the first is told."""
-    first = citations[0]
-    reason = first.problems[-1].message if first.problems else "it names no place"
     others = f" (and {len(citations) - 1} more)" if len(citations) > 1 else ""
-    return f"citation {first.number}{others}: {one_line(reason)}"
+    return f"citation {citations[0].number}{others}: {_why_not_shown(citations[0])}"
+
+
+def _why_not_shown(citation: BundleCitation) -> str:
+    """Why there is no page of this citation to turn to."""
+    return one_line(citation.problems[-1].message) if citation.problems else "it names no place"
 
 
 def _not_placed(citation: BundleCitation) -> str:
@@ -90,6 +107,8 @@ def _not_placed(citation: BundleCitation) -> str:
     if found is None:
         reason = citation.problems[-1].message if citation.problems else "there is no text to look for"
         return f"its text could not be looked for: {one_line(reason)}"
+    if not (citation.quote or "").strip():
+        return "it gives a place and no text that could confirm it"
     if found.status == "not_found":
         return "its text was not found" + (f": {one_line(found.note)}" if found.note else "")
     return "the page where its text stands can't be shown"

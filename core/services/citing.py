@@ -194,7 +194,7 @@ def _unsought(pointer: Pointer, placed: Placed | None, shelf: Shelf) -> Iterator
     """Why a text was not looked for."""
     if isinstance(placed, Problem):
         yield shelf.told(placed)
-    elif placed is None and not (pointer.citation.quote or "").strip():
+    elif not (pointer.citation.quote or "").strip():
         remedy = "give the citation its quote, or list the chunk that it names in the chunk file"
         yield BundleProblem("quote_missing", "there is no text to look for", remedy)
 

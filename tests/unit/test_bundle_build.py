@@ -205,6 +205,33 @@ def test_the_first_citation_that_is_placed_is_shown(manifest: Manifest, pool: Pd
     assert (cited(without_text).number, without_text.level) == (2, "citation_only")
 
 
+def test_citations_beside_the_one_that_is_placed_are_told(manifest: Manifest, pool: PdfPool) -> None:
+    nowhere = {"doc_id": "manual", "page_idx": 1, "quote": "No such words stand there."}
+    placed = {"doc_id": "manual", "page_idx": 1, "quote": QUOTE}
+    listed = [placed, nowhere, {"doc_id": "nobody", "page_idx": 1, "quote": QUOTE}]
+    made = one(trace(citations=listed), manifest, pool)
+    assert made.level == "full"
+    told = "can be drawn. Not placed: citation 2 (and 1 more) of 3: its text was not found."
+    assert made.level_reason.endswith(told)
+    made = one(trace(citations=[placed, listed[2]]), manifest, pool)
+    told = "Not placed: citation 2 of 2: it can't be shown: the workspace has no document nobody."
+    assert made.level_reason.endswith(told)
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        {"doc_id": "notes", "span": [1, 2]},
+        {"doc_id": "manual", "page_idx": 1, "bbox": [1, 2, 30, 40], "bbox_space": "points"},
+    ],
+    ids=repr,
+)
+def test_a_place_without_a_text_says_so(place: dict[str, Any], manifest: Manifest, pool: PdfPool) -> None:
+    made = one(cites(**place), manifest, pool)
+    assert "it gives a place and no text that could confirm it" in made.level_reason
+    assert [problem.code for problem in cited(made).problems] == ["quote_missing"]
+
+
 @pytest.mark.parametrize("answer", ["It is so.", "not in context", ""])
 def test_an_answer_without_citations_shows_the_closest_passage(
     answer: str, manifest: Manifest, pool: PdfPool
