@@ -18,10 +18,12 @@ LINE = 300
 #: So many of the things that are missing are told one by one.
 MISSING_TOLD = 3
 
-#: Codes of problems: the bundle does not list everything, no passage can be shown, a document is another one.
+#: Codes of problems: the bundle does not list everything, no passage can be shown, a document is another one,
+#: a citation has no text.
 CUT = ("attachments_cut", "bundle_cut")
 PASSAGE_NOT_SHOWN = "passage_not_shown"
 REVISION_DIFFERS = "rev_mismatch"
+QUOTE_MISSING = "quote_missing"
 
 _KINDS: dict[AttachmentKind, str] = {
     "warning": "warning",
@@ -107,7 +109,7 @@ def _not_placed(citation: BundleCitation) -> str:
     if found is None:
         reason = citation.problems[-1].message if citation.problems else "there is no text to look for"
         return f"its text could not be looked for: {one_line(reason)}"
-    if not (citation.quote or "").strip():
+    if any(problem.code == QUOTE_MISSING for problem in citation.problems):
         return "it gives a place and no text that could confirm it"
     if found.status == "not_found":
         return "its text was not found" + (f": {one_line(found.note)}" if found.note else "")

@@ -15,7 +15,7 @@ from core.contracts.records import Candidate, Chunk, Citation, Trace
 from core.errors import Problem
 from core.evidence.bundles import BundleCitation, BundleProblem, PageFrom, SectionFrom, given
 from core.evidence.labels import pages_labelled
-from core.evidence.levels import one_line
+from core.evidence.levels import QUOTE_MISSING, one_line
 from core.evidence.locate import MAX_QUOTE_CHARACTERS
 from core.evidence.types import FoundSpan
 from core.services.cited import completed_citation, span_query
@@ -196,7 +196,7 @@ def _unsought(pointer: Pointer, placed: Placed | None, shelf: Shelf) -> Iterator
         yield shelf.told(placed)
     elif not (pointer.citation.quote or "").strip():
         remedy = "give the citation its quote, or list the chunk that it names in the chunk file"
-        yield BundleProblem("quote_missing", "there is no text to look for", remedy)
+        yield BundleProblem(QUOTE_MISSING, "there is no text to look for", remedy)
 
 
 def _page_problems(
