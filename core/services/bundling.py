@@ -17,7 +17,8 @@ from core.evidence.bundles import (
     bundle_id,
 )
 from core.evidence.levels import PASSAGE_NOT_SHOWN, judge
-from core.services.citing import Pointer, bundle_citation, cited_by, closest_to
+from core.services.cited import Pointer, pointers_of
+from core.services.citing import bundle_citation, closest_to, wanted
 from core.services.shelf import Held, OnPlaced, Shelf
 from core.triage.answers import refuses
 from core.triage.corpus import Corpus
@@ -51,7 +52,7 @@ def bundles_of(
 ) -> list[Bundle]:
     """The bundles of these traces, in their order; quotes that several of them share are placed once."""
     desk = _Desk(sources.shelf, workers, on_progress)
-    cited = [cited_by(trace, sources.chunks) for _, trace in traces]
+    cited = [list(pointers_of(trace, sources.chunks)) for _, trace in traces]
     answers = desk.citations([pointers[:MAX_CITATIONS] for pointers in cited])
     closest = [
         [] if any(item.is_shown for item in citations) else closest_to(trace, sources.chunks)
@@ -74,16 +75,15 @@ class _Desk:
 
     def citations(self, groups: Sequence[list[Pointer]]) -> list[list[BundleCitation]]:
         """The pointers of each trace with their checked places."""
-        wanted = (pointer.wanted for group in groups for pointer in group)
-        found = self.shelf.place(
-            (each for each in wanted if each is not None), workers=self.workers, on_placed=self.on_progress
-        )
+        asked = [[wanted(pointer) for pointer in group] for group in groups]
+        sought = (each for group in asked for each in group if each is not None)
+        found = self.shelf.place(sought, workers=self.workers, on_placed=self.on_progress)
         return [
             [
-                bundle_citation(pointer, found.get(pointer.wanted) if pointer.wanted else None, self.shelf)
-                for pointer in group
+                bundle_citation(pointer, found.get(each) if each else None, self.shelf)
+                for pointer, each in zip(group, quotes, strict=True)
             ]
-            for group in groups
+            for group, quotes in zip(groups, asked, strict=True)
         ]
 
 

@@ -1,23 +1,39 @@
-"""What is looked for on a page for a citation: one rule for the Question page and for whole runs."""
+"""What points at a place, and what is looked for there: one rule for the Question page, runs and bundles."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
 
 from core.contracts.records import Chunk, Citation, Trace
 from core.evidence.types import SpanQuery
 from core.traces.canonical import citations, filled_from
 
-
-def completed_citations(trace: Trace, chunks: Mapping[str, Chunk]) -> Iterator[Citation]:
-    """The trace's citations in their order, each with what its chunk's record adds."""
-    return (completed_citation(citation, chunks) for citation in citations(trace))
+QuoteFrom = Literal["payload", "chunk"]
 
 
-def completed_citation(citation: Citation, chunks: Mapping[str, Chunk]) -> Citation:
+@dataclass(frozen=True, slots=True)
+class Pointer:
+    """A citation, or a retrieved passage with its `rank`, with what its chunk adds (None: not known)."""
+
+    citation: Citation
+    quote_from: QuoteFrom | None
+    chunk: Chunk | None
+    rank: int | None = None
+
+
+def pointer_of(citation: Citation, chunks: Mapping[str, Chunk]) -> Pointer:
     """The citation with quote and place from its chunk, as it is where that is not known."""
     chunk = chunks.get(citation.chunk_id) if citation.chunk_id is not None else None
-    return filled_from(citation, chunk) if chunk is not None else citation
+    if chunk is None:
+        return Pointer(citation, "payload" if citation.quote else None, None)
+    return Pointer(filled_from(citation, chunk), "payload" if citation.quote else "chunk", chunk)
+
+
+def pointers_of(trace: Trace, chunks: Mapping[str, Chunk]) -> Iterator[Pointer]:
+    """Everything that the answer cites, in its order."""
+    return (pointer_of(citation, chunks) for citation in citations(trace))
 
 
 def span_query(citation: Citation) -> SpanQuery:

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import replace
 
 from core.contracts.records import Candidate, Chunk, Citation, Trace
 from core.errors import Problem
@@ -18,10 +17,10 @@ from core.evidence.labels import pages_labelled
 from core.evidence.levels import QUOTE_MISSING, one_line
 from core.evidence.locate import MAX_QUOTE_CHARACTERS
 from core.evidence.types import FoundSpan
-from core.services.cited import completed_citation, span_query
+from core.services.cited import Pointer, pointer_of, span_query
 from core.services.revisions import cited_rev, rev_problem
 from core.services.shelf import Held, Placed, Shelf, Wanted
-from core.traces.canonical import LAST_STAGES, citations, stages
+from core.traces.canonical import LAST_STAGES, stages
 from core.traces.fields import page_of, text_of
 
 #: So many passages, the closest first, are tried for an answer that cites nothing which can be shown.
@@ -30,28 +29,13 @@ CLOSEST = 5
 _SYNTHESIZED = re.compile(r"p[0-9]{3,}")
 
 
-@dataclass(frozen=True, slots=True)
-class Pointer:
-    """What points at a place: a citation, or a retrieved passage with its rank, completed from its chunk."""
-
-    citation: Citation
-    quote_from: Literal["payload", "chunk"] | None
-    chunk: Chunk | None
-    rank: int | None = None
-
-    @property
-    def wanted(self) -> Wanted | None:
-        """What to look for: the quote, else what box or offsets name alone; None where there is nothing."""
-        cited = self.citation
-        quote = (cited.quote or "")[:MAX_QUOTE_CHARACTERS]
-        if cited.doc_id is None or not (quote.strip() or cited.box or cited.offsets):
-            return None
-        return cited.doc_id, span_query(replace(cited, quote=quote))
-
-
-def cited_by(trace: Trace, chunks: Mapping[str, Chunk]) -> list[Pointer]:
-    """Everything that the answer cites, in its order."""
-    return [_pointer(item, chunks, "payload" if item.quote else None) for item in citations(trace)]
+def wanted(pointer: Pointer) -> Wanted | None:
+    """What to look for: the quote, else what box or offsets name alone; None where there is nothing."""
+    cited = pointer.citation
+    quote = (cited.quote or "")[:MAX_QUOTE_CHARACTERS]
+    if cited.doc_id is None or not (quote.strip() or cited.box or cited.offsets):
+        return None
+    return cited.doc_id, span_query(replace(cited, quote=quote))
 
 
 def closest_to(trace: Trace, chunks: Mapping[str, Chunk]) -> list[Pointer]:
@@ -59,14 +43,6 @@ def closest_to(trace: Trace, chunks: Mapping[str, Chunk]) -> list[Pointer]:
     named = {stage.name: stage for stage in stages(trace)}
     last = next((named[name] for name in LAST_STAGES if name in named), None)
     return [_passage(candidate, chunks) for candidate in (last.candidates[:CLOSEST] if last else ())]
-
-
-def _pointer(
-    citation: Citation, chunks: Mapping[str, Chunk], quote_from: Literal["payload"] | None
-) -> Pointer:
-    chunk = chunks.get(citation.chunk_id) if citation.chunk_id is not None else None
-    completed = completed_citation(citation, chunks)
-    return Pointer(completed, quote_from or ("chunk" if chunk is not None else None), chunk)
 
 
 def _passage(candidate: Candidate, chunks: Mapping[str, Chunk]) -> Pointer:
@@ -83,7 +59,7 @@ def _passage(candidate: Candidate, chunks: Mapping[str, Chunk]) -> Pointer:
         page_note=note,
         page_label=text_of(candidate.raw.get("page_label")),
     )
-    pointer = _pointer(citation, chunks, None)
+    pointer = pointer_of(citation, chunks)
     has_text = pointer.citation.quote is not None
     return replace(pointer, rank=candidate.rank, quote_from="chunk" if has_text else None)
 

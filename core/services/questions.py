@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from core.contracts.records import Candidate, Chunk, Citation, GoldQuestion, StageName, Trace
-from core.services.cited import completed_citation
-from core.traces.canonical import Measures, citations, measures, stages
+from core.services.cited import Pointer, QuoteFrom, pointers_of
+from core.traces.canonical import Measures, measures, stages
 from core.traces.chunks import Places, place_of
 from core.traces.reports import StoredRow
 from core.triage.corpus import Corpus
@@ -20,7 +20,6 @@ from core.triage.safety import SafetyOmission, omitted
 from core.triage.types import Explanation, Profile, ReportRow
 
 GoldMark = Literal["chunk", "page", "section"]
-QuoteFrom = Literal["payload", "chunk"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +100,7 @@ def load_question(
     the `unpaged` documents have no page, whatever their records say. `notices` are those of the catalogue.
     """
     known = gold.get(trace.q_id)
-    cited = tuple(_citation(item, trace, chunks) for item in citations(trace))
+    cited = tuple(_citation(item, trace) for item in pointers_of(trace, chunks))
     ranked = _stages(trace, chunks, cited, known, unpaged)
     row = reflect(trace, corpus, profile) if corpus is not None else None
     target = gold_target(known)
@@ -153,14 +152,12 @@ def completed(candidate: Candidate, chunk: Chunk | None) -> Candidate:
     )
 
 
-def _citation(citation: Citation, trace: Trace, chunks: Mapping[str, Chunk]) -> CitationView:
-    chunk = chunks.get(citation.chunk_id) if citation.chunk_id is not None else None
-    quote_from: QuoteFrom | None = "payload" if citation.quote else ("chunk" if chunk else None)
+def _citation(pointer: Pointer, trace: Trace) -> CitationView:
     return CitationView(
-        citation=completed_citation(citation, chunks),
-        quote_from=quote_from,
-        is_retrieved=citation.chunk_id in trace.chunk_ids,
-        is_resolved=chunk is not None,
+        citation=pointer.citation,
+        quote_from=pointer.quote_from,
+        is_retrieved=pointer.citation.chunk_id in trace.chunk_ids,
+        is_resolved=pointer.chunk is not None,
     )
 
 

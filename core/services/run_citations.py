@@ -11,7 +11,7 @@ from core.contracts.records import Chunk, Citation, Trace
 from core.errors import Fault, Problem, StoreFault
 from core.manifest.paths import artifact_path
 from core.manifest.types import Manifest, Run
-from core.services.cited import completed_citations
+from core.services.cited import pointers_of
 from core.services.stored import with_ids
 from core.store.files import read_table
 from core.store.placed import document_stamp
@@ -50,8 +50,8 @@ class RunRecords:
         rows = 0
         for trace in self._traces(segment):
             repeat = repeats.get(first + rows, 1)
-            for citation in completed_citations(trace, chunks):
-                yield Cited(rows, trace.q_id, trace.paraphrase, trace.seed, repeat, citation)
+            for pointer in pointers_of(trace, chunks):
+                yield Cited(rows, trace.q_id, trace.paraphrase, trace.seed, repeat, pointer.citation)
             rows += 1
         if rows != segment.rows:
             raise self._replaced()
