@@ -80,8 +80,8 @@ def in_step(quote: Tokens, page: Tokens) -> Iterator[tuple[int, int]]:
     count = len(quote)
     for start in range(len(page) - count + 1):
         differing = 0
-        for key, other in zip(quote.keys, page.keys[start : start + count], strict=True):
-            differing += key != other
+        for offset, key in enumerate(quote.keys, start=start):
+            differing += key != page.keys[offset]
             if differing > 1:
                 break
         else:

@@ -35,6 +35,8 @@ MISQUOTED_LETTERS = 16
 MISQUOTED_LETTERS_CITED = 6
 MISQUOTED_LETTERS_ALONE = 3
 MISQUOTED_TOKENS_ALONE = 3
+#: In a longer quote a single figure that differs is no reason not to be found by its words.
+MISQUOTED_TOKENS = 50
 #: A figure of so many digits with one changed is the same, misquoted; shorter ones are alike by chance.
 LONG_FIGURE = 5
 #: A figure of so many digits with one changed is some proof of a place itself.
@@ -141,6 +143,8 @@ def find_misquoted(quote: QuoteText, page: PageText) -> list[Match]:
     Few words would be found misquoted on many pages; on that page they are what the producer read. Where
     very little agrees, it must be the only such place of the page.
     """
+    if len(quote.tokens) > MISQUOTED_TOKENS:
+        return []
     places = dict.fromkeys((*occurrences(quote.tokens, page.tokens), *in_step(quote.tokens, page.tokens)))
     aligned = [align(quote.tokens, page.tokens, place) for place in islice(places, MAX_OCCURRENCES)]
     beside = [(each, _letters_beside_a_figure(quote, page, each)) for each in aligned if each is not None]

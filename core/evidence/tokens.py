@@ -22,7 +22,8 @@ CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 FRACTION = r"(?:\.\d+|,\d{1,3}(?!\d))"
 NUMBER = rf"\d+{FRACTION}+|\d+(?![^\W_])"
 #: A number with separators in which letters were misread: "1,125,q48,378".
-MISREAD = r"(?=[0-9,]*[a-z])(?=[a-z]?[0-9])[0-9a-z]{1,3}(?:,(?=[a-z]*[0-9])[0-9a-z]{3})+(?![^\W_])"
+#: (It looks no further for a letter than such a number may reach: it is tried at every place of a text.)
+MISREAD = r"(?=[0-9,]{0,40}[a-z])(?=[a-z]?[0-9])[0-9a-z]{1,3}(?:,(?=[a-z]{0,2}[0-9])[0-9a-z]{3})+(?![^\W_])"
 #: Tables lose the space between a label and its figure: "Goodwill5,559".
 LABEL = rf"[^\W\d_]+(?=\d+{FRACTION})"
 #: A plain integer glued to letters ("10th", "5mm", "C9mpany") is a word; one with a separator is a number.
@@ -42,7 +43,10 @@ VOWELS = dict.fromkeys(
     (*range(0x0591, 0x05BE), 0x05BF, 0x05C1, 0x05C2, 0x05C4, 0x05C5, 0x05C7, *range(0x064B, 0x0653), 0x0670)
 )
 SLASHES = dict.fromkeys(map(ord, "\u2044\u2215\uff0f"), "/")
-TRANSLATION = {**DASHES, **QUOTES, **DOUBLE_QUOTES, **INVISIBLE, **VOWELS, **SLASHES}
+#: The Arabic percent sign, decimal point and separator, and other shapes of "at most" and "at least".
+MARKS = {0x066A: "%", 0x066B: ".", 0x066C: ","}
+MARKS |= {0x2266: "\u2264", 0x2A7D: "\u2264", 0x2267: "\u2265", 0x2A7E: "\u2265"}
+TRANSLATION = {**DASHES, **QUOTES, **DOUBLE_QUOTES, **INVISIBLE, **VOWELS, **SLASHES, **MARKS}
 CURRENCY = frozenset("$€£¥₹")
 #: Before an exponent or a fraction that follows a digit: 10² is not 102, nor 3½ 31/2.
 BEFORE_RAISED = re.compile(
@@ -50,6 +54,8 @@ BEFORE_RAISED = re.compile(
 )
 #: After these and after a letter or digit a dash is a hyphen; after anything else it is a minus sign.
 BEFORE_HYPHEN = frozenset(")]}%\u2030'\".\u00b0-")
+#: After these a quotation mark opens, and a dash behind it is a minus sign: "-4".
+BEFORE_OPENING = frozenset(" ([{")
 #: Raised digits that follow a word of three letters or more, a group of thousands or a percent sign, and a
 #: raised number in parentheses, are footnote marks. After other digits and shorter words they may be an
 #: exponent (10², 3 m²) and count as it.
@@ -65,7 +71,7 @@ MARK = "\ufdd0"
 #: Numbers in square brackets refer to a note or a source.
 REFERENCE = re.compile(r"\[\d{1,3}(?:(?:, ?|-)\d{1,3})*\]")
 #: What changes the meaning of the number that it stands before.
-COMPARING = frozenset("<>\u2264\u2265\u00b1")
+COMPARING = frozenset("<>~\u2264\u2265\u00b1\u2213\u2248\u2260\u226a\u226b\u226e\u226f\u2272\u2273\u221a")
 #: What means something between two numbers: 3/4 is neither 3-4 nor 3:4. Commas, dots and brackets only part.
 JOINING = frozenset("-/:+=\u00d7\u00f7*<>~\u00b7")
 
@@ -124,17 +130,17 @@ class Tokens:
 def fold(word: str) -> str:
     """One word as it is compared, still with its punctuation."""
     if word.isascii():
-        return word.lower()
+        return word.lower().replace("+/-", "\u00b1")
     parted = BEFORE_RAISED.sub("^", BEFORE_MARK.sub(MARK, word.translate(TRANSLATION)))
     folded = unicodedata.normalize("NFKC", parted).translate(TRANSLATION).casefold()
     return folded if folded.isascii() else _without_latin_marks(folded)
 
 
 def _without_latin_marks(text: str) -> str:
-    """`é` becomes `e`; marks on letters of other scripts are part of the letter and stay."""
+    """`é` becomes `e`; marks on other letters, and on signs (≠), are part of them and stay."""
     kept: list[str] = []
     for character in unicodedata.normalize("NFD", text):
-        if unicodedata.category(character) == "Mn" and kept and kept[-1].isascii():
+        if unicodedata.category(character) == "Mn" and kept and kept[-1].isascii() and kept[-1].isalpha():
             continue
         kept.append(character)
     return unicodedata.normalize("NFC", "".join(kept))
@@ -269,6 +275,8 @@ def _number(text: str, digits: str, start: int, end: int) -> tuple[str, int, int
 
 def _is_sign(text: str, place: int) -> bool:
     """Whether the hyphen here is a minus sign."""
+    if text[place - 1 : place] in ("'", '"'):
+        return place == 1 or text[place - 2] in BEFORE_OPENING
     return place == 0 or not (text[place - 1].isalnum() or text[place - 1] in BEFORE_HYPHEN)
 
 
@@ -276,7 +284,7 @@ def _is_leading_point(text: str, place: int) -> bool:
     """Whether a decimal point without a digit before it stands here: .5, but no end of a row of dots."""
     if place < 0 or text[place] != "." or text[max(0, place - 2) : place] == ". ":
         return False
-    return place == 0 or text[place - 1] in " (-<>\u2264\u2265\u00b1" or text[place - 1] in CURRENCY
+    return place == 0 or text[place - 1] in " (-" or text[place - 1] in COMPARING | CURRENCY
 
 
 def _percent(text: str, end: int) -> tuple[str, int]:

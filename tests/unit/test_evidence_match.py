@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -379,6 +381,14 @@ def test_an_altered_figure_of_a_row_is_found_on_the_page_that_is_cited(
 @pytest.mark.parametrize("quote", ["5,369", "1 5,369", "(305)", "Costs 5,363", "5,363 4,100 31.2%"])
 def test_too_little_is_no_misquoted_figure(quote: str) -> None:
     assert find_misquoted(quote_text(quote), page_text(*TABLE)) == []
+
+
+def test_a_long_quote_on_a_long_page_is_answered_in_time() -> None:
+    """Every place of the page times every token of the quote would be minutes."""
+    quote = quote_text("a " * 5_000 + "1 2 " + "b " * 1_000)
+    began = time.process_time()
+    assert find_misquoted(quote, page_text("a " * 20_000)) == []
+    assert time.process_time() - began < 3
 
 
 def test_figures_with_misread_digits_still_find_their_row() -> None:

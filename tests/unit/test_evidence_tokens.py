@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -51,6 +53,10 @@ def test_setting_falls_away(text: str, expected: list[str]) -> None:
         (".5 0.5 -.5 $.05 ...133 . .7", [".5", "0.5", "-.5", ".05", "133", "7"]),
         ("(-5) ($-5) ((5)) -(5)", ["--5", "--5", "--5", "--5"]),
         ("±5 <5 > 5 5", ["±5", "<5", ">5", "5"]),
+        ("+/-5 +/- 5 ~5 ≈ 5 √5", ["±5", "±5", "~5", "≈5", "√5"]),
+        ("≠5 ≮5 ⩽5 ≧5 =5", ["≠5", "≮5", "≤5", "≥5", "5"]),
+        ("5٪ ٣٫٥ ٣٬٥٠٠", ["5%", "٣.٥", "٣,٥٠٠"]),
+        ("(\"-4 '-4 x'-4 2\"-4", ["-4", "-4", "x", "4", "2", "4"]),
         ("-5mm 10-5mm (5mm)", ["-5mm", "10", "5mm", "5mm"]),
         ("1,125,q48,378 172,9w9,325 net,125", ["1,125,q48,378", "172,9w9,325", "net", "125"]),
     ],
@@ -68,6 +74,14 @@ def test_a_number_keeps_sign_point_separator_and_percent(text: str, expected: li
 )  # fmt: skip
 def test_two_numbers_keep_the_mark_between_them(text: str, joint: str) -> None:
     assert tokenize(text.split()).joints[-1] == joint
+
+
+@pytest.mark.parametrize("word", ["1,234" * 20_000, "1," * 50_000, "1a," * 30_000, "[1, " * 30_000])
+def test_the_longest_word_is_read_in_one_go(word: str) -> None:
+    """Quadratic time would be minutes."""
+    began = time.process_time()
+    tokenize([word])
+    assert time.process_time() - began < 3
 
 
 def test_chinese_is_compared_character_by_character() -> None:
