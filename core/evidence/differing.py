@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from core.evidence.align import Alignment
 from core.evidence.pagetext import PageText, QuoteText
+from core.evidence.tokens import Tokens
 from core.evidence.types import Difference
 from core.evidence.units import Unit
 
@@ -37,8 +38,16 @@ def _difference(quote: QuoteText, page: PageText | None, unit: Unit) -> Differen
         theirs = page.text_of(p0, p1)
         number = number or any(page.tokens.is_number[p0:p1])
         digits = digits_of(page.tokens.part(p0, p1))
+        if ours == theirs:
+            ours, theirs = _with_currency(ours, quote.tokens, q0), _with_currency(theirs, page.tokens, p0)
     number = number or digits_of(quote.tokens.part(q0, q1)) != digits
     return Difference(_short(ours), _short(theirs), "number" if number else "word")
+
+
+def _with_currency(text: str, tokens: Tokens, token: int) -> str:
+    """A figure behind its currency sign, where that is a word of its own."""
+    sign = tokens.currencies[token]
+    return text if sign in text else f"{sign} {text}"
 
 
 def digits_of(text: str) -> str:

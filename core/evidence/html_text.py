@@ -12,8 +12,9 @@ from collections.abc import Iterator
 
 #: Tags that begin and end a line, and those with an empty line before and after them.
 LINES = frozenset(
-    ["address", "article", "aside", "body", "caption", "dd", "details", "div", "dl", "dt", "fieldset",
-     "figcaption", "footer", "form", "header", "html", "li", "main", "nav", "option", "section", "summary",
+    ["address", "article", "aside", "body", "caption", "center", "dd", "details", "dialog", "dir", "div",
+     "dl", "dt", "fieldset", "figcaption", "footer", "form", "header", "hgroup", "html", "legend", "li",
+     "main", "menu", "nav", "optgroup", "option", "search", "section", "summary",
      "tbody", "tfoot", "thead", "tr"]
 )  # fmt: skip
 PARAGRAPHS = frozenset(
@@ -21,12 +22,17 @@ PARAGRAPHS = frozenset(
 )
 CELLS = frozenset(("td", "th"))
 #: What stands in these is no text of the page; none of them holds another of its kind.
-SKIPPED = ("script", "style", "title", "template", "noscript", "iframe", "svg")
+SKIPPED = (
+    "script", "style", "title", "template", "noscript", "iframe", "svg", "textarea", "noembed", "noframes",
+    "audio", "video",
+)  # fmt: skip
 
 _NAME = re.compile(r"</?([a-zA-Z][^\s/>]*)")
 #: To the end of a tag. Quotation marks hold a `>` only after an equals sign; nothing is given back.
 _TAG_END = re.compile(r"""(?:[^>=]++|=\s*+(?:"[^"]*+"|'[^']*+')?+)*+>""")
 _CLOSING = {name: re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE) for name in SKIPPED}
+#: Behind `<!`: a comment may be as short as `<!-->`, and ends in `--!>` as well.
+_COMMENT_END = re.compile(r"--!?>")
 _WHITE = re.compile(r"[ \t\n\r\f]+")
 _CHARSET = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([a-zA-Z0-9_.:-]{1,40})""", re.IGNORECASE)
 #: The charset has to stand in the first bytes of a page (HTML Standard, 4.2.5.4).
@@ -93,13 +99,11 @@ def _parts(source: str) -> Iterator[tuple[str, str]]:
 def _after_other(source: str, start: int) -> int:
     """Where a comment, a declaration or an instruction ends; just behind a `<` that begins none of them."""
     if source.startswith("<!--", start):
-        opening, end = 4, "-->"
-    elif source.startswith(("<!", "<?", "</"), start):
-        opening, end = 2, ">"
-    else:
-        return start + 1
-    found = source.find(end, start + opening)
-    return found + len(end) if found >= 0 else len(source)
+        ended = _COMMENT_END.search(source, start + 2)
+        return ended.end() if ended else len(source)
+    if source.startswith(("<!", "<?", "</"), start):
+        return source.find(">", start + 2) + 1 or len(source)
+    return start + 1
 
 
 class _Lines:

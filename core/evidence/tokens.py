@@ -4,7 +4,8 @@ Case, ligatures, quotation marks, dashes, soft hyphens, accents of Latin letters
 Arabic, and punctuation fall away.
 A number keeps what makes it that number: its sign, decimal point, separators and percent sign; an amount in
 parentheses is negative, as accountants write it. Two numbers keep the mark between them (3/4, 3-4, 3:4).
-Currency signs fall away. Footnote marks are numbers that know that they are.
+Currency signs stand beside a number, which is the same without them, but not with another. Footnote marks
+are numbers that know that they are.
 """
 
 from __future__ import annotations
@@ -48,6 +49,7 @@ MARKS = {0x066A: "%", 0x066B: ".", 0x066C: ","}
 MARKS |= {0x2266: "\u2264", 0x2A7D: "\u2264", 0x2267: "\u2265", 0x2A7E: "\u2265"}
 TRANSLATION = {**DASHES, **QUOTES, **DOUBLE_QUOTES, **INVISIBLE, **VOWELS, **SLASHES, **MARKS}
 CURRENCY = frozenset("$€£¥₹")
+PERCENT = frozenset("%\u2030")
 #: Before an exponent or a fraction that follows a digit: 10² is not 102, nor 3½ 31/2.
 BEFORE_RAISED = re.compile(
     "(?<=[0-9])(?=[\u00b2\u00b3\u00b9\u2070-\u2079\u2080-\u2089\u00bc-\u00be\u2150-\u215e])"
@@ -89,6 +91,7 @@ class Tokens:
     says whether a token is a number as a whole, `bonds` what parts it from the token before it, and `joints`
     the marks that mean something between it and a number before it (empty for none, and beside words).
     `is_footnote` tells the numbers that are footnote marks or references, which a quote may leave out.
+    `currencies` holds the currency signs in and right beside each token that begins with a digit.
     """
 
     keys: tuple[str, ...]
@@ -98,6 +101,7 @@ class Tokens:
     bonds: tuple[Bond, ...]
     joints: tuple[str, ...]
     is_footnote: tuple[bool, ...]
+    currencies: tuple[str, ...]
     squeezed: str
     offsets: tuple[int, ...]
 
@@ -168,8 +172,8 @@ def tokenize(words: Sequence[str], *, touching: Sequence[bool] | None = None) ->
         key = match.group()
         if is_number:
             key, start, end = _number(text, key, start, end)
-        elif key[0].isdigit() and text[start - 1 : start] == "-" and _is_sign(text, start - 1):
-            key, start = "-" + key, start - 1
+        else:
+            key, start, end = _glued(text, key, start, end)
         keys.append(key)
         spans.append((start, end))
         numbers.append(is_number)
@@ -220,6 +224,18 @@ def _footnotes(text: str, spans: Sequence[tuple[int, int]], numbers: Sequence[bo
     )
 
 
+def _currencies(text: str, keys: Sequence[str], spans: Sequence[tuple[int, int]]) -> tuple[str, ...]:
+    """The currency signs in and right beside each token that begins with a digit; "" for none."""
+    if CURRENCY.isdisjoint(text):
+        return ("",) * len(keys)
+    found: list[str] = []
+    for key, (start, end) in zip(keys, spans, strict=True):
+        before = start - 1 - (text[max(0, start - 1)] == " ")
+        around = text[max(0, before) : _skip_spaces(text, end) + 1] if key.lstrip("-.")[:1].isdigit() else ""
+        found.append("".join(sorted(CURRENCY.intersection(around))))
+    return tuple(found)
+
+
 def _assemble(
     keys: list[str],
     spans: list[tuple[int, int]],
@@ -242,9 +258,19 @@ def _assemble(
         bonds=_bonds(text, spans, starts, touching),
         joints=_joints(text, keys, spans),
         is_footnote=_footnotes(text, spans, numbers),
+        currencies=_currencies(text, keys, spans),
         squeezed="".join(pieces),
         offsets=tuple(offsets),
     )
+
+
+def _glued(text: str, key: str, start: int, end: int) -> tuple[str, int, int]:
+    """The key of a word with digits (-5mm, R16%) with its sign and percent, and what it covers."""
+    if key[0].isdigit() and text[start - 1 : start] == "-" and _is_sign(text, start - 1):
+        key, start = "-" + key, start - 1
+    if key[-1].isdigit() and text[end : end + 1] in PERCENT:
+        key, end = key + text[end], end + 1
+    return key, start, end
 
 
 def _number(text: str, digits: str, start: int, end: int) -> tuple[str, int, int]:
@@ -277,6 +303,8 @@ def _is_sign(text: str, place: int) -> bool:
     """Whether the hyphen here is a minus sign."""
     if text[place - 1 : place] in ("'", '"'):
         return place == 1 or text[place - 2] in BEFORE_OPENING
+    if text[max(0, place - 2) : place] == "..":
+        return True  # a row of dots leads to a number
     return place == 0 or not (text[place - 1].isalnum() or text[place - 1] in BEFORE_HYPHEN)
 
 
@@ -291,7 +319,7 @@ def _percent(text: str, end: int) -> tuple[str, int]:
     """The percent sign that follows, if any, and where the number ends with it."""
     place = _skip_spaces(text, end)
     sign = text[place : place + 1]
-    return (sign, place + 1) if sign and sign in "%‰" else ("", end)
+    return (sign, place + 1) if sign in PERCENT else ("", end)
 
 
 def _is_inner_space(text: str, place: int) -> bool:

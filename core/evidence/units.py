@@ -7,7 +7,7 @@ different, with the marks that stand between them.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from rapidfuzz.distance import OSA
@@ -198,14 +198,25 @@ def _digits_differ(left: str, right: str) -> bool:
 
 
 def with_marks(quote: Tokens, page: Tokens, units: Iterable[Unit]) -> list[Unit]:
-    """The units; two become one that differs where other marks join their figures: 3/4 is not 3-4."""
+    """The units; two become one that differs where other marks join their figures: 3/4 is not 3-4.
+
+    A figure in another currency differs too.
+    """
     joined: list[Unit] = []
     for unit in units:
+        if unit.agrees and _currencies_differ(quote, page, unit):
+            unit = replace(unit, likeness=0.0)
         if joined and _marks_differ(quote, page, joined[-1], unit):
             last = joined.pop()
             unit = Unit((last.quote[0], unit.quote[1]), (last.page[0], unit.page[1]), 0.0)
         joined.append(unit)
     return joined
+
+
+def _currencies_differ(quote: Tokens, page: Tokens, unit: Unit) -> bool:
+    """Whether both sides name currencies, and none of them both."""
+    ours, theirs = "".join(quote.currencies[slice(*unit.quote)]), "".join(page.currencies[slice(*unit.page)])
+    return bool(ours) and bool(theirs) and set(ours).isdisjoint(theirs)
 
 
 def _marks_differ(quote: Tokens, page: Tokens, left: Unit, right: Unit) -> bool:

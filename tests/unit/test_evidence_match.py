@@ -220,6 +220,27 @@ def test_a_misquoted_number_is_a_finding(quote: str, difference: Difference | No
 
 
 @pytest.mark.parametrize(
+    ("quote", "page", "difference"),
+    [
+        ("costs of $5 for each", "costs of €5 for each", Difference("$5", "€5", "number")),
+        ("costs of $ 5 for each", "costs of £ 5 for each", Difference("$ 5", "£ 5", "number")),
+        ("costs of 5¥ for each", "costs of $5 for each", Difference("5¥", "$5", "number")),
+        ("costs of 5 for each", "costs of $ 5 for each", None),
+        ("costs of $5 for each", "costs of 5 for each", None),
+        ("costs of $ 5 6", "costs of $ 5 $ 6", None),
+    ],
+)
+def test_another_currency_is_a_difference_and_a_missing_one_is_none(
+    quote: str, page: str, difference: Difference | None
+) -> None:
+    (match,) = find_misquoted(quote_text(quote), page_text(page)) or find_on_page(
+        quote_text(quote), page_text(page)
+    )
+    assert match.status == ("fuzzy" if difference else "normalized")
+    assert match.differences == ((difference,) if difference else ())
+
+
+@pytest.mark.parametrize(
     ("quote", "difference"),
     [
         ("Tighten all of the wheel bolts to 100Nm after", Difference("100Nm", "110Nm", "number")),

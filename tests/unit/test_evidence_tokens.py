@@ -57,12 +57,19 @@ def test_setting_falls_away(text: str, expected: list[str]) -> None:
         ("≠5 ≮5 ⩽5 ≧5 =5", ["≠5", "≮5", "≤5", "≥5", "5"]),
         ("5٪ ٣٫٥ ٣٬٥٠٠", ["5%", "٣.٥", "٣,٥٠٠"]),
         ("(\"-4 '-4 x'-4 2\"-4", ["-4", "-4", "x", "4", "2", "4"]),
+        ("P21%/5W 5.\u2026-34 ....-9 5.-9", ["p21%", "5w", "5", "-34", "-9", "5", "9"]),
         ("-5mm 10-5mm (5mm)", ["-5mm", "10", "5mm", "5mm"]),
         ("1,125,q48,378 172,9w9,325 net,125", ["1,125,q48,378", "172,9w9,325", "net", "125"]),
     ],
 )
 def test_a_number_keeps_sign_point_separator_and_percent(text: str, expected: list[str]) -> None:
     assert keys(text) == expected
+
+
+def test_a_number_knows_the_currencies_beside_it() -> None:
+    tokens = tokenize(["$5", "to", "6", "€", "or", "(£", "7)", "-$8m", "for", "9"])
+    assert tokens.keys == ("5", "to", "6", "or", "-7", "8m", "for", "9")
+    assert tokens.currencies == ("$", "", "€", "", "£", "$", "", "")
 
 
 @pytest.mark.parametrize(

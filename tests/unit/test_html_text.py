@@ -66,6 +66,9 @@ def test_a_page_is_told_as_it_is_read() -> None:
         ("<?xml version='1.0'?><!DOCTYPE x><p>a</p>", "a\n"),
         ("a</>b</ x>c", "abc\n"),
         ("1<2<<3", "1<2<<3\n"),
+        ("a<!-->b--><!--->c<!-- - -- > --!>d", "ab-->cd\n"),
+        ("<fieldset><legend>L</legend>in</fieldset><center>c</center>", "L\nin\nc\n"),
+        ("a<textarea><p>t</textarea>b<video>no video</video>c<noembed>n</noembed>d", "abcd\n"),
         ("&unknown; &#x41; &#0;", "&unknown; A \ufffd\n"),
     ],
 )
@@ -88,8 +91,9 @@ def test_every_paragraph_is_found_again(paragraphs: list[str]) -> None:
 
 @pytest.mark.parametrize(
     "torn",
-    ["<a ", "<!--", '<a b="', "<a 'b", "</", "<?", "<![CDATA[", "<script></scrip", "<a =", "<", "&", "<td>"],
-)
+    ["<a ", "<!--", '<a b="', "<a 'b", "</", "<?", "<![CDATA[", "<script></scrip", "<a =", "<", "&",
+     "<td>", "<!-- --", "<video>"],
+)  # fmt: skip
 def test_a_page_of_tags_that_never_end_takes_no_quadratic_time(torn: str) -> None:
     started = time.process_time()
     text_of_html(torn * (400_000 // len(torn)))
