@@ -9,12 +9,15 @@ from core.services.questions import QuestionView
 from core.triage.safety import SafetyOmission
 from core.ui.attachment_words import SIGNALS
 from core.ui.safe import Piece
+from core.ui.words import counted
 
 #: So many notices are told, the rest is counted; so many words of each are named.
 MAX_TOLD = 3
 MAX_WORDS = 12
 #: Characters of a notice that are shown; the page has the rest.
 EXCERPT = 110
+#: Characters of a word that are shown: a text without a space is one word.
+WORD_CHARS = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +76,13 @@ def _words(omission: SafetyOmission) -> str:
     count = len(omission.found)
     found = f"{count} {'was' if count == 1 else 'were'} found" if count else "none was found"
     named = f": {_listed(omission.found)} · not {_listed(missing)}" if count else f": {_listed(missing)}"
-    return f" · of {len(omission.words)} words looked for {found}{named}"
+    return f" · of {counted(len(omission.words), 'word')} looked for {found}{named}"
 
 
 def _listed(words: Sequence[str]) -> str:
     more = f" and {len(words) - MAX_WORDS} more" if len(words) > MAX_WORDS else ""
-    return ", ".join(words[:MAX_WORDS]) + more
+    shown = (word if len(word) <= WORD_CHARS else f"{word[:WORD_CHARS]}…" for word in words[:MAX_WORDS])
+    return ", ".join(shown) + more
 
 
 def _of_section(omission: SafetyOmission) -> str:

@@ -16,7 +16,7 @@ from core.triage.corpus import Corpus
 from core.triage.notices import Notices
 from core.triage.safety import SafetyOmission
 from core.triage.types import Profile
-from core.ui.safety_words import MAX_TOLD, MAX_WORDS, notice_pages, omission_rows
+from core.ui.safety_words import MAX_TOLD, MAX_WORDS, WORD_CHARS, notice_pages, omission_rows
 from tests.pages.conftest import MakeWorkspace, Open, shown, trace
 from tests.places import DEMO
 
@@ -67,6 +67,11 @@ def test_words_stand_alone_where_none_was_found_and_long_texts_are_cut() -> None
     assert said.startswith("CAUTION of section 5.1, not mentioned: “word0x word1x ")
     assert said.endswith(f"word{MAX_WORDS - 1}x and 28 more")
     assert " …” · of 40 words looked for none was found: word0x, word1x" in said
+
+
+def test_a_text_without_a_space_is_one_short_word() -> None:
+    ((_, said),) = told(view_of(notice("c", "A" * 50_000, "caution", None)))
+    assert said.endswith(f" · of 1 word looked for none was found: {'a' * WORD_CHARS}…")
 
 
 def test_more_notices_than_are_told_are_counted() -> None:
