@@ -106,9 +106,10 @@ def _failed_index(said: str, opened: session.Opened) -> None:
 
 
 def line_issue_notice(facts: RunFacts, view: ViewState) -> None:
-    """Lines of this run that hold no record, and report rows without a trace, with the way to their list."""
+    """Lines that hold no record, in the run's own files and in those that it is read with, and report rows
+    without a trace, with the way to their list."""
     unread = facts.line_issues - facts.unmatched
-    told = f"{words.counted(unread, 'line')} of this run could not be read." if unread else ""
+    told = f"{words.counted(unread, 'line')} of this run's files could not be read." if unread else ""
     if facts.unmatched:
         rows = words.counted(facts.unmatched, "row")
         told = f"{told} {rows} of its report {'has' if facts.unmatched == 1 else 'have'} no trace.".strip()

@@ -161,7 +161,7 @@ def test_lines_that_hold_no_record_are_counted_on_triage_and_listed_on_workspace
     assert not triage.exception
     assert len(rows(triage)) == 3
     (link,) = [link.proto.label for link in triage.main.get("page_link")]
-    assert link == ":red[5 lines of this run could not be read.]"
+    assert link == ":red[5 lines of this run's files could not be read.]"
     workspace = go(triage, WORKSPACE)
     table = workspace.dataframe[2].value
     places = sorted(zip(table["file"], table["line"], strict=True))

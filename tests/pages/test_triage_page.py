@@ -222,7 +222,7 @@ def test_unreadable_lines_are_counted_beside_the_sentence(
 ) -> None:
     app = open_app(make_workspace([*TRACES, b"{not json", b'"neither"']))
     links = [link.proto.label for link in app.main.get("page_link")]
-    assert links == [":red[2 lines of this run could not be read.]"]
+    assert links == [":red[2 lines of this run's files could not be read.]"]
     assert len(labels(app)) == 3
 
 
