@@ -65,6 +65,7 @@ with above:
                 folder=opened.manifest.folder,
                 job=session.locating(opened, store),
                 omitting=store.safety_count(view.filter) if omits else None,
+                judged=store.safety_judged(view.filter) if omits else 0,
             )
         if off_pages:
             triage_evidence.page_base_line(off_pages, view)

@@ -121,6 +121,10 @@ class Store:
         """How many traces may leave out a warning or caution, for the filter without its safety part."""
         return self.matching(replace(shown, safety=True))
 
+    def safety_judged(self, shown: Filter) -> int:
+        """Of how many `safety_count` is: the traces with a citation, chunks and a catalogue to judge by."""
+        return self.safety_count(shown) + self.matching(replace(shown, safety=False))
+
     def placed(self, run: str) -> pd.DataFrame | None:
         """Every citation of a run with where it stands, in the order of the traces.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -22,9 +23,12 @@ class Toggle:
     help: str
 
 
-def line(name: str) -> DeltaGenerator:
-    """The place of one such line; the style sheet knows it by the name."""
-    return st.container(horizontal=True, vertical_alignment="center", gap="xxsmall", key=f"toggles-{name}")
+def line(name: str, *, width: Literal["stretch", "content"] = "stretch") -> DeltaGenerator:
+    """The place of one such line; the style sheet knows it by the name. As wide as its `content`, it can
+    stand in another line and wraps as a whole."""
+    return st.container(
+        horizontal=True, vertical_alignment="center", gap="xxsmall", width=width, key=f"toggles-{name}"
+    )
 
 
 def show_toggles(name: str, about: str, toggles: Sequence[Toggle], chosen: Sequence[str]) -> None:

@@ -27,12 +27,13 @@ def cited_line(
     folder: Path,
     job: IndexJob | None,
     omitting: int | None,
+    judged: int,
 ) -> None:
     """Where cited text was found, and what it leaves out: a toggle a state, worst first.
 
     `counts` are those of the list without its evidence filter. A state that the run has stays when the other
     filters leave it without a question, so that nothing moves. While citations are not located, `job` does
-    it, or says why it could not. `omitting` counts the answers that may omit a warning, in the list without
+    it, or says why it could not. `omitting` of the `judged` answers may omit a warning, in the list without
     its safety filter; None where no answer of the run does.
     """
     with line("evidence"):
@@ -48,17 +49,19 @@ def cited_line(
             ]
             show_toggles("evidence", "Cited text:", toggles, view.filter.evidence)
         if omitting is not None:
-            _safety_toggle(omitting, view)
+            with line("safety", width="content"):
+                _safety_toggle(omitting, judged, view)
 
 
-def _safety_toggle(omitting: int, view: ViewState) -> None:
+def _safety_toggle(omitting: int, judged: int, view: ViewState) -> None:
     safe.show(safe.text([safe.Piece("Safety:", "muted")], role="hint"))
     told = "*✓* " if view.filter.safety else ""
     st.button(
-        f"{told}**{omitting:,}** may omit a warning",
+        f"{told}**{omitting:,}** of {judged:,} may omit a warning",
         key="safety-omitted",
         type="tertiary",
-        help="Neither answer nor citations mention a WARNING or CAUTION of the cited section.",
+        help="Neither answer nor citations mention a WARNING or CAUTION of the cited section; "
+        "of the questions with a citation to judge by.",
         on_click=change_view,
         kwargs={"safety": None if view.filter.safety else True},
     )

@@ -241,7 +241,7 @@ def test_at_900_pixels_nothing_runs_out_of_the_page(
     assert cards.count() == 5
     for card in cards.all():
         assert card.evaluate("button => button.scrollWidth <= button.clientWidth"), "a card cuts its words"
-    expect(page.get_by_text("1 line of this run could not be read.")).to_be_visible()
+    expect(page.get_by_text("1 line of this run's files could not be read.")).to_be_visible()
 
 
 def test_some_thirteen_rows_are_in_sight_and_another_order_starts_at_the_top(
@@ -328,3 +328,18 @@ def test_a_toggle_on_cited_text_lands_in_the_url_and_brings_its_rows_without_a_j
     wait_for_run(page)
     assert query(page)["q"] == ["Q77"]
     assert query(page)["evidence"] == ["page_mismatch"]
+
+
+def test_the_toggle_on_warnings_stands_beside_its_word_at_any_width(
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
+) -> None:
+    page = page_at(1400, 900)
+    open_triage(page, f"{serve(DEMO).url}/?run=R005&safety=omitted", wait_for_run)
+    page.get_by_role("button", name="on another page").wait_for(state="visible", timeout=60_000)
+    word, toggle = page.get_by_text("Safety:"), page.get_by_role("button", name="may omit a warning")
+    for width in (1500, 1400, 1330, 1200, 900):
+        page.set_viewport_size({"width": width, "height": 900})
+        said, button = word.bounding_box(), toggle.bounding_box()
+        assert said is not None and button is not None
+        assert 0 < button["x"] - said["x"] < 120, width
+        assert abs(button["y"] + button["height"] / 2 - said["y"] - said["height"] / 2) < 6, width

@@ -149,10 +149,10 @@ def test_warnings_that_are_left_out_are_counted_filtered_by_and_named_in_their_r
     }
     (folder / "catalogue.jsonl").write_text(json.dumps(warning) + "\n")
     app = open_app(folder)
-    assert app.button("safety-omitted").label == "**1** may omit a warning"
+    assert app.button("safety-omitted").label == "**1** of 1 may omit a warning"
     app.button("safety-omitted").click().run()
     assert app.query_params["safety"] == "omitted"
-    assert app.button("safety-omitted").label == "*✓* **1** may omit a warning"
+    assert app.button("safety-omitted").label == "*✓* **1** of 1 may omit a warning"
     assert ["may omit a warning" in row["stands_out"] for row in table(app)] == [True]
     app.button("safety-omitted").click().run()
     assert len(table(app)) == 3

@@ -84,6 +84,7 @@ def test_a_list_is_narrowed_to_answers_that_leave_a_warning_out(
     assert list(page["q_id"]) == q_ids
     assert list(page["safety_omitted"]) == [OMITTED[int(q_id[1:]) - 1] for q_id in q_ids]
     assert store.safety_count(Filter(RUN, safety=safety)) == 2
+    assert store.safety_judged(Filter(RUN, safety=safety)) == 5
     assert store.safety_count(Filter(RUN, label=("refusal_suspect",))) == 0
 
 
