@@ -1,11 +1,11 @@
 """Workspace: is everything there that the manifest names, and which lines could not be read?"""
 
 from core.services.pagebase import writer_of
-from core.ui import page_base_panel, session, shell, workspace_panels
+from core.ui import checks, page_base_panel, session, shell, workspace_panels
 
 manifest = session.workspace()
 opened = session.current() if manifest.runs else session.without_runs(manifest)
-report = session.check(opened, hashes=True)
+report = checks.check(opened, hashes=True)
 workspace_panels.heading(opened.manifest, report)
 shell.notes(opened.view.notes)
 workspace_panels.artifacts(report)

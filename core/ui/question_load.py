@@ -26,7 +26,7 @@ from core.services.stored import stored_question
 from core.traces.reports import StoredRow
 from core.traces.traces import read_trace_at
 from core.traces.unpack import plain_source
-from core.ui import noticed, session
+from core.ui import checks, noticed, session
 from core.ui.evidence_panel import Belonging
 
 T = TypeVar("T")
@@ -116,7 +116,7 @@ def level(opened: session.Opened, loaded: Loaded, key: TraceKey) -> tuple[Level,
     """
     if loaded.view.stored is not None:
         return None
-    return session.judged(opened, key, lambda: _judge(opened, loaded, key))
+    return checks.judged(opened, key, lambda: _judge(opened, loaded, key))
 
 
 def _judge(opened: session.Opened, loaded: Loaded, key: TraceKey) -> tuple[Level, str]:

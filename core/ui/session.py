@@ -7,8 +7,7 @@ from: a file that changes on disk is read anew at the next script run, and nothi
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,19 +15,15 @@ from pathlib import Path
 import pandas as pd
 import streamlit as st
 
-from core.contracts.records import Chunk, GoldQuestion, LineIssue, TraceKey
-from core.errors import Fault, ManifestFault, Problem
+from core.contracts.records import Chunk, GoldQuestion, LineIssue
+from core.errors import ManifestFault, Problem
 from core.evidence.attachments import CatalogueIndex
-from core.evidence.bundles import Level
 from core.evidence.client import PdfPool
-from core.manifest.check import CheckReport, OnProgress, check_workspace
 from core.manifest.load import MANIFEST_NAME, load_manifest
 from core.manifest.paths import artifact_path
 from core.manifest.types import Artifact, Manifest, Run
-from core.services.checking import everything
 from core.services.indexing import SHORT_SECONDS, IndexJob, IndexJobs, index_command
 from core.services.pagebase import CitedPages, examine_run
-from core.services.placer import Recent
 from core.services.placing import is_placed
 from core.services.workspace import chosen_folder, default_run, with_profile
 from core.store.cache import CacheDir, default_cache_dir, writable_cache_dir
@@ -43,14 +38,7 @@ from core.traces.unpack import plain_source
 from core.triage.corpus import Corpus
 from core.triage.profile import profile_from
 from core.triage.types import Profile
-from core.ui import safe
 from core.ui.state import ViewState, read_view
-
-#: How much of an answer's evidence can be shown, and why.
-Judged = tuple[Level, str]
-
-#: A bar that moves more often than this costs more than what it tells of.
-SECONDS_BETWEEN_STEPS = 0.2
 
 #: Filter name → values with the number of questions that have them, the most frequent first.
 Choices = Mapping[str, Sequence[tuple[str, int]]]
@@ -129,15 +117,15 @@ def index(opened: Opened) -> Standing:
     state, job = index_state(manifest, run_id, cache.path), None
     if state.state != "fresh":
         job = _jobs().ensure(
-            (run_id, *_identity(opened)), lambda: _index_command(opened, [run_id], cache.path)
+            (run_id, *identity(opened)), lambda: _index_command(opened, [run_id], cache.path)
         )
         if job is not None:
             job.wait(SHORT_SECONDS)
         state = index_state(manifest, run_id, cache.path)
         job = job if job is not None and (job.is_running or job.failure) else None
     if state.state == "fresh":
-        _jobs().once(("others", *_identity(opened)), lambda: _other_runs_command(opened, cache.path))
-    store = _store(manifest, *_identity(opened), str(cache.path))
+        _jobs().once(("others", *identity(opened)), lambda: _other_runs_command(opened, cache.path))
+    store = _store(manifest, *identity(opened), str(cache.path))
     has_index = store.stamp(run_id) is not None
     if state.state == "fresh" and has_index:
         locating(opened, store)
@@ -149,17 +137,17 @@ def locating(opened: Opened, store: Store) -> IndexJob | None:
 
     Nobody waits for it. Those of the other runs come after, when their index is there.
     """
-    run_id, identity, jobs = opened.run.run_id, _identity(opened), _jobs()
+    run_id, known, jobs = opened.run.run_id, identity(opened), _jobs()
     if store.placed_stamp(run_id) is None:
-        return jobs.ensure(("locate", run_id, *identity), lambda: _locate_command(opened, [run_id]))
+        return jobs.ensure(("locate", run_id, *known), lambda: _locate_command(opened, [run_id]))
     if not others_are_indexed(opened):
-        jobs.once(("locate others", *identity), lambda: _locate_others_command(opened))
+        jobs.once(("locate others", *known), lambda: _locate_others_command(opened))
     return None
 
 
 def others_are_indexed(opened: Opened) -> bool:
     """Whether the other runs' indexes are being built just now."""
-    return _jobs().is_running(("others", *_identity(opened)))
+    return _jobs().is_running(("others", *identity(opened)))
 
 
 def build_again() -> None:
@@ -169,7 +157,7 @@ def build_again() -> None:
 
 def options(opened: Opened, store: Store) -> Choices:
     """What the shown run's list can be narrowed to; counted once for each state of its index."""
-    return _options(store, *_identity(opened), opened.run.run_id, str(store.stamp(opened.run.run_id)))
+    return _options(store, *identity(opened), opened.run.run_id, str(store.stamp(opened.run.run_id)))
 
 
 def cited_pages(opened: Opened, store: Store, run_id: str) -> CitedPages | None:
@@ -177,12 +165,12 @@ def cited_pages(opened: Opened, store: Store, run_id: str) -> CitedPages | None:
     stamp = store.placed_stamp(run_id)
     if stamp is None:
         return None
-    return _cited_pages(opened.manifest, *_identity(opened), run_id, stamp)
+    return _cited_pages(opened.manifest, *identity(opened), run_id, stamp)
 
 
 def cited_pages_of_runs(opened: Opened) -> dict[str, CitedPages]:
     """The same of every run whose citations are located."""
-    store = _store(opened.manifest, *_identity(opened), str(cache_dir().path))
+    store = _store(opened.manifest, *identity(opened), str(cache_dir().path))
     found = {run_id: cited_pages(opened, store, run_id) for run_id in store.runs()}
     return {run_id: cited for run_id, cited in found.items() if cited is not None}
 
@@ -191,73 +179,13 @@ def placed(opened: Opened, store: Store) -> pd.DataFrame | None:
     """Where the shown run's citations stand, as the index has it; None while they are not located."""
     run_id = opened.run.run_id
     stamp = store.placed_stamp(run_id)
-    return None if stamp is None else _placed(store, *_identity(opened), run_id, stamp)
+    return None if stamp is None else _placed(store, *identity(opened), run_id, stamp)
 
 
 def run_facts(opened: Opened) -> dict[str, RunFacts]:
     """What is known of every run that has an index."""
-    store = _store(opened.manifest, *_identity(opened), str(cache_dir().path))
+    store = _store(opened.manifest, *identity(opened), str(cache_dir().path))
     return {run_id: store.run_facts(run_id) for run_id in store.runs()}
-
-
-def check(opened: Opened, *, hashes: bool) -> CheckReport:
-    """What `proofspan check` reports, looked up again only when a file changed.
-
-    Without `hashes` no file is read whole and no PDF is opened.
-    """
-
-    def look() -> CheckReport:
-        if not hashes:
-            return check_workspace(opened.manifest, hashes=False)
-        with _checking() as on_progress:
-            examine = everything(opened.manifest, pdf_pool())
-            return check_workspace(opened.manifest, examine=examine, on_progress=on_progress)
-
-    return _checks().get_or_make((*_state_of_files(opened), hashes), look)
-
-
-@contextmanager
-def _checking() -> Iterator[OnProgress]:
-    """A bar while files are hashed and read; it is gone when that is done."""
-    place, told = st.empty(), time.monotonic()
-    place.progress(0.0, text="Checking the workspace …")
-
-    def on_progress(key: str, done: int, total: int) -> None:
-        nonlocal told
-        if time.monotonic() - told >= SECONDS_BETWEEN_STEPS:
-            told = time.monotonic()
-            place.progress(done / total if total else 0.0, text=f"Checking {safe.label(key)}")
-
-    try:
-        yield on_progress
-    finally:
-        place.empty()
-
-
-def judged(opened: Opened, key: TraceKey, judge: Callable[[], Judged]) -> Judged:
-    """What `judge` says of a trace, asked again only when a file of the workspace changed."""
-    return _judged().get_or_make((*_state_of_files(opened), key), judge)
-
-
-def known_check(opened: Opened) -> CheckReport:
-    """The fullest report that costs nothing: with hashes and opened PDFs once somebody asked for those."""
-    return _checks().get((*_state_of_files(opened), True)) or check(opened, hashes=False)
-
-
-def _state_of_files(opened: Opened) -> tuple[str, ...]:
-    """Changes whenever a report on the workspace may."""
-    manifest = opened.manifest
-    return (*_identity(opened), *(_print_of(manifest, artifact) for artifact in manifest.artifacts()))
-
-
-@st.cache_resource(show_spinner=False)
-def _checks() -> Recent[CheckReport]:
-    return Recent(8)
-
-
-@st.cache_resource(show_spinner=False)
-def _judged() -> Recent[Judged]:
-    return Recent(256)
 
 
 @st.cache_resource(show_spinner=False)
@@ -321,7 +249,7 @@ def fingerprint(path: Path) -> str:
     return f"{found.st_size}:{found.st_mtime_ns}"
 
 
-def _identity(opened: Opened) -> tuple[str, str, str]:
+def identity(opened: Opened) -> tuple[str, str, str]:
     """What the index of a workspace depends on besides its files: the manifest as it is, and the profile."""
     file = opened.manifest.file or opened.manifest.folder / MANIFEST_NAME
     profile = opened.profile
@@ -349,13 +277,6 @@ def _locate_others_command(opened: Opened) -> list[str] | None:
     runs = [run.run_id for run in opened.manifest.runs]
     behind = [name for name in runs if not is_placed(opened.manifest, name, cache_dir().path)]
     return _locate_command(opened, behind) if behind else None
-
-
-def _print_of(manifest: Manifest, artifact: Artifact) -> str:
-    try:
-        return fingerprint(artifact_path(manifest, artifact))
-    except Fault as fault:
-        return fault.problems[0].code
 
 
 @st.cache_resource(show_spinner=False)

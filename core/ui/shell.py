@@ -14,7 +14,7 @@ from core.manifest.types import Run
 from core.services.indexing import IndexJob
 from core.store.queries import Store
 from core.store.types import RunFacts
-from core.ui import safe, session, words
+from core.ui import checks, safe, session, words
 from core.ui.state import ViewState, read_view, write_view
 
 WORKSPACE_TITLE = "Workspace"
@@ -192,7 +192,7 @@ def _errors_in(opened: session.Opened, on_workspace: bool) -> tuple[int, bool]:
     Opening every PDF and reading every file is that page's to pay for; until it was seen, the number is a
     lower bound.
     """
-    report = session.check(opened, hashes=True) if on_workspace else session.known_check(opened)
+    report = checks.check(opened, hashes=True) if on_workspace else checks.known_check(opened)
     return len(report.findings), report.hashed
 
 
