@@ -259,7 +259,7 @@ def _progress(run_id: str, *, quiet: bool) -> Iterator[OnBytes]:
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as bar:
         task = bar.add_task(f"building {printable(run_id)}", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+        yield lambda done, total: bar.update(task, completed=max(done, bar.tasks[0].completed), total=total)
 
 
 @command.command("validate")

@@ -19,6 +19,7 @@ from core.services.bundle_report import Built, Earlier, Key
 from core.services.bundling import Sources, bundles_of, judged
 from core.services.records import unpacked
 from core.services.shelf import Pool, Shelf
+from core.store.prints import sha256_of
 from core.traces.catalogue import read_catalogue
 from core.traces.chunks import read_chunks
 from core.traces.fields import index_of
@@ -44,17 +45,32 @@ def load_sources(manifest: Manifest, pool: Pool) -> tuple[Sources, tuple[Problem
     problems: list[Problem] = []
     sources = Sources(Shelf(manifest, pool), profile=profile_from(manifest.triage))
     if manifest.chunks is not None:
-        with unpacked(artifact_path(manifest, manifest.chunks)) as plain:
+        file = artifact_path(manifest, manifest.chunks)
+        with unpacked(file) as plain:
             chunks, issues = read_chunks(plain, file=manifest.chunks.path)
-        problems += _unread(manifest.chunks, issues)
-        corpus = Corpus({chunk_id: chunk.text for chunk_id, chunk in chunks.items()})
+        replaced = _replaced(manifest.chunks, file, "bundles have no label")
+        problems += [*replaced, *_unread(manifest.chunks, issues)]
+        corpus = None if replaced else Corpus({chunk_id: chunk.text for chunk_id, chunk in chunks.items()})
         sources = replace(sources, chunks=chunks, corpus=corpus)
     if manifest.catalogue is not None:
-        with unpacked(artifact_path(manifest, manifest.catalogue)) as plain:
+        file = artifact_path(manifest, manifest.catalogue)
+        with unpacked(file) as plain:
             attachments, issues = read_catalogue(plain, file=manifest.catalogue.path)
+        problems += _replaced(manifest.catalogue, file, "attachments are those that it has now")
         problems += _unread(manifest.catalogue, issues)
         sources = replace(sources, catalogue=CatalogueIndex.of(attachments.values()))
     return sources, tuple(problems)
+
+
+def _replaced(artifact: Artifact, file: Path, so: str) -> list[Problem]:
+    """That a file is not the one whose sha256 the manifest names, and what follows; nothing where it is."""
+    named, actual = artifact.sha256, sha256_of(file) if artifact.sha256 else None
+    if named is None or actual is None or actual == named.lower():
+        return []
+    said = f"`{artifact.key}`: is not the file that the manifest names: its sha256 begins {actual[:12]}"
+    said = f"{said}, the manifest's {named[:12]}; {so}"
+    remedy = "restore the file, or correct its sha256 in the manifest"
+    return [Problem("file_replaced", said, artifact.path, remedy)]
 
 
 def _unread(artifact: Artifact, issues: list[LineIssue]) -> list[Problem]:

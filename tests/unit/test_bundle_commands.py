@@ -255,6 +255,19 @@ def test_what_names_nothing_to_draw_is_shown_as_text_and_is_no_finding(folder: P
     assert run("validate", folder).exit_code == 0
 
 
+def test_a_chunk_file_or_catalogue_of_another_hash_is_told_and_labels_nothing(tmp_path: Path) -> None:
+    workspace(tmp_path)
+    text = (tmp_path / "pipeline_manifest.yaml").read_text(encoding="utf-8")
+    for name in ("chunks.jsonl", "catalogue.jsonl"):
+        text = text.replace(f'"path":"{name}"', f'"path":"{name}","sha256":"{"0" * 64}"')
+    (tmp_path / "pipeline_manifest.yaml").write_text(text, encoding="utf-8")
+    result = run("build", tmp_path)
+    assert result.exit_code == 1
+    assert "`chunks`: is not the file that the manifest names" in result.stderr
+    assert "`catalogue`: is not the file that the manifest names" in result.stderr
+    assert {each["label"] for each in lines(tmp_path / "bundles.jsonl")} == {None}
+
+
 def test_a_document_that_cannot_be_used_says_what_mends_it(tmp_path: Path) -> None:
     workspace(tmp_path, cites(doc_id="cut", page_idx=0, quote=QUOTE))
     told = "cut: the PDF is broken and cannot be opened — download it again, or save it anew"
