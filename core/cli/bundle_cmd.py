@@ -29,6 +29,7 @@ from core.services.bundles import (
     OnBytes,
     build_bundles,
     bundles_path,
+    load_catalogue,
     load_sources,
     read_earlier,
     run_of,
@@ -268,7 +269,9 @@ def _progress(run_id: str, *, quiet: bool) -> Iterator[OnBytes]:
 @click.option("--run", "run_ids", multiple=True, metavar="ID", help="Only this run (may be repeated).")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 def validate(source: Path, workspace: Path | None, run_ids: tuple[str, ...], as_json: bool) -> None:
-    """Check the bundles of WORKSPACE, or those of one FILE: schema, hash, traces, pages, drawings, levels.
+    """Check the bundles of WORKSPACE, or those of one FILE.
+
+    What is checked: schema, hash, traces, pages, drawings, levels, and that no attachment is missing.
 
     One finding a line: file, line, question, what is wrong and what mends it. What a bundle says itself of an
     answer's citations is a warning.
@@ -279,10 +282,11 @@ def validate(source: Path, workspace: Path | None, run_ids: tuple[str, ...], as_
         raise click.UsageError("the bundles of a bare file belong to a workspace: name it with --workspace")
     manifest = load_manifest(workspace or source)
     files = _files(manifest, run_ids, source if workspace is not None else None)
+    catalogue, _ = load_catalogue(manifest)
     with PdfPool(workers=1, timeout_s=TIMEOUT_S) as pool:
         shelf = Shelf(manifest, pool)
         found = [
-            validate_bundles(manifest, run_id, path=path, file=name, shelf=shelf)
+            validate_bundles(manifest, run_id, path=path, file=name, shelf=shelf, catalogue=catalogue)
             for run_id, path, name in files
         ]
     if as_json:

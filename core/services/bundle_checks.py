@@ -14,14 +14,15 @@ from typing import Literal
 
 from core.contracts.records import LineIssue, Trace
 from core.errors import Problem, printable
+from core.evidence.attachments import CatalogueIndex
 from core.evidence.bundlefile import BundleLine, read_bundles
 from core.evidence.bundles import Bundle, BundleAttachment, BundleCitation, sha256_of
-from core.evidence.levels import name_of, one_line
+from core.evidence.levels import CUT, name_of, one_line
 from core.manifest.paths import artifact_path
 from core.manifest.types import Manifest
 from core.services.bundle_report import Key, RunReport, counts
 from core.services.bundles import key_of
-from core.services.bundling import MAX_TEXT, judged
+from core.services.bundling import MAX_TEXT, belonging, judged
 from core.services.records import unpacked
 from core.services.shelf import Shelf
 from core.traces.identity import Repeats
@@ -92,6 +93,7 @@ class _Check:
     file: str
     run_id: str
     shelf: Shelf
+    catalogue: CatalogueIndex
     expected: Mapping[Key, _Expected] | None
     report: RunReport = field(init=False)
     seen: dict[Key, int] = field(default_factory=dict)
@@ -117,6 +119,7 @@ class _Check:
         yield from self._told(item, self._identity(key, item, item.bundle))
         yield from self._told(item, _documents(item.bundle, self.shelf))
         yield from self._told(item, _shown(item.bundle, now, undrawn))
+        yield from self._told(item, _not_listed(item.bundle, self.catalogue))
         for problem in _stated(item.bundle):
             yield from self._told(item, [problem], severity="warning")
 
@@ -163,12 +166,14 @@ class _Check:
                 yield BundleFinding(self.file, None, key[0], "bundle_missing", said, REBUILD)
 
 
-def validate_bundles(manifest: Manifest, run_id: str, *, path: Path, file: str, shelf: Shelf) -> Validation:
+def validate_bundles(
+    manifest: Manifest, run_id: str, *, path: Path, file: str, shelf: Shelf, catalogue: CatalogueIndex
+) -> Validation:
     """Everything that is wrong with a run's bundles at `path`, called `file` in the findings.
 
     Fault where that file, or the run's traces, can't be read at all.
     """
-    check = _Check(file, run_id, shelf, _expected(manifest, run_id))
+    check = _Check(file, run_id, shelf, catalogue, _expected(manifest, run_id))
     with unpacked(path) as plain:
         findings = [finding for item in read_bundles(plain, file=file) for finding in check.line(item)]
     findings += check.missing()
@@ -255,6 +260,22 @@ def _shown(bundle: Bundle, now: Bundle, undrawn: Problem | None) -> Iterator[Pro
         reason = now.level_reason if undrawn is None else "its page can't be shown"
         said = f"its level is {bundle.level}, and the rules give {now.level}: {reason}"
         yield Problem("level_differs", said, "", REBUILD)
+
+
+def _not_listed(bundle: Bundle, catalogue: CatalogueIndex) -> Iterator[Problem]:
+    """Does it list all that the catalogue has for its places, unless it says that it does not?"""
+    if any(problem.code in CUT for problem in bundle.problems):
+        return
+    listed = {item.attachment_id for item in bundle.attachments}
+    shown = [item for item in bundle.citations if item.is_shown]
+    places = shown or ([bundle.citation] if bundle.citation is not None else [])
+    belongs = [each.attachment for each, _ in belonging(places, catalogue)]
+    missing = [item for item in belongs if item.attachment_id not in listed]
+    if missing:
+        first = f"the {missing[0].kind} {one_line(missing[0].attachment_id, length=EXCERPT)}"
+        count = f"{len(missing):,} of the {len(belongs):,} attachments that belong to it"
+        said = f"{count} {'is' if len(missing) == 1 else 'are'} not listed, first {first}"
+        yield Problem("attachments_missing", said, "", REBUILD)
 
 
 def _page_problem(cited: BundleCitation, shelf: Shelf) -> Problem | None:

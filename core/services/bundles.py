@@ -52,14 +52,19 @@ def load_sources(manifest: Manifest, pool: Pool) -> tuple[Sources, tuple[Problem
         problems += [*replaced, *_unread(manifest.chunks, issues)]
         corpus = None if replaced else Corpus({chunk_id: chunk.text for chunk_id, chunk in chunks.items()})
         sources = replace(sources, chunks=chunks, corpus=corpus)
-    if manifest.catalogue is not None:
-        file = artifact_path(manifest, manifest.catalogue)
-        with unpacked(file) as plain:
-            attachments, issues = read_catalogue(plain, file=manifest.catalogue.path)
-        problems += _replaced(manifest.catalogue, file, "attachments are those that it has now")
-        problems += _unread(manifest.catalogue, issues)
-        sources = replace(sources, catalogue=CatalogueIndex.of(attachments.values()))
-    return sources, tuple(problems)
+    catalogue, told = load_catalogue(manifest)
+    return replace(sources, catalogue=catalogue), (*problems, *told)
+
+
+def load_catalogue(manifest: Manifest) -> tuple[CatalogueIndex, list[Problem]]:
+    """The catalogue, empty where there is none, and what of it could not be read. Fault for all of it."""
+    if manifest.catalogue is None:
+        return CatalogueIndex.of(()), []
+    file = artifact_path(manifest, manifest.catalogue)
+    with unpacked(file) as plain:
+        attachments, issues = read_catalogue(plain, file=manifest.catalogue.path)
+    replaced = _replaced(manifest.catalogue, file, "attachments are those that it has now")
+    return CatalogueIndex.of(attachments.values()), [*replaced, *_unread(manifest.catalogue, issues)]
 
 
 def _replaced(artifact: Artifact, file: Path, so: str) -> list[Problem]:

@@ -141,13 +141,21 @@ def _attachments(
 
     Where there are too many, pictures are left out before notices.
     """
-    found: dict[str, tuple[Attached, BundleCitation]] = {}
-    for cited in shown:
-        for each in attached(_place_of(cited), sources.catalogue):
-            found.setdefault(each.attachment.attachment_id, (each, cited))
-    listed = sorted(found.values(), key=lambda item: item[0].attachment.kind not in SAFETY_KINDS)
+    found = belonging(shown, sources.catalogue)
+    listed = sorted(found, key=lambda item: item[0].attachment.kind not in SAFETY_KINDS)
     listed = listed[:MAX_ATTACHMENTS]
     return tuple(_attachment(each, cited, sources.shelf) for each, cited in listed), len(found)
+
+
+def belonging(
+    shown: Iterable[BundleCitation], catalogue: CatalogueIndex
+) -> list[tuple[Attached, BundleCitation]]:
+    """Each attachment that belongs to these citations, once, with the first that it belongs to."""
+    found: dict[str, tuple[Attached, BundleCitation]] = {}
+    for cited in shown:
+        for each in attached(_place_of(cited), catalogue):
+            found.setdefault(each.attachment.attachment_id, (each, cited))
+    return list(found.values())
 
 
 def _place_of(cited: BundleCitation) -> CitedPlace:

@@ -19,7 +19,7 @@ from core.evidence.levels import judge
 from core.manifest.types import Manifest
 from core.services.bundle_checks import validate_bundles
 from core.services.bundle_report import Earlier
-from core.services.bundles import line_of
+from core.services.bundles import line_of, load_catalogue
 from core.services.drawings import draw
 from core.services.placer import Placer
 from core.services.shelf import Shelf
@@ -147,8 +147,14 @@ def test_whatever_a_file_of_bundles_holds_it_is_read_or_refused(
     if data.draw(st.booleans()):
         record = sealed(record)
     (tmp_path / "b.jsonl").write_bytes(orjson.dumps(record) + b"\n")
+    catalogue, _ = load_catalogue(manifest)
     found = validate_bundles(
-        manifest, "R1", path=tmp_path / "b.jsonl", file="b.jsonl", shelf=Shelf(manifest, pool)
+        manifest,
+        "R1",
+        path=tmp_path / "b.jsonl",
+        file="b.jsonl",
+        shelf=Shelf(manifest, pool),
+        catalogue=catalogue,
     )
     assert found.is_good is not any(each.severity == "error" for each in found.findings)
     assert all(each.message and str(each).isprintable() for each in found.findings)

@@ -321,6 +321,11 @@ FINDINGS: list[tuple[Change, str, str]] = [
         "and the rules give full",
     ),
     (changed("media_attachments.0", render_ref="file:../x"), "attachment_not_drawn", "and says “The jack”"),
+    (
+        changed("", safety_attachments=[]),
+        "attachments_missing",
+        "1 of the 2 attachments that belong to it is not listed, first the warning w-1",
+    ),
     (changed("documents.0", rev="00000000"), "document_changed", "was revision 00000000 and is 8c1e9a02"),
     (changed("documents.0", sha256="0" * 64), "document_changed", "is another file than the one"),
     (changed("", q="another question"), "trace_differs", "is not that of its trace"),
