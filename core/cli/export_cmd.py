@@ -63,9 +63,9 @@ def _with_options(function: Callable[..., None]) -> Callable[..., None]:
 def command(kind: str, workspace: Path, output: str, cache_dir: Path | None, **asked: Any) -> None:
     """Write the questions of one run of WORKSPACE as csv, jsonl or markdown.
 
-    The index is brought up to date first, and citations are located where `--evidence` asks for them; without
-    it `evidence` and `agreement` are as the last `proofspan index` left them. Text that a spreadsheet would
-    take for a formula gets a `'`.
+    The index is brought up to date first, and citations are located where `--evidence` or `--sort evidence`
+    asks for them; else `evidence` and `agreement` are as the last `proofspan index` left them. Text that a
+    spreadsheet would take for a formula gets a `'`.
     """
     profile = profile_of_options(asked.pop("template"), asked.pop("refusal"))
     manifest = with_profile(load_manifest(workspace), profile)
@@ -73,10 +73,10 @@ def command(kind: str, workspace: Path, output: str, cache_dir: Path | None, **a
     run_id = chosen_run(manifest, asked.pop("run_id")).run_id
     cache = cache_dir or default_cache_dir()
     build_index(manifest, runs=[run_id], cache_dir=cache)
-    if asked["evidence"]:
+    sort = Sort(asked.pop("sort"), asked.pop("desc"))
+    if asked["evidence"] or sort.by == "evidence":
         with PdfPool(workers=LOCATORS, timeout_s=TIMEOUT_S) as pool:
             place_run(manifest, run_id, cache_dir=cache, pool=pool, workers=LOCATORS)
-    sort = Sort(asked.pop("sort"), asked.pop("desc"))
     store = Store(manifest, cache)
     pieces = EXPORTS[kind].pieces(store.rows(Filter(run=run_id, **asked), sort))
     with output_to(output) as sink:

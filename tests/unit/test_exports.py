@@ -120,6 +120,11 @@ def test_a_filter_on_cited_text_has_it_looked_for_first(workspace: Path, tmp_pat
     assert {row["q_id"]: row["evidence"] for row in rows} == {"Q1": ["not_placed"]}
 
 
+def test_an_order_by_cited_text_has_it_looked_for_first(workspace: Path, tmp_path: Path) -> None:
+    (first, *_) = export(workspace, tmp_path, "jsonl", "--run", "R1", "--sort", "evidence").splitlines()
+    assert (orjson.loads(first)["q_id"], orjson.loads(first)["evidence"]) == ("Q1", ["not_placed"])
+
+
 def test_the_command_reads_with_another_profile(workspace: Path, tmp_path: Path) -> None:
     text = export(workspace, tmp_path, "markdown", "--run", "R1", "--template", "none", "--refusal", "not in")
     assert text.count("**generation_drift**") <= 1
