@@ -7,6 +7,7 @@ when it is opened, and not before.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
@@ -40,7 +41,10 @@ def show_attachments(attached: Sequence[Attached], *, manifest: Manifest, placer
     """
     if not attached:
         return
-    here = words.arranged(attached)
+    unpaged = manifest.unpaged
+    here = words.arranged(
+        _without_page(each) if each.attachment.doc_id in unpaged else each for each in attached
+    )
     drawn = partial(draw, manifest=manifest, placer=placer)
     with st.container(key=key, gap="small"):
         _show(here.notices, drawn, key=f"{key}-notices")
@@ -51,6 +55,11 @@ def show_attachments(attached: Sequence[Attached], *, manifest: Manifest, placer
         if here.beside:
             heading = f"On the pages before and after ({len(here.beside):,})"
             _behind(heading, here.beside, drawn, key=f"{key}-beside")
+
+
+def _without_page(item: Attached) -> Attached:
+    """The same in a document without pages: the 0 that its record may have is no PDF page."""
+    return replace(item, attachment=replace(item.attachment, page_idx=None))
 
 
 def _behind(heading: str, items: Sequence[Attached], drawn: Draw, *, key: str) -> None:

@@ -67,9 +67,9 @@ def source() -> Source:
 @pytest.fixture
 def run(tmp_path: Path, source: Source) -> Run:
     (tmp_path / "manual.pdf").write_bytes(b"%PDF-1.7")
-    manifest = Manifest(
-        "m", tmp_path, documents=(Document("manual", Artifact("documents[0]", "manual.pdf")),)
-    )
+    paged = Document("manual", Artifact("documents[0]", "manual.pdf"))
+    text = Document("bulletin", Artifact("documents[1]", "bulletin.md"), paged=False)
+    manifest = Manifest("m", tmp_path, documents=(paged, text))
 
     def start(items: Sequence[Attached]) -> AppTest:
         app = AppTest.from_function(page_script, default_timeout=20)
@@ -100,6 +100,13 @@ def test_a_notice_is_text_with_its_sign_and_its_page(run: Run) -> None:
     assert app.main.get("image") == []
     app.button(key="a-notices-notice-warning-0-page-link").click().run()
     assert app.query_params["page"] == "4"
+
+
+def test_a_notice_of_a_text_has_no_pdf_page(run: Run) -> None:
+    notice = Attachment("n-1", "note", "bulletin", page_idx=0, section_id="B2", text="Oil is hot.")
+    app = run([Attached(notice, "section", None)])
+    assert "Oil is hot." in words(app)
+    assert len(app.button) == 0
 
 
 def test_a_few_pictures_stand_open_with_caption_and_words_for_the_blind(run: Run, source: Source) -> None:
