@@ -70,6 +70,7 @@ async function show(view, header, png) {
     view.picture.src = url;
     view.page.style.aspectRatio = `${header.width} / ${header.height}`;
     view.frame.scrollTop = 0;
+    bringIntoSight(view);
   }
   view.picture.alt = header.alt;
   view.frame.setAttribute("aria-label", header.alt);
@@ -82,6 +83,15 @@ async function show(view, header, png) {
     view.focus = header.focus;
     reveal(view);
   }
+}
+
+// In a narrow window the page stands above the reasons: who asks for another page there sees it come.
+function bringIntoSight(view) {
+  if (!document.activeElement?.closest(".st-key-reading")) return;
+  const { top, bottom } = view.frame.getBoundingClientRect();
+  if (bottom > 0 && top < window.innerHeight) return;
+  const host = view.frame.getRootNode().host ?? view.frame;
+  (host.closest(".st-key-page-side") ?? host).scrollIntoView({ block: "start" });
 }
 
 function look(span) {

@@ -70,6 +70,19 @@ def test_pictures_are_seen_and_what_is_not_drawn_says_why(
     assert refused == []
 
 
+def test_in_a_narrow_window_the_page_that_a_notice_leads_to_comes_into_sight(
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun, workspace: Path
+) -> None:
+    page = opened(page_at(900, 500), serve(workspace).url, wait_for_run)
+    notice = page.locator("[class*='-notice-warning-0']").filter(has_text="Hot").first
+    viewer = page.get_by_test_id("ps-viewer")
+    notice.scroll_into_view_if_needed()
+    expect(viewer).not_to_be_in_viewport()
+    notice.get_by_role("button", name="PDF page 2").click()
+    expect(viewer).to_be_in_viewport()
+    expect(page.get_by_text("page_idx 1 · PDF page 2")).to_be_in_viewport()
+
+
 def test_a_notice_leads_to_its_page(
     serve: Serve, page_at: PageAt, wait_for_run: WaitForRun, workspace: Path
 ) -> None:
