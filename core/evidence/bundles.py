@@ -200,20 +200,25 @@ def canonical(record: Mapping[str, Json]) -> bytes:
 def with_unknown(record: Mapping[str, Json], earlier: Mapping[str, Json]) -> dict[str, Json]:
     """The record with the fields of an earlier one that this version does not know.
 
-    Fields of a citation or an attachment are carried over while it is the same one.
+    Fields of a citation, an attachment or a document are carried over while it is the same one.
     """
     kept = {**{name: value for name, value in earlier.items() if name != "sha256"}, **record}
     if _names_of(earlier.get("citation"), _CITED) == _names_of(record.get("citation"), _CITED):
         kept["citation"] = _filled(record.get("citation"), earlier.get("citation"))
-    for name in ("safety_attachments", "media_attachments"):
-        before = {_names_of(item, _ATTACHED): item for item in _list(earlier.get(name))}
-        kept[name] = [_filled(item, before.get(_names_of(item, _ATTACHED))) for item in _list(record[name])]
+    for name, (_, names) in _LISTS.items():
+        before = {_names_of(item, names): item for item in _list(earlier.get(name))}
+        kept[name] = [_filled(item, before.get(_names_of(item, names))) for item in _list(record[name])]
     return kept
 
 
-#: What tells one citation, and one attachment, from another.
+#: What tells one citation from another; and of each list the records in it and what tells those apart.
 _CITED = ("doc_id", "chunk_id", "page_idx")
-_ATTACHED = ("attachment_id",)
+_LISTS: Mapping[str, tuple[type[Any], Sequence[str]]] = {
+    "citations": (BundleCitation, ("number", *_CITED)),
+    "safety_attachments": (BundleAttachment, ("attachment_id",)),
+    "media_attachments": (BundleAttachment, ("attachment_id",)),
+    "documents": (BundleDocument, ("doc_id",)),
+}
 
 
 def _names_of(item: Json, names: Sequence[str]) -> str | None:
@@ -344,9 +349,11 @@ def has_unknown(record: Mapping[str, Json]) -> bool:
     cited = record.get("citation")
     if isinstance(cited, dict) and not cited.keys() <= _FIELDS[BundleCitation]:
         return True
-    lists = (record.get("safety_attachments"), record.get("media_attachments"))
-    items = [item for each in lists for item in _list(each) if isinstance(item, dict)]
-    return any(not item.keys() <= _FIELDS[BundleAttachment] for item in items)
+    return any(
+        isinstance(item, dict) and not item.keys() <= _FIELDS[kind]
+        for name, (kind, _) in _LISTS.items()
+        for item in _list(record.get(name))
+    )
 
 
 _OWN_KEYS = (_FIELDS[Bundle] - {"raw"}) | {"$schema", "bundle_version", "sha256"}

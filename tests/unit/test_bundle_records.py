@@ -89,6 +89,16 @@ def test_unknown_fields_outlive_reading_and_writing() -> None:
     assert has_unknown(record) and not has_unknown(record_of(bundle()))
 
 
+@pytest.mark.parametrize("name", ["citations", "documents", "safety_attachments"])
+def test_unknown_fields_in_every_list_outlive_building_anew(name: str) -> None:
+    documents = (BundleDocument("manual"),)
+    made = bundle(safety_attachments=(attachment(),), documents=documents)
+    earlier = record_of(made)
+    earlier[name][0]["reviewed_by"] = "M"
+    assert has_unknown(earlier)
+    assert record_of(replace(made, raw=earlier))[name][0]["reviewed_by"] == "M"
+
+
 def test_unknown_fields_of_another_citation_or_attachment_stay_with_it() -> None:
     earlier = record_of(bundle(safety_attachments=(attachment(),)))
     earlier["citation"]["grade"] = earlier["safety_attachments"][0]["symbol"] = "kept"
