@@ -34,12 +34,23 @@ class Started:
     alone: bool
 
 
+#: As shells have it: 128 and the number of SIGINT.
+INTERRUPTED = 130
+
+
 class LazyGroup(click.Group):
     """Keeps `proofspan --help` quick: a command's module is imported when the command is looked up."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         refuse_undecodable(args, ctx)
         return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            click.echo("interrupted", err=True)
+            ctx.exit(INTERRUPTED)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
