@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -260,4 +261,13 @@ def bundles_path(manifest: Manifest, run: Run) -> Path:
             remedy="write a path relative to the workspace, such as runs/R001/bundles.jsonl",
         )
     root = root_folder(manifest, artifact.root)
-    return (resolve_reference(root, folder, folder=True) if folder else root) / name
+    try:
+        return (resolve_reference(root, folder, folder=True) if folder else root) / name
+    except ManifestFault as fault:
+        problem = fault.problems[0]
+        is_missing = problem.code == "missing"
+        remedy = (
+            f"make it first: mkdir -p {shlex.quote(str(root / folder))}" if is_missing else problem.remedy
+        )
+        said = f"`{artifact.key}`: its folder {problem.message}"
+        raise ManifestFault(replace(problem, message=said, remedy=remedy)) from None

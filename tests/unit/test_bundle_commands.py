@@ -138,6 +138,13 @@ def test_what_cannot_be_built_is_told_before_anything_is_written(folder: Path) -
     assert (folder / "traces.jsonl").read_bytes() == before
 
 
+def test_a_folder_that_is_not_there_is_to_be_made(tmp_path: Path) -> None:
+    workspace(tmp_path, bundles="new/bundles.jsonl")
+    told = str(run("build", tmp_path).exception)
+    assert "`runs[R1].bundles`: its folder does not exist" in told
+    assert f"mkdir -p {tmp_path}/new" in told
+
+
 def test_stdout_holds_the_bundles_alone(folder: Path) -> None:
     result = run("build", folder, "-o", "-")
     assert [orjson.loads(line)["q_id"] for line in result.stdout.splitlines()] == ["Q1", "Q2", "Q3"]
