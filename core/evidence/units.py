@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from itertools import accumulate
+from functools import lru_cache
+from itertools import accumulate, pairwise
 
 from rapidfuzz.distance import OSA
 
@@ -80,26 +81,55 @@ def _unmatched(page: Tokens, q0: int, q1: int, p0: int, p1: int) -> list[Unit]:
 
 
 def _pairings(quote: Tokens, page: Tokens, q0: int, q1: int, p0: int, p1: int) -> list[Unit]:
-    """The units of highest total weight, in order, that pair one, two or three tokens with one another."""
+    """The units of highest total weight, in order, that pair one, two or three tokens with one another.
+
+    Likeness is dear: only runs are asked for it that could be alike, by length and letters, and would count.
+    """
     rows, columns = q1 - q0 + 1, p1 - p0 + 1
     score = [[0.0] * columns for _ in range(rows)]
     choice: list[list[Unit | None]] = [[None] * columns for _ in range(rows)]
     ours, theirs = quote.offsets_of(q0, q1), page.offsets_of(p0, p1)
+    our_letters, their_letters = _run_letters(quote, q0, q1), _run_letters(page, p0, p1)
     for i in range(1, rows):
         for j in range(1, columns):
             best, unit = max(score[i - 1][j], score[i][j - 1]), None
             for m, n in _SHAPES:
-                if m > i or n > j:
+                if m > i or n > j or score[i - m][j - n] + m <= best:
                     continue
                 left, right = ours[i] - ours[i - m], theirs[j] - theirs[j - n]
-                if min(left, right) < NEAR * max(left, right):
+                longer = left if left > right else right
+                if left + right - longer < NEAR * longer:
                     continue  # so different in length that they cannot be alike
+                if not _share_letters(our_letters[m - 1][i], their_letters[n - 1][j], longer):
+                    continue
                 alike = likeness(quote, (q0 + i - m, q0 + i), page, (p0 + j - n, p0 + j))
                 if alike > 0 and score[i - m][j - n] + alike * m > best:
                     best = score[i - m][j - n] + alike * m
                     unit = Unit((q0 + i - m, q0 + i), (p0 + j - n, p0 + j), alike)
             score[i][j], choice[i][j] = best, unit
     return _walk_back(score, choice)
+
+
+def _run_letters(tokens: Tokens, start: int, end: int) -> list[list[int]]:
+    """For runs of one, two and three tokens, by where they end in the range: the letters that they hold."""
+    ones = [0, *(_letters(tokens.part(number, number + 1)) for number in range(start, end))]
+    twos = [0, *(left | right for left, right in pairwise(ones))]
+    return [ones, twos, [0, 0, *(left | right for left, right in zip(ones, twos[2:], strict=False))]]
+
+
+@lru_cache(maxsize=65_536)
+def _letters(text: str) -> int:
+    """Which letters and digits a text holds, as bits; several share one."""
+    bits = 0
+    for character in text:
+        bits |= 1 << (ord(character) & 63)
+    return bits
+
+
+def _share_letters(ours: int, theirs: int, longer: int) -> bool:
+    """Whether two runs, the longer of so many letters, may be alike: an edit changes one letter of each."""
+    most = (1 - NEAR) * longer + 1e-9
+    return (ours & ~theirs).bit_count() <= most and (theirs & ~ours).bit_count() <= most
 
 
 _SHAPES = ((1, 1), (1, 2), (2, 1), (1, 3), (3, 1), (2, 2))
