@@ -7,16 +7,16 @@ long it takes; the worker's deadline is what bounds the time.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from core.evidence.boxes import BoxCheck, check_box
-from core.evidence.match import SURE, Match, find_misquoted, find_on_page
+from core.evidence.match import CLEAN, SURE, Match, find_misquoted, find_on_page
 from core.evidence.orders import other_orders
 from core.evidence.pagetext import Pages, PageText, QuoteText
 from core.evidence.search import share_of_words
 from core.evidence.segments import body_of, find_body, find_pieces, pieces_of
 from core.evidence.settle import settle, with_continuation
-from core.evidence.types import FoundSpan, Place, SpanQuery
+from core.evidence.types import FoundSpan, Place, SpanQuery, Status
 
 MAX_QUOTE_CHARACTERS = 20_000
 MAX_ALTERNATIVES = 20
@@ -63,8 +63,31 @@ class _Spot:
 
 
 def locate(query: SpanQuery, pages: Pages) -> FoundSpan:
-    """Place a quote. `not_found` is an answer; nothing is placed that the page's words do not confirm."""
-    text = query.quote[:MAX_QUOTE_CHARACTERS]
+    """Place a quote. `not_found` is an answer; nothing is placed that the page's words do not confirm.
+
+    Of a quote longer than `MAX_QUOTE_CHARACTERS` the beginning is looked for, which is a part at best.
+    """
+    text = beginning_of(query.quote)
+    found, share = _located(query, text, pages), len(text) / max(1, len(query.quote.strip()))
+    if share == 1 or not text:
+        return found
+    said = f"only the first {MAX_QUOTE_CHARACTERS:,} characters of the quote were looked for"
+    status: Status = "partial" if found.status in CLEAN else found.status
+    agreement = round(found.agreement * share, 4)
+    return replace(found, status=status, agreement=agreement, note=_joined(said, found.note))
+
+
+def beginning_of(quote: str) -> str:
+    """As much of a quote as is looked for, whole words."""
+    quote = quote.strip()
+    if len(quote) <= MAX_QUOTE_CHARACTERS:
+        return quote
+    whole = quote[: MAX_QUOTE_CHARACTERS + 1].rsplit(maxsplit=1)[0]
+    return whole[:MAX_QUOTE_CHARACTERS]
+
+
+def _located(query: SpanQuery, text: str, pages: Pages) -> FoundSpan:
+    """Where that much of the quote stands."""
     quote = QuoteText.of(text)
     search = _Search(quote, text, pages, query)
     if not quote.tokens:

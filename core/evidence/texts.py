@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from core.contracts.records import Box, Offsets
-from core.evidence.locate import MAX_QUOTE_CHARACTERS, locate
+from core.evidence.locate import MAX_QUOTE_CHARACTERS, beginning_of, locate
 from core.evidence.pagetext import PageText, QuoteText
 from core.evidence.search import WordIndex
 from core.evidence.tokens import HAS_CJK, TOKEN_CJK, fold, tokenize
@@ -131,18 +131,14 @@ def locate_in_text(query: SpanQuery, document: TextDocument) -> FoundSpan:
 
     Offsets settle which of several places is meant, in characters, bytes of the text as UTF-8, or 1-based
     lines; of those in tokens it is said that they cannot, where they are needed. Where the quote is not
-    found, or there is none, what they name is given as unverified. Of a quote longer than
-    `MAX_QUOTE_CHARACTERS` that does not stand at its offsets the beginning is looked for, as the note says.
+    found, or there is none, what they name is given as unverified.
     """
     offsets = _in_characters(query.offsets, document)
     notes = []
     there = _at_offsets(query.quote, offsets, document)
     if there is not None:
         return FoundSpan("exact", None, False, 1.0, ranges=(there,))
-    quote = _beginning(query.quote)
-    if len(quote) < len(query.quote.strip()):
-        notes.append(f"only the first {MAX_QUOTE_CHARACTERS:,} characters of the quote were looked for")
-    asked = SpanQuery(quote, 0, offsets, before=query.before, after=query.after)
+    asked = SpanQuery(query.quote, 0, offsets, before=query.before, after=query.after)
     found = locate(asked, document)
     is_open = found.status == "not_found" or bool(found.alternatives)
     if is_open and query.offsets is not None and query.offsets.unit == "token":
@@ -150,7 +146,7 @@ def locate_in_text(query: SpanQuery, document: TextDocument) -> FoundSpan:
     named = document.ranges(offsets) if offsets is not None and found.status == "not_found" else ()
     if named:
         notes.append(f"at its offsets stands “{_excerpt(document.text, named[0])}”")
-    ranges = _Ranges(document, QuoteText.of(quote), is_exact=found.status == "exact")
+    ranges = _Ranges(document, QuoteText.of(beginning_of(query.quote)), is_exact=found.status == "exact")
     return replace(
         found,
         page_idx=None,
@@ -188,16 +184,6 @@ def _at_offsets(quote: str, offsets: Offsets | None, document: TextDocument) -> 
         return None
     start = offsets.start + len(there) - len(there.lstrip())
     return document.range(start, start + len(there.strip()))
-
-
-def _beginning(quote: str) -> str:
-    """As much of a quote as is looked for, whole words."""
-    quote = quote.strip()
-    if len(quote) <= MAX_QUOTE_CHARACTERS:
-        return quote
-    kept = quote[:MAX_QUOTE_CHARACTERS]
-    whole, space, _ = kept.rpartition(" ")
-    return whole if space else kept
 
 
 @dataclass(frozen=True, slots=True)

@@ -282,3 +282,13 @@ def test_a_sentence_with_other_numbers_far_from_the_cited_page_is_not_the_one_me
     quote = "The lamps of 1,840 vehicles were replaced in 2021 in workshops"
     assert find(quote, 0, *[TYRES] * 5, other).status == "not_found"
     assert find(quote, 5, *[TYRES] * 5, other).page_idx == 5
+
+
+def test_a_quote_too_long_to_be_looked_for_as_a_whole_is_never_exact() -> None:
+    words = [f"word{number}" for number in range(3_000)]
+    whole, altered = " ".join(words), " ".join([*words[:-1], "5"])
+    for quote in (whole, altered):
+        found = find(quote, 0, whole)
+        assert (found.status, found.page_idx) == ("partial", 0)
+        assert 0.5 < found.agreement < 1.0
+        assert "only the first 20,000 characters" in found.note
