@@ -51,6 +51,19 @@ def test_a_wide_window_puts_the_page_beside_them(
     assert reading["y"] < side["y"] + side["height"], "the reading waits for the page's end"
 
 
+def test_the_reading_stands_where_it_stays_while_the_page_is_not_there_yet(
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
+) -> None:
+    page = page_at(1400, 900)
+    opened(page, f"{serve().url}/question?run=R002&q=Q01", wait_for_run)
+    there = place(page, ".st-key-reading")
+    page.locator(".st-key-sides > *").filter(has=page.locator(".st-key-page-side")).or_(
+        page.locator(".st-key-sides > .st-key-page-side")
+    ).first.evaluate("side => side.remove()")
+    without = place(page, ".st-key-reading")
+    assert (without["x"], without["width"]) == (there["x"], there["width"])
+
+
 def test_a_retrieved_table_is_a_region_and_the_cited_row_stays_its_words(
     serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
 ) -> None:
