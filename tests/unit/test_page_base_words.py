@@ -179,14 +179,17 @@ def test_distances_in_words() -> None:
 def placed(*rows: dict[str, object]) -> dict[str, list[object]]:
     """Placed citations as columns; each is a headline one on its page unless its row says otherwise."""
     usual = {
-        "q_id": "Q1", "paraphrase": 0, "seed": 0, "repeat": 1, "chunk_id": "c1", "doc_id": "manual",
-
-            "section_id": "4.2",
-            "cited_page_idx": 4,
-            "page_idx": 4,
-            "page_mismatch": False,
-            "tells_page": True
-        ,
+        "q_id": "Q1",
+        "paraphrase": 0,
+        "seed": 0,
+        "repeat": 1,
+        "chunk_id": "c1",
+        "doc_id": "manual",
+        "section_id": "4.2",
+        "cited_page_idx": 4,
+        "page_idx": 4,
+        "page_mismatch": False,
+        "tells_page": True,
     }
     return {name: [{**usual, **row}[name] for row in rows] for name in usual}
 
