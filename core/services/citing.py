@@ -32,10 +32,9 @@ _SYNTHESIZED = re.compile(r"p[0-9]{3,}")
 def wanted(pointer: Pointer) -> Wanted | None:
     """What to look for: the quote, else what box or offsets name alone; None where there is nothing."""
     cited = pointer.citation
-    quote = (cited.quote or "")[:MAX_QUOTE_CHARACTERS]
-    if cited.doc_id is None or not (quote.strip() or cited.box or cited.offsets):
+    if cited.doc_id is None or not ((cited.quote or "").strip() or cited.box or cited.offsets):
         return None
-    return cited.doc_id, span_query(replace(cited, quote=quote))
+    return cited.doc_id, span_query(cited)
 
 
 def closest_to(trace: Trace, chunks: Mapping[str, Chunk]) -> list[Pointer]:

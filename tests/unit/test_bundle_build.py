@@ -403,3 +403,12 @@ def test_coverage_counts_answered_questions_once(manifest: Manifest, pool: PdfPo
         "1 by the closest retrieved passage"
     )
     assert Coverage().in_words() == "bundle coverage: no question was answered"
+
+
+def test_a_quote_that_is_cut_is_never_called_exact(manifest: Manifest, pool: PdfPool) -> None:
+    long = QUOTE + " " * 20_000 + "And lift the wheel with both hands."
+    place = cited(one(cites(doc_id="manual", page_idx=1, quote=long), manifest, pool))
+    assert place.found is not None
+    assert place.found.status in ("partial", "not_found")
+    assert place.quote == long[:20_000]
+    assert "quote_cut" in [problem.code for problem in place.problems]
