@@ -19,6 +19,7 @@ from core.evidence.settle import settle, with_continuation
 from core.evidence.types import FoundSpan, Place, SpanQuery, Status
 
 MAX_QUOTE_CHARACTERS = 20_000
+NO_TOKENIZER = "its offsets count tokens, which cannot be placed without the tokenizer"
 MAX_ALTERNATIVES = 20
 #: A quote this short is too common to be claimed for a page that nobody cited, unless it stands on one only.
 COMMON_WORDS = 4
@@ -69,12 +70,20 @@ def locate(query: SpanQuery, pages: Pages) -> FoundSpan:
     """
     text = beginning_of(query.quote)
     found, share = _located(query, text, pages), len(text) / max(1, len(query.quote.strip()))
+    if needs_tokenizer(query, found):
+        found = replace(found, note=_joined(NO_TOKENIZER, found.note))
     if share == 1 or not text:
         return found
     said = f"only the first {MAX_QUOTE_CHARACTERS:,} characters of the quote were looked for"
     status: Status = "partial" if found.status in CLEAN else found.status
     agreement = round(found.agreement * share, 4)
     return replace(found, status=status, agreement=agreement, note=_joined(said, found.note))
+
+
+def needs_tokenizer(query: SpanQuery, found: FoundSpan) -> bool:
+    """Whether offsets in tokens would have helped, had they been in characters."""
+    is_open = found.status == "not_found" or bool(found.alternatives)
+    return is_open and query.offsets is not None and query.offsets.unit == "token"
 
 
 def beginning_of(quote: str) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from core.contracts.records import Box, Offsets
-from core.evidence.locate import MAX_QUOTE_CHARACTERS, beginning_of, locate
+from core.evidence.locate import MAX_QUOTE_CHARACTERS, NO_TOKENIZER, beginning_of, locate, needs_tokenizer
 from core.evidence.pagetext import PageText, QuoteText
 from core.evidence.search import WordIndex
 from core.evidence.tokens import HAS_CJK, TOKEN_CJK, fold, tokenize
@@ -23,7 +23,6 @@ WORD = re.compile(r"\S+")
 LINE = re.compile(r"[^\n]*\n|[^\n]+")
 #: Characters shown of what stands in the place of a quote.
 MAX_EXCERPT = 80
-NO_TOKENIZER = "its offsets count tokens, which cannot be placed without the tokenizer"
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,8 +139,7 @@ def locate_in_text(query: SpanQuery, document: TextDocument) -> FoundSpan:
         return FoundSpan("exact", None, False, 1.0, ranges=(there,))
     asked = SpanQuery(query.quote, 0, offsets, before=query.before, after=query.after)
     found = locate(asked, document)
-    is_open = found.status == "not_found" or bool(found.alternatives)
-    if is_open and query.offsets is not None and query.offsets.unit == "token":
+    if needs_tokenizer(query, found):
         notes.append(NO_TOKENIZER)
     named = document.ranges(offsets) if offsets is not None and found.status == "not_found" else ()
     if named:

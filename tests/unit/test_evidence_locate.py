@@ -142,6 +142,14 @@ def test_a_header_before_a_blank_line_does_not_hide_a_short_body() -> None:
     assert found.agreement < 1
 
 
+@pytest.mark.parametrize("quote", ["Words that stand nowhere in this manual at all.", "Press the button."])
+def test_offsets_in_tokens_say_that_they_cannot_settle_what_is_open(quote: str) -> None:
+    found = locate(SpanQuery(quote, 0, Offsets(3, 9, "token")), document(TWICE))
+    assert "without the tokenizer" in found.note
+    once = locate(SpanQuery("The lamp goes out.", 0, Offsets(3, 9, "token")), document(TWICE))
+    assert (once.status, once.note) == ("exact", "")
+
+
 TWICE = "Press the button.\nThe lamp lights up.\nPress the button.\nThe lamp goes out."
 
 
