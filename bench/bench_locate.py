@@ -5,7 +5,7 @@
 dev      the development quotes there: hits by kind (see `span_score`), false places, pages off by one
 wrong    every quote on every n-th other document; a place there is false unless the quote's letters do stand
          in that document (filings share their boilerplate)
-altered  300 quotes with one number altered (see `altered_numbers`)
+altered  600 quotes, half of them whole, with one number altered (see `altered_numbers`)
 gold     the gold evidence texts of FinanceBench, on their pages
 whole    a whole-document search in 1,000 pages (see `whole_document`)
 """
@@ -33,7 +33,7 @@ from core.evidence.tokens import tokenize
 from core.evidence.types import SpanQuery
 
 Row = dict[str, Any]
-ALTERED, SEED = 300, 4
+ALTERED, SEED = 600, 4
 CLEAN = ("exact", "normalized")
 
 
