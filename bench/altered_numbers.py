@@ -27,6 +27,8 @@ NUMBER = re.compile(r"(?<![^\W_])(?<![\d.,])\d+(?:[.,]\d+)*(?![^\W_])(?![.,]\d)"
 #: What a number may follow so that a minus before it is its sign.
 OPEN = (" ", "\n", "$", "€", "(", "")
 SHORT_WORDS = 5
+#: Kinds of rows whose words are no longer those of the page before a number is altered.
+DISTURBED = ("dropped", "ellipsis", "ocr3")
 TRIES = 200
 FIGURES = re.compile(r"(?:(?<=\s)[$(]*[\d.,]*\d[)%]*\s(?:[)%]+\s)*){3,}")
 
@@ -40,6 +42,11 @@ class Altered:
     number: str
     change: str
     shape: str
+
+    @property
+    def name(self) -> str:
+        """Its shape, and whether its words were disturbed before."""
+        return self.shape + (", disturbed" if self.row["kind"] in DISTURBED else "")
 
     @property
     def cited_page_idx(self) -> int:
@@ -114,7 +121,7 @@ def whole(rng: random.Random, quote: str) -> str | None:
 
 
 def few_words(rng: random.Random, quote: str) -> str | None:
-    """Some words around a number, with the percent sign that may follow."""
+    """Some words around a number, with the percent sign that may follow; a number alone is no quote."""
     words = quote.split()
     places = [place for place, word in enumerate(words) if NUMBER.search(word)]
     if not places:
@@ -123,7 +130,8 @@ def few_words(rng: random.Random, quote: str) -> str | None:
     end = start + SHORT_WORDS
     while end < len(words) and words[end][0] in "%)":
         end += 1
-    return " ".join(words[start:end])
+    found = " ".join(words[start:end])
+    return found if re.search(r"[^\W\d_]", found) else None
 
 
 def row_of_figures(rng: random.Random, quote: str) -> str | None:

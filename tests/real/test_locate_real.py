@@ -62,7 +62,7 @@ def test_an_altered_number_never_passes(real_data: Path, pool: PdfPool) -> None:
     assert [a.quote for a, span in pairs if span.status in ("exact", "normalized")] == []
     unplaced = [a for a, span in pairs if span.status == "not_found"]
     assert [a.quote for a, span in pairs if a not in unplaced and not is_listed(a, span)] == []
-    assert [a.quote for a in unplaced if a.shape == "whole"] == []
+    assert [a.quote for a in unplaced if a.name == "whole"] == []
     assert len(unplaced) <= 0.02 * ALTERED, [a.quote for a in unplaced]
 
 
