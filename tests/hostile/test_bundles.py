@@ -82,7 +82,7 @@ def mutated(draw: st.DrawFn) -> dict[str, Any]:
     everywhere = list(_places(whole))
     inside = st.sampled_from([place for place in everywhere if place[0] == "trace" and len(place) > 1])
     _mutate_some(draw, whole, st.one_of(inside, inside, st.sampled_from(everywhere)))
-    read: dict[str, Any] = orjson.loads(orjson.dumps(whole))
+    read: dict[str, Any] = orjson.loads(orjson.dumps(whole, option=orjson.OPT_NON_STR_KEYS))
     return read
 
 
