@@ -15,6 +15,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from core.contracts.records import LABELS, StageName, TraceKey
+from core.evidence.bundles import LEVELS, Level
 from core.store.filters import SORT_KEYS, Filter, Sort
 from core.store.placed import EVIDENCE_STATES, EvidenceState
 from core.triage.gold import GOLD_STATES, GoldState
@@ -44,7 +45,9 @@ class ViewState:
     `p` and `s` its paraphrase and seed, `cite` a citation's 1-based number, `chunk` a chunk id, `page` a
     0-based page_idx, `stage` the ranked list that is shown, `vs` the other run, `at` the 1-based page of the
     table. `profile` reads the run another way than the manifest says (`template=` and `refusal=` in the
-    URL). `notes` says what in the URL could not be used; it is not part of the state.
+    URL). `ids` is a playlist by hand, of names as `q` has them, and `level` the levels of stored bundles that
+    a playlist is made of; `present` shows it without sidebar. `notes` says what in the URL could not be used;
+    it is not part of the state.
     """
 
     filter: Filter = field(default_factory=lambda: Filter(run=""))
@@ -59,6 +62,9 @@ class ViewState:
     stage: StageName | None = None
     vs: str | None = None
     profile: Profile | None = None
+    ids: tuple[str, ...] = ()
+    level: tuple[Level, ...] = ()
+    present: bool = False
     notes: tuple[str, ...] = field(default=(), compare=False)
 
     @property
@@ -107,6 +113,9 @@ class ViewState:
             stage=cast("StageName | None", reader.text("stage", allowed=get_args(StageName))),
             vs=reader.text("vs"),
             profile=reader.profile(),
+            ids=reader.texts("ids"),
+            level=cast(tuple[Level, ...], reader.texts("level", allowed=LEVELS)),
+            present=reader.flag("present") is True,
         )
         return replace(state, notes=tuple(reader.notes))
 
@@ -124,7 +133,8 @@ class ViewState:
     def change(self, **changes: Any) -> ViewState:
         """This state with some fields changed; the names are the URL's (`label=`, `sort=`, `at=` …).
 
-        A change of filter or order goes back to the first page of the table, unless `at` is given too.
+        A change of filter or order goes back to the first page of the table, unless `at` is given too; one of
+        the filter also leaves a playlist by hand, unless `ids` are given.
         """
         in_filter = {name: changes.pop(name) for name in list(changes) if name in _FILTER_NAMES}
         in_sort = {
@@ -132,6 +142,8 @@ class ViewState:
         }
         if (in_filter or in_sort) and "at" not in changes:
             changes["at"] = 1
+        if in_filter.keys() - {"run"} and "ids" not in changes:
+            changes["ids"] = ()
         return replace(
             self,
             filter=replace(self.filter, **in_filter),
@@ -149,12 +161,13 @@ class ViewState:
         return replace(self, filter=replace(self.filter, run=default), notes=notes)
 
     def as_list(self) -> ViewState:
-        """The same list with no question open."""
-        return replace(self, q=None, p=0, s=0, cite=None, chunk=None, page=None, stage=None)
+        """The same list with no question open, neither in a playlist."""
+        none: dict[str, Any] = {"cite": None, "chunk": None, "page": None, "stage": None}
+        return replace(self, q=None, p=0, s=0, **none, ids=(), level=(), present=False)
 
     def without_filter(self) -> ViewState:
         """The same run with every question shown, from the first page on."""
-        return replace(self, filter=Filter(run=self.run), at=1)
+        return replace(self, filter=Filter(run=self.run), at=1, ids=(), level=())
 
     @property
     def is_filtered(self) -> bool:
@@ -219,6 +232,9 @@ def _pairs(state: ViewState) -> Iterable[tuple[str, list[str]]]:
     yield "questions_only", ["yes"] if shown.questions_only else []
     yield "template", [state.profile.template] if state.profile else []
     yield "refusal", list(state.profile.refusal) if state.profile else []
+    yield "ids", list(state.ids)
+    yield "level", list(state.level)
+    yield "present", ["yes"] if state.present else []
     yield "sort", [state.sort.by] if state.sort.by != Sort().by else []
     yield "desc", ["yes"] if state.sort.descending else []
     yield "at", [str(state.at)] if state.at != 1 else []

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.contracts.records import LABELS, StageName, TraceKey
+from core.evidence.bundles import LEVELS
 from core.store.filters import SORT_KEYS, Filter, Sort
 from core.store.placed import EVIDENCE_STATES
 from core.triage.gold import GOLD_STATES
@@ -52,6 +53,9 @@ states = st.builds(
     stage=st.one_of(st.none(), st.sampled_from(get_args(StageName))),
     vs=st.one_of(st.none(), words),
     profile=st.one_of(st.none(), st.builds(Profile, st.sampled_from(get_args(Template)), phrases)),
+    ids=several,
+    level=st.lists(st.sampled_from(LEVELS), max_size=3, unique=True).map(tuple),
+    present=st.booleans(),
 )
 
 
@@ -157,3 +161,18 @@ def test_the_second_trace_of_an_id_reads_as_people_write_it() -> None:
     state = ViewState(filter=Filter(run="R4"), q="Q80#2", p=1)
     assert question_name("Q80", 2) == "Q80#2"
     assert state.key == TraceKey("R4", "Q80", paraphrase=1, seed=0, repeat=2)
+
+
+def test_a_playlist_keeps_the_order_of_its_ids_and_survives_another_run() -> None:
+    state = ViewState.parse({"run": ["R1"], "ids": ["Q80#2", "Q7", "Q80#2"], "present": ["yes"]})
+    assert state.ids == ("Q80#2", "Q7")
+    assert state.change(run="R2").ids == state.ids
+    assert state.params()["ids"] == ["Q80#2", "Q7"]
+    assert state.present
+
+
+def test_another_filter_leaves_a_playlist_by_hand_and_a_list_has_none() -> None:
+    state = ViewState.parse({"ids": ["Q7"], "level": ["full"], "present": ["yes"]})
+    assert state.change(label=("ok",)).ids == ()
+    assert state.change(text="oil", ids=("Q8",)).ids == ("Q8",)
+    assert state.as_list().params() == state.without_filter().change(present=False).params() == {}
