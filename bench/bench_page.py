@@ -72,7 +72,7 @@ def ours(pool: PdfPool, case: Case) -> float:
     found = pool.locate(path, SpanQuery(quote, page_idx))
     image = pool.render(path, page_idx)
     elapsed = time.perf_counter() - started
-    if found.page_idx != page_idx or not image.png:
+    if found.page_idx != page_idx or not image.data:
         raise SystemExit(f"{path} page_idx {page_idx}: {found.status}, nothing to compare")
     return elapsed
 

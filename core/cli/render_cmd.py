@@ -31,7 +31,7 @@ def command(pdf: Path, page_idx: int, quote: str | None, dpi: int, picture: str)
         image = pool.render(pdf, page_idx, dpi=dpi)
         found = pool.locate(pdf, SpanQuery(quote, page_idx)) if quote is not None else None
     is_here = found is not None and found.page_idx == page_idx
-    png = with_highlights(image, found.rects) if found is not None and is_here else image.png
+    png = with_highlights(image, found.rects) if found is not None and is_here else image.data
     with output_to(picture) as output:
         output.write(png)
     click.echo(f"{place_of(image.page)} · {image.width} × {image.height} pixels", err=True)

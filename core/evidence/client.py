@@ -120,7 +120,7 @@ class PdfPool:
         )
         a, b, c, d, e, f = header["to_pixels"]
         return PageImage(
-            png=png,
+            data=png,
             width=header["width"],
             height=header["height"],
             page=messages.page_from(header["page"]),
@@ -136,6 +136,17 @@ class PdfPool:
         """
         request = {"op": "clip", "page_idx": page_idx, "box": box, "dpi": dpi, "max_pixels": max_pixels}
         header, png = self._ask(path, request)
+        return Picture(png, header["width"], header["height"])
+
+    def detail(
+        self, path: Path, page_idx: int, region: Box, width: int, *, max_pixels: int = 3_000_000
+    ) -> Picture:
+        """Exactly this part of a page, `width` pixels wide or fewer.
+
+        `region` is left, top, width and height in percent of the page as it shows.
+        """
+        request = {"op": "detail", "page_idx": page_idx, "region": region, "width": width}
+        header, png = self._ask(path, {**request, "max_pixels": max_pixels})
         return Picture(png, header["width"], header["height"])
 
     def picture(self, path: Path) -> Picture:

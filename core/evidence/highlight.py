@@ -28,7 +28,7 @@ def with_highlights(image: PageImage, boxes: Sequence[Box]) -> bytes:
 
     Each channel is darkened by the tint (multiply), once where boxes overlap: ink stays as dark as it was.
     """
-    pixels = np.frombuffer(decode_rgb(image.png), dtype=np.uint8)
+    pixels = np.frombuffer(decode_rgb(image.data), dtype=np.uint8)
     pixels = pixels.reshape(image.height, image.width, CHANNELS).copy()
     areas = [_area(box_to_pixels(image.to_pixels, box), image) for box in boxes]
     for area in areas:

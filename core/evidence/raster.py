@@ -38,14 +38,19 @@ class Sheet:
 
 @dataclass(frozen=True, slots=True)
 class Raster:
-    """An area in points as the page shows, and how many pixels a point has."""
+    """An area in points as the page shows, and the matrix that carries its points into pixels."""
 
     area: Box
-    scale: float
+    to_pixels: Matrix
 
 
 def whole(sheet: Sheet, *, dpi: float, max_pixels: int) -> Raster:
     """The whole page, coarser where it would have more pixels. A page too large to draw is a fault."""
+    _refuse_huge(sheet)
+    return _raster((0.0, 0.0, sheet.width, sheet.height), dpi, max_pixels)
+
+
+def _refuse_huge(sheet: Sheet) -> None:
     width, height = sheet.width, sheet.height
     if not (0 < width <= MAX_SIDE_POINTS and 0 < height <= MAX_SIDE_POINTS):
         raise EvidenceFault.of(
@@ -55,7 +60,6 @@ def whole(sheet: Sheet, *, dpi: float, max_pixels: int) -> Raster:
             where=sheet.path,
             remedy="save the document anew with smaller pages",
         )
-    return _raster((0.0, 0.0, width, height), dpi, max_pixels)
 
 
 def region(sheet: Sheet, box: Box, *, dpi: float, max_pixels: int) -> Raster:
@@ -83,10 +87,26 @@ def region(sheet: Sheet, box: Box, *, dpi: float, max_pixels: int) -> Raster:
     return _raster(area, dpi, max_pixels)
 
 
+def part(sheet: Sheet, region: Box, *, width: int, max_pixels: int) -> Raster:
+    """Left, top, width and height in percent of the page as it shows; whole pixels cover it exactly.
+
+    `width` pixels wide, fewer where the picture would have more than `max_pixels`.
+    """
+    _refuse_huge(sheet)
+    left, top = region[0] * sheet.width / 100, region[1] * sheet.height / 100
+    across, down = region[2] * sheet.width / 100, region[3] * sheet.height / 100
+    columns = max(1, min(width, math.floor(math.sqrt(max_pixels * across / down)), max_pixels))
+    rows = max(1, min(round(columns * down / across), max_pixels // columns))
+    x_scale, y_scale = columns / across, rows / down
+    area = (left, top, left + across, top + down)
+    return Raster(area, (x_scale, 0.0, 0.0, y_scale, -left * x_scale, -top * y_scale))
+
+
 def _raster(area: Box, dpi: float, max_pixels: int) -> Raster:
     """At `dpi`, or as finely as `max_pixels` allow, sides rounded up."""
     width, height = area[2] - area[0], area[3] - area[1]
     scale = math.sqrt(max_pixels / (width * height))
     while math.ceil(width * scale) * math.ceil(height * scale) > max_pixels and scale > 0:
         scale *= 0.999
-    return Raster(area, min(dpi / POINTS_PER_INCH, scale))
+    scale = min(dpi / POINTS_PER_INCH, scale)
+    return Raster(area, (scale, 0.0, 0.0, scale, 0.0, 0.0))

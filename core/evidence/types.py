@@ -8,6 +8,8 @@ from typing import Literal
 from core.contracts.records import Box, BoxSpace, Offsets
 
 Status = Literal["exact", "normalized", "fuzzy", "partial", "not_found"]
+#: What a picture's bytes are.
+Mime = Literal["image/png", "image/jpeg"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,22 +109,24 @@ class DocumentInfo:
 
 @dataclass(frozen=True, slots=True)
 class PageImage:
-    """A rendered page: PNG bytes, its size in pixels, and the page drawn.
+    """A rendered page: its picture's bytes and their kind, its size in pixels, and the page drawn.
 
     `to_pixels` is the affine matrix (a, b, c, d, e, f) from unrotated points to pixels of this picture.
     """
 
-    png: bytes
+    data: bytes
     width: int
     height: int
     page: PageInfo
     to_pixels: tuple[float, float, float, float, float, float]
+    mime: Mime = "image/png"
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A drawn region or a decoded picture file: PNG bytes of ours and their size in pixels."""
+    """A drawn region or a decoded picture file: bytes of ours, their kind, and their size in pixels."""
 
-    png: bytes
+    data: bytes
     width: int
     height: int
+    mime: Mime = "image/png"

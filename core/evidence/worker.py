@@ -261,13 +261,21 @@ def _answer_render(document: Document, request: Mapping[str, Any]) -> Answer:
     drawn = raster.whole(sheet, dpi=request["dpi"], max_pixels=request["max_pixels"])
     header, png = _pixels(document, sheet.page_idx, drawn)
     info = _page_info(document, page, sheet.page_idx)
-    return {**header, "page": info, "to_pixels": scaled(sheet.turned, drawn.scale)}, png
+    return {**header, "page": info, "to_pixels": scaled(sheet.turned, drawn.to_pixels[0])}, png
 
 
 def _answer_clip(document: Document, request: Mapping[str, Any]) -> Answer:
     """A region of a page as PNG, upright as the page shows."""
     _, sheet = _sheet(document, request)
     drawn = raster.region(sheet, tuple(request["box"]), dpi=request["dpi"], max_pixels=request["max_pixels"])
+    return _pixels(document, sheet.page_idx, drawn)
+
+
+def _answer_detail(document: Document, request: Mapping[str, Any]) -> Answer:
+    """A part of a page for a viewer that has zoomed in: what is drawn covers it to the pixel."""
+    _, sheet = _sheet(document, request)
+    region, width = tuple(request["region"]), request["width"]
+    drawn = raster.part(sheet, region, width=width, max_pixels=request["max_pixels"])
     return _pixels(document, sheet.page_idx, drawn)
 
 
@@ -282,9 +290,10 @@ def _sheet(document: Document, request: Mapping[str, Any]) -> tuple[Any, raster.
 def _pixels(document: Document, page_idx: int, drawn: raster.Raster) -> Answer:
     """An area of a page as PNG, with its size in pixels."""
     _, display_list = document.drawing(page_idx)
-    matrix = MUPDF.Matrix(drawn.scale, drawn.scale)
     try:
-        pixels = display_list.get_pixmap(matrix, colorspace=MUPDF.csRGB, alpha=0, clip=drawn.area)
+        pixels = display_list.get_pixmap(
+            MUPDF.Matrix(*drawn.to_pixels), colorspace=MUPDF.csRGB, alpha=0, clip=drawn.area
+        )
         png = encode_rgb(pixels.samples_mv, pixels.width, pixels.height)
     except BROKEN as error:
         raise _unreadable(document.path, page_idx, error) from error
@@ -297,6 +306,7 @@ ANSWERS: dict[str, Callable[[Document, Mapping[str, Any]], Answer]] = {
     "locate": _answer_locate,
     "render": _answer_render,
     "clip": _answer_clip,
+    "detail": _answer_detail,
 }
 
 
@@ -305,7 +315,7 @@ def _answer_picture(path: str) -> Answer:
     from core.evidence import pictures
 
     picture = pictures.decode(Path(path))
-    return {"width": picture.width, "height": picture.height}, picture.png
+    return {"width": picture.width, "height": picture.height}, picture.data
 
 
 def answer(documents: Documents, request: Mapping[str, Any], memory_bytes: int) -> Answer:

@@ -53,7 +53,7 @@ def draw(render_ref: str | None, *, manifest: Manifest, placer: Placer) -> Drawi
         picture = _picture(ref, manifest, placer)
     except Fault as fault:
         return Drawing(page_idx=page_idx, problem=fault.problems[0])
-    return Drawing(picture.png, picture.width, picture.height, page_idx)
+    return Drawing(picture.data, picture.width, picture.height, page_idx)
 
 
 def _picture(ref: RenderRef, manifest: Manifest, placer: Placer) -> Picture:

@@ -43,6 +43,8 @@ class PageSource(Protocol):
 
     def picture(self, path: Path) -> Picture: ...
 
+    def detail(self, path: Path, page_idx: int, region: Box, width: int) -> Picture: ...
+
 
 class Recent(Generic[V]):
     """The values asked for last, of a weight of at most `limit` together. Safe to share between threads.
@@ -95,7 +97,7 @@ class Placer:
         self._documents: Recent[DocumentInfo] = Recent(REMEMBERED_PAGES)
         self._pages: Recent[PageImage] = Recent(REMEMBERED_PAGES)
         self._texts: Recent[TextDocument] = Recent(REMEMBERED_TEXTS)
-        self._pictures: Recent[Picture] = Recent(REMEMBERED_PICTURES, weigh=lambda picture: len(picture.png))
+        self._pictures: Recent[Picture] = Recent(REMEMBERED_PICTURES, weigh=lambda picture: len(picture.data))
         self._spans: Recent[FoundSpan] = Recent(REMEMBERED_SPANS)
 
     def document(self, path: Path) -> DocumentInfo:
@@ -111,6 +113,11 @@ class Placer:
         """A region of a page as a picture. Raises `EvidenceFault`."""
         key = (fingerprint(path), page_idx, box)
         return self._pictures.get_or_make(key, lambda: self._source.clip(path, page_idx, box))
+
+    def detail(self, path: Path, page_idx: int, region: Box, width: int) -> Picture:
+        """A part of a page, `PdfPool.detail` has the units. Raises `EvidenceFault`."""
+        key = (fingerprint(path), page_idx, "detail", region, width)
+        return self._pictures.get_or_make(key, lambda: self._source.detail(path, page_idx, region, width))
 
     def picture(self, path: Path) -> Picture:
         """A picture file, decoded. Raises `EvidenceFault`."""

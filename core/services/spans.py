@@ -6,9 +6,10 @@ shown: a click must not open every document of a trace.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 
 from core.contracts.records import Box, Chunk
 from core.errors import Fault, Problem
@@ -22,6 +23,8 @@ from core.services.places import Layer, PageSpan, shapes
 from core.services.questions import CitationView, QuestionView
 from core.services.revisions import cited_rev, revision_problems
 from core.services.textviews import TextSpan, TextView, text_view
+
+NONE_KNOWN: Mapping[str, FoundSpan] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +51,8 @@ class PageView:
 
     `found` holds the placed spans by `Target.id`. `page_idx` is the page that is shown (None where there is
     none), `printed` its own label. A document without pages has its lines in `text` instead. `revision` is
-    what speaks against the document being the one that was cited.
+    what speaks against the document being the one that was cited. `path` is the document's file, and `texts`
+    holds by `Target.id` the page's own words under each span's boxes.
     """
 
     target: Target
@@ -62,6 +66,8 @@ class PageView:
     text: TextView | None = None
     problem: Problem | None = None
     revision: tuple[Problem, ...] = ()
+    path: Path | None = None
+    texts: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def chosen(self) -> FoundSpan | None:
@@ -118,10 +124,12 @@ def locate_view(
     manifest: Manifest,
     placer: Placer,
     page: int | None = None,
+    known: Mapping[str, FoundSpan] = NONE_KNOWN,
 ) -> PageView:
     """The page of `chosen`, or the page `page` of its document, with every span that lies on it.
 
-    A fault becomes the view's `problem`; nothing is raised for a document that cannot be shown.
+    `known` are places by `Target.id` that were found before (a bundle's): those are not looked for again. A
+    fault becomes the view's `problem`; nothing is raised for a document that cannot be shown.
     """
     document, problem = _document(chosen, manifest)
     if document is None or problem is not None:
@@ -132,29 +140,53 @@ def locate_view(
         view = replace(view, page_idx=page if page is not None else chosen.query.cited_page_idx)
     try:
         path = artifact_path(manifest, document.artifact)
-        view = replace(view, revision=revision_problems(document, path, rev=chosen.rev))
-        return (
-            _on_page(view, own, path, placer, page) if document.paged else _in_text(view, own, path, placer)
-        )
+        view = replace(view, path=path, revision=revision_problems(document, path, rev=chosen.rev))
+        places = _Places(path, placer, known)
+        return _on_page(view, own, places, page) if document.paged else _in_text(view, own, places)
     except Fault as fault:
         return replace(view, problem=fault.problems[0])
 
 
-def _on_page(
-    view: PageView, targets: Sequence[Target], path: Path, placer: Placer, page: int | None
-) -> PageView:
-    info = placer.document(path)
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """Where passages of the document at `path` stand; those `known` are not looked for."""
+
+    path: Path
+    placer: Placer
+    known: Mapping[str, FoundSpan]
+
+    def on_pages(self, targets: Iterable[Target]) -> dict[str, FoundSpan]:
+        """By id, for what has a quote, or at least a producer's box that can be shown."""
+        asked = [each for each in targets if each.query.quote.strip() or each.query.box]
+        return self._of(asked, self.placer.locate)
+
+    def in_text(self, targets: Iterable[Target]) -> dict[str, FoundSpan]:
+        """The same in a document without pages, for what has a quote, or offsets that can be shown."""
+        asked = [each for each in targets if each.query.quote.strip() or each.query.offsets]
+        return self._of(asked, self.placer.locate_in_text)
+
+    def _of(
+        self, asked: Sequence[Target], locate: Callable[[Path, Sequence[SpanQuery]], Sequence[FoundSpan]]
+    ) -> dict[str, FoundSpan]:
+        missing = [target for target in asked if target.id not in self.known]
+        fresh = locate(self.path, [target.query for target in missing])
+        found = {target.id: place for target, place in zip(missing, fresh, strict=True)}
+        return {target.id: found.get(target.id) or self.known[target.id] for target in asked}
+
+
+def _on_page(view: PageView, targets: Sequence[Target], places: _Places, page: int | None) -> PageView:
+    info = places.placer.document(places.path)
     view = replace(view, page_count=info.page_count)
     listed = [target for target in targets if target.layer != "retrieved"]
-    found = _placed([view.target, *listed], path, placer)
+    found = places.on_pages([view.target, *listed])
     page_idx = _page_to_show(view.target, found.get(view.target.id), page)
     view = replace(view, page_idx=page_idx, found=found)
     if not 0 <= page_idx < info.page_count:
         return replace(view, problem=_beyond(view, page_idx, info.page_count))
     near = (t for t in targets if t.query.cited_page_idx == page_idx)
     nearby = [t for t in near if t.layer == "retrieved" and t.is_context]
-    found = {**_placed(nearby, path, placer), **found}
-    image = placer.page(path, page_idx)
+    found = {**places.on_pages(nearby), **found}
+    image = places.placer.page(places.path, page_idx)
     shown = {target.id: target for target in (*nearby, *listed, view.target)}
     return replace(
         view,
@@ -165,15 +197,17 @@ def _on_page(
     )
 
 
-def _in_text(view: PageView, targets: Sequence[Target], path: Path, placer: Placer) -> PageView:
+def _in_text(view: PageView, targets: Sequence[Target], places: _Places) -> PageView:
     """The text with every span that is drawn on a page: it is one page, whatever pages the spans name."""
-    document = placer.text(path)
+    document = places.placer.text(places.path)
     drawn = [target for target in targets if target.layer == "cited" or target.is_context]
     shown = {target.id: target for target in (*drawn, view.target)}
-    asked = [each for each in shown.values() if each.query.quote.strip() or each.query.offsets]
-    places = placer.locate_in_text(path, [target.query for target in asked])
-    found = {target.id: place for target, place in zip(asked, places, strict=True)}
-    spans = [_text_span(target, found[target.id], is_chosen=target.id == view.target.id) for target in asked]
+    found = places.in_text(shown.values())
+    spans = [
+        _text_span(target, found[target.id], is_chosen=target.id == view.target.id)
+        for target in shown.values()
+        if target.id in found
+    ]
     return replace(view, text=text_view(document, spans), found=found)
 
 
@@ -182,13 +216,6 @@ def _text_span(target: Target, found: FoundSpan, *, is_chosen: bool) -> TextSpan
     ranges, is_verified = found.ranges or found.unverified_ranges, bool(found.ranges)
     tag = target.tag if is_verified else f"{target.tag}, unverified"
     return TextSpan(target.id, target.layer, tag, ranges, is_chosen, is_verified)
-
-
-def _placed(targets: Iterable[Target], path: Path, placer: Placer) -> dict[str, FoundSpan]:
-    """Where the passages stand that have a quote, or at least a producer's box that can be shown."""
-    asked = [target for target in targets if target.query.quote.strip() or target.query.box]
-    places = placer.locate(path, [target.query for target in asked])
-    return {target.id: place for target, place in zip(asked, places, strict=True)}
 
 
 def _page_to_show(target: Target, found: FoundSpan | None, page: int | None) -> int:

@@ -60,7 +60,7 @@ function unpacked(bytes) {
 async function show(view, header, png) {
   const turn = ++view.turn;
   if (header.id !== view.id) {
-    const url = URL.createObjectURL(new Blob([png], { type: "image/png" }));
+    const url = URL.createObjectURL(new Blob([png], { type: header.mime }));
     const next = new Image();
     next.src = url;
     await next.decode().catch(() => {});

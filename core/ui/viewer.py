@@ -1,100 +1,77 @@
-"""The page viewer: one page's picture with its spans as boxes over it.
+"""The page viewer: one page's picture with its spans as boxes over it, that can be read, chosen and zoomed.
 
-A small component of our own, because a highlight must lie on the page and scale with it. Its three parts are
-files beside this module, handed over as inline strings, so that nothing is fetched. The data is one byte
-string (see `packed`): bytes reach the browser as they are, JSON would carry a picture as base64.
+A small component of our own, because a highlight must lie on the page and scale with it. Its parts are files
+beside this module, handed over as inline strings, so that nothing is fetched. What it sends back is checked
+by `core.ui.viewer_sent`.
 """
 
 from __future__ import annotations
 
-import hashlib
-import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
-import orjson
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
-from core.evidence.types import PageImage
-from core.services.places import PageSpan
-from core.ui.safe import clean
+from core.evidence.types import Picture
+from core.services.places import Percent
+from core.ui.viewer_page import ViewerPage, packed
+from core.ui.viewer_sent import chosen_span, turned_to
+
+__all__ = ["ViewerPage", "show_page"]
 
 _NAME = "proofspan_page"
-_TURNS = {"previous": -1, "next": 1}
+#: The script is these files in this order.
+SCRIPTS = ("viewer",)
 
 
 def show_page(
-    image: PageImage,
-    spans: Sequence[PageSpan],
+    page: ViewerPage,
     *,
-    alt: str,
-    focus: str,
     key: str = "page",
-    on_turn: Callable[[int], None] = lambda by: None,
+    height: Literal["panel", "stage"] = "panel",
+    on_turn: Callable[[int], None],
+    on_choose: Callable[[str], None],
+    detail: Callable[[Percent, int], Picture | None] | None = None,
 ) -> None:
-    """Draws the page. `alt` describes the picture in words; the arrow keys call `on_turn` with -1 or 1.
+    """Draws the page. `on_turn` is called with another page_idx of the document, `on_choose` with the id of a
+    span of the page or of `page.order`; both before the script runs again.
 
-    When `focus` differs from the last call's, the chosen span (else the first cited one) is scrolled into
-    view inside the viewer's own frame. Where the component cannot be mounted, the bare picture is shown.
+    `height` "stage" takes what the window leaves, and leaves the left and right keys to its page. `detail`
+    draws a part of the page anew: a region in percent and the wanted width in pixels. Where the component
+    cannot be mounted, the bare picture is shown.
     """
     try:
-        _mount(
+        _component()(
             key=key,
-            data=packed(image, spans, alt=alt, focus=focus),
-            on_turn_change=lambda: _turned(key, on_turn),
+            data=packed(page, key=key, height=height),
+            on_turn_change=lambda: _tell(turned_to(_sent(key, "turn"), page), on_turn),
+            on_choose_change=lambda: _tell(chosen_span(_sent(key, "choose"), page), on_choose),
         )
     except (StreamlitAPIException, TypeError):
         st.caption("The page viewer could not start; this is the page without its highlights.")
-        st.image(image.png, output_format="PNG", width="stretch")
+        is_png = page.image.mime == "image/png"
+        st.image(page.image.data, output_format="PNG" if is_png else "JPEG", width="stretch")
 
 
-def packed(image: PageImage, spans: Sequence[PageSpan], *, alt: str, focus: str) -> bytes:
-    """The header's length (4 bytes, big endian), the header as JSON, the PNG.
-
-    `id` is the picture's hash: while it stays the same the browser keeps the picture that it has.
-    """
-    header = orjson.dumps(
-        {
-            "id": hashlib.sha1(image.png, usedforsecurity=False).hexdigest(),
-            "width": image.width,
-            "height": image.height,
-            "alt": clean(alt),
-            "focus": clean(focus),
-            "spans": [_span(span) for span in spans],
-        }
-    )
-    return struct.pack(">I", len(header)) + header + image.png
+def _sent(key: str, event: str) -> object:
+    return st.session_state[key].get(event)
 
 
-def _span(span: PageSpan) -> dict[str, object]:
-    return {
-        "id": clean(span.id),
-        "layer": span.layer,
-        "tags": [(layer, clean(tag)) for layer, tag in span.tags],
-        "rects": span.rects,
-        "chosen": span.chosen,
-        "verified": span.is_verified,
-    }
-
-
-def _turned(key: str, on_turn: Callable[[int], None]) -> None:
-    """Tells of an arrow key; what else a browser may send is none."""
-    by = _TURNS.get(str(st.session_state[key].get("turn")))
-    if by is not None:
-        on_turn(by)
-
-
-def _mount(*, key: str, data: bytes, on_turn_change: Callable[[], None]) -> None:
-    _component()(key=key, data=data, on_turn_change=on_turn_change)
+def _tell[T](value: T | None, listener: Callable[[T], None]) -> None:
+    """Calls the listener with what the browser sent, if that is something."""
+    if value is not None:
+        listener(value)
 
 
 @cache
 def _component() -> st.components.v2.types.ComponentRenderer:
     """Registered once a process; each part counts as inline because it holds line breaks."""
-    html, css, js = (
-        Path(__file__).with_name(f"viewer.{part}").read_text(encoding="utf-8")
-        for part in ("html", "css", "js")
-    )
-    return st.components.v2.component(_NAME, html=html, css=css, js=js)
+    js = "\n".join(_read(f"{name}.js") for name in SCRIPTS)
+    return st.components.v2.component(_NAME, html=_read("viewer.html"), css=_read("viewer.css"), js=js)
+
+
+def _read(name: str) -> str:
+    return Path(__file__).with_name(name).read_text(encoding="utf-8")

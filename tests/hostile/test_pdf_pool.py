@@ -195,7 +195,7 @@ def test_many_threads_share_a_pool(good: Path, tmp_path: Path) -> None:
     other = write_pages(tmp_path / "other.pdf", [["Quite another document."]])
     results: list[tuple[Path, PageImage]] = []
     with PdfPool(workers=2) as pool:
-        expected = {path: pool.render(path, 0).png for path in (good, other)}
+        expected = {path: pool.render(path, 0).data for path in (good, other)}
 
         def work(path: Path) -> None:
             for _ in range(10):
@@ -207,7 +207,7 @@ def test_many_threads_share_a_pool(good: Path, tmp_path: Path) -> None:
         for thread in threads:
             thread.join()
     assert len(results) == 60
-    assert all(image.png == expected[path] for path, image in results)
+    assert all(image.data == expected[path] for path, image in results)
 
 
 def test_a_worker_is_replaced_after_its_share_of_requests(good: Path) -> None:

@@ -43,7 +43,7 @@ def _code(pool: PdfPool, path: Path, question: str) -> str | None:
         if question == "document":
             assert pool.document(path).page_count > 0
         elif question == "render":
-            assert pool.render(path, 0).png.startswith(b"\x89PNG")
+            assert pool.render(path, 0).data.startswith(b"\x89PNG")
         else:
             assert (
                 pool.locate(path, SpanQuery("no such sentence stands in this file", 0)).status == "not_found"

@@ -140,7 +140,7 @@ def test_what_comes_out_holds_nothing_of_what_went_in(pool: PdfPool, file: Path)
     """No text, no profile, no bytes after the end: pixels alone are written."""
     notes = chunk(b"tEXt", b"Comment\0<script>alert(1)</script>")
     file.write_bytes(GOOD[:33] + notes + GOOD[33:] + b"<script>")
-    png = pool.picture(file).png
+    png = pool.picture(file).data
     assert b"script" not in png
     assert opened(png).info == {}
 
@@ -176,6 +176,6 @@ def test_damaged_pictures_are_drawn_or_refused(
     file = tmp_path / "damaged"
     file.write_bytes(damaged)
     try:
-        assert pool.picture(file).png.startswith(SIGNATURE)
+        assert pool.picture(file).data.startswith(SIGNATURE)
     except EvidenceFault as fault:
         assert fault.problems[0].code in {"picture_broken", "not_a_picture", "too_large"}

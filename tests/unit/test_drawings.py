@@ -79,9 +79,9 @@ def test_a_region_is_what_the_page_shows_there(
     margin = MARGIN * DPI / 72
     x0, y0, x1, y1 = box_to_pixels(page.to_pixels, box)
     area = (round(x0 - margin), round(y0 - margin), round(x1 + margin), round(y1 + margin))
-    expected = opened(page.png).crop(area)
+    expected = opened(page.data).crop(area)
     assert (clip.width, clip.height) == expected.size
-    assert opened(clip.png).tobytes() == expected.tobytes()
+    assert opened(clip.data).tobytes() == expected.tobytes()
     assert expected.getextrema() != ((255, 255),) * 3, "the region holds text"
 
 
@@ -126,7 +126,7 @@ def test_a_region_stays_on_the_page_holds_its_box_and_has_no_more_pixels_than_al
     shown = box_to_pixels(sheet.turned, box)
     assert all(edge <= side + 1e-6 for edge, side in zip(drawn.area[:2], shown[:2], strict=True))
     assert all(edge >= side - 1e-6 for edge, side in zip(drawn.area[2:], shown[2:], strict=True))
-    scale = drawn.scale
+    scale = drawn.to_pixels[0]
     assert 0 < scale <= DPI / 72
     assert math.ceil((right - left) * scale) * math.ceil((bottom - top) * scale) <= max_pixels
 

@@ -53,7 +53,7 @@ def oil_page() -> bytes:
 
 
 def pixels_of(image: PageImage, png: bytes | None = None) -> np.ndarray:
-    data = np.frombuffer(decode_rgb(png or image.png), dtype=np.uint8)
+    data = np.frombuffer(decode_rgb(png or image.data), dtype=np.uint8)
     return data.reshape(image.height, image.width, 3)
 
 

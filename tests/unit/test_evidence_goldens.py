@@ -104,7 +104,7 @@ def letters(text: str) -> Counter[str]:
 
 def reach_of_ink(image: PageImage, box: Box) -> float:
     """How much of a box's longer side its ink reaches over, 0–1."""
-    pixels = np.frombuffer(decode_rgb(image.png), dtype=np.uint8).reshape(image.height, image.width, 3)
+    pixels = np.frombuffer(decode_rgb(image.data), dtype=np.uint8).reshape(image.height, image.width, 3)
     left, top, right, bottom = (round(side) for side in box)
     dark = pixels[top:bottom, left:right].max(axis=2) < DARK
     along = np.flatnonzero(dark.any(axis=0 if right - left >= bottom - top else 1))
