@@ -13,7 +13,7 @@ from typing import cast, get_args
 from core.contracts.records import Attachment, AttachmentKind, Box, BoxSpace, Json, LineIssue, SourceLine
 from core.traces.fields import SPACES, box_of, page_of, text_of
 from core.traces.reader import UnusableError
-from core.traces.tables import placed, read_table
+from core.traces.tables import read_by_id
 
 KINDS: tuple[AttachmentKind, ...] = get_args(AttachmentKind)
 
@@ -24,17 +24,13 @@ def read_catalogue(path: Path, *, file: str) -> tuple[dict[str, Attachment], lis
     Of several with one id the last counts and each repeat is an issue. InputFault where the file is missing
     or is no such file at all.
     """
-    attachments: dict[str, Attachment] = {}
-    issues: list[LineIssue] = []
-    for found in read_table(path, file=file, record_of=_placed_attachment):
-        if isinstance(found, LineIssue):
-            issues.append(found)
-            continue
-        attachment, source = found
-        if attachment.attachment_id in attachments:
-            issues.append(_duplicate(attachment, source))
-        attachments[attachment.attachment_id] = attachment
-    return attachments, placed(issues, path)
+    return read_by_id(
+        path,
+        file=file,
+        record_of=attachment_from,
+        id_of=lambda attachment: attachment.attachment_id,
+        duplicate=_duplicate,
+    )
 
 
 def attachment_from(obj: Json) -> Attachment:
@@ -72,10 +68,6 @@ def attachment_from(obj: Json) -> Attachment:
     )
 
 
-def _placed_attachment(obj: Json, source: SourceLine) -> tuple[Attachment, SourceLine]:
-    return attachment_from(obj), source
-
-
 def _box(obj: Mapping[str, Json]) -> tuple[Box | None, BoxSpace]:
     """The box and its space, which is points unless the record says otherwise."""
     box, named = box_of(obj)[0], obj.get("bbox_space")
@@ -93,7 +85,7 @@ def _text(obj: Mapping[str, Json], name: str) -> str | None:
     return value
 
 
-def _duplicate(attachment: Attachment, source: SourceLine) -> LineIssue:
+def _duplicate(attachment: Attachment, _: Attachment, source: SourceLine) -> LineIssue:
     return LineIssue(
         source=source,
         code="duplicate_attachment_id",

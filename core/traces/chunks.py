@@ -10,7 +10,7 @@ from core.contracts.chunk_ids import parse
 from core.contracts.records import Chunk, Json, LineIssue, SourceLine
 from core.traces.fields import ID_NAMES, box_of, index_of, page_of, span_of, text_of
 from core.traces.reader import UnusableError
-from core.traces.tables import placed, read_table
+from core.traces.tables import read_by_id
 
 
 class Place(NamedTuple):
@@ -36,17 +36,9 @@ def read_chunks(path: Path, *, file: str) -> tuple[dict[str, Chunk], list[LineIs
     Of several chunks with one id the last counts, as in the reference, and each repeat is an issue.
     InputFault where the file is missing or is no chunk file at all.
     """
-    chunks: dict[str, Chunk] = {}
-    issues: list[LineIssue] = []
-    for found in read_table(path, file=file, record_of=_placed_chunk):
-        if isinstance(found, LineIssue):
-            issues.append(found)
-            continue
-        chunk, source = found
-        if (earlier := chunks.get(chunk.chunk_id)) is not None:
-            issues.append(_duplicate(chunk, earlier, source))
-        chunks[chunk.chunk_id] = chunk
-    return chunks, placed(issues, path)
+    return read_by_id(
+        path, file=file, record_of=chunk_from, id_of=lambda chunk: chunk.chunk_id, duplicate=_duplicate
+    )
 
 
 def chunk_from(obj: Json) -> Chunk:
@@ -77,10 +69,6 @@ def chunk_from(obj: Json) -> Chunk:
         raw=obj,
         page_label=text_of(obj.get("page_label")),
     )
-
-
-def _placed_chunk(obj: Json, source: SourceLine) -> tuple[Chunk, SourceLine]:
-    return chunk_from(obj), source
 
 
 def _needed(obj: Mapping[str, Json]) -> tuple[str, str]:

@@ -9,7 +9,7 @@ from core.contracts.chunk_ids import sha1_8
 from core.contracts.records import GoldQuestion, GoldSpan, Json, LineIssue, SourceLine
 from core.traces.fields import page_of, span_of, text_of, texts_of
 from core.traces.reader import UnusableError
-from core.traces.tables import placed, read_table
+from core.traces.tables import read_by_id
 
 
 def read_gold(path: Path, *, file: str) -> tuple[dict[str, GoldQuestion], list[LineIssue]]:
@@ -18,17 +18,9 @@ def read_gold(path: Path, *, file: str) -> tuple[dict[str, GoldQuestion], list[L
     Of several with one id the last counts and each repeat is an issue. InputFault where the file is missing
     or is no such file at all.
     """
-    questions: dict[str, GoldQuestion] = {}
-    issues: list[LineIssue] = []
-    for found in read_table(path, file=file, record_of=_placed_gold):
-        if isinstance(found, LineIssue):
-            issues.append(found)
-            continue
-        question, source = found
-        if question.q_id in questions:
-            issues.append(_duplicate(question, source))
-        questions[question.q_id] = question
-    return questions, placed(issues, path)
+    return read_by_id(
+        path, file=file, record_of=gold_from, id_of=lambda question: question.q_id, duplicate=_duplicate
+    )
 
 
 def gold_from(obj: Json) -> GoldQuestion:
@@ -61,10 +53,6 @@ def gold_from(obj: Json) -> GoldQuestion:
     )
 
 
-def _placed_gold(obj: Json, source: SourceLine) -> tuple[GoldQuestion, SourceLine]:
-    return gold_from(obj), source
-
-
 def _spans(value: Json) -> tuple[GoldSpan, ...]:
     if value is None:
         return ()
@@ -86,7 +74,7 @@ def _span(place: int, item: Json) -> GoldSpan:
     return GoldSpan(doc_id, page_idx, quote, span_of(span))
 
 
-def _duplicate(question: GoldQuestion, source: SourceLine) -> LineIssue:
+def _duplicate(question: GoldQuestion, _: GoldQuestion, source: SourceLine) -> LineIssue:
     return LineIssue(
         source=source,
         code="duplicate_q_id",

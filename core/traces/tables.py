@@ -57,6 +57,32 @@ def read_table(
             yield issue_of(why, source, raw.data)
 
 
+def read_by_id(
+    path: Path,
+    *,
+    file: str,
+    record_of: Callable[[Json], T],
+    id_of: Callable[[T], str],
+    duplicate: Callable[[T, T, SourceLine], LineIssue],
+) -> tuple[dict[str, T], list[LineIssue]]:
+    """The records of such a table by their ids, and what is wrong with single lines of it.
+
+    Of several with one id the last counts; `duplicate(record, earlier, source)` says so of each repeat.
+    `record_of` raises `UnusableError`; InputFault as `read_table` has it.
+    """
+    records: dict[str, T] = {}
+    issues: list[LineIssue] = []
+    for found in read_table(path, file=file, record_of=lambda obj, source: (record_of(obj), source)):
+        if isinstance(found, LineIssue):
+            issues.append(found)
+            continue
+        record, source = found
+        if (earlier := records.get(id_of(record))) is not None:
+            issues.append(duplicate(record, earlier, source))
+        records[id_of(record)] = record
+    return records, placed(issues, path)
+
+
 def _elements(path: Path, file: str, record_of: Callable[[Json, SourceLine], T]) -> Iterator[T | LineIssue]:
     for place, element in enumerate(_array(path, file), start=1):
         source = SourceLine(file, place, 0, 0)

@@ -50,7 +50,7 @@ def read_trace_at(path: Path, source: SourceLine, *, run_id: str | None, q_id: s
 
     InputFault where the file no longer holds a trace exactly there (of that `q_id`, where one is given).
     """
-    trace = trace_of_line(_line_at(path, source), file=source.file, run_id=run_id)
+    trace = trace_of_line(line_at(path, source), file=source.file, run_id=run_id)
     if isinstance(trace, LineIssue):
         raise _changed(source, trace.reason)
     if q_id is not None and trace.q_id != q_id:
@@ -58,7 +58,7 @@ def read_trace_at(path: Path, source: SourceLine, *, run_id: str | None, q_id: s
     return trace
 
 
-def _line_at(path: Path, source: SourceLine) -> RawLine:
+def line_at(path: Path, source: SourceLine) -> RawLine:
     """The bytes at the place, when they are one whole line still."""
     with open_source(path) as file:
         begin = max(source.offset - 1, 0)
