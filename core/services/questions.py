@@ -8,7 +8,7 @@ from typing import Literal
 
 from core.contracts.records import Candidate, Chunk, Citation, GoldQuestion, StageName, Trace
 from core.services.cited import Pointer, QuoteFrom, pointers_of
-from core.traces.canonical import Measures, measures, stages
+from core.traces.canonical import LAST_STAGES, Measures, measures, stages
 from core.traces.chunks import Places, place_of
 from core.traces.reports import StoredRow
 from core.triage.corpus import Corpus
@@ -78,9 +78,8 @@ class QuestionView:
     @property
     def last_stage(self) -> StageView | None:
         """The stage that rank 1 is read from: the last one before the answerer's own list."""
-        order: tuple[StageName, ...] = ("reranked", "fused", "retrieved", "chunks")
         named = {stage.name: stage for stage in self.stages}
-        return next((named[name] for name in order if name in named), None)
+        return next((named[name] for name in LAST_STAGES if name in named), None)
 
 
 def load_question(
