@@ -16,8 +16,9 @@ from core.contracts.records import Json, LineIssue, SourceLine
 from core.contracts.schemas import schema
 from core.evidence.bundles import NEW_KEYS, VERSION, Bundle, bundle_from
 from core.traces.fields import text_of
-from core.traces.reader import UnusableError, issue_of, parse_line, read_lines
+from core.traces.reader import RawLine, UnusableError, issue_of, parse_line, read_lines
 from core.traces.sniff import foreign_file
+from core.traces.traces import line_at
 
 #: How hard `.zst` files are packed, as the demo's traces are.
 ZSTD_LEVEL = 19
@@ -53,23 +54,34 @@ class BundleLine:
         return _version_of(self.record) < _OWN
 
 
-def read_bundles(path: Path, *, file: str) -> Iterator[BundleLine | LineIssue]:
+def read_bundles(path: Path, *, file: str, checked: bool = True) -> Iterator[BundleLine | LineIssue]:
     """Every line of an unpacked file of bundles, in its order; what is no bundle at all is a line issue.
 
-    `file` is the name that lines and issues carry. InputFault where the file cannot be opened.
+    `file` is the name that lines and issues carry. Lines that are not `checked` against the schema have no
+    bundle: what is wanted to learn which there are costs a twentieth then. InputFault where the file cannot
+    be opened.
     """
     if foreign := foreign_file(path, file=file):
         yield foreign
         return
     for raw in read_lines(path, final=True):
-        source = SourceLine(file, raw.line, raw.offset, raw.length)
-        try:
-            yield _bundle_line(parse_line(raw), source)
-        except UnusableError as why:
-            yield issue_of(why, source, raw.data)
+        yield _of_line(raw, file, checked=checked)
 
 
-def _bundle_line(obj: Json, source: SourceLine) -> BundleLine:
+def read_bundle_at(path: Path, source: SourceLine) -> BundleLine | LineIssue:
+    """The line at a place that `read_bundles` told; InputFault where no line begins and ends there now."""
+    return _of_line(line_at(path, source), source.file, checked=True)
+
+
+def _of_line(raw: RawLine, file: str, *, checked: bool) -> BundleLine | LineIssue:
+    source = SourceLine(file, raw.line, raw.offset, raw.length)
+    try:
+        return _bundle_line(parse_line(raw), source, checked=checked)
+    except UnusableError as why:
+        return issue_of(why, source, raw.data)
+
+
+def _bundle_line(obj: Json, source: SourceLine, *, checked: bool) -> BundleLine:
     """The line as a bundle. UnusableError for what is none, and for a version after this one."""
     if not isinstance(obj, dict) or text_of(obj.get("q_id")) is None or obj.keys().isdisjoint(_MARKS):
         said = "the line is no bundle: it is no object with a q_id and a bundle_version"
@@ -80,7 +92,7 @@ def _bundle_line(obj: Json, source: SourceLine) -> BundleLine:
             f"the bundle is of version {str(obj['bundle_version'])[:20]}; {VERSION} is the last that is read"
         )
         raise UnusableError("bundle_newer", said, "read it with a newer Proofspan")
-    if version < _OWN:
+    if version < _OWN or not checked:
         return BundleLine(source, obj, None)
     errors = tuple(_errors(obj))
     return BundleLine(source, obj, None if errors else bundle_from(obj), errors)

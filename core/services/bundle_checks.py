@@ -220,8 +220,8 @@ def _of_record(item: BundleLine) -> Iterator[Problem]:
         yield Problem("sha256_differs", said, "", REBUILD)
 
 
-def _documents(bundle: Bundle, shelf: Shelf) -> Iterator[Problem]:
-    """Are its documents still those that it was built from, and those that the manifest describes?"""
+def document_changes(bundle: Bundle, shelf: Shelf) -> Iterator[Problem]:
+    """What says that its documents are not those that it was built from: its boxes may lie elsewhere now."""
     for document in bundle.documents:
         held = shelf.held(document.doc_id)
         if held is None:
@@ -233,6 +233,13 @@ def _documents(bundle: Bundle, shelf: Shelf) -> Iterator[Problem]:
         elif document.rev not in (None, held.document.rev):
             said = f"{document.doc_id} was revision {document.rev} and is {held.document.rev} by the manifest"
             yield Problem("document_changed", said, "", REBUILD)
+
+
+def _documents(bundle: Bundle, shelf: Shelf) -> Iterator[Problem]:
+    """Are its documents still those that it was built from, and those that the manifest describes?"""
+    yield from document_changes(bundle, shelf)
+    for document in bundle.documents:
+        held = shelf.held(document.doc_id)
         if held is not None and held.problem is not None:
             yield Problem(held.problem.code, held.problem.message, "", held.problem.remedy)
 
