@@ -35,7 +35,7 @@ class StoredBundles:
 
     @classmethod
     def of(cls, path: Path, *, file: str, run_id: str) -> StoredBundles:
-        """What lies in an unpacked file, which `file` names in messages. InputFault where it can't be read."""
+        """What lies in an unpacked file; `file` names it in messages. InputFault where it can't be read."""
         lines: dict[TraceKey, SourceLine] = {}
         levels: dict[TraceKey, Level] = {}
         issues = []

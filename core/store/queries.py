@@ -45,6 +45,8 @@ PAGE_COLUMNS = (
 _INNER = {"row", "q_folded", "answer_folded", "evidence_severity"}
 #: The columns of an export and of a single row.
 FULL_COLUMNS = tuple(name for name in ALL_COLUMNS if name not in _INNER)
+#: Those of a step through a list.
+PLACE_COLUMNS = ("q_id", "paraphrase", "seed", "repeat", "q", "label", "line", "offset", "length")
 #: Those of a citation.
 CITATION_COLUMNS = tuple(name for name in PLACED_SCHEMA.names if name != "row")
 
@@ -165,6 +167,17 @@ class Store:
         run, order = self._with_run(shown.run, read)
         for start in range(0, len(order), EXPORT_ROWS):
             yield self._frame(run, shown.run, order[start : start + EXPORT_ROWS], FULL_COLUMNS)
+
+    def places(self, shown: Filter, sort: Sort) -> pd.DataFrame:
+        """The whole list in the order of `page`, with what names a trace, its line in the file, and its label.
+
+        The columns are `PLACE_COLUMNS`, `run_id` and `file`: enough to step through it without asking again.
+        """
+
+        def read(run: LoadedRun) -> pd.DataFrame:
+            return self._frame(run, shown.run, self._order(run, shown, sort), PLACE_COLUMNS)
+
+        return self._with_run(shown.run, read)
 
     def neighbours(self, shown: Filter, sort: Sort, key: TraceKey) -> Neighbours:
         """The questions before and after one, in the order of `page`."""

@@ -284,3 +284,14 @@ def test_every_question_says_its_grain_and_columns(name: str) -> None:
     assert text.startswith("-- ")
     assert "-- Grain: " in text
     assert "-- Columns: " in text
+
+
+def test_the_places_of_a_list_are_those_of_its_pages_with_their_lines(store: Store) -> None:
+    shown, sort = Filter(run=RUN, all_variants=True), Sort()
+    places = store.places(shown, sort)
+    assert keys(places) == keys(store.page(shown, sort, limit=1_000, offset=0))
+    for key, place in zip(keys(places), places.itertuples(), strict=True):
+        found = store.find(key)
+        assert found is not None
+        assert (found.source.line, found.source.offset) == (place.line, place.offset)
+    assert store.places(Filter(run=RUN, text="no such words"), sort).empty
