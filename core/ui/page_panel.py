@@ -2,51 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from functools import partial
+
 import streamlit as st
 
+from core.evidence.types import Picture
+from core.services.details import detail_of
+from core.services.places import Percent
 from core.services.questions import QuestionView
-from core.services.spans import PageView
-from core.ui import finding_words, question_words, safe, shell, textframe, viewer
+from core.services.spans import PageView, Target, targets_of
+from core.ui import finding_words, question_load, question_words, safe, shell, textframe, viewer
 from core.ui.citation_words import reference
 from core.ui.copying import show_copying
 from core.ui.safe import Piece
+from core.ui.span_cards import SpanCard, cards_of, scores_of
 from core.ui.state import change_view
 
 
 def page_header(shown: PageView) -> None:
-    """Which document and page, and the way to the pages before and after."""
+    """Which document and page."""
     document = shown.document
     title = (document.title or document.doc_id) if document else shown.target.doc_id or "No document"
-    with st.container(horizontal=True, vertical_alignment="center", wrap=False, gap="small"):
-        safe.show(
-            safe.text(
-                [Piece(f"{title}  ", "strong"), Piece(question_words.place_words(shown), "muted")],
-                role="hint",
-            )
-        )
-        if shown.page_idx is not None and shown.page_count:
-            with st.container(horizontal=True, wrap=False, width="content", gap="xxsmall", key="pages"):
-                _turn("‹", "Previous page", min(shown.page_idx, shown.page_count) - 1, shown.page_count)
-                _turn("›", "Next page", shown.page_idx + 1, shown.page_count)
-
-
-def _turn(sign: str, words: str, page_idx: int, page_count: int) -> None:
-    """A button to another page of the document; at its ends it is there and does nothing."""
-    st.button(
-        safe.label(sign),
-        key=f"page{sign}",
-        help=safe.label(words),
-        on_click=change_view,
-        kwargs={"page": min(max(page_idx, 0), page_count - 1)},
-        disabled=not 0 <= page_idx < page_count,
-    )
-
-
-def _turn_by(shown: PageView, by: int) -> None:
-    """To the page before or after the shown one, where there is one."""
-    page_idx = (shown.page_idx or 0) + by
-    if 0 <= page_idx < (shown.page_count or 0):
-        change_view(page=page_idx)
+    place = question_words.place_words(shown)
+    safe.show(safe.text([Piece(f"{title}  ", "strong"), Piece(place, "muted")], role="hint"))
 
 
 def page(shown: PageView | None, *, view: QuestionView) -> None:
@@ -60,35 +39,107 @@ def page(shown: PageView | None, *, view: QuestionView) -> None:
         )
         return
     page_header(shown)
-    _page(shown, answer=view.trace.answer, quote_from=finding_words.origin(view, shown.target))
+    targets = targets_of(view)
+    _page(
+        shown,
+        targets,
+        answer=view.trace.answer,
+        origins={target.id: finding_words.origin(view, target) for target in (*targets, shown.target)},
+        scores=scores_of(view),
+    )
 
 
 def chunk_alone(shown: PageView) -> None:
     """The place of a chunk that was asked for without a question."""
     page_header(shown)
-    _page(shown, answer="", quote_from="chunk")
+    _page(shown, (shown.target,), answer="", origins={}, scores={})
 
 
-def _page(shown: PageView, *, answer: str, quote_from: str | None) -> None:
+def _page(
+    shown: PageView,
+    targets: Sequence[Target],
+    *,
+    answer: str,
+    origins: Mapping[str, str | None],
+    scores: Mapping[str, float],
+) -> None:
     shell.fault_panel(shown.revision)
     if shown.problem is not None:
         shell.fault_panel([shown.problem])
         _passage(shown)
+        if shown.page_count:
+            last = {"page": shown.page_count - 1}
+            st.button("Show the last page", key="page-last", on_click=change_view, kwargs=last)
         return
-    _finding(shown, answer=answer, quote_from=quote_from)
+    _finding(shown, answer=answer, quote_from=origins.get(shown.target.id, "chunk"))
     if shown.text is not None:
         textframe.show_text(shown.text, name=_named(shown), focus=shown.target.id)
     elif shown.image is not None:
-        viewer.show_page(
-            shown.image,
-            shown.spans,
-            alt=_named(shown),
-            focus=f"{shown.target.id}@{shown.page_idx}",
-            on_turn=lambda by: _turn_by(shown, by),
-        )
+        cards = cards_of(shown, targets, answer=answer, origins=origins, scores=scores)
+        drawn_page(shown, targets, cards=cards)
     else:
         _passage(shown)
     show_copying(reference(shown), name="citation", key="citation")
+
+
+def drawn_page(
+    shown: PageView,
+    targets: Sequence[Target],
+    *,
+    cards: Mapping[str, SpanCard],
+    key: str = "page",
+    height: viewer.Height = "panel",
+    region: Percent | None = None,
+) -> None:
+    """The viewer with the shown page, where it has a picture. "Next span" goes through `targets` in order.
+
+    `region` of the page is flashed and scrolled to, instead of the chosen passage.
+    """
+    if shown.image is None:
+        return
+    page = viewer.ViewerPage(
+        shown.image,
+        shown.spans,
+        cards,
+        alt=_named(shown),
+        focus=f"{shown.target.id}@{shown.page_idx}" + (f"@{region}" if region else ""),
+        page_count=shown.page_count,
+        order=tuple(target.id for target in targets if _has_place(target)),
+        chosen=shown.target.id,
+        region=region,
+    )
+    viewer.show_page(
+        page,
+        key=key,
+        height=height,
+        on_turn=lambda page_idx: change_view(page=page_idx),
+        on_choose=partial(_choose, shown),
+        detail=partial(_detail, shown),
+    )
+
+
+def _has_place(target: Target) -> bool:
+    """Whether there is something to show of a passage that belongs to the question's context."""
+    query = target.query
+    has_text = bool(query.quote.strip()) or query.cited_page_idx is not None
+    return target.doc_id is not None and target.is_context and has_text
+
+
+def _choose(shown: PageView, span_id: str) -> None:
+    """The URL says which passage. One that lies on this page as well as on its own stays here."""
+    found, kind = shown.found.get(span_id), span_id.partition(":")[0]
+    is_drawn = any(span.id == span_id for span in shown.spans)
+    is_of_other_page = found is not None and found.page_idx not in (None, shown.page_idx)
+    page = shown.page_idx if is_drawn and is_of_other_page else None
+    name = span_id.partition(":")[2]
+    if kind == "cite":
+        change_view(cite=int(name), chunk=None, page=page)
+    else:
+        change_view(cite=None, chunk=name if kind == "chunk" else span_id, page=page)
+
+
+def _detail(shown: PageView, region: Percent, width: int) -> Picture | None:
+    return detail_of(question_load.placer(), shown, region, width)
 
 
 def _finding(shown: PageView, *, answer: str, quote_from: str | None) -> None:

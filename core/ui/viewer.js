@@ -36,10 +36,10 @@ function opened(root) {
 
 // Left and right go to the page before and after; up and down scroll, as the browser has it.
 function turnPage(view, event) {
-  const by = { ArrowLeft: "previous", ArrowRight: "next" }[event.key];
+  const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
   if (!by || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
   event.preventDefault();
-  view.send("turn", by);
+  view.send("turn", view.pageIdx + by);
 }
 
 function closed(root, view) {
@@ -72,6 +72,7 @@ async function show(view, header, png) {
     view.frame.scrollTop = 0;
     bringIntoSight(view);
   }
+  view.pageIdx = header.page_idx;
   view.picture.alt = header.alt;
   view.frame.setAttribute("aria-label", header.alt);
   view.outlines.replaceChildren(...header.spans.map(outline));

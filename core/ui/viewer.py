@@ -10,17 +10,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import TypeVar
 
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
 from core.evidence.types import Picture
 from core.services.places import Percent
-from core.ui.viewer_page import ViewerPage, packed
+from core.ui.viewer_page import Height, ViewerPage, packed
 from core.ui.viewer_sent import chosen_span, turned_to
 
-__all__ = ["ViewerPage", "show_page"]
+__all__ = ["Height", "ViewerPage", "show_page"]
+
+T = TypeVar("T")
 
 _NAME = "proofspan_page"
 #: The script is these files in this order.
@@ -31,7 +33,7 @@ def show_page(
     page: ViewerPage,
     *,
     key: str = "page",
-    height: Literal["panel", "stage"] = "panel",
+    height: Height = "panel",
     on_turn: Callable[[int], None],
     on_choose: Callable[[str], None],
     detail: Callable[[Percent, int], Picture | None] | None = None,
@@ -60,7 +62,7 @@ def _sent(key: str, event: str) -> object:
     return st.session_state[key].get(event)
 
 
-def _tell[T](value: T | None, listener: Callable[[T], None]) -> None:
+def _tell(value: T | None, listener: Callable[[T], None]) -> None:
     """Calls the listener with what the browser sent, if that is something."""
     if value is not None:
         listener(value)

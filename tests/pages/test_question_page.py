@@ -20,7 +20,7 @@ from core.store.queries import Store
 from core.triage.types import Profile
 from core.ui import question_place, session
 from core.ui.state import ViewState
-from tests.pages.conftest import TRACES, MakeWorkspace, Open, shown, trace
+from tests.pages.conftest import TRACES, MakeWorkspace, Open, send, shown, trace
 from tests.pages.manual import CITED, DOCUMENTS, PAGE, PAGED, labels, manual
 from tests.places import HANDBOOK
 
@@ -79,7 +79,7 @@ def test_a_citation_a_page_and_gold_are_chosen_by_their_buttons(
     gold = {"q_id": "Q1", "q": "?", "spans": [{"doc_id": "manual", "page_idx": 1, "quote": "fuse F12"}]}
     (folder / "gold.jsonl").write_text(json.dumps(gold) + "\n")
     app = open_app(folder, page=PAGE, q="Q1")
-    app.button("page›").click().run()
+    send(app, "turn", 1, key="page")
     assert app.query_params["page"] == "1"
     assert "page_idx 1 · PDF page 2 of 2" in shown(app)
     assert "The quote stands on PDF page 1, not on this page." in shown(app)
