@@ -52,7 +52,7 @@ class Playlist:
         return self._over(self.columns, rows)
 
     def picked(self, named: Mapping[str, TraceKey]) -> Playlist:
-        """These traces in the order in which they are named; those that the list does not hold are `unknown`."""
+        """These traces in the order of their names; those that the list does not hold are `unknown`."""
         found = {name: self.places.get(key) for name, key in named.items()}
         rows = [self.rows[place] for place in found.values() if place is not None]
         return self._over(self.columns, rows, (name for name, place in found.items() if place is None))

@@ -169,7 +169,7 @@ class Store:
             yield self._frame(run, shown.run, order[start : start + EXPORT_ROWS], FULL_COLUMNS)
 
     def places(self, shown: Filter, sort: Sort) -> pd.DataFrame:
-        """The whole list in the order of `page`, with what names a trace, its line in the file, and its label.
+        """The whole list in the order of `page`: what names a trace, its line in the file, and its label.
 
         The columns are `PLACE_COLUMNS`, `run_id` and `file`: enough to step through it without asking again.
         """
