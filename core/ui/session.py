@@ -7,9 +7,10 @@ from: a file that changes on disk is read anew at the next script run, and nothi
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -231,11 +232,20 @@ def report(opened: Opened) -> tuple[list[StoredRow], list[LineIssue]]:
     return _report(str(path), file, fingerprint(path))
 
 
-@contextmanager
-def corpus(opened: Opened) -> Iterator[Corpus]:
+def corpus(opened: Opened) -> AbstractContextManager[Corpus]:
     """The chunks prepared for triage, held by one visit at a time: a `Corpus` serves a single thread."""
+    return corpus_lender(opened)()
+
+
+def corpus_lender(opened: Opened) -> Callable[[], AbstractContextManager[Corpus]]:
+    """What `corpus` gives, now and again, in any thread. A Fault where there is no chunk file."""
     path, file = _located(opened.manifest, opened.manifest.chunks, "chunks")
     shared, lock = _corpus(str(path), file, fingerprint(path))
+    return partial(_held, shared, lock)
+
+
+@contextmanager
+def _held(shared: Corpus, lock: threading.Lock) -> Iterator[Corpus]:
     with lock:
         yield shared
 
