@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,12 +55,12 @@ def question(opened: session.Opened, key: TraceKey, source: SourceLine, *, is_la
     gold: Mapping[str, GoldQuestion] = attempted(lambda: session.gold(opened)[0], {}, problems)
     profile, unpaged = opened.profile, opened.manifest.unpaged
     if opened.run.traces is None:
-        row = _stored_row(opened, source)
+        row = stored_row(session.report(opened)[0], source, folder=opened.manifest.folder)
         stored = stored_question(
             row, run_id=key.run_id, chunks=chunks, gold=gold, profile=profile, unpaged=unpaged
         )
         return Loaded(stored, chunks, tuple(problems))
-    trace = read_trace_at(_plain(opened, opened.run.traces), source, run_id=key.run_id, q_id=key.q_id)
+    trace = read_trace_at(plain_traces(opened, opened.run.traces), source, run_id=key.run_id, q_id=key.q_id)
     with session.corpus(opened) if chunks and is_labelled else nullcontext() as corpus:
         # A catalogue that is lost is among the run's own problems.
         notices = attempted(lambda: noticed.notices(opened, corpus), None, []) if corpus else None
@@ -146,19 +146,19 @@ def placer() -> Placer:
     return Placer(session.pdf_pool())
 
 
-def _plain(opened: session.Opened, traces: Artifact) -> Path:
+def plain_traces(opened: session.Opened, traces: Artifact) -> Path:
+    """The run's traces, unpacked. Raises `Fault` where they are lost."""
     return plain_source(artifact_path(opened.manifest, traces), cache_dir=session.cache_dir().path)
 
 
-def _stored_row(opened: session.Opened, source: SourceLine) -> StoredRow:
-    """The row of the run's report that the index means. Raises `InputFault` where it is gone."""
-    rows, _ = session.report(opened)
+def stored_row(rows: Iterable[StoredRow], source: SourceLine, *, folder: Path) -> StoredRow:
+    """The row of a run's report that the index means. Raises `InputFault` where it is gone."""
     row = next((row for row in rows if row.source == source), None)
     if row is None:
         raise InputFault.of(
             "report_changed",
             f"the report has no such row at line {source.line:,} any more",
             where=source.file,
-            remedy=f"run `proofspan index {shlex.quote(str(opened.manifest.folder))}` to read it again",
+            remedy=f"run `proofspan index {shlex.quote(str(folder))}` to read it again",
         )
     return row
