@@ -39,6 +39,8 @@ _OPTIONS: tuple[Callable[[Callable[..., None]], Callable[..., None]], ...] = (
         "--omits-warning/--omits-no-warning", "safety", default=None, help="With or without omitted warnings."
     ),
     click.option("--unsupported/--supported", default=None, help="With or without unsupported numbers."),
+    click.option("--about", multiple=True, help="Only rows about these places, as in `about`; repeat."),
+    click.option("--fails/--fails-not", "fails", default=None, help="Only rows that fail, or that do not."),
     click.option("--text", default="", help="Only rows whose question or answer holds this text."),
     click.option("--all-variants", is_flag=True, help="Paraphrases, seeds and repeats too."),
     click.option("--sort", default="worst", show_default=True, type=click.Choice(SORT_KEYS), help="Order."),

@@ -44,6 +44,7 @@ COLUMNS: tuple[str, ...] = (
     "gold_retrieved_rank",
     "gold_retrieved_stage",
     "safety_omitted",
+    "about",
     "stored_label",
     "ok",
     "latency_ms",

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from core.store.filters import Filter
 from core.store.queries import Store
+from core.triage.about import in_words
 
 #: Filter name → what its values are called.
 NOUNS: Mapping[str, str] = {"suspicion": "suspicion", "doc": "document", "section": "section"}
@@ -26,11 +27,18 @@ def unknown_values(
         *(("doc", value, replace(everything, doc=(value,))) for value in shown.doc),
         *(("section", value, replace(everything, section=(value,))) for value in shown.section),
     ]
-    return tuple(
+    lost = [
         f'{shown.run} has no {NOUNS[name]} "{_shortened(value)}".'
         for name, value, only in alone
         if value not in dict(offered[name]) and not store.matching(only)
-    )
+    ]
+    return (*lost, *_unknown_places(shown, store))
+
+
+def _unknown_places(shown: Filter, store: Store) -> Iterator[str]:
+    """None while any of the places is known: they are chosen together."""
+    if shown.about and not store.matching(Filter(shown.run, all_variants=True, about=shown.about)):
+        yield f"{shown.run} has no question about {_shortened(in_words(shown.about))}."
 
 
 def _shortened(value: str) -> str:

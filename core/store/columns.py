@@ -12,12 +12,13 @@ import pyarrow as pa
 from core.contracts.records import LABELS, LineIssue, SourceLine, Trace
 from core.store.folding import fold_all
 from core.traces.canonical import doc_ids, measures, rank_one_place
-from core.traces.chunks import Places
+from core.traces.chunks import Place, Places
+from core.triage.about import about_place
 from core.triage.gold import GOLD_STATES, GoldOutcome
 from core.triage.types import ReportRow
 
 #: Raised whenever the meaning of a column changes: older segments are then built anew.
-INDEX_VERSION = "4"
+INDEX_VERSION = "5"
 #: A label's place in the worst-first order; rows without a label come last.
 SEVERITY: Mapping[str | None, int] = {label: place for place, label in enumerate(LABELS)} | {
     None: len(LABELS)
@@ -32,6 +33,7 @@ _WORDS = pa.list_(pa.string())
 #: is in milliseconds. `docs` are the documents of the answerer's chunks, `candidates` counts those chunks.
 #: The gold columns are those of a `GoldOutcome`, null where none is known; its ranks count from 1 and are
 #: null where no candidate is the gold one, `gold_retrieved_stage` is the list that was searched.
+#: `about` are the places that the question is about (see `core.triage.about`).
 #: `safety_omitted` are the attachment ids of the warnings and cautions that the answer may leave out, null
 #: where that cannot be known: there is no catalogue, nothing is cited, or there are no chunks to judge by.
 ROW_SCHEMA = pa.schema(
@@ -69,6 +71,7 @@ ROW_SCHEMA = pa.schema(
         ("gold_retrieved_rank", pa.int32()),
         ("gold_retrieved_stage", _WORD),
         ("safety_omitted", _WORDS),
+        ("about", _WORDS),
         ("line", pa.int64()),
         ("offset", pa.int64()),
         ("length", pa.int64()),
@@ -88,7 +91,7 @@ REPEATING = [
     *("label", "why", "rank1_section", "rank1_doc", "rank1_stage", "lambda_state"),
     *("gold_state", "gold_retrieved_stage"),
     *("docs.list.element", "suspicions.list.element", "numbers_unsupported.list.element"),
-    "safety_omitted.list.element",
+    *("safety_omitted.list.element", "about.list.element"),
 ]
 
 ISSUE_SCHEMA = pa.schema(
@@ -105,7 +108,7 @@ ISSUE_SCHEMA = pa.schema(
 )
 
 Row = tuple[object, ...]
-NOWHERE = (None, None, None, None)
+NOWHERE = (None, None, None, None, None)
 NO_GOLD = (None, None, None, None, None, None)
 
 
@@ -115,14 +118,18 @@ def index_row(
     places: Places,
     gold: GoldOutcome | None = None,
     omitted: Sequence[str] | None = None,
+    gold_about: Sequence[str] = (),
 ) -> Row:
     """One row of `ROW_SCHEMA` but for its folded texts, which `row_table` adds.
 
-    Without a verdict (no chunks to judge by) label and signals are null.
+    Without a verdict (no chunks to judge by) label and signals are null. `gold_about` is what the gold set
+    says that the question is about, empty where it does not.
     """
-    stage, first, doc, section = rank_one_place(trace) or NOWHERE
-    if first is not None and (doc is None or section is None) and first in places:
-        doc, section = doc or places[first].doc_id, section or places[first].section_id
+    stage, first, doc, section, page_idx = rank_one_place(trace) or NOWHERE
+    if first is not None and (doc is None or section is None or page_idx is None) and first in places:
+        known = places[first]
+        doc, section = doc or known.doc_id, section or known.section_id
+        page_idx = known.page_idx if page_idx is None else page_idx
     documents = doc_ids(trace) or _known_documents(trace.chunk_ids, places)
     said = measures(trace)
     source = trace.source
@@ -147,6 +154,7 @@ def index_row(
         said.latency_ms,
         *(_gold(gold) if gold else NO_GOLD),
         omitted,
+        gold_about or about_place(Place(doc, section, page_idx)),
         source.line,
         source.offset,
         source.length,

@@ -7,12 +7,14 @@ of the clause.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from core.contracts.records import Label
 from core.store.folding import fold
 from core.store.placed import EVIDENCE_NAMES, EvidenceState
-from core.triage.gold import GOLD_NAMES, WITHOUT_ANSWER, GoldState
+from core.triage.about import in_words
+from core.triage.gold import GOLD_NAMES, GOOD_STATES, WITHOUT_ANSWER, GoldState
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +35,9 @@ class Filter:
     became of the gold passage) and `evidence` (what became of the citations on their pages; nothing matches
     while they are not located) match any of the given values; `unsupported` True keeps rows with numbers
     that no evidence holds, False those without; `safety` True keeps answers that may leave out a warning or
-    caution of a section that they cite, False those that cite and leave out none. `text` is searched in
+    caution of a section that they cite, False those that cite and leave out none. `about` matches any of the
+    places that a question is about (see `core.triage.about`), `fails` True keeps what went wrong, False what
+    did not (see `FAILS`); what cannot be judged is in neither. `text` is searched in
     question and answer, case folded; with `questions_only`, in the question alone. `run` is always set. Only
     headline traces (paraphrase 0, seed 0, no repeats: one a question) are shown unless `all_variants`.
     """
@@ -50,6 +54,8 @@ class Filter:
     questions_only: bool = False
     evidence: tuple[EvidenceState, ...] = ()
     safety: bool | None = None
+    about: tuple[str, ...] = ()
+    fails: bool | None = None
 
     def where(self) -> Clause:
         """The whole condition; `TRUE` where nothing is restricted."""
@@ -83,8 +89,15 @@ class Filter:
             None if self.unsupported is None else _UNSUPPORTED[self.unsupported],
             _evidence(self.evidence),
             None if self.safety is None else _SAFETY[self.safety],
+            _about(self.about),
+            None if self.fails is None else _FAILS[self.fails],
             _search(self.text, questions_only=self.questions_only),
         )
+
+
+def _listed(words: Iterable[str]) -> str:
+    """Names of our own as SQL texts."""
+    return ", ".join(f"'{word}'" for word in words)
 
 
 HEADLINE = Clause("paraphrase = 0 AND seed = 0 AND repeat = 1", columns=("paraphrase", "seed", "repeat"))
@@ -99,6 +112,19 @@ _SAFETY = {
     False: Clause(
         "len(safety_omitted) = 0", {}, "omits no warning of the cited section", ("safety_omitted",)
     ),
+}
+
+#: The labels of what went wrong.
+FAILING_LABELS: tuple[Label, ...] = ("generation_drift", "retrieval_drift", "refusal_suspect")
+#: Whether a trace went wrong, null where that cannot be judged. Where its gold is known: it is anything but
+#: cited, or rightly declined; else by the label.
+FAILS = Clause(
+    f"coalesce(gold_state NOT IN ({_listed(sorted(GOOD_STATES))}), label IN ({_listed(FAILING_LABELS)}))",
+    columns=("gold_state", "label"),
+)
+_FAILS = {
+    True: Clause(FAILS.sql, {}, "fails", FAILS.columns),
+    False: Clause(f"NOT {FAILS.sql}", {}, "does not fail", FAILS.columns),
 }
 
 
@@ -118,6 +144,14 @@ def _evidence(states: tuple[EvidenceState, ...]) -> Clause | None:
         return None
     words = " or ".join(name for state, name in EVIDENCE_NAMES.items() if state in states)
     return Clause("list_has_any(evidence, $evidence)", {"evidence": list(states)}, words, ("evidence",))
+
+
+def _about(places: tuple[str, ...]) -> Clause | None:
+    if not places:
+        return None
+    return Clause(
+        "list_has_any(about, $about)", {"about": list(places)}, f"about {in_words(places)}", ("about",)
+    )
 
 
 def _any_of(column: str, sql: str, values: tuple[str, ...], noun: str, *, name: str = "") -> Clause | None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from core.contracts.records import LineIssue
+from core.contracts.records import GoldQuestion, LineIssue
 from core.errors import Fault, Problem
 from core.manifest.paths import artifact_path
 from core.manifest.types import Artifact, Manifest
@@ -32,7 +32,7 @@ class GoldInput:
 
 @dataclass(frozen=True, slots=True)
 class GoldTargets:
-    """What to look for, by q_id; questions without a target are left out.
+    """What to look for, by q_id; questions without a target are left out. `questions` are all of them.
 
     `issues` are the lines that hold no gold question, `problems` say why the whole file could not be used.
     """
@@ -40,6 +40,7 @@ class GoldTargets:
     by_question: Mapping[str, GoldTarget] = field(default_factory=dict)
     issues: tuple[LineIssue, ...] = ()
     problems: tuple[Problem, ...] = ()
+    questions: Mapping[str, GoldQuestion] = field(default_factory=dict)
 
 
 NO_GOLD_FILE = GoldInput()
@@ -71,7 +72,7 @@ def read_targets(gold: GoldInput) -> GoldTargets:
     except Fault as fault:
         return GoldTargets(problems=fault.problems)
     targets = {q_id: target for q_id, known in questions.items() if (target := gold_target(known))}
-    return GoldTargets(targets, tuple(issues))
+    return GoldTargets(targets, tuple(issues), questions=questions)
 
 
 def _without_ranks(problem: Problem, artifact: Artifact) -> Problem:

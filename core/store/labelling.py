@@ -28,6 +28,7 @@ from core.store.prints import Print, change_since, sha256_of, take_print
 from core.store.runfile import RunFile
 from core.traces.chunks import Places, place_of, read_chunks
 from core.traces.unpack import plain_source
+from core.triage.about import GoldPlaces
 from core.triage.corpus import Corpus
 from core.triage.gold import GoldOutcome, gold_outcome
 from core.triage.notices import Notices
@@ -147,7 +148,7 @@ class Labeller:
     """Labels traces; without a corpus it gives no verdict. Belongs to one process and one thread.
 
     `issues` are those of chunk file and catalogue; those of the gold file stand in `gold`. `notices` is None
-    where no catalogue says what an answer may leave out.
+    where no catalogue says what an answer may leave out, `about` what gold questions are about, by q_id.
     """
 
     profile: Profile
@@ -156,6 +157,7 @@ class Labeller:
     issues: tuple[LineIssue, ...] = ()
     gold: GoldTargets = NO_TARGETS
     notices: Notices | None = None
+    about: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def verdict(self, trace: Trace) -> ReportRow | None:
         """The report row of a trace, None where there are no chunks to judge by."""
@@ -180,7 +182,7 @@ def labeller_for(inputs: Inputs) -> tuple[Labeller, tuple[Problem, ...]]:
             inputs.profile, inputs.chunks, inputs.chunks_file, gold=gold, catalogued=catalogued
         )
     except InputFault as fault:
-        return Labeller(inputs.profile, issues=catalogued.issues, gold=gold), (*fault.problems, *problems)
+        return _without_chunks(inputs.profile, gold, catalogued), (*fault.problems, *problems)
     if labeller.notices is not None:
         problems += crowded_problems(labeller.notices, file=inputs.catalogue.file)
     return labeller, problems
@@ -196,10 +198,20 @@ def make_labeller(
 ) -> Labeller:
     """Reads the chunk file. InputFault where it is no chunk file at all."""
     if chunks is None:
-        return Labeller(profile, issues=catalogued.issues, gold=gold)
+        return _without_chunks(profile, gold, catalogued)
     found, issues = read_chunks(chunks, file=file)
     texts: Mapping[str, str] = {chunk_id: chunk.text for chunk_id, chunk in found.items()}
     places = {chunk_id: place_of(chunk) for chunk_id, chunk in found.items()}
     corpus = Corpus(texts)
     notices = None if catalogued.notices is None else Notices(catalogued.notices, corpus)
-    return Labeller(profile, corpus, places, (*issues, *catalogued.issues), gold, notices)
+    about = _about(gold, places)
+    return Labeller(profile, corpus, places, (*issues, *catalogued.issues), gold, notices, about)
+
+
+def _without_chunks(profile: Profile, gold: GoldTargets, catalogued: Catalogued) -> Labeller:
+    return Labeller(profile, issues=catalogued.issues, gold=gold, about=_about(gold, {}))
+
+
+def _about(gold: GoldTargets, places: Places) -> dict[str, tuple[str, ...]]:
+    known = GoldPlaces.of(places)
+    return {q_id: known.about(question) for q_id, question in gold.questions.items()}

@@ -176,6 +176,16 @@ class LoadedRun:
         return pa.chunked_array([pc.replace_with_mask(everywhere, pa.array(mask), values)])
 
 
+def record_of(frame: pd.DataFrame) -> dict[str, object]:
+    """The only row of a frame; what is missing is None."""
+    record = frame.to_dict("records")[0]
+    return {str(name): None if _is_missing(value) else value for name, value in record.items()}
+
+
+def _is_missing(value: object) -> bool:
+    return value is None or value is pd.NA or (isinstance(value, float) and value != value)
+
+
 def _with_late(column: pa.ChunkedArray, joined: pa.Table | None) -> pa.ChunkedArray:
     """The lists of suspicions with those that only the whole run tells added at their ends."""
     if joined is None:

@@ -20,12 +20,12 @@ from core.errors import StoreFault
 from core.manifest.types import Manifest
 from core.store.database import Database
 from core.store.files import DamagedError
-from core.store.filters import HEADLINE, Filter, Sort
+from core.store.filters import FAILS, HEADLINE, Filter, Sort
 from core.store.index import index_folder
-from core.store.loaded import ALL_COLUMNS, LoadedRun
+from core.store.loaded import ALL_COLUMNS, LoadedRun, record_of
 from core.store.placed import EVIDENCE_STATES, PLACED_SCHEMA, EvidenceState, PlacedFile, Placements
 from core.store.runfile import RUN_FILE, read_run_file
-from core.store.types import Found, Neighbours, PlacedFacts, RunFacts
+from core.store.types import FailureCount, Found, Neighbours, PlacedFacts, RunFacts, failure_count
 from core.triage.gold import GOLD_STATES, GoldState
 from core.triage.profile import profile_from
 from core.triage.suggest import suggest_profile
@@ -127,6 +127,18 @@ class Store:
         """Of how many `safety_count` is: the traces with a citation, chunks and a catalogue to judge by."""
         return self.safety_count(shown) + self.matching(replace(shown, safety=False))
 
+    def failures(self, shown: Filter) -> tuple[FailureCount, ...]:
+        """Where traces fail, for the filter without `about` and `fails`; a trace is in one entry."""
+        wanted = replace(shown, about=(), fails=None)
+        clause = wanted.where()
+        sql = statement("failures").format(where=clause.sql, fails=FAILS.sql)
+
+        def read(run: LoadedRun) -> list[tuple[object, ...]]:
+            table = run.table(("about", *FAILS.columns, *clause.columns))
+            return self._database.rows(sql, clause.params, {"rows": table})
+
+        return tuple(map(failure_count, self._with_run(shown.run, read)))
+
     def placed(self, run: str) -> pd.DataFrame | None:
         """Every citation of a run with where it stands, in the order of the traces.
 
@@ -203,7 +215,7 @@ class Store:
             row = self._place(run, key)
             if row is None:
                 return None
-            record = _record(self._frame(run, key.run_id, [row], FULL_COLUMNS))
+            record = record_of(self._frame(run, key.run_id, [row], FULL_COLUMNS))
             line, offset, length = (int(str(record[name])) for name in ("line", "offset", "length"))
             return Found(SourceLine(run.run_file.file, line, offset, length), record)
 
@@ -364,7 +376,7 @@ class Store:
         return self._with_run(name, read)
 
     def _key(self, run: LoadedRun, name: str, row: int) -> TraceKey:
-        record = _record(run.frame([row], ("q_id", "paraphrase", "seed", "repeat")))
+        record = record_of(run.frame([row], ("q_id", "paraphrase", "seed", "repeat")))
         paraphrase, seed, repeat = (int(str(record[part])) for part in ("paraphrase", "seed", "repeat"))
         return TraceKey(name, str(record["q_id"]), paraphrase, seed, repeat)
 
@@ -386,13 +398,3 @@ def _placed_facts(placed: PlacedFile | None) -> PlacedFacts | None:
 
 def _names(columns: Sequence[str]) -> list[str]:
     return ["run_id", *columns, "file"]
-
-
-def _record(frame: pd.DataFrame) -> dict[str, object]:
-    """The only row of a frame; what is missing is None."""
-    record = frame.to_dict("records")[0]
-    return {str(name): None if _is_missing(value) else value for name, value in record.items()}
-
-
-def _is_missing(value: object) -> bool:
-    return value is None or value is pd.NA or (isinstance(value, float) and value != value)

@@ -74,6 +74,25 @@ class Neighbours:
 
 
 @dataclass(frozen=True, slots=True)
+class FailureCount:
+    """Traces that are about the same places (`about`, see `core.triage.about`).
+
+    `judged` is how many of them can be judged, `failing` how many of those fail.
+    """
+
+    about: tuple[str, ...]
+    judged: int
+    failing: int
+
+
+def failure_count(row: tuple[object, ...]) -> FailureCount:
+    """A row of `sql/failures.sql`."""
+    about, judged, failing = row
+    places = tuple(map(str, about)) if isinstance(about, list) else ()
+    return FailureCount(places, int(str(judged)), int(str(failing)))
+
+
+@dataclass(frozen=True, slots=True)
 class PlacedFacts:
     """What became of a run's citations: how many there are, how many could be looked for, and `counts`.
 

@@ -61,12 +61,13 @@ class Measures(NamedTuple):
 
 
 class RankOnePlace(NamedTuple):
-    """Document and section of the first candidate of the last stage."""
+    """Document, section and page of the first candidate of the last stage."""
 
     stage: StageName
     chunk_id: str
     doc_id: str | None
     section_id: str | None
+    page_idx: int | None
 
 
 class RankedPlace(NamedTuple):
@@ -108,9 +109,11 @@ def rank_one_place(trace: Trace) -> RankOnePlace | None:
             if type(entry) is not dict or (chunk_id := id_of(entry)) is None:
                 continue
             doc_id, section_id = text_of(entry.get("doc_id")), text_of(entry.get("section_id"))
-            if (doc_id is None or section_id is None) and (parts := parse(chunk_id)):
+            page_idx, _ = page_of(entry)
+            if (doc_id is None or section_id is None or page_idx is None) and (parts := parse(chunk_id)):
                 doc_id, section_id = doc_id or parts.doc_uid, section_id or parts.sect_path
-            return RankOnePlace(name, chunk_id, doc_id, section_id)
+                page_idx = parts.page_idx if page_idx is None else page_idx
+            return RankOnePlace(name, chunk_id, doc_id, section_id, page_idx)
     return None
 
 

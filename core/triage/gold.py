@@ -26,6 +26,8 @@ GOLD_NAMES: Mapping[GoldState, str] = {
 GOLD_STATES: tuple[GoldState, ...] = tuple(GOLD_NAMES)
 #: The states of questions that the documents hold no answer to.
 WITHOUT_ANSWER: frozenset[GoldState] = frozenset({"answered", "declined"})
+#: The states in which nothing went wrong.
+GOOD_STATES: frozenset[GoldState] = frozenset({"cited", "declined"})
 
 NO_PLACE = Place(None, None, None)
 

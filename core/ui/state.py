@@ -95,6 +95,8 @@ class ViewState:
                 evidence=cast(tuple[EvidenceState, ...], reader.texts("evidence", allowed=EVIDENCE_STATES)),
                 unsupported=reader.flag("unsupported"),
                 safety=reader.choice("safety", _SAFETY),
+                about=reader.texts("about"),
+                fails=reader.flag("fails"),
                 text=reader.text("text") or "",
                 all_variants=reader.flag("all_variants") is True,
                 questions_only=reader.flag("questions_only") is True,
@@ -223,9 +225,11 @@ def _pairs(state: ViewState) -> Iterable[tuple[str, list[str]]]:
         ("section", shown.section),
         ("gold", shown.gold),
         ("evidence", shown.evidence),
+        ("about", shown.about),
     ):
         yield name, list(values)
-    yield "unsupported", [] if shown.unsupported is None else ["yes" if shown.unsupported else "no"]
+    for name, flag in (("unsupported", shown.unsupported), ("fails", shown.fails)):
+        yield name, [] if flag is None else ["yes" if flag else "no"]
     yield "safety", [word for word, value in _SAFETY.items() if value is shown.safety]
     yield "text", [shown.text] if shown.text else []
     yield "all_variants", ["yes"] if shown.all_variants else []

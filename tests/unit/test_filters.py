@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from core.contracts.records import LABELS
 from core.store.database import Database
-from core.store.filters import SORT_KEYS, Filter, Sort
+from core.store.filters import FAILS, SORT_KEYS, Filter, Sort
 from core.store.folding import fold, fold_all
 from core.store.placed import EVIDENCE_STATES
 from core.store.queries import statement
@@ -79,6 +79,14 @@ CASES = [
         {},
         "omits no warning of the cited section",
     ),
+    (
+        Filter("R", about=("manual#section=4.2", "manual#page_idx=0"), all_variants=True),
+        "list_has_any(about, $about)",
+        {"about": ["manual#section=4.2", "manual#page_idx=0"]},
+        "about section 4.2 of manual or PDF page 1 of manual",
+    ),
+    (Filter("R", fails=True, all_variants=True), FAILS.sql, {}, "fails"),
+    (Filter("R", fails=False, all_variants=True), f"NOT {FAILS.sql}", {}, "does not fail"),
     (
         Filter("R", text="  Oil\tFILTER ", all_variants=True),
         "(contains(q_folded, $text) OR contains(answer_folded, $text))",
@@ -187,6 +195,7 @@ row = st.fixed_dictionaries(
         "numbers_unsupported": few,
         "gold_state": st.sampled_from([*GOLD_STATES, None]),
         "safety_omitted": st.one_of(st.none(), few),
+        "about": few,
         "evidence": st.one_of(st.none(), st.lists(st.sampled_from(EVIDENCE_STATES), max_size=3)),
         "paraphrase": st.integers(0, 1),
         "seed": st.integers(0, 1),
@@ -203,6 +212,8 @@ filters = st.builds(
     gold=st.lists(st.sampled_from(GOLD_STATES), max_size=2).map(tuple),
     unsupported=st.sampled_from([None, True, False]),
     safety=st.sampled_from([None, True, False]),
+    about=few,
+    fails=st.sampled_from([None, True, False]),
     evidence=st.lists(st.sampled_from(EVIDENCE_STATES), max_size=2).map(tuple),
     text=words,
     all_variants=st.booleans(),
@@ -220,6 +231,7 @@ SCHEMA = pa.schema(
         ("numbers_unsupported", pa.list_(pa.string())),
         ("gold_state", pa.dictionary(pa.int32(), pa.string())),
         ("safety_omitted", pa.list_(pa.string())),
+        ("about", pa.list_(pa.string())),
         ("evidence", pa.list_(pa.string())),
         ("paraphrase", pa.int32()),
         ("seed", pa.int32()),
@@ -227,6 +239,15 @@ SCHEMA = pa.schema(
     ]
 )
 DATABASE = Database()
+
+
+def fails(record: dict[str, object]) -> bool | None:
+    """Whether a row went wrong: by its gold where that is known, else by its label."""
+    if record["gold_state"] is not None:
+        return record["gold_state"] not in ("cited", "declined")
+    if record["label"] is None:
+        return None
+    return record["label"] in ("generation_drift", "retrieval_drift", "refusal_suspect")
 
 
 def keeps(shown: Filter, record: dict[str, object]) -> bool:
@@ -245,6 +266,8 @@ def keeps(shown: Filter, record: dict[str, object]) -> bool:
             shown.safety is None
             or (record["safety_omitted"] is not None and bool(record["safety_omitted"]) == shown.safety),
             not shown.evidence or bool(set(shown.evidence) & set(record["evidence"] or ())),  # type: ignore[call-overload]
+            not shown.about or bool(set(shown.about) & set(record["about"])),  # type: ignore[call-overload]
+            shown.fails is None or fails(record) is shown.fails,
             any(fold(shown.text) in fold(part) for part in searched.split("\0")),
         ]
     )

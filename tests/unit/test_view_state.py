@@ -35,6 +35,8 @@ filters = st.builds(
     evidence=st.lists(st.sampled_from(EVIDENCE_STATES), max_size=3, unique=True).map(tuple),
     unsupported=st.sampled_from([None, True, False]),
     safety=st.sampled_from([None, True, False]),
+    about=several,
+    fails=st.sampled_from([None, True, False]),
     text=st.one_of(st.just(""), words),
     all_variants=st.booleans(),
     questions_only=st.booleans(),
@@ -61,6 +63,7 @@ states = st.builds(
 
 def test_every_field_of_a_filter_has_a_place_in_the_address() -> None:
     drawn = {"run", "label", "suspicion", "doc", "section", "gold", "evidence", "unsupported", "text"}
+    drawn |= {"about", "fails"}
     flags = {"safety", "all_variants", "questions_only"}
     assert {part.name for part in fields(Filter)} == drawn | flags
 
