@@ -17,7 +17,9 @@ from core.ui.citation_words import (
     gold_line,
     is_of_several_documents,
     is_read_from_text,
+    spoken_names,
 )
+from core.ui.marked_text import show_marked
 from core.ui.question_words import NO_TRACE
 from core.ui.safe import Piece
 from core.ui.state import change_view
@@ -37,10 +39,17 @@ def answer(view: QuestionView, shown: PageView | None, found: Mapping[str, Found
     chosen = shown.target.id if shown else ""
     numbers = [item.citation.number for item in view.citations]
     cite = next((number for number in numbers if f"cite:{number}" == chosen), None)
+    on = "text" if shown is not None and shown.text is not None else "page"
     if view.stored is not None:
         safe.show(safe.text([Piece(NO_TRACE)], role="text"))
     elif view.trace.answer.strip():
-        safe.show_long(answer_words.marked_answer(view, chosen=cite), key=f"answer:{view.trace.q_id}")
+        show_marked(
+            answer_words.marked_answer(view, chosen=cite),
+            numbers=spoken_names(view, found, on=on),
+            chosen=cite,
+            key="answer-text",
+            on_choose=_choose,
+        )
     else:
         safe.show(safe.text([Piece("The answer is empty.", "muted")]))
     if view.gold and view.gold.answer and view.gold.answer.strip():
@@ -50,11 +59,14 @@ def answer(view: QuestionView, shown: PageView | None, found: Mapping[str, Found
     if not view.citations:
         safe.show(safe.text([Piece(_instead(view, shown), "muted")], role="hint"))
     with st.container(gap=None, key="citations"):
-        on = "text" if shown is not None and shown.text is not None else "page"
         _citations(view, found, chosen, on=on)
         _gold(view, found, chosen, on=on)
     if is_read_from_text(view.citations) and view.stored is None:
         safe.show(safe.text([Piece(FROM_TEXT, "muted")], role="hint"))
+
+
+def _choose(number: int) -> None:
+    change_view(cite=number, chunk=None, page=None)
 
 
 def _instead(view: QuestionView, shown: PageView | None) -> str:

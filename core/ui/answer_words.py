@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from core.services.questions import QuestionView
 from core.triage.types import PhraseMatch
-from core.ui.safe import Piece
+from core.ui.safe import Kind, Piece
 from core.ui.whole_phrases import whole_phrases
 
 Range = tuple[int, int]
+
+#: `citations: [id, id]` at the end of an answer. Bounded, so that a list which never closes costs no time.
+_TAIL = re.compile(r"citations\s?:\s?\[[^\]]{0,2000}\]\s{0,9}\Z", re.IGNORECASE)
 
 
 def answer_pieces(
@@ -21,31 +25,39 @@ def answer_pieces(
     numbers_after: Mapping[int, Sequence[int]] | None = None,
     instead: Mapping[Range, int] | None = None,
     chosen: int | None = None,
+    held_by: Mapping[Range, int] | None = None,
+    aside: Range | None = None,
 ) -> list[Piece]:
     """The answer with its marks; ranges are half-open characters of it and may overlap.
 
     A number that no evidence holds outweighs the phrase that it stands in. `numbers_after` puts citation
     numbers behind a place; `instead` shows a citation's number in place of the id that stands in the text.
+    `held_by` has the citation of each phrase that belongs to one; `aside` is said in small print.
     """
     phrases, unsupported = list(phrases), list(unsupported)
-    numbers_after, instead = numbers_after or {}, instead or {}
+    numbers_after, instead, held_by = numbers_after or {}, instead or {}, held_by or {}
+    asides = [aside] if aside else []
     edges = {0, len(answer), *numbers_after}
-    for start, end in (*phrases, *unsupported, *instead):
-        edges |= {start, end}
+    edges |= {edge for marked in (phrases, unsupported, instead, asides) for each in marked for edge in each}
     places = sorted(edge for edge in edges if 0 <= edge <= len(answer))
     pieces: list[Piece] = []
     for start, end in zip(places, [*places[1:], len(answer)], strict=True):
         pieces += (_number(n, chosen) for n in numbers_after.get(start, ()))
         if start == end:
             continue
-        replaced = next((span for span in instead if span[0] <= start and end <= span[1]), None)
+        replaced = _covering(instead, start, end)
         if replaced is not None:
             if replaced[0] == start:
                 pieces.append(_number(instead[replaced], chosen, tip=answer[slice(*replaced)]))
-        elif _covers(unsupported, start, end):
-            _append(pieces, Piece(answer[start:end], "unsupported", tip="stands nowhere in the evidence"))
+            continue
+        phrase = _covering(phrases, start, end)
+        cite = held_by.get(phrase) if phrase else None
+        if _covering(unsupported, start, end):
+            piece = Piece(answer[start:end], "unsupported", "stands nowhere in the evidence", cite)
         else:
-            _append(pieces, Piece(answer[start:end], "phrase" if _covers(phrases, start, end) else "plain"))
+            kind: Kind = "phrase" if phrase else "aside" if _covering(asides, start, end) else "plain"
+            piece = Piece(answer[start:end], kind, cite=cite)
+        _append(pieces, piece)
     return pieces
 
 
@@ -73,6 +85,15 @@ def marked_answer(view: QuestionView, *, chosen: int | None) -> list[Piece]:
             if cited.range is not None and cited.chunk_id in numbers
         },
         chosen=chosen,
+        held_by={
+            **{
+                (phrase.answer_start, phrase.answer_end): held[0]
+                for phrase in phrases
+                if (held := _holding(phrase, numbers))
+            },
+            **{place: found[0] for place, found in quoted.items()},
+        },
+        aside=_citation_tail(view.trace.answer),
     )
 
 
@@ -131,8 +152,7 @@ def _numbers_after(
     after: dict[int, list[int]] = {}
     held_before, last = None, 0
     for phrase in phrases:
-        chunks = {chunk_id for chunk_id, _, _ in phrase.places}
-        held = [number for chunk_id, number in numbers.items() if chunk_id in chunks]
+        held = _holding(phrase, numbers)
         if held == held_before:
             after.pop(last, None)
         last = next((end for start, end in unsupported if start < phrase.answer_end < end), phrase.answer_end)
@@ -140,6 +160,18 @@ def _numbers_after(
             after[last] = held
         held_before = held
     return after
+
+
+def _holding(phrase: PhraseMatch, numbers: Mapping[str, int]) -> list[int]:
+    """The citations whose chunk holds a phrase."""
+    chunks = {chunk_id for chunk_id, _, _ in phrase.places}
+    return [number for chunk_id, number in numbers.items() if chunk_id in chunks]
+
+
+def _citation_tail(answer: str) -> Range | None:
+    """Where the answer ends with its citation line: that is for the template, and not for who reads."""
+    found = _TAIL.search(answer)
+    return found.span() if found else None
 
 
 def _numbers_by_chunk(view: QuestionView) -> dict[str, int]:
@@ -152,7 +184,7 @@ def _numbers_by_chunk(view: QuestionView) -> dict[str, int]:
 
 def _append(pieces: list[Piece], piece: Piece) -> None:
     """Adds a piece; one that goes on with the mark before it becomes one with it."""
-    if pieces and (pieces[-1].kind, pieces[-1].tip) == (piece.kind, piece.tip):
+    if pieces and replace(pieces[-1], text="") == replace(piece, text=""):
         piece = replace(piece, text=pieces.pop().text + piece.text)
     pieces.append(piece)
 
@@ -161,5 +193,5 @@ def _number(number: int, chosen: int | None, *, tip: str = "") -> Piece:
     return Piece(str(number), "number-chosen" if number == chosen else "number", tip=tip)
 
 
-def _covers(ranges: Iterable[Range], start: int, end: int) -> bool:
-    return any(first <= start and end <= last for first, last in ranges)
+def _covering(ranges: Iterable[Range], start: int, end: int) -> Range | None:
+    return next((each for each in ranges if each[0] <= start and end <= each[1]), None)

@@ -67,6 +67,20 @@ def citation_line(
     return CitationLine(str(citation.number), status, place, tuple(notes), is_wrong)
 
 
+def spoken_names(view: QuestionView, found: Mapping[str, FoundSpan], *, on: str = "page") -> dict[int, str]:
+    """Each citation as it is read aloud, by its number: `citation 1, exact, PDF page 42`.
+
+    `found` holds where the passages stand, by their id, as far as that is known.
+    """
+    names: dict[int, str] = {}
+    for item in view.citations:
+        number, place = item.citation.number, found.get(f"cite:{item.citation.number}")
+        status = citation_line(item, place, on=on).status
+        pages = _pages(item.citation.page_idx, place, on=on).replace("p. ", "PDF page ")
+        names[number] = ", ".join(part for part in (f"citation {number}", status, pages) if part)
+    return names
+
+
 def gold_line(
     span: GoldSpan,
     found: FoundSpan | None,

@@ -11,7 +11,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Literal, get_args
@@ -25,6 +25,7 @@ Kind = Literal[
     "plain",
     "strong",
     "muted",
+    "aside",
     "code",
     "phrase",
     "found",
@@ -58,11 +59,15 @@ _MARKDOWN = re.compile(r"([!-/:-@\[-`{-~])")
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A run of text and what it means. `tip` is shown when a pointer rests on it."""
+    """A run of text and what it means. `tip` is shown when a pointer rests on it.
+
+    `cite` is the number of the citation that the run is held by, for a text whose citations can be chosen.
+    """
 
     text: str
     kind: Kind = "plain"
     tip: str = ""
+    cite: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +152,7 @@ def cut(pieces: Iterable[Piece], *, limit: int) -> tuple[tuple[Piece, ...], int]
         hidden += len(piece.text) - len(part)
         room -= len(part)
         if part:
-            kept.append(Piece(part, piece.kind, piece.tip))
+            kept.append(replace(piece, text=part))
     return tuple(kept), hidden
 
 
@@ -158,11 +163,19 @@ def show(*parts: Markup, width: Literal["stretch", "content"] = "stretch") -> No
 
 def show_long(pieces: Sequence[Piece], *, key: str, role: Role = "text") -> None:
     """Text of any length: `LIMIT` characters, and a button that shows as many again."""
-    state = f"shown:{key}"
-    limit = LIMIT * int(st.session_state.get(state, 1))
-    show(text(pieces, role=role, limit=limit))
-    if sum(len(piece.text) for piece in pieces) > limit:
-        st.button("Show more", key=f"more:{key}", on_click=_show_more, args=(state,))
+    show(text(pieces, role=role, limit=shown_limit(key)))
+    show_more(pieces, key=key)
+
+
+def shown_limit(key: str) -> int:
+    """So many characters of a long text are shown by now."""
+    return LIMIT * int(st.session_state.get(f"shown:{key}", 1))
+
+
+def show_more(pieces: Sequence[Piece], *, key: str) -> None:
+    """The button below a long text, where more of it is hidden than shown by `shown_limit`."""
+    if sum(len(piece.text) for piece in pieces) > shown_limit(key):
+        st.button("Show more", key=f"more:{key}", on_click=_show_more, args=(f"shown:{key}",))
 
 
 def stylesheet() -> None:
@@ -178,7 +191,7 @@ def _show_more(state: str) -> None:
 def _css() -> str:
     return "\n".join(
         Path(__file__).with_name(name).read_text(encoding="utf-8")
-        for name in ("style.css", "frame.css", "attached.css")
+        for name in ("style.css", "pieces.css", "frame.css", "attached.css")
     )
 
 
@@ -186,16 +199,21 @@ def _escape(raw: str) -> str:
     return html.escape(clean(raw), quote=True)
 
 
+def tag_of(kind: Kind) -> str:
+    """The element that a kind of piece is shown as; its class is `ps-` and the kind."""
+    if kind not in get_args(Kind):
+        raise ValueError(f"unknown kind of piece: {kind!r}")
+    return _TAGS.get(kind, "span")
+
+
 def _inline(pieces: Iterable[Piece]) -> str:
     return "".join(_tagged(piece) for piece in pieces)
 
 
 def _tagged(piece: Piece) -> str:
-    if piece.kind not in get_args(Kind):
-        raise ValueError(f"unknown kind of piece: {piece.kind!r}")
+    tag = tag_of(piece.kind)
     if piece.kind == "plain" and not piece.tip:
         return _escape(piece.text)
-    tag = _TAGS.get(piece.kind, "span")
     tip = f' title="{_escape(piece.tip)}"' if piece.tip else ""
     return f'<{tag} class="ps-{piece.kind}"{tip}>{_escape(piece.text)}</{tag}>'
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -122,8 +123,16 @@ def _lines(records: Sequence[dict[str, Any] | bytes]) -> bytes:
 
 
 def shown(app: AppTest) -> str:
-    """All the text that our own elements put on the page."""
-    return "\n".join(str(element.proto.body) for element in app.main.get("html"))
+    """All the text that our own elements put on the page, as HTML."""
+    elements = [str(element.proto.body) for element in app.main.get("html")]
+    marked = "".join(str(piece["text"]) for text in marked_texts(app) for piece in text["pieces"])
+    return "\n".join([*elements, html.escape(marked)])
+
+
+def marked_texts(app: AppTest) -> list[dict[str, Any]]:
+    """What the browser gets of each text whose citations can be chosen."""
+    sent = (element.proto.bytes for element in app.main.get("bidi_component"))
+    return [orjson.loads(data) for data in sent if data.startswith(b'{"pieces":')]
 
 
 def table(app: AppTest) -> list[dict[str, str]]:
