@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from core.contracts.render_ref import PageRef, RenderRef, parse_render_ref
 from core.errors import Fault, ManifestFault, Problem
-from core.evidence.types import Picture
+from core.evidence.types import Mime, Picture
 from core.manifest.paths import artifact_path, refusal_of, resolve_reference
 from core.manifest.types import Manifest
 from core.services.placer import Placer
@@ -22,7 +22,7 @@ FORMS = "write `file:PATH` below the attachments folder, or `pdf:DOC_ID#page_idx
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A PNG and its size in pixels, or the `problem` that keeps it away; one of the two is there.
+    """A picture's bytes, its size in pixels and its kind, or the `problem` that keeps it away.
 
     `page_idx` is the page that a region is on, known even where it cannot be drawn.
     """
@@ -32,6 +32,7 @@ class Drawing:
     height: int = 0
     page_idx: int | None = None
     problem: Problem | None = None
+    mime: Mime = "image/png"
 
 
 def draw(render_ref: str | None, *, manifest: Manifest, placer: Placer) -> Drawing:
@@ -53,7 +54,7 @@ def draw(render_ref: str | None, *, manifest: Manifest, placer: Placer) -> Drawi
         picture = _picture(ref, manifest, placer)
     except Fault as fault:
         return Drawing(page_idx=page_idx, problem=fault.problems[0])
-    return Drawing(picture.data, picture.width, picture.height, page_idx)
+    return Drawing(picture.data, picture.width, picture.height, page_idx, mime=picture.mime)
 
 
 def _picture(ref: RenderRef, manifest: Manifest, placer: Placer) -> Picture:
