@@ -69,10 +69,9 @@ def ours(pool: PdfPool, case: Case) -> float:
     """Seconds for the quote's boxes and the page's picture."""
     path, page_idx, quote = case
     started = time.perf_counter()
-    found = pool.locate(path, SpanQuery(quote, page_idx))
-    image = pool.render(path, page_idx)
+    (found,), image = pool.look(path, [SpanQuery(quote, page_idx)], page_idx)
     elapsed = time.perf_counter() - started
-    if found.page_idx != page_idx or not image.data:
+    if found.page_idx != page_idx or image is None:
         raise SystemExit(f"{path} page_idx {page_idx}: {found.status}, nothing to compare")
     return elapsed
 
@@ -96,7 +95,7 @@ def measure(cases: list[Case], rounds: int) -> tuple[list[float], list[float]]:
     for _ in range(rounds):
         with PdfPool(workers=1) as pool:
             for path in sorted({case[0] for case in cases}):
-                pool.render(path, 0)  # its first page was shown before, as when one leafs through it
+                pool.show(path, 0)  # its first page was shown before, as when one leafs through it
             time.sleep(2)  # the spare worker warms up beside nothing
             for case in cases:
                 left.append(ours(pool, case))

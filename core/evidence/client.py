@@ -10,7 +10,7 @@ import atexit
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,8 @@ from core.evidence.process import START_TIMEOUT_S, WORKER_MODULE, Worker
 from core.evidence.types import DocumentInfo, FoundSpan, PageImage, PageInfo, Picture, SpanQuery
 
 MEMORY_BYTES = 2 * 1024**3
+#: A page for a screen: CSS counts 96 pixels to the inch. A viewer that zooms in asks for `detail`.
+SHOWN_DPI, SHOWN_PIXELS, SHOWN_BYTES = 96, 3_000_000, 380_000
 #: So many quotes go to a worker at once.
 QUOTES_A_FRAME = 64
 
@@ -92,19 +94,40 @@ class PdfPool:
         has the whole time limit.
         """
         place = str(Path(path).absolute())
-        sendable: list[orjson.Fragment] = []
-        for query in queries:
-            try:
-                sendable.append(orjson.Fragment(orjson.dumps(query)))
-            except orjson.JSONEncodeError as error:
-                if not sendable:
-                    yield _not_sendable(place, NotSendableError(str(error))).problems[0]
-                    return
-                break
+        steps, problem = _sendable(queries[:QUOTES_A_FRAME], place)
+        if problem is not None and not steps:
+            yield problem
+            return
         try:
-            yield from self._answers(place, sendable[:QUOTES_A_FRAME])
+            for header, _ in self._answers(place, steps):
+                yield (
+                    Problem(**header["fault"]) if "fault" in header else messages.found_from(header["found"])
+                )
         except EvidenceFault as fault:
             yield fault.problems[0]
+
+    def look(
+        self, path: Path, queries: Sequence[SpanQuery], page_idx: int, *, with_words: bool = False
+    ) -> tuple[list[FoundSpan], PageImage | None]:
+        """As `locate_many` and then `show`, in one request: a way to and fro costs as much as a quote.
+
+        The page is None where it cannot be drawn: `show` says why. A fault over a quote is raised.
+        """
+        early = max(0, len(queries) - QUOTES_A_FRAME)
+        found = self.locate_many(path, queries[:early])
+        place = str(Path(path).absolute())
+        steps, problem = _sendable(queries[early:], place)
+        if problem is not None:
+            raise EvidenceFault(problem)
+        image = None
+        for header, body in self._answers(place, [*steps, _page_to_show(page_idx, with_words=with_words)]):
+            if "found" in header:
+                found.append(messages.found_from(header["found"]))
+            elif "to_pixels" in header:
+                image = messages.page_image_from(header, body)
+            elif len(found) < len(queries):
+                raise messages.fault_from(header["fault"])
+        return found + self.locate_many(path, queries[len(found) :]), image
 
     def render(
         self, path: Path, page_idx: int, *, dpi: float = 110, max_pixels: int = 25_000_000
@@ -115,47 +138,57 @@ class PdfPool:
         """
         if not 1 <= dpi <= 1200 or max_pixels < 1:
             raise ValueError(f"dpi {dpi} is not in 1–1200, or max_pixels {max_pixels} below 1")
-        header, png = self._ask(
-            path, {"op": "render", "page_idx": page_idx, "dpi": dpi, "max_pixels": max_pixels}
-        )
-        a, b, c, d, e, f = header["to_pixels"]
-        return PageImage(
-            data=png,
-            width=header["width"],
-            height=header["height"],
-            page=messages.page_from(header["page"]),
-            to_pixels=(a, b, c, d, e, f),
-        )
+        return self._page_image(path, _page_request(page_idx, dpi=dpi, max_pixels=max_pixels))
+
+    def show(self, path: Path, page_idx: int, *, with_words: bool = False) -> PageImage:
+        """One page for a screen, of at most `SHOWN_BYTES`: one pixel for each CSS pixel of its true size.
+
+        Lossless while that is small enough; a page without colour as a grey PNG, one of photographs as a
+        JPEG, and coarser where even that is too large. `with_words` brings the words of the page along.
+        """
+        return self._page_image(path, _page_to_show(page_idx, with_words=with_words))
 
     def clip(
         self, path: Path, page_idx: int, box: Box, *, dpi: float = 144, max_pixels: int = 4_000_000
     ) -> Picture:
         """A region of a page, upright as the page shows; `box` in points of the unrotated page.
 
-        The dpi is lowered where the picture would have more than `max_pixels`. Further code: `box_off_page`.
+        A lossless PNG. The dpi is lowered where it would have more than `max_pixels`. Further code:
+        `box_off_page`.
         """
-        request = {"op": "clip", "page_idx": page_idx, "box": box, "dpi": dpi, "max_pixels": max_pixels}
-        header, png = self._ask(path, request)
-        return Picture(png, header["width"], header["height"])
+        request = {"op": "clip", "page_idx": page_idx, "box": box, "dpi": dpi}
+        return self._picture(path, {**request, "max_pixels": max_pixels, "max_bytes": None})
 
     def detail(
-        self, path: Path, page_idx: int, region: Box, width: int, *, max_pixels: int = 3_000_000
+        self,
+        path: Path,
+        page_idx: int,
+        region: Box,
+        width: int,
+        *,
+        max_pixels: int = 3_000_000,
+        max_bytes: int = 400_000,
     ) -> Picture:
-        """Exactly this part of a page, `width` pixels wide or fewer.
+        """Exactly this part of a page, `width` pixels wide or fewer: PNG, or JPEG where that is too large.
 
         `region` is left, top, width and height in percent of the page as it shows.
         """
         request = {"op": "detail", "page_idx": page_idx, "region": region, "width": width}
-        header, png = self._ask(path, {**request, "max_pixels": max_pixels})
-        return Picture(png, header["width"], header["height"])
+        return self._picture(path, {**request, "max_pixels": max_pixels, "max_bytes": max_bytes})
 
     def picture(self, path: Path) -> Picture:
         """A picture file (PNG, JPEG, WEBP, GIF), decoded and written anew by a worker.
 
         Further codes: `not_a_file`, `unreadable`, `svg_not_drawn`, `not_a_picture`, `picture_broken`.
         """
-        header, png = self._ask(path, {"op": "picture"})
-        return Picture(png, header["width"], header["height"])
+        return self._picture(path, {"op": "picture"})
+
+    def _page_image(self, path: Path, request: dict[str, Json]) -> PageImage:
+        return messages.page_image_from(*self._ask(path, request))
+
+    def _picture(self, path: Path, request: dict[str, Json]) -> Picture:
+        header, data = self._ask(path, request)
+        return Picture(data, header["width"], header["height"], header["mime"])
 
     def process_ids(self) -> tuple[int, ...]:
         """The processes of all workers, those at work included."""
@@ -184,45 +217,39 @@ class PdfPool:
     def _ask(self, path: Path, request: dict[str, Json]) -> tuple[dict[str, Any], bytes]:
         """One request to one worker; its fault, or its end, becomes an `EvidenceFault`."""
         place = str(Path(path).absolute())
+        with self._at_work_on(place) as worker:
+            worker.send({**request, "path": place}, self._timeout_s)
+            header, body = worker.receive(self._timeout_s)
+        if "fault" in header:
+            raise messages.fault_from(header["fault"])
+        return header, body
+
+    def _answers(
+        self, place: str, steps: Sequence[dict[str, Json]]
+    ) -> Iterator[tuple[dict[str, Any], bytes]]:
+        """The answers to several steps. A caller that stops listening costs the worker: it talks on."""
+        with self._at_work_on(place) as worker:
+            worker.send({"op": "steps", "path": place, "steps": steps}, self._timeout_s, answers=len(steps))
+            while not worker.has_answered:
+                yield worker.receive(self._timeout_s)
+
+    @contextmanager
+    def _at_work_on(self, place: str) -> Iterator[Worker]:
+        """A worker for this thread alone, given back when it has answered, ended otherwise.
+
+        Its end, or its silence, becomes an `EvidenceFault`.
+        """
         worker = self._check_out(place)
-        keep = False
         try:
-            header, body = worker.request({**request, "path": place}, self._timeout_s)
-            keep = not header.get("retire")
+            yield worker
         except NotSendableError as error:
-            keep = True
             raise _not_sendable(place, error) from error
         except DeadlineError:
             raise _timed_out(place, self._timeout_s) from None
         except ConnectionEndedError:
             raise _crashed(place) from None
         finally:
-            self._check_in(worker, keep=keep)
-        if "fault" in header:
-            raise messages.fault_from(header["fault"])
-        return header, body
-
-    def _answers(self, place: str, queries: Sequence[orjson.Fragment]) -> Iterator[FoundSpan | Problem]:
-        """The answers to one `locate_many`. A caller that stops listening costs the worker: it talks on."""
-        worker = self._check_out(place)
-        keep = False
-        try:
-            worker.send({"op": "locate_many", "path": place, "queries": queries}, self._timeout_s)
-            for left in range(len(queries), 0, -1):
-                header = worker.receive(self._timeout_s)
-                is_last = left == 1 or "fault" in header or header["retire"]
-                keep = is_last and not header["retire"]
-                yield (
-                    Problem(**header["fault"]) if "fault" in header else messages.found_from(header["found"])
-                )
-                if is_last:
-                    return
-        except DeadlineError:
-            raise _timed_out(place, self._timeout_s) from None
-        except ConnectionEndedError:
-            raise _crashed(place) from None
-        finally:
-            self._check_in(worker, keep=keep)
+            self._check_in(worker, keep=worker.is_fit)
 
     def _check_out(self, place: str) -> Worker:
         """A warm worker for this thread alone, one that has the document open if there is one."""
@@ -303,6 +330,31 @@ class PdfPool:
                     self._idle.append(self._started(""))
         if not keep:
             worker.end()
+
+
+def _sendable(queries: Sequence[SpanQuery], place: str) -> tuple[list[dict[str, Json]], Problem | None]:
+    """A step for each quote up to the first that JSON cannot hold, and the problem of that one."""
+    steps: list[dict[str, Json]] = []
+    for query in queries:
+        try:
+            steps.append({"op": "locate", "query": orjson.Fragment(orjson.dumps(query))})
+        except orjson.JSONEncodeError as error:
+            return steps, _not_sendable(place, NotSendableError(str(error))).problems[0]
+    return steps, None
+
+
+def _page_request(
+    page_idx: int, *, dpi: float, max_pixels: int, max_bytes: int | None = None, with_words: bool = False
+) -> dict[str, Json]:
+    """One page as a picture; lossless without `max_bytes`."""
+    bounds = {"dpi": dpi, "max_pixels": max_pixels, "max_bytes": max_bytes}
+    return {"op": "render", "page_idx": page_idx, "with_words": with_words, **bounds}
+
+
+def _page_to_show(page_idx: int, *, with_words: bool) -> dict[str, Json]:
+    return _page_request(
+        page_idx, dpi=SHOWN_DPI, max_pixels=SHOWN_PIXELS, max_bytes=SHOWN_BYTES, with_words=with_words
+    )
 
 
 def _not_sendable(place: str, error: NotSendableError) -> EvidenceFault:

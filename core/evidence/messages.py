@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from core.contracts.records import Box, Json, Offsets
 from core.errors import EvidenceFault, Problem
-from core.evidence.types import Difference, DocumentInfo, FoundSpan, PageInfo, Place, SpanQuery
+from core.evidence.types import Difference, DocumentInfo, FoundSpan, PageImage, PageInfo, Place, SpanQuery
 
 
 def query_from(obj: Mapping[str, Json]) -> SpanQuery:
@@ -47,6 +47,21 @@ def found_from(obj: Mapping[str, Json]) -> FoundSpan:
 def page_from(obj: Mapping[str, Json]) -> PageInfo:
     """A `PageInfo` that orjson wrote."""
     return PageInfo(**obj)
+
+
+def page_image_from(header: Mapping[str, Json], data: bytes) -> PageImage:
+    """A `PageImage` from the frame that a worker sent."""
+    a, b, c, d, e, f = header["to_pixels"]
+    words = ((_box(word[:4]), word[4]) for word in header.get("words", ()))
+    return PageImage(
+        data,
+        header["width"],
+        header["height"],
+        page_from(header["page"]),
+        (a, b, c, d, e, f),
+        header["mime"],
+        tuple(words),
+    )
 
 
 def document_from(obj: Mapping[str, Json]) -> DocumentInfo:

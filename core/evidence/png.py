@@ -1,7 +1,7 @@
 """Lossless PNG from raw pixels, written for speed: filter 0 and Intel's deflate at level 1.
 
 At 110 dpi this takes a tenth of the time of MuPDF's own encoder. `st.image` would turn other encodings lossy.
-Format: W3C PNG specification (third edition), colour type 2, 8 bits a channel, no interlace.
+Format: W3C PNG specification (third edition), colour type 2 or 0, 8 bits a channel, no interlace.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from isal import isal_zlib
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 CHANNELS = 3
+#: What the header says of a picture, by its channels.
+COLOUR_TYPES = {1: 0, 3: 2}
 NO_FILTER = b"\0"
 #: Where the compressed rows begin: signature, header chunk (25 bytes), length and kind of the data chunk.
 DATA_AT = len(SIGNATURE) + 25 + 8
@@ -19,15 +21,24 @@ DATA_AT = len(SIGNATURE) + 25 + 8
 
 def encode_rgb(pixels: bytes | memoryview, width: int, height: int) -> bytes:
     """A PNG of `width × height` RGB pixels, rows from the top, 3 bytes a pixel and no padding."""
-    stride = width * CHANNELS
+    return _encode(pixels, width, height, CHANNELS)
+
+
+def encode_grey(pixels: bytes | memoryview, width: int, height: int) -> bytes:
+    """The same of grey pixels, 1 byte each."""
+    return _encode(pixels, width, height, 1)
+
+
+def _encode(pixels: bytes | memoryview, width: int, height: int, channels: int) -> bytes:
+    stride = width * channels
     if width < 1 or height < 1 or len(pixels) != stride * height:
-        raise ValueError(f"{len(pixels)} bytes are no {width} × {height} RGB picture")
+        raise ValueError(f"{len(pixels)} bytes are no {width} × {height} picture of {channels} channels")
     view = memoryview(pixels)
     rows: list[bytes | memoryview] = []
     for start in range(0, stride * height, stride):
         rows.append(NO_FILTER)
         rows.append(view[start : start + stride])
-    header = struct.pack("!IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    header = struct.pack("!IIBBBBB", width, height, 8, COLOUR_TYPES[channels], 0, 0, 0)
     return b"".join(
         (
             SIGNATURE,

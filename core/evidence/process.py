@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from core.contracts.records import Json
-from core.evidence.framing import receive_frame, send_frame
+from core.evidence.framing import NotSendableError, receive_frame, send_frame
 
 WORKER_MODULE = "core.evidence.worker"
 #: The folder that holds the `core` package: a worker finds the same code wherever it is started.
@@ -40,30 +40,44 @@ class Worker:
         self.connection = ours
         self.served = 0
         self.is_warm = False
+        self._owed = 0
+        self._retires = False
         self.documents: OrderedDict[str, None] = OrderedDict()
 
     def warm_up(self) -> None:
-        """Wait until the worker has loaded its libraries. Raises as `request` does."""
+        """Wait until the worker has loaded its libraries. Raises as `receive_frame` does."""
         if not self.is_warm:
             receive_frame(self.connection, deadline=time.monotonic() + START_TIMEOUT_S)
             self.is_warm = True
 
-    def request(self, header: dict[str, Json], limit_s: float) -> tuple[dict[str, Any], bytes]:
-        """Send one request and wait for its answer, at most `limit_s` seconds."""
+    def send(self, header: dict[str, Json], limit_s: float, *, answers: int = 1) -> None:
+        """Send one request that has so many `answers`; `limit_s` is the time for each of them."""
         deadline = time.monotonic() + limit_s
-        self.send(header, limit_s)
-        return receive_frame(self.connection, deadline=deadline)
-
-    def send(self, header: dict[str, Json], limit_s: float) -> None:
-        """Send one request; `limit_s` is the time for each of its answers."""
-        deadline = time.monotonic() + limit_s
-        send_frame(self.connection, {**header, "limit_s": limit_s}, deadline=deadline)
+        self._owed = answers
+        try:
+            send_frame(self.connection, {**header, "limit_s": limit_s}, deadline=deadline)
+        except NotSendableError:
+            self._owed = 0  # it was not told of it
+            raise
         self.served += 1
         self._remember(str(header["path"]))
 
-    def receive(self, limit_s: float) -> dict[str, Any]:
-        """Wait for the next answer of a request that has several, at most `limit_s` seconds."""
-        return receive_frame(self.connection, deadline=time.monotonic() + limit_s)[0]
+    def receive(self, limit_s: float) -> tuple[dict[str, Any], bytes]:
+        """Wait for the next answer, at most `limit_s` seconds. None comes after a fault, nor when it retires."""
+        header, body = receive_frame(self.connection, deadline=time.monotonic() + limit_s)
+        self._retires = self._retires or header["retire"]
+        self._owed = 0 if "fault" in header or self._retires else self._owed - 1
+        return header, body
+
+    @property
+    def has_answered(self) -> bool:
+        """Whether no answer is outstanding."""
+        return self._owed == 0
+
+    @property
+    def is_fit(self) -> bool:
+        """Whether the next request may go to it: it has answered, and does not ask to be replaced."""
+        return self.has_answered and not self._retires
 
     def _remember(self, path: str) -> None:
         self.documents[path] = None

@@ -112,6 +112,7 @@ class PageImage:
     """A rendered page: its picture's bytes and their kind, its size in pixels, and the page drawn.
 
     `to_pixels` is the affine matrix (a, b, c, d, e, f) from unrotated points to pixels of this picture.
+    `words` are the page's, with their boxes in unrotated points, in its order, where they were asked for.
     """
 
     data: bytes
@@ -120,6 +121,7 @@ class PageImage:
     page: PageInfo
     to_pixels: tuple[float, float, float, float, float, float]
     mime: Mime = "image/png"
+    words: tuple[tuple[Box, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

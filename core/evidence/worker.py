@@ -22,17 +22,16 @@ from typing import Any
 
 import pymupdf
 
-from core.contracts.records import Json
 from core.errors import EvidenceFault, Problem
-from core.evidence import messages, raster
+from core.evidence import drawn, messages
+from core.evidence.drawn import Answer
 from core.evidence.framing import ConnectionEndedError, receive_frame, send_frame
-from core.evidence.geometry import scaled
 from core.evidence.glyphs import are_needed, page_of, words_of
 from core.evidence.labels import page_labels, printed_on, with_page
 from core.evidence.locate import locate
 from core.evidence.pagetext import PageText
 from core.evidence.pdffile import FileKey, file_key, head_of, not_a_pdf
-from core.evidence.png import encode_rgb
+from core.evidence.raster import Raster
 from core.evidence.search import WordIndex
 from core.evidence.types import DocumentInfo, PageInfo
 
@@ -51,8 +50,6 @@ MAX_DOCUMENTS = 32
 MAX_WORDS = 1_500_000
 #: What helps against a broken document.
 MEND = "download it again, or save it anew from the program that made it"
-
-Answer = tuple[dict[str, Json], bytes]
 
 
 class Document:
@@ -102,6 +99,15 @@ class Document:
             except BROKEN as error:
                 raise _unreadable(self.path, page_idx, error) from error
         return self._drawing[1], self._drawing[2]
+
+    def pixels(self, page_idx: int, area: Raster) -> Any:
+        """An area of a page as RGB pixels."""
+        _, display_list = self.drawing(page_idx)
+        matrix = MUPDF.Matrix(*area.to_pixels)
+        try:
+            return display_list.get_pixmap(matrix, colorspace=MUPDF.csRGB, alpha=0, clip=area.area)
+        except BROKEN as error:
+            raise _unreadable(self.path, page_idx, error) from error
 
     def page_text(self, page_idx: int) -> PageText:
         """The words of one page, read once."""
@@ -256,48 +262,11 @@ def _answer_locate(document: Document, request: Mapping[str, Any]) -> Answer:
 
 
 def _answer_render(document: Document, request: Mapping[str, Any]) -> Answer:
-    """One page as PNG, its dpi lowered where the picture would be too large."""
-    page, sheet = _sheet(document, request)
-    drawn = raster.whole(sheet, dpi=request["dpi"], max_pixels=request["max_pixels"])
-    header, png = _pixels(document, sheet.page_idx, drawn)
-    info = _page_info(document, page, sheet.page_idx)
-    return {**header, "page": info, "to_pixels": scaled(sheet.turned, drawn.to_pixels[0])}, png
-
-
-def _answer_clip(document: Document, request: Mapping[str, Any]) -> Answer:
-    """A region of a page as PNG, upright as the page shows."""
-    _, sheet = _sheet(document, request)
-    drawn = raster.region(sheet, tuple(request["box"]), dpi=request["dpi"], max_pixels=request["max_pixels"])
-    return _pixels(document, sheet.page_idx, drawn)
-
-
-def _answer_detail(document: Document, request: Mapping[str, Any]) -> Answer:
-    """A part of a page for a viewer that has zoomed in: what is drawn covers it to the pixel."""
-    _, sheet = _sheet(document, request)
-    region, width = tuple(request["region"]), request["width"]
-    drawn = raster.part(sheet, region, width=width, max_pixels=request["max_pixels"])
-    return _pixels(document, sheet.page_idx, drawn)
-
-
-def _sheet(document: Document, request: Mapping[str, Any]) -> tuple[Any, raster.Sheet]:
-    """The page that a request names, and what drawing has to know of it."""
+    """One page as a picture, and what is to be known of it."""
+    header, body = drawn.render(document, request)
     page_idx = int(request["page_idx"])
     page, _ = document.drawing(page_idx)
-    turned = tuple(page.rotation_matrix)
-    return page, raster.Sheet(page.rect.width, page.rect.height, turned, document.path, page_idx)
-
-
-def _pixels(document: Document, page_idx: int, drawn: raster.Raster) -> Answer:
-    """An area of a page as PNG, with its size in pixels."""
-    _, display_list = document.drawing(page_idx)
-    try:
-        pixels = display_list.get_pixmap(
-            MUPDF.Matrix(*drawn.to_pixels), colorspace=MUPDF.csRGB, alpha=0, clip=drawn.area
-        )
-        png = encode_rgb(pixels.samples_mv, pixels.width, pixels.height)
-    except BROKEN as error:
-        raise _unreadable(document.path, page_idx, error) from error
-    return {"width": pixels.width, "height": pixels.height}, png
+    return {**header, "page": _page_info(document, page, page_idx)}, body
 
 
 ANSWERS: dict[str, Callable[[Document, Mapping[str, Any]], Answer]] = {
@@ -305,8 +274,8 @@ ANSWERS: dict[str, Callable[[Document, Mapping[str, Any]], Answer]] = {
     "page": _answer_page,
     "locate": _answer_locate,
     "render": _answer_render,
-    "clip": _answer_clip,
-    "detail": _answer_detail,
+    "clip": drawn.clip,
+    "detail": drawn.detail,
 }
 
 
@@ -315,7 +284,7 @@ def _answer_picture(path: str) -> Answer:
     from core.evidence import pictures
 
     picture = pictures.decode(Path(path))
-    return {"width": picture.width, "height": picture.height}, picture.data
+    return {"width": picture.width, "height": picture.height, "mime": picture.mime}, picture.data
 
 
 def answer(documents: Documents, request: Mapping[str, Any], memory_bytes: int) -> Answer:
@@ -377,15 +346,15 @@ def serve(connection: socket.socket, memory_bytes: int) -> None:
 
 
 def steps_of(request: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """The requests that a frame holds: `locate_many` is a `locate` for each of its quotes.
+    """The requests that a frame holds: one, or the `steps` of one document.
 
     Each has the whole time limit and a frame of its own in answer; after a fault the rest is left undone.
     """
-    if request["op"] != "locate_many":
+    if request["op"] != "steps":
         yield request
         return
-    for query in request["queries"]:
-        yield {"op": "locate", "path": request["path"], "query": query}
+    for step in request["steps"]:
+        yield {**step, "path": request["path"]}
 
 
 def _limit(memory_bytes: int) -> None:

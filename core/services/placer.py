@@ -37,7 +37,11 @@ class PageSource(Protocol):
 
     def locate_many(self, path: Path, queries: Sequence[SpanQuery]) -> list[FoundSpan]: ...
 
-    def render(self, path: Path, page_idx: int) -> PageImage: ...
+    def look(
+        self, path: Path, queries: Sequence[SpanQuery], page_idx: int, *, with_words: bool
+    ) -> tuple[list[FoundSpan], PageImage | None]: ...
+
+    def show(self, path: Path, page_idx: int, *, with_words: bool) -> PageImage: ...
 
     def clip(self, path: Path, page_idx: int, box: Box) -> Picture: ...
 
@@ -105,9 +109,9 @@ class Placer:
         return self._documents.get_or_make(fingerprint(path), lambda: self._source.document(path))
 
     def page(self, path: Path, page_idx: int) -> PageImage:
-        """One page as a picture. Raises `EvidenceFault`."""
-        key = (fingerprint(path), page_idx)
-        return self._pages.get_or_make(key, lambda: self._source.render(path, page_idx))
+        """One page as a picture, with its words. Raises `EvidenceFault`."""
+        key = _page_key(path, page_idx)
+        return self._pages.get_or_make(key, lambda: self._source.show(path, page_idx, with_words=True))
 
     def clip(self, path: Path, page_idx: int, box: Box) -> Picture:
         """A region of a page as a picture. Raises `EvidenceFault`."""
@@ -123,9 +127,23 @@ class Placer:
         """A picture file, decoded. Raises `EvidenceFault`."""
         return self._pictures.get_or_make(fingerprint(path), lambda: self._source.picture(path))
 
-    def locate(self, path: Path, queries: Sequence[SpanQuery]) -> list[FoundSpan]:
-        """The queries' places, in their order; only those not yet known are looked for."""
-        return self._located(path, queries, lambda missing: self._source.locate_many(path, missing))
+    def locate(
+        self, path: Path, queries: Sequence[SpanQuery], *, likely_page: int | None = None
+    ) -> list[FoundSpan]:
+        """The queries' places, in their order; only those not yet known are looked for.
+
+        `likely_page` is the page that will probably be asked for next: it is drawn in the same request.
+        """
+
+        def locate(missing: Sequence[SpanQuery]) -> list[FoundSpan]:
+            if likely_page is None or self._pages.get(_page_key(path, likely_page)) is not None:
+                return self._source.locate_many(path, missing)
+            found, image = self._source.look(path, missing, likely_page, with_words=True)
+            if image is not None:
+                self._pages.put(_page_key(path, likely_page), image)
+            return found
+
+        return self._located(path, queries, locate)
 
     def text(self, path: Path) -> TextDocument:
         """A document without pages. Raises `EvidenceFault` where the file is no text."""
@@ -156,6 +174,10 @@ class Placer:
             for query in missing:
                 self._spans.put((stamp, query), found[query])
         return [found[query] for query in queries]
+
+
+def _page_key(path: Path, page_idx: int) -> Hashable:
+    return fingerprint(path), page_idx
 
 
 def fingerprint(path: Path) -> Fingerprint:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
@@ -155,10 +156,10 @@ class _Places:
     placer: Placer
     known: Mapping[str, FoundSpan]
 
-    def on_pages(self, targets: Iterable[Target]) -> dict[str, FoundSpan]:
+    def on_pages(self, targets: Iterable[Target], *, likely_page: int | None = None) -> dict[str, FoundSpan]:
         """By id, for what has a quote, or at least a producer's box that can be shown."""
         asked = [each for each in targets if each.query.quote.strip() or each.query.box]
-        return self._of(asked, self.placer.locate)
+        return self._of(asked, partial(self.placer.locate, likely_page=likely_page))
 
     def in_text(self, targets: Iterable[Target]) -> dict[str, FoundSpan]:
         """The same in a document without pages, for what has a quote, or offsets that can be shown."""
@@ -178,7 +179,7 @@ def _on_page(view: PageView, targets: Sequence[Target], places: _Places, page: i
     info = places.placer.document(places.path)
     view = replace(view, page_count=info.page_count)
     listed = [target for target in targets if target.layer != "retrieved"]
-    found = places.on_pages([view.target, *listed])
+    found = places.on_pages([view.target, *listed], likely_page=view.page_idx)
     page_idx = _page_to_show(view.target, found.get(view.target.id), page)
     view = replace(view, page_idx=page_idx, found=found)
     if not 0 <= page_idx < info.page_count:

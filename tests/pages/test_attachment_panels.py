@@ -36,7 +36,12 @@ class Source:
     def locate_many(self, path: Path, queries: Sequence[SpanQuery]) -> list[FoundSpan]:
         raise AssertionError("nothing is placed here")
 
-    def render(self, path: Path, page_idx: int) -> PageImage:
+    def look(
+        self, path: Path, queries: Sequence[SpanQuery], page_idx: int, *, with_words: bool
+    ) -> tuple[list[FoundSpan], PageImage | None]:
+        raise AssertionError("nothing is placed here")
+
+    def show(self, path: Path, page_idx: int, *, with_words: bool) -> PageImage:
         raise AssertionError("no page is drawn here")
 
     def clip(self, path: Path, page_idx: int, box: Box) -> Picture:

@@ -116,7 +116,13 @@ class Source:
         rects = ((10.0, 10.0, 90.0, 20.0), (10.0, 20.0, 50.0, 30.0))
         return [FoundSpan("exact", query.cited_page_idx or 0, False, 1.0, rects) for query in queries]
 
-    def render(self, path: Path, page_idx: int) -> PageImage:
+    def look(
+        self, path: Path, queries: Sequence[SpanQuery], page_idx: int, *, with_words: bool
+    ) -> tuple[list[FoundSpan], PageImage | None]:
+        image = self.show(path, page_idx, with_words=with_words) if page_idx < 3 else None
+        return self.locate_many(path, queries), image
+
+    def show(self, path: Path, page_idx: int, *, with_words: bool) -> PageImage:
         self.rendered.append(page_idx)
         page = PageInfo(page_idx, 100.0, 200.0, 0, None)
         return PageImage(b"png", 200, 400, page, (2.0, 0.0, 0.0, 2.0, 0.0, 0.0))
@@ -371,7 +377,7 @@ LINE_BOXES = st.lists(
 
 @given(LINE_BOXES)
 def test_shapes_stay_on_the_picture_and_lose_no_line(lines: list[tuple[float, float, float, float]]) -> None:
-    image = Source().render(Path("x"), 0)
+    image = Source().show(Path("x"), 0, with_words=False)
     made = shapes(lines, image)
     for left, top, width, height in made:
         assert left >= 0 and top >= 0 and left + width <= 100.001 and top + height <= 100.001
