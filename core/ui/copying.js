@@ -7,6 +7,7 @@ export default function ({ data, parentElement }) {
   find("ps-copied-text").textContent = data.text;
   const copy = find("ps-copy");
   copy.textContent = `Copy ${data.name}`;
+  copy.hidden = !data.text;
   copy.onclick = () => copied(data.text, said);
   find("ps-copy-link").hidden = !data.link;
   find("ps-copy-link").onclick = () => copied(window.location.href, said);

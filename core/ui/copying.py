@@ -20,8 +20,8 @@ _NAME = "proofspan_copying"
 def show_copying(words: str, *, name: str, key: str, with_link: bool = True) -> None:
     """Draws `words` with a button "Copy NAME", and `with_link` one that copies the page's address.
 
-    `name` is ours: "citation", "chunk id". Where the component cannot be mounted, the text is there to be
-    copied by hand.
+    `name` is ours: "citation", "chunk id". Without words there is that other button alone. Where the
+    component cannot be mounted, the text is there to be copied by hand.
     """
     try:
         _component()(key=key, data={"text": clean(words), "name": name, "link": with_link})

@@ -17,10 +17,14 @@ from core.store.types import RunFacts
 from core.ui import checks, safe, session, words
 from core.ui.state import ViewState, read_view, write_view
 
-WORKSPACE_TITLE = "Workspace"
+WORKSPACE_TITLE, WALKTHROUGH_TITLE = "Workspace", "Walkthrough"
 #: Navigation: group → (script, title, url path). A page that does not exist is not named.
 PAGES: dict[str, tuple[tuple[str, str, str], ...]] = {
-    "Browse": (("pages/triage.py", "Triage", ""), ("pages/question.py", "Question", "question")),
+    "Browse": (
+        ("pages/triage.py", "Triage", ""),
+        ("pages/question.py", "Question", "question"),
+        ("pages/walkthrough.py", WALKTHROUGH_TITLE, "walkthrough"),
+    ),
     "Trust": (("pages/workspace.py", WORKSPACE_TITLE, "workspace"),),
 }
 SIDEBAR_PIXELS = 210
@@ -40,16 +44,22 @@ def run() -> None:
         ],
         position="hidden",
     )
+    if page.title != WALKTHROUGH_TITLE or not read_view().present:
+        _framed(page.title)
+    with _faults_shown():
+        page.run()
+
+
+def _framed(title: str) -> None:
+    """The sidebar, whatever becomes of the page."""
     with st.sidebar:
         safe.show(safe.text([safe.Piece("Proofspan")], role="title"))
         try:
             manifest = session.workspace()
             opened = session.current() if manifest.runs else session.without_runs(manifest)
-            _sidebar(opened, on_workspace=page.title == WORKSPACE_TITLE)
+            _sidebar(opened, on_workspace=title == WORKSPACE_TITLE)
         except Fault:  # the page says what and where, with room for it
             safe.show(safe.text([safe.Piece("This workspace cannot be opened.", "muted")], role="hint"))
-    with _faults_shown():
-        page.run()
 
 
 def fault_panel(problems: Iterable[Problem]) -> None:

@@ -1,0 +1,129 @@
+// The way through a walkthrough: real buttons, and keys wherever the focus is. What is wanted is always sent whole
+// and absolute (position, citation, presenting) with a running number: of presses that arrive while the page is
+// still at work the last one holds, so that none is lost and none counts twice.
+const views = new WeakMap();
+// Where keys belong to what has the focus.
+const FIELDS = "input, textarea, select, [contenteditable], [role=listbox], [role=combobox], [role=radiogroup], [role=menu]";
+const OPEN_FIELDS = "[data-testid=stPopoverBody], [role=dialog]";
+const STEPS = { ArrowLeft: -1, ArrowRight: 1 };
+const CHOICES = { ArrowUp: -1, ArrowDown: 1 };
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  if (!data || !data.length) return;
+  const view = views.get(parentElement) ?? opened(parentElement);
+  view.send = setTriggerValue;
+  show(view, JSON.parse(new TextDecoder().decode(data)));
+  return () => closed(parentElement, view);
+}
+
+function opened(root) {
+  const find = (name) => root.querySelector(`.${name}`);
+  const view = {
+    place: find("place"), said: find("said"), previous: find("previous"), next: find("next"), present: find("present"),
+    shown: null, wanted: null, presses: 0,
+  };
+  view.onkey = (event) => pressed(view, event);
+  view.onfull = () => leftFullscreen(view);
+  view.previous.onclick = () => step(view, -1);
+  view.next.onclick = () => step(view, 1);
+  view.present.onclick = () => togglePresenting(view);
+  document.addEventListener("keydown", view.onkey);
+  document.addEventListener("fullscreenchange", view.onfull);
+  views.set(root, view);
+  return view;
+}
+
+function closed(root, view) {
+  views.delete(root);
+  document.removeEventListener("keydown", view.onkey);
+  document.removeEventListener("fullscreenchange", view.onfull);
+}
+
+// A page that answers an earlier press than the last one changes nothing of what is wanted.
+function show(view, data) {
+  if (!view.shown) view.presses = data.presses;
+  view.shown = data;
+  if (data.presses >= view.presses) view.wanted = { to: data.position, cite: data.cite, present: data.present };
+  view.place.textContent = view.place.title = data.place;
+  view.said.textContent = data.said;
+  view.present.textContent = data.present ? "Leave" : "Present";
+  view.present.title = data.present ? "Leave the presentation (Esc)" : "Present in full screen (P or F)";
+  mark(view);
+}
+
+function mark(view) {
+  view.previous.setAttribute("aria-disabled", String(view.wanted.to <= 0));
+  view.next.setAttribute("aria-disabled", String(view.wanted.to >= view.shown.total - 1));
+}
+
+function act(view, change) {
+  view.wanted = { ...view.wanted, ...change };
+  view.presses += 1;
+  mark(view);
+  view.send("act", { ...view.wanted, presses: view.presses });
+}
+
+function goTo(view, place) {
+  const to = Math.max(0, Math.min(place, view.shown.total - 1));
+  if (view.shown.total && to !== view.wanted.to) act(view, { to, cite: null });
+}
+
+// From a question that is not in the list both ways lead into it.
+function step(view, by) {
+  goTo(view, view.wanted.to < 0 ? 0 : view.wanted.to + by);
+}
+
+// Only of the bundle that is there: while another one is on its way its citations are not known.
+function choose(view, by) {
+  const { cites, position } = view.shown;
+  if (!cites.length || view.wanted.to !== position) return;
+  const here = cites.indexOf(view.wanted.cite);
+  const there = Math.max(0, Math.min(here + by, cites.length - 1));
+  if (there !== here) act(view, { cite: cites[there] });
+}
+
+function chooseNumber(view, number) {
+  if (view.wanted.to !== view.shown.position || !view.shown.cites.includes(number)) return;
+  if (number !== view.wanted.cite) act(view, { cite: number });
+}
+
+// The browser grants the full screen to the very press; where it refuses, the page alone is enlarged.
+function togglePresenting(view) {
+  const present = !view.wanted.present;
+  if (present) document.documentElement.requestFullscreen?.().catch(() => {});
+  else if (document.fullscreenElement) document.exitFullscreen().catch(() => {});
+  act(view, { present });
+}
+
+function leftFullscreen(view) {
+  if (!document.fullscreenElement && view.wanted?.present) act(view, { present: false });
+}
+
+function pressed(view, event) {
+  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
+  const path = event.composedPath().filter((each) => each instanceof Element);
+  if (path.some((each) => each.matches(FIELDS) || each.matches(OPEN_FIELDS))) return;
+  const run = meaning(view, event.key, path);
+  if (!run) return;
+  event.preventDefault();
+  run();
+}
+
+function meaning(view, key, path) {
+  if (key in STEPS) return () => step(view, STEPS[key]);
+  if (key === "Home") return () => goTo(view, 0);
+  if (key === "End") return () => goTo(view, view.shown.total - 1);
+  if (key in CHOICES) return path.some(scrolls) ? null : () => choose(view, CHOICES[key]);
+  if (/^[1-9]$/.test(key)) return () => chooseNumber(view, Number(key));
+  if (["p", "f"].includes(key.toLowerCase())) return () => togglePresenting(view);
+  if (key === "Escape" && view.wanted.present && !document.fullscreenElement) return () => togglePresenting(view);
+  return null;
+}
+
+// Up and down belong to a frame that has the focus and more text than room.
+function scrolls(element) {
+  if (element === document.body || element === document.documentElement || element.scrollHeight <= element.clientHeight) {
+    return false;
+  }
+  return element.tabIndex >= 0 && /auto|scroll/.test(getComputedStyle(element).overflowY);
+}

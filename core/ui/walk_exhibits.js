@@ -1,0 +1,96 @@
+// Draws what belongs to a bundle's place. The data is one byte string: the length of a JSON header as four bytes
+// (big endian), the header, the pictures one after the other. Foreign text enters through textContent and alt.
+const views = new WeakMap();
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  if (!data || !data.length) return;
+  const view = views.get(parentElement) ?? opened(parentElement);
+  view.send = setTriggerValue;
+  show(view, data);
+  return () => closed(parentElement, view);
+}
+
+function opened(root) {
+  const find = (name) => root.querySelector(`.${name}`);
+  const view = {
+    told: find("told"), notices: find("notices"), figures: find("figures"), more: find("more"), id: null, urls: [],
+  };
+  view.more.onclick = () => view.send("more", true);
+  views.set(root, view);
+  return view;
+}
+
+function closed(root, view) {
+  views.delete(root);
+  view.urls.forEach((url) => URL.revokeObjectURL(url));
+}
+
+function show(view, bytes) {
+  const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0);
+  const header = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
+  if (header.id === view.id) return;
+  view.id = header.id;
+  const old = view.urls;
+  view.urls = [];
+  view.told.textContent = header.told;
+  view.notices.replaceChildren(...header.notices.map((notice) => drawnNotice(view, notice)));
+  let at = 4 + length;
+  view.figures.replaceChildren(...header.figures.map((figure) => {
+    const picture = bytes.subarray(at, at + figure.bytes);
+    at += figure.bytes;
+    return drawnFigure(view, figure, picture);
+  }));
+  view.more.textContent = header.more;
+  view.more.hidden = !header.more;
+  old.forEach((url) => URL.revokeObjectURL(url));
+}
+
+function drawnNotice(view, notice) {
+  const made = element("section", `notice ${notice.kind}`);
+  made.dataset.testid = "ps-notice";
+  const head = element("div", "head");
+  head.append(element("span", `ps-signal-${notice.kind}`, notice.signal));
+  if (notice.title) head.append(element("strong", "", notice.title));
+  head.append(element("span", "place", notice.place), ...pageLink(view, notice.page));
+  made.append(head);
+  if (notice.words) made.append(element("p", "words", notice.words));
+  if (notice.problem) made.append(element("p", "problem", notice.problem));
+  return made;
+}
+
+function drawnFigure(view, figure, picture) {
+  const made = element("figure");
+  made.dataset.testid = "ps-figure";
+  if (figure.bytes) made.append(drawnPicture(view, figure, picture));
+  const caption = element("figcaption");
+  caption.append(element("div", "", figure.caption));
+  if (figure.words) caption.append(element("p", "words", figure.words));
+  if (figure.problem) caption.append(element("p", "problem", figure.problem));
+  caption.append(element("span", "place", figure.place ? `${figure.place} ` : ""), ...pageLink(view, figure.page));
+  made.append(caption);
+  return made;
+}
+
+function drawnPicture(view, figure, picture) {
+  const made = document.createElement("img");
+  const url = URL.createObjectURL(new Blob([picture], { type: figure.mime }));
+  view.urls.push(url);
+  Object.assign(made, { width: figure.width, height: figure.height, alt: figure.alt, draggable: false, src: url });
+  return made;
+}
+
+function pageLink(view, page) {
+  if (page === null) return [];
+  const made = element("button", "", `PDF page ${(page + 1).toLocaleString("en")}`);
+  made.type = "button";
+  made.title = `Show this page (page_idx ${page})`;
+  made.onclick = () => view.send("page", page);
+  return [made];
+}
+
+function element(tag, className = "", text = "") {
+  const made = document.createElement(tag);
+  if (className) made.className = className;
+  if (text) made.textContent = text;
+  return made;
+}

@@ -1,0 +1,152 @@
+"""What the Walkthrough page loads: playlist, bundles, one stop; each is kept until a file changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import streamlit as st
+
+from core.contracts.records import Chunk, TraceKey
+from core.errors import Fault
+from core.evidence.attachments import CatalogueIndex
+from core.manifest.paths import artifact_path
+from core.manifest.types import Artifact
+from core.services.placer import Recent
+from core.services.playlist import Playlist, Stop
+from core.services.stored_bundles import StoredBundles
+from core.services.walking import Materials, Scene, Slide, is_current, scene_of, slide_of
+from core.store.filters import Filter, Sort
+from core.store.queries import Store
+from core.traces.reports import StoredRow
+from core.traces.unpack import plain_source
+from core.ui import question_load, session
+from core.ui.state import ViewState, parse_question_name
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """A visit's walkthrough: the list, what its stops are made from, and what could not be used.
+
+    `stamp` changes with every file that a stop depends on, the documents aside.
+    """
+
+    playlist: Playlist
+    materials: Materials
+    stamp: tuple[object, ...]
+    told: tuple[str, ...]
+
+
+def walk(opened: session.Opened, store: Store) -> Walk:
+    """Everything that the page goes through. What of it is lost is told, and the rest goes on."""
+    told: list[str] = []
+    stored, print_of_bundles = _stored_bundles(opened, told)
+    chunks: Mapping[str, Chunk] = question_load.attempted(lambda: session.chunks(opened)[0], {}, [])
+    lender = question_load.attempted(lambda: session.corpus_lender(opened), None, []) if chunks else None
+    catalogue = question_load.attempted(lambda: session.catalogue(opened), CatalogueIndex.of(()), [])
+    materials = Materials(
+        manifest=opened.manifest,
+        pool=session.pdf_pool(),
+        placer=question_load.placer(),
+        chunks=chunks,
+        catalogue=catalogue,
+        corpus=lender,
+        stored=stored,
+        traces=question_load.plain_traces(opened, opened.run.traces) if opened.run.traces else None,
+        row=_rows(opened),
+    )
+    manifest, run_id = opened.manifest, opened.run.run_id
+    states = [_state(opened, artifact) for artifact in (manifest.chunks, manifest.catalogue)]
+    stamp = (*session.identity(opened), run_id, store.stamp(run_id), print_of_bundles, *states)
+    return Walk(_playlist(opened, store, stored, stamp), materials, stamp, tuple(told))
+
+
+def whole(opened: session.Opened, store: Store, walk: Walk) -> Playlist:
+    """The run's whole list, one trace a question, in the order of the URL."""
+    run, sort = opened.run.run_id, opened.view.sort
+    return _playlists().get_or_make((*walk.stamp, sort), lambda: Playlist.of(store.places(Filter(run), sort)))
+
+
+def scene(walk: Walk, stop: Stop, *, cite: int | None, page: int | None, more: int) -> Scene:
+    """What is shown of a stop. Fault where its record is not there any more."""
+    slide = _slide(walk, stop)
+    return scene_of(slide, walk.materials, cite=cite, page=page, more=more)
+
+
+def _slide(walk: Walk, stop: Stop) -> Slide:
+    key = (*walk.stamp, stop.key)
+    known = _slides().get(key)
+    if known is None or not is_current(known, walk.materials.manifest):
+        known = slide_of(stop, walk.materials)
+        _slides().put(key, known)
+    return known
+
+
+def _playlist(
+    opened: session.Opened, store: Store, stored: StoredBundles, stamp: tuple[object, ...]
+) -> Playlist:
+    """The list of the URL: by its ids, else by its filter and the levels of stored bundles."""
+    view = opened.view
+    key = (*stamp, store.placed_stamp(view.run), view.filter, view.sort, view.ids, view.level)
+    return _playlists().get_or_make(key, lambda: _made(store, view, stored))
+
+
+def _made(store: Store, view: ViewState, stored: StoredBundles) -> Playlist:
+    if view.ids:
+        everything = Playlist.of(store.places(Filter(view.run, all_variants=True), Sort()))
+        named = {name: TraceKey(view.run, *_identity(name)) for name in view.ids}
+        return everything.picked(named)
+    whole = Playlist.of(store.places(view.filter, view.sort))
+    if not view.level:
+        return whole
+    return whole.only({key for key, level in stored.levels.items() if level in view.level})
+
+
+def _identity(name: str) -> tuple[str, int, int, int]:
+    q_id, repeat = parse_question_name(name)
+    return q_id, 0, 0, repeat
+
+
+def _rows(opened: session.Opened) -> Callable[[Stop], StoredRow]:
+    """What gives a stop's row of the run's report, where that is all there is."""
+    rows = session.report(opened)[0] if opened.run.traces is None else []
+    return lambda stop: question_load.stored_row(rows, stop.source, folder=opened.manifest.folder)
+
+
+def _state(opened: session.Opened, artifact: Artifact | None) -> str:
+    """Changes when a file does, also when it goes or comes."""
+    try:
+        return session.fingerprint(artifact_path(opened.manifest, artifact)) if artifact else ""
+    except Fault as fault:
+        return fault.problems[0].code
+
+
+def _stored_bundles(opened: session.Opened, told: list[str]) -> tuple[StoredBundles, str]:
+    """The run's file of bundles and its state; none where the manifest names none, or where it is lost."""
+    artifact = opened.run.bundles
+    if artifact is None:
+        return StoredBundles(), ""
+    try:
+        path = artifact_path(opened.manifest, artifact)
+        state = session.fingerprint(path)
+        return _stored(str(path), artifact.path, opened.run.run_id, state), state
+    except Fault as fault:
+        told.append(f"The run's stored bundles can't be read: {fault.problems[0].message}.")
+        return StoredBundles(), "lost"
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _stored(path: str, file: str, run_id: str, fingerprint: str) -> StoredBundles:
+    plain = plain_source(Path(path), cache_dir=session.cache_dir().path)
+    return StoredBundles.of(plain, file=file, run_id=run_id)
+
+
+@st.cache_resource(show_spinner=False)
+def _slides() -> Recent[Slide]:
+    return Recent(256)
+
+
+@st.cache_resource(show_spinner=False)
+def _playlists() -> Recent[Playlist]:
+    return Recent(8)
