@@ -32,6 +32,8 @@ _INTEGER = re.compile(r"[0-9]{1,10}")
 _REPEATED = re.compile(r"(?s)(?P<q_id>.+)#(?P<repeat>[1-9][0-9]{0,8})")
 _FLAGS = {"yes": True, "no": False}
 _SAFETY = {"omitted": True, "complete": False}
+#: What says which place is looked at.
+_PLACE_NAMES = frozenset({"q", "p", "s", "cite", "chunk", "page"})
 _FILTER_NAMES = tuple(part.name for part in fields(Filter))
 
 Params = Mapping[str, Sequence[str]]
@@ -43,11 +45,12 @@ class ViewState:
 
     `filter.run` is "" until a run is known (`with_run`). `q` names a question as `question_name` writes it,
     `p` and `s` its paraphrase and seed, `cite` a citation's 1-based number, `chunk` a chunk id, `page` a
-    0-based page_idx, `stage` the ranked list that is shown, `vs` the other run, `at` the 1-based page of the
-    table. `profile` reads the run another way than the manifest says (`template=` and `refusal=` in the
-    URL). `ids` is a playlist by hand, of names as `q` has them, and `level` the levels of stored bundles that
-    a playlist is made of; `present` shows it without sidebar. `notes` says what in the URL could not be used;
-    it is not part of the state.
+    0-based page_idx, `see` an attachment that is outlined on its page, `stage` the ranked list that is shown,
+    `vs` the other run, `where` the document whose failures are shown, `at` the 1-based page of the table.
+    `profile` reads the run another way than the manifest says (`template=` and `refusal=` in the URL). `ids`
+    is a playlist by hand, of names as `q` has them, and `level` the levels of stored bundles that a playlist
+    is made of; `present` shows it without sidebar. `notes` says what in the URL could not be used; it is not
+    part of the state.
     """
 
     filter: Filter = field(default_factory=lambda: Filter(run=""))
@@ -59,8 +62,10 @@ class ViewState:
     cite: int | None = None
     chunk: str | None = None
     page: int | None = None
+    see: str | None = None
     stage: StageName | None = None
     vs: str | None = None
+    where: str | None = None
     profile: Profile | None = None
     ids: tuple[str, ...] = ()
     level: tuple[Level, ...] = ()
@@ -112,8 +117,10 @@ class ViewState:
             cite=reader.number("cite", least=1),
             chunk=reader.text("chunk"),
             page=reader.number("page"),
+            see=reader.text("see"),
             stage=cast("StageName | None", reader.text("stage", allowed=get_args(StageName))),
             vs=reader.text("vs"),
+            where=reader.text("where"),
             profile=reader.profile(),
             ids=reader.texts("ids"),
             level=cast(tuple[Level, ...], reader.texts("level", allowed=LEVELS)),
@@ -144,6 +151,8 @@ class ViewState:
         }
         if (in_filter or in_sort) and "at" not in changes:
             changes["at"] = 1
+        if changes.keys() & _PLACE_NAMES and "see" not in changes:
+            changes["see"] = None
         if in_filter.keys() - {"run"} and "ids" not in changes:
             changes["ids"] = ()
         return replace(
@@ -164,7 +173,7 @@ class ViewState:
 
     def as_list(self) -> ViewState:
         """The same list with no question open, neither in a playlist."""
-        none: dict[str, Any] = {"cite": None, "chunk": None, "page": None, "stage": None}
+        none: dict[str, Any] = {"cite": None, "chunk": None, "page": None, "see": None, "stage": None}
         return replace(self, q=None, p=0, s=0, **none, ids=(), level=(), present=False)
 
     def without_filter(self) -> ViewState:
@@ -215,7 +224,7 @@ def _pairs(state: ViewState) -> Iterable[tuple[str, list[str]]]:
     yield "q", [state.q] if state.q is not None else []
     for name, number in (("p", state.p), ("s", state.s)):
         yield name, [str(number)] if number else []
-    for name in ("cite", "chunk", "page", "stage", "vs"):
+    for name in ("cite", "chunk", "page", "see", "stage", "vs", "where"):
         value = getattr(state, name)
         yield name, [str(value)] if value is not None else []
     for name, values in (

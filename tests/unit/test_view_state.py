@@ -52,8 +52,10 @@ states = st.builds(
     cite=st.one_of(st.none(), st.integers(1, MAX_NUMBER)),
     chunk=st.one_of(st.none(), words),
     page=st.one_of(st.none(), numbers),
+    see=st.one_of(st.none(), words),
     stage=st.one_of(st.none(), st.sampled_from(get_args(StageName))),
     vs=st.one_of(st.none(), words),
+    where=st.one_of(st.none(), words),
     profile=st.one_of(st.none(), st.builds(Profile, st.sampled_from(get_args(Template)), phrases)),
     ids=several,
     level=st.lists(st.sampled_from(LEVELS), max_size=3, unique=True).map(tuple),
@@ -179,3 +181,12 @@ def test_another_filter_leaves_a_playlist_by_hand_and_a_list_has_none() -> None:
     assert state.change(label=("ok",)).ids == ()
     assert state.change(text="oil", ids=("Q8",)).ids == ("Q8",)
     assert state.as_list().params() == state.without_filter().change(present=False).params() == {}
+
+
+def test_another_place_ends_the_outline_of_an_attachment() -> None:
+    seen = ViewState(q="Q1", cite=1, page=3, see="w-001")
+    for change in ({"q": "Q2"}, {"cite": 2}, {"chunk": "c1"}, {"page": 4}, {"p": 1}, {"s": 1}):
+        assert seen.change(**change).see is None, change
+    assert seen.change(page=4, see="w-002").see == "w-002"
+    assert seen.change(stage="fused", at=2).see == "w-001"
+    assert seen.as_list().see is None
