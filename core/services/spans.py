@@ -24,6 +24,7 @@ from core.services.places import Layer, PageSpan, shapes
 from core.services.questions import CitationView, QuestionView
 from core.services.revisions import cited_rev, revision_problems
 from core.services.textviews import TextSpan, TextView, text_view
+from core.services.under import texts_under
 
 NONE_KNOWN: Mapping[str, FoundSpan] = MappingProxyType({})
 
@@ -179,7 +180,8 @@ def _on_page(view: PageView, targets: Sequence[Target], places: _Places, page: i
     info = places.placer.document(places.path)
     view = replace(view, page_count=info.page_count)
     listed = [target for target in targets if target.layer != "retrieved"]
-    found = places.on_pages([view.target, *listed], likely_page=view.page_idx)
+    is_there = view.page_idx is not None and 0 <= view.page_idx < info.page_count
+    found = places.on_pages([view.target, *listed], likely_page=view.page_idx if is_there else None)
     page_idx = _page_to_show(view.target, found.get(view.target.id), page)
     view = replace(view, page_idx=page_idx, found=found)
     if not 0 <= page_idx < info.page_count:
@@ -195,6 +197,7 @@ def _on_page(view: PageView, targets: Sequence[Target], places: _Places, page: i
         image=image,
         found=found,
         spans=_drawn(shown.values(), view.target, found, image),
+        texts=_texts([view.target, *listed, *nearby], found, image),
     )
 
 
@@ -234,15 +237,29 @@ def _drawn(
         place = found.get(target.id)
         if place is None:
             continue
-        boxes = _rects_on(place, image.page.page_idx)
-        tag, is_verified = target.tag, True
-        if not boxes and target.query.cited_page_idx == image.page.page_idx:
-            boxes, tag, is_verified = place.unverified, f"{target.tag}, unverified", False
+        boxes, is_verified = _boxes(target, place, image.page.page_idx)
+        tag = target.tag if is_verified else f"{target.tag}, unverified"
         if rects := shapes(boxes, image, as_region=_is_region(target, place)):
             tags = ((target.layer, tag),)
             is_chosen = target.id == chosen.id
             spans.append(PageSpan(target.id, target.layer, tags, rects, is_chosen, is_verified))
     return _with_shared_tags(sorted(spans, key=lambda span: span.chosen))
+
+
+def _texts(targets: Iterable[Target], found: Mapping[str, FoundSpan], image: PageImage) -> dict[str, str]:
+    """The page's own words under each span that lies on it, the first ones where it is too much."""
+    page = image.page
+    placed = ((target, found[target.id]) for target in targets if target.id in found)
+    boxes = {target.id: _boxes(target, place, page.page_idx)[0] for target, place in placed}
+    return texts_under(boxes, image.words, rotation=page.rotation)
+
+
+def _boxes(target: Target, place: FoundSpan, page_idx: int) -> tuple[tuple[Box, ...], bool]:
+    """A span's boxes on a page in points, and whether the page's text confirms them."""
+    boxes = _rects_on(place, page_idx)
+    if not boxes and target.query.cited_page_idx == page_idx:
+        return place.unverified, False
+    return boxes, True
 
 
 def _is_region(target: Target, place: FoundSpan) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -382,3 +383,40 @@ def test_shapes_stay_on_the_picture_and_lose_no_line(lines: list[tuple[float, fl
     for left, top, width, height in made:
         assert left >= 0 and top >= 0 and left + width <= 100.001 and top + height <= 100.001
     assert bool(made) == any(line[0] < 100 and line[1] < 200 for line in lines)
+
+
+def test_what_was_placed_before_is_not_looked_for_again(manifest: Manifest) -> None:
+    source, targets = Source(), targets_of(question())
+    chosen = choose(targets)
+    assert chosen is not None
+    known = {chosen.id: FoundSpan("exact", 1, True, 1.0, ((5.0, 5.0, 20.0, 15.0),))}
+    view = locate_view(chosen, targets, manifest=manifest, placer=Placer(source), known=known)
+    assert view.page_idx == 1
+    assert view.chosen == known[chosen.id]
+    assert chosen.query not in source.asked
+
+
+def test_a_view_names_its_file_and_the_words_under_its_spans(manifest: Manifest) -> None:
+    class Worded(Source):
+        def show(self, path: Path, page_idx: int, *, with_words: bool) -> PageImage:
+            words = (((12.0, 11.0, 40.0, 19.0), "Change"), ((12.0, 50.0, 40.0, 60.0), "elsewhere"))
+            return replace(super().show(path, page_idx, with_words=with_words), words=words)
+
+    view = placed(manifest, Worded())
+    assert view.path == manifest.folder / "d.pdf"
+    assert view.texts[view.target.id] == "Change"
+
+
+def test_a_question_and_its_page_are_one_request(manifest: Manifest) -> None:
+    looks: list[int] = []
+
+    class Watched(Source):
+        def look(
+            self, path: Path, queries: Sequence[SpanQuery], page_idx: int, *, with_words: bool
+        ) -> tuple[list[FoundSpan], PageImage | None]:
+            looks.append(page_idx)
+            return super().look(path, queries, page_idx, with_words=with_words)
+
+    source = Watched()
+    placed(manifest, source)
+    assert (looks, source.rendered) == ([0], [0])
