@@ -8,6 +8,7 @@ widget's label is Markdown too: foreign words enter it through `label`.
 
 from __future__ import annotations
 
+import base64
 import html
 import re
 from collections.abc import Iterable, Sequence
@@ -19,6 +20,8 @@ from typing import Literal, get_args
 import streamlit as st
 
 from core.contracts.records import Label
+from core.evidence.types import PageImage
+from core.services.places import PageSpan
 from core.services.textviews import TextLine, TextRun, TextView
 
 Kind = Literal[
@@ -143,6 +146,15 @@ def numbered(view: TextView, *, name: str, focus: str) -> Markup:
     )
 
 
+def page_picture(image: PageImage, spans: Iterable[PageSpan], *, alt: str) -> Markup:
+    """A page's picture with its spans as boxes and tags over it, which follow it at any size."""
+    source = f"data:{image.mime};base64,{base64.b64encode(image.data).decode('ascii')}"
+    return Markup(
+        f'<div class="ps-still" data-testid="ps-still"><img src="{source}" alt="{_escape(alt)}">'
+        f"{''.join(map(_still_span, spans))}</div>"
+    )
+
+
 def cut(pieces: Iterable[Piece], *, limit: int) -> tuple[tuple[Piece, ...], int]:
     """The first `limit` characters of the pieces, and how many characters were left out."""
     kept: list[Piece] = []
@@ -191,7 +203,7 @@ def _show_more(state: str) -> None:
 def _css() -> str:
     return "\n".join(
         Path(__file__).with_name(name).read_text(encoding="utf-8")
-        for name in ("style.css", "pieces.css", "frame.css", "attached.css")
+        for name in ("style.css", "pieces.css", "frame.css", "attached.css", "still_page.css", "walk.css")
     )
 
 
@@ -233,6 +245,18 @@ def _run(run: TextRun) -> str:
         marked = f'<mark class="ps-span-{layer}{chosen}" data-testid="ps-span">{marked}</mark>'
     tags = "".join(f'<span class="ps-tag ps-tag-{layer}">{_escape(tag)}</span>' for layer, tag in run.tags)
     return tags + marked
+
+
+def _still_span(span: PageSpan) -> str:
+    """The boxes of a span, its tags at the first of them."""
+    look = f"ps-span-{span.layer}{'' if span.is_verified else ' ps-unverified'}"
+    boxes = []
+    for number, (left, top, width, height) in enumerate(span.rects):
+        place = f"left:{left:.3f}%;top:{top:.3f}%;width:{width:.3f}%;height:{height:.3f}%"
+        named = () if number else span.tags
+        tags = "".join(f'<span class="ps-tag ps-tag-{layer}">{_escape(tag)}</span>' for layer, tag in named)
+        boxes.append(f'<div class="ps-still-box {look}" style="{place}">{tags}</div>')
+    return "".join(boxes)
 
 
 def _block(role: str, inner: str) -> Markup:

@@ -76,21 +76,36 @@ def packed(page: ViewerPage, *, key: str, height: Height, with_picture: bool = T
     return _framed(header, image.data if with_picture else b"")
 
 
-def packed_detail(
-    picture_id: str, asked: str, region: Percent, picture: Picture | None, *, key: str
-) -> bytes:
-    """A part of the page drawn anew, as `packed` has the page. `asked` names the request that it answers.
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A part of the page that a browser wants drawn anew: percent of the page, pixels across.
 
-    Without a picture the request could not be met, and what is there stays.
+    `name` is the browser's word for the request, `picture_id` the picture that it belongs to.
     """
-    header = {
-        "key": key,
-        "id": picture_id,
-        "asked": asked,
-        "region": region,
-        "width": picture.width if picture else 0,
-        "mime": picture.mime if picture else "",
-    }
+
+    name: str
+    picture_id: str
+    region: Percent
+    width: int
+
+
+def packed_wire(
+    *, key: str, is_alive_known: bool, asked: Asked | None = None, picture: Picture | None = None
+) -> bytes:
+    """What goes over the viewer's wire, framed as `packed` has the page: the answer to `asked`, if any.
+
+    An answer without a picture: the request could not be met, and what is there stays.
+    """
+    header: dict[str, object] = {"key": key, "is_alive_known": is_alive_known}
+    if asked is not None:
+        header |= {
+            "asked": asked.name,
+            "id": asked.picture_id,
+            "region": asked.region,
+            "wanted": asked.width,
+            "width": picture.width if picture else 0,
+            "mime": picture.mime if picture else "",
+        }
     return _framed(header, picture.data if picture else b"")
 
 

@@ -1,0 +1,36 @@
+"""A page with its boxes as a still picture: what stands in for the viewer where it does not start."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import streamlit as st
+
+from core.ui import safe
+from core.ui.viewer_page import ViewerPage
+
+#: A viewer that was not heard of for so long does not come; looked after every so often.
+PATIENCE_S = 4.0
+EVERY_S = 2.0
+_SINCE = "viewer:since"
+_SAID = (
+    "The page viewer did not start in this browser. This is the page with its boxes as a picture: they are "
+    "chosen in the lists beside it."
+)
+
+
+def show(page: ViewerPage) -> None:
+    """The picture with its boxes, below a sentence that says why."""
+    safe.show(
+        safe.text([safe.Piece(_SAID, "muted")], role="hint"),
+        safe.page_picture(page.image, page.spans, alt=page.alt),
+    )
+
+
+@st.fragment(run_every=EVERY_S)
+def watch(page: ViewerPage, is_alive: Callable[[], bool]) -> None:
+    """Shows the picture once the viewer was awaited for `PATIENCE_S`; nothing where it is there."""
+    since = st.session_state.setdefault(_SINCE, time.monotonic())
+    if not is_alive() and time.monotonic() - since >= PATIENCE_S:
+        show(page)

@@ -1,0 +1,137 @@
+// The toolbar, and what is told to the server.
+const PATIENCE_MS = 1500;
+const ACTIONS = {
+  "page-before": (view) => turnPage(view, -1),
+  "page-after": (view) => turnPage(view, 1),
+  "span-before": (view) => nextSpan(view, -1),
+  "span-after": (view) => nextSpan(view, 1),
+  "zoom-out": (view) => zoomBy(view, -1),
+  "zoom-in": (view) => zoomBy(view, 1),
+  fit: (view) => zoomTo(view, 1),
+  "to-span": (view) => zoomToSpan(view),
+};
+
+// One request at a time, the latest wins: a key that is held down does not make the server start over again
+// and again. The answer is the next page that is shown; without one the next request waits only so long.
+function tell(view, event, value) {
+  view.wanted = { [event]: value };
+  if (view.isAwaiting) {
+    view.isBehind = true;
+    return;
+  }
+  view.isAwaiting = true;
+  view.isBehind = false;
+  clearTimeout(view.patience);
+  view.patience = setTimeout(() => answered(view), PATIENCE_MS);
+  view.trigger(event, value);
+}
+
+function answered(view) {
+  clearTimeout(view.patience);
+  view.isAwaiting = false;
+  if (!view.isBehind) {
+    view.wanted = null;
+    return;
+  }
+  const [[event, value]] = Object.entries(view.wanted);
+  tell(view, event, value);
+}
+
+function turnPage(view, by) {
+  goToPage(view, pageIdx(view) + by);
+}
+
+function goToPage(view, to) {
+  const count = view.header.page_count ?? 0;
+  if (to < 0 || to >= count || to === pageIdx(view)) return;
+  tell(view, "turn", to);
+  showBar(view);
+}
+
+const pageIdx = (view) => view.wanted?.turn ?? view.header.page_idx;
+
+function spanPlace(view) {
+  const { near, near_at } = view.header;
+  return view.wanted?.choose ? near.indexOf(view.wanted.choose) : near_at;
+}
+
+function nextSpan(view, by) {
+  const { near } = view.header;
+  const here = spanPlace(view);
+  const id = near[here < 0 ? (by > 0 ? 0 : -1) : here + by];
+  if (id === undefined) return;
+  view.follows = true;
+  choose(view, id);
+  const there = spanElement(view, id);
+  if (!there) return;
+  reveal(view, { isSmooth: true, id });
+  if (view.layers.contains(view.root.getRootNode().activeElement)) there.focus({ preventScroll: true });
+}
+
+function showBar(view) {
+  const { page_count, span_count, span_at, near, near_at } = view.header;
+  const [page, place] = [pageIdx(view), spanPlace(view)];
+  if (view.root.getRootNode().activeElement !== view.field) view.field.value = page + 1;
+  view.field.size = Math.max(2, String(page_count ?? 1).length);
+  view.bar.querySelector(".of").textContent = page_count ? `of ${page_count.toLocaleString("en")}` : "";
+  const at = place < 0 ? null : span_at - near_at + place + 1;
+  view.bar.querySelector(".at").textContent = `span ${at ?? "–"} of ${span_count.toLocaleString("en")}`;
+  view.bar.querySelector(".spans").hidden = span_count === 0;
+  const ends = {
+    "page-before": page <= 0, "page-after": page + 1 >= (page_count ?? 0),
+    "span-before": place === 0 || !near.length, "span-after": place + 1 >= near.length,
+    "zoom-out": view.zoom <= LEAST_ZOOM, "zoom-in": view.zoom >= MOST_ZOOM,
+    "to-span": !spanElement(view, chosenId(view)),
+  };
+  for (const [name, isEnd] of Object.entries(ends)) {
+    view.bar.querySelector(`[data-do="${name}"]`).setAttribute("aria-disabled", String(isEnd));
+  }
+  view.bar.querySelector(".percent").textContent = `${Math.round(100 * view.zoom)} %`;
+  holdInBar(view, view.bar.querySelector("[tabindex='0']") ?? controls(view)[0]);
+}
+
+const controls = (view) => [...view.bar.querySelectorAll("button, input")].filter((each) => each.offsetParent);
+
+// One control is reached by Tab, the others by the arrow keys.
+function holdInBar(view, held) {
+  for (const each of controls(view)) each.tabIndex = each === held ? 0 : -1;
+}
+
+function listenToBar(view) {
+  view.bar.addEventListener("click", (event) => {
+    const button = event.target.closest("button");
+    if (button && button.getAttribute("aria-disabled") !== "true") ACTIONS[button.dataset.do](view);
+  });
+  view.bar.addEventListener("focusin", (event) => holdInBar(view, event.target));
+  view.bar.addEventListener("keydown", (event) => moveInBar(view, event));
+  view.field.addEventListener("focus", () => view.field.select());
+  view.field.addEventListener("blur", () => showBar(view));
+  view.field.addEventListener("keydown", (event) => typed(view, event));
+}
+
+function typed(view, event) {
+  if (event.key === "Escape") {
+    view.field.value = pageIdx(view) + 1;
+    view.field.select();
+  }
+  if (event.key !== "Enter") return;
+  const number = /^\s*\d{1,7}\s*$/.test(view.field.value) ? Number(view.field.value) : NaN;
+  const count = view.header.page_count ?? 0;
+  if (number >= 1 && number <= count) goToPage(view, number - 1);
+  else say(view, `There is no such page: type 1 to ${count.toLocaleString("en")}`);
+  view.field.value = pageIdx(view) + 1;
+  view.field.select();
+}
+
+// In the page field the arrow keys move the caret until it is at an end.
+function moveInBar(view, event) {
+  const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+  if (!by || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
+  const { selectionStart, selectionEnd, value } = view.field;
+  const isWhole = selectionStart === 0 && selectionEnd === value.length;
+  const isAtEnd = selectionStart === selectionEnd && selectionStart === (by < 0 ? 0 : value.length);
+  if (event.target === view.field && !isWhole && !isAtEnd) return;
+  const all = controls(view);
+  event.preventDefault();
+  all[all.indexOf(event.target) + by]?.focus();
+}

@@ -1,0 +1,138 @@
+// Spans as elements: a button with the tinted areas of a span, an outline around them, a tag at its beginning.
+// Its order is that of the legend; where spans overlap, a later layer's line lies further out (see the CSS).
+const MEANING = { cited: "cited", gold: "gold", retrieved: "retrieved" };
+const UNVERIFIED = "unverified box";
+const SVG = "http://www.w3.org/2000/svg";
+// With more spans than this the page is drawn plainly: blending and masks cost more than they show.
+const MANY = 300;
+
+// What is unchanged stays: a rerun that says nothing new costs nothing and keeps hover and focus.
+function drawSpans(view) {
+  const { spans, cards } = view.header;
+  const drawn = JSON.stringify([view.id, spans, cards]);
+  if (drawn === view.drawn) return;
+  view.drawn = drawn;
+  view.page.classList.toggle("many", spans.length > MANY);
+  const areas = spans.map(({ rects }) => rects.reduce((sum, [, , width, height]) => sum + width * height, 0));
+  const larger = areas.map((_, place) => place).sort((one, other) => areas[other] - areas[one]);
+  const ranks = [];
+  larger.forEach((place, rank) => { ranks[place] = rank; });
+  view.outlines.replaceChildren(...spans.map((span, place) => outline(span, place, spans.length > MANY)));
+  view.layers.replaceChildren(...spans.map((span, place) => spanButton(span, cards[span.id], ranks[place])));
+  view.names.replaceChildren(...tagged(spans).flatMap((span) => tags(span, cards)));
+  view.sized = false;
+  holdTab(view, spanElement(view, chosenId(view)) ?? view.layers.firstElementChild);
+}
+
+function kindOf(span) {
+  return span.verified ? span.layer : "unverified";
+}
+
+function named(made, span, part) {
+  made.classList.add(part, MEANING[span.layer]);
+  if (span.chosen) made.classList.add("chosen");
+  if (!span.verified) made.classList.add("unverified");
+  Object.assign(made.dataset, { testid: `ps-${part}`, layer: span.layer, kind: kindOf(span), span: span.id });
+  return made;
+}
+
+// A smaller span lies above a larger one, so that each can be reached. The button has the size of the whole
+// span, its areas take the pointer.
+function spanButton(span, card, rank) {
+  const button = named(document.createElement("button"), span, "span");
+  const around = [
+    Math.min(...span.rects.map(([left]) => left)), Math.min(...span.rects.map(([, top]) => top)),
+    Math.max(...span.rects.map(([left, , width]) => left + width)),
+    Math.max(...span.rects.map(([, top, , height]) => top + height)),
+  ];
+  const [left, top, width, height] = [around[0], around[1], around[2] - around[0], around[3] - around[1]];
+  placed(button, [left, top, width, height]);
+  button.type = "button";
+  button.tabIndex = -1;
+  button.style.zIndex = rank;
+  button.setAttribute("aria-label", spokenName(span, card));
+  if (span.chosen) button.setAttribute("aria-current", "true");
+  const share = (part, whole) => (whole > 0 ? (100 * part) / whole : 0);
+  button.append(...span.rects.map(([x, y, wide, high]) => placed(
+    named(document.createElement("span"), span, "box"),
+    [share(x - left, width), share(y - top, height), share(wide, width), share(high, height)],
+  )));
+  return button;
+}
+
+function spokenName(span, card) {
+  const parts = card ? [card.name, card.status, ...card.notes] : [MEANING[span.layer]];
+  return parts.filter(Boolean).join(", ");
+}
+
+// One line around the whole of a span: the edges of all its boxes, without those that lie in another of them.
+function outline(span, index, isPlain) {
+  const group = named(document.createElementNS(SVG, "g"), span, "outline");
+  const edges = span.rects.map((rect) => placed(drawn("rect", { class: "edge" }), rect));
+  if (isPlain || span.rects.length === 1) {
+    group.append(...edges);
+    return group;
+  }
+  const mask = drawn("mask", { id: `inside-${index}`, maskUnits: "userSpaceOnUse", x: 0, y: 0 });
+  const all = drawn("rect", { fill: "#fff" });
+  for (const made of [mask, all]) made.setAttribute("width", "100%"), made.setAttribute("height", "100%");
+  mask.append(all, ...span.rects.map((rect) => placed(drawn("rect", { class: "hole" }), rect)));
+  const masked = drawn("g", { mask: `url(#inside-${index})` });
+  masked.append(...edges);
+  group.append(mask, masked);
+  return group;
+}
+
+function drawn(name, attributes) {
+  const made = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  return made;
+}
+
+function placed(made, [left, top, width, height]) {
+  for (const [side, value] of Object.entries({ left, top, width, height })) {
+    made.style.setProperty(`--${side}`, `${value}%`);
+  }
+  return made;
+}
+
+function spanElement(view, id) {
+  return id ? view.layers.querySelector(`.span[data-span="${CSS.escape(id)}"]`) : null;
+}
+
+function chosenId(view) {
+  return view.wanted?.choose ?? view.header.chosen;
+}
+
+// One box is reached by Tab, the others by the keys for the next and the previous span.
+function holdTab(view, held) {
+  view.held?.setAttribute("tabindex", -1);
+  view.held = held;
+  held?.setAttribute("tabindex", 0);
+}
+
+// The choice is seen at once; the server follows.
+function markChosen(view, id) {
+  for (const made of view.root.querySelectorAll(".page .chosen")) made.classList.remove("chosen");
+  view.layers.querySelector("[aria-current]")?.removeAttribute("aria-current");
+  for (const made of view.root.querySelectorAll(`.page [data-span="${CSS.escape(id)}"]:not(.tag, .tags)`)) {
+    made.classList.add("chosen");
+  }
+  const button = spanElement(view, id);
+  button?.setAttribute("aria-current", "true");
+  if (button) holdTab(view, button);
+}
+
+function choose(view, id) {
+  markChosen(view, id);
+  tell(view, "choose", id);
+  showBar(view);
+}
+
+function listenToBoxes(view) {
+  view.page.addEventListener("click", (event) => {
+    const id = event.target.closest("[data-span]")?.dataset.span;
+    if (id && !view.wasDragged) choose(view, id);
+  });
+  view.layers.addEventListener("focusin", (event) => holdTab(view, event.target.closest(".span")));
+}
