@@ -1,0 +1,105 @@
+"""The list of a walkthrough: the list's own order, or the order in which questions are named."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.contracts.records import TraceKey
+from core.services.playlist import Playlist
+from core.ui.walk_bar import Wanted, wanted_from
+
+NAMES = ["Q1", "Q2", "Q2", "Q3"]
+
+
+def playlist(names: list[str] = NAMES) -> Playlist:
+    repeats = [names[:place].count(name) + 1 for place, name in enumerate(names)]
+    count = len(names)
+    return Playlist.of(
+        pd.DataFrame(
+            {
+                "run_id": ["R1"] * count,
+                "q_id": names,
+                "paraphrase": [0] * count,
+                "seed": [0] * count,
+                "repeat": repeats,
+                "q": [f"Question {name}?" for name in names],
+                "label": [None if name == "Q3" else "ok" for name in names],
+                "line": range(1, count + 1),
+                "offset": range(0, 10 * count, 10),
+                "length": [9] * count,
+                "file": ["trace.jsonl"] * count,
+            }
+        )
+    )
+
+
+def test_each_stop_knows_its_line_and_its_place() -> None:
+    stops = playlist()
+    assert [stop.key for stop in stops] == [
+        TraceKey("R1", "Q1"),
+        TraceKey("R1", "Q2"),
+        TraceKey("R1", "Q2", repeat=2),
+        TraceKey("R1", "Q3"),
+    ]
+    assert (stops.at(2).source.line, stops.at(2).source.offset, stops.at(3).is_labelled) == (3, 20, False)
+    assert stops.place(TraceKey("R1", "Q2", repeat=2)) == 2
+    assert stops.place(TraceKey("R1", "Q2", repeat=3)) is None
+    with pytest.raises(IndexError):
+        stops.at(4)
+
+
+def test_named_questions_come_in_their_order_and_unknown_names_are_told() -> None:
+    named = {
+        "Q3": TraceKey("R1", "Q3"),
+        "none": TraceKey("R1", "none"),
+        "Q2#2": TraceKey("R1", "Q2", repeat=2),
+        "Q1": TraceKey("R1", "Q1"),
+    }
+    picked = playlist().picked(named)
+    assert [(stop.key.q_id, stop.key.repeat) for stop in picked] == [("Q3", 1), ("Q2", 2), ("Q1", 1)]
+    assert picked.unknown == ("none",)
+    assert [picked.place(stop.key) for stop in picked] == [0, 1, 2]
+
+
+def test_a_choice_of_traces_keeps_the_order_of_the_list() -> None:
+    kept = playlist().only({TraceKey("R1", "Q3"), TraceKey("R1", "Q1"), TraceKey("R9", "Q2")})
+    assert [stop.key.q_id for stop in kept] == ["Q1", "Q3"]
+    assert len(playlist([])) == 0
+
+
+@given(st.lists(st.sampled_from(["Q1", "Q2", "Q3", "Q4"]), max_size=12))
+def test_every_place_leads_back_to_itself(names: list[str]) -> None:
+    stops = playlist(names)
+    assert [stops.place(stop.key) for stop in stops] == list(range(len(names)))
+
+
+def test_what_the_bar_sends_is_what_is_wanted() -> None:
+    sent = {"to": 3, "cite": 2, "present": True, "presses": 9}
+    assert wanted_from(sent, 4) == Wanted(3, 2, True, 9)
+    assert wanted_from(sent | {"cite": None, "to": -1}, 4) == Wanted(-1, None, True, 9)
+
+
+@given(
+    st.one_of(
+        st.none(),
+        st.text(),
+        st.lists(st.integers()),
+        st.fixed_dictionaries(
+            {
+                name: st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=3))
+                for name in ("to", "cite", "present", "presses")
+            }
+        ),
+    ),
+    st.integers(0, 5),
+)
+def test_whatever_else_a_browser_sends_is_nothing_or_lies_in_the_list(sent: object, total: int) -> None:
+    wanted = wanted_from(sent, total)
+    if wanted is not None:
+        assert -1 <= wanted.to < total
+        assert wanted.cite is None or wanted.cite >= 1
+        assert wanted.presses >= 0
+        assert isinstance(wanted.present, bool)
