@@ -84,9 +84,8 @@ def built(folder: Path, pool: PdfPool, *records: dict[str, Any]) -> list[dict[st
 def stops(given: Materials) -> list[Stop]:
     assert given.traces is not None
     found = iter_traces(given.traces, file="traces.jsonl", run_id="R1")
-    return [
-        Stop(TraceKey("R1", each.q_id), each.source, each.q, False) for each in found if hasattr(each, "q_id")
-    ]
+    traces = [each for each in found if isinstance(each, Trace)]
+    return [Stop(TraceKey("R1", each.q_id), each.source, each.q, False) for each in traces]
 
 
 def only(given: Materials) -> Slide:
