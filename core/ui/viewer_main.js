@@ -122,13 +122,15 @@ function showRegion(view) {
   view.region.getAnimations().forEach((each) => { each.cancel(); each.play(); });
 }
 
-// On a stage the page takes what the window leaves below what stands above it.
+// On a stage the page takes what the window leaves below what stands above it; `--stage-below` are the pixels
+// that the page around it needs below.
 function fitStage(view) {
   if (view.header?.height_of !== "stage") return;
   const scroller = (view.root.getRootNode().host ?? view.root).closest("[data-testid=stMain]");
   const top = view.frame.getBoundingClientRect().top + (scroller?.scrollTop ?? 0);
-  const around = view.root.getBoundingClientRect().bottom - view.frame.getBoundingClientRect().bottom + MARGIN_PIXELS;
-  const left = window.innerHeight - top - around;
+  const around = view.root.getBoundingClientRect().bottom - view.frame.getBoundingClientRect().bottom;
+  const below = parseFloat(getComputedStyle(view.root).getPropertyValue("--stage-below")) || MARGIN_PIXELS;
+  const left = window.innerHeight - top - around - below;
   view.frame.style.maxHeight = left > window.innerHeight / 2 ? `${Math.floor(left)}px` : "75vh";
 }
 const MARGIN_PIXELS = 12;

@@ -1,4 +1,4 @@
-"""One stop of a walkthrough: a stored bundle is shown while it is true, else one that is built now, and why."""
+"""One stop of a walkthrough: a stored bundle is shown while it is true, else one that is built now."""
 
 from __future__ import annotations
 
