@@ -14,16 +14,20 @@ from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
 from core.contracts.records import Box
-from core.errors import EvidenceFault
+from core.errors import EvidenceFault, Problem
 from core.evidence.textfile import read_text
 from core.evidence.texts import TextDocument, locate_in_text
 from core.evidence.types import DocumentInfo, FoundSpan, PageImage, Picture, SpanQuery
 
+T = TypeVar("T")
 V = TypeVar("V")
 Fingerprint = tuple[str, int, int]
 
+#: Faults that cost a worker, and up to its whole time limit.
+COSTLY = frozenset({"timed_out", "crashed"})
+REMEMBERED_FAULTS = 256
 REMEMBERED_SPANS = 4_096
-REMEMBERED_PAGES = 24
+REMEMBERED_PAGES = 64
 #: Bytes of drawn regions and picture files: a region has some 20 kB, a picture file up to 7 MB.
 REMEMBERED_PICTURES = 64 * 1024 * 1024
 #: A text of the largest size takes 150 MB with its words.
@@ -81,6 +85,18 @@ class Recent(Generic[V]):
                 _, oldest = self._values.popitem(last=False)
                 self._weight -= self._weigh(oldest)
 
+    def forget(self, key: Hashable) -> None:
+        """Keep nothing under `key` any more."""
+        with self._lock:
+            if (dropped := self._values.pop(key, None)) is not None:
+                self._weight -= self._weigh(dropped)
+
+    def clear(self) -> None:
+        """Keep nothing any more."""
+        with self._lock:
+            self._values.clear()
+            self._weight = 0
+
     def get_or_make(self, key: Hashable, make: Callable[[], V]) -> V:
         """The value under `key`, made first where it is missing. Two threads may both make it."""
         found = self.get(key)
@@ -93,7 +109,9 @@ class Recent(Generic[V]):
 class Placer:
     """A `PageSource` with a memory, which also reads documents without pages.
 
-    Faults are not remembered: the next look asks again.
+    What cost a worker, by ending it or by keeping it until it was ended, is not asked again before `forget`:
+    a page, or the words of a document, whatever the quote. Whoever asks gets the same fault at once. Other
+    faults are not remembered, the next look asks again.
     """
 
     def __init__(self, source: PageSource) -> None:
@@ -103,29 +121,46 @@ class Placer:
         self._texts: Recent[TextDocument] = Recent(REMEMBERED_TEXTS)
         self._pictures: Recent[Picture] = Recent(REMEMBERED_PICTURES, weigh=lambda picture: len(picture.data))
         self._spans: Recent[FoundSpan] = Recent(REMEMBERED_SPANS)
+        self._refused: Recent[dict[object, Problem]] = Recent(REMEMBERED_FAULTS)
+
+    def forget(self, path: Path) -> None:
+        """Ask again what was given up of a file."""
+        self._refused.forget(fingerprint(path))
 
     def document(self, path: Path) -> DocumentInfo:
         """How many pages, and their printed labels. Raises `EvidenceFault`."""
-        return self._documents.get_or_make(fingerprint(path), lambda: self._source.document(path))
+        return self._documents.get_or_make(
+            fingerprint(path), lambda: self._asked(path, "pages", lambda: self._source.document(path))
+        )
 
     def page(self, path: Path, page_idx: int) -> PageImage:
         """One page as a picture, with its words. Raises `EvidenceFault`."""
         key = _page_key(path, page_idx)
-        return self._pages.get_or_make(key, lambda: self._source.show(path, page_idx, with_words=True))
+        return self._pages.get_or_make(
+            key,
+            lambda: self._asked(path, page_idx, lambda: self._source.show(path, page_idx, with_words=True)),
+        )
 
     def clip(self, path: Path, page_idx: int, box: Box) -> Picture:
         """A region of a page as a picture. Raises `EvidenceFault`."""
         key = (fingerprint(path), page_idx, box)
-        return self._pictures.get_or_make(key, lambda: self._source.clip(path, page_idx, box))
+        return self._pictures.get_or_make(
+            key, lambda: self._asked(path, page_idx, lambda: self._source.clip(path, page_idx, box))
+        )
 
     def detail(self, path: Path, page_idx: int, region: Box, width: int) -> Picture:
         """A part of a page, `PdfPool.detail` has the units. Raises `EvidenceFault`."""
         key = (fingerprint(path), page_idx, "detail", region, width)
-        return self._pictures.get_or_make(key, lambda: self._source.detail(path, page_idx, region, width))
+        return self._pictures.get_or_make(
+            key,
+            lambda: self._asked(path, page_idx, lambda: self._source.detail(path, page_idx, region, width)),
+        )
 
     def picture(self, path: Path) -> Picture:
         """A picture file, decoded. Raises `EvidenceFault`."""
-        return self._pictures.get_or_make(fingerprint(path), lambda: self._source.picture(path))
+        return self._pictures.get_or_make(
+            fingerprint(path), lambda: self._asked(path, "picture", lambda: self._source.picture(path))
+        )
 
     def locate(
         self, path: Path, queries: Sequence[SpanQuery], *, likely_page: int | None = None
@@ -137,8 +172,10 @@ class Placer:
 
         def locate(missing: Sequence[SpanQuery]) -> list[FoundSpan]:
             if likely_page is None or self._pages.get(_page_key(path, likely_page)) is not None:
-                return self._source.locate_many(path, missing)
-            found, image = self._source.look(path, missing, likely_page, with_words=True)
+                return self._asked(path, "words", lambda: self._source.locate_many(path, missing))
+            found, image = self._asked(
+                path, "words", lambda: self._source.look(path, missing, likely_page, with_words=True)
+            )
             if image is not None:
                 self._pages.put(_page_key(path, likely_page), image)
             return found
@@ -155,6 +192,18 @@ class Placer:
         return self._located(
             path, queries, lambda missing: [locate_in_text(query, text) for query in missing]
         )
+
+    def _asked(self, path: Path, what: object, ask: Callable[[], T]) -> T:
+        """What the source says, unless this of the file was given up."""
+        refused = self._refused.get_or_make(fingerprint(path), dict)
+        if (problem := refused.get(what)) is not None:
+            raise EvidenceFault(problem)
+        try:
+            return ask()
+        except EvidenceFault as fault:
+            if fault.problems[0].code in COSTLY:
+                refused[what] = fault.problems[0]
+            raise
 
     def _located(
         self,

@@ -53,7 +53,8 @@ class PageView:
 
     `found` holds the placed spans by `Target.id`. `page_idx` is the page that is shown (None where there is
     none), `printed` its own label. A document without pages has its lines in `text` instead. `revision` is
-    what speaks against the document being the one that was cited. `path` is the document's file, and `texts`
+    what speaks against the document being the one that was cited. While a view `is_pending` its page is still
+    being worked on, and there is neither picture nor problem. `path` is the document's file, and `texts`
     holds by `Target.id` the page's own words under each span's boxes.
     """
 
@@ -68,6 +69,7 @@ class PageView:
     text: TextView | None = None
     problem: Problem | None = None
     revision: tuple[Problem, ...] = ()
+    is_pending: bool = False
     path: Path | None = None
     texts: Mapping[str, str] = field(default_factory=dict)
 
@@ -174,6 +176,15 @@ class _Places:
         fresh = locate(self.path, [target.query for target in missing])
         found = {target.id: place for target, place in zip(missing, fresh, strict=True)}
         return {target.id: found.get(target.id) or self.known[target.id] for target in asked}
+
+
+def pending_view(chosen: Target, *, manifest: Manifest, page: int | None = None) -> PageView:
+    """What can be said of `locate_view` before it has an answer, without opening a file."""
+    document, problem = _document(chosen, manifest)
+    if document is None or problem is not None:
+        return PageView(chosen, document, problem=problem)
+    page_idx = page if page is not None else chosen.query.cited_page_idx
+    return PageView(chosen, document, page_idx=page_idx if document.paged else None, is_pending=True)
 
 
 def _on_page(view: PageView, targets: Sequence[Target], places: _Places, page: int | None) -> PageView:
