@@ -6,7 +6,17 @@ from core.contracts.records import LABELS
 from core.services.unknown_values import unknown_values
 from core.store.filters import Filter
 from core.triage.profile import profile_from
-from core.ui import export, safe, session, shell, triage_evidence, triage_panels, triage_table, words
+from core.ui import (
+    export,
+    failure_panel,
+    safe,
+    session,
+    shell,
+    triage_evidence,
+    triage_panels,
+    triage_table,
+    words,
+)
 
 opened = session.current()
 view = opened.view
@@ -23,7 +33,7 @@ has_citations = facts.placed.citations > 0 if facts.placed else bool(opened.mani
 
 # The table is what a person waits for: of what stands above it only the words are sent before it.
 lines = sum(map(bool, (opened.manifest.gold, has_citations, off_pages, facts.waiting_bytes)))
-above = st.container(key=f"above-{lines:d}")
+above = st.container(key=f"above-{lines:d}", gap="xsmall")
 with above:
     triage_panels.heading(view, total=total, profile=opened.profile)
     shell.notes(view.notes)
@@ -73,23 +83,37 @@ with above:
         triage_panels.filter_bar(options, view)
         if facts.traces > facts.questions:
             triage_panels.variants_toggle(facts.traces, view)
-    with st.container(horizontal=True, vertical_alignment="center", key="sentence"):
-        triage_panels.sentence(view, matching=matching, total=total)
-        shell.line_issue_notice(facts, view)
         st.space("stretch")
         export.export_menu(
             lambda: store.rows(view.filter, view.sort),
             matching=matching,
             name=f"{opened.manifest.name} {view.run}",
         )
+    with st.container(horizontal=True, vertical_alignment="center", key="sentence"):
+        triage_panels.sentence(view, matching=matching, total=total)
+        triage_panels.place_chips(view)
+        shell.line_issue_notice(facts, view)
+        if matching:
+            st.space("stretch")
+            triage_panels.walk_through(view)
 
 if matching:
     triage_panels.paging(matching, view, rows_a_page=triage_table.ROWS_A_PAGE)
-    present = [label for label in LABELS if counts.get(label)]
-    if present or view.filter.label:
-        chosen = [label for label in view.filter.label if label in LABELS]
-        lost = triage_panels.lost_gold(gold_counts, view.filter.gold)
-        triage_panels.next_steps(chosen or present[:1], opened.profile, lost)
+    with st.container(key="below"):
+        failure_panel.show_failures(
+            failure_panel.Failures(
+                store.failures(view.filter),
+                session.sections_or_none(opened),
+                {document.doc_id: document.title or "" for document in opened.manifest.documents},
+                opened.manifest.unpaged,
+            ),
+            view,
+        )
+        present = [label for label in LABELS if counts.get(label)]
+        if present or view.filter.label:
+            chosen = [label for label in view.filter.label if label in LABELS]
+            lost = triage_panels.lost_gold(gold_counts, view.filter.gold)
+            triage_panels.next_steps(chosen or present[:1], opened.profile, lost)
 elif view.is_filtered:
     triage_panels.nothing_matches(total)
 else:

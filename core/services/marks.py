@@ -1,5 +1,7 @@
 """Where in a document a question's passages lie, page by page: what the evidence strip shows.
 
+Where there are more pages than cells, pages share them.
+
 Nothing is looked for here. A passage that was placed counts where it was found, any other one where its
 record says that it stands: a strip over a hundred candidates must not open a hundred pages.
 """
@@ -12,6 +14,9 @@ from dataclasses import dataclass, field
 
 from core.evidence.types import FoundSpan
 from core.services.spans import Target
+
+#: A strip has at most so many cells, each a button where it is marked.
+MOST_CELLS = 120
 
 _LAST_NUMBER = re.compile(r"([0-9]+)$")
 
@@ -55,6 +60,17 @@ def page_marks(
         for page_idx, page in sorted(pages.items())
         if page.cited or page.gold or page.ranks
     )
+
+
+def cell_firsts(page_count: int) -> tuple[int, ...]:
+    """The first page of each of at most `MOST_CELLS` cells, none of them empty, and the number of pages."""
+    cells = max(1, min(page_count, MOST_CELLS))
+    return tuple(-(-at * page_count // cells) for at in range(cells + 1))
+
+
+def cell_of(page_idx: int, page_count: int) -> int:
+    """The cell that a page lies in."""
+    return page_idx * max(1, min(page_count, MOST_CELLS)) // page_count
 
 
 def _page_of(target: Target, found: FoundSpan | None) -> int | None:

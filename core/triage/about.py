@@ -3,8 +3,8 @@
 *About* means the places that the gold set names for the question: its sections, else its chunks' places, else
 its spans' pages. Where the gold set does not know the question, or names no place for it (as where the
 documents hold no answer), it means the place of the candidate at rank 1. A place is a section where one is
-known, else a page, else a whole document; every place comes with its document, which is a place as well, so
-that whole documents can be counted by the same column.
+known, else a page, else a whole document. Every place comes with those that hold it, so that chapters and
+whole documents can be counted by the same column: a section numbered 5.4.1 lies in 5.4, 5 and its document.
 
 A place is one text, which an address and a list can carry: `manual#section=4.2`, `manual#page_idx=41` or just
 `manual`.
@@ -27,6 +27,8 @@ MAX_CHARS = 1_000
 NAMED = 3
 
 _SECTION, _PAGE = "#section=", "#page_idx="
+#: A section that is numbered by steps; of other names nothing says what they lie in.
+_NUMBERED = re.compile(r"[^\s.]{1,8}(?:\.[^\s.]{1,8}){1,9}")
 _RESERVED = re.compile(r"[%#\x00-\x1f\x7f]")
 _VALUE = re.compile(r"(?s)(?P<doc>[^#]*)(?:#section=(?P<section>[^#]+)|#page_idx=(?P<page>[0-9]{1,9}))?")
 
@@ -57,6 +59,14 @@ class About:
         return own + of
 
 
+def outer_sections(section_id: str) -> tuple[str, ...]:
+    """The sections that hold one: of `5.4.1` they are `5.4` and `5`."""
+    if _NUMBERED.fullmatch(section_id) is None:
+        return ()
+    steps = section_id.split(".")
+    return tuple(".".join(steps[:depth]) for depth in range(len(steps) - 1, 0, -1))
+
+
 def parse_about(value: str) -> About | None:
     """The place that a text names, None where it is none."""
     match = _VALUE.fullmatch(value)
@@ -78,16 +88,16 @@ def in_words(values: Sequence[str]) -> str:
 
 
 def about_place(place: Place) -> tuple[str, ...]:
-    """A place with its document, as texts; nothing where neither is known.
+    """A place and those that hold it, as texts, narrowest first; nothing where no place is known.
 
     A section that only repeats its page (the `p042` of a chunk id without one) is that page.
     """
     doc_id, section, page_idx = place.doc_id, (place.section_id or "").strip(), place.page_idx
     if section and (page_idx is None or section != section_path(None, page_idx + 1)):
-        narrowest = About(doc_id, section_id=section)
+        found = [About(doc_id, section_id=each) for each in (section, *outer_sections(section))]
     else:
-        narrowest = About(doc_id, page_idx=page_idx)
-    values = dict.fromkeys((narrowest.value, _escaped(doc_id or "")))
+        found = [About(doc_id, page_idx=page_idx)]
+    values = dict.fromkeys((*(each.value for each in found), _escaped(doc_id or "")))
     return tuple(value for value in values if value and len(value) <= MAX_CHARS)
 
 

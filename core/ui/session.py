@@ -17,12 +17,13 @@ import pandas as pd
 import streamlit as st
 
 from core.contracts.records import Chunk, GoldQuestion, LineIssue
-from core.errors import ManifestFault, Problem
+from core.errors import Fault, ManifestFault, Problem
 from core.evidence.attachments import CatalogueIndex
 from core.evidence.client import PdfPool
 from core.manifest.load import MANIFEST_NAME, load_manifest
 from core.manifest.paths import artifact_path
 from core.manifest.types import Artifact, Manifest, Run
+from core.services.failures import Sections, section_map
 from core.services.indexing import SHORT_SECONDS, IndexJob, IndexJobs, index_command
 from core.services.pagebase import CitedPages, examine_run
 from core.services.placing import is_placed
@@ -207,6 +208,15 @@ def chunks(opened: Opened) -> tuple[Mapping[str, Chunk], list[LineIssue]]:
     return _chunks(str(path), file, fingerprint(path))
 
 
+def sections_or_none(opened: Opened) -> Sections:
+    """Where the sections of the workspace's chunks stand; none without a chunk file that can be read."""
+    try:
+        path, file = _located(opened.manifest, opened.manifest.chunks, "chunks")
+        return _sections(str(path), file, fingerprint(path), opened.manifest.unpaged)
+    except Fault:  # a lost chunk file is among the run's own problems
+        return {}
+
+
 def gold(opened: Opened) -> tuple[Mapping[str, GoldQuestion], list[LineIssue]]:
     """The workspace's gold questions by id; empty where the manifest names none, a Fault where it is lost."""
     if opened.manifest.gold is None:
@@ -337,6 +347,11 @@ def _manifest(folder: str, fingerprint: str) -> Manifest:
 @st.cache_resource(max_entries=2, show_spinner="Reading the chunks …")
 def _chunks(path: str, file: str, fingerprint: str) -> tuple[Mapping[str, Chunk], list[LineIssue]]:
     return read_chunks(plain_source(Path(path), cache_dir=cache_dir().path), file=file)
+
+
+@st.cache_resource(max_entries=2, show_spinner=False)
+def _sections(path: str, file: str, fingerprint: str, unpaged: frozenset[str]) -> Sections:
+    return section_map(_chunks(path, file, fingerprint)[0].values(), unpaged=unpaged)
 
 
 @st.cache_resource(max_entries=2, show_spinner=False)

@@ -1,8 +1,8 @@
 """The evidence strip: all pages of a document in one line, with what lies on them, in the browser.
 
-A small component of our own, because every cell is a place to go to and says what it holds. Where there are
-more pages than cells, pages share them: what is sent and drawn never grows with the document. Its three parts
-are files beside this module, handed over as inline strings, so that nothing is fetched.
+A small component of our own, because every cell is a place to go to and says what it holds. What is sent and
+drawn never grows with the document. Its three parts are files beside this module, handed over as inline
+strings, so that nothing is fetched.
 """
 
 from __future__ import annotations
@@ -16,13 +16,11 @@ import orjson
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
-from core.services.marks import PageMark
+from core.services.marks import PageMark, cell_firsts, cell_of
 from core.ui import safe
 from core.ui.safe import Piece, clean
 from core.ui.words import counted
 
-#: A strip has at most so many cells, each a button where it is marked.
-MOST_CELLS = 120
 #: So many numbers of one kind are named in a cell's words.
 NUMBERS_NAMED = 6
 #: Ranks beyond this are all drawn at the same height.
@@ -111,17 +109,6 @@ def page_strip(
     )
     rest = _summary(inside, page_count)
     return Strip(f"All pages: {rest}", rest, len(firsts) - 1, drawn, firsts, jumps=True)
-
-
-def cell_firsts(page_count: int) -> tuple[int, ...]:
-    """The first page of each of at most `MOST_CELLS` cells, none of them empty, and the number of pages."""
-    cells = max(1, min(page_count, MOST_CELLS))
-    return tuple(-(-at * page_count // cells) for at in range(cells + 1))
-
-
-def cell_of(page_idx: int, page_count: int) -> int:
-    """The cell that a page lies in."""
-    return page_idx * max(1, min(page_count, MOST_CELLS)) // page_count
 
 
 def packed(strip: Strip) -> bytes:

@@ -9,6 +9,7 @@ import streamlit as st
 
 from core.contracts.records import LABELS, Label
 from core.services.workspace import profile_snippet
+from core.triage.about import in_words
 from core.triage.advice import gold_meaning, gold_step, meaning, next_step
 from core.triage.gold import GOLD_NAMES, GoldState
 from core.triage.suggest import Suggestion
@@ -102,9 +103,9 @@ def profile_notice(profile: Profile, own: Profile) -> None:
 def filter_bar(options: Mapping[str, Choices], view: ViewState) -> None:
     """Search, and what the list can be narrowed to."""
     _text_search(view)
-    _choice("suspicion", "Suspicion", options["suspicion"], view.filter.suspicion, width=225)
-    _choice("doc", "Document", options["doc"], view.filter.doc, width=155)
-    _choice("section", "Section", options["section"], view.filter.section, width=120)
+    _choice("suspicion", "Suspicion", options["suspicion"], view.filter.suspicion, width=150)
+    _choice("doc", "Document", options["doc"], view.filter.doc, width=145)
+    _choice("section", "Section", options["section"], view.filter.section, width=125)
     _numbers(view)
     if view.is_filtered:
         st.button("Clear", key="clear", type="tertiary", on_click=_show_all)
@@ -126,6 +127,27 @@ def sentence(view: ViewState, *, matching: int, total: int) -> None:
     shown = f"{in_words.sentence(matching, total)} · {words.order(view.sort)}"
     tip = f"suspicion: {', '.join(codes)}" if codes else ""
     safe.show(safe.text([safe.Piece(shown, tip=tip)], role="line"))
+
+
+def walk_through(view: ViewState) -> None:
+    """The way to the same list as evidence to be shown, one answer at a time."""
+    st.page_link(
+        "pages/walkthrough.py",
+        label="Walk through",
+        icon=":material/slideshow:",
+        query_params=view.as_list().params(),
+        width="content",
+    )
+
+
+def place_chips(view: ViewState) -> None:
+    """What "Where it fails" restricts the list to: a button each, which takes it away."""
+    if view.filter.about:
+        told = safe.label(f"✕ about {in_words(view.filter.about)}")
+        st.button(told, key="chip-about", type="tertiary", on_click=_change, kwargs={"about": ()})
+    if view.filter.fails is not None:
+        told = "✕ fails" if view.filter.fails else "✕ does not fail"
+        st.button(told, key="chip-fails", type="tertiary", on_click=_change, kwargs={"fails": None})
 
 
 def paging(matching: int, view: ViewState, *, rows_a_page: int) -> None:
@@ -243,7 +265,7 @@ def _numbers(view: ViewState) -> None:
         format_func=lambda value: titles[value],
         placeholder="Numbers",
         label_visibility="collapsed",
-        width=165,
+        width=135,
         on_change=_change_from,
         args=(key, "unsupported"),
     )

@@ -9,6 +9,8 @@ const DRAG_PIXELS = 4;
 // Pixels: a table up to the first stands there whole; of a longer one about the second is in sight.
 const WHOLE = 546;
 const IN_SIGHT = 495;
+// So much of the last row is seen or hidden at least.
+const CUT = 10;
 
 export default function ({ data, parentElement, setTriggerValue }) {
   if (!data || !data.length) return;
@@ -46,17 +48,14 @@ function show(view, json) {
   if (hadFocus) links(view)[0]?.focus();
 }
 
-// Ends the frame in the middle of a row and never between two: a row cut in half says that there are more.
+// Ends the frame inside a row and never at its edge: a row that is cut says that there are more.
 function fit(view) {
   const border = view.frame.offsetHeight - view.frame.clientHeight;
   const top = view.table.getBoundingClientRect().top;
-  const middles = [...view.body.children].map((row) => {
-    const place = row.getBoundingClientRect();
-    return (place.top + place.bottom) / 2 - top + border;
-  });
+  const edges = [...view.body.children].map((row) => row.getBoundingClientRect().bottom - top + border);
   const isWhole = view.table.offsetHeight + border <= WHOLE;
-  const cut = middles.findLast((middle) => middle <= IN_SIGHT);
-  view.frame.style.maxHeight = isWhole ? "" : `${Math.round(cut ?? IN_SIGHT)}px`;
+  const edge = edges.find((one) => Math.abs(one - IN_SIGHT) < CUT);
+  view.frame.style.maxHeight = isWhole ? "" : `${Math.round(edge === undefined ? IN_SIGHT : edge - CUT)}px`;
 }
 
 // The header's cells are made once: a button keeps its focus when a click on it sorts.
@@ -93,8 +92,9 @@ function drawn(row, data) {
   made.dataset.testid = "ps-row";
   for (const { name } of data.columns) {
     const cell = element("td", texts[name] === NOTHING ? `${name} nothing` : name);
-    if (name === "label") cell.append(chip(texts.label, data.colours));
+    if (name === "label") cell.append(chip(texts.label, texts.why, data.colours));
     else if (name === "question") cell.append(link(texts.question, `${data.page}${row.at(-1)}&${data.list}`));
+    else if (name === "stands_out") cell.append(clamped(texts[name]));
     else cell.textContent = cell.title = texts[name];
     if (name in BELOW) cell.append(below(texts, data.columns, BELOW[name]));
     made.append(cell);
@@ -102,9 +102,16 @@ function drawn(row, data) {
   return made;
 }
 
-function chip(label, colours) {
+function clamped(text) {
+  const made = element("span");
+  made.textContent = made.title = text;
+  return made;
+}
+
+function chip(label, why, colours) {
   const made = element("span", Object.hasOwn(colours, label) ? `chip ${colours[label]}` : "chip none");
   made.textContent = label;
+  made.title = why;
   return made;
 }
 

@@ -27,7 +27,7 @@ from core.ui.triage_rows import HEADERS, Header, TableRow, table_rows
 
 ROWS_A_PAGE = 50
 #: So many rows stand there whole. Of a longer list thirteen and a half are in sight, and the rest scrolls
-#: inside the table, header in sight. A row cut in half says that there are more (see triage_table.js).
+#: inside the table, header in sight. A row that is cut says that there are more (see triage_table.js).
 ROWS_WHOLE = 15
 ROWS_IN_SIGHT = 13.5
 ROW_PIXELS = 34

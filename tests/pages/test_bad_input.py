@@ -160,7 +160,7 @@ def test_lines_that_hold_no_record_are_counted_on_triage_and_listed_on_workspace
     triage = open_page(folder)
     assert not triage.exception
     assert len(rows(triage)) == 3
-    (link,) = [link.proto.label for link in triage.main.get("page_link")]
+    link, *_ = [link.proto.label for link in triage.main.get("page_link")]
     assert link == ":red[5 lines of this run's files could not be read.]"
     workspace = go(triage, WORKSPACE)
     table = workspace.dataframe[2].value

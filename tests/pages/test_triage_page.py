@@ -222,7 +222,7 @@ def test_unreadable_lines_are_counted_beside_the_sentence(
 ) -> None:
     app = open_app(make_workspace([*TRACES, b"{not json", b'"neither"']))
     links = [link.proto.label for link in app.main.get("page_link")]
-    assert links == [":red[2 lines of this run's files could not be read.]"]
+    assert links == [":red[2 lines of this run's files could not be read.]", "Walk through"]
     assert len(labels(app)) == 3
 
 
@@ -234,7 +234,7 @@ def test_rows_of_a_report_without_a_trace_are_no_unreadable_lines(
     row = {"q_id": "Q9", "q": "Gone?", "label": "ok", "why": "", "chunks": [], "citations_in_answer": []}
     (folder / "report.jsonl").write_text(json.dumps(row) + "\n")
     links = [link.proto.label for link in open_app(folder).main.get("page_link")]
-    assert links == [":red[1 row of its report has no trace.]"]
+    assert links == [":red[1 row of its report has no trace.]", "Walk through"]
 
 
 def test_a_last_line_still_being_written_is_said_and_waits(

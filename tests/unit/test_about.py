@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from core.contracts.records import GoldQuestion, GoldSpan
 from core.traces.chunks import Place
-from core.triage.about import MAX_CHARS, About, GoldPlaces, about_place, in_words, parse_about
+from core.triage.about import MAX_CHARS, About, GoldPlaces, about_place, in_words, outer_sections, parse_about
 
 PLACES = {
     "c1": Place("manual", "4.2", 41),
@@ -17,6 +17,8 @@ PLACES = {
     "c4": Place("report", "p028", 27),
 }
 SPAN = GoldSpan(doc_id="bulletin", page_idx=6, quote="30 Nm")
+IN_MANUAL = ("manual#section=4.2", "manual#section=4", "manual")
+IN_BULLETIN = ("bulletin#section=4.2", "bulletin#section=4", "bulletin")
 
 texts = st.text(min_size=1, max_size=12)
 places = st.builds(About, st.none() | texts) | st.builds(About, st.none() | texts, texts)
@@ -50,13 +52,13 @@ def test_places_in_words() -> None:
 @pytest.mark.parametrize(
     ("place", "values"),
     [
-        (Place("manual", "4.2", 41), ("manual#section=4.2", "manual")),
+        (Place("manual", "4.2", 41), IN_MANUAL),
         (Place("manual", " ", 41), ("manual#page_idx=41", "manual")),
         (Place("report", "p028", 27), ("report#page_idx=27", "report")),
         (Place("report", "p028", 3), ("report#section=p028", "report")),
         (Place("manual", None, 0), ("manual#page_idx=0", "manual")),
         (Place("manual", None, None), ("manual",)),
-        (Place(None, "4.2", None), ("#section=4.2",)),
+        (Place(None, "4.2", None), ("#section=4.2", "#section=4")),
         (Place(None, None, 3), ("#page_idx=3",)),
         (Place(None, None, None), ()),
         (Place("d", "x" * MAX_CHARS, None), ("d",)),
@@ -69,17 +71,17 @@ def test_a_place_is_a_section_else_a_page_and_its_document(place: Place, values:
 @pytest.mark.parametrize(
     ("gold", "values"),
     [
-        (GoldQuestion("Q", "q", sections=("4.3",)), ("manual#section=4.3", "manual")),
+        (GoldQuestion("Q", "q", sections=("4.3",)), ("manual#section=4.3", "manual#section=4", "manual")),
         (
             GoldQuestion("Q", "q", sections=("4.2",)),
-            ("manual#section=4.2", "manual", "bulletin#section=4.2", "bulletin"),
+            IN_MANUAL + IN_BULLETIN,
         ),
-        (GoldQuestion("Q", "q", sections=("4.2",), chunks=("c1",)), ("manual#section=4.2", "manual")),
-        (GoldQuestion("Q", "q", sections=("4.2",), spans=(SPAN,)), ("bulletin#section=4.2", "bulletin")),
+        (GoldQuestion("Q", "q", sections=("4.2",), chunks=("c1",)), IN_MANUAL),
+        (GoldQuestion("Q", "q", sections=("4.2",), spans=(SPAN,)), IN_BULLETIN),
         (GoldQuestion("Q", "q", sections=("9",), spans=(SPAN,)), ("bulletin#section=9", "bulletin")),
         (GoldQuestion("Q", "q", sections=("9",)), ("#section=9",)),
         (GoldQuestion("Q", "q", chunks=("c2", "c4")),
-         ("manual#section=4.3", "manual", "report#page_idx=27", "report")),
+         ("manual#section=4.3", "manual#section=4", "manual", "report#page_idx=27", "report")),
         (GoldQuestion("Q", "q", chunks=("gone",), spans=(SPAN,)), ("bulletin#page_idx=6", "bulletin")),
         (GoldQuestion("Q", "q", answerable=False), ()),
     ],
@@ -88,3 +90,20 @@ def test_a_place_is_a_section_else_a_page_and_its_document(place: Place, values:
 )  # fmt: skip
 def test_gold_is_about_what_it_names(gold: GoldQuestion, values: tuple[str, ...]) -> None:
     assert GoldPlaces.of(PLACES).about(gold) == values
+
+
+@pytest.mark.parametrize(
+    ("section", "outer"),
+    [
+        ("5.4.1", ("5.4", "5")),
+        ("i.1", ("i",)),
+        ("5", ()),
+        ("Item 1.A", ()),
+        ("5..1", ()),
+        ("5.", ()),
+        (".5", ()),
+        (".".join("1" * 40), ()),
+    ],
+)
+def test_a_numbered_section_lies_in_those_with_fewer_steps(section: str, outer: tuple[str, ...]) -> None:
+    assert outer_sections(section) == outer

@@ -46,12 +46,12 @@ def test_a_row_is_about_its_gold_else_about_rank_1(tmp_path: Path) -> None:
     manifest = workspace(tmp_path / "ws")
     built(manifest, tmp_path / "cache")
     assert [(row["q_id"], row["about"]) for row in table_of(manifest, RUN, tmp_path / "cache")] == [
-        ("Q1", ["manual#section=4.3", "manual"]),
-        ("Q2", ["manual#section=4.2", "manual"]),
-        ("Q2", ["manual#section=4.2", "manual"]),
-        ("Q3", ["manual#section=4.2", "manual"]),
+        ("Q1", ["manual#section=4.3", "manual#section=4", "manual"]),
+        ("Q2", ["manual#section=4.2", "manual#section=4", "manual"]),
+        ("Q2", ["manual#section=4.2", "manual#section=4", "manual"]),
+        ("Q3", ["manual#section=4.2", "manual#section=4", "manual"]),
         ("Q4", ["bulletin#page_idx=6", "bulletin"]),
-        ("Q5", ["manual#section=4.2", "manual"]),
+        ("Q5", ["manual#section=4.2", "manual#section=4", "manual"]),
         ("Q6", []),
     ]
 
@@ -60,8 +60,8 @@ def test_failures_are_headline_questions_by_what_they_are_about(tmp_path: Path) 
     store = built(workspace(tmp_path / "ws"), tmp_path / "cache")
     counts = {each.about: (each.judged, each.failing) for each in store.failures(Filter(RUN))}
     assert counts == {
-        ("manual#section=4.3", "manual"): (1, 1),
-        ("manual#section=4.2", "manual"): (3, 2),
+        ("manual#section=4.3", "manual#section=4", "manual"): (1, 1),
+        ("manual#section=4.2", "manual#section=4", "manual"): (3, 2),
         ("bulletin#page_idx=6", "bulletin"): (1, 1),
         (): (1, 1),
     }
@@ -75,6 +75,7 @@ def test_a_count_is_what_its_filter_then_shows(tmp_path: Path) -> None:
     assert list(store.page(shown, Sort("q_id"), limit=9, offset=0)["q_id"]) == ["Q3", "Q5"]
     assert store.failures(shown) == store.failures(Filter(RUN))
     assert store.matching(Filter(RUN, about=("manual",))) == 4
+    assert store.matching(Filter(RUN, about=("manual#section=4",))) == 4
     assert store.matching(Filter(RUN, fails=False)) == 1
 
 

@@ -71,7 +71,7 @@ def test_a_row_holds_what_its_line_and_its_label_say(tmp_path: Path, cache: Path
         "gold_retrieved_rank": None,
         "gold_retrieved_stage": None,
         "safety_omitted": None,
-        "about": ["manual#section=4.2", "manual"],
+        "about": ["manual#section=4.2", "manual#section=4", "manual"],
         "line": 2,
         "offset": len(first) + 1,
         "length": len(orjson.dumps(record)),

@@ -1,0 +1,112 @@
+"""Where a run fails, on Triage: the strip, the worst places, and the lists that they open."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import orjson
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.pages.conftest import MakeWorkspace, Open, send, shown, table, trace
+from tests.places import DEMO
+
+STRIP = "failure-strip"
+
+
+def strip(app: AppTest) -> dict[str, object]:
+    """What the browser gets of the strip."""
+    sent = [each.proto for each in app.main.get("bidi_component")]
+    return dict(orjson.loads(next(proto.bytes for proto in sent if proto.id.endswith(f"-{STRIP}"))))
+
+
+def marks(app: AppTest) -> list[dict[str, object]]:
+    found = strip(app)["marks"]
+    assert isinstance(found, list)
+    return found
+
+
+def worst(app: AppTest) -> list[str]:
+    keyed = [button for button in app.button if (button.key or "").startswith("failure-")]
+    return [button.label.replace("\\", "") for button in keyed]
+
+
+def test_the_worst_chapters_stand_in_words_and_open_exactly_their_questions(open_app: Open) -> None:
+    app = open_app(DEMO, run="R001")
+    assert worst(app)[0] == "section 7 Maintenance and fluids · PDF pages 53–62 · fails on 5 of 7 questions"
+    app.button(key="failure-0").click().run()
+    assert app.query_params["about"] == "meridian-2026#section=7"
+    assert app.query_params["fails"] == "yes"
+    assert len(table(app)) == 5
+    assert "5 of 41 questions: about section 7 of meridian-2026, fails · worst first" in shown(app)
+    assert worst(app)[0].endswith("fails on 5 of 7 questions")
+
+
+def test_a_cell_opens_the_questions_that_it_counts(open_app: Open) -> None:
+    app = open_app(DEMO, run="R001")
+    mark = max(marks(app), key=lambda one: float(str(one.get("fails", 0))))
+    app = send(app, "go", mark["go"], key=STRIP)
+    failing = str(mark["words"]).partition("fails on ")[2].partition(" of ")[0]
+    assert app.query_params["fails"] == "yes"
+    assert len(table(app)) == int(failing) > 1
+
+
+@pytest.mark.parametrize("value", [-1, 10_000, 1.5, True, "0", None, {"at": 0}, float("1e300")])
+def test_what_is_no_cell_opens_nothing(open_app: Open, value: object) -> None:
+    app = send(open_app(DEMO, run="R001"), "go", value, key=STRIP)
+    assert not app.exception
+    assert "about" not in app.query_params
+
+
+def test_each_part_is_taken_away_by_its_own_button(open_app: Open) -> None:
+    app = open_app(DEMO, run="R001", about="meridian-2026#section=7", fails="yes")
+    app.button(key="chip-about").click().run()
+    assert "about" not in app.query_params and app.query_params["fails"] == "yes"
+    app.button(key="chip-fails").click().run()
+    assert "fails" not in app.query_params
+    assert len(table(app)) == 41
+
+
+def test_another_document_is_chosen_and_stays_in_the_address(open_app: Open) -> None:
+    app = open_app(DEMO, run="R001")
+    choice = app.selectbox(key="failures-where")
+    assert choice.value == "meridian-2026"
+    choice.select("bulletin-07").run()
+    assert app.query_params["where"] == "bulletin-07"
+    assert "sections of Service bulletin 07/2026" in str(strip(app)["rest"])
+    app.selectbox(key="failures-where").select("*").run()
+    assert "2 documents, a cell each" in str(strip(app)["rest"])
+
+
+def test_without_sections_documents_are_the_cells(make_workspace: MakeWorkspace, open_app: Open) -> None:
+    found = [{"id": "x1", "doc_id": "other"}]
+    traces = [trace("Q1", "Oil?", "citations: []"), trace("Q2", "Grade?", "", chunks=())]
+    traces[0]["chunks"] = [{"id": "c1", "doc_id": "manual"}]
+    traces.append({"q_id": "Q3", "q": "Fuse?", "answer": "", "chunks": found})
+    app = open_app(make_workspace(traces))
+    assert worst(app) == ["manual · fails on 1 of 1 question", "other · fails on 1 of 1 question"]
+
+
+def test_a_place_that_the_run_does_not_know_is_said(open_app: Open) -> None:
+    app = open_app(DEMO, run="R001", about=["meridian-2026#section=99", "x"])
+    assert "R001 has no question about section 99 of meridian-2026 or x." in shown(app)
+    assert "No question matches this filter." in shown(app)
+
+
+def test_a_run_that_cannot_be_judged_has_no_strip(make_workspace: MakeWorkspace, open_app: Open) -> None:
+    folder: Path = make_workspace()
+    (folder / "chunks.jsonl").unlink()
+    app = open_app(folder)
+    assert not app.exception
+    assert "Where it fails" not in shown(app)
+
+
+def test_a_hostile_section_is_text_and_opens_its_list(make_workspace: MakeWorkspace, open_app: Open) -> None:
+    name = "**4.2** [x](http://evil) %0A#\u202e"
+    traces = [trace("Q1", "Oil?", "")]
+    traces[0]["chunks"] = [{"id": "c1", "doc_id": "manual", "section_id": name}]
+    app = open_app(make_workspace(traces))
+    (label,) = [button.label for button in app.button if (button.key or "").startswith("failure-")]
+    assert "](" not in label and "\u202e" not in label
+    app.button(key="failure-0").click().run()
+    assert len(table(app)) == 1
