@@ -4,6 +4,7 @@ from functools import partial
 
 import streamlit as st
 
+from core.services.regions import region_of
 from core.services.spans import targets_of
 from core.ui import (
     answer_panel,
@@ -42,7 +43,8 @@ if key is None:
 elif (instead := question_place.trace_instead(store, key)) is not None:
     question_panels.no_such_variant(key, instead)
 else:
-    place = question_place.find(store, state, key)
+    bad_lines = partial(question_load.bad_lines, opened, store, key)
+    place = question_place.find(store, state, key, bad_lines=bad_lines)
     loaded = question_load.question(opened, key, place.source, is_labelled=place.is_labelled)
     view = loaded.view
     targets = targets_of(view)
@@ -60,12 +62,11 @@ else:
     answer, page, reading = question_panels.sides()
     with reading:
         with st.container(border=True, key="why", gap="xsmall"):
-            question_panels.why(view)
+            question_panels.why(view, stored_label=place.stored_label)
             step = st.container()
         question_panels.candidates(
             view,
             chosen=question_place.chunk_of(view, chosen),
-            asked=state.chunk,
             stage=state.stage,
         )
         runs = [run.run_id for run in opened.manifest.runs]
@@ -81,11 +82,15 @@ else:
     found = placements.of_question(session.placed(opened, store), key) | dict(shown.found if shown else {})
     with answer:
         answer_panel.answer(view, shown, found)
+    seen = question_load.seen(opened, shown, state.see) if shown else None
     with page:
-        page_panel.page(shown, view=view)
+        shell.notes(question_place.outline_notes(state, seen))
+        region = region_of(seen, shown) if seen and shown else None
+        level = page_panel.page(shown, view=view, region=region)
     with step:
         question_panels.next_step(view, found)
     with below:
         if shown is not None:
             evidence_panel.belonging(question_load.attached_to(opened, shown))
+    with level:
         evidence_panel.level(question_load.level(opened, loaded, key))

@@ -53,12 +53,12 @@ def answer(view: QuestionView, shown: PageView | None, found: Mapping[str, Found
     else:
         safe.show(safe.text([Piece("The answer is empty.", "muted")]))
     if view.gold and view.gold.answer and view.gold.answer.strip():
-        with st.container(gap=None, key="expected"):
-            safe.show(safe.text([Piece("Expected answer")], role="heading"))
-            safe.show_long([Piece(view.gold.answer)], key=f"expected:{view.trace.q_id}")
+        expected = [Piece("Expected answer: ", "strong"), Piece(view.gold.answer)]
+        with st.container(key="expected"):
+            safe.show_long(expected, key=f"expected:{view.trace.q_id}")
     if not view.citations:
         safe.show(safe.text([Piece(_instead(view, shown), "muted")], role="hint"))
-    with st.container(gap=None, key="citations"):
+    with st.container(horizontal=True, gap="xxsmall", key="citations"):
         _citations(view, found, chosen, on=on)
         _gold(view, found, chosen, on=on)
     if is_read_from_text(view.citations) and view.stored is None:
@@ -81,13 +81,7 @@ def _citations(view: QuestionView, found: Mapping[str, FoundSpan], chosen: str, 
     several = is_of_several_documents(view)
     for item in view.citations[:MAX_LISTED]:
         number = item.citation.number
-        line = citation_line(
-            item,
-            found.get(f"cite:{number}"),
-            answer=view.trace.answer,
-            on=on,
-            names_document=several,
-        )
+        line = citation_line(item, found.get(f"cite:{number}"), on=on, names_document=several)
         _choice(
             line, colour="orange", key=f"cite-{number}", is_chosen=chosen == f"cite:{number}", cite=number
         )
@@ -120,19 +114,19 @@ def _choice(
     cite: int | None = None,
     chunk: str | None = None,
 ) -> None:
-    """A line of the list as a button that shows the passage's place."""
+    """A button that shows the passage's place; what speaks against it takes a line of its own."""
     st.button(
         _line_label(line, colour="red" if line.is_wrong else colour),
         key=key,
         type="secondary" if is_chosen else "tertiary",
         on_click=change_view,
         kwargs={"cite": cite, "chunk": chunk, "page": None},
-        width="stretch",
+        width="stretch" if line.notes else "content",
     )
 
 
 def _line_label(line: CitationLine, *, colour: str) -> str:
-    """A badge, the place, and what speaks against it (in the list's style on a line of its own)."""
+    """A badge, the place, and what speaks against it (in the list's own style)."""
     place = safe.label(line.place, limit=MAX_PLACE)
     notes = f" *{safe.label(' · '.join(line.notes), limit=MAX_NOTES)}*" if line.notes else ""
     return f":{colour}-badge[{safe.label(line.badge)}] {place}{notes}"

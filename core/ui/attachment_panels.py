@@ -127,7 +127,7 @@ def _picture(attachment: Attachment, png: bytes) -> None:
 
 
 def _page_link(attachment: Attachment, *, key: str) -> None:
-    """Opens the attachment's page beside the answer."""
+    """Outlines the attachment on its page, beside the answer."""
     page_idx = attachment.page_idx
     if page_idx is None:
         return
@@ -135,9 +135,9 @@ def _page_link(attachment: Attachment, *, key: str) -> None:
         f"PDF page {page_idx + 1:,}",
         key=f"{key}-page-link",
         type="tertiary",
-        help=f"Show this page (page_idx {page_idx:,})",
+        help=f"Show it on its page (page_idx {page_idx:,})",
         on_click=change_view,
-        kwargs={"page": page_idx},
+        kwargs={"page": page_idx, "see": attachment.attachment_id},
     )
 
 

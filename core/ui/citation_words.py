@@ -10,7 +10,7 @@ from core.evidence.types import FoundSpan
 from core.metrics.intervals import percent
 from core.services.questions import CitationView, QuestionView
 from core.services.spans import PageView
-from core.ui.difference_words import Quoted, figures, sentence
+from core.ui.difference_words import figures
 from core.ui.words import lines
 
 #: What is odd about the page that a citation's payload gives.
@@ -45,18 +45,16 @@ def citation_line(
     view: CitationView,
     found: FoundSpan | None,
     *,
-    answer: str = "",
     on: str = "page",
     names_document: bool = False,
 ) -> CitationLine:
-    """`2 · fuzzy 97 %`, `section 2.26 · p. 66`, `The answer says 1/16 inch, the page says 1/32 inch.`
+    """`2 · fuzzy 97 %`, `section 2.26 · p. 66`, `says 1/16, page says 1/32`.
 
     `found` is None while the citation's document has not been looked at. `on` is what was looked at, "page"
     or "text". `names_document`: passages of the question are from several documents.
     """
     citation = view.citation
-    quoted = Quoted(citation.quote or "", view.quote_from, answer, on)
-    notes = [*_differing(found, quoted), *_oddities(view)]
+    notes = [*_differing(found, on), *_oddities(view)]
     place = _place(
         citation.section_id,
         _pages(citation.page_idx, found, on=on),
@@ -92,7 +90,7 @@ def gold_line(
     """`gold · exact`, `p. 66 · manual`; `number` tells several gold spans of one question apart."""
     name = "gold" if number is None else f"gold {number}"
     place = _place(None, _pages(span.page_idx, found, on=on), span.doc_id if names_document else None)
-    notes = _differing(found, Quoted(span.quote, "gold", "", on))
+    notes = _differing(found, on)
     is_wrong = speaks_against(found) if found else None
     status = status_words(found, span.page_idx) if found else ""
     return CitationLine(name, status, place, tuple(notes), is_wrong)
@@ -167,12 +165,10 @@ def _is_known(view: CitationView) -> bool:
     return view.is_resolved or view.quote_from is not None
 
 
-def _differing(found: FoundSpan | None, quoted: Quoted) -> list[str]:
-    """The first figure that differs, as its sentence."""
-    if found is None:
-        return []
-    told = (sentence(each, quoted, found.differences) for each in figures(found.differences)[:1])
-    return ["".join(piece.text for piece in pieces) for pieces in told]
+def _differing(found: FoundSpan | None, on: str) -> list[str]:
+    """`says 1/16, page says 1/32`: the first figure that differs; the whole sentence is above the page."""
+    differing = figures(found.differences)[:1] if found else []
+    return [f"says {each.quote}, {on} says {each.page}" for each in differing]
 
 
 def _oddities(view: CitationView) -> list[str]:

@@ -4,11 +4,14 @@ const SAID_MS = 4000;
 export default function ({ data, parentElement }) {
   const find = (name) => parentElement.querySelector(`[data-testid="${name}"]`);
   const said = find("ps-copy-said");
-  find("ps-copied-text").textContent = data.text;
+  const text = find("ps-copied-text");
+  if (text.textContent !== data.text) text.hidden = !data.shown;
+  text.textContent = data.text;
   const copy = find("ps-copy");
   copy.textContent = `Copy ${data.name}`;
   copy.hidden = !data.text;
-  copy.onclick = () => copied(data.text, said);
+  copy.title = data.text;
+  copy.onclick = () => { text.hidden = false; copied(data.text, said); };
   find("ps-copy-link").hidden = !data.link;
   find("ps-copy-link").onclick = () => copied(window.location.href, said);
 }

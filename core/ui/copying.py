@@ -1,7 +1,7 @@
 """Buttons that copy a text: a citation to be pasted, the address of the very view.
 
-A small component of our own, because the browser alone can fill the clipboard. It shows the text, so that it
-can be read and marked by hand where the browser refuses.
+A small component of our own, because the browser alone can fill the clipboard. The text is shown, at the
+latest where the browser refuses, so that it can be marked by hand.
 """
 
 from __future__ import annotations
@@ -17,14 +17,16 @@ from core.ui.safe import clean
 _NAME = "proofspan_copying"
 
 
-def show_copying(words: str, *, name: str, key: str, with_link: bool = True) -> None:
-    """Draws `words` with a button "Copy NAME", and `with_link` one that copies the page's address.
+def show_copying(words: str, *, name: str, key: str, with_link: bool = True, shows_text: bool = True) -> None:
+    """Draws a button "Copy NAME" that copies `words`, and `with_link` one that copies the page's address.
 
+    Without `shows_text` the words stand in the button's tip until they were copied.
     `name` is ours: "citation", "chunk id". Without words there is that other button alone. Where the
     component cannot be mounted, the text is there to be copied by hand.
     """
+    data = {"text": clean(words), "name": name, "link": with_link, "shown": shows_text}
     try:
-        _component()(key=key, data={"text": clean(words), "name": name, "link": with_link})
+        _component()(key=key, data=data)
     except (StreamlitAPIException, TypeError):
         st.code(clean(words), language=None, wrap_lines=True)
 

@@ -20,6 +20,10 @@ LEVELS: Mapping[Level, str] = {
     "citation_only": "Citation only",
     "text_only": "Text only",
 }
+LEVELS_MEAN = (
+    "How much of this answer's evidence can be shown: the cited passage on its page with every notice, "
+    "picture and table that belongs to it, or less."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +46,8 @@ def belonging(place: Belonging) -> None:
 
 
 def level(judged: tuple[Level, str] | None) -> None:
-    """How much of the answer's evidence a bundle of it can show, and why not more."""
+    """How much of the answer's evidence a bundle of it can show: a badge with its reason."""
     if judged is not None:
         name, reason = judged
-        pieces = [Piece(LEVELS[name], "badge"), Piece(f" {reason}", "muted")]
-        safe.show(safe.text(pieces, role="hint", limit=600))
+        pieces = [Piece(LEVELS[name], "badge", tip=LEVELS_MEAN), Piece(f" {reason}", tip=reason)]
+        safe.show(safe.text(pieces, role="brief" if name == "full" else "hint", limit=600))

@@ -9,7 +9,9 @@ from core.contracts.records import GoldQuestion, StageName
 from core.services.questions import QuestionView
 from core.triage.advice import gold_meaning
 from core.triage.gold import GOLD_NAMES, GoldOutcome, GoldState, gold_target
+from core.ui.citation_words import is_of_several_documents
 from core.ui.safe import Kind, Piece
+from core.ui.words import counted
 
 #: How the row ends where the answerer saw the passage.
 _AT_LAST: Mapping[GoldState, str] = {
@@ -22,7 +24,7 @@ MAX_NAMED = 3
 
 
 def gold_rows(view: QuestionView) -> list[tuple[str, list[Piece]]]:
-    """`Gold`: `page 58 of 3M_2018_10K · retrieved at rank 15 of 75 · not among the 5 chunks …`.
+    """`Gold`: `page 58 of 3M_2018_10K · retrieved at rank 15 of 75 · not seen by the answerer`.
 
     No row where no gold is known. Pages count from 1, as everywhere on the page.
     """
@@ -32,15 +34,13 @@ def gold_rows(view: QuestionView) -> list[tuple[str, list[Piece]]]:
     outcome = view.gold_outcome
     if not gold.answerable:
         return [("Gold", [Piece("the documents hold no answer"), *(_ending(outcome) if outcome else ())])]
-    what = _what(gold)
+    what = _what(gold, names_document=is_of_several_documents(view))
     if what is None:
         return []
-    pieces = [Piece(what)]
-    if outcome is not None:
-        sizes = {stage.name: len(stage.candidates) for stage in view.stages}
-        pieces += _retrieved(outcome, sizes)
-        pieces += _seen(outcome, sizes.get("chunks", 0))
-    return [("Gold", pieces)]
+    if outcome is None:
+        return [("Gold", [Piece(what)])]
+    sizes = {stage.name: len(stage.candidates) for stage in view.stages}
+    return [("Gold", [Piece(what), *_retrieved(outcome, sizes), *_seen(outcome, sizes)])]
 
 
 def _ending(outcome: GoldOutcome) -> list[Piece]:
@@ -51,27 +51,30 @@ def _ending(outcome: GoldOutcome) -> list[Piece]:
     return [Piece(" · "), Piece(told, kind, tip=gold_meaning(state))]
 
 
-def _what(gold: GoldQuestion) -> str | None:
+def _what(gold: GoldQuestion, *, names_document: bool) -> str | None:
     """What is looked for; None where the gold names no place."""
     target = gold_target(gold)
     if target is None:
         return None
     if target.kind == "chunk":
-        return _either([_chunk_name(chunk_id) for chunk_id in gold.chunks])
+        return _either([_chunk_name(chunk_id, names_document) for chunk_id in gold.chunks])
     if target.kind == "section":
         return f"section {_either([section.strip() for section in gold.sections if section.strip()])}"
-    return _either(
-        [f"page {span.page_idx + 1} of {span.doc_id}" for span in gold.spans if span.page_idx is not None]
-    )
+    pages = ((span.page_idx, span.doc_id) for span in gold.spans if span.page_idx is not None)
+    return _either([f"page {page_idx + 1}{_of(doc_id, names_document)}" for page_idx, doc_id in pages])
 
 
-def _chunk_name(chunk_id: str) -> str:
+def _of(doc_id: str | None, names_document: bool) -> str:
+    return f" of {doc_id}" if names_document and doc_id else ""
+
+
+def _chunk_name(chunk_id: str, names_document: bool) -> str:
     """`section 5.4.1, p. 43 of manual` where the id says so, else the id."""
     parts = parse(chunk_id)
     if parts is None:
         return f"chunk {chunk_id}"
     page = f", p. {parts.page}" if parts.page else ""
-    return f"section {parts.sect_path}{page} of {parts.doc_uid}"
+    return f"section {parts.sect_path}{page}{_of(parts.doc_uid, names_document)}"
 
 
 def _either(names: Sequence[str]) -> str:
@@ -81,8 +84,8 @@ def _either(names: Sequence[str]) -> str:
 
 
 def _retrieved(ranks: GoldOutcome, sizes: Mapping[StageName, int]) -> list[Piece]:
-    """Nothing where the answerer's own list is the only one: `_seen` says it."""
-    if ranks.stage is None or ranks.stage == "chunks":
+    """Nothing where the answerer's own list is the only one, or where nobody found it: `_seen` says it."""
+    if ranks.stage is None or ranks.stage == "chunks" or (ranks.retrieved is None and ranks.seen is None):
         return []
     size = sizes.get(ranks.stage, 0)
     if ranks.retrieved is None:
@@ -90,8 +93,14 @@ def _retrieved(ranks: GoldOutcome, sizes: Mapping[StageName, int]) -> list[Piece
     return [Piece(f" · {ranks.stage} at rank {ranks.retrieved:,} of {size:,}")]
 
 
-def _seen(ranks: GoldOutcome, size: int) -> list[Piece]:
+def _seen(ranks: GoldOutcome, sizes: Mapping[StageName, int]) -> list[Piece]:
+    """Where the answerer saw it; else that it did not, with how many chunks it saw as the tip."""
+    size = sizes.get("chunks", 0)
     if ranks.seen is not None:
-        return [Piece(f" · seen by the answerer at rank {ranks.seen:,} of {size:,}"), *_ending(ranks)]
-    chunks = f"the {size:,} chunk{'s' * (size != 1)} that the answerer saw"
-    return [Piece(" · "), Piece(f"not among {chunks}" if size else "the answerer saw no chunk", "strong")]
+        return [Piece(f" · seen at rank {ranks.seen:,} of {size:,}"), *_ending(ranks)]
+    saw = f"the {counted(size, 'chunk')} that the answerer saw"
+    tip = f"It is not among {saw}." if size else "The answerer saw no chunk."
+    told = "not seen by the answerer"
+    if ranks.stage is not None and ranks.stage != "chunks" and ranks.retrieved is None:
+        told = f"not among the {sizes.get(ranks.stage, 0):,} {ranks.stage}"
+    return [Piece(" · "), Piece(told, "strong", tip=tip)]

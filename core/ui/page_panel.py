@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.evidence.types import Picture
 from core.services.details import detail_of
@@ -15,6 +16,7 @@ from core.services.spans import PageView, Target, targets_of
 from core.ui import finding_words, question_load, question_words, safe, shell, textframe, viewer
 from core.ui.citation_words import reference
 from core.ui.copying import show_copying
+from core.ui.page_strip import show_pages
 from core.ui.safe import Piece
 from core.ui.span_cards import SpanCard, cards_of, scores_of
 from core.ui.state import change_view
@@ -28,8 +30,12 @@ def page_header(shown: PageView) -> None:
     safe.show(safe.text([Piece(f"{title}  ", "strong"), Piece(place, "muted")], role="hint"))
 
 
-def page(shown: PageView | None, *, view: QuestionView) -> None:
-    """The page of the chosen passage and what the locator says; a panel in its place where there is none."""
+def page(shown: PageView | None, *, view: QuestionView, region: Percent | None = None) -> DeltaGenerator:
+    """The page of the chosen passage and what the locator says; a panel in its place where there is none.
+
+    `region` of the page is outlined and scrolled to. Returns the place above the page where the level of the
+    whole answer's evidence is told.
+    """
     if shown is None:
         safe.show(
             safe.text(
@@ -37,49 +43,60 @@ def page(shown: PageView | None, *, view: QuestionView) -> None:
             ),
             safe.text([Piece("There is no page to show for this question.")], role="hint"),
         )
-        return
+        return st.container(key="level")
     page_header(shown)
     targets = targets_of(view)
-    _page(
+    origins = {target.id: finding_words.origin(view, target) for target in (*targets, shown.target)}
+    answer = view.trace.answer
+    _told(shown, answer=answer, quote_from=origins[shown.target.id])
+    level = st.container(key="level")
+    _place(
         shown,
         targets,
-        answer=view.trace.answer,
-        origins={target.id: finding_words.origin(view, target) for target in (*targets, shown.target)},
-        scores=scores_of(view),
+        cards_of(shown, targets, answer=answer, origins=origins, scores=scores_of(view)),
+        region,
     )
+    return level
 
 
 def chunk_alone(shown: PageView) -> None:
     """The place of a chunk that was asked for without a question."""
     page_header(shown)
-    _page(shown, (shown.target,), answer="", origins={}, scores={})
+    _told(shown, answer="", quote_from="chunk")
+    targets = (shown.target,)
+    _place(shown, targets, cards_of(shown, targets, answer="", origins={}, scores={}))
 
 
-def _page(
-    shown: PageView,
-    targets: Sequence[Target],
-    *,
-    answer: str,
-    origins: Mapping[str, str | None],
-    scores: Mapping[str, float],
-) -> None:
+def _told(shown: PageView, *, answer: str, quote_from: str | None) -> None:
+    """What speaks against the document, and what the locator says; else why there is no page."""
     shell.fault_panel(shown.revision)
     if shown.problem is not None:
         shell.fault_panel([shown.problem])
+    else:
+        _finding(shown, answer=answer, quote_from=quote_from)
+
+
+def _place(
+    shown: PageView,
+    targets: Sequence[Target],
+    cards: Mapping[str, SpanCard],
+    region: Percent | None = None,
+) -> None:
+    """The page or the text; the passage alone where neither can be shown."""
+    if shown.problem is not None:
         _passage(shown)
         if shown.page_count:
             last = {"page": shown.page_count - 1}
             st.button("Show the last page", key="page-last", on_click=change_view, kwargs=last)
         return
-    _finding(shown, answer=answer, quote_from=origins.get(shown.target.id, "chunk"))
     if shown.text is not None:
         textframe.show_text(shown.text, name=_named(shown), focus=shown.target.id)
     elif shown.image is not None:
-        cards = cards_of(shown, targets, answer=answer, origins=origins, scores=scores)
-        drawn_page(shown, targets, cards=cards)
+        drawn_page(shown, targets, cards=cards, region=region)
+        show_pages(shown, targets)
     else:
         _passage(shown)
-    show_copying(reference(shown), name="citation", key="citation")
+    show_copying(reference(shown), name="citation", key="citation", shows_text=False)
 
 
 def drawn_page(

@@ -11,23 +11,28 @@ from typing import TypeVar
 
 import streamlit as st
 
-from core.contracts.records import Chunk, GoldQuestion, SourceLine, TraceKey
+from core.contracts.records import Attachment, Chunk, GoldQuestion, SourceLine, TraceKey
 from core.errors import Fault, InputFault, Problem
 from core.evidence.attachments import CatalogueIndex, attached
 from core.evidence.bundles import Level
 from core.manifest.paths import artifact_path
 from core.manifest.types import Artifact
+from core.services.bad_lines import lines_naming
 from core.services.bundling import Sources, bundles_of
 from core.services.placer import Placer
 from core.services.questions import QuestionView, load_question
+from core.services.regions import attachment_on
 from core.services.shelf import Shelf
 from core.services.spans import PageView, Target, choose, chunk_target, locate_view, place_of
 from core.services.stored import stored_question
+from core.store.columns import issue_from
+from core.store.queries import Store
 from core.traces.reports import StoredRow
 from core.traces.traces import read_trace_at
 from core.traces.unpack import plain_source
 from core.ui import checks, noticed, session
 from core.ui.evidence_panel import Belonging
+from core.ui.question_words import short_id
 
 T = TypeVar("T")
 
@@ -76,6 +81,26 @@ def question(opened: session.Opened, key: TraceKey, source: SourceLine, *, is_la
     return Loaded(view, chunks, tuple(problems))
 
 
+def bad_lines(opened: session.Opened, store: Store, key: TraceKey) -> list[Problem]:
+    """The lines of the run's traces that name a question and could not be read, a problem each."""
+    traces = opened.run.traces
+    path = attempted(lambda: plain_traces(opened, traces), None, []) if traces else None
+    if traces is None or path is None:
+        return []
+    records = store.line_issues(key.run_id).to_dict("records")
+    issues = (issue_from({str(name): value for name, value in record.items()}) for record in records)
+    of_traces = (issue for issue in issues if issue.source.file == traces.path)
+    return [
+        Problem(
+            issue.code,
+            f"a line that names {short_id(key.q_id)} could not be read: {issue.reason}",
+            f"{issue.source.file}:{issue.source.line}",
+            issue.remedy,
+        )
+        for issue in lines_naming(key.q_id, of_traces, path)
+    ]
+
+
 def attempted(load: Callable[[], T], otherwise: T, problems: list[Problem]) -> T:
     """What `load` gives; for a fault `otherwise`, and its problems are noted."""
     try:
@@ -106,6 +131,14 @@ def attached_to(opened: session.Opened, shown: PageView) -> Belonging:
     """What the catalogue has for the chosen passage's place; a lost one is among the run's own problems."""
     catalogue = attempted(lambda: session.catalogue(opened), CatalogueIndex.of(()), [])
     return Belonging(shown.target.id, attached(place_of(shown), catalogue), opened.manifest, placer())
+
+
+def seen(opened: session.Opened, shown: PageView, attachment_id: str | None) -> Attachment | None:
+    """The attachment that the URL wants outlined, if the shown page has it."""
+    if attachment_id is None:
+        return None
+    catalogue = attempted(lambda: session.catalogue(opened), CatalogueIndex.of(()), [])
+    return attachment_on(shown, catalogue, attachment_id)
 
 
 def level(opened: session.Opened, loaded: Loaded, key: TraceKey) -> tuple[Level, str] | None:

@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.contracts.records import StageName, TraceKey
 from core.evidence.types import FoundSpan
-from core.services.questions import QuestionView, StageView
+from core.services.questions import QuestionView
 from core.traces.reports import StoredRow
 from core.ui import answer_words, question_words, safe, safety_panel, why_words
 from core.ui.candidate_table import show_candidates
@@ -89,8 +89,11 @@ def sides() -> tuple[DeltaGenerator, DeltaGenerator, DeltaGenerator]:
     )
 
 
-def why(view: QuestionView) -> None:
-    """Why this label: the signals with their values, and each suspicion in a sentence."""
+def why(view: QuestionView, *, stored_label: str | None = None) -> None:
+    """Why this label: the signals with their values, and each suspicion in a sentence.
+
+    `stored_label` is what the run's stored report says of the question.
+    """
     row = view.row
     if view.stored is not None:
         _stored_why(view, view.stored)
@@ -101,12 +104,20 @@ def why(view: QuestionView) -> None:
         return
     safe.show(
         safe.text(
-            [Piece("Why this label ", "strong"), Piece(f"profile: {view.profile.describe()}", "muted")],
+            [
+                Piece("Why this label ", "strong"),
+                Piece(f"profile: template {view.profile.template}", "muted", tip=_profile_words(view)),
+            ],
             role="line",
         ),
-        safe.facts(why_words.signal_rows(view, row)),
+        safe.facts(why_words.signal_rows(view, row, stored_label=stored_label)),
     )
-    safety_panel.show_pages(view)
+    safety_panel.show_ways(view)
+
+
+def _profile_words(view: QuestionView) -> str:
+    """What a profile is, and the whole of this one."""
+    return f"How answers are read here: {view.profile.describe()}. The manifest's triage part sets it."
 
 
 def next_step(view: QuestionView, found: Mapping[str, FoundSpan]) -> None:
@@ -123,7 +134,7 @@ def _stored_why(view: QuestionView, stored: StoredRow) -> None:
     )
 
 
-def candidates(view: QuestionView, *, chosen: str | None, asked: str | None, stage: StageName | None) -> None:
+def candidates(view: QuestionView, *, chosen: str | None, stage: StageName | None) -> None:
     """The ranked lists, one stage at a time; a click on a row shows the chunk's place.
 
     `stage` is the one that the URL names; without it the last one is shown.
@@ -148,22 +159,16 @@ def candidates(view: QuestionView, *, chosen: str | None, asked: str | None, sta
         on_change=_choose_stage,
         args=(usual,),
     )
-    _table(view, stages[name], chosen, asked)
+    show_candidates(
+        stages[name],
+        chosen=chosen,
+        on_choose=lambda chunk_id: change_view(chunk=chunk_id, cite=None, page=None),
+    )
 
 
 def _choose_stage(usual: StageName) -> None:
     chosen = st.session_state[STAGE_KEY]
     change_view(stage=None if chosen == usual else chosen)
-
-
-def _table(view: QuestionView, stage: StageView, chosen: str | None, asked: str | None) -> None:
-    show_candidates(
-        stage,
-        chosen=chosen,
-        asked=asked,
-        key=f"candidates:{stage.name}:{view.trace.q_id}",
-        on_choose=lambda chunk_id: change_view(chunk=chunk_id, cite=None, page=None),
-    )
 
 
 def raw_record(view: QuestionView) -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from core.contracts.records import LABELS, SourceLine, TraceKey
-from core.errors import InputFault
+from core.contracts.records import LABELS, Attachment, SourceLine, TraceKey
+from core.errors import InputFault, Problem
 from core.services.questions import QuestionView
 from core.services.spans import Target
 from core.store.queries import Store
@@ -20,12 +20,14 @@ from core.ui.state import ViewState, question_name
 class InList:
     """A question's line in its file and its place in the list that the URL's filter makes.
 
-    `is_labelled` is False where the index has no label for it, since the run's chunks cannot be used.
+    `is_labelled` is False where the index has no label for it, since the run's chunks cannot be used;
+    `stored_label` is what the run's stored report says.
     `position` says it in words; a question that the filter does not show has no neighbours.
     """
 
     source: SourceLine
     is_labelled: bool
+    stored_label: str | None
     position: str
     previous: Neighbour | None
     following: Neighbour | None
@@ -55,23 +57,34 @@ def trace_instead(store: Store, key: TraceKey) -> TraceKey | None:
     return TraceKey(key.run_id, key.q_id, paraphrase, seed, repeat)
 
 
-def find(store: Store, state: ViewState, key: TraceKey) -> InList:
-    """The question of the URL. Raises `InputFault` where the run does not hold it."""
+def find(
+    store: Store, state: ViewState, key: TraceKey, *, bad_lines: Callable[[], Sequence[Problem]] = tuple
+) -> InList:
+    """The question of the URL. Raises `InputFault` where the run does not hold it.
+
+    `bad_lines` looks for lines that name the question and could not be read: they are told then.
+    """
     found = store.find(key)
     if found is None:
-        raise InputFault.of(
-            "no_such_question",
-            f"run {key.run_id} holds no question {state.q}",
-            where=f"?run={key.run_id}&q={state.q}",
-            remedy="choose one on the Triage page; the question may be in another run only",
-        )
+        raise InputFault(_missing(key, state), *bad_lines())
+    stored = found.row["stored_label"]
     beside = store.neighbours(state.filter, state.sort, key)
     return InList(
         source=found.source,
         is_labelled=found.row["label"] is not None,
+        stored_label=None if stored is None else str(stored),
         position=_position(beside.position, beside.total),
         previous=_neighbour(beside.previous),
         following=_neighbour(beside.next),
+    )
+
+
+def _missing(key: TraceKey, state: ViewState) -> Problem:
+    return Problem(
+        "no_such_question",
+        f"run {key.run_id} holds no question {state.q}",
+        where=f"?run={key.run_id}&q={state.q}",
+        remedy="choose one on the Triage page; the question may be in another run only",
     )
 
 
@@ -105,6 +118,13 @@ def passage_notes(view: QuestionView, state: ViewState, chosen: Target | None) -
     if state.stage is not None and state.stage not in {stage.name for stage in view.stages}:
         notes.append(f"In the address, stage {state.stage} is none that {name} lists: left out.")
     return tuple(notes)
+
+
+def outline_notes(state: ViewState, seen: Attachment | None) -> tuple[str, ...]:
+    """What the URL wants outlined and the shown page does not have."""
+    if state.see is None or seen is not None:
+        return ()
+    return (f'In the address, see "{short_id(state.see)}" is no attachment of this page: left out.',)
 
 
 def other_runs(store: Store, key: TraceKey, *, runs: Sequence[str]) -> list[OtherRun]:

@@ -47,7 +47,7 @@ Kind = Literal[
     "signal-caution",
     "signal-note",
 ]
-Role = Literal["title", "heading", "text", "line", "hint", "quote", "says"]
+Role = Literal["title", "heading", "text", "line", "hint", "brief", "quote", "says"]
 
 #: Characters shown at once; what lies beyond waits behind "Show more".
 LIMIT = 50_000
@@ -250,12 +250,12 @@ def _run(run: TextRun) -> str:
 def _still_span(span: PageSpan) -> str:
     """The boxes of a span, its tags at the first of them."""
     look = f"ps-span-{span.layer}{'' if span.is_verified else ' ps-unverified'}"
+    tags = "".join(f'<span class="ps-tag ps-tag-{layer}">{_escape(tag)}</span>' for layer, tag in span.tags)
     boxes = []
     for number, (left, top, width, height) in enumerate(span.rects):
         place = f"left:{left:.3f}%;top:{top:.3f}%;width:{width:.3f}%;height:{height:.3f}%"
-        named = () if number else span.tags
-        tags = "".join(f'<span class="ps-tag ps-tag-{layer}">{_escape(tag)}</span>' for layer, tag in named)
-        boxes.append(f'<div class="ps-still-box {look}" style="{place}">{tags}</div>')
+        named = "" if number or not tags else f'<div class="ps-still-tags">{tags}</div>'
+        boxes.append(f'<div class="ps-still-box {look}" style="{place}">{named}</div>')
     return "".join(boxes)
 
 

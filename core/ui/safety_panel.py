@@ -1,4 +1,4 @@
-"""The way from a warning that may be left out to its page."""
+"""The way from a warning that may be left out to its place on its page."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ import streamlit as st
 
 from core.services.questions import QuestionView
 from core.ui import safe
-from core.ui.safety_words import notice_pages
+from core.ui.safety_words import notice_ways
 from core.ui.state import change_view
 
 
-def show_pages(view: QuestionView) -> None:
-    """A button for each page that holds one; nothing where nothing is left out."""
-    pages = notice_pages(view)
-    if not pages:
+def show_ways(view: QuestionView) -> None:
+    """A button for each notice that shows it on its page; nothing where nothing is left out."""
+    ways = notice_ways(view)
+    if not ways:
         return
     with st.container(horizontal=True, gap="small", key="notice-pages"):
-        for page in pages:
+        for place, way in enumerate(ways):
             st.button(
-                safe.label(page.words),
-                key=f"notice-{page.cite}-{page.page_idx}",
+                safe.label(way.words),
+                key=f"notice-{place}",
                 type="tertiary",
                 on_click=change_view,
-                kwargs={"cite": page.cite, "chunk": None, "page": page.page_idx},
+                kwargs={"cite": way.cite, "chunk": None, "page": way.page_idx, "see": way.attachment_id},
             )

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from core.contracts.records import LABELS
 from core.evidence.types import FoundSpan
+from core.metrics.intervals import percent
 from core.services.questions import QuestionView
 from core.traces.reports import StoredRow
 from core.triage.advice import next_step, step_for, suspicion_text
@@ -18,8 +19,15 @@ from core.ui.safe import Piece, chip
 from core.ui.safety_words import omission_rows
 from core.ui.words import counted
 
+_STALE = "The report was made before these traces, or by other rules; the label above is worked out anew."
+#: What the pipeline's own measures mean, as far as one can say.
+_DELTA_S = "The pipeline's own distance between the question and what was retrieved: 0 is close, 1 is far."
+_LAMBDA = "The pipeline's own word on whether its retrieval settled: convergent is good, chaotic is bad."
+_COVERAGE = "The share of the answer's content words that the evidence holds; rare words count more."
 #: So many words, numbers or ranks are named; of more, the rest is counted.
 MAX_WORDS_NAMED = 12
+#: Characters of a phrase that are shown; its tip has the rest.
+MAX_PHRASE = 60
 
 
 def verdict(view: QuestionView) -> tuple[Piece, str]:
@@ -58,27 +66,35 @@ def step(view: QuestionView, row: ReportRow, found: Mapping[str, FoundSpan]) -> 
     return first if usual == next_step("ok", template) else f"{first} {usual}"
 
 
-def signal_rows(view: QuestionView, row: ReportRow) -> list[tuple[str, list[Piece]]]:
-    """Why this label: each signal with its value, the ones that speak against the answer first."""
+def signal_rows(
+    view: QuestionView, row: ReportRow, *, stored_label: str | None = None
+) -> list[tuple[str, list[Piece]]]:
+    """Why this label: each signal with its value, the ones that speak against the answer first.
+
+    `stored_label` is what the run's stored report says; told where it is another one.
+    """
     signals = row.signals
     unsupported = signals.numbers_unsupported
     rows = gold_rows(view)
-    rows += [("Numbers unsupported", _numbers(view, unsupported))] if unsupported else []
+    rows += [("Numbers", _numbers(view, unsupported))] if unsupported else []
     rows += omission_rows(view)
+    found = [[Piece(f"{suspicion_text(code)} "), Piece(code, "muted")] for code in row.suspicions]
+    rows += zip(["Stands out", *[""] * len(found)], found, strict=False)
     refusal = view.explanation.refusal
     if refusal is not None:
         rows.append(("Refusal", [Piece("“"), Piece(refusal.text), Piece("”")]))
     if refusal is None or view.explanation.is_other_wording:
         rows.append(("Phrase in evidence", _phrase(view)))
-    rows.append(("Query words found", _query_words(view)))
+    rows.append(("Question words", _query_words(view)))
     if refusal is None or signals.answer_coverage is not None:
-        rows.append(("Answer words found", _answer_words(view, signals.answer_coverage)))
+        rows.append(("Answer words", _answer_words(view, signals.answer_coverage)))
     rows.append(("Citations", [Piece(_citation_words(signals, passages=len(view.citations)))]))
     measured = _measures(view)
     if measured:
-        rows.append(("Pipeline says", [Piece(measured)]))
-    found = [[Piece(f"{suspicion_text(code)} "), Piece(code, "muted")] for code in row.suspicions]
-    return [*rows, *zip(["Stands out", *[""] * len(found)], found, strict=False)]
+        rows.append(("Pipeline says", measured))
+    if stored_label is not None and stored_label != row.label:
+        rows.append(("Stored report", [Piece("says "), Piece(stored_label, "strong", tip=_STALE)]))
+    return rows
 
 
 def stored_rows(view: QuestionView, stored: StoredRow) -> list[tuple[str, list[Piece]]]:
@@ -100,22 +116,22 @@ def stored_rows(view: QuestionView, stored: StoredRow) -> list[tuple[str, list[P
 
 
 def _citation_words(signals: Signals, *, passages: int) -> str:
-    """`2 cited: 1 of them retrieved, 2 with a chunk`: ids; one may be cited for several passages."""
+    """`2 cited, 1 retrieved, 2 with a chunk`: ids; one may be cited for several passages."""
     if not signals.cited:
         where = f"none where the profile looks; {counted(passages, 'passage')} in the citation payload"
         return where if passages else "none"
-    retrieved = f"{signals.cited_retrieved:,} of them retrieved"
+    retrieved = f"{signals.cited_retrieved:,} retrieved"
     ids = f"{signals.cited:,} cited"
     if passages > signals.cited:
         ids = f"{counted(signals.cited, 'chunk')} cited for {passages:,} passages"
-    return f"{ids}: {retrieved}, {signals.cited_resolved:,} with a chunk"
+    return f"{ids}, {retrieved}, {signals.cited_resolved:,} with a chunk"
 
 
 def _answer_words(view: QuestionView, coverage: float | None) -> list[Piece]:
-    """`62% of its content words, rare ones counting more · not found: sprocket, flange`."""
+    """`62 % in the evidence · not found: sprocket, flange`."""
     if coverage is None:
         return [Piece("it has no content word")]
-    told = [Piece(f"{coverage:.0%} of its content words, rare ones counting more")]
+    told = [Piece(f"{percent(coverage)} in the evidence", tip=_COVERAGE)]
     missing = dict.fromkeys(word.text for word in view.explanation.words_missing)
     if missing:
         shown = ", ".join(list(missing)[:MAX_WORDS_NAMED])
@@ -137,9 +153,11 @@ def _phrase(view: QuestionView) -> list[Piece]:
     """The first phrase that counts, with the ranks of the chunks that hold it."""
     first = next(iter(matched_phrases(view)), None)
     if first is None:
-        return [Piece("none of the answer's phrases stands in the evidence")]
-    shown = first.phrase if len(first.phrase) <= 90 else first.phrase[:89].rstrip() + "…"
-    return [Piece("“"), Piece(shown), Piece("”"), Piece(_ranks_holding(view, first.phrase))]
+        return [Piece("none that the label's rule counts stands in the evidence")]
+    is_long = len(first.phrase) > MAX_PHRASE
+    shown = f"{first.phrase[: MAX_PHRASE - 1].rstrip()}…" if is_long else first.phrase
+    tip = first.phrase if is_long else ""
+    return [Piece("“"), Piece(shown, tip=tip), Piece("”"), Piece(_ranks_holding(view, first.phrase))]
 
 
 def _ranks_holding(view: QuestionView, phrase: str) -> str:
@@ -171,12 +189,14 @@ def _listed(words: Sequence[str]) -> str:
     return ", ".join(words[:MAX_WORDS_NAMED]) + more
 
 
-def _measures(view: QuestionView) -> str:
+def _measures(view: QuestionView) -> list[Piece]:
+    """`ok: yes · ΔS 0.45 · λ convergent · 5 ms`: what the trace says of itself."""
     said = view.measures
-    parts = [
-        None if said.ok is None else f"ok: {'yes' if said.ok else 'no'}",
-        None if said.delta_s is None else f"ΔS {said.delta_s:.2f}",
-        None if said.lambda_state is None else f"λ {said.lambda_state}",
-        None if said.latency_ms is None else f"{said.latency_ms:,.0f} ms",
+    told = [
+        None if said.ok is None else Piece(f"ok: {'yes' if said.ok else 'no'}"),
+        None if said.delta_s is None else Piece(f"ΔS {said.delta_s:.2f}", tip=_DELTA_S),
+        None if said.lambda_state is None else Piece(f"λ {said.lambda_state}", tip=_LAMBDA),
+        None if said.latency_ms is None else Piece(f"{said.latency_ms:,.0f} ms"),
     ]
-    return " · ".join(part for part in parts if part)
+    pieces = [piece for piece in told if piece is not None]
+    return [each for piece in pieces for each in (Piece(" · "), piece)][1:]

@@ -6,13 +6,22 @@ from typing import Any
 
 import pytest
 
-from core.contracts.records import Citation, GoldSpan
+from core.contracts.records import Citation, GoldSpan, SourceLine, Trace
 from core.evidence.types import Difference, FoundSpan, SpanQuery, TextRange
 from core.manifest.types import Artifact, Document
-from core.services.questions import CitationView
+from core.services.questions import CitationView, load_question
 from core.services.spans import PageView, Target
 from core.services.textviews import TextView
-from core.ui.citation_words import citation_line, first_step, gold_line, reference, status_words
+from core.traces.canonical import trace_from
+from core.triage.types import Profile
+from core.ui.citation_words import (
+    citation_line,
+    first_step,
+    gold_line,
+    reference,
+    spoken_names,
+    status_words,
+)
 
 MISQUOTE = (Difference("1/16", "1/32", "number"),)
 IN_TEXT = (TextRange(10, 90, 12, 14),)
@@ -40,7 +49,7 @@ def told(view: CitationView, found: FoundSpan | None, **options: Any) -> tuple[s
         (
             citation(2),
             FoundSpan("fuzzy", 65, False, 0.931, differences=MISQUOTE),
-            ("2 · fuzzy 93 %", "section 2.26 · p. 66", "The quote says 1/16, the page says 1/32."),
+            ("2 · fuzzy 93 %", "section 2.26 · p. 66", "says 1/16, page says 1/32"),
         ),
         (
             citation(3),
@@ -171,3 +180,17 @@ def test_a_citation_to_be_copied_names_document_section_and_both_page_numbers(
     view: PageView, words: str
 ) -> None:
     assert reference(view) == words
+
+
+def test_citations_are_read_aloud_with_status_and_page() -> None:
+    line = {"q_id": "Q1", "q": "q", "answer": "a", "citations": [{"chunk_id": "c", "page": 66}, {"id": "x"}]}
+    trace = trace_from(line, SourceLine("t.jsonl", 1, 0, 0), run_id="R1")
+    assert isinstance(trace, Trace)
+    view = load_question(trace, chunks={}, gold={}, corpus=None, profile=Profile())
+    moved = {"cite:1": FoundSpan("exact", 66, True, 1.0)}
+    assert spoken_names(view, moved) == {
+        1: "citation 1, exact · other page +1, PDF page 67, cited 66",
+        2: "citation 2, not resolved",
+    }
+    in_text = {"cite:1": FoundSpan("exact", None, False, 1.0, ranges=IN_TEXT)}
+    assert spoken_names(view, in_text, on="text")[1] == "citation 1, exact, lines 12–14"

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.contracts.records import Candidate, Chunk, SourceLine, Trace
+from core.contracts.records import Chunk, SourceLine, Trace
 from core.evidence.types import Difference, FoundSpan, Place, SpanQuery, TextRange
-from core.services.questions import CandidateView, StageView, load_question
+from core.services.questions import load_question
 from core.services.spans import PageView, Target
 from core.services.textviews import TextView
 from core.traces.canonical import trace_from
 from core.triage.corpus import Corpus
 from core.triage.types import Profile, Signals
 from core.ui import answer_words, finding_words, question_words, why_words
-from core.ui.candidate_table import candidate_frame
 from core.ui.words import lines
 
 MISQUOTE = (Difference("1/16", "1/32", "number"),)
@@ -187,59 +185,12 @@ def test_marking_never_changes_the_text(
     assert "".join(piece.text for piece in pieces) == answer
 
 
-def candidate(rank: int, **changes: object) -> CandidateView:
-    made = Candidate(f"c{rank}", rank, **changes)  # type: ignore[arg-type]
-    return CandidateView(made, was_rank=None, cited_by=(1, 3), gold="page")
-
-
-def test_a_table_shows_features_pre_and_post_scores_as_numbers_of_their_own() -> None:
-    stage = StageView(
-        "reranked",
-        (
-            candidate(1, text="a\nb", page_idx=0, score=0.5, features={"bm25": 8.3, "note": "x", "score": 1}),
-            candidate(2, pre_score={"dense": 0.9}, post_score={"ce": math.inf}),
-        ),
-    )
-    frame = candidate_frame(stage)
-    assert list(frame.columns) == [
-        "rank",
-        "chunk",
-        "marks",
-        "page",
-        "score",
-        "bm25",
-        "feature score",
-        "pre dense",
-    ]
-    first = frame.iloc[0]
-    assert (first["chunk"], first["page"], first["marks"]) == ("a b", 1, "gold page · cited 1, 3")
-    assert frame.iloc[1]["chunk"] == "(no such chunk: c2)"
-
-
-def test_a_header_of_names_and_values_does_not_hide_what_a_chunk_is_about() -> None:
-    header = "Company: MERIDIAN\nPeriod: 2026\nDocument ID: m-26\n"
-    texts = [f"{header}\n22.4\n%\nEngine oil.", "Note: oil\n\nText.", header, "a: b\nc: d\ntext"]
-    stage = StageView("chunks", tuple(candidate(n, text=text) for n, text in enumerate(texts, start=1)))
-    assert list(candidate_frame(stage)["chunk"]) == [
-        "22.4 % Engine oil.",
-        "Note: oil Text.",
-        "Company: MERIDIAN Period: 2026 Document ID: m-26",
-        "a: b c: d text",
-    ]
-
-
-def test_a_producer_with_a_thousand_features_does_not_hide_the_text() -> None:
-    features = {f"f{place}": place for place in range(1_000)}
-    frame = candidate_frame(StageView("chunks", (candidate(1, text="t", features=features),)))
-    assert len(frame.columns) < 20
-
-
 def test_as_many_passages_as_badges_are_told_beside_the_cited_ids() -> None:
     told = why_words._citation_words
     two = Signals(cited=2, cited_retrieved=1, cited_resolved=2)
     one = Signals(cited=1, cited_retrieved=1, cited_resolved=1)
-    assert told(two, passages=2) == "2 cited: 1 of them retrieved, 2 with a chunk"
-    assert told(one, passages=2) == "1 chunk cited for 2 passages: 1 of them retrieved, 1 with a chunk"
+    assert told(two, passages=2) == "2 cited, 1 retrieved, 2 with a chunk"
+    assert told(one, passages=2) == "1 chunk cited for 2 passages, 1 retrieved, 1 with a chunk"
     assert told(Signals(), passages=2) == "none where the profile looks; 2 passages in the citation payload"
     assert told(Signals(), passages=0) == "none"
 

@@ -16,7 +16,7 @@ from core.triage.corpus import Corpus
 from core.triage.notices import Notices
 from core.triage.safety import SafetyOmission
 from core.triage.types import Profile
-from core.ui.safety_words import MAX_TOLD, MAX_WORDS, WORD_CHARS, notice_pages, omission_rows
+from core.ui.safety_words import MAX_TOLD, MAX_WORDS, WORD_CHARS, notice_ways, omission_rows
 from tests.pages.conftest import MakeWorkspace, Open, shown, trace
 from tests.places import DEMO
 
@@ -50,33 +50,39 @@ def told(view: QuestionView) -> list[tuple[str, str]]:
     return [(name, "".join(piece.text for piece in pieces)) for name, pieces in omission_rows(view)]
 
 
-def test_a_row_says_what_is_left_out_where_it_stands_and_what_was_looked_for() -> None:
-    assert told(view_of(notice("w"))) == [
-        (
-            "May omit",
-            f"WARNING of section 5.1, p. 42, not mentioned: “{HOT}”"
-            " · of 9 words looked for 1 was found: oil"
-            " · not hot, burns, skin, engine, cool, hour, open, sump",
-        )
-    ]
+def tip(view: QuestionView) -> str:
+    """What the pointer is told on the first row."""
+    ((_, pieces), *_) = omission_rows(view)
+    return "".join(piece.tip for piece in pieces)
+
+
+def test_a_row_says_what_is_left_out_and_where_and_its_tip_what_was_looked_for() -> None:
+    shown_text = "Hot oil burns the skin. Let the engine cool for an hour before you open …"
+    assert told(view_of(notice("w"))) == [("Safety", f"WARNING on p. 42 is not mentioned: “{shown_text}”")]
+    assert tip(view_of(notice("w"))) == (
+        "Of 9 words looked for 1 was found: oil. Not found: hot, burns, skin, engine, cool, hour, open, sump."
+    )
 
 
 def test_words_stand_alone_where_none_was_found_and_long_texts_are_cut() -> None:
     long = " ".join(f"word{n}x" for n in range(40))
-    ((_, said),) = told(view_of(notice("c", long, "caution", None)))
-    assert said.startswith("CAUTION of section 5.1, not mentioned: “word0x word1x ")
-    assert said.endswith(f"word{MAX_WORDS - 1}x and 28 more")
-    assert " …” · of 40 words looked for none was found: word0x, word1x" in said
+    view = view_of(notice("c", long, "caution", None))
+    ((_, said),) = told(view)
+    assert said.startswith("CAUTION of section 5.1 is not mentioned: “word0x word1x ")
+    assert said.endswith(" …”")
+    assert tip(view).startswith("Of 40 words looked for none was found: word0x, word1x")
+    assert tip(view).endswith(f"word{MAX_WORDS - 1}x and 28 more.")
 
 
 def test_a_text_without_a_space_is_one_short_word() -> None:
-    ((_, said),) = told(view_of(notice("c", "A" * 50_000, "caution", None)))
-    assert said.endswith(f" · of 1 word looked for none was found: {'a' * WORD_CHARS}…")
+    view = view_of(notice("c", "A" * 50_000, "caution", None))
+    assert tip(view) == f"Of 1 word looked for none was found: {'a' * WORD_CHARS}…."
+    assert len(told(view)[0][1]) < 150
 
 
 def test_more_notices_than_are_told_are_counted() -> None:
     rows = told(view_of(*(notice(f"w{n}", f"{HOT} Number {n}x.") for n in range(MAX_TOLD + 2))))
-    assert [name for name, _ in rows] == ["May omit", *[""] * MAX_TOLD]
+    assert [name for name, _ in rows] == ["Safety", *[""] * MAX_TOLD]
     assert rows[-1][1] == "and 2 more warnings and cautions"
 
 
@@ -91,16 +97,17 @@ def test_more_notices_than_are_told_are_counted() -> None:
 )
 def test_no_row_and_no_way_where_nothing_is_left_out(view: QuestionView) -> None:
     assert told(view) == []
-    assert notice_pages(view) == []
+    assert notice_ways(view) == []
 
 
-def test_each_page_with_a_notice_is_offered_once_with_a_citation_of_its_document() -> None:
+def test_each_notice_has_its_own_way_with_a_citation_of_its_document() -> None:
     view = view_of(notice("a"), notice("b", f"{HOT} Twice."), notice("c", f"{HOT} Thrice.", "caution", 42))
-    assert [(page.words, page.page_idx, page.cite) for page in notice_pages(view)] == [
-        ("Show the 2 notices on p. 42", 41, 1),
-        ("Show the CAUTION on p. 43", 42, 1),
+    assert [(way.words, way.page_idx, way.cite, way.attachment_id) for way in notice_ways(view)] == [
+        ("Show the WARNING on p. 42", 41, 1, "a"),
+        ("Show the WARNING on p. 42", 41, 1, "b"),
+        ("Show the CAUTION on p. 43", 42, 1, "c"),
     ]
-    assert notice_pages(view_of(notice("a", page=None))) == []
+    assert notice_ways(view_of(notice("a", page=None))) == []
 
 
 def test_the_next_step_of_an_ok_that_leaves_a_warning_out_speaks_of_it() -> None:
@@ -115,7 +122,7 @@ def test_the_next_step_of_an_ok_that_leaves_a_warning_out_speaks_of_it() -> None
 def test_a_section_that_is_not_given_is_not_named() -> None:
     omission = SafetyOmission("w", "caution", None, 41, HOT, ("oil",), ())
     view = replace(view_of(notice("w")), omissions=(omission,))
-    assert told(view)[0][1].startswith("CAUTION, p. 42, not mentioned: ")
+    assert told(view)[0][1].startswith("CAUTION on p. 42 is not mentioned: ")
     assert view.row is not None
     assert "omit the caution: show" in step_for(view.row, "seed", None, view.omissions)
 
@@ -135,10 +142,10 @@ def test_hostile_words_of_a_warning_stay_words(open_app: Open, make_workspace: M
     assert "Never &lt;img src=http://evil/x&gt; click **here** :red[now] \ufffddrown" in shown(app)
 
 
-def test_the_button_opens_the_page_of_the_warning(open_app: Open, make_workspace: MakeWorkspace) -> None:
+def test_the_button_outlines_the_warning_on_its_page(open_app: Open, make_workspace: MakeWorkspace) -> None:
     app = open_app(workspace(make_workspace, HOT), page=PAGE, q="Q1")
-    app.button(key="notice-1-3").click().run()
-    assert (app.query_params["cite"], app.query_params["page"]) == ("1", "3")
+    app.button(key="notice-0").click().run()
+    assert [app.query_params[name] for name in ("cite", "page", "see")] == ["1", "3", "w"]
 
 
 def test_a_catalogue_that_is_lost_leaves_the_page_standing(
@@ -148,17 +155,17 @@ def test_a_catalogue_that_is_lost_leaves_the_page_standing(
     (folder / "catalogue.jsonl").unlink()
     app = open_app(folder, page=PAGE, q="Q1")
     assert not app.exception
-    assert "May omit" not in shown(app)
+    assert ">Safety<" not in shown(app)
     assert shown(app).count("which warnings the answers leave out is not known") == 1
 
 
 def test_the_demo_says_it_where_it_holds_and_only_there(open_app: Open) -> None:
     app = open_app(DEMO, page=PAGE, run="R006", q="Q89")
     text = shown(app)
-    assert "May omit" in text
-    assert "of section 8.4, p. 69, not mentioned: “Never put any part of your body under a car" in text
+    assert ">Safety<" in text
+    assert "is not mentioned</span>: “Never put any part of your body under a car" in text
     assert "Next step: The answer may omit the warning of section 8.4" in text
     app.query_params["q"] = "Q105"
     text = shown(app.run())
     assert "A clogged air filter lets the engine draw in dust past the seal." in text
-    assert "May omit" not in text
+    assert ">Safety<" not in text

@@ -72,7 +72,7 @@ def test_the_text_is_shown_with_numbers_marks_and_the_status(folder: Path, open_
     labels = [each.label for each in app.button]
     assert ":orange-badge[1 · exact] section 5\\.1 · lines 4–5 · bulletin" in labels
     assert any(
-        "says 0W\\-20 oil\\, the text says" in label for label in labels if label.startswith(":red-badge[2")
+        "says 0W\\-20\\, text says" in label for label in labels if label.startswith(":red-badge[2")
     )
     assert ":green-badge[gold · exact] line 4 · bulletin" in labels
 
