@@ -64,18 +64,28 @@ class Desk:
         self._threads = self._idle = 0
         self._is_ahead_busy = False
 
-    def get(self, key: Hashable, make: Callable[[], T], wait_s: float) -> Done[T] | Failed | Waiting:
+    def get(
+        self, key: Hashable, make: Callable[[], T], wait_s: float, *, once: bool = False
+    ) -> Done[T] | Failed | Waiting:
         """What `make` gives or gave, or that it is at work after `wait_s` seconds.
 
-        `make` runs in another thread, once, however often it is asked for meanwhile.
+        `make` runs in another thread, once, however often it is asked for meanwhile. `once` takes the outcome
+        away: it is for work that has a memory of its own, under a key that does not tell it from older work.
         """
         with self._changed:
-            if (known := self._outcomes.get(key)) is not None:
-                return known
-            task = self._tasks.get(key) or _Task(key, make)
-            self._want(task)
-        task.finished.wait(wait_s)
-        return task.outcome or Waiting(time.monotonic() - task.since)
+            known = self._outcomes.get(key)
+            task = None
+            if known is None:
+                task = self._tasks.get(key) or _Task(key, make)
+                self._want(task)
+        if task is not None:
+            task.finished.wait(wait_s)
+            known = task.outcome
+        if known is None:
+            return Waiting(time.monotonic() - task.since if task is not None else 0.0)
+        if once:
+            self._outcomes.forget(key)
+        return known
 
     def ahead(self, key: Hashable, make: Callable[[], object]) -> None:
         """Do this when there is nothing else to do, the newest first; of too many the oldest is left out."""

@@ -200,3 +200,12 @@ def test_many_threads_share_a_desk() -> None:
         thread.join()
     assert len(results) == 400 and all(results)
     assert sorted(made) == list(range(10))
+
+
+def test_an_outcome_that_is_taken_away_is_made_anew(gate: Gate) -> None:
+    desk = Desk()
+    assert isinstance(desk.get("a", gate.work("a"), 0, once=True), Waiting)
+    gate.open()
+    eventually(lambda: desk.is_done("a"))
+    assert desk.get("a", lambda: "made too early", 0, once=True) == Done("a"), "kept for who waits for it"
+    assert desk.get("a", lambda: "anew", LONG_S, once=True) == Done("anew")
