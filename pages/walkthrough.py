@@ -1,5 +1,8 @@
 """Walkthrough: one evidence bundle at a time, large and calm, for showing them to somebody."""
 
+from functools import partial
+
+from core.services.desk import Done, Failed
 from core.ui import playlist_panel, session, shell, walk_load, walk_panels, walk_state
 
 opened = session.current()
@@ -12,28 +15,32 @@ if stop is None:
     shell.notes(notes)
     walk_panels.nothing(state, has_ids=bool(state.ids))
 else:
-    top, title, left, right = walk_panels.stage()
-    scene = walk_load.scene(walk, stop, cite=state.cite, page=state.page, more=walk_state.lists_shown(stop))
-    with top:
-        walk_panels.top_line(
-            walk_state.position_words(position, len(walk.playlist)),
-            scene.slide.bundle,
-            walk_state.about(opened),
-        )
+    asked = walk_state.asked(state, stop)
+    outcome = walk_load.scene(walk, asked)
+    scene = outcome.value if isinstance(outcome, Done) else None
+    view = scene.slide.view if scene else walk_load.question(walk, stop)
+    stage = walk_panels.stage()
+    with stage.top:
+        walk_panels.top_line(position, len(walk.playlist), scene, about=walk_state.about(opened))
         playlist_panel.playlist_menu(
-            state,
-            walk.playlist,
-            walk.materials.stored,
-            whole=lambda: walk_load.whole(opened, store, walk),
+            state, walk.playlist, walk.materials.stored, whole=partial(walk_load.whole, opened, store, walk)
         )
-    with title:
+    with stage.title:
         walk_panels.title(stop.q)
-    with right:
-        walk_panels.page(scene)
+    with stage.page:
+        if scene is not None:
+            walk_panels.page(scene, see=state.see)
+        elif isinstance(outcome, Failed):
+            walk_panels.no_page(outcome.fault.problems[0])
+        else:
+            walk_panels.page_to_come(partial(walk_load.is_ready, walk, asked))
+    with stage.bar:
         walk_panels.bar(
             scene, state, walk.playlist, position, on_act=walk_state.acting(walk.playlist, scene, position)
         )
-    with left:
-        walk_panels.answer(scene, on_choose=walk_state.choose)
-        walk_panels.exhibits(scene, notes, on_more=lambda: walk_state.show_more(stop))
+    with stage.answer:
+        walk_panels.answer(view, scene, on_choose=walk_state.choose)
+    with stage.exhibits:
+        walk_panels.exhibits(scene, notes, on_more=partial(walk_state.show_more, stop))
+    walk_load.ahead(walk, position)
 walk_state.presenting(state)

@@ -95,7 +95,7 @@ class Scene:
 
 def slide_of(stop: Stop, materials: Materials) -> Slide:
     """The bundle of a stop. Fault where its record is not there any more."""
-    view, trace = _view(stop, materials)
+    view, trace = question_of(stop, materials)
     shelf = Shelf(materials.manifest, materials.pool, placer=materials.placer)
     bundle, told = None, ""
     if materials.traces is not None:
@@ -115,7 +115,12 @@ def slide_of(stop: Stop, materials: Materials) -> Slide:
 
 def is_current(slide: Slide, manifest: Manifest) -> bool:
     """Whether the documents that a slide was worked out on lie there as they did."""
-    return slide.prints == _prints(slide.bundle, manifest)
+    return slide.prints == prints_now(slide, manifest)
+
+
+def prints_now(slide: Slide, manifest: Manifest) -> Mapping[str, Fingerprint | None]:
+    """The states of those documents by now."""
+    return _prints(slide.bundle, manifest)
 
 
 def scene_of(
@@ -175,8 +180,11 @@ def _target(cited: BundleCitation) -> Target:
     )
 
 
-def _view(stop: Stop, materials: Materials) -> tuple[QuestionView, Trace]:
-    """The question with what marks its answer, and the trace that a bundle is made of."""
+def question_of(stop: Stop, materials: Materials) -> tuple[QuestionView, Trace]:
+    """The question with what marks its answer, and the trace that a bundle is made of. No document is opened.
+
+    Fault where the record is not there any more.
+    """
     manifest, key = materials.manifest, stop.key
     profile, unpaged = profile_from(manifest.triage), manifest.unpaged
     if materials.traces is None:

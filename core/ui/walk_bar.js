@@ -19,7 +19,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
 function opened(root) {
   const find = (name) => root.querySelector(`.${name}`);
   const view = {
-    place: find("place"), said: find("said"), previous: find("previous"), next: find("next"), present: find("present"),
+    document: find("document"), place: find("place"), said: find("said"), previous: find("previous"), next: find("next"), present: find("present"),
     shown: null, wanted: null, presses: 0,
   };
   view.onkey = (event) => pressed(view, event);
@@ -44,7 +44,8 @@ function show(view, data) {
   if (!view.shown) view.presses = data.presses;
   view.shown = data;
   if (data.presses >= view.presses) view.wanted = { to: data.position, cite: data.cite, present: data.present };
-  view.place.textContent = view.place.title = data.place;
+  view.document.textContent = view.document.title = data.document;
+  view.place.textContent = data.place;
   view.said.textContent = data.said;
   view.present.textContent = data.present ? "Leave" : "Present";
   view.present.title = data.present ? "Leave the presentation (Esc)" : "Present in full screen (P or F)";

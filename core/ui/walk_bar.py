@@ -26,8 +26,8 @@ _MOST = 2**53
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """What the bar shows: the 0-based `position` of `total` (-1: not in the list), the place in words, and
-    what a screen reader says; `cites` can be chosen, `cite` is. `present` tells whether somebody presents.
+    """What the bar shows: the 0-based `position` of `total` (-1: not in the list), document and place in
+    words, and what a screen reader says; `cites` can be chosen, `cite` is. `present`: somebody presents.
     """
 
     position: int
@@ -35,6 +35,7 @@ class Bar:
     cites: tuple[int, ...]
     cite: int | None
     present: bool
+    document: str
     place: str
     said: str
 
@@ -52,7 +53,8 @@ class Wanted:
 def show_bar(bar: Bar, *, on_act: Callable[[Wanted], None]) -> None:
     """Draws the bar. `on_act` is called before the script runs again. Where it cannot be mounted, the place
     is told, and the list is left to Triage."""
-    data = {**asdict(bar), "place": clean(bar.place), "said": clean(bar.said), "presses": _presses()}
+    told = {name: clean(getattr(bar, name)) for name in ("document", "place", "said")}
+    data = {**asdict(bar), **told, "presses": _presses()}
     try:
         _component()(key=KEY, data=orjson.dumps(data), on_act_change=lambda: _acted(bar, on_act))
     except (StreamlitAPIException, TypeError):

@@ -51,7 +51,7 @@ function drawnNotice(view, notice) {
   const head = element("div", "head");
   head.append(element("span", `ps-signal-${notice.kind}`, notice.signal));
   if (notice.title) head.append(element("strong", "", notice.title));
-  head.append(element("span", "place", notice.place), ...pageLink(view, notice.page));
+  head.append(element("span", "place", notice.place), ...pageLink(view, notice));
   made.append(head);
   if (notice.words) made.append(element("p", "words", notice.words));
   if (notice.problem) made.append(element("p", "problem", notice.problem));
@@ -66,7 +66,7 @@ function drawnFigure(view, figure, picture) {
   caption.append(element("div", "", figure.caption));
   if (figure.words) caption.append(element("p", "words", figure.words));
   if (figure.problem) caption.append(element("p", "problem", figure.problem));
-  caption.append(element("span", "place", figure.place ? `${figure.place} ` : ""), ...pageLink(view, figure.page));
+  caption.append(element("span", "place", figure.place ? `${figure.place} ` : ""), ...pageLink(view, figure));
   made.append(caption);
   return made;
 }
@@ -79,12 +79,12 @@ function drawnPicture(view, figure, picture) {
   return made;
 }
 
-function pageLink(view, page) {
+function pageLink(view, { page, id }) {
   if (page === null) return [];
   const made = element("button", "", `PDF page ${(page + 1).toLocaleString("en")}`);
   made.type = "button";
-  made.title = `Show this page (page_idx ${page})`;
-  made.onclick = () => view.send("page", page);
+  made.title = `Show it on its page (page_idx ${page})`;
+  made.onclick = () => view.send("see", id);
   return [made];
 }
 

@@ -34,50 +34,52 @@ TOO_LARGE = "Not drawn here: the pictures of this bundle are too large together.
 
 
 def show_exhibits(
-    scene: Scene, *, told: str, on_page: Callable[[int], None], on_more: Callable[[], None]
+    scene: Scene | None,
+    *,
+    told: str,
+    on_see: Callable[[BundleAttachment], None],
+    on_more: Callable[[], None],
 ) -> None:
-    """Draws the scene's exhibits, below what is `told` of the bundle. `on_page` opens a page by its page_idx.
+    """Draws the scene's exhibits, below what is `told` of the bundle. `on_see` opens the page of one of them.
 
     Where the component cannot be mounted, the words of the notices stand there all the same.
     """
+    exhibits = scene.exhibits if scene is not None else ()
     data = packed(scene, told=told)
     try:
         _component()(
             key=KEY,
             data=data,
-            on_page_change=lambda: _turn(scene, on_page),
+            on_see_change=lambda: _see(exhibits, on_see),
             on_more_change=on_more,
         )
     except (StreamlitAPIException, TypeError):
-        for exhibit in scene.exhibits:
+        for exhibit in exhibits:
             safe.show(safe.text([Piece(exhibit.attachment.text)], limit=TEXT_LIMIT))
 
 
-def packed(scene: Scene, *, told: str) -> bytes:
+def packed(scene: Scene | None, *, told: str) -> bytes:
     """The header's length (4 bytes, big endian), the header as JSON, the pictures in the order of `figures`.
 
     `id` is a hash of all: while it stays the same nothing is drawn anew.
     """
-    unpaged = {name for name in scene.slide.prints if _is_unpaged(scene, name)}
-    notices = [each for each in scene.exhibits if each.attachment.kind in SAFETY_KINDS]
-    media = [each for each in scene.exhibits if each.attachment.kind not in SAFETY_KINDS]
+    exhibits, hidden = (scene.exhibits, scene.hidden) if scene is not None else ((), 0)
+    documents = scene.slide.bundle.documents if scene is not None else ()
+    unpaged = {document.doc_id for document in documents if not document.paged}
+    notices = [each for each in exhibits if each.attachment.kind in SAFETY_KINDS]
+    media = [each for each in exhibits if each.attachment.kind not in SAFETY_KINDS]
     pictures = _pictures(media)
-    more = min(scene.hidden, len(scene.exhibits) or scene.hidden)
     header: dict[str, object] = {
         "told": clean(told),
         "notices": [_notice(each, unpaged) for each in notices],
         "figures": [_figure(each, data, unpaged) for each, data in zip(media, pictures, strict=True)],
-        "more": f"Show more ({scene.hidden:,} not shown)" if more else "",
+        "more": f"Show more ({hidden:,} are not shown)" if hidden else "",
     }
     whole = hashlib.sha1(orjson.dumps(header), usedforsecurity=False)
     for data in pictures:
         whole.update(data)
     json = orjson.dumps({**header, "id": whole.hexdigest()})
     return b"".join((struct.pack(">I", len(json)), json, *pictures))
-
-
-def _is_unpaged(scene: Scene, doc_id: str) -> bool:
-    return any(each.doc_id == doc_id and not each.paged for each in scene.slide.bundle.documents)
 
 
 def _pictures(media: Sequence[Exhibit]) -> list[bytes]:
@@ -122,7 +124,8 @@ def _figure(each: Exhibit, data: bytes, unpaged: set[str]) -> dict[str, object]:
 
 
 def _place(item: Attachment, unpaged: set[str]) -> dict[str, object]:
-    return {"place": clean(words.section(item)), "page": None if item.doc_id in unpaged else item.page_idx}
+    page_idx = None if item.doc_id in unpaged else item.page_idx
+    return {"id": clean(item.attachment_id), "place": clean(words.section(item)), "page": page_idx}
 
 
 def _problem(each: Exhibit) -> str:
@@ -138,17 +141,21 @@ def as_attachment(item: BundleAttachment) -> Attachment:
         item.doc_id,
         item.section_id,
         item.page_idx,
+        box=item.bbox,
+        box_space=item.bbox_space or "points",
         text=item.text,
         caption=item.caption,
         render_ref=item.render_ref,
     )
 
 
-def _turn(scene: Scene, on_page: Callable[[int], None]) -> None:
-    """Opens a page that an exhibit names; what else a browser may send is none."""
-    sent = st.session_state[KEY].get("page")
-    if isinstance(sent, int) and sent in {each.attachment.page_idx for each in scene.exhibits}:
-        on_page(sent)
+def _see(exhibits: Sequence[Exhibit], on_see: Callable[[BundleAttachment], None]) -> None:
+    """Opens the page of an exhibit, by the id that the browser sends; what else it may send is none."""
+    sent = st.session_state[KEY].get("see")
+    for each in exhibits:
+        if clean(each.attachment.attachment_id) == sent:
+            on_see(each.attachment)
+            return
 
 
 @cache

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import streamlit as st
@@ -13,16 +14,30 @@ from core.errors import Fault
 from core.evidence.attachments import CatalogueIndex
 from core.manifest.paths import artifact_path
 from core.manifest.types import Artifact
+from core.services.desk import Desk, Done, Failed, Waiting
 from core.services.placer import Recent
 from core.services.playlist import Playlist, Stop
+from core.services.questions import QuestionView
 from core.services.stored_bundles import StoredBundles
-from core.services.walking import Materials, Scene, Slide, is_current, scene_of, slide_of
+from core.services.walking import (
+    Materials,
+    Scene,
+    Slide,
+    is_current,
+    prints_now,
+    question_of,
+    scene_of,
+    slide_of,
+)
 from core.store.filters import Filter, Sort
 from core.store.queries import Store
 from core.traces.reports import StoredRow
 from core.traces.unpack import plain_source
 from core.ui import question_load, session
 from core.ui.state import ViewState, parse_question_name
+
+#: Seconds that a script run waits for a bundle; then the question stands there without it for a while.
+PATIENCE_S = 0.4
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,19 +83,69 @@ def whole(opened: session.Opened, store: Store, walk: Walk) -> Playlist:
     return _playlists().get_or_make((*walk.stamp, sort), lambda: Playlist.of(store.places(Filter(run), sort)))
 
 
-def scene(walk: Walk, stop: Stop, *, cite: int | None, page: int | None, more: int) -> Scene:
-    """What is shown of a stop. Fault where its record is not there any more."""
-    slide = _slide(walk, stop)
-    return scene_of(slide, walk.materials, cite=cite, page=page, more=more)
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is to be shown of a stop: a citation by its number, a page of its document, further exhibits."""
+
+    stop: Stop
+    cite: int | None = None
+    page: int | None = None
+    more: int = 0
 
 
-def _slide(walk: Walk, stop: Stop) -> Slide:
-    key = (*walk.stamp, stop.key)
-    known = _slides().get(key)
-    if known is None or not is_current(known, walk.materials.manifest):
-        known = slide_of(stop, walk.materials)
-        _slides().put(key, known)
-    return known
+def scene(walk: Walk, asked: Asked) -> Done[Scene] | Failed | Waiting:
+    """What is shown of a stop, made in the background where that takes long.
+
+    Whatever is remembered is shown only while the documents that it was made from lie there as they did.
+    """
+    slides, desk = _slides(), _desk()
+    outcome = desk.get(_key(walk, asked), partial(_made_scene, slides, walk, asked), PATIENCE_S)
+    if isinstance(outcome, Done) and not is_current(outcome.value.slide, walk.materials.manifest):
+        again = (*_key(walk, asked), *prints_now(outcome.value.slide, walk.materials.manifest).items())
+        outcome = desk.get(again, partial(_made_scene, slides, walk, asked), PATIENCE_S)
+    return outcome
+
+
+def question(walk: Walk, stop: Stop) -> QuestionView | None:
+    """The question without its documents, while those are waited for; None where its record is lost."""
+    try:
+        return question_of(stop, walk.materials)[0]
+    except Fault:  # that is what the scene fails with, too
+        return None
+
+
+def ahead(walk: Walk, position: int) -> None:
+    """Make what is likely to be shown next: the stop behind this one, and the one before."""
+    slides, desk = _slides(), _desk()
+    for place in (position - 1, position + 1):
+        if 0 <= place < len(walk.playlist):
+            asked = Asked(walk.playlist.at(place))
+            desk.ahead(_key(walk, asked), partial(_made_scene, slides, walk, asked))
+
+
+def is_ready(walk: Walk, asked: Asked) -> bool:
+    """Whether there is nothing to wait for any more."""
+    return _desk().is_done(_key(walk, asked))
+
+
+def try_again() -> None:
+    """Forget what could not be shown, and everything else."""
+    _slides().clear()
+    _desk().forget()
+
+
+def _key(walk: Walk, asked: Asked) -> tuple[object, ...]:
+    return (*walk.stamp, asked.stop.key, asked.cite, asked.page, asked.more)
+
+
+def _made_scene(slides: Recent[Slide], walk: Walk, asked: Asked) -> Scene:
+    """Runs in any thread, and asks Streamlit for nothing."""
+    key = (*walk.stamp, asked.stop.key)
+    slide = slides.get(key)
+    if slide is None or not is_current(slide, walk.materials.manifest):
+        slide = slide_of(asked.stop, walk.materials)
+        slides.put(key, slide)
+    return scene_of(slide, walk.materials, cite=asked.cite, page=asked.page, more=asked.more)
 
 
 def _playlist(
@@ -140,6 +205,11 @@ def _stored_bundles(opened: session.Opened, told: list[str]) -> tuple[StoredBund
 def _stored(path: str, file: str, run_id: str, fingerprint: str) -> StoredBundles:
     plain = plain_source(Path(path), cache_dir=session.cache_dir().path)
     return StoredBundles.of(plain, file=file, run_id=run_id)
+
+
+@st.cache_resource(show_spinner=False)
+def _desk() -> Desk:
+    return Desk()
 
 
 @st.cache_resource(show_spinner=False)

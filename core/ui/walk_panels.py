@@ -7,16 +7,20 @@ the next.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.errors import Problem
-from core.evidence.bundles import Bundle
+from core.evidence.bundles import BundleAttachment
+from core.services.places import Percent
 from core.services.playlist import Playlist
+from core.services.questions import QuestionView
+from core.services.regions import region_of
 from core.services.spans import PageView
 from core.services.walking import Scene
-from core.ui import answer_words, finding_words, page_panel, question_words, safe, textframe
+from core.ui import answer_words, page_panel, question_words, safe, textframe, walk_load
 from core.ui.citation_words import spoken_names
 from core.ui.evidence_panel import LEVELS
 from core.ui.marked_text import show_marked
@@ -24,26 +28,45 @@ from core.ui.safe import Piece
 from core.ui.span_cards import cards_of
 from core.ui.state import ViewState, change_view, read_view, write_view
 from core.ui.walk_bar import Bar, Wanted, show_bar
-from core.ui.walk_exhibits import show_exhibits
+from core.ui.walk_exhibits import as_attachment, show_exhibits
 
 #: Characters of a level's reason that fit on the top line; the rest stands in its tip.
 REASON_CHARS = 150
+#: Problems of a document that may be gone when it is asked for again.
+TRANSIENT = ("timed_out", "crashed", "broken_off")
+LOOK_AGAIN_S = 0.3
 #: Characters of a question that is shown whole.
 MAX_QUESTION = 1_500
 
 
-def stage() -> tuple[DeltaGenerator, DeltaGenerator, DeltaGenerator, DeltaGenerator]:
-    """Where top line, question, answer side and page side go (see walk.css)."""
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """The places of a bundle's parts, in the order in which they stand in a narrow window."""
+
+    top: DeltaGenerator
+    title: DeltaGenerator
+    answer: DeltaGenerator
+    page: DeltaGenerator
+    bar: DeltaGenerator
+    exhibits: DeltaGenerator
+
+
+def stage() -> Stage:
+    """Where everything goes (see walk.css)."""
     with st.container(key="walk", gap=None):
         top, title = st.container(key="walk-top", horizontal=True), st.container(key="walk-title")
         sides = st.container(key="walk-sides")
-        return top, title, sides.container(key="walk-left"), sides.container(key="walk-right")
+    answer, right = sides.container(key="walk-answer"), sides.container(key="walk-right")
+    page, bar = right.container(key="walk-page"), right.container(key="walk-below")
+    return Stage(top, title, answer, page, bar, sides.container(key="walk-exhibits-frame"))
 
 
-def top_line(position: str, bundle: Bundle | None, about: str) -> None:
+def top_line(position: int, total: int, scene: Scene | None, *, about: str) -> None:
     """Where in the list, how much of the evidence can be shown and why, and what this is all about."""
-    left = [Piece(f"{position}  ", "muted")]
-    if bundle is not None:
+    place = f"{position + 1:,} of {total:,}" if position >= 0 else f"not among the {total:,}"
+    left = [Piece(f"{place}  ", "muted")]
+    if scene is not None:
+        bundle = scene.slide.bundle
         reason = bundle.level_reason
         shown = reason if len(reason) <= REASON_CHARS else f"{reason[:REASON_CHARS].rstrip()}…"
         kind: safe.Kind = "ok" if bundle.level == "full" else "badge"
@@ -56,25 +79,38 @@ def title(question: str) -> None:
     safe.show(safe.text([Piece(question)], role="title", limit=MAX_QUESTION))
 
 
-def answer(scene: Scene, *, on_choose: Callable[[int], None]) -> None:
-    """The answer with its citation marks; those that stand nowhere in it come behind it."""
-    view = scene.slide.view
-    if view.stored is not None:
+def answer(view: QuestionView | None, scene: Scene | None, *, on_choose: Callable[[int], None]) -> None:
+    """The answer with its citation marks; those that stand nowhere in it come behind it.
+
+    Without a `scene`, while it is made, nothing is chosen yet; without a `view` the record is lost.
+    """
+    if view is None:
+        pieces = [Piece("The answer can't be read.", "muted")]
+    elif view.stored is not None:
         pieces = [Piece(question_words.NO_TRACE, "muted")]
     elif view.trace.answer.strip():
-        pieces = answer_words.marked_answer(view, chosen=None)
+        pieces = _said(answer_words.marked_answer(view, chosen=None))
     else:
         pieces = [Piece("The answer is empty.", "muted")]
-    on = "text" if scene.page is not None and scene.page.text is not None else "page"
-    names = spoken_names(view, scene.slide.known, on=on)
+    on = "text" if scene and scene.page and scene.page.text is not None else "page"
+    names = spoken_names(view, scene.slide.known if scene else {}, on=on) if view else {}
     show_marked(
         [*pieces, *_elsewhere(pieces, list(names))],
         numbers=names,
-        chosen=chosen_number(scene),
+        chosen=chosen_number(scene) if scene else None,
         key="walk-answer-text",
         on_choose=on_choose,
         size="stage",
     )
+
+
+def _said(pieces: Sequence[Piece]) -> list[Piece]:
+    """The answer without the line of ids at its end, which is meant for machines."""
+    end = next((place for place, piece in enumerate(pieces) if piece.kind == "aside"), len(pieces))
+    kept = list(pieces[:end])
+    if end < len(pieces) and kept:
+        kept[-1] = replace(kept[-1], text=kept[-1].text.rstrip())
+    return kept
 
 
 def _elsewhere(pieces: Sequence[Piece], numbers: Sequence[int]) -> list[Piece]:
@@ -97,31 +133,44 @@ def numbers(scene: Scene) -> tuple[int, ...]:
     return tuple(each.number for each in scene.slide.bundle.citations if each.number is not None)
 
 
-def exhibits(scene: Scene, notes: Sequence[str], *, on_more: Callable[[], None]) -> None:
+def exhibits(scene: Scene | None, notes: Sequence[str], *, on_more: Callable[[], None]) -> None:
     """What belongs to the place, below what has to be said of the bundle."""
     told = [*notes]
-    if scene.slide.told:
+    if scene is not None and scene.slide.told:
         told.append(f"Built just now, because {scene.slide.told}.")
-    show_exhibits(
-        scene, told=" ".join(told), on_page=lambda page_idx: change_view(page=page_idx), on_more=on_more
-    )
+    show_exhibits(scene, told=" ".join(told), on_see=_see, on_more=on_more)
 
 
-def page(scene: Scene) -> None:
-    """The page at the chosen passage; where there is none, the reason."""
+def _see(item: BundleAttachment) -> None:
+    """The URL says which page, and what is outlined there."""
+    change_view(page=item.page_idx, see=item.attachment_id)
+
+
+def page(scene: Scene, *, see: str | None) -> None:
+    """The page at the chosen passage, with the attachment `see` outlined; where there is none, the reason."""
     shown = scene.page
-    with st.container(key="walk-page"):
-        if shown is None:
-            no_page(Problem("no_place", "There is no page to turn to", "", scene.slide.bundle.level_reason))
-        elif shown.problem is not None:
-            no_page(shown.problem)
-        elif shown.text is not None:
-            textframe.show_text(shown.text, name=_named(shown), focus=shown.target.id)
-        elif shown.image is not None:
-            answer = scene.slide.view.trace.answer
-            targets = scene.slide.targets
-            cards = cards_of(shown, targets, answer=answer)
-            page_panel.drawn_page(shown, targets, cards=cards, key="walk-viewer", height="stage")
+    if shown is None:
+        no_page(Problem("no_place", "There is no page to turn to.", "", scene.slide.bundle.level_reason))
+    elif shown.problem is not None:
+        no_page(shown.problem)
+    elif shown.text is not None:
+        textframe.show_text(shown.text, name=_named(shown), focus=shown.target.id)
+    elif shown.image is not None:
+        targets = scene.slide.targets
+        page_panel.drawn_page(
+            shown,
+            targets,
+            cards=cards_of(shown, targets, answer=scene.slide.view.trace.answer),
+            key="walk-viewer",
+            height="stage",
+            region=_region(scene, shown, see),
+        )
+
+
+def _region(scene: Scene, shown: PageView, see: str | None) -> Percent | None:
+    """Where an attachment of the bundle lies on the shown page."""
+    items = (item for item in scene.slide.bundle.attachments if item.attachment_id == see)
+    return next((region_of(as_attachment(item), shown) for item in items), None)
 
 
 def no_page(problem: Problem) -> None:
@@ -131,16 +180,21 @@ def no_page(problem: Problem) -> None:
             safe.text(safe.coded(problem.message, "strong"), role="line"),
             safe.text(safe.coded(problem.remedy, "muted"), role="hint"),
         )
+        if problem.code in TRANSIENT:
+            st.button("Try again", key="walk-again", on_click=walk_load.try_again)
 
 
-def finding(scene: Scene) -> str:
-    """What is wrong with the chosen citation, in one sentence; "" where nothing is."""
-    shown = scene.page
-    if shown is None or shown.problem is not None or shown.chosen is None:
-        return ""
-    answer = scene.slide.view.trace.answer
-    told = finding_words.figure_pieces(shown, answer=answer, quote_from=None)
-    return " ".join("".join(piece.text for piece in pieces) for pieces in told)
+def page_to_come(is_ready: Callable[[], bool]) -> None:
+    """The place of a page that is still being made: nothing moves, and the list goes on."""
+    with st.container(key="walk-no-page"):
+        safe.show(safe.text([Piece("Opening the page …", "muted")], role="line"))
+        _look_again(is_ready)
+
+
+@st.fragment(run_every=LOOK_AGAIN_S)
+def _look_again(is_ready: Callable[[], bool]) -> None:
+    if is_ready():
+        st.rerun()
 
 
 def bar(
@@ -153,23 +207,23 @@ def bar(
 ) -> None:
     """The line below the page."""
     shown = scene.page if scene else None
-    place = _place(shown) if shown else ""
+    document, place = _place(shown) if shown else ("", "")
     total = len(playlist)
     said = f"{position + 1:,} of {total:,}: {scene.slide.bundle.q}" if scene and position >= 0 else ""
     cites = numbers(scene) if scene else ()
     cite = chosen_number(scene) if scene else None
-    show_bar(Bar(position, total, cites, cite, state.present, place, said[:400]), on_act=on_act)
+    show_bar(Bar(position, total, cites, cite, state.present, document, place, said[:400]), on_act=on_act)
 
 
-def _place(shown: PageView) -> str:
-    """`Owner's manual · PDF page 42 · printed 41 · page_idx 41`."""
+def _place(shown: PageView) -> tuple[str, str]:
+    """`Owner's manual` and `PDF page 42 · printed 41 · page_idx 41`."""
     document = shown.document
     named = (document.title or document.doc_id) if document else (shown.target.doc_id or "")
     if shown.text is not None or shown.page_idx is None:
-        return " · ".join(filter(None, (named, question_words.place_words(shown))))
+        return named, question_words.place_words(shown)
     printed = f"printed {shown.printed}" if shown.printed else ""
     where = (f"PDF page {shown.page_idx + 1:,}", printed, f"page_idx {shown.page_idx:,}")
-    return " · ".join(filter(None, (named, *where)))
+    return named, " · ".join(filter(None, where))
 
 
 def _named(shown: PageView) -> str:

@@ -14,7 +14,7 @@ from core.store.queries import Store
 from core.ui import session
 from core.ui.state import ViewState, change_view, question_name, read_view, write_view
 from core.ui.walk_bar import Wanted
-from core.ui.walk_load import Walk
+from core.ui.walk_load import Asked, Walk
 from core.ui.walk_panels import chosen_number, numbers
 
 
@@ -48,6 +48,11 @@ def at(view: ViewState, key: TraceKey) -> ViewState:
     return view.change(q=name, p=key.paraphrase, s=key.seed, cite=None, chunk=None, page=None)
 
 
+def asked(view: ViewState, stop: Stop) -> Asked:
+    """What the URL wants to see of a stop."""
+    return Asked(stop, view.cite, view.page, lists_shown(stop))
+
+
 def notes(asked: ViewState, walk: Walk, position: int) -> tuple[str, ...]:
     """What of the address could not be used, and what of the run's files."""
     unknown = walk.playlist.unknown
@@ -59,11 +64,6 @@ def notes(asked: ViewState, walk: Walk, position: int) -> tuple[str, ...]:
     if position < 0 and len(walk.playlist):
         told.append("This question is not in the playlist; the arrows lead into it.")
     return (*told, *walk.told)
-
-
-def position_words(position: int, total: int) -> str:
-    """`7 of 37`."""
-    return f"{position + 1:,} of {total:,}" if position >= 0 else f"not among the {total:,}"
 
 
 def about(opened: session.Opened) -> str:
