@@ -2,6 +2,7 @@
 // bytes (big endian), the header, the picture. Foreign text enters the document through textContent, alt, title
 // and aria-label alone. This file opens and closes a viewer and swaps its page; the others draw its parts.
 const views = new WeakMap();
+const REST_MS = 90;
 
 export default function ({ data, parentElement, setTriggerValue }) {
   if (!data || !data.length) return;
@@ -43,11 +44,13 @@ function closed(root, view) {
   for (const url of [view.url, view.detailUrl]) if (url) URL.revokeObjectURL(url);
 }
 
+// Tags follow the page by themselves; their best places are looked for when it has come to rest.
 function resized(view) {
   fitStage(view);
-  settle(view);
   closeCard(view);
   wantDetail(view);
+  clearTimeout(view.resting);
+  view.resting = setTimeout(() => settle(view), REST_MS);
 }
 
 // A new picture is decoded before it replaces the old one together with its boxes, so that nothing flickers
@@ -64,6 +67,7 @@ async function show(view, header, bytes) {
   const focused = focusedPart(view);
   if (next) swapPicture(view, header, next);
   view.header = header;
+  sizePage(view);
   plug(view);
   view.frame.setAttribute("aria-label", view.picture.alt = header.alt);
   view.root.classList.toggle("stage", header.height_of === "stage");
@@ -98,7 +102,6 @@ function swapPicture(view, header, next) {
   Object.assign(view, { id: header.id, url: next.src, ink: inkOf(next) });
   view.picture.src = next.src;
   view.page.style.aspectRatio = `${header.width} / ${header.height}`;
-  view.page.style.setProperty("--natural", `${header.natural}px`);
   view.frame.scrollTop = view.frame.scrollLeft = 0;
   bringIntoSight(view);
 }

@@ -45,7 +45,7 @@ function settle(view) {
     const { stacked, wide, high, left, top } = bestPlace(view.ink, wanted, width, height, taken);
     taken.push([left, top, left + wide, top + high]);
     group.classList.toggle("stacked", stacked);
-    Object.assign(group.style, { left: `${left}px`, top: `${top}px` });
+    Object.assign(group.style, { left: `${(100 * left) / width}%`, top: `${(100 * top) / height}%` });
   }
 }
 

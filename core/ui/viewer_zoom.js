@@ -21,11 +21,17 @@ function zoomTo(view, zoom, point = null) {
   if (next < 1 && view.zoom >= 1) view.frame.style.minHeight = `${frame.height}px`;
   if (next >= 1) view.frame.style.minHeight = "";
   view.zoom = next;
-  view.page.style.setProperty("--zoom", next);
+  sizePage(view);
   const after = view.page.getBoundingClientRect();
   view.frame.scrollLeft += after.left + across * after.width - x;
   view.frame.scrollTop += after.top + down * after.height - y;
   moved(view);
+}
+
+// Fits the width, but enlarges a small page three times at most. A property of its own would be inherited, and
+// its change would cost the style of every box anew.
+function sizePage(view) {
+  view.page.style.width = `calc(min(100%, ${3 * view.header.natural}px) * ${view.zoom})`;
 }
 
 function moved(view) {
