@@ -151,7 +151,7 @@ def table(app: AppTest) -> list[dict[str, str]]:
 def send(app: AppTest, event: str, value: object, *, key: str = "triage-rows") -> AppTest:
     """The next script run, as the component of that key asks for it in a browser."""
     protos = (each.proto for each in app.main.get("bidi_component"))
-    (component,) = (proto for proto in protos if proto.id.endswith(f"-{key}"))
+    (component,) = (proto for proto in protos if proto.id.split("-", 2)[2] == key)
     states = WidgetStates()
     state = states.widgets.add(id=f"$$STREAMLIT_INTERNAL_KEY_{component.id}__events")
     state.json_trigger_value = orjson.dumps([{"event": event, "value": value}]).decode()
