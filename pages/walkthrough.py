@@ -16,7 +16,7 @@ if stop is None:
     walk_panels.nothing(state, has_ids=bool(state.ids))
 else:
     asked = walk_state.asked(state, stop)
-    outcome = walk_load.scene(walk, asked)
+    outcome, work = walk_load.scene(walk, asked)
     scene = outcome.value if isinstance(outcome, Done) else None
     view = scene.slide.view if scene else walk_load.question(walk, stop)
     stage = walk_panels.stage()
@@ -33,7 +33,7 @@ else:
         elif isinstance(outcome, Failed):
             walk_panels.no_page(outcome.fault.problems[0])
         else:
-            walk_panels.page_to_come(partial(walk_load.is_ready, walk, asked))
+            walk_panels.page_to_come(work)
     with stage.bar:
         walk_panels.bar(
             scene, state, walk.playlist, position, on_act=walk_state.acting(walk.playlist, scene, position)

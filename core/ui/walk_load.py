@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -14,7 +14,7 @@ from core.errors import Fault
 from core.evidence.attachments import CatalogueIndex
 from core.manifest.paths import artifact_path
 from core.manifest.types import Artifact
-from core.services.desk import Desk, Done, Failed, Waiting
+from core.services.desk import Done, Failed, Waiting
 from core.services.placer import Recent
 from core.services.playlist import Playlist, Stop
 from core.services.questions import QuestionView
@@ -33,11 +33,8 @@ from core.store.filters import Filter, Sort
 from core.store.queries import Store
 from core.traces.reports import StoredRow
 from core.traces.unpack import plain_source
-from core.ui import question_load, session
+from core.ui import question_load, session, waiting
 from core.ui.state import ViewState, parse_question_name
-
-#: Seconds that a script run waits for a bundle; then the question stands there without it for a while.
-PATIENCE_S = 0.4
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,17 +90,17 @@ class Asked:
     more: int = 0
 
 
-def scene(walk: Walk, asked: Asked) -> Done[Scene] | Failed | Waiting:
-    """What is shown of a stop, made in the background where that takes long.
+def scene(walk: Walk, asked: Asked) -> tuple[Done[Scene] | Failed | Waiting, Hashable]:
+    """What is shown of a stop, made in the background where that takes long, and the key of that work.
 
     Whatever is remembered is shown only while the documents that it was made from lie there as they did.
     """
-    slides, desk = _slides(), _desk()
-    outcome = desk.get(_key(walk, asked), partial(_made_scene, slides, walk, asked), PATIENCE_S)
+    key, make = _key(walk, asked), partial(_made_scene, _slides(), walk, asked)
+    outcome = waiting.ask(key, make)
     if isinstance(outcome, Done) and not is_current(outcome.value.slide, walk.materials.manifest):
-        again = (*_key(walk, asked), *prints_now(outcome.value.slide, walk.materials.manifest).items())
-        outcome = desk.get(again, partial(_made_scene, slides, walk, asked), PATIENCE_S)
-    return outcome
+        key = (*key, *prints_now(outcome.value.slide, walk.materials.manifest).items())
+        outcome = waiting.ask(key, make)
+    return outcome, key
 
 
 def question(walk: Walk, stop: Stop) -> QuestionView | None:
@@ -116,22 +113,19 @@ def question(walk: Walk, stop: Stop) -> QuestionView | None:
 
 def ahead(walk: Walk, position: int) -> None:
     """Make what is likely to be shown next: the stop behind this one, and the one before."""
-    slides, desk = _slides(), _desk()
+    slides, desk = _slides(), waiting.desk()
     for place in (position - 1, position + 1):
         if 0 <= place < len(walk.playlist):
             asked = Asked(walk.playlist.at(place))
             desk.ahead(_key(walk, asked), partial(_made_scene, slides, walk, asked))
 
 
-def is_ready(walk: Walk, asked: Asked) -> bool:
-    """Whether there is nothing to wait for any more."""
-    return _desk().is_done(_key(walk, asked))
-
-
-def try_again() -> None:
-    """Forget what could not be shown, and everything else."""
+def try_again(path: Path | None) -> None:
+    """Forget what could not be shown of a document, and what was made without it."""
+    if path is not None:
+        question_load.placer().forget(path)
     _slides().clear()
-    _desk().forget()
+    waiting.desk().forget()
 
 
 def _key(walk: Walk, asked: Asked) -> tuple[object, ...]:
@@ -205,11 +199,6 @@ def _stored_bundles(opened: session.Opened, told: list[str]) -> tuple[StoredBund
 def _stored(path: str, file: str, run_id: str, fingerprint: str) -> StoredBundles:
     plain = plain_source(Path(path), cache_dir=session.cache_dir().path)
     return StoredBundles.of(plain, file=file, run_id=run_id)
-
-
-@st.cache_resource(show_spinner=False)
-def _desk() -> Desk:
-    return Desk()
 
 
 @st.cache_resource(show_spinner=False)

@@ -6,8 +6,9 @@ the next.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -20,7 +21,7 @@ from core.services.questions import QuestionView
 from core.services.regions import region_of
 from core.services.spans import PageView
 from core.services.walking import Scene
-from core.ui import answer_words, page_panel, question_words, safe, textframe, walk_load
+from core.ui import answer_words, page_panel, question_words, safe, textframe, waiting, walk_load
 from core.ui.citation_words import spoken_names
 from core.ui.evidence_panel import LEVELS
 from core.ui.marked_text import show_marked
@@ -32,9 +33,6 @@ from core.ui.walk_exhibits import as_attachment, show_exhibits
 
 #: Characters of a level's reason that fit on the top line; the rest stands in its tip.
 REASON_CHARS = 150
-#: Problems of a document that may be gone when it is asked for again.
-TRANSIENT = ("timed_out", "crashed", "broken_off")
-LOOK_AGAIN_S = 0.3
 #: Characters of a question that is shown whole.
 MAX_QUESTION = 1_500
 
@@ -152,7 +150,7 @@ def page(scene: Scene, *, see: str | None) -> None:
     if shown is None:
         no_page(Problem("no_place", "There is no page to turn to.", "", scene.slide.bundle.level_reason))
     elif shown.problem is not None:
-        no_page(shown.problem)
+        no_page(shown.problem, path=shown.path)
     elif shown.text is not None:
         textframe.show_text(shown.text, name=_named(shown), focus=shown.target.id)
     elif shown.image is not None:
@@ -173,28 +171,21 @@ def _region(scene: Scene, shown: PageView, see: str | None) -> Percent | None:
     return next((region_of(as_attachment(item), shown) for item in items), None)
 
 
-def no_page(problem: Problem) -> None:
-    """A calm place where the page would be, with the reason and what mends it."""
+def no_page(problem: Problem, *, path: Path | None = None) -> None:
+    """A calm place where the page would be, with the reason and what mends it; `path` is the document's."""
     with st.container(key="walk-no-page"):
         safe.show(
             safe.text(safe.coded(problem.message, "strong"), role="line"),
             safe.text(safe.coded(problem.remedy, "muted"), role="hint"),
         )
-        if problem.code in TRANSIENT:
-            st.button("Try again", key="walk-again", on_click=walk_load.try_again)
+        if waiting.is_worth_another_try(problem):
+            st.button("Try again", key="walk-again", on_click=walk_load.try_again, args=(path,))
 
 
-def page_to_come(is_ready: Callable[[], bool]) -> None:
+def page_to_come(work: Hashable) -> None:
     """The place of a page that is still being made: nothing moves, and the list goes on."""
     with st.container(key="walk-no-page"):
-        safe.show(safe.text([Piece("Opening the page …", "muted")], role="line"))
-        _look_again(is_ready)
-
-
-@st.fragment(run_every=LOOK_AGAIN_S)
-def _look_again(is_ready: Callable[[], bool]) -> None:
-    if is_ready():
-        st.rerun()
+        waiting.hint("Opening the page …", [work])
 
 
 def bar(
