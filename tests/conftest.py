@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import signal
 import subprocess
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -46,6 +47,17 @@ def read_only_folder(tmp_path: Path) -> Iterator[Path]:
         pytest.skip(f"mounting a read-only file system needs rights: {mounted.stderr.strip()}")
     yield folder
     subprocess.run(["umount", str(folder)], check=True)
+
+
+@pytest.fixture
+def ctrl_c() -> Iterator[None]:
+    """SIGINT means what it does in a terminal, for this process and those that it starts.
+
+    Where tests run in a shell's background it is ignored.
+    """
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(scope="session")

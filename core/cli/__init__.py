@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import click
 
+from core.cli import interrupts
 from core.cli.streams import keep_writable, refuse_undecodable, written_out
 from core.errors import Fault
 
@@ -34,10 +35,6 @@ class Started:
     alone: bool
 
 
-#: As shells have it: 128 and the number of SIGINT.
-INTERRUPTED = 130
-
-
 class LazyGroup(click.Group):
     """Keeps `proofspan --help` quick: a command's module is imported when the command is looked up."""
 
@@ -49,8 +46,7 @@ class LazyGroup(click.Group):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
-            click.echo("interrupted", err=True)
-            ctx.exit(INTERRUPTED)
+            ctx.exit(interrupts.INTERRUPTED)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -58,7 +54,8 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"core.cli.{COMMANDS[cmd_name][0]}")
+        with interrupts.held():
+            module = importlib.import_module(f"core.cli.{COMMANDS[cmd_name][0]}")
         command: click.Command = module.command
         return command
 
@@ -79,11 +76,12 @@ def group() -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Entry point; turns every `Fault` into its message on stderr and exit status 2."""
     keep_writable()
-    try:
-        with written_out():
-            group.main(args=arguments, prog_name="proofspan", obj=Started(alone=arguments is None))
-    except Fault as fault:
-        with contextlib.suppress(OSError):  # nobody is there to read why
-            for problem in fault.problems:
-                click.echo(f"error: {problem}", err=True)
-        sys.exit(2)
+    with interrupts.remembered():
+        try:
+            with written_out():
+                group.main(args=arguments, prog_name="proofspan", obj=Started(alone=arguments is None))
+        except Fault as fault:
+            with contextlib.suppress(OSError):  # nobody is there to read why
+                for problem in fault.problems:
+                    click.echo(f"error: {problem}", err=True)
+            sys.exit(2)

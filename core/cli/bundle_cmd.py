@@ -13,6 +13,7 @@ import orjson
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
+from core.cli.interrupts import heeding
 from core.cli.output import STDOUT, Output, check_outputs, output_to
 from core.cli.paths import NamedPath
 from core.contracts.records import Json, LineIssue
@@ -175,8 +176,9 @@ def _build(
 ) -> tuple[RunReport, list[Problem]]:
     """Writes one run's bundles; what came of it, and what is wrong."""
     run, report = target.run, RunReport(target.run.run_id)
-    with output_to(target.name) as sink, _progress(run.run_id, quiet=quiet) as on_bytes:
+    with output_to(target.name) as sink, _progress(run.run_id, quiet=quiet) as progress:
         piece: list[bytes] = []
+        on_bytes = heeding(progress)
         for built in build_bundles(
             manifest, run.run_id, sources=sources, earlier=before.known, workers=workers, on_bytes=on_bytes
         ):

@@ -19,6 +19,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColum
 from rich.table import Table
 from rich.text import Text
 
+from core.cli.interrupts import heeding
 from core.cli.paths import NamedPath
 from core.errors import Problem, printable
 from core.evidence.client import PdfPool
@@ -90,7 +91,7 @@ def command(workspace: Path, as_json: bool, no_hashes: bool, as_lines: bool, tru
             manifest,
             hashes=not no_hashes,
             every_hash=as_lines,
-            on_progress=on_progress,
+            on_progress=heeding(on_progress),
             examine=opening(pool) if as_lines else everything(manifest, pool),
         )
     if as_lines:

@@ -17,6 +17,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemaining
 from rich.text import Text
 
 from core.cli import Started
+from core.cli.interrupts import heeding
 from core.cli.paths import NamedPath
 from core.errors import printable
 from core.manifest.load import load_manifest
@@ -85,7 +86,8 @@ def command(
         spare_pandas()
     manifest = with_profile(load_manifest(workspace), profile_of_options(template, refusal))
     cache, in_words = cache_dir or default_cache_dir(), not (as_json or progress_json)
-    with _progress(as_lines=progress_json, quiet=as_json) as tell:
+    with _progress(as_lines=progress_json, quiet=as_json) as telling:
+        tell = heeding(telling)
         report = build_index(
             manifest,
             runs=runs or None,

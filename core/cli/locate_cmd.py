@@ -11,6 +11,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from core.cli.interrupts import heeding
 from core.cli.output import Output, check_outputs, output_to
 from core.cli.paths import NamedPath
 from core.errors import InputFault, Problem
@@ -59,7 +60,7 @@ def command(spans: Path, found: str, root: Path | None, workers: int) -> None:
                 read_spans(spans, root=folder),
                 pool,
                 workers=workers,
-                on_done=lambda done: progress.update(task, completed=done),
+                on_done=heeding(lambda done: progress.update(task, completed=done)),
             )
             quotes = quotes_of_spans(_written(located, output, tally), root=folder)
         bases = examine(quotes, lambda name: labels_in(pool.document, folder / name))

@@ -21,6 +21,7 @@ from typing import NoReturn
 import click
 
 import core
+from core.cli.interrupts import forget
 from core.cli.paths import NamedPath
 from core.errors import Fault, InputFault, printable
 from core.manifest import trust
@@ -201,6 +202,7 @@ def _stopped_at_the_end(server: subprocess.Popen[bytes]) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
+        forget()
         click.echo("\nstopped", err=True)
     finally:
         _stop(server)

@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Literal, NoReturn
 
+from core.cli.interrupts import heed
 from core.cli.streams import give_up_stdout
 from core.errors import Fault, InputFault, Problem
 from core.manifest.paths import artifact_path
@@ -62,6 +63,7 @@ def output_to(name: str) -> Iterator[Output]:
         try:
             with _opened(part, "xb", name) as output:
                 yield output
+            heed()
             _rename(part, path)
         finally:
             with suppress(OSError):

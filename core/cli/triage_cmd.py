@@ -19,6 +19,7 @@ import orjson
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColumn
 
+from core.cli.interrupts import heed
 from core.cli.output import STDOUT, Output, check_outputs, output_to, workspace_files
 from core.cli.paths import NamedPath
 from core.contracts.records import LABELS, LineIssue, Trace
@@ -280,6 +281,7 @@ class _Meter:
         self._calls += 1
         if self._calls % 256:
             return
+        heed()
         if self._task is not None:
             self._bar.update(self._task, completed=offset)
         elif time.monotonic() - self._started > PROGRESS_AFTER_SECONDS:

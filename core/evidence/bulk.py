@@ -11,9 +11,10 @@ import threading
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Protocol
 
 from core.errors import EvidenceFault, Problem
@@ -37,6 +38,8 @@ OF_THE_DOCUMENT = frozenset({"missing", "not_a_pdf", "locked", "no_pages"})
 OF_THE_QUOTE = frozenset({"not_sendable"})
 #: What may be gone at another try. Until then it costs up to the time limit, each time.
 PASSING = frozenset({"timed_out", "crashed"})
+#: Seconds. A wait without end does not hear a Ctrl-C that another thread took, nor one that came just before.
+LISTENS_S = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +85,7 @@ def locate_bulk(
         running = [lanes.submit(_lane, work, locator, told) for _ in range(workers)]
         at_work = workers
         while at_work:
-            item = told.get()
+            item = _next(told)
             if item is None:
                 at_work -= 1
                 continue
@@ -97,6 +100,12 @@ def locate_bulk(
         lanes.shutdown(wait=False, cancel_futures=True)
     given_up |= work.given_up()
     return [results[number] for number in range(len(asks))]
+
+
+def _next(told: SimpleQueue[tuple[Ask, Answer] | None]) -> tuple[Ask, Answer] | None:
+    while True:
+        with suppress(Empty):
+            return told.get(timeout=LISTENS_S)
 
 
 @dataclass(eq=False, slots=True)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import signal
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -159,7 +161,7 @@ def test_a_text_is_looked_through_here(tmp_path: Path) -> None:
 
 
 def test_an_interruption_ends_the_lanes() -> None:
-    locator = FakeLocator(at_once=1)
+    locator = FakeLocator(lambda path, quote: time.sleep(0.001), at_once=1)
 
     def interrupt(done: int, total: int) -> None:
         raise KeyboardInterrupt
@@ -171,6 +173,24 @@ def test_an_interruption_ends_the_lanes() -> None:
         thread.join(timeout=20)
         assert not thread.is_alive()
     assert locator.asked.total() < 5_000
+
+
+@pytest.mark.usefixtures("ctrl_c")
+def test_an_interruption_that_reaches_another_thread_is_heard_while_all_wait() -> None:
+    heard, told = threading.Event(), threading.Event()
+    in_time: list[bool] = []
+
+    def interrupt_and_wait(path: Path, quote: str) -> None:
+        time.sleep(0.05)  # the other one waits by now; if not, it hears it all the same
+        signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+        in_time.append(heard.wait(10))
+        told.set()
+
+    with pytest.raises(KeyboardInterrupt):
+        locate_bulk([ask("a.pdf", "1")], FakeLocator(interrupt_and_wait), workers=1)
+    heard.set()
+    assert told.wait(10)
+    assert in_time == [True]
 
 
 def test_what_goes_wrong_in_a_lane_is_not_swallowed() -> None:

@@ -1,0 +1,122 @@
+"""Ctrl-C, heard even where Python loses it.
+
+Python raises KeyboardInterrupt in the main thread between any two steps of whatever runs there. Inside a
+callback of the interpreter (an import lets go of its lock, a weak reference dies, a `__del__`) it is only
+printed, C code may clear it, and inside a class body, or inside `threading.Condition.wait`, with which every
+thread starts, it comes out as a RuntimeError. So it is remembered as well as raised: a command that comes to
+its next step all the same raises it there, and one that was interrupted ends with 130 whatever came of it.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import wraps
+from types import FrameType
+from typing import ParamSpec
+
+import click
+
+#: As shells have it: 128 and the number of SIGINT.
+INTERRUPTED = 130
+
+Told = ParamSpec("Told")
+
+
+@dataclass(slots=True)
+class _Heard:
+    """Signals belong to the process, and so does what is known of them."""
+
+    is_interrupted: bool = False
+    is_held: bool = False
+
+
+_heard = _Heard()
+
+
+@contextmanager
+def remembered() -> Iterator[None]:
+    """Ends the program with status 130 when the block ends, however it ends, if Ctrl-C came within it.
+
+    Does nothing where SIGINT is ignored, as in a shell's background, or where the program handles it itself.
+    """
+    if not _is_ours():
+        yield
+        return
+    _heard.is_interrupted = _heard.is_held = False
+    printing = sys.unraisablehook
+    signal.signal(signal.SIGINT, _hear)
+    sys.unraisablehook = _without_interruptions(printing)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        sys.unraisablehook = printing
+        if _heard.is_interrupted:
+            forget()
+            with suppress(OSError):  # nobody is there to read it
+                click.echo("interrupted", err=True)
+            sys.exit(INTERRUPTED)
+
+
+@contextmanager
+def held() -> Iterator[None]:
+    """Ctrl-C waits for the end of the block: for code that is short and is not to be left half done.
+
+    A second one does not wait.
+    """
+    _heard.is_held = True
+    try:
+        yield
+    finally:
+        _heard.is_held = False
+    heed()
+
+
+def heed() -> None:
+    """KeyboardInterrupt if one came before and was lost. For where only work that goes on comes by."""
+    if _heard.is_interrupted:
+        raise KeyboardInterrupt
+
+
+def heeding(on_progress: Callable[Told, None]) -> Callable[Told, None]:
+    """The same callback; work that reports progress after Ctrl-C has lost it, and is ended here."""
+
+    @wraps(on_progress)
+    def told(*args: Told.args, **kwargs: Told.kwargs) -> None:
+        heed()
+        on_progress(*args, **kwargs)
+
+    return told
+
+
+def forget() -> None:
+    """For a command that is meant to be ended by Ctrl-C: that is no interruption."""
+    _heard.is_interrupted = False
+
+
+def _is_ours() -> bool:
+    is_main = threading.current_thread() is threading.main_thread()
+    return is_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def _hear(_signal: int, _frame: FrameType | None) -> None:
+    is_first, _heard.is_interrupted = not _heard.is_interrupted, True
+    if not (_heard.is_held and is_first):
+        raise KeyboardInterrupt
+
+
+def _without_interruptions(
+    printing: Callable[[sys.UnraisableHookArgs], object],
+) -> Callable[[sys.UnraisableHookArgs], object]:
+    """What prints exceptions that nobody can catch, but for a Ctrl-C that is remembered anyway."""
+
+    def hook(lost: sys.UnraisableHookArgs) -> None:
+        if not issubclass(lost.exc_type, KeyboardInterrupt):
+            printing(lost)
+
+    return hook
