@@ -8,7 +8,9 @@ anew. What a browser sends is checked by `core.ui.viewer_sent`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TypeVar
@@ -21,7 +23,7 @@ from core.services.details import snapped
 from core.services.places import Percent
 from core.ui import still_page
 from core.ui.viewer_page import Asked, Height, ViewerPage, packed, packed_wire
-from core.ui.viewer_sent import asked_for, chosen_span, turned_to
+from core.ui.viewer_sent import MAX_WIDTH, asked_for, chosen_span, turned_to
 
 __all__ = ["Height", "ViewerPage", "show_page"]
 
@@ -109,9 +111,10 @@ def _wire_beside(page: ViewerPage, key: str, detail: Detail | None) -> None:
 
 
 def _note(key: str, asked: Asked) -> None:
-    """Keeps a request until the wire is drawn, on the grid on which details are remembered."""
-    on_grid = Asked(asked.name, asked.picture_id, snapped(asked.region), asked.width)
-    st.session_state[f"asked:{key}"] = on_grid
+    """Keeps a request until the wire is drawn, as fine as asked, on the grid of remembered details."""
+    region = snapped(asked.region)
+    width = min(MAX_WIDTH, math.ceil(asked.width * region[2] / asked.region[2]))
+    st.session_state[f"asked:{key}"] = replace(asked, region=region, width=width)
 
 
 def _is_alive() -> bool:

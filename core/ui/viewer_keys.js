@@ -12,7 +12,6 @@ function keyed(view, event) {
   if (event.defaultPrevented || event.target === view.field) return;
   if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "c") return copyFocused(view, event);
   if (event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.key === "Escape") return closeCard(view);
   const isOnPage = view.frame.contains(event.target) && !event.shiftKey;
   const name = ANYWHERE[event.key]
     ?? (isOnPage ? ON_PAGE[event.key] : undefined)

@@ -32,6 +32,8 @@ function opened(root) {
   for (const part of [view.layers, view.frame]) view.resized.observe(part);
   view.onWindow = () => resized(view);
   window.addEventListener("resize", view.onWindow);
+  view.onEscape = (event) => { if (event.key === "Escape") closeCard(view); };
+  document.addEventListener("keydown", view.onEscape);
   return view;
 }
 
@@ -40,6 +42,7 @@ function closed(root, view) {
   view.turn += 1;
   view.resized.disconnect();
   window.removeEventListener("resize", view.onWindow);
+  document.removeEventListener("keydown", view.onEscape);
   unplug(view);
   for (const url of [view.url, view.detailUrl]) if (url) URL.revokeObjectURL(url);
 }

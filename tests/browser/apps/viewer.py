@@ -1,4 +1,4 @@
-"""The page viewer alone, with a made-up page: `?spans=3`, `?height=stage`, `?region=1`, `?size=tall`, `?long=1`.
+"""The page viewer alone with a made-up page: `?spans=3`, `?height=stage`, `?region=1`, `?size=tall`, `?long`.
 
 What was asked for is written below it, so that a test can read it: the last turn and choice as `turned:` and
 `chosen:`, the last detail as `detail:`.
@@ -54,7 +54,9 @@ page_idx, chosen = int(query.get("page", "8")), query.get("chosen", "cited:0")
 width, height = SIZES[query.get("size", "page")]
 shown = spans(int(query.get("spans", "3")), chosen)
 long = "<b>long</b> " * (5_000 if "long" in query else 1)
-cards = {span.id: SpanCard(span.tags[0][1], "exact: word for word", ("score 0.500",), long) for span in shown}
+chars = min(5_000, 100_000 // max(1, len(shown)))
+words = ("exact: word for word", ("score 0.500",), long[:chars], max(0, len(long) - chars))
+cards = {span.id: SpanCard(span.tags[0][1], *words) for span in shown}
 safe.stylesheet()
 show_page(
     ViewerPage(
