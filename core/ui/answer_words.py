@@ -13,6 +13,7 @@ from core.ui.whole_phrases import whole_phrases
 
 Range = tuple[int, int]
 
+FOUND = "stands in the evidence"
 #: `citations: [id, id]` at the end of an answer. Bounded, so that a list which never closes costs no time.
 _TAIL = re.compile(r"citations\s?:\s?\[[^\]]{0,2000}\]\s{0,9}\Z", re.IGNORECASE)
 
@@ -107,7 +108,7 @@ def marked_question(view: QuestionView) -> list[Piece]:
         for each in token.in_question
     )
     for each in sorted(found, key=lambda each: each.start):
-        pieces += [Piece(text[at : each.start]), Piece(text[each.start : each.end], "found")]
+        pieces += [Piece(text[at : each.start]), Piece(text[each.start : each.end], "found", tip=FOUND)]
         at = each.end
     return [piece for piece in (*pieces, Piece(text[at:])) if piece.text]
 

@@ -11,17 +11,19 @@ export default function ({ data, parentElement }) {
   copy.textContent = `Copy ${data.name}`;
   copy.hidden = !data.text;
   copy.title = data.text;
-  copy.onclick = () => { text.hidden = false; copied(data.text, said); };
+  copy.onclick = () => copied(data.text, said, text);
   find("ps-copy-link").hidden = !data.link;
   find("ps-copy-link").onclick = () => copied(window.location.href, said);
 }
 
-async function copied(text, said) {
+// Where the browser refuses, the text is shown, so that it can be marked by hand.
+async function copied(text, said, shown = null) {
   try {
     await navigator.clipboard.writeText(text);
     said.textContent = "Copied";
   } catch {
     said.textContent = "The browser refused to copy";
+    if (shown) shown.hidden = false;
   }
   clearTimeout(said.clearing);
   said.clearing = setTimeout(() => { said.textContent = ""; }, SAID_MS);

@@ -20,13 +20,13 @@ _NAME = "proofspan_copying"
 def show_copying(words: str, *, name: str, key: str, with_link: bool = True, shows_text: bool = True) -> None:
     """Draws a button "Copy NAME" that copies `words`, and `with_link` one that copies the page's address.
 
-    Without `shows_text` the words stand in the button's tip until they were copied.
+    Without `shows_text` the words stand in the button's tip, and are shown where they could not be copied.
     `name` is ours: "citation", "chunk id". Without words there is that other button alone. Where the
     component cannot be mounted, the text is there to be copied by hand.
     """
     data = {"text": clean(words), "name": name, "link": with_link, "shown": shows_text}
     try:
-        _component()(key=key, data=data)
+        _component()(key=key, data=data, width="stretch" if shows_text else "content")
     except (StreamlitAPIException, TypeError):
         st.code(clean(words), language=None, wrap_lines=True)
 

@@ -1,4 +1,4 @@
-"""The page side: which page, what the locator says of the chosen passage, the page, a citation to copy."""
+"""The page side: which page, a citation to copy, what the locator says of the chosen passage, the page."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from core.services.details import detail_of
 from core.services.places import Percent
 from core.services.questions import QuestionView
 from core.services.spans import PageView, Target, targets_of
-from core.ui import finding_words, question_load, question_words, safe, shell, textframe, viewer
+from core.ui import finding_words, question_load, question_words, safe, shell, textframe, viewer, waiting
 from core.ui.citation_words import reference
 from core.ui.copying import show_copying
 from core.ui.page_strip import show_pages
@@ -72,7 +72,9 @@ def _told(shown: PageView, *, answer: str, quote_from: str | None) -> None:
     shell.fault_panel(shown.revision)
     if shown.problem is not None:
         shell.fault_panel([shown.problem])
-    else:
+        if waiting.is_worth_another_try(shown.problem):
+            st.button("Try again", key="page-again", on_click=question_load.try_again, args=(shown.path,))
+    elif not shown.is_pending:
         _finding(shown, answer=answer, quote_from=quote_from)
 
 
@@ -89,14 +91,15 @@ def _place(
             last = {"page": shown.page_count - 1}
             st.button("Show the last page", key="page-last", on_click=change_view, kwargs=last)
         return
-    if shown.text is not None:
+    if shown.is_pending:
+        waiting.placeholder(_awaited(shown), [shown.work], key="page-waiting")
+    elif shown.text is not None:
         textframe.show_text(shown.text, name=_named(shown), focus=shown.target.id)
     elif shown.image is not None:
         drawn_page(shown, targets, cards=cards, region=region)
         show_pages(shown, targets)
     else:
         _passage(shown)
-    show_copying(reference(shown), name="citation", key="citation", shows_text=False)
 
 
 def drawn_page(
@@ -164,15 +167,23 @@ def _finding(shown: PageView, *, answer: str, quote_from: str | None) -> None:
     for pieces in finding_words.figure_pieces(shown, answer=answer, quote_from=quote_from):
         safe.show(safe.text(pieces, role="says"))
     finding = finding_words.finding_pieces(shown, answer=answer, quote_from=quote_from)
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="finding"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="finding"):
         safe.show(safe.text(finding, role="hint"))
         if finding_words.is_elsewhere(shown):
             st.button("Back to the passage", key="page-back", on_click=change_view, kwargs={"page": None})
+        show_copying(reference(shown), name="citation", key="citation", shows_text=False)
 
 
 def _named(shown: PageView) -> str:
     """What the viewer shows, for a reader who does not see it."""
     return f"{shown.target.doc_id}, {question_words.place_words(shown)}"
+
+
+def _awaited(shown: PageView) -> str:
+    """What is being done for a page that is not there yet."""
+    if shown.page_idx is None:
+        return "Looking for the passage in the document …"
+    return f"Opening PDF page {shown.page_idx + 1:,} and looking for the passage …"
 
 
 def _passage(shown: PageView) -> None:

@@ -61,6 +61,13 @@ def header(
             key="steps",
         ):
             safe.show(safe.text([Piece(position, "muted")], role="hint"), width="content")
+            st.page_link(
+                "pages/walkthrough.py",
+                label="Walk through",
+                query_params=read_view().change(chunk=None, page=None, stage=None, at=1).params(),
+                width="content",
+                help="This list one question at a time, large: for a demo",
+            )
             _step("← Previous", "K", previous)
             _step("Next →", "J", following)
     safe.show(safe.text(answer_words.marked_question(view), role="title", limit=1_000))

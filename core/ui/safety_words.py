@@ -16,7 +16,7 @@ from core.ui.words import counted
 MAX_TOLD = 3
 MAX_WORDS = 12
 #: Characters of a notice that are shown; the page has the rest.
-EXCERPT = 75
+EXCERPT = 56
 #: Characters of a word that are shown: a text without a space is one word.
 WORD_CHARS = 40
 

@@ -78,7 +78,7 @@ def signal_rows(
     rows = gold_rows(view)
     rows += [("Numbers", _numbers(view, unsupported))] if unsupported else []
     rows += omission_rows(view)
-    found = [[Piece(f"{suspicion_text(code)} "), Piece(code, "muted")] for code in row.suspicions]
+    found = [[Piece(suspicion_text(code), tip=code)] for code in row.suspicions]
     rows += zip(["Stands out", *[""] * len(found)], found, strict=False)
     refusal = view.explanation.refusal
     if refusal is not None:

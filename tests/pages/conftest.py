@@ -19,7 +19,7 @@ from core.manifest.load import load_manifest
 from core.services.workspace import WORKSPACE_VARIABLE, with_profile
 from core.store.index import build_index
 from core.triage.types import Profile
-from core.ui import session
+from core.ui import session, waiting
 from tests.places import CHECKOUT, HANDBOOK
 
 Open = Callable[..., AppTest]
@@ -85,6 +85,12 @@ def nothing_remembered(pdf_pool: PdfPool, monkeypatch: pytest.MonkeyPatch) -> It
     st.cache_resource.clear()
 
 
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page waits here for all that belongs to it, however busy the machine is."""
+    monkeypatch.setattr(waiting, "PATIENCE_S", 60.0)
+
+
 @pytest.fixture
 def open_app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Open:
     """`open_app(workspace, page="", indexed=True, **url)`: the dashboard after its first script run.
@@ -133,6 +139,13 @@ def marked_texts(app: AppTest) -> list[dict[str, Any]]:
     """What the browser gets of each text whose citations can be chosen."""
     sent = (element.proto.bytes for element in app.main.get("bidi_component"))
     return [orjson.loads(data) for data in sent if data.startswith(b'{"pieces":')]
+
+
+def candidates(app: AppTest) -> dict[str, Any]:
+    """What the browser gets of the candidates' table."""
+    sent = (element.proto.bytes for element in app.main.get("bidi_component"))
+    (data,) = (orjson.loads(data) for data in sent if data.startswith(b'{"columns":'))
+    return dict(data)
 
 
 def table(app: AppTest) -> list[dict[str, str]]:

@@ -18,7 +18,7 @@ from core.manifest.load import load_manifest
 from core.services.workspace import WORKSPACE_VARIABLE
 from core.store.index import build_index
 from tests.hostile.workspaces import CHUNKS, MANIFEST, TRACES, lines, trace, write_pdf, write_workspace
-from tests.pages.conftest import shown, table
+from tests.pages.conftest import candidates, shown, table
 from tests.places import CHECKOUT
 
 TRIAGE, QUESTION, WORKSPACE = "pages/triage.py", "pages/question.py", "pages/workspace.py"
@@ -91,7 +91,7 @@ def reads(app: AppTest) -> None:
     """The reading side of the Question page is there: answer, reasons, candidates, record."""
     assert "Change the oil every" in words(app)
     assert "Why this label" in words(app) or "no label" in words(app)
-    assert app.dataframe
+    assert candidates(app)["rows"]
     assert "trace.jsonl, line 1" in app.text[0].value
 
 

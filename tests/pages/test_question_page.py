@@ -6,7 +6,6 @@ import html
 import json
 import re
 from pathlib import Path
-from typing import Any, cast
 
 import orjson
 import pytest
@@ -21,16 +20,9 @@ from core.store.queries import Store
 from core.triage.types import Profile
 from core.ui import question_place, session
 from core.ui.state import ViewState
-from tests.pages.conftest import TRACES, MakeWorkspace, Open, send, shown, trace
+from tests.pages.conftest import TRACES, MakeWorkspace, Open, candidates, send, shown, trace
 from tests.pages.manual import CITED, DOCUMENTS, PAGE, PAGED, labels, manual
 from tests.places import HANDBOOK
-
-
-def candidates(app: AppTest) -> dict[str, Any]:
-    """What the browser gets of the candidates' table."""
-    sent = (element.proto.bytes for element in app.main.get("bidi_component"))
-    (data,) = (orjson.loads(data) for data in sent if data.startswith(b'{"columns":'))
-    return cast(dict[str, Any], data)
 
 
 def button(app: AppTest, key: str) -> Button:

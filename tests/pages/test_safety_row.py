@@ -57,7 +57,7 @@ def tip(view: QuestionView) -> str:
 
 
 def test_a_row_says_what_is_left_out_and_where_and_its_tip_what_was_looked_for() -> None:
-    shown_text = "Hot oil burns the skin. Let the engine cool for an hour before you open …"
+    shown_text = "Hot oil burns the skin. Let the engine cool for an hour …"
     assert told(view_of(notice("w"))) == [("Safety", f"WARNING on p. 42 is not mentioned: “{shown_text}”")]
     assert tip(view_of(notice("w"))) == (
         "Of 9 words looked for 1 was found: oil. Not found: hot, burns, skin, engine, cool, hour, open, sump."

@@ -71,9 +71,7 @@ def test_the_text_is_shown_with_numbers_marks_and_the_status(folder: Path, open_
     assert [int(n) for n in re.findall(r'data-line="(\d+)"', page)] == [1, 2, 3, 4, 5]
     labels = [each.label for each in app.button]
     assert ":orange-badge[1 · exact] section 5\\.1 · lines 4–5 · bulletin" in labels
-    assert any(
-        "says 0W\\-20\\, text says" in label for label in labels if label.startswith(":red-badge[2")
-    )
+    assert any("says 0W\\-20\\, text says" in label for label in labels if label.startswith(":red-badge[2"))
     assert ":green-badge[gold · exact] line 4 · bulletin" in labels
 
 
