@@ -90,7 +90,8 @@ else:
     with step:
         question_panels.next_step(view, found)
     with below:
-        if shown is not None:
+        if shown is not None and not shown.is_pending:
             evidence_panel.belonging(question_load.attached_to(opened, shown))
     with level:
-        evidence_panel.level(question_load.level(opened, loaded, key))
+        if shown is None or not shown.is_pending:
+            evidence_panel.level(question_load.level(opened, loaded, key))

@@ -63,7 +63,7 @@ class Worker:
         self._remember(str(header["path"]))
 
     def receive(self, limit_s: float) -> tuple[dict[str, Any], bytes]:
-        """Wait for the next answer, at most `limit_s` seconds. None comes after a fault, nor when it retires."""
+        """Wait for the next answer, at most `limit_s` seconds. None comes after a fault or a retirement."""
         header, body = receive_frame(self.connection, deadline=time.monotonic() + limit_s)
         self._retires = self._retires or header["retire"]
         self._owed = 0 if "fault" in header or self._retires else self._owed - 1

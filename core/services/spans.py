@@ -6,7 +6,7 @@ shown: a click must not open every document of a trace.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -53,9 +53,9 @@ class PageView:
 
     `found` holds the placed spans by `Target.id`. `page_idx` is the page that is shown (None where there is
     none), `printed` its own label. A document without pages has its lines in `text` instead. `revision` is
-    what speaks against the document being the one that was cited. While a view `is_pending` its page is still
-    being worked on, and there is neither picture nor problem. `path` is the document's file, and `texts`
-    holds by `Target.id` the page's own words under each span's boxes.
+    what speaks against the document being the one that was cited. `path` is the document's file, and `texts`
+    holds by `Target.id` the page's own words under each span's boxes. While a view `is_pending` its page is
+    being worked on under the key `work`, and there is neither picture nor problem.
     """
 
     target: Target
@@ -69,9 +69,14 @@ class PageView:
     text: TextView | None = None
     problem: Problem | None = None
     revision: tuple[Problem, ...] = ()
-    is_pending: bool = False
+    work: Hashable = None
     path: Path | None = None
     texts: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_pending(self) -> bool:
+        """Whether the page is still being worked on."""
+        return self.work is not None
 
     @property
     def chosen(self) -> FoundSpan | None:
@@ -178,13 +183,14 @@ class _Places:
         return {target.id: found.get(target.id) or self.known[target.id] for target in asked}
 
 
-def pending_view(chosen: Target, *, manifest: Manifest, page: int | None = None) -> PageView:
+def pending_view(
+    chosen: Target, *, manifest: Manifest, page: int | None = None, work: Hashable = None
+) -> PageView:
     """What can be said of `locate_view` before it has an answer, without opening a file."""
-    document, problem = _document(chosen, manifest)
-    if document is None or problem is not None:
-        return PageView(chosen, document, problem=problem)
+    document, _ = _document(chosen, manifest)
     page_idx = page if page is not None else chosen.query.cited_page_idx
-    return PageView(chosen, document, page_idx=page_idx if document.paged else None, is_pending=True)
+    is_paged = document is None or document.paged
+    return PageView(chosen, document, page_idx=page_idx if is_paged else None, work=work)
 
 
 def _on_page(view: PageView, targets: Sequence[Target], places: _Places, page: int | None) -> PageView:

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 import streamlit as st
 
-from core.contracts.records import TraceKey
 from core.errors import Fault
-from core.evidence.bundles import Level
 from core.manifest.check import CheckReport, OnProgress, check_workspace
 from core.manifest.paths import artifact_path
 from core.manifest.types import Artifact, Manifest
 from core.services.checking import everything
 from core.services.placer import Recent
 from core.ui import safe, session
-
-#: How much of an answer's evidence can be shown, and why.
-Judged = tuple[Level, str]
 
 #: A bar that moves more often than this costs more than what it tells of.
 SECONDS_BETWEEN_STEPS = 0.2
@@ -38,7 +33,7 @@ def check(opened: session.Opened, *, hashes: bool) -> CheckReport:
             examine = everything(opened.manifest, session.pdf_pool())
             return check_workspace(opened.manifest, examine=examine, on_progress=on_progress)
 
-    return _checks().get_or_make((*_state_of_files(opened), hashes), look)
+    return _checks().get_or_make((*state_of_files(opened), hashes), look)
 
 
 @contextmanager
@@ -59,20 +54,15 @@ def _checking() -> Iterator[OnProgress]:
         place.empty()
 
 
-def judged(opened: session.Opened, key: TraceKey, judge: Callable[[], Judged]) -> Judged:
-    """What `judge` says of a trace, asked again only when a file of the workspace changed."""
-    return _judged().get_or_make((*_state_of_files(opened), key), judge)
-
-
 def known_check(opened: session.Opened) -> CheckReport:
     """The fullest report that costs nothing: with hashes and opened PDFs once somebody asked for those."""
-    return _checks().get((*_state_of_files(opened), True)) or check(opened, hashes=False)
+    return _checks().get((*state_of_files(opened), True)) or check(opened, hashes=False)
 
 
-def _state_of_files(opened: session.Opened) -> tuple[str, ...]:
+def state_of_files(opened: session.Opened) -> tuple[str, ...]:
     """Changes whenever a report on the workspace may."""
     manifest = opened.manifest
-    return (*session.identity(opened), *(_print_of(manifest, artifact) for artifact in manifest.artifacts()))
+    return (*session.identity(opened), *(state_of(manifest, artifact) for artifact in manifest.artifacts()))
 
 
 @st.cache_resource(show_spinner=False)
@@ -80,12 +70,8 @@ def _checks() -> Recent[CheckReport]:
     return Recent(8)
 
 
-@st.cache_resource(show_spinner=False)
-def _judged() -> Recent[Judged]:
-    return Recent(256)
-
-
-def _print_of(manifest: Manifest, artifact: Artifact) -> str:
+def state_of(manifest: Manifest, artifact: Artifact) -> str:
+    """Changes when the artifact's file does, also when it goes or comes."""
     try:
         return session.fingerprint(artifact_path(manifest, artifact))
     except Fault as fault:

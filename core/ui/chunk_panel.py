@@ -47,7 +47,8 @@ def show_chunk(chunk_id: str) -> None:
     with place:
         page_panel.chunk_alone(shown)
     with below:
-        evidence_panel.belonging(question_load.attached_to(opened, shown))
+        if not shown.is_pending:
+            evidence_panel.belonging(question_load.attached_to(opened, shown))
 
 
 def _citing(citing: Mapping[TraceKey, int]) -> None:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 
 from core.evidence.attachments import Attached
 from core.evidence.bundles import Level
 from core.manifest.types import Manifest
+from core.services.desk import Done, Failed, Waiting
 from core.services.placer import Placer
-from core.ui import safe
+from core.ui import safe, waiting
 from core.ui.attachment_panels import show_attachments
 from core.ui.safe import Piece
 
@@ -24,6 +25,11 @@ LEVELS_MEAN = (
     "How much of this answer's evidence can be shown: the cited passage on its page with every notice, "
     "picture and table that belongs to it, or less."
 )
+
+
+#: How much of an answer's evidence can be shown, and why.
+Judged = tuple[Level, str]
+Outcome = Done[Judged] | Failed | Waiting
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +51,20 @@ def belonging(place: Belonging) -> None:
     show_attachments(place.found, manifest=place.manifest, placer=place.placer, key=f"attached-{digest}")
 
 
-def level(judged: tuple[Level, str] | None) -> None:
-    """How much of the answer's evidence a bundle of it can show: a badge with its reason."""
-    if judged is not None:
-        name, reason = judged
+def level(asked: tuple[Outcome, Hashable] | None) -> None:
+    """How much of the answer's evidence a bundle of it can show, with the reason, or that it is being judged.
+
+    Nothing where there is no trace to make a bundle of.
+    """
+    if asked is None:
+        return
+    outcome, work = asked
+    if isinstance(outcome, Waiting):
+        waiting.hint("Checking how much of the evidence can be shown …", [work])
+    elif isinstance(outcome, Failed):
+        said = f"How much of the evidence can be shown is not known: {outcome.fault.problems[0].message}."
+        safe.show(safe.text([Piece(said, "muted")], role="hint"))
+    else:
+        name, reason = outcome.value
         pieces = [Piece(LEVELS[name], "badge", tip=LEVELS_MEAN), Piece(f" {reason}", tip=reason)]
         safe.show(safe.text(pieces, role="brief" if name == "full" else "hint", limit=600))

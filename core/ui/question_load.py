@@ -3,35 +3,44 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 import streamlit as st
 
-from core.contracts.records import Attachment, Chunk, GoldQuestion, SourceLine, TraceKey
+from core.contracts.records import Attachment, Chunk, GoldQuestion, SourceLine, Trace, TraceKey
 from core.errors import Fault, InputFault, Problem
 from core.evidence.attachments import CatalogueIndex, attached
-from core.evidence.bundles import Level
 from core.manifest.paths import artifact_path
 from core.manifest.types import Artifact
 from core.services.bad_lines import lines_naming
 from core.services.bundling import Sources, bundles_of
+from core.services.desk import Done, Failed
 from core.services.placer import Placer
 from core.services.questions import QuestionView, load_question
 from core.services.regions import attachment_on
 from core.services.shelf import Shelf
-from core.services.spans import PageView, Target, choose, chunk_target, locate_view, place_of
+from core.services.spans import (
+    PageView,
+    Target,
+    choose,
+    chunk_target,
+    locate_view,
+    pending_view,
+    place_of,
+)
 from core.services.stored import stored_question
 from core.store.columns import issue_from
 from core.store.queries import Store
 from core.traces.reports import StoredRow
 from core.traces.traces import read_trace_at
 from core.traces.unpack import plain_source
-from core.ui import checks, noticed, session
-from core.ui.evidence_panel import Belonging
+from core.ui import checks, noticed, session, waiting
+from core.ui.evidence_panel import Belonging, Judged, Outcome
 from core.ui.question_words import short_id
 
 T = TypeVar("T")
@@ -123,8 +132,32 @@ def chosen_target(
 def placed(
     opened: session.Opened, chosen: Target, targets: Sequence[Target], *, page: int | None
 ) -> PageView:
-    """The page of the chosen passage."""
-    return locate_view(chosen, targets, manifest=opened.manifest, placer=placer(), page=page)
+    """The page of the chosen passage, or that it is still being worked on."""
+    manifest = opened.manifest
+    key = page_key(opened, chosen, targets, page=page)
+    make = partial(locate_view, chosen, targets, manifest=manifest, placer=placer(), page=page)
+    outcome = waiting.ask(key, make)
+    if isinstance(outcome, Done):
+        return outcome.value
+    if isinstance(outcome, Failed):
+        return replace(pending_view(chosen, manifest=manifest, page=page), problem=outcome.fault.problems[0])
+    return pending_view(chosen, manifest=manifest, page=page, work=key)
+
+
+def page_key(
+    opened: session.Opened, chosen: Target, targets: Sequence[Target], *, page: int | None
+) -> Hashable:
+    """All that the page of a passage depends on."""
+    document = opened.manifest.document(chosen.doc_id) if chosen.doc_id is not None else None
+    state = checks.state_of(opened.manifest, document.artifact) if document is not None else ""
+    return ("page", *session.identity(opened), state, chosen, tuple(targets), page)
+
+
+def try_again(path: Path | None) -> None:
+    """Ask anew for what was given up of a document, and for what was worked out without it."""
+    if path is not None:
+        placer().forget(path)
+    waiting.desk().forget()
 
 
 def attached_to(opened: session.Opened, shown: PageView) -> Belonging:
@@ -141,22 +174,23 @@ def seen(opened: session.Opened, shown: PageView, attachment_id: str | None) -> 
     return attachment_on(shown, catalogue, attachment_id)
 
 
-def level(opened: session.Opened, loaded: Loaded, key: TraceKey) -> tuple[Level, str] | None:
-    """How much of the answer's evidence a bundle of it can show, and why; None where there is no trace.
+def level(opened: session.Opened, loaded: Loaded, key: TraceKey) -> tuple[Outcome, Hashable] | None:
+    """How much of the answer's evidence a bundle of it can show and why, or that it is still being judged.
 
-    The very rules that build the bundle: every citation is placed and every attachment drawn, so this is
-    asked for last, and once.
+    The key of the work besides; None where there is no trace. The very rules that build the bundle: every
+    citation is placed and every attachment drawn, so this is asked for last, and once.
     """
     if loaded.view.stored is not None:
         return None
-    return checks.judged(opened, key, lambda: _judge(opened, loaded, key))
-
-
-def _judge(opened: session.Opened, loaded: Loaded, key: TraceKey) -> tuple[Level, str]:
     catalogue = attempted(lambda: session.catalogue(opened), CatalogueIndex.of(()), [])
     shelf = Shelf(opened.manifest, session.pdf_pool(), placer=placer())
     sources = Sources(shelf, chunks=loaded.chunks, catalogue=catalogue, profile=opened.profile)
-    (bundle,) = bundles_of([(key, loaded.view.trace)], sources)
+    work = ("level", *checks.state_of_files(opened), key)
+    return waiting.ask(work, partial(_judged, key, loaded.view.trace, sources)), work
+
+
+def _judged(key: TraceKey, trace: Trace, sources: Sources) -> Judged:
+    (bundle,) = bundles_of([(key, trace)], sources)
     return bundle.level, bundle.level_reason
 
 
