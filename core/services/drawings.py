@@ -35,6 +35,10 @@ class Drawing:
     mime: Mime = "image/png"
 
 
+#: One that is not there yet.
+BEING_DRAWN = Drawing(problem=Problem("being_drawn", "it is being drawn", "", "", severity="note"))
+
+
 def draw(render_ref: str | None, *, manifest: Manifest, placer: Placer) -> Drawing:
     """Draw what a reference names; never raises for a reference or for the file that it names.
 

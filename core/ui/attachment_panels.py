@@ -6,7 +6,7 @@ when it is opened, and not before.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -15,10 +15,11 @@ import streamlit as st
 from core.contracts.records import Attachment
 from core.evidence.attachments import SAFETY_KINDS, Attached
 from core.manifest.types import Manifest
-from core.services.drawings import Drawing, draw
+from core.services.desk import Done, Failed
+from core.services.drawings import BEING_DRAWN, Drawing, draw
 from core.services.placer import Placer
 from core.ui import attachment_words as words
-from core.ui import safe
+from core.ui import safe, waiting
 from core.ui.safe import Piece
 from core.ui.state import change_view
 
@@ -45,7 +46,7 @@ def show_attachments(attached: Sequence[Attached], *, manifest: Manifest, placer
     here = words.arranged(
         _without_page(each) if each.attachment.doc_id in unpaged else each for each in attached
     )
-    drawn = partial(draw, manifest=manifest, placer=placer)
+    drawn = _Drawings(manifest, placer)
     with st.container(key=key, gap="small"):
         _show(here.notices, drawn, key=f"{key}-notices")
         if len(here.media) <= FEW:
@@ -55,6 +56,29 @@ def show_attachments(attached: Sequence[Attached], *, manifest: Manifest, placer
         if here.beside:
             heading = f"On the pages before and after ({len(here.beside):,})"
             _behind(heading, here.beside, drawn, key=f"{key}-beside")
+        if drawn.awaited:
+            waiting.hint("Some pictures are still being drawn …", drawn.awaited)
+
+
+class _Drawings:
+    """Draws in the background, so that no document keeps the page waiting."""
+
+    def __init__(self, manifest: Manifest, placer: Placer) -> None:
+        self._manifest, self._placer = manifest, placer
+        self._work = waiting.Several()
+
+    @property
+    def awaited(self) -> Sequence[Hashable]:
+        """The keys of what is still being drawn."""
+        return self._work.awaited
+
+    def __call__(self, render_ref: str | None) -> Drawing:
+        """The picture, why there is none, or that it is being drawn."""
+        make = partial(draw, render_ref, manifest=self._manifest, placer=self._placer)
+        outcome = self._work.ask(("drawing", str(self._manifest.folder), render_ref), make)
+        if isinstance(outcome, Failed):
+            return Drawing(problem=outcome.fault.problems[0])
+        return outcome.value if isinstance(outcome, Done) else BEING_DRAWN
 
 
 def _without_page(item: Attached) -> Attached:

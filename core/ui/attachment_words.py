@@ -86,7 +86,9 @@ def alt(attachment: Attachment) -> str:
 
 
 def not_drawn(problem: Problem) -> list[Piece]:
-    """Why there is no picture, and what mends it."""
+    """Why there is no picture, and what mends it; or that it will be there."""
+    if problem.code == "being_drawn":
+        return [Piece("Being drawn …", "muted")]
     return coded(f"Not drawn: {problem.message}. {_sentence(problem.remedy)}")
 
 

@@ -22,6 +22,8 @@ T = TypeVar("T")
 
 #: So long the page itself waits: what is remembered, and most of what is not, is there by then.
 PATIENCE_S = 0.35
+#: So long each of several pieces of work is waited for when the patience is used up: most are remembered.
+LEAST_S = 0.02
 #: How often a placeholder looks whether the work is done.
 LOOK_S = 0.4
 #: From here on the placeholder says that it takes long.
@@ -36,9 +38,29 @@ def desk() -> Desk:
     return Desk()
 
 
-def ask(key: Hashable, make: Callable[[], T], *, once: bool = False) -> Done[T] | Failed | Waiting:
+def ask(key: Hashable, make: Callable[[], T]) -> Done[T] | Failed | Waiting:
     """What `make` gives, or what the page has to do without for now. `make` must not use streamlit."""
-    return desk().get(key, make, PATIENCE_S, once=once)
+    return desk().get(key, make, PATIENCE_S)
+
+
+class Several:
+    """Many small pieces of work that a page shows together, with one patience for all of them.
+
+    They are not remembered: what makes them does that. `awaited` are the keys of those that are not there.
+    """
+
+    def __init__(self) -> None:
+        self._left = PATIENCE_S
+        self.awaited: list[Hashable] = []
+
+    def ask(self, key: Hashable, make: Callable[[], T]) -> Done[T] | Failed | Waiting:
+        """What `make` gives, or nothing yet. `make` must not use streamlit."""
+        started = time.monotonic()
+        outcome = desk().get(key, make, max(self._left, LEAST_S), once=True)
+        self._left -= time.monotonic() - started
+        if isinstance(outcome, Waiting):
+            self.awaited.append(key)
+        return outcome
 
 
 def placeholder(
