@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from core.evidence.attachments import Attached
 from core.evidence.types import DocumentInfo, FoundSpan, PageImage, Picture, SpanQuery
 from core.manifest.types import Artifact, Document, Manifest
 from core.services.placer import Placer
-from core.ui import attachment_panels
+from core.ui import attachment_panels, waiting
 from tests.pages.conftest import shown
 from tests.pictures import saved, two_colours
 
@@ -187,3 +188,29 @@ def test_nothing_attached_shows_nothing(run: Run) -> None:
     app = run([])
     assert shown(app) == ""
     assert not app.expander
+
+
+def test_a_picture_that_takes_long_is_awaited_beside_its_words(
+    run: Run, source: Source, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = threading.Event()
+    draw = source.clip
+
+    def clip(path: Path, page_idx: int, box: Box) -> Picture:
+        assert page_idx != 4 or gate.wait(20)
+        return draw(path, page_idx, box)
+
+    monkeypatch.setattr(source, "clip", clip)
+    monkeypatch.setattr(waiting, "PATIENCE_S", 0.05)
+    monkeypatch.setattr(waiting, "LEAST_S", 0.5)
+    app = run([item("slow"), item("quick", page=5)])
+    assert not app.exception
+    assert len(app.main.get("image")) == 1
+    assert "Being drawn …" in words(app)
+    assert "slow in words" in words(app)
+    assert "Some pictures are still being drawn …" in words(app)
+    gate.set()
+    monkeypatch.setattr(waiting, "PATIENCE_S", 20.0)
+    app.run()
+    assert len(app.main.get("image")) == 2
+    assert "being drawn" not in words(app).lower()

@@ -1,0 +1,133 @@
+"""A document that hangs or crashes costs its own page: the rest of the question is there at once."""
+
+from __future__ import annotations
+
+import html
+import re
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.evidence.client import PdfPool
+from core.ui import session, waiting
+from tests.hostile.workspaces import write_pdf, write_workspace
+from tests.pages.conftest import Open, shown
+from tests.pdf_files import form_bomb, text_bomb
+
+QUESTION = "pages/question.py"
+LIMIT_S = 2.0
+GAVE_UP = "The document gave no answer within 2 s"
+#: What is served while a document hangs; far below the worker's own limit, far above what it takes.
+AT_ONCE_S = 1.5
+
+
+def words(app: AppTest) -> str:
+    return html.unescape(re.sub(r"<[^>]+>", "", shown(app)))
+
+
+def run_until(app: AppTest, holds: Callable[[AppTest], bool]) -> AppTest:
+    """Runs the page again, as its placeholder does, until something holds."""
+    deadline = time.monotonic() + 30
+    while not holds(app):
+        assert time.monotonic() < deadline, words(app)
+        time.sleep(0.1)
+        app.run()
+        assert not app.exception
+    return app
+
+
+@pytest.fixture
+def pool(monkeypatch: pytest.MonkeyPatch) -> Iterator[PdfPool]:
+    """Workers with a short time limit and little memory, both warm."""
+    with PdfPool(timeout_s=LIMIT_S, memory_bytes=512 * 1024**2) as pool:
+        monkeypatch.setattr(session, "pdf_pool", lambda: pool)
+        monkeypatch.setattr(waiting, "PATIENCE_S", 0.1)
+        yield pool
+
+
+def open_question(folder: Path, open_app: Open, pool: PdfPool) -> AppTest:
+    """The question page of a workspace, opened once all that is not the document is warm."""
+    write_pdf(folder / "warm.pdf")
+    pool.document(folder / "warm.pdf")
+    open_app(folder)
+    return open_app(folder, page=QUESTION, q="Q1")
+
+
+def reads(app: AppTest) -> None:
+    """Answer, reason, candidates and the way on are there."""
+    assert not app.exception
+    assert "Why this label" in words(app)
+    assert "How often is the oil changed?" in words(app)
+    assert not app.button("step-K").disabled
+
+
+def test_while_a_document_hangs_all_else_is_there_at_once(
+    tmp_path: Path, open_app: Open, pool: PdfPool
+) -> None:
+    folder = write_workspace(tmp_path / "w")
+    (folder / "manual.pdf").write_bytes(form_bomb())
+    app = open_question(folder, open_app, pool)
+    reads(app)
+    assert "Opening PDF page 1 and looking for the passage" in words(app)
+    started = time.monotonic()
+    app.button("step-K").click().run()
+    app.button("step-J").click().run()
+    assert time.monotonic() - started < 2 * AT_ONCE_S
+    reads(app)
+    run_until(app, lambda app: GAVE_UP in words(app))
+    reads(app)
+    assert "Opening PDF page" not in words(app)
+    assert "Change the oil every 15,000 km. Use grade 5W-30." in words(app), "the passage as text"
+
+
+def test_it_is_given_up_once_and_tried_again_when_somebody_says_so(
+    tmp_path: Path, open_app: Open, pool: PdfPool
+) -> None:
+    folder = write_workspace(tmp_path / "w")
+    (folder / "manual.pdf").write_bytes(form_bomb())
+    app = run_until(open_question(folder, open_app, pool), lambda app: GAVE_UP in words(app))
+    run_until(app, lambda app: "Checking how much" not in words(app))
+    workers = pool.process_ids()
+    app.button("step-K").click().run()
+    app = run_until(app, lambda app: GAVE_UP in words(app) and "Checking" not in words(app))
+    assert pool.process_ids() == workers, "the same words were not looked for again"
+    app.button("page-again").click().run()
+    assert GAVE_UP not in words(app)
+    assert "looking for the passage" in words(app)
+    run_until(app, lambda app: GAVE_UP in words(app))
+
+
+def test_a_file_put_in_its_place_is_opened(tmp_path: Path, open_app: Open, pool: PdfPool) -> None:
+    folder = write_workspace(tmp_path / "w")
+    (folder / "manual.pdf").write_bytes(form_bomb())
+    app = run_until(open_question(folder, open_app, pool), lambda app: GAVE_UP in words(app))
+    write_pdf(folder / "manual.pdf")
+    app.run()
+    run_until(app, lambda app: "page_idx 0 · PDF page 1 of 2" in words(app))
+    assert GAVE_UP not in words(app)
+
+
+def test_a_document_that_eats_all_memory_is_told_beside_the_rest(
+    tmp_path: Path, open_app: Open, pool: PdfPool
+) -> None:
+    folder = write_workspace(tmp_path / "w")
+    (folder / "manual.pdf").write_bytes(text_bomb(60))
+    app = open_question(folder, open_app, pool)
+    reads(app)
+    run_until(app, lambda app: "What to do" in shown(app))
+    reads(app)
+    assert re.search("memory|no answer within", words(app))
+
+
+def test_a_chunk_alone_does_not_wait_either(tmp_path: Path, open_app: Open, pool: PdfPool) -> None:
+    folder = write_workspace(tmp_path / "w")
+    (folder / "manual.pdf").write_bytes(form_bomb())
+    open_question(folder, open_app, pool)
+    app = open_app(folder, page=QUESTION, chunk="c2")
+    assert not app.exception
+    assert "Opening PDF page 2" in words(app)
+    assert "The fuse F12 protects the interior lamps." in words(app)
+    run_until(app, lambda app: GAVE_UP in words(app))
