@@ -16,6 +16,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from core.evidence.client import PdfPool
+
 # Two cores are shared by all tests: a slow moment is no finding.
 settings.register_profile("proofspan", deadline=None)
 settings.load_profile("proofspan")
@@ -58,6 +60,13 @@ def ctrl_c() -> Iterator[None]:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture(scope="session")
+def pool() -> Iterator[PdfPool]:
+    """PDF workers for all tests that only ask them something; they start with the first question."""
+    with PdfPool(timeout_s=30) as pool:
+        yield pool
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,6 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,12 +17,6 @@ from core.evidence.types import PageImage, SpanQuery
 from tests.pdf_files import form_bomb, one_page, text_bomb, write_pages
 
 TEXT = "The brake fluid is to be changed every two years."
-
-
-@pytest.fixture(scope="module")
-def pool() -> Iterator[PdfPool]:
-    with PdfPool(timeout_s=30) as pool:
-        yield pool
 
 
 @pytest.fixture(scope="module")

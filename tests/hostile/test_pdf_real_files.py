@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,12 +18,6 @@ FAULTS = {
     "pagecount_fail": "not_a_pdf",
     "open_fail": "not_a_pdf",
 }
-
-
-@pytest.fixture(scope="module")
-def pool() -> Iterator[PdfPool]:
-    with PdfPool(timeout_s=20) as pool:
-        yield pool
 
 
 def test_every_file_gives_a_result_or_a_clear_fault(real_data: Path, pool: PdfPool) -> None:

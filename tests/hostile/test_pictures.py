@@ -7,7 +7,6 @@ import os
 import struct
 import time
 import zlib
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -37,12 +36,6 @@ VAST_GIF = b"".join(
         b"\x02\x02\x44\x01\0;",
     )
 )
-
-
-@pytest.fixture(scope="module")
-def pool() -> Iterator[PdfPool]:
-    with PdfPool(workers=1) as pool:
-        yield pool
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,12 +29,6 @@ from tests.bundle_room import (
     trace_of,
     write_workspace,
 )
-
-
-@pytest.fixture(scope="module")
-def pool() -> Iterator[PdfPool]:
-    with PdfPool(workers=1) as pool:
-        yield pool
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -24,12 +24,6 @@ from tests.pdf_files import write_pages
 
 def run(*arguments: object) -> Result:
     return CliRunner().invoke(group, ["bundle", *map(str, arguments)])
-
-
-@pytest.fixture(scope="module")
-def pool() -> Iterator[PdfPool]:
-    with PdfPool(workers=2) as pool:
-        yield pool
 
 
 @pytest.fixture(autouse=True)

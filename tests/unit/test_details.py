@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
 
@@ -33,12 +32,6 @@ def regions(draw: st.DrawFn) -> Percent:
     """A region of the page: left, top, width, height in percent."""
     left, top = draw(st.floats(0, 99)), draw(st.floats(0, 99))
     return left, top, draw(st.floats(0.1, 100 - left)), draw(st.floats(0.1, 100 - top))
-
-
-@pytest.fixture(scope="module")
-def pool() -> Iterator[PdfPool]:
-    with PdfPool(timeout_s=30) as pool:
-        yield pool
 
 
 def view_of(pool: PdfPool, path: Path, page_idx: int = 0) -> PageView:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +21,6 @@ from tests.pdf_files import one_page, write_pages
 from tests.pictures import BLUE, RED, WHITE, opened, saved, two_colours
 
 DPI = 144
-
-
-@pytest.fixture(scope="module")
-def pool() -> Iterator[PdfPool]:
-    with PdfPool(workers=1) as pool:
-        yield pool
 
 
 @pytest.fixture(scope="module")

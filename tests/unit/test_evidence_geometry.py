@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -29,12 +28,6 @@ from tests.pdf_files import one_page, write_pages
 
 QUOTE = "Change the brake fluid"
 LINES = ["Something stands above it.", QUOTE, "Something stands below it."]
-
-
-@pytest.fixture(scope="module")
-def pool() -> Iterator[PdfPool]:
-    with PdfPool(timeout_s=30) as pool:
-        yield pool
 
 
 def ink_of(pixels: np.ndarray, box: Box) -> Box:

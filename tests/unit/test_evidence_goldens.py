@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -27,12 +26,6 @@ DARK = 128
 #: Ink reaches from one end of a box to the other but for this share of it.
 BLANK_SHARE = 0.2
 FURTHER_FILES = {"right-to-left.pdf"}
-
-
-@pytest.fixture(scope="module")
-def pool() -> Iterator[PdfPool]:
-    with PdfPool(timeout_s=30) as pool:
-        yield pool
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +23,6 @@ MAPPING = CHECKOUT / "data" / "mappings" / "mineru.yaml"
 MANUAL = DEMO / "corpus" / "meridian-2026.pdf"
 #: Pages of the manual: text, a table, one cropped, one set sideways, one in Japanese, one without text.
 PAGES = (1, 62, 63, 85, 87, 91, 11)
-
-
-@pytest.fixture(scope="module")
-def pool() -> Iterator[PdfPool]:
-    with PdfPool(timeout_s=30) as pool:
-        yield pool
 
 
 def blocks(page: pymupdf.Page) -> list[dict[str, Any]]:
