@@ -66,5 +66,5 @@ def level(asked: tuple[Outcome, Hashable] | None) -> None:
         safe.show(safe.text([Piece(said, "muted")], role="hint"))
     else:
         name, reason = outcome.value
-        pieces = [Piece(LEVELS[name], "badge", tip=LEVELS_MEAN), Piece(f" {reason}", tip=reason)]
-        safe.show(safe.text(pieces, role="brief" if name == "full" else "hint", limit=600))
+        pieces = [Piece(LEVELS[name], "badge", tip=LEVELS_MEAN), Piece(f" {reason}")]
+        safe.show(safe.text(pieces, role="hint", limit=600))

@@ -47,7 +47,7 @@ Kind = Literal[
     "signal-caution",
     "signal-note",
 ]
-Role = Literal["title", "heading", "text", "line", "hint", "brief", "quote", "says"]
+Role = Literal["title", "heading", "text", "line", "hint", "quote", "says"]
 
 #: Characters shown at once; what lies beyond waits behind "Show more".
 LIMIT = 50_000

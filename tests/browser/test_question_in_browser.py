@@ -6,10 +6,11 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import FloatRect, Page, expect
+from playwright.sync_api import FloatRect, Locator, Page, expect
 
 from tests.browser.conftest import PageAt, Serve, WaitForRun
 from tests.hostile.workspaces import trace, write_workspace
+from tests.places import DEMO
 
 pytestmark = pytest.mark.browser
 
@@ -121,6 +122,102 @@ def test_a_long_answer_scrolls_in_its_own_box(
     page = page_at(1400, 900)
     page.goto(f"{serve(folder).url}/question?q=Q1")
     wait_for_run(page)
-    box = page.locator(".st-key-answer .ps-text")
-    assert place(page, ".st-key-answer .ps-text")["height"] < 800
+    box = page.get_by_test_id("ps-marked")
+    assert box.evaluate("box => box.clientHeight") < 500
     assert box.evaluate("box => box.scrollHeight > box.clientHeight + 1000")
+
+
+def test_a_citation_is_chosen_in_the_answer_and_everything_follows(
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
+) -> None:
+    page = page_at(1400, 900)
+    opened(page, f"{serve(DEMO).url}/question?run=R004&q=Q76", wait_for_run)
+    answer, chosen_row = page.get_by_test_id("ps-marked"), page.get_by_test_id("ps-candidate")
+    second = answer.get_by_role("button", name="citation 2, exact, PDF page 44")
+    second.first.click()
+    expect(page).to_have_url(re.compile(r"[?&]cite=2"))
+    expect(second.first).to_have_attribute("aria-pressed", "true")
+    expect(page.get_by_role("button", name=re.compile(r"^2 · exact"))).to_have_css("border-style", "solid")
+    expect(chosen_row.and_(page.locator(".chosen"))).to_contain_text("cited 2")
+    expect(chosen_box(page)).to_have_attribute("data-span", "cite:2")
+    answer.get_by_text("In several situations").click()
+    expect(page).to_have_url(re.compile(r"[?&]cite=1"))
+    expect(chosen_box(page)).to_have_attribute("data-span", "cite:1")
+    expect(chosen_row.and_(page.locator(".chosen"))).to_contain_text("cited 1")
+    expect(second.first).to_have_attribute("aria-pressed", "false")
+
+
+def test_a_candidate_is_chosen_by_mouse_and_key_and_keeps_the_focus(
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
+) -> None:
+    page = page_at(1400, 900)
+    opened(page, f"{serve(DEMO).url}/question?run=R004&q=Q76", wait_for_run)
+    candidates = page.get_by_test_id("ps-candidate")
+    candidates.nth(1).get_by_role("cell").first.click()
+    expect(page).to_have_url(re.compile(r"[?&]chunk="))
+    expect(page).not_to_have_url(re.compile(r"[?&]cite="))
+    expect(chosen_box(page)).to_have_attribute("data-layer", "retrieved")
+    button = candidates.nth(1).get_by_role("button")
+    expect(button).to_have_attribute("aria-current", "true")
+    button.focus()
+    page.keyboard.press("ArrowDown")
+    third = candidates.nth(2).get_by_role("button")
+    expect(third).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(third).to_have_attribute("aria-current", "true")
+    expect(third).to_be_focused()
+    assert (
+        candidates.get_by_role("button").evaluate_all("all => all.map(each => each.tabIndex)").count(0) == 1
+    )
+
+
+def test_scores_are_shown_for_all_candidates_when_asked_for(
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
+) -> None:
+    page = page_at(1400, 900)
+    opened(page, f"{serve(DEMO).url}/question?run=R004&q=Q76&cite=2", wait_for_run)
+    scores = page.get_by_test_id("ps-candidates").get_by_text(re.compile("^bm25 "))
+    expect(scores.and_(page.locator(":visible"))).to_have_count(1)
+    more = page.get_by_test_id("ps-all-scores")
+    more.click()
+    expect(more).to_have_attribute("aria-pressed", "true")
+    expect(scores.and_(page.locator(":visible"))).to_have_count(5)
+    frame = page.get_by_test_id("ps-candidates")
+    assert frame.evaluate("frame => frame.scrollWidth - frame.clientWidth") == 0
+
+
+def test_a_warning_that_may_be_left_out_is_outlined_on_its_page(
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
+) -> None:
+    page = page_at(1400, 900)
+    opened(page, f"{serve(DEMO).url}/question?run=R006&q=Q89", wait_for_run)
+    outline = page.locator(".region")
+    expect(outline).to_be_hidden()
+    page.get_by_role("button", name="Show the WARNING on p. 69").click()
+    expect(outline).to_be_visible()
+    expect(outline).to_be_in_viewport()
+    expect(page).to_have_url(re.compile(r"[?&]see=w-"))
+    page.reload()
+    expect(outline).to_be_in_viewport()
+    page.get_by_test_id("ps-marked").get_by_role("button", name="citation 2").first.click()
+    expect(outline).to_be_hidden()
+    expect(page).not_to_have_url(re.compile("see="))
+
+
+@pytest.mark.parametrize("width", [1400, 900])
+@pytest.mark.parametrize("dark", [False, True])
+def test_nothing_reaches_over_the_edge_and_no_button_is_cut(
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun, width: int, dark: bool
+) -> None:
+    page = page_at(width, 900, dark)
+    opened(page, f"{serve(DEMO).url}/question?run=R005&q=Q78", wait_for_run)
+    expect(page.locator(".st-key-level .ps-badge")).to_be_visible()
+    assert page.get_by_test_id("stMain").evaluate("main => main.scrollWidth - main.clientWidth") == 0
+    buttons = page.locator(".st-key-steps button, .st-key-citations button, .st-key-other-runs button")
+    assert buttons.evaluate_all("all => all.every(each => each.scrollWidth <= each.clientWidth + 1)")
+    if width == 1400:
+        expect(page.get_by_test_id("ps-candidate").nth(1)).to_be_in_viewport()
+
+
+def chosen_box(page: Page) -> Locator:
+    return page.get_by_test_id("ps-box").and_(page.locator(".chosen")).first
