@@ -18,11 +18,12 @@ from core.evidence.geometry import levelled, union
 from core.evidence.pagetext import PageText
 from core.evidence.tokens import HAS_CJK
 
-#: Words that may hold a raised digit: a word and a closing mark before one or two digits, a power of ten, a
-#: year or a group of thousands and one digit more, a percentage before a digit.
+#: Among words, a line each, one that may hold a raised digit: a word and a closing mark before one or two
+#: digits, a power of ten, a year or a group of thousands and one digit more, a percentage before a digit.
 MAY_BE_RAISED = re.compile(
     r"[^\W\d_]{3}[.,;:!?)\]\"'\u2019\u201d]{0,2}\(?\d{1,2}\W*$"
-    r"|(?<![\d.,])(?:10[1-9]\d?|(?:19|20)\d{3})\W*$|,\d{4}\W*$|\d%\d"
+    r"|(?<![\d.,])(?:10[1-9]\d?|(?:19|20)\d{3})\W*$|,\d{4}\W*$|\d%\d",
+    re.MULTILINE,
 )
 SUPERSCRIPT = 1
 TO_RAISED = str.maketrans("0123456789()", "⁰¹²³⁴⁵⁶⁷⁸⁹⁽⁾")
@@ -69,7 +70,7 @@ def are_needed(words: Sequence[str], lines: Callable[[], Mapping[str, Any]]) -> 
     foreign = [word for word in words if not word.isascii()]
     if any(HAS_CJK.search(word) or HAS_RIGHT_TO_LEFT.search(word) for word in foreign):
         return True
-    return any(map(MAY_BE_RAISED.search, words)) and any(
+    return MAY_BE_RAISED.search("\n".join(words)) is not None and any(
         span["flags"] & SUPERSCRIPT
         for block in lines()["blocks"]
         for line in block.get("lines", ())

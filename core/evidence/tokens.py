@@ -172,7 +172,7 @@ def tokenize(words: Sequence[str], *, touching: Sequence[bool] | None = None) ->
         key = match.group()
         if is_number:
             key, start, end = _number(text, key, start, end)
-        else:
+        elif key[0].isdigit() or key[-1].isdigit():
             key, start, end = _glued(text, key, start, end)
         keys.append(key)
         spans.append((start, end))
@@ -185,8 +185,10 @@ def _bonds(
 ) -> tuple[Bond, ...]:
     """What parts each token from the one before it; what stands before the first counts as a mark."""
     bonds: list[Bond] = ["mark"] * min(1, len(spans))
+    no_marks = " " + MARK
     for (_, end), (start, _) in pairwise(spans):
-        if text[end:start].strip(" " + MARK):
+        between = text[end:start]
+        if between != " " and between.strip(no_marks):
             bonds.append("mark")
         elif touching is None or all(touching[bisect_left(starts, end) : bisect_right(starts, start)]):
             bonds.append("none")
@@ -230,8 +232,11 @@ def _currencies(text: str, keys: Sequence[str], spans: Sequence[tuple[int, int]]
         return ("",) * len(keys)
     found: list[str] = []
     for key, (start, end) in zip(keys, spans, strict=True):
+        if not key.lstrip("-.")[:1].isdigit():
+            found.append("")
+            continue
         before = start - 1 - (text[max(0, start - 1)] == " ")
-        around = text[max(0, before) : _skip_spaces(text, end) + 1] if key.lstrip("-.")[:1].isdigit() else ""
+        around = text[max(0, before) : _skip_spaces(text, end) + 1]
         found.append("".join(sorted(CURRENCY.intersection(around))))
     return tuple(found)
 
