@@ -12,7 +12,7 @@ import pymupdf
 
 from core.contracts.records import LineIssue, SourceLine, Trace, TraceKey
 from core.evidence.attachments import CatalogueIndex
-from core.evidence.bundles import Bundle
+from core.evidence.bundles import Bundle, BundleCitation
 from core.manifest.load import load_manifest
 from core.manifest.types import Manifest
 from core.services.bundling import Sources, bundles_of
@@ -193,3 +193,15 @@ def bundles_from(records: Sequence[Mapping[str, Any]], sources: Sources) -> list
         else:
             assert isinstance(found, LineIssue)
     return bundles_of(traces, sources)
+
+
+def one(record: dict[str, Any], manifest: Manifest, pool: Pool, **records: Any) -> Bundle:
+    """The bundle of a lone trace; `records` as `sources_of` takes them."""
+    (made,) = bundles_from([record], sources_of(manifest, pool, **records))
+    return made
+
+
+def cited(made: Bundle) -> BundleCitation:
+    """The citation that it shows."""
+    assert made.citation is not None
+    return made.citation

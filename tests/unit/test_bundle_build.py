@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from core.contracts.records import LineIssue
-from core.evidence.bundles import Bundle, BundleCitation
 from core.evidence.client import PdfPool
 from core.manifest.types import Manifest
 from core.services import bundling
-from core.services.bundle_report import Built, Coverage, Earlier
-from core.services.bundles import build_bundles, line_of, load_sources
-from core.services.bundling import bundles_of
 from tests.bundle_room import (
     CATALOGUE,
     JACK,
     NUTS,
     OIL,
     QUOTE,
-    bundles_from,
+    cited,
     cites,
-    jsonl,
-    sources_of,
+    one,
     trace,
-    trace_of,
     write_workspace,
 )
 
@@ -34,16 +26,6 @@ from tests.bundle_room import (
 @pytest.fixture(scope="module")
 def manifest(tmp_path_factory: pytest.TempPathFactory) -> Manifest:
     return write_workspace(tmp_path_factory.mktemp("room"))
-
-
-def one(record: dict[str, Any], manifest: Manifest, pool: PdfPool, **records: Any) -> Bundle:
-    (made,) = bundles_from([record], sources_of(manifest, pool, **records))
-    return made
-
-
-def cited(made: Bundle) -> BundleCitation:
-    assert made.citation is not None
-    return made.citation
 
 
 def test_a_cited_sentence_is_placed_with_what_belongs_to_it(manifest: Manifest, pool: PdfPool) -> None:
@@ -326,76 +308,6 @@ def test_too_much_is_cut_and_said_to_be(
     near = one(record, manifest, pool, catalogue=[CATALOGUE[1], {**CATALOGUE[0], "page_idx": 2}])
     assert [item.kind for item in near.attachments] == ["warning"]
     assert made.level == "citation_only"
-
-
-def test_a_bundle_fits_into_a_line(
-    manifest: Manifest, pool: PdfPool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made = one(trace(), manifest, pool)
-    assert line_of(made, Earlier()).bundle == made
-    monkeypatch.setattr("core.services.bundles.MAX_LINE", 2_000)
-    small = line_of(made, Earlier()).bundle
-    assert (small.level, small.attachments, small.citations) == ("citation_only", (), ())
-    assert small.citation == made.citation
-
-
-def test_a_bundle_fits_into_a_line_whatever_a_citation_is_called(manifest: Manifest, pool: PdfPool) -> None:
-    section = "4" * (9 << 20)
-    made = one(cites(doc_id="manual", page_idx=1, section_id=section, quote=QUOTE), manifest, pool)
-    built = line_of(made, Earlier())
-    assert len(built.line) < 10_000
-    assert cited(built.bundle).section_number == section[:1_000]
-    assert [problem.code for problem in built.bundle.problems] == ["bundle_cut"]
-
-
-def test_equal_quotes_are_looked_for_once(manifest: Manifest, pool: PdfPool) -> None:
-    steps: list[tuple[int, int]] = []
-    traces = [trace_of(trace(seed=seed)) for seed in range(3)] + [trace_of(cites(**NOTES))]
-    made = bundles_of(
-        traces, sources_of(manifest, pool), workers=2, on_progress=lambda *step: steps.append(step)
-    )
-    assert [each.level for each in made] == ["full"] * 4
-    assert sorted(steps) == [(1, 2), (2, 2)]
-
-
-def test_a_run_is_built_in_the_order_of_its_traces(tmp_path: Path, pool: PdfPool) -> None:
-    manifest = write_workspace(tmp_path)
-    records = [trace("Q2"), b"{torn", trace("Q1"), trace("Q2"), trace("Q1", paraphrase=1)]
-    (tmp_path / "traces.jsonl").write_bytes(jsonl(records) + b'{"q": "still being wri')
-    sources, problems = load_sources(manifest, pool)
-    built = list(build_bundles(manifest, "R1", sources=sources))
-    assert problems == ()
-    assert [each.source.line for each in built if isinstance(each, LineIssue)] == [2]
-    keys = [each.bundle.key for each in built if isinstance(each, Built)]
-    assert [(key.q_id, key.paraphrase, key.repeat) for key in keys] == [
-        ("Q2", 0, 1),
-        ("Q1", 0, 1),
-        ("Q2", 0, 2),
-        ("Q1", 1, 1),
-    ]
-    again = list(build_bundles(manifest, "R1", sources=load_sources(manifest, pool)[0], workers=2))
-    assert again == built
-
-
-def test_coverage_counts_answered_questions_once(manifest: Manifest, pool: PdfPool) -> None:
-    records = [
-        trace("Q1"),
-        trace("Q1"),
-        trace("Q1", seed=1),
-        trace("Q2", citations=[{"doc_id": "gone"}]),
-        trace("Q3", answer="not in context"),
-        trace("Q4", answer=" "),
-        trace("Q5", citations=[{"doc_id": "gone"}], chunks=[], answer="It is so."),
-    ]
-    coverage = Coverage()
-    for each in bundles_from(records, sources_of(manifest, pool)):
-        coverage.add(each)
-    assert (coverage.covered, coverage.answered, coverage.passages) == (2, 3, 1)
-    assert coverage.in_words() == (
-        "bundle coverage 67 % (21–94 %): 2 of 3 answered questions at citation_only or better, "
-        "1 by the closest retrieved passage"
-    )
-    assert Coverage().in_words() == "bundle coverage: no question was answered"
 
 
 def test_a_quote_that_is_cut_is_never_called_exact(manifest: Manifest, pool: PdfPool) -> None:
