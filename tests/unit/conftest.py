@@ -1,13 +1,15 @@
-"""Fixtures of the tests of the index."""
+"""Fixtures of the tests of the index, and of those of bundles."""
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from core.contracts.records import Trace
+from core.evidence.client import PdfPool
 from core.store import scan
 from core.store.columns import Row, index_row
 
@@ -29,3 +31,19 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(scan, "index_row", recording)
     return seen
+
+
+@pytest.fixture
+def one_bundle_pool(pool: PdfPool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every command asks the same workers: starting them takes longer than what they are asked."""
+    monkeypatch.setattr("core.cli.bundle_cmd.PdfPool", lambda **options: nullcontext(pool))
+
+
+@pytest.fixture(scope="session")
+def bundle_workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A workspace to copy, whose run has three traces."""
+    from tests.unit.bundle_command import workspace  # only who asks for it needs what writes PDFs
+
+    folder = tmp_path_factory.mktemp("bundles")
+    workspace(folder)
+    return folder
