@@ -96,10 +96,10 @@ def _sent_key(key: str) -> str:
 @st.fragment
 def _wire_beside(page: ViewerPage, key: str, detail: Detail | None) -> None:
     """The wire, and until the viewer was heard of in this session what watches for it."""
-    wire = f"wire-{key}"
+    wire = f"{key}-wire"
     asked: Asked | None = st.session_state.pop(f"asked:{key}", None)
     picture = detail(asked.region, asked.width) if asked and detail else None
-    with st.container(key=f"viewer-{wire}"):
+    with st.container(key=f"viewer-wire-{key}"):
         _wire()(
             key=wire,
             data=packed_wire(key=key, is_alive_known=_is_alive(), asked=asked, picture=picture),

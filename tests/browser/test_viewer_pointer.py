@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -132,7 +130,7 @@ def test_layers_are_switches_that_last_for_the_tab(page: Page, wait_for_run: Wai
     page.get_by_role("button", name="Previous span").click()
     expect(page.get_by_text("chosen:gold:1")).to_be_visible()
     expect(box(page, "gold:1")).to_be_visible()
-    expect(gold).to_have_attribute("aria-pressed", "true"), "what is chosen is shown"
+    expect(gold).to_have_attribute("aria-pressed", "true")
 
 
 def test_a_page_shown_larger_than_its_picture_is_drawn_anew_where_it_is_seen(page: Page) -> None:
@@ -144,20 +142,8 @@ def test_a_page_shown_larger_than_its_picture_is_drawn_anew_where_it_is_seen(pag
     drawn = detail.evaluate("picture => picture.naturalWidth")
     assert drawn >= shown["width"] - 1, "a pixel of the screen has one of the picture"
     assert shown["height"] < whole["height"], "only a part is drawn anew"
-    # The blue bar lies where it lay: 45 to 55 % down the page.
-    bar = detail.evaluate(
-        """picture => {
-          const [width, height] = [picture.naturalWidth, picture.naturalHeight];
-          const pen = Object.assign(document.createElement("canvas"), { width, height }).getContext("2d");
-          pen.drawImage(picture, 0, 0);
-          return [...pen.getImageData(width / 2, 0, 1, height).data].filter((_, at) => at % 4 === 0).length;
-        }"""
-    )
-    assert bar > 0
-    (
-        expect(page.get_by_text(re.compile(r"detail:\(0\.0, "))).to_have_count(0),
-        "the page itself did not run again",
-    )
+    # The page itself did not run again for it: it still says what it said.
+    expect(page.get_by_text("detail:", exact=True)).to_be_visible()
     page.get_by_role("button", name="Next page").click()
     expect(page.get_by_text("turned:9")).to_be_visible()
     expect(page.get_by_role("group", name="made-up page 10")).to_be_visible()

@@ -1,0 +1,170 @@
+"""The page viewer for everybody: names and roles, contrast, reduced motion, and where it does not start."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import PageAt, Serve, WaitForRun
+from tests.browser.viewer import APP, QUESTION, opened, span
+
+pytestmark = pytest.mark.browser
+
+#: A browser that starts no script of a component.
+NO_SCRIPTS = """
+const make = URL.createObjectURL;
+URL.createObjectURL = (blob) => {
+  if (blob.type?.includes("javascript")) throw new Error("blocked");
+  return make.call(URL, blob);
+};
+"""
+#: Colour and background of every text of the viewer, as painted: numbers 0–255.
+COLOURS = """root => {
+  const canvas = Object.assign(document.createElement("canvas"), { width: 1, height: 1 });
+  const pen = canvas.getContext("2d", { willReadFrequently: true });
+  const painted = (colours) => {
+    pen.clearRect(0, 0, 1, 1);
+    for (const colour of colours) { pen.fillStyle = colour; pen.fillRect(0, 0, 1, 1); }
+    return [...pen.getImageData(0, 0, 1, 1).data].slice(0, 3);
+  };
+  const behind = (element) => {
+    const found = [];
+    for (let at = element; at; at = at.parentElement ?? at.getRootNode().host) {
+      found.unshift(getComputedStyle(at).backgroundColor);
+    }
+    return found;
+  };
+  const shown = [...root.querySelectorAll("*")].filter((each) => each.checkVisibility()
+    && (each.value || [...each.childNodes].some((node) => node.nodeType === 3 && node.data.trim()))
+    && each.getAttribute("aria-disabled") !== "true");
+  return shown.map((each) => [
+    each.textContent.trim() || each.value,
+    painted([...behind(each), getComputedStyle(each).color]), painted(behind(each)),
+  ]);
+}"""
+
+
+def luminance(colour: list[int]) -> float:
+    """Relative luminance as WCAG 2.2 has it."""
+    linear = [each / 255 / 12.92 if each <= 10 else ((each / 255 + 0.055) / 1.055) ** 2.4 for each in colour]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: list[int], other: list[int]) -> float:
+    darker, lighter = sorted((luminance(one), luminance(other)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def tree(page: Page) -> set[tuple[str, str]]:
+    """Role and name of everything that Chromium tells a screen reader."""
+    nodes = page.context.new_cdp_session(page).send("Accessibility.getFullAXTree")["nodes"]
+    seen = (node for node in nodes if not node["ignored"])
+    return {(node["role"]["value"], node.get("name", {}).get("value", "")) for node in seen}
+
+
+def test_every_part_has_its_role_and_name(serve: Serve, page_at: PageAt, wait_for_run: WaitForRun) -> None:
+    page = opened(page_at(1400, 900), serve().url + QUESTION, wait_for_run)
+    told = tree(page)
+    assert {
+        ("region", "Page viewer"),
+        ("toolbar", "Page, span and zoom"),
+        ("button", "Previous page"),
+        ("textbox", "PDF page"),
+        ("button", "Next page"),
+        ("button", "Previous span"),
+        ("button", "Next span"),
+        ("button", "Zoom out"),
+        ("button", "Zoom in"),
+        ("button", "Fit width"),
+        ("button", "To the span"),
+        ("group", "Layers"),
+        ("button", "gold, exact: word for word, section 8.1"),
+    } <= told
+    names = [name for role, name in told if role == "button"]
+    said = "cited 1, fuzzy: 86 % agrees, The answer says 4.8 litres, the page says 4.3 litres."
+    assert any(name.startswith(said) for name in names)
+    assert any(name.startswith("rank 2, exact: word for word") for name in names)
+    assert ("image", "meridian-2026, page_idx 14 · PDF page 15 of 15 · printed 11") in told
+
+
+def test_a_description_goes_with_the_focused_box(
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
+) -> None:
+    page = opened(page_at(1400, 900), serve().url + QUESTION, wait_for_run)
+    span(page, "gold:1").focus()
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Tab")
+    focused = page.locator("[data-testid=ps-span]:focus")
+    expect(focused).to_have_accessible_description(re.compile("litres"))
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("button", name="Copy text")).to_be_focused()
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_words_and_focus_are_told_from_what_is_behind_them(
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun, dark: bool
+) -> None:
+    page = opened(page_at(dark=dark), f"{serve(app=APP).url}/", wait_for_run)
+    page.get_by_role("group", name="Layers").get_by_role("button", name="gold").click()
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Shift+Tab")
+    expect(page.get_by_test_id("ps-card")).to_be_visible()
+    found = page.get_by_test_id("ps-page-viewer").evaluate(COLOURS)
+    assert len(found) > 12
+    for words, colour, behind in found:
+        assert contrast(colour, behind) >= 4.5, (words, colour, behind)
+    for name in ("ps-viewer", "ps-page-field"):
+        page.get_by_test_id(name).focus()
+        page.keyboard.press("Shift")
+        style = page.get_by_test_id(name).evaluate(
+            "each => [getComputedStyle(each).outlineStyle, getComputedStyle(each).outlineColor]"
+        )
+        ring = [int(part) for part in re.findall(r"\d+", style[1])[:3]]
+        around = [251, 251, 249] if not dark else [22, 25, 28]
+        assert style[0] == "solid" and contrast(ring, around) >= 3
+
+
+def test_nothing_moves_for_who_asks_for_less_motion(
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
+) -> None:
+    page = page_at()
+    page.emulate_media(reduced_motion="reduce")
+    opened(page, f"{serve(app=APP).url}/?region=1", wait_for_run)
+    region = page.get_by_test_id("ps-region")
+    expect(region).to_be_visible()
+    assert region.evaluate("each => getComputedStyle(each).animationName") == "none"
+    page.emulate_media(reduced_motion="no-preference")
+    assert region.evaluate("each => getComputedStyle(each).animationName") == "found"
+
+
+def test_where_the_script_does_not_start_a_still_picture_has_the_same_boxes(
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
+) -> None:
+    page = page_at(1400, 900)
+    page.add_init_script(NO_SCRIPTS)
+    page.goto(serve().url + QUESTION)
+    still = page.get_by_test_id("ps-still")
+    expect(still).to_be_visible(timeout=30_000)
+    expect(page.get_by_text("The page viewer did not start in this browser.")).to_be_visible()
+    expect(
+        page.locator(".stElementContainer.st-key-page [data-testid=stAlertContainer]:visible")
+    ).to_have_count(0)
+    boxes = still.locator(".ps-still-box").evaluate_all(
+        """boxes => Object.fromEntries(boxes.map((box) => [
+          box.className.match(/ps-span-(\\w+)/)[1], getComputedStyle(box).borderTopStyle,
+        ]))"""
+    )
+    assert boxes == {"cited": "solid", "gold": "dashed", "retrieved": "dotted"}
+    expect(still.locator(".ps-tag")).to_have_count(3)
+    assert still.locator("img").evaluate("picture => picture.decode().then(() => picture.naturalWidth)") > 500
+    expect(still.locator("img")).to_have_attribute("alt", re.compile("PDF page 15"))
+
+
+def test_where_the_script_starts_no_still_picture_comes(
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
+) -> None:
+    page = opened(page_at(1400, 900), serve().url + QUESTION, wait_for_run)
+    page.wait_for_timeout(6_500)  # longer than a viewer is waited for
+    expect(page.get_by_test_id("ps-still")).to_have_count(0)
