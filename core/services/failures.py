@@ -16,7 +16,7 @@ from core.services.marks import cell_firsts, cell_of
 from core.store.types import FailureCount
 from core.traces.chunks import place_of
 from core.traces.fields import text_of
-from core.triage.about import About, outer_sections, parse_about
+from core.triage.about import About, outer_sections, parse_about, section_of
 
 #: So many places open together: each is a part of the address.
 MOST_PLACES = 50
@@ -114,8 +114,8 @@ def section_map(
     """
     found: dict[tuple[str | None, str], _Gathered] = {}
     for chunk in chunks:
-        doc_id, own, page_idx = place_of(chunk)
-        if not own or not (own := own.strip()):
+        doc_id, _, page_idx = place = place_of(chunk)
+        if not (own := section_of(place)):
             continue
         titles = _titles(chunk, own)
         for name in (own, *outer_sections(own)):

@@ -87,16 +87,23 @@ def in_words(values: Sequence[str]) -> str:
     return " or ".join([*named, *([f"{more:,} more places"] if more > 0 else [])])
 
 
+def section_of(place: Place) -> str:
+    """The section of a place; "" without one, and for the `p042` of a chunk id that only repeats its page."""
+    section = (place.section_id or "").strip()
+    is_page = place.page_idx is not None and section == section_path(None, place.page_idx + 1)
+    return "" if is_page else section
+
+
 def about_place(place: Place) -> tuple[str, ...]:
     """A place and those that hold it, as texts, narrowest first; nothing where no place is known.
 
-    A section that only repeats its page (the `p042` of a chunk id without one) is that page.
+    A section that only repeats its page is that page.
     """
-    doc_id, section, page_idx = place.doc_id, (place.section_id or "").strip(), place.page_idx
-    if section and (page_idx is None or section != section_path(None, page_idx + 1)):
+    doc_id, section = place.doc_id, section_of(place)
+    if section:
         found = [About(doc_id, section_id=each) for each in (section, *outer_sections(section))]
     else:
-        found = [About(doc_id, page_idx=page_idx)]
+        found = [About(doc_id, page_idx=place.page_idx)]
     values = dict.fromkeys((*(each.value for each in found), _escaped(doc_id or "")))
     return tuple(value for value in values if value and len(value) <= MAX_CHARS)
 

@@ -107,7 +107,7 @@ def _being_located(job: IndexJob) -> None:
     if not job.is_running:
         st.rerun()
     share = job.progress.share if job.progress else 0.0
-    told = "Cited text: being located" + (f", {100 * share:.0f} %" if share else "")
+    told = "Cited text: looking for it on its pages …" + (f" {100 * share:.0f} %" if share else "")
     with st.container(width="content"):
         safe.show(safe.text([safe.Piece(told, "muted")], role="hint"))
 

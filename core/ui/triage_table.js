@@ -9,8 +9,8 @@ const DRAG_PIXELS = 4;
 // Pixels: a table up to the first stands there whole; of a longer one about the second is in sight.
 const WHOLE = 546;
 const IN_SIGHT = 495;
-// So much of the last row is seen or hidden at least.
-const CUT = 10;
+// So much of the last row is seen at least, and so much hidden.
+const SEEN = 0.3;
 
 export default function ({ data, parentElement, setTriggerValue }) {
   if (!data || !data.length) return;
@@ -48,14 +48,17 @@ function show(view, json) {
   if (hadFocus) links(view)[0]?.focus();
 }
 
-// Ends the frame inside a row and never at its edge: a row that is cut says that there are more.
+// Ends the frame inside a row and never near its edge: a row that is cut says that there are more.
 function fit(view) {
   const border = view.frame.offsetHeight - view.frame.clientHeight;
-  const top = view.table.getBoundingClientRect().top;
-  const edges = [...view.body.children].map((row) => row.getBoundingClientRect().bottom - top + border);
+  const top = view.table.getBoundingClientRect().top - border;
   const isWhole = view.table.offsetHeight + border <= WHOLE;
-  const edge = edges.find((one) => Math.abs(one - IN_SIGHT) < CUT);
-  view.frame.style.maxHeight = isWhole ? "" : `${Math.round(edge === undefined ? IN_SIGHT : edge - CUT)}px`;
+  const ends = [...view.body.children].flatMap((row) => {
+    const place = row.getBoundingClientRect();
+    const at = (share) => place.top - top + share * place.height;
+    return at(SEEN) <= IN_SIGHT ? [Math.min(IN_SIGHT, at(1 - SEEN))] : [];
+  });
+  view.frame.style.maxHeight = isWhole ? "" : `${Math.round(ends.at(-1) ?? IN_SIGHT)}px`;
 }
 
 // The header's cells are made once: a button keeps its focus when a click on it sorts.
@@ -184,7 +187,9 @@ function moveInRows(view, event) {
   const here = all.indexOf(event.target.closest("a"));
   const row = all[here]?.closest("tr");
   if (!row) return;
-  const inSight = Math.max(1, Math.floor((view.frame.clientHeight - view.head.offsetHeight) / row.offsetHeight));
+  const frame = view.frame.getBoundingClientRect();
+  const isSeen = (one) => one.top >= frame.top && one.bottom <= frame.bottom;
+  const inSight = Math.max(1, all.filter((one) => isSeen(one.closest("tr").getBoundingClientRect())).length);
   const to = {
     ArrowDown: here + 1, ArrowUp: here - 1, PageDown: here + inSight, PageUp: here - inSight,
     Home: 0, End: all.length - 1,

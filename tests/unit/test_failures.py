@@ -40,6 +40,7 @@ def test_sections_know_their_pages_and_titles_and_those_that_hold_them() -> None
             chunk("b", "4.2", 42),
             chunk("c", "4.3", 42, title_path=["Engine", "Cooling", "too long"]),
             chunk("d", None, 50),
+            chunk("e", "p051", 50),
         ]
     )
     assert found == {
