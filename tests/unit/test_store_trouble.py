@@ -324,7 +324,6 @@ from pathlib import Path
 from core.errors import InputFault, StoreFault
 from core.manifest.load import load_manifest
 from core.store.filters import Filter, Sort
-from core.store.filters import Filter, Sort
 from core.store.queries import Store
 segment, random = Path({str(segment)!r}), random.Random(7)
 whole = segment.read_bytes()
@@ -332,10 +331,11 @@ for _ in range(60):
     place = random.randrange(len(whole))
     segment.write_bytes(whole[:place] + bytes([whole[place] ^ 1 << random.randrange(8)]) + whole[place + 1:])
     store = Store(load_manifest(Path({str(tmp_path)!r})), Path({str(cache)!r}))
-    for shown in (Filter("R1"), Filter("R1", text="oil"), Filter("R1", doc=("manual",))):
+    lists = (Filter("R1"), Filter("R1", text="oil"), Filter("R1", doc=("manual",)))
+    asked = [lambda shown=shown: store.page(shown, Sort(), limit=50, offset=100) for shown in lists]
+    for ask in (*asked, lambda: store.options("R1")):
         try:
-            store.page(shown, Sort(), limit=50, offset=100)
-            store.options("R1")
+            ask()
         except StoreFault:
             pass
 """
