@@ -97,9 +97,13 @@ class IndexJob:
         return said or f"The process ended with status {self._process.returncode} and said nothing."
 
     def wait(self, seconds: float) -> None:
-        """Until the process has ended, at most `seconds`: short indexing never shows a progress bar."""
+        """Until the process has ended, at most `seconds`: short indexing never shows a progress bar.
+
+        What it said is then taken in as well.
+        """
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=seconds)
+            self._reader.join(timeout=1)
 
     def _follow(self) -> None:
         """Takes progress from the process's JSON lines and keeps what it says to people."""
