@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from core.contracts.records import Chunk
 from core.services.marks import cell_firsts, cell_of
@@ -51,20 +52,17 @@ Sections = Mapping[tuple[str | None, str], Section]
 class Area:
     """A place that questions are about: how many can be judged, and how many of them fail.
 
-    `slots` are the positions it takes on a strip of its document: pages, or its own one in a list.
+    `value` is the place as a filter names it. `slots` are the positions that it takes on a strip of its
+    document: pages, or its own one in a list.
     """
 
     place: About
+    value: str
     judged: int
     failing: int
     title: str = ""
     pages: tuple[int, ...] = ()
     slots: tuple[int, ...] = ()
-
-    @property
-    def value(self) -> str:
-        """The place as a filter names it."""
-        return self.place.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,9 +243,10 @@ def _cell(at: int, areas: Sequence[Area], tally: _Tally) -> Cell:
 
 
 def _area(place: About, tally: _Tally, section: Section = NOWHERE, *, title: str = "") -> Area:
-    judged, failing = tally.of([place.value])
+    value = place.value
+    judged, failing = tally.of([value])
     pages = section.pages if place.page_idx is None else (place.page_idx,)
-    return Area(place, judged, failing, title or section.title, pages)
+    return Area(place, value, judged, failing, title or section.title, pages)
 
 
 def _worst_first(area: Area) -> tuple[int, int, bool, tuple[int, ...], str]:
@@ -278,10 +277,13 @@ class _Tally:
 
 
 def _narrowest(about: Sequence[str]) -> Iterator[str]:
-    places = [place for value in about if (place := parse_about(value))]
-    holding = {
-        About(place.doc_id, outer).value
-        for place in places
-        for outer in outer_sections(place.section_id or "")
-    }
-    return (place.value for place in places if place.value not in holding)
+    holding = {outer for value in about for outer in _holding(value)}
+    return (value for value in about if value not in holding)
+
+
+@lru_cache(maxsize=1 << 14)
+def _holding(value: str) -> tuple[str, ...]:
+    """The sections that hold a place, as texts."""
+    place = parse_about(value)
+    outer = outer_sections(place.section_id or "") if place else ()
+    return tuple(About(place.doc_id, section).value for section in outer) if place else ()

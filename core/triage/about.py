@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from urllib.parse import unquote
 
 from core.contracts.chunk_ids import parse, section_path
@@ -59,6 +60,7 @@ class About:
         return own + of
 
 
+@lru_cache(maxsize=1 << 14)
 def outer_sections(section_id: str) -> tuple[str, ...]:
     """The sections that hold one: of `5.4.1` they are `5.4` and `5`."""
     if _NUMBERED.fullmatch(section_id) is None:
@@ -67,6 +69,7 @@ def outer_sections(section_id: str) -> tuple[str, ...]:
     return tuple(".".join(steps[:depth]) for depth in range(len(steps) - 1, 0, -1))
 
 
+@lru_cache(maxsize=1 << 14)
 def parse_about(value: str) -> About | None:
     """The place that a text names, None where it is none."""
     match = _VALUE.fullmatch(value)
@@ -94,6 +97,7 @@ def section_of(place: Place) -> str:
     return "" if is_page else section
 
 
+@lru_cache(maxsize=1 << 14)
 def about_place(place: Place) -> tuple[str, ...]:
     """A place and those that hold it, as texts, narrowest first; nothing where no place is known.
 
