@@ -84,7 +84,8 @@ else:
         answer_panel.answer(view, shown, found)
     seen = question_load.seen(opened, shown, state.see) if shown else None
     with page:
-        shell.notes(question_place.outline_notes(state, seen))
+        if shown is not None and not shown.is_pending:
+            shell.notes(question_place.outline_notes(state, seen))
         region = region_of(seen, shown) if seen and shown else None
         level = page_panel.page(shown, view=view, region=region)
     with step:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import streamlit as st
 
 from core.contracts.records import TraceKey
+from core.services.regions import region_of
 from core.ui import (
     evidence_panel,
     page_panel,
@@ -44,8 +45,9 @@ def show_chunk(chunk_id: str) -> None:
     with text:
         safe.show_long([Piece(shown.target.query.quote)], key=f"chunk:{chunk_id}")
         _citing(placements.citing(rows, chunk_id, run_id=opened.run.run_id))
+    seen = question_load.seen(opened, shown, opened.view.see)
     with place:
-        page_panel.chunk_alone(shown)
+        page_panel.chunk_alone(shown, region=region_of(seen, shown) if seen else None)
     with below:
         if not shown.is_pending:
             evidence_panel.belonging(question_load.attached_to(opened, shown))

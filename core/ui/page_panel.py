@@ -59,12 +59,12 @@ def page(shown: PageView | None, *, view: QuestionView, region: Percent | None =
     return level
 
 
-def chunk_alone(shown: PageView) -> None:
-    """The place of a chunk that was asked for without a question."""
+def chunk_alone(shown: PageView, *, region: Percent | None = None) -> None:
+    """The place of a chunk that was asked for without a question; `region` of the page is outlined."""
     page_header(shown)
     _told(shown, answer="", quote_from="chunk")
     targets = (shown.target,)
-    _place(shown, targets, cards_of(shown, targets, answer="", origins={}, scores={}))
+    _place(shown, targets, cards_of(shown, targets, answer="", origins={}, scores={}), region)
 
 
 def _told(shown: PageView, *, answer: str, quote_from: str | None) -> None:

@@ -16,7 +16,7 @@ from core.traces.reports import StoredRow
 from core.ui import answer_words, question_words, safe, safety_panel, why_words
 from core.ui.candidate_table import show_candidates
 from core.ui.safe import Piece
-from core.ui.state import change_view, question_name, read_view
+from core.ui.state import ViewState, change_view, question_name, read_view
 from core.ui.words import variant
 
 STAGE_NAMES = {
@@ -64,13 +64,21 @@ def header(
             st.page_link(
                 "pages/walkthrough.py",
                 label="Walk through",
-                query_params=read_view().change(chunk=None, page=None, stage=None, at=1).params(),
+                query_params=_walkthrough(view).params(),
                 width="content",
                 help="This list one question at a time, large: for a demo",
             )
             _step("← Previous", "K", previous)
             _step("Next →", "J", following)
     safe.show(safe.text(answer_words.marked_question(view), role="title", limit=1_000))
+
+
+def _walkthrough(view: QuestionView) -> ViewState:
+    """The same question, citation and list on the Walkthrough page."""
+    shown = read_view()
+    return shown.change(
+        run=view.trace.run_id or shown.run, chunk=None, page=None, stage=None, ids=shown.ids, at=1
+    )
 
 
 def _step(words: str, key: str, to: Neighbour | None) -> None:

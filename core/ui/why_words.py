@@ -153,7 +153,7 @@ def _phrase(view: QuestionView) -> list[Piece]:
     """The first phrase that counts, with the ranks of the chunks that hold it."""
     first = next(iter(matched_phrases(view)), None)
     if first is None:
-        return [Piece("none that the label's rule counts stands in the evidence")]
+        return [Piece("none that the label's rule counts")]
     is_long = len(first.phrase) > MAX_PHRASE
     shown = f"{first.phrase[: MAX_PHRASE - 1].rstrip()}…" if is_long else first.phrase
     tip = first.phrase if is_long else ""

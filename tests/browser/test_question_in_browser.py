@@ -204,6 +204,18 @@ def test_a_warning_that_may_be_left_out_is_outlined_on_its_page(
     expect(page).not_to_have_url(re.compile("see="))
 
 
+def test_a_line_that_could_not_be_read_is_told_where_its_question_is_missing(
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
+) -> None:
+    page = page_at(1400, 900)
+    page.goto(f"{serve(DEMO).url}/question?run=R005&q=Q98")
+    wait_for_run(page)
+    main = page.get_by_test_id("stMain")
+    expect(main).to_contain_text("Run R005 holds no question Q98")
+    expect(main).to_contain_text("A line that names Q98 could not be read: the line is not valid JSON")
+    expect(main).to_contain_text("runs/R005/trace.jsonl:25")
+
+
 @pytest.mark.parametrize("width", [1400, 900])
 @pytest.mark.parametrize("dark", [False, True])
 def test_nothing_reaches_over_the_edge_and_no_button_is_cut(

@@ -1,0 +1,117 @@
+"""What the Question page tells beside the answer: the level, the stored label, what is outlined."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import orjson
+import pytest
+
+from core.ui import safe
+from core.ui.marked_text import show_marked
+from tests.pages.conftest import MakeWorkspace, Open, candidates, marked_texts, send, shown
+from tests.pages.manual import CITED, DOCUMENTS, PAGE, manual
+
+
+@pytest.fixture
+def folder(make_workspace: MakeWorkspace) -> Path:
+    """A manual whose first page is cited and bears a warning; the stored report says another label."""
+    made = make_workspace(
+        [CITED],
+        documents=DOCUMENTS,
+        catalogue={"path": "catalogue.jsonl"},
+        runs=[{"run_id": "R1", "traces": {"path": "trace.jsonl"}, "report": {"path": "report.jsonl"}}],
+    )
+    manual(made)
+    warning = {
+        "attachment_id": "w",
+        "kind": "warning",
+        "doc_id": "manual",
+        "section_id": "5.1",
+        "page_idx": 0,
+    }
+    place = {"render_ref": "pdf:manual#page_idx=0&bbox=40,100,200,140", "text": "Hot oil burns the skin."}
+    (made / "catalogue.jsonl").write_bytes(orjson.dumps(warning | place))
+    report = {
+        "q_id": "Q1",
+        "q": CITED["q"],
+        "label": "retrieval_drift",
+        "why": "",
+        "chunks": [],
+        "citations": [],
+    }
+    (made / "report.jsonl").write_text(json.dumps(report) + "\n")
+    return made
+
+
+def test_the_level_is_a_badge_with_its_reason_above_the_page(folder: Path, open_app: Open) -> None:
+    words = shown(open_app(folder, page=PAGE, q="Q1"))
+    assert ">Full evidence</span>" in words
+    assert "The cited passage stands on PDF page 1 (exact)" in words
+
+
+def test_a_stored_label_is_told_where_it_is_another_one(folder: Path, open_app: Open) -> None:
+    words = shown(open_app(folder, page=PAGE, q="Q1"))
+    assert "<dt>Stored report</dt>" in words
+    assert ">retrieval_drift</strong>" in words
+    (folder / "report.jsonl").write_text(
+        (folder / "report.jsonl").read_text().replace("retrieval_drift", "ok")
+    )
+    assert "<dt>Stored report</dt>" not in shown(open_app(folder, page=PAGE, q="Q1"))
+
+
+def test_a_question_leads_to_its_walkthrough_in_the_same_list(folder: Path, open_app: Open) -> None:
+    app = open_app(folder, page=PAGE, q="Q1", label="ok")
+    (link,) = [each.proto for each in app.main.get("page_link") if each.proto.label == "Walk through"]
+    assert link.query_string == "run=R1&q=Q1&label=ok"
+
+
+def test_an_attachment_is_outlined_where_it_is_on_the_page(folder: Path, open_app: Open) -> None:
+    note = "is no attachment of this page"
+    app = open_app(folder, page=PAGE, q="Q1", cite="1", see="w")
+    assert not app.exception
+    assert note not in shown(app)
+    app.query_params["see"] = "elsewhere"
+    assert "see &quot;elsewhere&quot; is no attachment of this page: left out." in shown(app.run())
+
+
+def test_a_citation_chosen_in_the_answer_goes_into_the_address(folder: Path, open_app: Open) -> None:
+    app = open_app(folder, page=PAGE, q="Q1", see="w")
+    (text,) = marked_texts(app)
+    assert text["numbers"] == {"1": "citation 1, exact, PDF page 1"}
+    send(app, "choose", 1, key="answer-text")
+    assert (app.query_params["cite"], "see" in app.query_params) == ("1", False)
+    send(app, "choose", 7, key="answer-text")
+    assert app.query_params["cite"] == "1"
+
+
+def test_a_candidate_that_is_chosen_goes_into_the_address(folder: Path, open_app: Open) -> None:
+    app = open_app(folder, page=PAGE, q="Q1", cite="1")
+    table = candidates(app)
+    assert table["chosen"] == table["rows"][0]["name"]
+    send(app, "choose", table["rows"][0]["name"], key="candidates")
+    assert (app.query_params["chunk"], "cite" in app.query_params) == ("c1", False)
+
+
+def test_the_citation_line_at_an_answers_end_is_small_print(folder: Path, open_app: Open) -> None:
+    (text,) = marked_texts(open_app(folder, page=PAGE, q="Q1"))
+    assert [(piece["kind"], piece["text"]) for piece in text["pieces"][-3:]] == [
+        ("aside", "citations: ["),
+        ("number", "1"),
+        ("aside", "]"),
+    ]
+
+
+def test_where_the_component_cannot_mount_the_text_stands_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused() -> None:
+        raise TypeError
+
+    told: list[safe.Markup] = []
+    monkeypatch.setattr("core.ui.marked_text._component", refused)
+    monkeypatch.setattr(safe, "show", lambda *parts, **_: told.extend(parts))
+    pieces = [safe.Piece("rosin <b>", "phrase", cite=1), safe.Piece("1", "number")]
+    show_marked(pieces, numbers={1: "citation 1"}, chosen=None, key="k", on_choose=lambda number: None)
+    (markup,) = told
+    assert "rosin &lt;b&gt;" in markup.html
+    assert 'class="ps-number"' in markup.html
