@@ -114,5 +114,5 @@ class MadeDocument:
         self.read.append(page_idx)
         return self.pages[page_idx]
 
-    def word_index(self) -> WordIndex:
-        return WordIndex.of(self.page_text(page_idx) for page_idx in range(self.page_count))
+    def word_index(self, pages: range) -> WordIndex:
+        return WordIndex.of(map(self.page_text, pages), start=pages.start)

@@ -13,7 +13,7 @@ from core.evidence.boxes import BoxCheck, check_box
 from core.evidence.match import CLEAN, SURE, Match, find_misquoted, find_on_page
 from core.evidence.orders import other_orders
 from core.evidence.pagetext import Pages, PageText, QuoteText
-from core.evidence.search import share_of_words
+from core.evidence.search import searched, share_of_words
 from core.evidence.segments import body_of, find_body, find_pieces, pieces_of
 from core.evidence.settle import settle, with_continuation
 from core.evidence.types import FoundSpan, Place, SpanQuery, Status
@@ -204,7 +204,11 @@ class _Search:
 
     def _elsewhere(self, known: list[int]) -> list[_Spot]:
         """The spots in the rest of the document: pages with all letters, else those with most words."""
-        index = self.pages.word_index()
+        pages = searched(self.pages.page_count, self.cited)
+        index = self.pages.word_index(pages)
+        if len(pages) < (count := self.pages.page_count):
+            said = f"only page_idx {pages[0]} to {pages[-1]} of the document's {count} pages were searched"
+            self.note = _joined(self.note, said)
         with_letters = self._on(idx for idx in index.with_letters(self.quote.tokens) if idx not in known)
         clean = [spot for spot in with_letters if spot.is_clean]
         if clean:

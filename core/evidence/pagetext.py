@@ -173,5 +173,5 @@ class Pages(Protocol):
     def page_text(self, page_idx: int) -> PageText:
         """The words of one page; `page_idx` lies in the document."""
 
-    def word_index(self) -> WordIndex:
-        """The index over all pages, made when it is first asked for."""
+    def word_index(self, pages: range) -> WordIndex:
+        """The index over these pages, made when it is first asked for."""

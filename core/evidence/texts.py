@@ -94,7 +94,7 @@ class TextDocument:
         """The text."""
         return self.page
 
-    def word_index(self) -> WordIndex:
+    def word_index(self, pages: range) -> WordIndex:
         """There is no other page to look at."""
         return WordIndex((), {})
 

@@ -61,7 +61,7 @@ class Document:
         self.page_count: int = pdf.page_count
         self.word_count = 0
         self._texts: dict[int, PageText] = {}
-        self._index: WordIndex | None = None
+        self._index: tuple[range, WordIndex] | None = None
         self._drawing: tuple[int, Any, Any] | None = None
         self._labels: tuple[str, ...] | None = None
 
@@ -117,11 +117,11 @@ class Document:
             self.word_count += len(text.words)
         return text
 
-    def word_index(self) -> WordIndex:
-        """The index over all pages, which reads them all the first time."""
-        if self._index is None:
-            self._index = WordIndex.of(self.page_text(page_idx) for page_idx in range(self.page_count))
-        return self._index
+    def word_index(self, pages: range) -> WordIndex:
+        """The index over these pages, which reads them all the first time."""
+        if self._index is None or self._index[0] != pages:
+            self._index = pages, WordIndex.of(map(self.page_text, pages), start=pages.start)
+        return self._index[1]
 
     def _read(self, page_idx: int) -> PageText:
         try:
