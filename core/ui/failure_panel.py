@@ -85,7 +85,7 @@ def chosen_document(asked: Sequence[Area], sections: Sections, where: str | None
 
 def _choice(asked: Sequence[Area], where: str | None) -> None:
     """Which document's strip is shown, those with the most failures first."""
-    options: dict[str | None, str] = {ALL: f"All {counted(len(asked), 'document')}"}
+    options: dict[str | None, str] = {ALL: f"All documents · {len(asked):,} asked about"}
     for area in asked[:OFFERED]:
         options[area.place.doc_id or ""] = f"{place_words(area)} · {area.failing:,} of {area.judged:,} fail"
     chosen = ALL if where is None else where
@@ -107,7 +107,8 @@ def _about(shown: FailureMap, titles: Titles) -> str:
     """What the cells are, before any of them is looked at."""
     name = titles.get(shown.doc_id or "") or shown.doc_id
     if shown.doc_id is None:
-        return f"{counted(len(titles), 'document')}, a cell each; the higher a bar, the more questions fail"
+        each = "a cell each" if shown.cells >= len(titles) else "some to a cell"
+        return f"{counted(len(titles), 'document')}, {each}; the higher a bar, the more questions fail"
     what = "pages" if shown.firsts else "sections"
     return f"{what} of {name}; the higher a bar, the more questions fail there"
 
