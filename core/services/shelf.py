@@ -6,7 +6,7 @@ Nothing here raises for a document, a page or a reference: what can't be used is
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -59,14 +59,30 @@ class Held:
         return self.labels[page_idx] if page_idx < len(self.labels) else None
 
 
+@dataclass(frozen=True, slots=True)
+class _Remembering:
+    """A locator that asks a placer: quotes it has placed cost nothing, and what it gave up stays given up."""
+
+    placer: Placer
+
+    def locate_each(self, path: Path, queries: Sequence[SpanQuery]) -> Iterator[FoundSpan | Problem]:
+        for query in queries:
+            try:
+                (found,) = self.placer.locate(path, [query])
+            except Fault as fault:
+                yield fault.problems[0]
+                return
+            yield found
+
+
 class Shelf:
     """Answers about a workspace's documents, each worked out once. Used by one thread."""
 
     def __init__(self, manifest: Manifest, pool: Pool, *, placer: Placer | None = None) -> None:
-        """`placer` is one over the same pool whose memory is to be shared."""
+        """`placer` is one over the same pool whose memory is shared: what it knows is not asked again."""
         self.manifest = manifest
         self.placer = placer or Placer(pool)
-        self._pool = pool
+        self._locator: Locator = pool if placer is None else _Remembering(placer)
         self._documents = {document.doc_id: document for document in manifest.documents}
         self._found: dict[Wanted, Placed] = {}
         self._held: dict[str, Held] = {}
@@ -112,7 +128,7 @@ class Shelf:
             self._found = {}
         new = [each for each in asked if each not in self._found and self._path(each[0]) is not None]
         asks = [Ask(path, each[1], self._is_text(each[0])) for each in new if (path := self._path(each[0]))]
-        answers = locate_bulk(asks, self._pool, workers=workers, on_done=on_placed)
+        answers = locate_bulk(asks, self._locator, workers=workers, on_done=on_placed)
         self._found |= zip(new, answers, strict=True)
         return {each: self._found[each] for each in asked if each in self._found}
 

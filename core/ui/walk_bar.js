@@ -35,6 +35,7 @@ function opened(root) {
 
 function closed(root, view) {
   views.delete(root);
+  clearTimeout(view.again);
   document.removeEventListener("keydown", view.onkey);
   document.removeEventListener("fullscreenchange", view.onfull);
 }
@@ -61,8 +62,16 @@ function act(view, change) {
   view.wanted = { ...view.wanted, ...change };
   view.presses += 1;
   mark(view);
-  view.send("act", { ...view.wanted, presses: view.presses });
+  tell(view);
 }
+
+// Told again while it is not answered: a request that comes just when a run ends may get lost on its way.
+function tell(view) {
+  view.send("act", { ...view.wanted, presses: view.presses });
+  clearTimeout(view.again);
+  view.again = setTimeout(() => view.shown.presses < view.presses && tell(view), AGAIN_MS);
+}
+const AGAIN_MS = 1500;
 
 function goTo(view, place) {
   const to = Math.max(0, Math.min(place, view.shown.total - 1));

@@ -1,0 +1,255 @@
+"""The Walkthrough in a real browser: keys wherever the focus is, the address, presenting, and what fits."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import PageAt, Serve, WaitForRun
+from tests.hostile.workspaces import trace, write_workspace
+from tests.pdf_files import form_bomb
+
+pytestmark = pytest.mark.browser
+
+ANSWER = "Change the oil every 15,000 km. The fuse F12 protects the interior lamps."
+CITATIONS = [
+    {"chunk_id": "c1", "doc_id": "manual", "page": 1, "quote": "Change the oil every 15,000 km."},
+    {"chunk_id": "c2", "doc_id": "manual", "page": 2, "quote": "The fuse F12 protects the interior lamps."},
+]
+COUNT = 9
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Nine questions, the third with a question and an answer that are far too long."""
+    traces = [
+        trace(f"Q{n}", f"Question {n}?", ANSWER, ("c1", "c2"), citations=CITATIONS)
+        for n in range(1, COUNT + 1)
+    ]
+    traces[2] |= {"q": "Why is this question so long? " * 40, "answer": f"{ANSWER} " * 200}
+    return write_workspace(tmp_path_factory.mktemp("walk"), traces)
+
+
+def opened(page: Page, url: str, wait_for_run: WaitForRun) -> None:
+    page.goto(url)
+    wait_for_run(page)
+    page.get_by_test_id("ps-walk-bar").wait_for()
+    page.get_by_test_id("ps-picture").wait_for()
+
+
+def parameter(page: Page, name: str) -> str | None:
+    return parse_qs(urlsplit(page.url).query).get(name, [None])[0]
+
+
+def title(page: Page, words: str) -> None:
+    expect(page.get_by_test_id("ps-title").filter(has_text=words)).to_be_visible()
+
+
+def box_in_sight(page: Page) -> bool:
+    """Whether the chosen box lies in the window and in the page's frame."""
+    return bool(
+        page.get_by_test_id("ps-box").first.evaluate(
+            """box => { const frame = box.closest('.frame').getBoundingClientRect();
+              const { top, bottom } = box.getBoundingClientRect();
+              return top >= Math.max(0, frame.top) && bottom <= Math.min(innerHeight, frame.bottom); }"""
+        )
+    )
+
+
+def overflow(page: Page) -> int:
+    found: int = page.get_by_test_id("stMain").evaluate("main => main.scrollHeight - main.clientHeight")
+    return found
+
+
+def test_keys_lead_through_the_list_wherever_the_focus_is(
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun, workspace: Path
+) -> None:
+    page = page_at(1400, 900)
+    opened(page, f"{serve(workspace).url}/walkthrough?sort=question", wait_for_run)
+    title(page, "Question 1?")
+    page.keyboard.press("ArrowRight")
+    title(page, "Question 2?")
+    page.get_by_test_id("ps-viewer").focus()
+    page.keyboard.press("End")
+    title(page, "Why is this question so long?")
+    page.get_by_test_id("ps-marked").get_by_role("button").first.focus()
+    page.keyboard.press("Home")
+    title(page, "Question 1?")
+    expect(page).to_have_url(re.compile("q=Q1($|&)"))
+    page.go_back()
+    title(page, "Why is this question so long?")
+
+
+def test_no_quick_press_is_lost_or_counts_twice(
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun, workspace: Path
+) -> None:
+    page = page_at(1400, 900)
+    opened(page, f"{serve(workspace).url}/walkthrough?sort=question", wait_for_run)
+    for _ in range(6):
+        page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator(".st-key-walk-top")).to_contain_text(f"6 of {COUNT}")
+    page.wait_for_timeout(500)
+    expect(page.locator(".st-key-walk-top")).to_contain_text(f"6 of {COUNT}")
+    page.get_by_role("button", name="Next", exact=True).click(click_count=2, delay=1)
+    expect(page.locator(".st-key-walk-top")).to_contain_text(f"8 of {COUNT}")
+
+
+def test_at_the_ends_of_the_list_a_button_does_nothing(
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun, workspace: Path
+) -> None:
+    page = page_at(1400, 900)
+    opened(page, f"{serve(workspace).url}/walkthrough?ids=Q4", wait_for_run)
+    for name in ("Previous", "Next"):
+        expect(page.get_by_role("button", name=name, exact=True)).to_be_disabled()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".st-key-walk-top")).to_contain_text("1 of 1")
+
+
+def test_a_chosen_citation_moves_the_page(
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun, workspace: Path
+) -> None:
+    page = page_at(1400, 900)
+    opened(page, f"{serve(workspace).url}/walkthrough?q=Q1", wait_for_run)
+    place = page.get_by_test_id("ps-walk-place")
+    expect(place).to_have_text("PDF page 1 · page_idx 0")
+    page.get_by_test_id("ps-marked").get_by_role("button", name="citation 2").first.click()
+    expect(place).to_have_text("PDF page 2 · page_idx 1")
+    expect(page.get_by_test_id("ps-box")).to_have_attribute("data-span", "cite:2")
+    page.keyboard.press("ArrowUp")
+    expect(place).to_have_text("PDF page 1 · page_idx 0")
+    page.keyboard.press("2")
+    expect(place).to_have_text("PDF page 2 · page_idx 1")
+    assert parameter(page, "cite") == "2"
+
+
+def test_presenting_hides_all_but_the_evidence_and_escape_leaves(
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun, workspace: Path
+) -> None:
+    page = page_at(1400, 900)
+    opened(page, f"{serve(workspace).url}/walkthrough?q=Q1", wait_for_run)
+    size = page.evaluate("() => parseFloat(getComputedStyle(document.documentElement).fontSize)")
+    page.keyboard.press("p")
+    expect(page.get_by_test_id("stSidebar")).to_be_hidden()
+    expect(page.get_by_test_id("stHeader")).to_be_hidden()
+    expect(page.get_by_role("button", name="Leave")).to_be_visible()
+    assert parameter(page, "present") == "yes"
+    assert page.evaluate("() => parseFloat(getComputedStyle(document.documentElement).fontSize)") > size
+    page.evaluate("() => document.exitFullscreen()")  # what a browser does with Escape
+    expect(page.get_by_test_id("stSidebar")).to_be_visible()
+    assert parameter(page, "present") is None
+
+
+def test_a_shared_presentation_is_left_by_escape_too(
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun, workspace: Path
+) -> None:
+    page = page_at(1400, 900)
+    opened(page, f"{serve(workspace).url}/walkthrough?q=Q1&present=yes", wait_for_run)
+    expect(page.get_by_test_id("stSidebar")).to_be_hidden()
+    page.keyboard.press("Escape")
+    expect(page.get_by_test_id("stSidebar")).to_be_visible()
+
+
+@pytest.mark.parametrize("question", ["Q1", "Q3"])
+@pytest.mark.parametrize("present", ["", "&present=yes"])
+def test_everything_is_in_sight_without_scrolling(
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun, workspace: Path, question: str, present: str
+) -> None:
+    page = page_at(1400, 900)
+    opened(page, f"{serve(workspace).url}/walkthrough?q={question}{present}", wait_for_run)
+    assert overflow(page) == 0
+    for test_id in ("ps-title", "ps-marked", "ps-walk-bar"):
+        place = page.locator(".st-key-walk").get_by_test_id(test_id).bounding_box()
+        assert place is not None
+        assert place["y"] >= 0 and place["y"] + min(place["height"], 40) <= 900
+    assert box_in_sight(page)
+
+
+def test_nothing_moves_from_a_short_bundle_to_a_long_one(
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun, workspace: Path
+) -> None:
+    page = page_at(1400, 900)
+    opened(page, f"{serve(workspace).url}/walkthrough?ids=Q1&ids=Q3", wait_for_run)
+    parts = (".st-key-walk-title", ".st-key-walk-answer", ".st-key-walk-page", ".st-key-walk-below")
+    before = [page.locator(part).bounding_box() for part in parts]
+    page.keyboard.press("ArrowRight")
+    title(page, "Why is this question so long?")
+    after = [page.locator(part).bounding_box() for part in parts]
+    places = [[(box["x"], box["y"], box["width"]) for box in boxes if box] for boxes in (before, after)]
+    assert places[0] == places[1]
+
+
+def test_a_narrow_window_stacks_answer_page_and_notices(
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun, workspace: Path
+) -> None:
+    page = page_at(900, 900)
+    opened(page, f"{serve(workspace).url}/walkthrough?q=Q1", wait_for_run)
+    tops = []
+    for part in ("title", "answer", "page", "below", "exhibits-frame"):
+        place = page.locator(f".st-key-walk-{part}").bounding_box()
+        assert place is not None
+        tops.append(place["y"])
+    assert tops == sorted(tops)
+    assert page.get_by_test_id("stMain").evaluate("main => main.scrollWidth - main.clientWidth") == 0
+
+
+def test_keys_are_left_to_a_field_that_somebody_types_in(
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun, workspace: Path
+) -> None:
+    page = page_at(1400, 900)
+    opened(page, f"{serve(workspace).url}/walkthrough?sort=question", wait_for_run)
+    page.get_by_role("button", name="Playlist").click()
+    field = page.get_by_label("Search questions and answers")
+    field.press_sequentially("F12 pf")
+    page.keyboard.press("ArrowLeft")
+    expect(field).to_have_value("F12 pf")
+    expect(page.locator(".st-key-walk-top")).to_contain_text(f"1 of {COUNT}")
+    assert parameter(page, "present") is None
+
+
+def test_a_playlist_by_hand_is_an_address(
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun, workspace: Path
+) -> None:
+    page = page_at(1400, 900)
+    opened(page, f"{serve(workspace).url}/walkthrough?sort=question", wait_for_run)
+    page.get_by_role("button", name="Playlist").click()
+    picker = page.get_by_label("Questions", exact=True)
+    for number in (5, 2):
+        picker.fill(f"Question {number}")
+        page.get_by_role("option", name=f"Q{number} · Question {number}?").click()
+    expect(page.locator(".st-key-walk-top")).to_contain_text("1 of 2")
+    title(page, "Question 5?")
+    assert parse_qs(urlsplit(page.url).query)["ids"] == ["Q5", "Q2"]
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Back to the whole list").click()
+    expect(page.locator(".st-key-walk-top")).to_contain_text(f"1 of {COUNT}")
+
+
+def test_a_hanging_document_leaves_the_way_on_open(
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun, tmp_path: Path
+) -> None:
+    stuck = [{"chunk_id": "c9", "doc_id": "bomb", "page": 1, "quote": "Never to be found."}]
+    folder = write_workspace(
+        tmp_path / "stuck",
+        [
+            trace("Q1", "Question 1?", "Never to be found.", (), citations=stuck),
+            trace("Q2", "Question 2?", ANSWER, ("c1", "c2"), citations=CITATIONS),
+        ],
+        documents=[{"doc_id": "manual", "path": "manual.pdf"}, {"doc_id": "bomb", "path": "bomb.pdf"}],
+    )
+    (folder / "bomb.pdf").write_bytes(form_bomb())
+    page = page_at(1400, 900)
+    page.goto(f"{serve(folder).url}/walkthrough?sort=question")
+    expect(page.get_by_text("Opening the page …")).to_be_visible(timeout=20_000)
+    title(page, "Question 1?")
+    expect(page.get_by_test_id("ps-marked")).to_contain_text("Never to be found.")
+    page.get_by_test_id("ps-walk-bar").wait_for()
+    page.keyboard.press("ArrowRight")
+    title(page, "Question 2?")
+    expect(page.get_by_test_id("ps-walk-place")).to_have_text("PDF page 1 · page_idx 0", timeout=15_000)
+    page.keyboard.press("ArrowLeft")
+    title(page, "Question 1?")
