@@ -13,7 +13,7 @@ from core.ui.viewer_page import ViewerPage
 #: A viewer that was not heard of for so long does not come; looked after every so often.
 PATIENCE_S = 4.0
 EVERY_S = 2.0
-_SINCE = "viewer:since"
+_AWAITED = "viewer:awaited"
 _SAID = (
     "The page viewer did not start in this browser. This is the page with its boxes as a picture: they are "
     "chosen in the lists beside it."
@@ -31,6 +31,15 @@ def show(page: ViewerPage) -> None:
 @st.fragment(run_every=EVERY_S)
 def watch(page: ViewerPage, is_alive: Callable[[], bool]) -> None:
     """Shows the picture once the viewer was awaited for `PATIENCE_S`; nothing where it is there."""
-    since = st.session_state.setdefault(_SINCE, time.monotonic())
-    if not is_alive() and time.monotonic() - since >= PATIENCE_S:
+    waited = awaited(st.session_state.get(_AWAITED), time.monotonic())
+    st.session_state[_AWAITED] = waited
+    if not is_alive() and waited[1] - waited[0] >= PATIENCE_S:
         show(page)
+
+
+def awaited(before: tuple[float, float] | None, now: float) -> tuple[float, float]:
+    """Since when and until when the viewer was awaited without a break, in seconds of one clock.
+
+    `before` is the answer to the last look; who was elsewhere in between begins to wait anew.
+    """
+    return (before[0] if before and now - before[1] <= 2 * EVERY_S else now), now

@@ -76,7 +76,7 @@ function showBar(view) {
   view.bar.querySelector(".of").textContent = page_count ? `of ${page_count.toLocaleString("en")}` : "";
   const at = place < 0 ? null : span_at - near_at + place + 1;
   view.bar.querySelector(".at").textContent = `span ${at ?? "–"} of ${span_count.toLocaleString("en")}`;
-  view.bar.querySelector(".spans").hidden = span_count === 0;
+  view.bar.querySelector(".spans").hidden = span_count < 2;
   const ends = {
     "page-before": page <= 0, "page-after": page + 1 >= (page_count ?? 0),
     "span-before": place === 0 || !near.length, "span-after": place + 1 >= near.length,

@@ -13,15 +13,24 @@ function drawSpans(view) {
   if (drawn === view.drawn) return;
   view.drawn = drawn;
   view.page.classList.toggle("many", spans.length > MANY);
-  const areas = spans.map(({ rects }) => rects.reduce((sum, [, , width, height]) => sum + width * height, 0));
-  const larger = areas.map((_, place) => place).sort((one, other) => areas[other] - areas[one]);
-  const ranks = [];
-  larger.forEach((place, rank) => { ranks[place] = rank; });
+  const ranks = stacked(spans);
   view.outlines.replaceChildren(...spans.map((span, place) => outline(span, place, spans.length > MANY)));
   view.layers.replaceChildren(...spans.map((span, place) => spanButton(span, cards[span.id], ranks[place])));
   view.names.replaceChildren(...tagged(spans).flatMap((span) => tags(span, cards)));
   view.sized = false;
   holdTab(view, spanElement(view, chosenId(view)) ?? view.layers.firstElementChild);
+}
+
+// A smaller span lies above a larger one, so that each can be reached; of about the same size what is cited lies
+// above gold and gold above the retrieved.
+function stacked(spans) {
+  const layers = Object.keys(MEANING);
+  const size = ({ rects }) => Math.round(2 * Math.log2(rects.reduce((sum, [, , wide, high]) => sum + wide * high, 0)));
+  const [sizes, ranks] = [spans.map(size), []];
+  const order = spans.map((_, place) => place).sort((one, other) => sizes[other] - sizes[one]
+    || layers.indexOf(spans[other].layer) - layers.indexOf(spans[one].layer) || one - other);
+  order.forEach((place, rank) => { ranks[place] = rank; });
+  return ranks;
 }
 
 function kindOf(span) {
@@ -36,8 +45,7 @@ function named(made, span, part) {
   return made;
 }
 
-// A smaller span lies above a larger one, so that each can be reached. The button has the size of the whole
-// span, its areas take the pointer.
+// The button has the size of the whole span, its areas take the pointer.
 function spanButton(span, card, rank) {
   const button = named(document.createElement("button"), span, "span");
   const around = [

@@ -19,6 +19,13 @@ SCROLLS = """frame => new Promise((done) => {
   look();
 })"""
 
+IS_SHARP = """picture => new Promise((done) => {
+  const end = performance.now() + 20000;
+  const isSharp = () => picture.naturalWidth >= picture.getBoundingClientRect().width - 1;
+  const look = () => (isSharp() || performance.now() > end ? done(isSharp()) : requestAnimationFrame(look));
+  look();
+})"""
+
 
 @pytest.fixture
 def page(serve: Serve, page_at: PageAt, wait_for_run: WaitForRun) -> Page:
@@ -138,10 +145,10 @@ def test_a_page_shown_larger_than_its_picture_is_drawn_anew_where_it_is_seen(pag
     for _ in range(4):
         page.get_by_role("button", name="Zoom in").click()
     expect(detail).to_be_visible()
-    shown, whole = place(detail), place(page.get_by_test_id("ps-page"))
-    drawn = detail.evaluate("picture => picture.naturalWidth")
-    assert drawn >= shown["width"] - 1, "a pixel of the screen has one of the picture"
-    assert shown["height"] < whole["height"], "only a part is drawn anew"
+    assert detail.evaluate(IS_SHARP), "a pixel of the screen has one of the picture"
+    assert place(detail)["height"] < place(page.get_by_test_id("ps-page"))["height"], (
+        "only a part is drawn anew"
+    )
     # The page itself did not run again for it: it still says what it said.
     expect(page.get_by_text("detail:", exact=True)).to_be_visible()
     page.get_by_role("button", name="Next page").click()

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from core.evidence.types import PageImage, PageInfo, Picture
 from core.services.places import PageSpan
 from core.ui.span_cards import SpanCard
+from core.ui.still_page import EVERY_S, PATIENCE_S, awaited
 from core.ui.viewer_page import NEAR, Asked, ViewerPage, packed, packed_wire
 from core.ui.viewer_sent import MAX_WIDTH, asked_for, chosen_span, turned_to
 
@@ -134,3 +135,11 @@ def test_the_wire_answers_what_was_asked_even_where_there_is_no_picture() -> Non
     assert (header["asked"], header["width"], picture) == ("a", 0, b"")
     header, _ = unpacked(packed_wire(key="page", is_alive_known=False))
     assert header == {"key": "page", "is_alive_known": False}
+
+
+def test_the_viewer_is_awaited_from_the_first_look_and_anew_after_a_break() -> None:
+    waited = awaited(None, 100.0)
+    for look in range(1, 4):
+        waited = awaited(waited, 100.0 + look * EVERY_S)
+    assert waited[1] - waited[0] >= PATIENCE_S
+    assert awaited(waited, waited[1] + 60.0) == (waited[1] + 60.0, waited[1] + 60.0)
