@@ -12,6 +12,7 @@ from core.ui import (
     evidence_panel,
     page_panel,
     placements,
+    question_ahead,
     question_load,
     question_panels,
     question_place,
@@ -96,3 +97,6 @@ else:
     with level:
         if shown is None or not shown.is_pending:
             evidence_panel.level(question_load.level(opened, loaded, key))
+    beside = place.following
+    following = state.change(q=beside.q, p=beside.p, s=beside.s).key if beside else None
+    question_ahead.make_ready(opened, store, shown=shown, targets=targets, following=following)

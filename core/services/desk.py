@@ -90,7 +90,7 @@ class Desk:
     def ahead(self, key: Hashable, make: Callable[[], object]) -> None:
         """Do this when there is nothing else to do, the newest first; of too many the oldest is left out."""
         with self._changed:
-            if key in self._tasks or self._outcomes.get(key) is not None:
+            if self.has(key):
                 return
             task = self._tasks[key] = _Task(key, make)
             self._ahead.append(task)
@@ -101,6 +101,11 @@ class Desk:
         """Whether there is nothing to wait for: an outcome, or nobody at work on one."""
         with self._changed:
             return key not in self._tasks
+
+    def has(self, key: Hashable) -> bool:
+        """Whether this is done, or will be."""
+        with self._changed:
+            return key in self._tasks or self._outcomes.get(key) is not None
 
     def forget(self) -> None:
         """Do everything anew that is asked for from now on. What is at work is not stopped."""
