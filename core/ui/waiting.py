@@ -92,8 +92,7 @@ def _look(words: str, keys: tuple[Hashable, ...], since: float) -> None:
     """Looks again by itself, and draws nothing anew but its own words."""
     if all(map(desk().is_done, keys)):
         st.rerun()
-    safe.show(safe.text([Piece(words, "muted")], role="hint"))
+    told = [words]
     if time.monotonic() - since > LONG_S:
-        safe.show(
-            safe.text([Piece("This takes long. A document is given up after 10 s.", "muted")], role="hint")
-        )
+        told.append("This takes long. A document is given up after 10 s.")
+    safe.show(*(safe.text([Piece(line, "muted")], role="hint") for line in told), width="content")
