@@ -24,8 +24,9 @@ from core.evidence.process import START_TIMEOUT_S, WORKER_MODULE, Worker
 from core.evidence.types import DocumentInfo, FoundSpan, PageImage, PageInfo, Picture, SpanQuery
 
 MEMORY_BYTES = 2 * 1024**3
-#: A page for a screen: CSS counts 96 pixels to the inch. A viewer that zooms in asks for `detail`.
-SHOWN_DPI, SHOWN_PIXELS, SHOWN_BYTES = 96, 3_000_000, 380_000
+#: A page for a screen: about as many pixels as a viewer beside a text has room for, some 730 across an upright
+#: page. One that zooms in asks for `detail`.
+SHOWN_DPI, SHOWN_PIXELS, SHOWN_BYTES = 120, 700_000, 380_000
 #: So many quotes go to a worker at once.
 QUOTES_A_FRAME = 64
 
@@ -141,7 +142,7 @@ class PdfPool:
         return self._page_image(path, _page_request(page_idx, dpi=dpi, max_pixels=max_pixels))
 
     def show(self, path: Path, page_idx: int, *, with_words: bool = False) -> PageImage:
-        """One page for a screen, of at most `SHOWN_BYTES`: one pixel for each CSS pixel of its true size.
+        """One page for a screen, of at most `SHOWN_BYTES` and `SHOWN_PIXELS`.
 
         Lossless while that is small enough; a page without colour as a grey PNG, one of photographs as a
         JPEG, and coarser where even that is too large. `with_words` brings the words of the page along.

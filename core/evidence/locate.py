@@ -17,6 +17,7 @@ from core.evidence.search import searched, share_of_words
 from core.evidence.segments import body_of, find_body, find_pieces, pieces_of
 from core.evidence.settle import settle, with_continuation
 from core.evidence.types import FoundSpan, Place, SpanQuery, Status
+from core.evidence.verbatim import verbatim_on
 
 MAX_QUOTE_CHARACTERS = 20_000
 NO_TOKENIZER = "its offsets count tokens, which cannot be placed without the tokenizer"
@@ -97,6 +98,11 @@ def beginning_of(quote: str) -> str:
 
 def _located(query: SpanQuery, text: str, pages: Pages) -> FoundSpan:
     """Where that much of the quote stands."""
+    cited = query.cited_page_idx
+    if cited is not None and 0 <= cited < pages.page_count:
+        found = verbatim_on(query, text, cited, pages.page_text(cited))
+        if found is not None:
+            return found
     quote = QuoteText.of(text)
     search = _Search(quote, text, pages, query)
     if not quote.tokens:

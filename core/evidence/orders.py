@@ -37,7 +37,8 @@ def _reordered(page: PageText, order: Sequence[int], tokens: Tokens) -> PageText
         page,
         words=tuple(page.words[number] for number in order),
         boxes=tuple(page.boxes[number] for number in order),
-        tokens=tokens,
+        touching=[False] * len(order),
+        _tokens=[tokens],
         letters={place: page.letters[each] for place, each in enumerate(order) if each in page.letters},
     )
 

@@ -21,20 +21,29 @@ DISPLAYED_RIGHT = {0: (1.0, 0.0), 90: (0.0, -1.0), 180: (-1.0, 0.0), 270: (0.0, 
 
 @dataclass(frozen=True, slots=True)
 class PageText:
-    """A page's words in reading order, their boxes, and the tokens made of them.
+    """A page's words in reading order, their boxes, and the tokens made of them when they are asked for.
 
-    `width` and `height` are the unrotated, cropped page's in points; `rotation` is what it is turned by when
-    it is displayed, in degrees, clockwise. `letters` has a box for each character of words (by number) that
-    are written without spaces between what a person calls words.
+    `touching` tells of each word whether it touches the one before it. `width` and `height` are the
+    unrotated, cropped page's in points; `rotation` is what it is turned by when it is displayed, in degrees,
+    clockwise. `letters` has a box for each character of words (by number) that are written without spaces
+    between what a person calls words.
     """
 
     words: tuple[str, ...]
     boxes: tuple[Box, ...]
-    tokens: Tokens
+    touching: Sequence[bool]
     width: float = 0.0
     height: float = 0.0
     rotation: int = 0
     letters: Mapping[int, Sequence[Box]] = field(default_factory=dict)
+    _tokens: list[Tokens] = field(default_factory=list, compare=False, repr=False)
+
+    @property
+    def tokens(self) -> Tokens:
+        """The tokens of the words. Making them costs more than all else on a page, so it is done once."""
+        if not self._tokens:
+            self._tokens.append(tokenize(self.words, touching=self.touching))
+        return self._tokens[0]
 
     @classmethod
     def of(
@@ -59,8 +68,7 @@ class PageText:
         if rotation:
             turned = _touching([levelled(box, DISPLAYED_RIGHT[rotation % 360]) for box in boxes], line_ids)
             touching = [any(either) for either in zip(touching, turned, strict=True)]
-        tokens = tokenize(texts, touching=touching)
-        return cls(texts, boxes, tokens, width, height, rotation, letters or {})
+        return cls(texts, boxes, touching, width, height, rotation, letters or {})
 
     def text(self, first: int, last: int) -> str:
         """The words `first` to `last` (inclusive), a space between two."""

@@ -42,7 +42,8 @@ class TextPage(PageText):
         found = [(match.group(), match.start()) for match in WORD.finditer(text)]
         words = tuple(word for word, _ in found)
         at = array("q", (start for _, start in found))
-        tokens = tokenize(words, touching=[False] * len(words))
+        touching = [False] * len(words)
+        tokens = tokenize(words, touching=touching)
         starts = array("q", (at[first] for first in tokens.first))
         ends = array("q", (at[last] + len(words[last]) for last in tokens.last))
         for number, word in enumerate(words):
@@ -50,7 +51,7 @@ class TextPage(PageText):
                 own = enumerate(TOKEN_CJK.finditer(folded), start=bisect_left(tokens.first, number))
                 for token, match in own:
                     starts[token], ends[token] = at[number] + match.start(), at[number] + match.end()
-        return cls(words, (), tokens, starts=starts, ends=ends)
+        return cls(words, (), touching, _tokens=[tokens], starts=starts, ends=ends)
 
     def boxes_of(self, start: int, end: int) -> tuple[Box, ...]:
         """The characters from token `start` up to token `end` (half open)."""
