@@ -24,8 +24,8 @@ from core.evidence.process import START_TIMEOUT_S, WORKER_MODULE, Worker
 from core.evidence.types import DocumentInfo, FoundSpan, PageImage, PageInfo, Picture, SpanQuery
 
 MEMORY_BYTES = 2 * 1024**3
-#: A page for a screen: about as many pixels as a viewer beside a text has room for, some 730 across an upright
-#: page. One that zooms in asks for `detail`.
+#: A page for a screen: about as many pixels as a viewer beside a text has room for, some 730 across for an
+#: upright page. One that zooms in asks for `detail`.
 SHOWN_DPI, SHOWN_PIXELS, SHOWN_BYTES = 120, 700_000, 380_000
 #: So many quotes go to a worker at once.
 QUOTES_A_FRAME = 64
