@@ -7,7 +7,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 
 from core.evidence.attachments import Attached
-from core.evidence.bundles import Level
+from core.evidence.bundles import Bundle, Level
 from core.manifest.types import Manifest
 from core.services.desk import Done, Failed, Waiting
 from core.services.placer import Placer
@@ -21,14 +21,16 @@ LEVELS: Mapping[Level, str] = {
     "citation_only": "Citation only",
     "text_only": "Text only",
 }
+#: In place of a level where the answer cites nothing that can be shown: what is retrieved proves no answer.
+NOT_CITED = "Retrieved, not cited"
 LEVELS_MEAN = (
     "How much of this answer's evidence can be shown: the cited passage on its page with every notice, "
     "picture and table that belongs to it, or less."
 )
 
 
-#: How much of an answer's evidence can be shown, and why.
-Judged = tuple[Level, str]
+#: How much of an answer's evidence can be shown, in a word or two, and why.
+Judged = tuple[str, str]
 Outcome = Done[Judged] | Failed | Waiting
 
 
@@ -40,6 +42,11 @@ class Belonging:
     found: tuple[Attached, ...]
     manifest: Manifest
     placer: Placer
+
+
+def level_name(bundle: Bundle) -> str:
+    """How much of an answer's evidence its bundle shows, as a badge says it."""
+    return NOT_CITED if bundle.citation_origin == "retrieved" else LEVELS[bundle.level]
 
 
 def belonging(place: Belonging) -> None:
@@ -66,5 +73,5 @@ def level(asked: tuple[Outcome, Hashable] | None) -> None:
         safe.show(safe.text([Piece(said, "muted")], role="hint"))
     else:
         name, reason = outcome.value
-        pieces = [Piece(LEVELS[name], "badge", tip=LEVELS_MEAN), Piece(f" {reason}")]
+        pieces = [Piece(name, "badge", tip=LEVELS_MEAN), Piece(f" {reason}")]
         safe.show(safe.text(pieces, role="hint", limit=600))

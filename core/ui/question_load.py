@@ -40,7 +40,7 @@ from core.traces.reports import StoredRow
 from core.traces.traces import read_trace_at
 from core.traces.unpack import plain_source
 from core.ui import checks, noticed, session, waiting
-from core.ui.evidence_panel import Belonging, Judged, Outcome
+from core.ui.evidence_panel import Belonging, Judged, Outcome, level_name
 from core.ui.question_words import short_id
 
 T = TypeVar("T")
@@ -191,7 +191,7 @@ def level(opened: session.Opened, loaded: Loaded, key: TraceKey) -> tuple[Outcom
 
 def _judged(key: TraceKey, trace: Trace, sources: Sources) -> Judged:
     (bundle,) = bundles_of([(key, trace)], sources)
-    return bundle.level, bundle.level_reason
+    return level_name(bundle), bundle.level_reason
 
 
 def chunk_view(opened: session.Opened, chunk_id: str, *, page: int | None) -> PageView:

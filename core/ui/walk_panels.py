@@ -23,7 +23,7 @@ from core.services.spans import PageView
 from core.services.walking import Scene
 from core.ui import answer_words, page_panel, question_words, safe, textframe, waiting, walk_load
 from core.ui.citation_words import spoken_names
-from core.ui.evidence_panel import LEVELS
+from core.ui.evidence_panel import LEVELS, level_name
 from core.ui.marked_text import show_marked
 from core.ui.safe import Piece
 from core.ui.span_cards import cards_of
@@ -67,8 +67,9 @@ def top_line(position: int, total: int, scene: Scene | None, *, about: str) -> N
         bundle = scene.slide.bundle
         reason = bundle.level_reason
         shown = reason if len(reason) <= REASON_CHARS else f"{reason[:REASON_CHARS].rstrip()}…"
-        kind: safe.Kind = "ok" if bundle.level == "full" else "badge"
-        left += [Piece(LEVELS[bundle.level], kind), Piece(f" {shown}", "muted", tip=reason)]
+        name = level_name(bundle)
+        kind: safe.Kind = "ok" if name == LEVELS["full"] else "badge"
+        left += [Piece(name, kind), Piece(f" {shown}", "muted", tip=reason)]
     safe.show(safe.row(left, [Piece(about, "muted")]))
 
 

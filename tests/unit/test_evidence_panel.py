@@ -1,0 +1,15 @@
+"""How much of an answer's evidence its bundle shows, as a badge says it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from core.contracts.schemas import schema
+from core.evidence.bundles import bundle_from
+from core.ui.evidence_panel import level_name
+
+
+def test_a_retrieved_passage_is_no_evidence_of_an_answer_that_cites_nothing() -> None:
+    bundle = replace(bundle_from(schema("bundle")["examples"][0]), level="full")
+    assert level_name(replace(bundle, citation_origin="payload")) == "Full evidence"
+    assert level_name(replace(bundle, citation_origin="retrieved")) == "Retrieved, not cited"
