@@ -26,7 +26,7 @@ function show(view, data) {
   const isNew = json !== view.json;
   if (isNew) {
     view.json = json;
-    view.text.replaceChildren(...data.pieces.map(drawn));
+    view.text.replaceChildren(...parts(data.pieces));
     view.text.scrollTop = 0;
   }
   view.text.className = `text ${data.size}`;
@@ -38,6 +38,31 @@ function show(view, data) {
   letScroll(view);
   if (isNew || data.chosen !== view.chosen) bringIntoSight(view);
   view.chosen = data.chosen;
+}
+
+// The pieces as elements. Brackets and stops stay with the number that they stand at: no line ends inside "[1]".
+function parts(pieces) {
+  const rest = pieces.map((piece) => ({ ...piece }));
+  return rest.map((piece, place) => {
+    if (piece.number === null) return piece;
+    const [before, after] = [rest[place - 1], rest[place + 1]];
+    return { piece, opening: cutOff(before, /[(\[]+$/), closing: cutOff(after, /^[)\],.;:!?]+/) };
+  }).flatMap((part) => (part.piece ? [heldTogether(part)] : part.text ? [drawn(part)] : []));
+}
+
+// Takes what is found off a piece of text that is no number, and returns it as a piece of its own.
+function cutOff(piece, pattern) {
+  const found = piece && piece.number === null ? piece.text.match(pattern)?.[0] : null;
+  if (!found) return null;
+  piece.text = piece.text.replace(pattern, "");
+  return { ...piece, text: found };
+}
+
+function heldTogether({ piece, opening, closing }) {
+  const held = document.createElement("span");
+  held.className = "held";
+  held.append(...[opening, piece, closing].filter(Boolean).map(drawn));
+  return held;
 }
 
 function drawn({ tag, kind, text, tip, cite, number }) {

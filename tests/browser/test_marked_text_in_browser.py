@@ -99,3 +99,15 @@ def test_hostile_words_are_shown_and_do_nothing(page: Page) -> None:
     assert set(text.evaluate("text => [...text.children].map(each => each.tagName)")) <= {
         *("SPAN", "MARK", "STRONG", "BUTTON"),
     }
+
+
+def test_no_line_ends_inside_the_brackets_around_a_number(page: Page) -> None:
+    text = page.get_by_test_id("ps-marked")
+    held = text.locator(".held", has_text="[")
+    expect(held).to_have_text("[1]")
+    assert text.inner_text().endswith("citations: [1]")
+    heights = set()
+    for width in range(200, 1000, 5):
+        text.evaluate("(text, width) => { text.style.width = `${width / 10}ch`; }", width)
+        heights.add(held.evaluate("held => held.getClientRects().length"))
+    assert heights == {1}
