@@ -71,7 +71,7 @@ function nextSpan(view, by) {
 function showBar(view) {
   const { page_count, span_count, span_at, near, near_at } = view.header;
   const [page, place] = [pageIdx(view), spanPlace(view)];
-  if (view.root.getRootNode().activeElement !== view.field) view.field.value = page + 1;
+  if (!view.isTyping) view.field.value = page + 1;
   view.field.size = Math.max(2, String(page_count ?? 1).length);
   view.bar.querySelector(".of").textContent = page_count ? `of ${page_count.toLocaleString("en")}` : "";
   const at = place < 0 ? null : span_at - near_at + place + 1;
@@ -105,18 +105,22 @@ function listenToBar(view) {
   view.bar.addEventListener("focusin", (event) => holdInBar(view, event.target));
   view.bar.addEventListener("keydown", (event) => moveInBar(view, event));
   view.field.addEventListener("focus", () => view.field.select());
-  view.field.addEventListener("blur", () => showBar(view));
+  view.field.addEventListener("input", () => { view.isTyping = true; });
+  view.field.addEventListener("blur", () => { view.isTyping = false; showBar(view); });
   view.field.addEventListener("keydown", (event) => typed(view, event));
 }
 
 function typed(view, event) {
   if (event.key === "Escape") {
+    view.isTyping = false;
     view.field.value = pageIdx(view) + 1;
     view.field.select();
   }
   if (event.key !== "Enter") return;
   const number = /^\s*\d{1,7}\s*$/.test(view.field.value) ? Number(view.field.value) : NaN;
   const count = view.header.page_count ?? 0;
+  view.isTyping = false;
+  say(view, "");
   if (number >= 1 && number <= count) goToPage(view, number - 1);
   else say(view, `There is no such page: type 1 to ${count.toLocaleString("en")}`);
   view.field.value = pageIdx(view) + 1;

@@ -131,3 +131,29 @@ def test_on_a_stage_left_and_right_belong_to_the_page_around(
     page.keyboard.press("PageDown")
     expect(page.get_by_text("turned:9")).to_be_visible()
     assert page.evaluate("window.heard") == ["PageDown", True]
+
+
+def test_the_page_field_follows_the_browsers_way_back_while_nobody_types(page: Page) -> None:
+    field = page.get_by_test_id("ps-page-field")
+    for number in ("3", "5"):
+        field.fill(number)
+        field.press("Enter")
+        url_has(page, f"page={int(number) - 1}")
+    expect(page.get_by_test_id("ps-picture")).to_have_attribute("alt", re.compile("PDF page 5"))
+    page.go_back()
+    expect(page.get_by_test_id("ps-picture")).to_have_attribute("alt", re.compile("PDF page 3"))
+    expect(field).to_have_value("3")
+    expect(field).to_be_focused()
+
+
+def test_what_the_viewer_says_moves_nothing_below_it(page: Page) -> None:
+    strip = page.get_by_test_id("ps-strip")
+    before = strip.bounding_box()
+    field = page.get_by_test_id("ps-page-field")
+    field.fill("99")
+    field.press("Enter")
+    expect(page.get_by_test_id("ps-said")).to_have_text("There is no such page: type 1 to 15")
+    assert strip.bounding_box() == before
+    field.fill("5")
+    field.press("Enter")
+    expect(page.get_by_test_id("ps-said")).to_be_empty()
