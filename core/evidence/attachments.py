@@ -20,7 +20,6 @@ By = Literal["section", "page"]
 
 #: Signal boxes, the gravest first; the other kinds are media.
 SAFETY_KINDS: tuple[AttachmentKind, ...] = ("warning", "caution", "note")
-MEDIA_KINDS: tuple[AttachmentKind, ...] = ("image", "table", "symbol")
 #: How many pages from the cited one an attachment may lie that shares no section with it.
 NEIGHBOURS = 1
 
@@ -112,6 +111,11 @@ def attached(place: CitedPlace, catalogue: CatalogueIndex) -> tuple[Attached, ..
         found[entry.attachment.attachment_id] = entry, "section"
     ordered = sorted(found.values(), key=lambda item: _nearness(item[0], place))
     return tuple(Attached(entry.attachment, by, _pages_away(entry, place)) for entry, by in ordered)
+
+
+def lies_beside(by: By, pages_away: int | None) -> bool:
+    """Whether something lies on a page next to the cited place alone, neither there nor in its section."""
+    return by == "page" and pages_away != 0
 
 
 def _entry(attachment: Attachment) -> tuple[str | None, Entry]:

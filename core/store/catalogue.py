@@ -1,32 +1,14 @@
-"""The catalogue as an index needs it: which file, which version of it, and the notices to look for."""
+"""The catalogue as an index needs it: the notices to look for, and what is lost without the file."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 from core.contracts.records import Attachment, LineIssue
 from core.errors import Fault, Problem
-from core.manifest.paths import artifact_path
-from core.manifest.types import Artifact, Manifest
-from core.store.prints import sha256_of
+from core.store.sidefile import Loss, SideFile
 from core.traces.catalogue import read_catalogue
-from core.traces.unpack import plain_source
 from core.triage.notices import KINDS, MOST_NOTICES, Notices
-
-
-@dataclass(frozen=True, slots=True)
-class CatalogueInput:
-    """The catalogue of a workspace. `path` is None where there is none to read; `problems` then says why.
-
-    A packed file's `path` is its unpacked copy; `version` is the sha256 of the file as it lies there, or why
-    there is none: a catalogue that appears or changes makes another index.
-    """
-
-    path: Path | None = None
-    file: str = ""
-    version: str = "none"
-    problems: tuple[Problem, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,27 +23,13 @@ class Catalogued:
     problems: tuple[Problem, ...] = ()
 
 
-NO_CATALOGUE_FILE = CatalogueInput()
 NOT_CATALOGUED = Catalogued()
+CATALOGUE_LOSS = Loss(
+    "catalogue_unusable", "the catalogue", "which warnings the answers leave out is not known"
+)
 
 
-def find_catalogue(manifest: Manifest, *, cache_dir: Path) -> CatalogueInput:
-    """The catalogue as it is now; one that is lost leaves the labels standing and is a problem."""
-    artifact = manifest.catalogue
-    if artifact is None:
-        return NO_CATALOGUE_FILE
-    try:
-        path = artifact_path(manifest, artifact)
-        return CatalogueInput(plain_source(path, cache_dir=cache_dir), artifact.path, sha256_of(path))
-    except Fault as fault:
-        problems = tuple(_without_notices(problem, artifact) for problem in fault.problems)
-    except OSError as error:
-        unreadable = Problem("unreadable", f"cannot be read: {error.strerror}", artifact.path)
-        problems = (_without_notices(unreadable, artifact),)
-    return CatalogueInput(None, artifact.path, "unusable", problems)
-
-
-def read_notices(catalogue: CatalogueInput) -> Catalogued:
+def read_notices(catalogue: SideFile) -> Catalogued:
     """Reads the catalogue's warnings and cautions. A file that is no catalogue at all gives a problem."""
     if catalogue.path is None:
         return NOT_CATALOGUED
@@ -86,13 +54,3 @@ def crowded_problems(notices: Notices, *, file: str) -> tuple[Problem, ...]:
     )
     remedy = "give each entry of the catalogue the narrowest section that it stands in"
     return (Problem("section_crowded", message, file, remedy, severity="warning"),)
-
-
-def _without_notices(problem: Problem, artifact: Artifact) -> Problem:
-    said = problem.message.removeprefix(f"`{artifact.key}`: ")
-    return Problem(
-        "catalogue_unusable",
-        f"the catalogue {said}; which warnings the answers leave out is not known",
-        f"{artifact.key}: {problem.where or artifact.path}",
-        problem.remedy or "put the file back and run `proofspan index` again",
-    )

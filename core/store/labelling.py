@@ -14,18 +14,17 @@ from core.errors import Fault, InputFault, Problem
 from core.manifest.paths import artifact_path
 from core.manifest.types import Artifact, Manifest
 from core.store.catalogue import (
-    NO_CATALOGUE_FILE,
+    CATALOGUE_LOSS,
     NOT_CATALOGUED,
     Catalogued,
-    CatalogueInput,
     crowded_problems,
-    find_catalogue,
     read_notices,
 )
 from core.store.columns import INDEX_VERSION
-from core.store.gold import NO_TARGETS, GoldInput, GoldTargets, find_gold, read_targets
+from core.store.gold import GOLD_LOSS, NO_TARGETS, GoldTargets, read_targets
 from core.store.prints import Print, change_since, sha256_of, take_print
 from core.store.runfile import RunFile
+from core.store.sidefile import NO_FILE, Loss, SideFile, find_side_file
 from core.traces.chunks import Places, place_of, read_chunks
 from core.traces.unpack import plain_source
 from core.triage.about import GoldPlaces
@@ -35,6 +34,8 @@ from core.triage.notices import Notices
 from core.triage.reflect import RULES_VERSION, reflect
 from core.triage.safety import omitted_ids
 from core.triage.types import Profile, ReportRow
+
+CHUNKS_LOSS = Loss("chunks_unusable", "the chunk file", "the questions have no label")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +50,9 @@ class Inputs:
     chunks_file: str
     chunks_print: Print | None
     chunks_sha256: str | None
-    gold: GoldInput
+    gold: SideFile
     problems: tuple[Problem, ...] = ()
-    catalogue: CatalogueInput = NO_CATALOGUE_FILE
+    catalogue: SideFile = NO_FILE
 
     @property
     def key(self) -> str:
@@ -84,8 +85,8 @@ def find_inputs(manifest: Manifest, profile: Profile, earlier: RunFile | None, *
         manifest.chunks.path if manifest.chunks else "",
         None,
         None,
-        find_gold(manifest, cache_dir=cache_dir),
-        catalogue=find_catalogue(manifest, cache_dir=cache_dir),
+        find_side_file(manifest, manifest.gold, GOLD_LOSS, cache_dir=cache_dir),
+        catalogue=find_side_file(manifest, manifest.catalogue, CATALOGUE_LOSS, cache_dir=cache_dir),
     )
     artifact = manifest.chunks
     if artifact is None:
@@ -100,17 +101,17 @@ def find_inputs(manifest: Manifest, profile: Profile, earlier: RunFile | None, *
         path = artifact_path(manifest, artifact)
         printed, digest = _digest(path, earlier)
     except Fault as fault:
-        return replace(nothing, problems=tuple(_without_labels(each, artifact) for each in fault.problems))
+        return replace(nothing, problems=tuple(CHUNKS_LOSS.of(artifact, each) for each in fault.problems))
     except OSError as error:
         problem = Problem("unreadable", f"cannot be read: {error.strerror}", str(artifact.path))
-        return replace(nothing, problems=(_without_labels(problem, artifact),))
+        return replace(nothing, problems=(CHUNKS_LOSS.of(artifact, problem),))
     hashed = replace(nothing, chunks_print=printed, chunks_sha256=digest)
     if artifact.sha256 and artifact.sha256.lower() != digest:
         return replace(hashed, problems=(_differs(artifact, digest),))
     try:
         plain = plain_source(path, cache_dir=cache_dir)
     except Fault as fault:
-        return replace(hashed, problems=tuple(_without_labels(each, artifact) for each in fault.problems))
+        return replace(hashed, problems=tuple(CHUNKS_LOSS.of(artifact, each) for each in fault.problems))
     return replace(hashed, chunks=plain)
 
 
@@ -120,17 +121,6 @@ def _digest(path: Path, earlier: RunFile | None) -> tuple[Print, str]:
     if earlier and known and earlier.chunks_sha256 and change_since(path, known) == "same":
         return known, earlier.chunks_sha256
     return take_print(path), sha256_of(path)
-
-
-def _without_labels(problem: Problem, artifact: Artifact) -> Problem:
-    """The problem for those who miss the labels: which file it is stands in `where`."""
-    said = problem.message.removeprefix(f"`{artifact.key}`: ").removeprefix("the file ")
-    return Problem(
-        "chunks_unusable",
-        f"the chunk file {said}; the questions have no label",
-        f"{artifact.key}: {problem.where or artifact.path}",
-        problem.remedy or "put the file back and run `proofspan index` again",
-    )
 
 
 def _differs(artifact: Artifact, digest: str) -> Problem:

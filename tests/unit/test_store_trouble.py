@@ -351,13 +351,13 @@ import sys, time
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from core.store.labelling import Inputs
-from core.store.gold import NO_GOLD_FILE
 from core.store.scan import Source, _start_worker
+from core.store.sidefile import NO_FILE
 from core.triage.types import Profile
 from pathlib import Path
 import os
 if __name__ == "__main__":
-    inputs = Inputs(Profile(), None, "", None, None, NO_GOLD_FILE)
+    inputs = Inputs(Profile(), None, "", None, None, NO_FILE)
     source = Source(Path("t"), "t", "R1", Path("."), "p", inputs)
     spawn = get_context("spawn")
     pool = ProcessPoolExecutor(1, mp_context=spawn, initializer=_start_worker, initargs=(source,))
