@@ -16,9 +16,10 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, WebSocket, sync_playwright
+from playwright.sync_api import Browser, Page, WebSocket, expect, sync_playwright
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
@@ -35,6 +36,8 @@ CHROMIUM_FLAGS = [
 ]
 START_SECONDS = 40
 RUN_SECONDS = 30
+# A busy machine makes a test slower, not red.
+expect.set_options(timeout=RUN_SECONDS * 1000)
 
 Serve = Callable[..., "Dashboard"]
 PageAt = Callable[..., Page]
@@ -48,6 +51,19 @@ class Dashboard:
     url: str
     output: Path
     process: subprocess.Popen[bytes]
+
+
+def query(page: Page) -> dict[str, list[str]]:
+    """The URL's parameters."""
+    return parse_qs(urlsplit(page.url).query)
+
+
+def wait_for_query(page: Page, /, **wanted: str) -> None:
+    """Until the URL has these parameters: a run that ended may be another than the one that sets them."""
+    values = {name: [value] for name, value in wanted.items()}
+    page.wait_for_url(
+        lambda url: values.items() <= parse_qs(urlsplit(url).query).items(), wait_until="commit"
+    )
 
 
 @pytest.fixture(scope="session")

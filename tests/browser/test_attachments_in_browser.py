@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import ConsoleMessage, Page, expect
 
-from tests.browser.conftest import PageAt, Serve, WaitForRun
+from tests.browser.conftest import PageAt, Serve, WaitForRun, wait_for_query
 from tests.hostile.workspaces import write_workspace
 from tests.pictures import saved, two_colours
 
@@ -92,7 +92,7 @@ def test_a_notice_leads_to_its_page(
     assert "polygon" in notice.locator(".ps-signal-warning").evaluate(sign)
     notice.get_by_role("button", name="PDF page 2").click()
     wait_for_run(page)
-    assert "page=1" in page.url
+    wait_for_query(page, page="1")
     expect(page.get_by_test_id("stMain")).to_contain_text("page_idx 1 · PDF page 2")
 
 

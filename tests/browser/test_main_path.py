@@ -9,15 +9,10 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.conftest import PageAt, Serve, WaitForRun
+from tests.browser.conftest import PageAt, Serve, WaitForRun, query, wait_for_query
 from tests.places import DEMO
 
 pytestmark = pytest.mark.browser
-
-
-def query(page: Page) -> dict[str, list[str]]:
-    """The URL's parameters."""
-    return parse_qs(urlsplit(page.url).query)
 
 
 def cited_boxes(page: Page) -> Locator:
@@ -51,7 +46,7 @@ def open_one_of(label: str, page: Page, url: str, wait_for_run: WaitForRun) -> N
     wait_for_run(page)
     page.locator(f".st-key-card-{label} button").click()
     wait_for_run(page)
-    assert query(page)["label"] == [label]
+    wait_for_query(page, label=label)
     page.get_by_test_id("ps-row").nth(1).click()
     wait_for_run(page)
     page.wait_for_url("**/question?*")
@@ -100,7 +95,7 @@ def test_a_candidate_shows_its_place_without_moving_the_page(
     page = page_at(1400, 900, dark=True)
     page.goto(f"{serve().url}/question?run=R002&q=Q01")
     wait_for_run(page)
-    page.locator(".stDataFrameGlideDataEditor").first.click(position={"x": 150, "y": 52})
+    page.get_by_test_id("ps-candidate").nth(1).get_by_role("cell").first.click()
     wait_for_run(page)
     page.wait_for_url(lambda url: "chunk=" in url)
     box = page.locator("[data-testid=ps-box].retrieved.chosen").first

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.conftest import PageAt, Serve, WaitForRun
+from tests.browser.conftest import PageAt, Serve, WaitForRun, query, wait_for_query
 from tests.places import DEMO
 
 pytestmark = pytest.mark.browser
@@ -39,10 +38,6 @@ def cells(page: Page) -> Locator:
 
 def words(page: Page) -> Locator:
     return strip(page).locator(".words")
-
-
-def query(page: Page) -> dict[str, list[str]]:
-    return parse_qs(urlsplit(page.url).query)
 
 
 def focused(page: Page) -> str:
@@ -155,7 +150,7 @@ def test_the_strip_below_a_page_turns_to_it_and_is_followed_by_the_address(
     gold.wait_for()
     gold.click()
     wait_for_run(page)
-    assert query(page)["page"] == ["42"]
+    wait_for_query(page, page="42")
     expect(page.get_by_text("page_idx 42 · PDF page 43 of 97")).to_be_visible()
     expect(strip(page).locator("[aria-current]")).to_have_count(1)
     expect(strip(page).get_by_role("button", name="PDF page 43 · printed 35 (shown): gold")).to_have_count(1)
@@ -171,12 +166,12 @@ def test_a_runs_failures_open_their_list_and_one_of_its_questions(
     expect(words(page)).to_contain_text("fails on 3 of")
     worst.click()
     wait_for_run(page)
-    assert query(page)["fails"] == ["yes"]
+    wait_for_query(page, fails="yes")
     expect(page.get_by_test_id("ps-row")).to_have_count(3)
     page.get_by_test_id("ps-row").first.get_by_role("link").click()
     wait_for_run(page)
     expect(page.get_by_text("1 of 3 shown")).to_be_visible()
-    assert query(page)["fails"] == ["yes"]
+    wait_for_query(page, fails="yes")
 
 
 def test_the_worst_places_are_reached_by_keyboard_and_taken_away_again(

@@ -5,23 +5,17 @@ from __future__ import annotations
 import csv
 import io
 from pathlib import Path
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.conftest import PageAt, Serve, WaitForRun
+from tests.browser.conftest import PageAt, Serve, WaitForRun, query, wait_for_query
 from tests.hostile.workspaces import trace, write_workspace
 from tests.places import DEMO
 
 pytestmark = pytest.mark.browser
 
 HOSTILE = "<img src=x onerror=alert(1)> ![a](http://canary.test/x.png) **b** \u202eabc"
-
-
-def query(page: Page) -> dict[str, list[str]]:
-    """The URL's parameters."""
-    return parse_qs(urlsplit(page.url).query)
 
 
 def open_triage(page: Page, url: str, wait_for_run: WaitForRun) -> None:
@@ -62,7 +56,7 @@ def test_typing_searches_without_losing_a_letter_and_the_url_brings_it_back(
     search.press_sequentially("engine oil", delay=90)
     expect(page.locator(".st-key-sentence .ps-line")).to_contain_text("“engine oil”")
     expect(search).to_have_value("engine oil")
-    assert query(page)["text"] == ["engine oil"]
+    wait_for_query(page, text="engine oil")
     shown = sentence(page)
     page.reload()
     wait_for_run(page)
@@ -78,7 +72,7 @@ def test_the_browsers_back_takes_a_filter_back(
     everything = sentence(page)
     page.locator(".st-key-card-ok button").click()
     wait_for_run(page)
-    assert query(page)["label"] == ["ok"]
+    wait_for_query(page, label="ok")
     assert sentence(page) != everything
     page.go_back()
     wait_for_run(page)
@@ -89,18 +83,18 @@ def test_the_browsers_back_takes_a_filter_back(
 def test_a_click_on_a_header_sorts_all_rows(serve: Serve, page_at: PageAt, wait_for_run: WaitForRun) -> None:
     page = page_at(1400, 900)
     open_triage(page, f"{serve().url}/?run=R002", wait_for_run)
-    assert header(page, "label").get_attribute("aria-sort") == "other"
+    expect(header(page, "label")).to_have_attribute("aria-sort", "other")
     header(page, "question").get_by_role("button").click()
     wait_for_run(page)
-    assert query(page)["sort"] == ["question"]
-    assert "questions A to Z" in sentence(page)
-    assert header(page, "question").get_attribute("aria-sort") == "ascending"
+    wait_for_query(page, sort="question")
+    expect(page.locator(".st-key-sentence .ps-line")).to_contain_text("questions A to Z")
+    expect(header(page, "question")).to_have_attribute("aria-sort", "ascending")
     assert header(page, "label").get_attribute("aria-sort") is None
     assert focused(page) == "question↑", "the header keeps its focus"
     page.keyboard.press("Enter")
     wait_for_run(page)
-    assert query(page)["desc"] == ["yes"]
-    assert header(page, "question").get_attribute("aria-sort") == "descending"
+    wait_for_query(page, desc="yes")
+    expect(header(page, "question")).to_have_attribute("aria-sort", "descending")
 
 
 @pytest.mark.parametrize("column", [0, 5])
@@ -113,7 +107,7 @@ def test_a_row_opens_its_question_and_back_finds_the_same_list(
     rows(page).nth(1).get_by_role("cell").nth(column).click()
     wait_for_run(page)
     page.wait_for_url("**/question?*")
-    assert query(page)["label"] == ["ok"]
+    wait_for_query(page, label="ok")
     expect(page.get_by_test_id("ps-title").nth(1)).to_contain_text(question)
     page.go_back()
     wait_for_run(page)
@@ -130,7 +124,7 @@ def test_a_rows_link_opens_the_same_question_in_another_tab(
         link(page, 2).click(modifiers=["Control"])
     other = opened.value
     expect(other.get_by_test_id("ps-title").nth(1)).to_contain_text(question, timeout=20_000)
-    assert query(other)["label"] == ["ok"]
+    wait_for_query(other, label="ok")
     assert page.url == before
 
 
@@ -207,7 +201,7 @@ def test_foreign_text_stays_text(
     assert not [url for url in asked if "canary" in url or url.endswith("/x")]
     hostile.click()
     wait_for_run(page)
-    assert query(page)["q"] == ["<b>&q=evil#1#1"]
+    wait_for_query(page, q="<b>&q=evil#1#1")
 
 
 def test_the_export_holds_every_row_that_is_shown(
@@ -257,7 +251,7 @@ def test_some_thirteen_rows_are_in_sight_and_another_order_starts_at_the_top(
     frame.evaluate("frame => { frame.scrollTop = 400; }")
     expect(header(page, "label")).to_be_in_viewport(ratio=1)
     header(page, "question").get_by_role("button").click()
-    wait_for_run(page)
+    expect(header(page, "question")).to_have_attribute("aria-sort", "ascending")
     expect(rows(page).first.get_by_role("link")).to_have_text("oil question 000?")
     assert frame.evaluate("frame => frame.scrollTop") == 0
 
@@ -317,7 +311,7 @@ def test_a_toggle_on_cited_text_lands_in_the_url_and_brings_its_rows_without_a_j
     wait_for_run(page)
     toggle.click()
     wait_for_run(page)
-    assert query(page)["evidence"] == ["page_mismatch"]
+    wait_for_query(page, evidence="page_mismatch")
     assert sentence(page).startswith("1 of 39 questions: on another page than cited")
     expect(rows(page)).to_have_count(1)
     expect(rows(page).first).to_contain_text("cited page is one too high")
@@ -326,8 +320,8 @@ def test_a_toggle_on_cited_text_lands_in_the_url_and_brings_its_rows_without_a_j
     expect(page.get_by_role("button", name="✓ 1 on another page")).to_be_visible()
     link(page, 0).click()
     wait_for_run(page)
-    assert query(page)["q"] == ["Q77"]
-    assert query(page)["evidence"] == ["page_mismatch"]
+    wait_for_query(page, q="Q77")
+    wait_for_query(page, evidence="page_mismatch")
 
 
 def test_the_toggle_on_warnings_stands_beside_its_word_at_any_width(
