@@ -13,7 +13,7 @@ from pathlib import Path
 
 from core.contracts.records import Chunk, Trace
 from core.errors import Fault
-from core.evidence.attachments import SAFETY_KINDS, CatalogueIndex
+from core.evidence.attachments import SAFETY_KINDS, CatalogueIndex, lies_beside
 from core.evidence.bundles import Bundle, BundleAttachment, BundleCitation
 from core.evidence.types import FoundSpan, SpanQuery
 from core.manifest.paths import artifact_path
@@ -78,6 +78,11 @@ class Exhibit:
 
     attachment: BundleAttachment
     drawing: Drawing | None
+
+    @property
+    def is_beside(self) -> bool:
+        """Whether it lies on a page next to the cited place alone."""
+        return _is_beside(self.attachment)
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,9 +239,18 @@ def _print(doc_id: str, manifest: Manifest) -> Fingerprint | None:
 
 
 def _listed(bundle: Bundle, count: int) -> list[BundleAttachment]:
-    """The first of the notices, the gravest before the others, and of the pictures."""
-    notices = sorted(bundle.safety_attachments, key=lambda item: SAFETY_KINDS.index(item.kind))
-    return [*notices[:count], *bundle.media_attachments[:count]]
+    """The first of the notices and of the pictures, those of the cited place before those beside it.
+
+    Of the notices the gravest come first.
+    """
+    notices = sorted(
+        bundle.safety_attachments, key=lambda item: (_is_beside(item), SAFETY_KINDS.index(item.kind))
+    )
+    return [*notices[:count], *sorted(bundle.media_attachments, key=_is_beside)[:count]]
+
+
+def _is_beside(item: BundleAttachment) -> bool:
+    return lies_beside(item.by, item.pages_away)
 
 
 def _exhibit(item: BundleAttachment, manifest: Manifest, placer: Placer) -> Exhibit:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from core.contracts.records import Attachment, AttachmentKind
 from core.errors import Problem
-from core.evidence.attachments import SAFETY_KINDS, Attached
+from core.evidence.attachments import SAFETY_KINDS, Attached, lies_beside
 from core.ui.safe import Kind, Piece, coded
 
 SIGNALS: Mapping[AttachmentKind, tuple[str, Kind]] = {
@@ -38,7 +38,7 @@ def arranged(items: Iterable[Attached]) -> Arranged:
     here: list[Attached] = []
     beside: list[Attached] = []
     for item in items:
-        (here if item.by == "section" or item.pages_away == 0 else beside).append(item)
+        (beside if lies_beside(item.by, item.pages_away) else here).append(item)
     notices, media = _parted(here)
     notices_beside, media_beside = _parted(beside)
     return Arranged(notices, media, (*notices_beside, *media_beside))

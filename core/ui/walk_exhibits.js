@@ -26,15 +26,23 @@ function show(view, bytes) {
   if (header.id === view.id) return;
   view.id = header.id;
   view.told.textContent = header.told;
-  view.notices.replaceChildren(...header.notices.map((notice) => drawnNotice(view, notice)));
+  view.notices.replaceChildren(...parted(header.notices, (notice) => drawnNotice(view, notice)));
   let at = 4 + length;
-  view.figures.replaceChildren(...header.figures.map((figure) => {
+  view.figures.replaceChildren(...parted(header.figures, (figure) => {
     const picture = bytes.subarray(at, at + figure.bytes);
     at += figure.bytes;
     return drawnFigure(view, figure, picture);
   }));
   view.more.textContent = header.more;
   view.more.hidden = !header.more;
+}
+
+// What lies beside the cited place comes last, below a line that says so.
+function parted(items, drawn) {
+  const made = items.map(drawn);
+  const first = items.findIndex((item) => item.beside);
+  if (first >= 0) made.splice(first, 0, element("p", "beside", "On the pages before and after"));
+  return made;
 }
 
 function drawnNotice(view, notice) {

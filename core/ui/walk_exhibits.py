@@ -103,6 +103,7 @@ def _notice(each: Exhibit, unpaged: set[str]) -> dict[str, object]:
         "title": "" if caption.casefold() in ("", item.kind) else clean(caption)[: words.EXCERPT],
         "words": clean(item.text.strip()[:TEXT_LIMIT]),
         **_place(item, unpaged),
+        "beside": each.is_beside,
         "problem": _problem(each) if is_told else "",
     }
 
@@ -119,6 +120,7 @@ def _figure(each: Exhibit, data: bytes, unpaged: set[str]) -> dict[str, object]:
         "width": drawing.width if drawing else 0,
         "height": drawing.height if drawing else 0,
         **_place(item, unpaged),
+        "beside": each.is_beside,
         "problem": TOO_LARGE if is_too_large else _problem(each),
     }
 

@@ -252,6 +252,24 @@ def test_of_many_attachments_a_dozen_notices_and_pictures_are_shown_at_once(
     assert scene_of(replace(slide, bundle=many), given, more=2).hidden == 0
 
 
+def test_what_lies_beside_the_cited_place_comes_after_what_lies_there(folder: Path, pool: PdfPool) -> None:
+    given = materials(folder, pool, [trace()])
+    slide = only(given)
+    (warning,) = slide.bundle.safety_attachments
+    (image,) = slide.bundle.media_attachments
+    safety = (
+        replace(warning, attachment_id="next", by="page", pages_away=1),
+        replace(warning, attachment_id="note", kind="note", by="section", pages_away=2),
+        replace(warning, attachment_id="here", kind="caution", by="page", pages_away=0),
+    )
+    media = (replace(image, attachment_id="after", by="page", pages_away=1), image)
+    bundle = replace(slide.bundle, safety_attachments=safety, media_attachments=media)
+    shown = scene_of(replace(slide, bundle=bundle), given).exhibits
+    names = [each.attachment.attachment_id for each in shown]
+    assert names == ["here", "note", "next", image.attachment_id, "after"]
+    assert [each.is_beside for each in shown] == [False, False, True, False, True]
+
+
 def test_an_answer_of_a_hundred_thousand_characters_is_a_bundle_too(folder: Path, pool: PdfPool) -> None:
     given = materials(folder, pool, [trace(answer="word " * 30_000)])
     assert only(given).bundle.answer == ("word " * 30_000)[:100_000]
