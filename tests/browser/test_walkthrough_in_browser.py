@@ -21,6 +21,10 @@ CITATIONS = [
     {"chunk_id": "c2", "doc_id": "manual", "page": 2, "quote": "The fuse F12 protects the interior lamps."},
 ]
 COUNT = 9
+#: The line below the page ends where the window ends, but for its margin.
+BAR_AT_THE_END = """() => {
+  const { bottom } = document.querySelector('.st-key-walk-below').getBoundingClientRect();
+  return bottom <= innerHeight && bottom > innerHeight - 40; }"""
 
 
 @pytest.fixture(scope="module")
@@ -195,6 +199,18 @@ def test_a_narrow_window_stacks_answer_page_and_notices(
         tops.append(place["y"])
     assert tops == sorted(tops)
     assert page.get_by_test_id("stMain").evaluate("main => main.scrollWidth - main.clientWidth") == 0
+
+
+def test_in_a_narrow_window_the_way_on_stays_in_its_place_however_late_the_answer_comes(
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun, workspace: Path
+) -> None:
+    page = page_at(900, 900)
+    opened(page, f"{serve(workspace).url}/walkthrough?q=Q1", wait_for_run)
+    page.wait_for_function(BAR_AT_THE_END)
+    answer = page.locator(".st-key-walk-answer")
+    answer.evaluate("answer => { answer.style.minHeight = `${answer.offsetHeight + 60}px` }")
+    page.wait_for_function(BAR_AT_THE_END)
+    assert box_in_sight(page)
 
 
 def test_keys_are_left_to_a_field_that_somebody_types_in(
