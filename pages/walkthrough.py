@@ -34,13 +34,14 @@ else:
             walk_panels.no_page(outcome.fault.problems[0])
         else:
             walk_panels.page_to_come(work)
-    with stage.bar:
-        walk_panels.bar(
-            scene, state, walk.playlist, position, on_act=walk_state.acting(walk.playlist, scene, position)
-        )
     with stage.answer:
         walk_panels.answer(view, scene, on_choose=walk_state.choose)
     with stage.exhibits:
         walk_panels.exhibits(scene, notes, on_more=partial(walk_state.show_more, stop))
+    # Last, for it tells the browser that its wish was answered: by then all of it is there.
+    with stage.bar:
+        walk_panels.bar(
+            scene, state, walk.playlist, position, on_act=walk_state.acting(walk.playlist, scene, position)
+        )
     walk_load.ahead(walk, position)
 walk_state.presenting(state)
