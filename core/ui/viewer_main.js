@@ -30,9 +30,6 @@ function opened(root) {
   listenToCard(view);
   view.resized = new ResizeObserver(() => resized(view));
   for (const part of [view.layers, view.frame]) view.resized.observe(part);
-  const around = (root.host ?? root).closest("[data-testid=stMainBlockContainer]");
-  view.moved = new ResizeObserver(() => fitStage(view));
-  if (around) view.moved.observe(around);
   view.onWindow = () => resized(view);
   window.addEventListener("resize", view.onWindow);
   view.onEscape = (event) => { if (event.key === "Escape") closeCard(view); };
@@ -44,12 +41,9 @@ function closed(root, view) {
   views.delete(root);
   view.turn += 1;
   view.resized.disconnect();
-  view.moved.disconnect();
   window.removeEventListener("resize", view.onWindow);
   document.removeEventListener("keydown", view.onEscape);
   unplug(view);
-  for (const timer of [view.resting, view.pause, view.cardTimer]) clearTimeout(timer);
-  view.id = null;  // a detail that is still being decoded belongs to nothing now
   for (const url of [view.url, view.detailUrl]) if (url) URL.revokeObjectURL(url);
 }
 
@@ -135,7 +129,7 @@ function showRegion(view) {
 }
 
 // On a stage the page takes what the window leaves below what stands above it; `--stage-below` are the pixels
-// that the page around it needs below. A lower page leaves room in its frame: the toolbar stays where it is.
+// that the page around it needs below.
 function fitStage(view) {
   if (view.header?.height_of !== "stage") return;
   const scroller = (view.root.getRootNode().host ?? view.root).closest("[data-testid=stMain]");
@@ -143,8 +137,7 @@ function fitStage(view) {
   const around = view.root.getBoundingClientRect().bottom - view.frame.getBoundingClientRect().bottom;
   const below = parseFloat(getComputedStyle(view.root).getPropertyValue("--stage-below")) || MARGIN_PIXELS;
   const left = window.innerHeight - top - around - below;
-  const height = left > window.innerHeight / 2 ? `${Math.floor(left)}px` : "75vh";
-  Object.assign(view.frame.style, { height, maxHeight: height });
+  view.frame.style.maxHeight = left > window.innerHeight / 2 ? `${Math.floor(left)}px` : "75vh";
 }
 const MARGIN_PIXELS = 12;
 
