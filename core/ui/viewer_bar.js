@@ -1,5 +1,6 @@
 // The toolbar, and what is told to the server.
 const PATIENCE_MS = 1500;
+const TRIES = 4;
 const ACTIONS = {
   "page-before": (view) => turnPage(view, -1),
   "page-after": (view) => turnPage(view, 1),
@@ -12,29 +13,43 @@ const ACTIONS = {
 };
 
 // One request at a time, the latest wins: a key that is held down does not make the server start over again
-// and again. The answer is the next page that is shown; without one the next request waits only so long.
+// and again. A request that comes just as a run ends may get lost on its way: it is sent again, a few times, while
+// nothing else is shown than before.
 function tell(view, event, value) {
   view.wanted = { [event]: value };
-  if (view.isAwaiting) {
-    view.isBehind = true;
-    return;
-  }
-  view.isAwaiting = true;
-  view.isBehind = false;
+  view.tries = 0;
+  view.isBehind = view.isAwaiting;
+  if (!view.isAwaiting) send(view);
+}
+
+function send(view) {
+  const [[event, value]] = Object.entries(view.wanted);
+  Object.assign(view, { isAwaiting: true, isBehind: false, before: view.header.focus });
   clearTimeout(view.patience);
-  view.patience = setTimeout(() => answered(view), PATIENCE_MS);
+  view.patience = setTimeout(() => unanswered(view), PATIENCE_MS);
   view.trigger(event, value);
 }
 
+// What is shown now: the answer, unless it is what was shown before.
 function answered(view) {
+  if (!view.isAwaiting || (view.header.focus === view.before && !isThere(view))) return;
   clearTimeout(view.patience);
   view.isAwaiting = false;
-  if (!view.isBehind) {
-    view.wanted = null;
-    return;
-  }
-  const [[event, value]] = Object.entries(view.wanted);
-  tell(view, event, value);
+  if (view.isBehind) send(view);
+  else view.wanted = null;
+}
+
+function unanswered(view) {
+  view.isAwaiting = false;
+  view.tries += 1;
+  if (view.isBehind || (view.tries < TRIES && !isThere(view))) return send(view);
+  view.wanted = null;
+  showBar(view);
+}
+
+function isThere(view) {
+  const { turn, choose } = view.wanted;
+  return turn === undefined ? choose === view.header.chosen : turn === view.header.page_idx;
 }
 
 function turnPage(view, by) {

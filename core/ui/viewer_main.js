@@ -30,6 +30,9 @@ function opened(root) {
   listenToCard(view);
   view.resized = new ResizeObserver(() => resized(view));
   for (const part of [view.layers, view.frame]) view.resized.observe(part);
+  const around = (root.host ?? root).closest("[data-testid=stMainBlockContainer]");
+  view.moved = new ResizeObserver(() => fitStage(view));
+  if (around) view.moved.observe(around);
   view.onWindow = () => resized(view);
   window.addEventListener("resize", view.onWindow);
   view.onEscape = (event) => { if (event.key === "Escape") closeCard(view); };
@@ -41,6 +44,7 @@ function closed(root, view) {
   views.delete(root);
   view.turn += 1;
   view.resized.disconnect();
+  view.moved.disconnect();
   window.removeEventListener("resize", view.onWindow);
   document.removeEventListener("keydown", view.onEscape);
   unplug(view);
@@ -129,7 +133,7 @@ function showRegion(view) {
 }
 
 // On a stage the page takes what the window leaves below what stands above it; `--stage-below` are the pixels
-// that the page around it needs below.
+// that the page around it needs below. A lower page leaves room in its frame: the toolbar stays where it is.
 function fitStage(view) {
   if (view.header?.height_of !== "stage") return;
   const scroller = (view.root.getRootNode().host ?? view.root).closest("[data-testid=stMain]");
@@ -137,7 +141,8 @@ function fitStage(view) {
   const around = view.root.getBoundingClientRect().bottom - view.frame.getBoundingClientRect().bottom;
   const below = parseFloat(getComputedStyle(view.root).getPropertyValue("--stage-below")) || MARGIN_PIXELS;
   const left = window.innerHeight - top - around - below;
-  view.frame.style.maxHeight = left > window.innerHeight / 2 ? `${Math.floor(left)}px` : "75vh";
+  const height = left > window.innerHeight / 2 ? `${Math.floor(left)}px` : "75vh";
+  Object.assign(view.frame.style, { height, maxHeight: height });
 }
 const MARGIN_PIXELS = 12;
 

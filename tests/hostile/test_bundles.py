@@ -194,7 +194,7 @@ def _keeps_its_promise(bundle: Bundle, manifest: Manifest, placer: Placer) -> No
     assert cited.shown_page_idx is not None
     path = manifest.folder / document.artifact.path
     if document.paged:
-        assert placer.page(path, cited.shown_page_idx).png
+        assert placer.page(path, cited.shown_page_idx).data
     else:
         assert cited.shown_page_idx == 0
         assert placer.text(path).text

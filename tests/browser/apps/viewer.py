@@ -1,7 +1,7 @@
 """The page viewer alone with a made-up page: `?spans=3`, `?height=stage`, `?region=1`, `?size=tall`, `?long`.
 
-What was asked for is written below it, so that a test can read it: the last turn and choice as `turned:` and
-`chosen:`, the last detail as `detail:`.
+What was asked for is written so that a test can read it: above it the last turn and choice as `turned:` and
+`chosen:`, below it the last detail as `detail:`.
 """
 
 from __future__ import annotations
@@ -58,6 +58,7 @@ chars = min(5_000, 100_000 // max(1, len(shown)))
 words = ("exact: word for word", ("score 0.500",), long[:chars], max(0, len(long) - chars))
 cards = {span.id: SpanCard(span.tags[0][1], *words) for span in shown}
 safe.stylesheet()
+st.text(f"turned:{page_idx} chosen:{chosen}")
 show_page(
     ViewerPage(
         PageImage(
@@ -81,5 +82,4 @@ show_page(
     on_choose=lambda span_id: query.update(chosen=span_id),
     detail=detail,
 )
-st.text(f"turned:{page_idx} chosen:{chosen}")
 st.text(f"detail:{st.session_state.get('detail', '')}")
