@@ -10,6 +10,7 @@ import fcntl
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import Generator, Iterator
 from pathlib import Path
 
@@ -60,6 +61,14 @@ def ctrl_c() -> Iterator[None]:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture(autouse=True)
+def main_module() -> Iterator[None]:
+    """The program stays this one: else a page that AppTest ran would be what new processes begin with."""
+    main = sys.modules["__main__"]
+    yield
+    sys.modules["__main__"] = main
 
 
 @pytest.fixture(scope="session")

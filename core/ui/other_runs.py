@@ -9,6 +9,7 @@ import streamlit as st
 
 from core.contracts.records import Label
 from core.ui import safe
+from core.ui.fragments import fragment
 from core.ui.safe import Piece
 from core.ui.state import change_view
 from core.ui.theme import LABEL_COLOURS
@@ -38,11 +39,12 @@ def show_other_runs(
     While `at_work` says that runs are being indexed, this part looks again by itself.
     """
     if at_work():
-        st.fragment(_runs_at_work, run_every=LOOK_AGAIN_SECONDS)(find, current, at_work)
+        _runs_at_work(find, current, at_work)
     else:
         _other_runs(find(), current, at_work=False)
 
 
+@fragment(run_every=LOOK_AGAIN_SECONDS)
 def _runs_at_work(find: Callable[[], Sequence[OtherRun]], current: str, at_work: Callable[[], bool]) -> None:
     if not at_work():
         st.rerun()  # the page without this clock

@@ -15,6 +15,7 @@ from core.services.indexing import IndexJob
 from core.store.queries import Store
 from core.store.types import RunFacts
 from core.ui import checks, safe, session, words
+from core.ui.fragments import fragment
 from core.ui.state import ViewState, read_view, write_view
 
 WORKSPACE_TITLE, WALKTHROUGH_TITLE = "Workspace", "Walkthrough"
@@ -95,7 +96,7 @@ def store_or_progress(opened: session.Opened) -> Store:
     return standing.store
 
 
-@st.fragment(run_every=0.7)
+@fragment(run_every=0.7)
 def _index_progress(job: IndexJob, run_id: str, *, has_old_index: bool) -> None:
     if not job.is_running:
         st.rerun()

@@ -12,14 +12,13 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, cast, get_args
 from urllib.parse import urlencode
 
-import streamlit as st
-
 from core.contracts.records import LABELS, StageName, TraceKey
 from core.evidence.bundles import LEVELS, Level
 from core.store.filters import SORT_KEYS, Filter, Sort
 from core.store.placed import EVIDENCE_STATES, EvidenceState
 from core.triage.gold import GOLD_STATES, GoldState
 from core.triage.types import Profile, Template
+from core.ui import address
 
 #: Longer values are no ids of ours; they would only make links that mail programs cut.
 MAX_CHARS = 1_000
@@ -204,13 +203,12 @@ def parse_question_name(name: str) -> tuple[str, int]:
 
 def read_view() -> ViewState:
     """The state of the page's own URL."""
-    params = st.query_params
-    return ViewState.parse({name: params.get_all(name) for name in params})
+    return ViewState.parse(address.read())
 
 
 def write_view(state: ViewState) -> None:
     """Make the page's URL say `state`, in one step; unknown parameters go."""
-    st.query_params.from_dict(state.params())
+    address.write(state.params())
 
 
 def change_view(**changes: Any) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from core.ui import safe
+from core.ui.fragments import fragment
 from core.ui.viewer_page import ViewerPage
 
 #: A viewer that was not heard of for so long does not come; looked after every so often.
@@ -28,7 +29,7 @@ def show(page: ViewerPage) -> None:
     )
 
 
-@st.fragment(run_every=EVERY_S)
+@fragment(run_every=EVERY_S)
 def watch(page: ViewerPage, is_alive: Callable[[], bool]) -> None:
     """Shows the picture once the viewer was awaited for `PATIENCE_S`; nothing where it is there."""
     waited = awaited(st.session_state.get(_AWAITED), time.monotonic())

@@ -15,6 +15,7 @@ from core.store.placed import EvidenceState
 from core.store.types import PlacedFacts
 from core.ui import safe
 from core.ui.evidence_words import TITLES, evidence_meaning
+from core.ui.fragments import fragment
 from core.ui.state import ViewState, change_view
 from core.ui.toggles import Toggle, line, show_toggles
 
@@ -101,7 +102,7 @@ def page_base_line(findings: Sequence[PageBaseFinding], view: ViewState) -> None
         )
 
 
-@st.fragment(run_every=1.0)
+@fragment(run_every=1.0)
 def _being_located(job: IndexJob) -> None:
     """How far it is; when it is done the page is run again, and the toggles take this line's place."""
     if not job.is_running:

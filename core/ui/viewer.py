@@ -22,6 +22,7 @@ from core.evidence.types import Picture
 from core.services.details import snapped
 from core.services.places import Percent
 from core.ui import still_page
+from core.ui.fragments import fragment
 from core.ui.viewer_page import Asked, Height, ViewerPage, packed, packed_wire
 from core.ui.viewer_sent import MAX_WIDTH, asked_for, chosen_span, turned_to
 
@@ -74,7 +75,7 @@ def show_page(
             on_choose_change=lambda: _tell(chosen_span(_sent(key, "choose"), page), on_choose),
             on_lost_change=lambda: st.session_state.pop(_sent_key(key), None),
         )
-        _wire_beside(page, key, detail)
+        fragment(place=f"viewer-beside-{key}")(_wire_beside)(page, key, detail)
     except (StreamlitAPIException, TypeError):
         still_page.show(page)
 
@@ -93,7 +94,6 @@ def _sent_key(key: str) -> str:
     return f"sent:{key}"
 
 
-@st.fragment
 def _wire_beside(page: ViewerPage, key: str, detail: Detail | None) -> None:
     """The wire, and until the viewer was heard of in this session what watches for it."""
     wire = f"{key}-wire"

@@ -16,6 +16,7 @@ from core.errors import Problem
 from core.services.desk import Desk, Done, Failed, Waiting
 from core.services.placer import COSTLY
 from core.ui import safe
+from core.ui.fragments import fragment
 from core.ui.safe import Piece
 
 T = TypeVar("T")
@@ -87,7 +88,7 @@ def is_worth_another_try(problem: Problem | None) -> bool:
     return problem is not None and problem.code in COSTLY
 
 
-@st.fragment(run_every=LOOK_S)
+@fragment(run_every=LOOK_S)
 def _look(words: str, keys: tuple[Hashable, ...], since: float) -> None:
     """Looks again by itself, and draws nothing anew but its own words."""
     if all(map(desk().is_done, keys)):

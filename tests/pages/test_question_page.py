@@ -109,8 +109,7 @@ def test_the_shown_stage_is_in_the_address_and_the_usual_one_is_not(open_app: Op
     shown_first = candidates(app)["rows"]
     app.segmented_control("stage").set_value(usual).run()
     assert "stage" not in app.query_params
-    app.query_params["stage"] = "retrieved"
-    app.run()
+    app = open_app(page=PAGE, run="R002", q="Q01", stage="retrieved")
     assert app.segmented_control("stage").value == "retrieved"
     assert candidates(app)["rows"] == shown_first
 

@@ -1,0 +1,72 @@
+"""The page's address, of which a browser may know less than the server.
+
+A run that changes the address tells the browser, and what the browser asks for before it has heard of that
+still carries the address from before: a fragment that looks again by itself, a second click, a viewer that
+asks for its picture. Taken at its word it would undo the choice just made, with the new address in the
+browser's bar. So the last address written stands for those that it replaced, for as long as such a request
+may be on its way.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+#: Longer than any request was seen on its way on a machine with much else to do.
+LATE_S = 5.0
+
+Address = tuple[tuple[str, tuple[str, ...]], ...]
+_WRITTEN = "address:written"
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The last address of a page (by Streamlit's hash of its script), those it replaced, and when."""
+
+    page: str
+    now: Address
+    replaced: frozenset[Address]
+    at: float
+
+
+def read() -> dict[str, list[str]]:
+    """The parameters of the page's address: the browser's, or what has replaced those meanwhile."""
+    asked, written = _asked(), _written()
+    if written is not None and asked in written.replaced:
+        st.query_params.from_dict({name: list(values) for name, values in written.now})
+        asked = written.now
+    return {name: list(values) for name, values in asked}
+
+
+def write(params: Mapping[str, str | list[str]]) -> None:
+    """Makes these the address's only parameters."""
+    before, written = _asked(), _written()
+    st.query_params.from_dict(params)
+    now = _asked()
+    known = written.replaced if written is not None and before in (written.now, *written.replaced) else ()
+    replaced = {before, *known} - {now}
+    st.session_state[_WRITTEN] = Written(_page(), now, frozenset(replaced), time.monotonic())
+
+
+def _asked() -> Address:
+    """The parameters as the run has them, in one order whatever the address's."""
+    params = st.query_params
+    return tuple((name, tuple(params.get_all(name))) for name in sorted(params))
+
+
+def _written() -> Written | None:
+    """What was written last, while a request from before may still come; who goes back means to."""
+    written: Written | None = st.session_state.get(_WRITTEN)
+    if written is None or written.page != _page() or time.monotonic() - written.at > LATE_S:
+        return None
+    context = get_script_run_ctx(suppress_warning=True)
+    return None if context is not None and context.is_history_navigation else written
+
+
+def _page() -> str:
+    context = get_script_run_ctx(suppress_warning=True)
+    return context.page_script_hash if context is not None else ""

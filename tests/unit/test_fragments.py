@@ -1,0 +1,34 @@
+"""Each fragment stands in a container of its own, so that none is drawn over what follows it."""
+
+from __future__ import annotations
+
+from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import Block, Element, Node
+
+
+def script() -> None:
+    import streamlit as st
+
+    from core.ui.fragments import fragment
+
+    @fragment(run_every=60, place="clock")
+    def clock(words: str) -> None:
+        st.text(words)
+
+    st.text("before")
+    clock("ticks")
+    st.text("after")
+
+
+def told(node: Node) -> list[object]:
+    """The texts below a node, a list for each container."""
+    assert isinstance(node, Block)
+    return [
+        str(child.value) if isinstance(child, Element) else told(child) for child in node.children.values()
+    ]
+
+
+def test_a_fragment_is_alone_in_its_container() -> None:
+    app = AppTest.from_function(script).run()
+    assert not app.exception
+    assert told(app.main) == ["before", [["ticks"]], "after"]
