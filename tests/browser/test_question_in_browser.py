@@ -90,7 +90,7 @@ def test_arrow_keys_turn_the_page_and_a_button_leads_back(
     page.keyboard.press("ArrowLeft")
     expect(said).to_contain_text("not on this page.")
     expect(page.get_by_test_id("ps-box").and_(page.locator(".chosen"))).to_have_count(0)
-    page.reload()
+    opened(page, page.url, wait_for_run)
     expect(said).to_contain_text("not on this page.")
     page.get_by_test_id("ps-viewer").focus()
     page.keyboard.press("ArrowRight")
