@@ -34,6 +34,7 @@ DEFAULT_PORT = 8501
 PORTS_TRIED = 100
 START_SECONDS = 60
 STOP_SECONDS = 5
+LOOK_SECONDS = 0.2
 #: Ctrl-C is Python's own; these come from `kill` and from a terminal that is closed.
 ENDING_SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 
@@ -186,7 +187,18 @@ def run_dashboard(manifest: Manifest, address: str, port: int, *, browser: bool)
         click.echo("Press Ctrl-C to stop.")
         if browser:
             _show(url)
-        _fault_if_it_ended(server.wait())
+        _fault_if_it_ended(_ended(server))
+
+
+def _ended(server: subprocess.Popen[bytes]) -> int:
+    """The server's exit status, once it has one.
+
+    Looked for again and again: a signal that comes just as a wait for the process begins is heard only when
+    that wait ends.
+    """
+    while (status := server.poll()) is None:
+        time.sleep(LOOK_SECONDS)
+    return status
 
 
 def url_of(address: str, port: int) -> str:

@@ -8,13 +8,16 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 
 import pytest
 
+from core.cli import open_cmd
 from core.ui import security
 
 SECONDS = 60
@@ -120,3 +123,28 @@ def test_a_server_that_cannot_start_is_told_with_status_2(tmp_path: Path) -> Non
         result = start(tmp_path, "--port", str(listener.getsockname()[1]))
     assert result.process.wait(timeout=20) == 2
     assert "is taken on 127.0.0.1" in result.lines[-1]
+
+
+def test_a_signal_that_interrupts_no_wait_is_heard_all_the_same() -> None:
+    """As one does that comes just as the wait for the server begins; here another thread receives it."""
+
+    def hear(_signal: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    def send() -> None:
+        time.sleep(0.3)
+        signal.pthread_kill(threading.get_ident(), signal.SIGUSR1)
+
+    before = signal.signal(signal.SIGUSR1, hear)
+    server = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(30)"])
+    sender = threading.Thread(target=send)
+    try:
+        sender.start()
+        with pytest.raises(KeyboardInterrupt):
+            open_cmd._ended(server)
+        assert server.poll() is None
+    finally:
+        sender.join()
+        signal.signal(signal.SIGUSR1, before)
+        server.kill()
+        server.wait()
