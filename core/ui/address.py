@@ -39,6 +39,8 @@ def read() -> dict[str, list[str]]:
     if written is not None and asked in written.replaced:
         st.query_params.from_dict({name: list(values) for name, values in written.now})
         asked = written.now
+    elif written is None or asked != written.now:
+        st.session_state.pop(_WRITTEN, None)
     return {name: list(values) for name, values in asked}
 
 

@@ -78,6 +78,8 @@ def test_the_browsers_back_takes_a_filter_back(
     wait_for_run(page)
     expect(page.locator(".st-key-sentence .ps-line")).to_have_text(everything)
     assert "label" not in query(page)
+    page.locator(".st-key-card-generation_drift button").click()
+    wait_for_query(page, label="generation_drift")
 
 
 def test_a_click_on_a_header_sorts_all_rows(serve: Serve, page_at: PageAt, wait_for_run: WaitForRun) -> None:

@@ -121,7 +121,7 @@ CSV = b"".join(b'"What, of row %d?",DOC_%d,"A | B"\n' % (row, row) for row in ra
         (b'{\n  "q": "x"\n}\n', "json_over_lines", "several lines"),
         (b"<!doctype html>\n<p>\n" * 50, "not_jsonl", "HTML"),
         ('{"q": "x"}\n'.encode("utf-16"), "not_jsonl", "UTF-16"),
-        (gzip.compress(GOOD), "not_jsonl", "gzip"),
+        (gzip.compress(GOOD, mtime=0), "not_jsonl", "gzip"),
         (b"PK\x03\x04" + b"\n" * 50, "not_jsonl", "ZIP"),
     ],
 )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
 from streamlit.testing.v1 import AppTest
 
 from core.ui import address
@@ -79,3 +81,21 @@ def test_later_the_browser_knows_best(app: AppTest, monkeypatch: pytest.MonkeyPa
     app.button("2").click().run()
     monkeypatch.setattr(address, "LATE_S", -1.0)
     assert shown(asks_with(app, q="Q1")) == "{'q': ['Q1']}"
+
+
+def test_who_goes_back_is_back_for_good(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    app.button("2").click().run()
+
+    def context(**options: bool) -> ScriptRunContext | None:
+        """As in a run that the browser's own Back asks for."""
+        context = get_script_run_ctx(**options)
+        if context is not None:
+            context.is_history_navigation = True
+        return context
+
+    with monkeypatch.context() as went_back:
+        went_back.setattr(address, "get_script_run_ctx", context)
+        assert shown(asks_with(app, q="Q1")) == "{'q': ['Q1']}"
+    assert shown(app.run()) == "{'q': ['Q1']}"
+    app.button("1").click().run()
+    assert shown(app) == "{'cite': ['1'], 'q': ['Q1']}"
