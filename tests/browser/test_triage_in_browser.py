@@ -234,7 +234,7 @@ def test_at_900_pixels_nothing_runs_out_of_the_page(
     width = page.evaluate("() => document.querySelector('[data-testid=stMain]').scrollWidth")
     assert width <= page.evaluate("() => document.querySelector('[data-testid=stMain]').clientWidth")
     cards = page.locator("[class*=st-key-card-] button")
-    assert cards.count() == 5
+    expect(cards).to_have_count(5)
     for card in cards.all():
         assert card.evaluate("button => button.scrollWidth <= button.clientWidth"), "a card cuts its words"
     expect(page.get_by_text("1 line of this run's files could not be read.")).to_be_visible()

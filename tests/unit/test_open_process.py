@@ -61,7 +61,10 @@ def start(folder: Path, *arguments: str, **env: str) -> Running:
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """The demo, started from a folder that is not the checkout, under an environment that wants it open."""
     folder = tmp_path_factory.mktemp("elsewhere")
+    # Where tests run in a shell's background Ctrl-C is ignored, and so it would be by what they start.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     started = start(folder, STREAMLIT_SERVER_ADDRESS="0.0.0.0", STREAMLIT_SERVER_ALLOWED_HOSTS="*")  # noqa: S104
+    signal.signal(signal.SIGINT, before)
     yield started
     if started.process.poll() is None:
         started.process.terminate()
