@@ -128,7 +128,10 @@ class Store:
         return self.safety_count(shown) + self.matching(replace(shown, safety=False))
 
     def failures(self, shown: Filter) -> tuple[FailureCount, ...]:
-        """Where traces fail, for the filter without `about` and `fails`; a trace is in one entry."""
+        """Where traces fail, for the filter without `about` and `fails`; a trace is in one entry.
+
+        Entries come in the order of their places.
+        """
         wanted = replace(shown, about=(), fails=None)
         clause = wanted.where()
         sql = statement("failures").format(where=clause.sql, fails=FAILS.sql)

@@ -7,3 +7,4 @@ WITH shown AS (
 SELECT about, count(fails) AS judged, count(*) FILTER (fails) AS failing
 FROM shown
 GROUP BY about
+ORDER BY about -- groups come in whatever order the threads finish
