@@ -12,6 +12,7 @@ from typing import Literal
 
 Group = Literal["ranking", "citations", "refusals", "labels", "pipeline", "evidence"]
 Kind = Literal["share", "mean", "quantile"]
+Better = Literal["higher", "lower"]
 
 GROUPS: Mapping[Group, str] = {
     "ranking": "Ranking",
@@ -40,14 +41,25 @@ class Metric:
     counted: str
     source: str
     of: str = "questions"
-    better: Literal["higher", "lower"] | None = "higher"
+    better: Better | None = "higher"
     unit: Literal["", "ms"] = ""
     quantile: float | None = None
 
 
 _IR = "Manning, Raghavan and Schütze, Introduction to Information Retrieval (2008), chapter 8"
 _TREC = "trec_eval 9"
-_GOLD = "A question without gold, without an answer in the documents, or whose trace lists no candidate is left out."
+_GOLD = (
+    "A question without gold, without an answer in the documents, or whose trace lists no candidate is left "
+    "out."
+)
+
+_LABELS: tuple[tuple[str, Better | None], ...] = (
+    ("ok", "higher"),
+    ("generation_drift", "lower"),
+    ("retrieval_drift", "lower"),
+    ("refusal_suspect", "lower"),
+    ("refusal_ok", None),
+)
 
 _LISTED = (
     Metric(
@@ -75,8 +87,8 @@ _LISTED = (
             "ranking",
             "mean",
             f"The share of a question's gold chunks that stand in the first {k} places, averaged over "
-            "questions; read from the first of the fused, retrieved and answerer's lists that is long enough. "
-            f"A question without a list of {k} is left out. {_GOLD}",
+            "questions; read from the first of the fused, retrieved and answerer's lists that is long "
+            f"enough. A question without a list of {k} is left out. {_GOLD}",
             _IR,
         )
         for k in (1, 5, 10, 20, 50)
@@ -193,13 +205,7 @@ _LISTED = (
             "Self-reflection triage",
             better=better,
         )
-        for label, better in (
-            ("ok", "higher"),
-            ("generation_drift", "lower"),
-            ("retrieval_drift", "lower"),
-            ("refusal_suspect", "lower"),
-            ("refusal_ok", None),
-        )
+        for label, better in _LABELS
     ),
     Metric(
         "delta_s_mean",

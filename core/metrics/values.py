@@ -49,9 +49,9 @@ LEFT_OUT: Mapping[LeftOut, str] = {
 class Tally:
     """What the index adds up for one metric over a list of questions.
 
-    `of` counts what is in the denominator, `total` is the sum of their values (0 and 1 for a share), `squares`
-    that of their squares. A quantile has its `value` and the values at the ends of its interval, all None
-    without a question. `left_out` says how many questions are not in it, by reason.
+    `of` counts what is in the denominator, `total` is the sum of their values (0 and 1 for a share),
+    `squares` that of their squares. A quantile has its `value` and the values at the ends of its interval,
+    all None without a question. `left_out` says how many questions are not in it, by reason.
     """
 
     of: int
@@ -67,8 +67,8 @@ class Tally:
 class MetricValue:
     """A metric's number: `value` with its 95 % interval, None where nothing could be counted.
 
-    `numerator` is the number of things counted by a share, else None. The interval of a mean over one question
-    is not known (None). `left_out` as in the tally.
+    `numerator` is the number of things counted by a share, else None. The interval of a mean over one
+    question is not known (None). `left_out` as in the tally.
     """
 
     metric: Metric
