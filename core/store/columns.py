@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 import pyarrow as pa
 
 from core.contracts.records import LABELS, LineIssue, SourceLine, Trace
+from core.metrics.judged import UNJUDGED, Judged
+from core.metrics.ranked import CUTS
 from core.store.folding import fold_all
 from core.traces.canonical import doc_ids, measures, rank_one_place
 from core.traces.chunks import Place, Places
@@ -18,7 +20,7 @@ from core.triage.gold import GOLD_STATES, GoldOutcome
 from core.triage.types import ReportRow
 
 #: Raised whenever the meaning of a column changes: older segments are then built anew.
-INDEX_VERSION = "5"
+INDEX_VERSION = "6"
 #: A label's place in the worst-first order; rows without a label come last.
 SEVERITY: Mapping[str | None, int] = {label: place for place, label in enumerate(LABELS)} | {
     None: len(LABELS)
@@ -33,6 +35,7 @@ _WORDS = pa.list_(pa.string())
 #: is in milliseconds. `docs` are the documents of the answerer's chunks, `candidates` counts those chunks.
 #: The gold columns are those of a `GoldOutcome`, null where none is known; its ranks count from 1 and are
 #: null where no candidate is the gold one, `gold_retrieved_stage` is the list that was searched.
+#: From `q_type` to `anchor_coverage` stand the outcomes that metrics are made of, those of a `Judged`.
 #: `about` are the places that the question is about (see `core.triage.about`).
 #: `safety_omitted` are the attachment ids of the warnings and cautions that the answer may leave out, null
 #: where that cannot be known: there is no catalogue, nothing is cited, or there are no chunks to judge by.
@@ -70,6 +73,20 @@ ROW_SCHEMA = pa.schema(
         ("gold_seen_rank", pa.int32()),
         ("gold_retrieved_rank", pa.int32()),
         ("gold_retrieved_stage", _WORD),
+        ("q_type", _WORD),
+        ("answerable", pa.bool_()),
+        ("refused", pa.bool_()),
+        ("unranked", _WORD),
+        ("bucket", _WORD),
+        ("section_rank", pa.int32()),
+        ("top_rank", pa.int32()),
+        ("section_coverage", pa.float64()),
+        *((f"recall_{k}", pa.float64()) for k in CUTS),
+        ("ndcg_10", pa.float64()),
+        ("reciprocal_rank", pa.float64()),
+        ("citation_precision", pa.float64()),
+        ("citation_recall", pa.float64()),
+        ("anchor_coverage", pa.float64()),
         ("safety_omitted", _WORDS),
         ("about", _WORDS),
         ("line", pa.int64()),
@@ -89,7 +106,7 @@ BATCH_ROWS = 1_024
 #: Columns whose values repeat so much that Parquet should keep them as a dictionary.
 REPEATING = [
     *("label", "why", "rank1_section", "rank1_doc", "rank1_stage", "lambda_state"),
-    *("gold_state", "gold_retrieved_stage"),
+    *("gold_state", "gold_retrieved_stage", "q_type", "unranked", "bucket"),
     *("docs.list.element", "suspicions.list.element", "numbers_unsupported.list.element"),
     *("safety_omitted.list.element", "about.list.element"),
 ]
@@ -119,6 +136,7 @@ def index_row(
     gold: GoldOutcome | None = None,
     omitted: Sequence[str] | None = None,
     gold_about: Sequence[str] = (),
+    judged: Judged = UNJUDGED,
 ) -> Row:
     """One row of `ROW_SCHEMA` but for its folded texts, which `row_table` adds.
 
@@ -153,6 +171,7 @@ def index_row(
         said.lambda_state,
         said.latency_ms,
         *(_gold(gold) if gold else NO_GOLD),
+        *judged.columns,
         omitted,
         gold_about or about_place(Place(doc, section, page_idx)),
         source.line,

@@ -28,6 +28,13 @@ from tests.unit.store_workspace import (
     write_workspace,
 )
 
+#: The columns of what a trace's gold makes of it.
+JUDGED = (
+    *("q_type", "answerable", "refused", "unranked", "bucket", "section_rank", "top_rank"),
+    *("section_coverage", "recall_1", "recall_5", "recall_10", "recall_20", "recall_50"),
+    *("ndcg_10", "reciprocal_rank", "citation_precision", "citation_recall", "anchor_coverage"),
+)
+
 
 def test_a_row_holds_what_its_line_and_its_label_say(tmp_path: Path, cache: Path) -> None:
     record = trace("Q1") | {"ok": False, "ΔS": 0.25, "λ": "→", "latency_ms": 900}
@@ -70,6 +77,8 @@ def test_a_row_holds_what_its_line_and_its_label_say(tmp_path: Path, cache: Path
         "gold_seen_rank": None,
         "gold_retrieved_rank": None,
         "gold_retrieved_stage": None,
+        **dict.fromkeys(JUDGED),
+        "unranked": "no_candidates",
         "safety_omitted": None,
         "about": ["manual#section=4.2", "manual#section=4", "manual"],
         "line": 2,
