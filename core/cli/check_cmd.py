@@ -37,6 +37,7 @@ from core.manifest.load import load_manifest
 from core.manifest.types import Manifest
 from core.services.checking import everything
 from core.services.documents import opening
+from core.services.goals import goals_of
 
 PROGRESS_AFTER_SECONDS = 1.0
 #: Wide enough for keys and paths where nothing says how wide the output is.
@@ -93,6 +94,7 @@ def command(workspace: Path, as_json: bool, no_hashes: bool, as_lines: bool, tru
             every_hash=as_lines,
             on_progress=heeding(on_progress),
             examine=opening(pool) if as_lines else everything(manifest, pool),
+            others=goals_of(manifest)[1],
         )
     if as_lines:
         _print_lines(report)

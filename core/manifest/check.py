@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from core.errors import ManifestFault, Problem
-from core.manifest.paths import artifact_path, resolve_reference
+from core.manifest.paths import artifact_path, is_missing, resolve_reference
 from core.manifest.sniff import content_problem
 from core.manifest.types import Artifact, Manifest
 
@@ -96,12 +96,13 @@ def check_workspace(
     every_hash: bool = False,
     on_progress: OnProgress | None = None,
     examine: Examine | None = None,
+    others: Iterable[Problem] = (),
 ) -> CheckReport:
     """Look at every artifact of a workspace.
 
     `hashes` compares with the manifest's sha256 where there is one; `every_hash` computes the others too.
-    `examine` looks into each file that is there and is what it should be. Nothing is raised: what is wrong
-    is in the report.
+    `examine` looks into each file that is there and is what it should be. `others` is what is wrong with the
+    manifest and was found elsewhere. Nothing is raised: what is wrong is in the report.
     """
     checks = [_look_at(manifest, artifact) for artifact in sorted(manifest.artifacts(), key=_key)]
     to_hash = {check.artifact.key for check in checks if _is_hashed(check, hashes, every_hash)}
@@ -116,8 +117,8 @@ def check_workspace(
     ]
     if examine is not None:
         checks = [_examined(check, examine, progress) for check in checks]
-    others = (*manifest.warnings, *_attachments_problems(manifest))
-    return CheckReport(manifest, tuple(checks), others, hashes)
+    beside = (*manifest.warnings, *others, *_attachments_problems(manifest))
+    return CheckReport(manifest, tuple(checks), beside, hashes)
 
 
 def _key(artifact: Artifact) -> str:
@@ -156,8 +157,8 @@ def _look_at(manifest: Manifest, artifact: Artifact) -> ArtifactCheck:
 
 
 def _without_file(artifact: Artifact, fault: ManifestFault) -> ArtifactCheck:
-    is_missing = all(problem.code == "missing" for problem in fault.problems)
-    if is_missing and artifact.kind == "journal" and artifact.sha256 is None:
+    is_absent = is_missing(fault)
+    if is_absent and artifact.kind == "journal" and artifact.sha256 is None:
         note = replace(
             fault.problems[0],
             code="not_written_yet",
@@ -167,9 +168,9 @@ def _without_file(artifact: Artifact, fault: ManifestFault) -> ArtifactCheck:
         )
         return ArtifactCheck(artifact, "ok", (note,))
     problems = fault.problems
-    if is_missing and artifact.key.endswith("].bundles"):
+    if is_absent and artifact.key.endswith("].bundles"):
         problems = tuple(replace(problem, remedy=BUILD_BUNDLES) for problem in problems)
-    return ArtifactCheck(artifact, "missing" if is_missing else "unreadable", problems)
+    return ArtifactCheck(artifact, "missing" if is_absent else "unreadable", problems)
 
 
 class _Progress:

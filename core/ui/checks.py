@@ -13,6 +13,7 @@ from core.manifest.check import CheckReport, OnProgress, check_workspace
 from core.manifest.paths import artifact_path
 from core.manifest.types import Artifact, Manifest
 from core.services.checking import everything
+from core.services.goals import goals_of
 from core.services.placer import Recent
 from core.ui import safe, session
 
@@ -27,11 +28,12 @@ def check(opened: session.Opened, *, hashes: bool) -> CheckReport:
     """
 
     def look() -> CheckReport:
+        others = goals_of(opened.manifest)[1]
         if not hashes:
-            return check_workspace(opened.manifest, hashes=False)
+            return check_workspace(opened.manifest, hashes=False, others=others)
         with _checking() as on_progress:
             examine = everything(opened.manifest, session.pdf_pool())
-            return check_workspace(opened.manifest, examine=examine, on_progress=on_progress)
+            return check_workspace(opened.manifest, examine=examine, on_progress=on_progress, others=others)
 
     return _checks().get_or_make((*state_of_files(opened), hashes), look)
 

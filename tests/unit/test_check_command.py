@@ -63,6 +63,18 @@ def test_an_unusable_manifest_exits_with_2_and_its_line(
     assert "pipeline_manifest.yaml:3:1: a tab stands" in capsys.readouterr().err
 
 
+def test_goals_that_cannot_be_used_are_told_and_are_no_finding(workspace: Path) -> None:
+    goals = '{SectionMatch@1: ">= 0.8", mrr: high, delta_s_mean: "<= 0.40, warn < 0.5", ok: null}'
+    write(workspace, f"name: Test\ngold: {{path: good.jsonl}}\ngoals: {goals}\n")
+    result = run(workspace)
+    assert result.exit_code == 0
+    assert "`SectionMatch@1` is no metric that is counted here" in result.stdout
+    assert "remedy write `section_match_at_1`" in result.stdout
+    assert "`mrr`: 'high' is no threshold; it has no goal" in result.stdout
+    assert "pipeline_manifest.yaml: goals.ok" in result.stdout
+    assert "1 of 1 artifact is good · 0 hashes agree · 3 warnings" in result.stdout
+
+
 def test_json_holds_every_artifact_and_problem(workspace: Path) -> None:
     write(workspace, "name: Test\ncolour: red\ngold: {path: good.jsonl}\nchunks: {path: gone.jsonl}\n")
     result = run(workspace, "--json")
