@@ -1,0 +1,103 @@
+"""The table of links: what the browser gets of it, what it may say, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+import pytest
+import streamlit
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.ui import grid, links
+from core.ui.grid import Cell, Column, Grid, Row, bare, packed
+from core.ui.state import ViewState
+
+ANY_TEXT = st.text(alphabet=st.characters(exclude_categories=()), max_size=40)
+
+
+def made(*cells: Cell, head: Cell = Cell("Q1")) -> Grid:
+    columns = tuple(Column(Cell(f"R{place}", href=f"./?run=R{place}")) for place in range(len(cells)))
+    return Grid("Ranks", "question", columns, (Row(head, cells),))
+
+
+def sent(shown: Grid) -> dict[str, Any]:
+    data: dict[str, Any] = orjson.loads(packed(shown))
+    return data
+
+
+def test_a_cell_sends_only_what_it_has() -> None:
+    full = Cell("3", note="of 9", tip="three", tone=0.5, look="green", href="./?a=b", spoken="Q1, R0: 3")
+    first, second = sent(made(full, Cell("–")))["rows"][0]["cells"]
+    assert first == {
+        **{"text": "3", "note": "of 9", "tip": "three", "tone": 0.5, "look": "green"},
+        **{"href": "./?a=b", "spoken": "Q1, R0: 3"},
+    }
+    assert second == {"text": "–"}
+
+
+@given(ANY_TEXT, ANY_TEXT, ANY_TEXT)
+def test_any_text_can_be_sent_and_stays_text(text: str, note: str, name: str) -> None:
+    shown = Grid(name, note, (Column(Cell(text)),), (Row(Cell(note), (Cell(text, tip=name),)),))
+    (row,) = sent(shown)["rows"]
+    assert len(row["cells"][0].get("text", "")) == len(text)
+    assert bare(shown).shape == (1, 2)
+
+
+@pytest.mark.parametrize("address", ["https://example.org", "javascript:alert(1)", "//x", "/", ""])
+def test_a_link_leads_nowhere_else(address: str) -> None:
+    with pytest.raises(ValueError, match="no address of this dashboard"):
+        Cell("x", href=address)
+
+
+@pytest.mark.parametrize("tone", [-0.1, 1.1, float("nan")])
+def test_a_tone_lies_between_nothing_and_all(tone: float) -> None:
+    with pytest.raises(ValueError, match="tone"):
+        Cell("x", tone=tone)
+
+
+def test_a_row_has_a_cell_under_each_header() -> None:
+    with pytest.raises(ValueError, match="2 cells under 1 headers"):
+        Grid("g", "", (Column(Cell("a")),), (Row(Cell("r"), (Cell("1"), Cell("2"))),))
+
+
+def test_headers_that_are_alike_are_told_apart_without_the_component() -> None:
+    columns = (Column(Cell("R1")), Column(Cell("R1")))
+    frame = bare(Grid("g", "question", columns, (Row(Cell("Q1"), (Cell("1"), Cell("2"))),)))
+    assert list(frame.columns) == ["question", "R1 1", "R1 2"]
+    assert frame.iloc[0].tolist() == ["Q1", "1", "2"]
+
+
+@pytest.mark.parametrize(
+    ("said", "followed"),
+    [
+        ("./?run=R0", ["./?run=R0"]),
+        ("./question?q=Q1", ["./question?q=Q1"]),
+        ("./?run=R9", []),
+        ("https://example.org", []),
+        (1, []),
+        (None, []),
+    ],
+)
+def test_only_a_link_of_the_grid_is_followed(
+    said: object, followed: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(streamlit, "session_state", {"ranks": {"open": said}})
+    went: list[str] = []
+    monkeypatch.setattr(grid, "follow", went.append)
+    grid._open("ranks", made(Cell("1"), head=Cell("Q1", href="./question?q=Q1")).addresses())
+    assert went == followed
+
+
+def test_following_a_link_keeps_the_visit_and_every_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    went: list[tuple[str, dict[str, list[str]]]] = []
+    monkeypatch.setattr(
+        streamlit, "switch_page", lambda script, *, query_params: went.append((script, query_params))
+    )
+    view = ViewState().change(run="R&1", label=("ok", "retrieval_drift"), q="<b>#2")
+    links.follow(view.link("question"))
+    links.follow(view.change(q=None).link(""))
+    links.follow("./nowhere?run=R1")
+    assert [script for script, _ in went] == ["pages/question.py", "pages/triage.py"]
+    assert went[0][1] == {"run": ["R&1"], "q": ["<b>#2"], "label": ["ok", "retrieval_drift"]}
