@@ -93,6 +93,8 @@ def _closed(schema: Any) -> Any:
 def _schema_errors(text: YamlText) -> Iterable[Problem]:
     for error in _validator().iter_errors(text.value):
         path = list(error.instance_path)
+        if len(path) == 2 and path[0] == "goals":
+            continue  # one threshold: reported where the metrics are known, and the rest can be used
         yield Problem(
             "schema",
             f"`{key_of(path, text.value)}`: {error.message}" if path else error.message,
@@ -204,9 +206,11 @@ def _manifest_from(text: YamlText) -> Manifest:
         attachments_root=value.get("attachments_root"),
         triage=value.get("triage", {}),
         goals=value.get("goals", {}),
+        gates=value.get("gates", {}),
         runs=runs,
         sprint=_artifact(value, "sprint", "journal"),
         annotations=_artifact(value, "annotations", "journal"),
+        cohorts=_artifact(value, "cohorts", "journal"),
         file=text.file,
         warnings=(*_unknown_keys(text), *_odd_runs(text, runs)),
         raw=value,

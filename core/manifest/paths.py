@@ -84,6 +84,34 @@ def _resolve(root: Path, ref: str) -> Path:
         ) from None
 
 
+def journal_path(manifest: Manifest, artifact: Artifact) -> Path:
+    """Where a file that people write lies, or will lie: of one that is not there yet, the folder has to be.
+
+    Raises ManifestFault as `artifact_path`.
+    """
+    try:
+        return artifact_path(manifest, artifact)
+    except ManifestFault as fault:
+        if not is_missing(fault):
+            raise
+    root = root_folder(manifest, artifact.root)
+    folder, _, name = artifact.path.rpartition("/")
+    try:
+        return (resolve_reference(root, folder, folder=True) if folder else root.resolve()) / name
+    except ManifestFault as fault:
+        raise ManifestFault(
+            *(
+                replace(each, message=f"the folder of `{artifact.key}` {each.message}")
+                for each in fault.problems
+            )
+        ) from None
+
+
+def is_missing(fault: ManifestFault) -> bool:
+    """Whether nothing is wrong but that a file is not there."""
+    return all(problem.code == "missing" for problem in fault.problems)
+
+
 def root_folder(manifest: Manifest, name: str | None) -> Path:
     """The workspace folder, or the confirmed folder that `name` stands for. Raises ManifestFault."""
     if name is None:

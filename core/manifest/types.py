@@ -60,7 +60,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """The whole manifest. `triage` is the raw profile mapping (`template`, `refusal`).
+    """The whole manifest. `triage` is the raw profile mapping (`template`, `refusal`), `gates` the raw gates.
 
     `raw` is everything that the file says, unknown keys included; `warnings` are what is odd about it and
     does not keep it from being used. `file` is the manifest itself, `folder` the workspace.
@@ -76,9 +76,11 @@ class Manifest:
     attachments_root: str | None = None
     triage: Mapping[str, Any] = field(default_factory=dict)
     goals: Mapping[str, str] = field(default_factory=dict)
+    gates: Mapping[str, Any] = field(default_factory=dict)
     runs: tuple[Run, ...] = ()
     sprint: Artifact | None = None
     annotations: Artifact | None = None
+    cohorts: Artifact | None = None
     file: Path | None = None
     warnings: tuple[Problem, ...] = ()
     raw: Mapping[str, Any] = field(default_factory=dict)
@@ -105,5 +107,5 @@ class Manifest:
             for run in self.runs
             for artifact in (run.traces, run.report, run.bundles, run.metrics, run.record)
         ]
-        journals = [self.sprint, self.annotations]
+        journals = [self.sprint, self.annotations, self.cohorts]
         return (artifact for artifact in [*named, *named_once, *of_runs, *journals] if artifact is not None)

@@ -1,0 +1,1 @@
+"""Append-only JSONL that people write: one line a save, never rewritten. Knows lines, not what they mean."""
