@@ -21,7 +21,7 @@ MOST_NAMES = 12
 
 @dataclass(frozen=True, slots=True)
 class Palette:
-    """The colours of one scheme as `#rrggbb`: grounds, text, lines, and a colour for each name of the theme."""
+    """The colours of one scheme as `#rrggbb`: grounds, text, lines, and one for each name of the theme."""
 
     ground: str
     text: str

@@ -1,6 +1,7 @@
-"""A Plotly figure on a page: in the colours of the scheme that is on, with its numbers as a table beside it.
+"""A Plotly figure on a page: in the colours of the scheme that is on, with its numbers as a table.
 
-A picture can neither be read aloud nor walked through by keys; its table can, and leads to the same questions.
+A picture can neither be read aloud nor walked through by keys; its table can, and leads to the same
+questions.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ def script_of(address: str) -> str | None:
 
 
 def follow(address: str) -> None:
-    """Shows what an address as `ViewState.link` makes it names. A page that there is not stays where it is."""
+    """Shows what an address as `ViewState.link` makes it names. The page stays where there is none."""
     script = script_of(address)
     if script is not None:
         st.switch_page(script, query_params=parse_qs(urlsplit(address).query, keep_blank_values=True))

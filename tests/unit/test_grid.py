@@ -17,9 +17,9 @@ from core.ui.state import ViewState
 ANY_TEXT = st.text(alphabet=st.characters(exclude_categories=()), max_size=40)
 
 
-def made(*cells: Cell, head: Cell = Cell("Q1")) -> Grid:
+def made(*cells: Cell, row: Cell | None = None) -> Grid:
     columns = tuple(Column(Cell(f"R{place}", href=f"./?run=R{place}")) for place in range(len(cells)))
-    return Grid("Ranks", "question", columns, (Row(head, cells),))
+    return Grid("Ranks", "question", columns, (Row(row or Cell("Q1"), cells),))
 
 
 def sent(shown: Grid) -> dict[str, Any]:
@@ -31,8 +31,13 @@ def test_a_cell_sends_only_what_it_has() -> None:
     full = Cell("3", note="of 9", tip="three", tone=0.5, look="green", href="./?a=b", spoken="Q1, R0: 3")
     first, second = sent(made(full, Cell("–")))["rows"][0]["cells"]
     assert first == {
-        **{"text": "3", "note": "of 9", "tip": "three", "tone": 0.5, "look": "green"},
-        **{"href": "./?a=b", "spoken": "Q1, R0: 3"},
+        "text": "3",
+        "note": "of 9",
+        "tip": "three",
+        "tone": 0.5,
+        "look": "green",
+        "href": "./?a=b",
+        "spoken": "Q1, R0: 3",
     }
     assert second == {"text": "–"}
 
@@ -86,7 +91,7 @@ def test_only_a_link_of_the_grid_is_followed(
     monkeypatch.setattr(streamlit, "session_state", {"ranks": {"open": said}})
     went: list[str] = []
     monkeypatch.setattr(grid, "follow", went.append)
-    grid._open("ranks", made(Cell("1"), head=Cell("Q1", href="./question?q=Q1")).addresses())
+    grid._open("ranks", made(Cell("1"), row=Cell("Q1", href="./question?q=Q1")).addresses())
     assert went == followed
 
 
