@@ -1,9 +1,9 @@
 """The metrics pack: a run's five numbers in one small JSON object, read, written and compared.
 
 The keys are those of the published contract (`data/schemas/metrics-1.0.json`). Four of the numbers are
-metrics of the catalogue. The fifth, `λ_convergent_rate`, is the share of the run's logged states, paraphrases and
-seeds included, that are convergent: an answer record of the contract logs one state, and its pack knows no
-paraphrases, so a pack that another program wrote can only mean this. The metric `lambda_convergent` is
+metrics of the catalogue. The fifth, `λ_convergent_rate`, is the share of the run's logged states, paraphrases
+and seeds included, that are convergent: an answer record of the contract logs one state, and its pack knows
+no paraphrases, so a pack that another program wrote can only mean this. The metric `lambda_convergent` is
 stricter, since there a question counts only where all of its traces converge.
 """
 
