@@ -7,24 +7,30 @@ of the clause.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
 
 from core.contracts.records import Label
+from core.metrics.ranked import Bucket
+from core.store.clauses import FAILS, HEADLINE, Clause, any_of
 from core.store.folding import fold
+from core.store.measures import MISSES, OUTCOMES, measure_of
 from core.store.placed import EVIDENCE_NAMES, EvidenceState
 from core.triage.about import in_words
-from core.triage.gold import GOLD_NAMES, GOOD_STATES, WITHOUT_ANSWER, GoldState
+from core.triage.gold import GOLD_NAMES, WITHOUT_ANSWER, GoldState
 
-
-@dataclass(frozen=True, slots=True)
-class Clause:
-    """A condition: `sql` with named parameters, their values, the sentence, and the columns it reads."""
-
-    sql: str
-    params: Mapping[str, object] = field(default_factory=dict)
-    sentence: str = ""
-    columns: tuple[str, ...] = ()
+#: How a question went in this run and in another: wrong there and right here, the reverse, right or wrong in
+#: both.
+Flip = Literal["fixed", "regressed", "both", "neither"]
+#: Each flip with what it says of the other run's outcome and of this one's, and the words before the run.
+_FLIPS: Mapping[Flip, tuple[int, int, str]] = {
+    "fixed": (0, 1, "fixed against"),
+    "regressed": (1, 0, "regressed against"),
+    "both": (1, 1, "right here and in"),
+    "neither": (0, 0, "wrong here and in"),
+}
+FLIPS: tuple[Flip, ...] = tuple(_FLIPS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +46,13 @@ class Filter:
     did not (see `FAILS`); what cannot be judged is in neither. `text` is searched in
     question and answer, case folded; with `questions_only`, in the question alone. `run` is always set. Only
     headline traces (paraphrase 0, seed 0, no repeats: one a question) are shown unless `all_variants`.
+
+    `bucket`, `type` (the gold question's) and `state` (λ, as logged) match any of the values; `refused` True
+    keeps what declines. `miss` names a metric and keeps what counts against it (see `MISSES`), `cohort` a
+    frozen list of questions. `vs` is another run, which alone restricts nothing: `was` and `was_bucket` match
+    the label and the bucket that the same trace has there, and `flip` how its `outcome` (one of `OUTCOMES`,
+    the first where none is named) came out here and there. What the other run does not have, or neither run
+    can judge, matches none of these.
     """
 
     run: str
@@ -56,6 +69,27 @@ class Filter:
     safety: bool | None = None
     about: tuple[str, ...] = ()
     fails: bool | None = None
+    bucket: tuple[Bucket, ...] = ()
+    type: tuple[str, ...] = ()
+    state: tuple[str, ...] = ()
+    refused: bool | None = None
+    miss: str = ""
+    cohort: str = ""
+    vs: str = ""
+    was: tuple[Label, ...] = ()
+    was_bucket: tuple[Bucket, ...] = ()
+    flip: Flip | Literal[""] = ""
+    outcome: str = ""
+
+    @property
+    def is_narrowed(self) -> bool:
+        """Whether the list is restricted; what it is compared with, and by what, does not count."""
+        return replace(self, vs="", outcome="") != Filter(self.run)
+
+    @property
+    def without_comparison(self) -> Filter:
+        """The filter without its parts that say what another run had."""
+        return replace(self, was=(), was_bucket=(), flip="")
 
     def where(self) -> Clause:
         """The whole condition; `TRUE` where nothing is restricted."""
@@ -77,12 +111,12 @@ class Filter:
     def _parts(self) -> Sequence[Clause | None]:
         return (
             None if self.all_variants else HEADLINE,
-            _any_of("label", "label = ANY($label)", self.label, ""),
-            _any_of(
+            any_of("label", "label = ANY($label)", self.label, ""),
+            any_of(
                 "suspicions", "list_has_any(suspicions, $suspicion)", self.suspicion, "", name="suspicion"
             ),
-            _any_of("docs", "list_has_any(docs, $doc)", self.doc, "document ", name="doc"),
-            _any_of(
+            any_of("docs", "list_has_any(docs, $doc)", self.doc, "document ", name="doc"),
+            any_of(
                 "rank1_section", "rank1_section = ANY($section)", self.section, "section ", name="section"
             ),
             _gold(self.gold),
@@ -91,16 +125,26 @@ class Filter:
             None if self.safety is None else _SAFETY[self.safety],
             _about(self.about),
             None if self.fails is None else _FAILS[self.fails],
+            any_of("bucket", "bucket = ANY($bucket)", self.bucket, ""),
+            any_of("q_type", "q_type = ANY($type)", self.type, "type ", name="type"),
+            any_of("lambda_state", "lambda_state = ANY($state)", self.state, "λ ", name="state"),
+            None if self.refused is None else _REFUSED[self.refused],
+            MISSES[self.miss] if self.miss else None,
+            Clause("in_cohort", {}, f"of cohort {self.cohort}", ("in_cohort",)) if self.cohort else None,
+            *self._compared(),
             _search(self.text, questions_only=self.questions_only),
         )
 
+    def _compared(self) -> Sequence[Clause | None]:
+        """What another run had; the columns that begin with `was_` are that run's."""
+        there = f" in {self.vs or NO_RUN}"
+        return (
+            any_of("was_label", "was_label = ANY($was)", self.was, "was ", name="was", after=there),
+            any_of(*("was_bucket", "was_bucket = ANY($was_bucket)", self.was_bucket, "was "), after=there),
+            _flip(self.flip, self.vs, self.outcome or next(iter(OUTCOMES))) if self.flip else None,
+        )
 
-def _listed(words: Iterable[str]) -> str:
-    """Names of our own as SQL texts."""
-    return ", ".join(f"'{word}'" for word in words)
 
-
-HEADLINE = Clause("paraphrase = 0 AND seed = 0 AND repeat = 1", columns=("paraphrase", "seed", "repeat"))
 _UNSUPPORTED = {
     True: Clause("len(numbers_unsupported) > 0", {}, "numbers unsupported", ("numbers_unsupported",)),
     False: Clause("len(numbers_unsupported) = 0", {}, "no number unsupported", ("numbers_unsupported",)),
@@ -114,18 +158,28 @@ _SAFETY = {
     ),
 }
 
-#: The labels of what went wrong.
-FAILING_LABELS: tuple[Label, ...] = ("generation_drift", "retrieval_drift", "refusal_suspect")
-#: Whether a trace went wrong, null where that cannot be judged. Where its gold is known: it is anything but
-#: cited, or rightly declined; else by the label.
-FAILS = Clause(
-    f"coalesce(gold_state NOT IN ({_listed(sorted(GOOD_STATES))}), label IN ({_listed(FAILING_LABELS)}))",
-    columns=("gold_state", "label"),
-)
 _FAILS = {
     True: Clause(FAILS.sql, {}, "fails", FAILS.columns),
     False: Clause(f"NOT {FAILS.sql}", {}, "does not fail", FAILS.columns),
 }
+_REFUSED = {
+    True: Clause("refused", {}, "declines", ("refused",)),
+    False: Clause("NOT refused", {}, "does not decline", ("refused",)),
+}
+#: Where an address asks for what another run had and does not say which.
+NO_RUN = "a run that is not named"
+
+
+def _flip(flip: Flip, vs: str, outcome: str) -> Clause:
+    was, is_now, words = _FLIPS[flip]
+    here = measure_of(outcome)
+    there = f"was_value_{outcome}"
+    return Clause(
+        f"{here.number} = {is_now} AND {there} = {was}",
+        {},
+        f"{words} {vs or NO_RUN} by {OUTCOMES[outcome]}",
+        (*here.columns, there),
+    )
 
 
 def _gold(states: tuple[GoldState, ...]) -> Clause | None:
@@ -152,12 +206,6 @@ def _about(places: tuple[str, ...]) -> Clause | None:
     return Clause(
         "list_has_any(about, $about)", {"about": list(places)}, f"about {in_words(places)}", ("about",)
     )
-
-
-def _any_of(column: str, sql: str, values: tuple[str, ...], noun: str, *, name: str = "") -> Clause | None:
-    if not values:
-        return None
-    return Clause(sql, {name or column: list(values)}, noun + " or ".join(values), (column,))
 
 
 def _search(text: str, *, questions_only: bool) -> Clause | None:

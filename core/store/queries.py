@@ -20,7 +20,8 @@ from core.errors import StoreFault
 from core.manifest.types import Manifest
 from core.store.database import Database
 from core.store.files import DamagedError
-from core.store.filters import FAILS, HEADLINE, Filter, Sort
+from core.store.clauses import FAILS, HEADLINE
+from core.store.filters import Filter, Sort
 from core.store.index import index_folder
 from core.store.loaded import ALL_COLUMNS, LoadedRun, record_of
 from core.store.placed import EVIDENCE_STATES, PLACED_SCHEMA, EvidenceState, PlacedFile, Placements

@@ -12,9 +12,11 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, cast, get_args
 from urllib.parse import urlencode
 
-from core.contracts.records import LABELS, StageName, TraceKey
+from core.contracts.records import LABELS, Label, StageName, TraceKey
 from core.evidence.bundles import LEVELS, Level
-from core.store.filters import SORT_KEYS, Filter, Sort
+from core.metrics.ranked import Bucket
+from core.store.filters import FLIPS, SORT_KEYS, Filter, Flip, Sort
+from core.store.measures import MISSES, OUTCOMES
 from core.store.placed import EVIDENCE_STATES, EvidenceState
 from core.triage.gold import GOLD_STATES, GoldState
 from core.triage.types import Profile, Template
@@ -34,6 +36,8 @@ _SAFETY = {"omitted": True, "complete": False}
 #: What says which place is looked at.
 _PLACE_NAMES = frozenset({"q", "p", "s", "cite", "chunk", "page"})
 _FILTER_NAMES = tuple(part.name for part in fields(Filter))
+#: Those that name runs: a playlist by hand outlives them.
+_RUN_NAMES = {"run", "vs"}
 
 Params = Mapping[str, Sequence[str]]
 
@@ -45,7 +49,8 @@ class ViewState:
     `filter.run` is "" until a run is known (`with_run`). `q` names a question as `question_name` writes it,
     `p` and `s` its paraphrase and seed, `cite` a citation's 1-based number, `chunk` a chunk id, `page` a
     0-based page_idx, `see` an attachment that is outlined on its page, `stage` the ranked list that is shown,
-    `vs` the other run, `where` the document whose failures are shown, `at` the 1-based page of the table.
+    `where` the document whose failures are shown, `at` the 1-based page of the table. The other run, `vs`, is
+    one of the filter's names, as lists may ask what it had; alone it restricts none.
     `profile` reads the run another way than the manifest says (`template=` and `refusal=` in the URL). `ids`
     is a playlist by hand, of names as `q` has them, and `level` the levels of stored bundles that a playlist
     is made of; `present` shows it without sidebar. `notes` says what in the URL could not be used; it is not
@@ -63,7 +68,6 @@ class ViewState:
     page: int | None = None
     see: str | None = None
     stage: StageName | None = None
-    vs: str | None = None
     where: str | None = None
     profile: Profile | None = None
     ids: tuple[str, ...] = ()
@@ -75,6 +79,11 @@ class ViewState:
     def run(self) -> str:
         """The run that is shown; "" before one is chosen."""
         return self.filter.run
+
+    @property
+    def vs(self) -> str | None:
+        """The run that is compared with; None where none is named."""
+        return self.filter.vs or None
 
     @property
     def key(self) -> TraceKey | None:
@@ -101,6 +110,17 @@ class ViewState:
                 safety=reader.choice("safety", _SAFETY),
                 about=reader.texts("about"),
                 fails=reader.flag("fails"),
+                bucket=cast(tuple[Bucket, ...], reader.texts("bucket", allowed=get_args(Bucket))),
+                type=reader.texts("type"),
+                state=reader.texts("state"),
+                refused=reader.flag("refused"),
+                miss=reader.text("miss", allowed=tuple(MISSES)) or "",
+                cohort=reader.text("cohort") or "",
+                vs=reader.text("vs") or "",
+                was=cast(tuple[Label, ...], reader.texts("was", allowed=LABELS)),
+                was_bucket=cast(tuple[Bucket, ...], reader.texts("was_bucket", allowed=get_args(Bucket))),
+                flip=cast(Flip, reader.text("flip", allowed=FLIPS) or ""),
+                outcome=reader.text("outcome", allowed=tuple(OUTCOMES)) or "",
                 text=reader.text("text") or "",
                 all_variants=reader.flag("all_variants") is True,
                 questions_only=reader.flag("questions_only") is True,
@@ -118,7 +138,6 @@ class ViewState:
             page=reader.number("page"),
             see=reader.text("see"),
             stage=cast("StageName | None", reader.text("stage", allowed=get_args(StageName))),
-            vs=reader.text("vs"),
             where=reader.text("where"),
             profile=reader.profile(),
             ids=reader.texts("ids"),
@@ -145,6 +164,8 @@ class ViewState:
         the filter also leaves a playlist by hand, unless `ids` are given.
         """
         in_filter = {name: changes.pop(name) for name in list(changes) if name in _FILTER_NAMES}
+        if "vs" in in_filter:
+            in_filter["vs"] = in_filter["vs"] or ""
         in_sort = {
             to: changes.pop(name) for name, to in (("sort", "by"), ("desc", "descending")) if name in changes
         }
@@ -152,7 +173,7 @@ class ViewState:
             changes["at"] = 1
         if changes.keys() & _PLACE_NAMES and "see" not in changes:
             changes["see"] = None
-        if in_filter.keys() - {"run"} and "ids" not in changes:
+        if in_filter.keys() - _RUN_NAMES and "ids" not in changes:
             changes["ids"] = ()
         return replace(
             self,
@@ -176,13 +197,13 @@ class ViewState:
         return replace(self, q=None, p=0, s=0, **none, ids=(), level=(), present=False)
 
     def without_filter(self) -> ViewState:
-        """The same run with every question shown, from the first page on."""
-        return replace(self, filter=Filter(run=self.run), at=1, ids=(), level=())
+        """The same run, and what it is compared with, with every question shown, from the first page on."""
+        return replace(self, filter=Filter(run=self.run, vs=self.filter.vs), at=1, ids=(), level=())
 
     @property
     def is_filtered(self) -> bool:
         """Whether anything but the run restricts the list."""
-        return self.filter != Filter(run=self.run)
+        return self.filter.is_narrowed
 
 
 def question_name(q_id: str, repeat: int = 1) -> str:
@@ -222,7 +243,7 @@ def _pairs(state: ViewState) -> Iterable[tuple[str, list[str]]]:
     yield "q", [state.q] if state.q is not None else []
     for name, number in (("p", state.p), ("s", state.s)):
         yield name, [str(number)] if number else []
-    for name in ("cite", "chunk", "page", "see", "stage", "vs", "where"):
+    for name in ("cite", "chunk", "page", "see", "stage", "where"):
         value = getattr(state, name)
         yield name, [str(value)] if value is not None else []
     for name, values in (
@@ -233,12 +254,23 @@ def _pairs(state: ViewState) -> Iterable[tuple[str, list[str]]]:
         ("gold", shown.gold),
         ("evidence", shown.evidence),
         ("about", shown.about),
+        ("bucket", shown.bucket),
+        ("type", shown.type),
+        ("state", shown.state),
+        ("was", shown.was),
+        ("was_bucket", shown.was_bucket),
     ):
         yield name, list(values)
-    for name, flag in (("unsupported", shown.unsupported), ("fails", shown.fails)):
+    for name, flag in (
+        ("unsupported", shown.unsupported),
+        ("fails", shown.fails),
+        ("refused", shown.refused),
+    ):
         yield name, [] if flag is None else ["yes" if flag else "no"]
     yield "safety", [word for word, value in _SAFETY.items() if value is shown.safety]
-    yield "text", [shown.text] if shown.text else []
+    for name in ("vs", "flip", "outcome", "miss", "cohort", "text"):
+        value = getattr(shown, name)
+        yield name, [value] if value else []
     yield "all_variants", ["yes"] if shown.all_variants else []
     yield "questions_only", ["yes"] if shown.questions_only else []
     yield "template", [state.profile.template] if state.profile else []

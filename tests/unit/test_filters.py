@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from core.contracts.records import LABELS
 from core.store.database import Database
-from core.store.filters import FAILS, SORT_KEYS, Filter, Sort
+from core.store.clauses import FAILS
+from core.store.filters import SORT_KEYS, Filter, Sort
 from core.store.folding import fold, fold_all
 from core.store.placed import EVIDENCE_STATES
 from core.store.queries import statement

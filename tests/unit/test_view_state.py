@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 
 from core.contracts.records import LABELS, StageName, TraceKey
 from core.evidence.bundles import LEVELS
-from core.store.filters import SORT_KEYS, Filter, Sort
+from core.metrics.ranked import Bucket
+from core.store.filters import FLIPS, SORT_KEYS, Filter, Sort
+from core.store.measures import MISSES, OUTCOMES
 from core.store.placed import EVIDENCE_STATES
 from core.triage.gold import GOLD_STATES
 from core.triage.types import Profile, Template
@@ -37,6 +39,17 @@ filters = st.builds(
     safety=st.sampled_from([None, True, False]),
     about=several,
     fails=st.sampled_from([None, True, False]),
+    bucket=st.lists(st.sampled_from(get_args(Bucket)), max_size=3, unique=True).map(tuple),
+    type=several,
+    state=several,
+    refused=st.sampled_from([None, True, False]),
+    miss=st.sampled_from(["", *MISSES]),
+    cohort=st.one_of(st.just(""), words),
+    vs=st.one_of(st.just(""), words),
+    was=st.lists(st.sampled_from(LABELS), max_size=3, unique=True).map(tuple),
+    was_bucket=st.lists(st.sampled_from(get_args(Bucket)), max_size=3, unique=True).map(tuple),
+    flip=st.sampled_from(["", *FLIPS]),
+    outcome=st.sampled_from(["", *OUTCOMES]),
     text=st.one_of(st.just(""), words),
     all_variants=st.booleans(),
     questions_only=st.booleans(),
@@ -54,7 +67,6 @@ states = st.builds(
     page=st.one_of(st.none(), numbers),
     see=st.one_of(st.none(), words),
     stage=st.one_of(st.none(), st.sampled_from(get_args(StageName))),
-    vs=st.one_of(st.none(), words),
     where=st.one_of(st.none(), words),
     profile=st.one_of(st.none(), st.builds(Profile, st.sampled_from(get_args(Template)), phrases)),
     ids=several,
@@ -65,7 +77,8 @@ states = st.builds(
 
 def test_every_field_of_a_filter_has_a_place_in_the_address() -> None:
     drawn = {"run", "label", "suspicion", "doc", "section", "gold", "evidence", "unsupported", "text"}
-    drawn |= {"about", "fails"}
+    drawn |= {"about", "fails", "bucket", "type", "state", "refused", "miss", "cohort"}
+    drawn |= {"vs", "was", "was_bucket", "flip", "outcome"}
     flags = {"safety", "all_variants", "questions_only"}
     assert {part.name for part in fields(Filter)} == drawn | flags
 
@@ -148,6 +161,25 @@ def test_a_new_filter_or_order_starts_at_the_first_page() -> None:
     assert state.change(sort="cited").at == 1
     assert state.change(cite=2).at == 7
     assert state.change(label=("ok",), at=3).at == 3
+
+
+def test_a_run_to_compare_with_is_no_filter() -> None:
+    state = ViewState.parse({"run": ["R4"], "vs": ["R3"], "outcome": ["gt_in_top_20"], "ids": ["Q7"]})
+    assert (state.vs, state.filter.vs) == ("R3", "R3")
+    assert not state.is_filtered
+    assert state.change(was=("ok",)).is_filtered
+    assert state.change(vs="R2").ids == ("Q7",)
+    assert state.change(flip="fixed").without_filter().params() == {"run": ["R4"], "vs": ["R3"]}
+    assert state.change(vs=None).vs is ViewState().vs is None
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("miss", "latency_p50"), ("outcome", "mrr"), ("flip", "no"), ("was_bucket", "ok")]
+)
+def test_what_nothing_can_miss_or_flip_by_is_left_out_and_named(name: str, value: str) -> None:
+    state = ViewState.parse({name: [value]})
+    assert not state.params()
+    assert state.notes[0].startswith(f'In the address, {name} "{value}" is none of ')
 
 
 def test_a_run_that_is_not_there_falls_back_with_a_note() -> None:
