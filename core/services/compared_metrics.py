@@ -1,0 +1,77 @@
+"""The metrics of two runs side by side, each with the difference and how sure it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.metrics.catalogue import METRICS, Metric
+from core.metrics.paired import Mean, mcnemar, mean_difference
+from core.metrics.values import MetricValue, Tally, metric_value
+
+
+@dataclass(frozen=True, slots=True)
+class MetricPair:
+    """One metric in both runs: `here` in the newer one, `there` in the other; None where it is not counted.
+
+    `difference` is the mean of the differences question by question, over the questions that count in both
+    runs; None for a quantile, whose `gap` (newer − other) has no interval. `p` is McNemar's of a share whose
+    questions count as 0 or 1.
+    """
+
+    metric: Metric
+    here: MetricValue | None
+    there: MetricValue | None
+    difference: Mean | None = None
+    gap: float | None = None
+    p: float | None = None
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether the interval of the difference leaves out 0."""
+        mean = self.difference
+        return mean is not None and (mean.low > 0 or mean.high < 0)
+
+    @property
+    def is_better(self) -> bool | None:
+        """Whether the newer run does better; None where nothing says so, or neither way is better."""
+        change = self.difference.mean if self.difference is not None else self.gap
+        if not change or self.metric.better is None:
+            return None
+        return (change > 0) == (self.metric.better == "higher")
+
+
+def metric_pairs(
+    here: Mapping[str, Tally], there: Mapping[str, Tally], paired: Callable[[str], np.ndarray]
+) -> tuple[MetricPair, ...]:
+    """Every metric that one of the runs has, in the order of the catalogue.
+
+    `paired` gives the differences of a metric, newer − other, over the questions that count in both.
+    """
+    return tuple(
+        _pair(metric, here.get(metric_id), there.get(metric_id), paired)
+        for metric_id, metric in METRICS.items()
+        if any(tally is not None and tally.of for tally in (here.get(metric_id), there.get(metric_id)))
+    )
+
+
+def _pair(
+    metric: Metric, here: Tally | None, there: Tally | None, paired: Callable[[str], np.ndarray]
+) -> MetricPair:
+    now, then = (metric_value(metric, tally) if tally is not None else None for tally in (here, there))
+    if metric.kind == "quantile":
+        values = (now and now.value, then and then.value)
+        gap = None if None in values else float(str(values[0])) - float(str(values[1]))
+        return MetricPair(metric, now, then, gap=gap)
+    differences = paired(metric.metric_id)
+    known = differences[np.isfinite(differences)]
+    return MetricPair(metric, now, then, mean_difference(known.tolist()), p=_p(metric, known))
+
+
+def _p(metric: Metric, differences: np.ndarray) -> float | None:
+    """Whether a share flips more one way than the other; None where questions count as more than 0 or 1."""
+    if metric.kind != "share" or not len(differences) or not np.isin(differences, (-1, 0, 1)).all():
+        return None
+    return mcnemar(int((differences > 0).sum()), int((differences < 0).sum()))

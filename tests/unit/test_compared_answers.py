@@ -1,0 +1,67 @@
+"""Where two answers differ: every word is marked once, and each side still says what it said."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from core.services.compared_answers import AnswerDifference, Part, answer_difference
+
+
+def marked(parts: tuple[Part, ...]) -> str:
+    """Words that differ as [words], numbers as <number>."""
+    signs = {"same": ("", ""), "words": ("[", "]"), "number": ("<", ">")}
+    return "".join(f"{signs[part.change][0]}{part.text}{signs[part.change][1]}" for part in parts)
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "was_marked", "now_marked"),
+    [
+        ("Fill 2.5 bar, cold.", "Fill 2.3 bar, cold.", "Fill <2.5> bar, cold.", "Fill <2.3> bar, cold."),
+        ("Use 5W-30.", "Use grade 5W-30.", "Use 5W-30.", "Use [grade] 5W-30."),
+        ("not in context", "Press SET.", "[not in context]", "[Press SET.]"),
+        ("", "Press SET.", "", "[Press SET.]"),
+        ("Press  SET.\n", "Press SET.", "Press  SET.\n", "Press SET."),
+        ("a b c d", "a d", "a [b c] d", "a d"),
+        ("Turn 10 20 times", "Turn times", "Turn <10> <20> times", "Turn times"),
+        (" \n", "", " \n", ""),
+    ],
+)
+def test_what_differs_is_marked_on_both_sides(was: str, now: str, was_marked: str, now_marked: str) -> None:
+    found = answer_difference(was, now)
+    assert (marked(found.was), marked(found.now)) == (was_marked, now_marked)
+    assert found.is_same == (was.split() == now.split())
+
+
+def test_numbers_that_only_one_answer_has_are_named() -> None:
+    found = answer_difference("Every 15,000 km or 12 months.", "Every 10,000 km or 12 months.")
+    assert found.numbers == (("15,000",), ("10,000",))
+
+
+text = st.text(alphabet="ab1.5, \n\t-é", max_size=40)
+
+
+@settings(max_examples=80)
+@given(text, text)
+@example("\u2003", "a\x1fb")
+def test_each_side_joins_back_to_its_text(was: str, now: str) -> None:
+    found = answer_difference(was, now)
+    assert "".join(part.text for part in found.was) == was
+    assert "".join(part.text for part in found.now) == now
+    assert same_words(found, "was") == same_words(found, "now")
+    assert all(part.text for part in (*found.was, *found.now))
+
+
+def same_words(found: AnswerDifference, side: str) -> str:
+    """What a side shares with the other, without its white space."""
+    parts: tuple[Part, ...] = getattr(found, side)
+    return "".join("".join(part.text.split()) for part in parts if part.change == "same")
+
+
+def test_long_answers_are_compared_between_their_equal_ends() -> None:
+    was, now = ("same start " + words * 400 + "same end" for words in ("x y ", "y x "))
+    found = answer_difference(was, now)
+    assert found.is_rough
+    assert found.was[0].text.startswith("same start") and found.now[-1].text.endswith("same end")
+    assert answer_difference(was, was).is_same and not answer_difference(was, was).is_rough

@@ -1,0 +1,64 @@
+"""Two runs' metrics side by side: what the difference is, and whether it is clear."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from core.metrics.values import Tally
+from core.services.compared_metrics import MetricPair, metric_pairs
+
+
+def pairs(
+    here: dict[str, Tally], there: dict[str, Tally], differences: dict[str, list[float]]
+) -> dict[str, MetricPair]:
+    found = metric_pairs(here, there, lambda metric_id: np.asarray(differences.get(metric_id, []), float))
+    return {pair.metric.metric_id: pair for pair in found}
+
+
+def test_a_share_has_its_difference_an_interval_and_a_p() -> None:
+    counts = {"section_match_at_1": Tally(37, 26.0, 26.0)}, {"section_match_at_1": Tally(37, 21.0, 21.0)}
+    differences = {"section_match_at_1": [1.0] * 6 + [-1.0] + [0.0] * 30}
+    (pair,) = pairs(*counts, differences).values()
+    assert pair.here is not None and (pair.here.numerator, pair.here.denominator) == (26, 37)
+    assert pair.difference is not None and pair.difference.mean == 5 / 37
+    assert pair.p == 0.125
+    assert (pair.is_clear, pair.is_better) == (False, True)
+
+
+def test_less_is_better_where_the_metric_says_so() -> None:
+    tallies = {"delta_s_mean": Tally(4, 1.6, 0.64)}, {"delta_s_mean": Tally(4, 2.0, 1.0)}
+    (pair,) = pairs(*tallies, {"delta_s_mean": [-0.1] * 4}).values()
+    assert (pair.is_clear, pair.is_better, pair.p) == (True, True, None)
+    (worse,) = pairs(*reversed(tallies), {"delta_s_mean": [0.1] * 4}).values()
+    assert (worse.is_clear, worse.is_better) == (True, False)
+
+
+def test_a_quantile_has_a_gap_without_an_interval() -> None:
+    here, there = Tally(9, value=120.0, low=90.0, high=300.0), Tally(9, value=150.0, low=90.0, high=300.0)
+    (pair,) = pairs({"latency_p50": here}, {"latency_p50": there}, {}).values()
+    assert (pair.gap, pair.difference, pair.is_clear, pair.is_better) == (-30.0, None, False, True)
+
+
+def test_what_no_run_counts_is_left_out_and_what_one_counts_is_shown() -> None:
+    found = pairs({"mrr": Tally(3, 1.5, 1.0), "ok": Tally(0)}, {"ok": Tally(0)}, {})
+    assert list(found) == ["mrr"]
+    pair = found["mrr"]
+    assert (pair.there, pair.difference, pair.is_better) == (None, None, None)
+
+
+def test_metrics_stand_in_the_catalogue_s_order() -> None:
+    tally = Tally(2, 1.0, 1.0)
+    found = pairs({"ok": tally, "mrr": tally, "section_match_at_1": tally}, {}, {})
+    assert list(found) == ["section_match_at_1", "mrr", "ok"]
+
+
+def test_a_difference_that_is_no_number_counts_for_nothing() -> None:
+    tally = {"mrr": Tally(3, 1.5, 1.0)}
+    pair = pairs(tally, tally, {"mrr": [0.5, float("nan"), float("inf"), 0.5]})["mrr"]
+    assert pair.difference is not None and pair.difference.pairs == 2
+
+
+def test_a_share_whose_questions_count_more_than_once_has_no_p() -> None:
+    tally = {"citation_overlap": Tally(8, 6.0, 6.0)}
+    pair = pairs(tally, tally, {"citation_overlap": [0.5, -1.0, 0.0]})["citation_overlap"]
+    assert pair.p is None and pair.difference is not None
