@@ -25,6 +25,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "bundle": ("bundle_cmd", "Build and validate evidence bundles."),
     "import": ("import_cmd", "Turn other tools' files into a workspace."),
     "export": ("export_cmd", "Write a run's triage as CSV, JSONL or Markdown."),
+    "hash": ("hash_cmd", "Print the canonical sha256 of JSONL and JSON files."),
 }
 
 
