@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING
 
 import click
 import orjson
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
-from rich.text import Text
 
 from core.cli import Started
+from core.cli.index_progress import Tell, progress
 from core.cli.interrupts import heeding
 from core.cli.paths import NamedPath
 from core.errors import printable
@@ -25,7 +21,6 @@ from core.manifest.types import Manifest
 from core.services.workspace import profile_of_options, with_profile
 from core.store.cache import default_cache_dir
 from core.store.index import IndexReport, RunReport, build_index
-from core.store.index import Progress as Step
 from core.store.scan import spare_pandas
 from core.triage.profile import TEMPLATES
 from core.triage.types import Template
@@ -37,19 +32,9 @@ if TYPE_CHECKING:  # what locating needs is loaded when it is asked for: see `_l
 ISSUES_SHOWN = 20
 #: PDF processes, and seconds for one citation: one that stands nowhere makes its worker read the document.
 LOCATORS, TIMEOUT_S = 2, 60.0
-#: Progress is told at most once in so many seconds.
-SECONDS_A_STEP = 0.2
 #: The statuses as they are counted, the best first; and what a citation may be besides.
 COUNTED = ("exact", "normalized", "fuzzy", "partial", "not_found", "not_placed")
 BESIDES = {"page_mismatch": "on another page than cited", "numbers_differ": "with other figures"}
-
-Event = Literal["progress", "locating"]
-
-
-class Tell(Protocol):
-    """Hears how far a run is: bytes while it is read, traces while its citations are located."""
-
-    def __call__(self, event: Event, step: Step) -> None: ...
 
 
 @click.command("index")
@@ -86,7 +71,7 @@ def command(
         spare_pandas()
     manifest = with_profile(load_manifest(workspace), profile_of_options(template, refusal))
     cache, in_words = cache_dir or default_cache_dir(), not (as_json or progress_json)
-    with _progress(as_lines=progress_json, quiet=as_json) as telling:
+    with progress(as_lines=progress_json, quiet=as_json) as telling:
         tell = heeding(telling)
         report = build_index(
             manifest,
@@ -187,49 +172,3 @@ def _plain(code: str) -> str:
 
 def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun if number == 1 else noun + 's'}"
-
-
-@contextmanager
-def _progress(*, as_lines: bool, quiet: bool) -> Iterator[Tell]:
-    """A bar in a terminal, JSON lines where a program listens, else nothing."""
-    if as_lines:
-        yield _Lines()
-    elif quiet or not sys.stderr.isatty():
-        yield lambda event, step: None
-    else:
-        columns = TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn()
-        with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-            yield _Bars(bar)
-
-
-class _Bars:
-    """One bar a run and kind of work, made when it is first heard of."""
-
-    def __init__(self, bar: Progress) -> None:
-        self._bar = bar
-        self._tasks: dict[tuple[Event, str], TaskID] = {}
-
-    def __call__(self, event: Event, step: Step) -> None:
-        """Move the run's bar to where it is."""
-        key = event, step.run_id
-        if key not in self._tasks:
-            name = Text(printable(step.run_id)).markup + (": citations" if event == "locating" else "")
-            self._tasks[key] = self._bar.add_task(name, total=step.total)
-        self._bar.update(self._tasks[key], completed=step.done)
-
-
-class _Lines:
-    """One JSON object a line: the first and the last step of each run and kind of work, and some between."""
-
-    def __init__(self) -> None:
-        self._told = 0.0
-        self._last: tuple[Event, str] | None = None
-
-    def __call__(self, event: Event, step: Step) -> None:
-        """Print the step, unless one was printed just now."""
-        is_news = (event, step.run_id) != self._last or step.done == step.total
-        if not is_news and time.monotonic() - self._told < SECONDS_A_STEP:
-            return
-        self._told, self._last = time.monotonic(), (event, step.run_id)
-        click.echo(orjson.dumps({"event": event, **asdict(step)}, option=orjson.OPT_SORT_KEYS))
-        sys.stdout.flush()
