@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, cast, get_args
+from typing import Any, Literal, cast, get_args
 from urllib.parse import urlencode
 
 from core.contracts.records import LABELS, Label, StageName, TraceKey
@@ -40,6 +40,9 @@ _FILTER_NAMES = tuple(part.name for part in fields(Filter))
 _RUN_NAMES = {"run", "vs"}
 
 Params = Mapping[str, Sequence[str]]
+#: What the metrics of Trends are sliced by, and what its questions are sorted by.
+Slice = Literal["section", "document", "type", "bucket"]
+RankOrder = Literal["falls", "climbs", "question"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +56,8 @@ class ViewState:
     one of the filter's names, as lists may ask what it had; alone it restricts none.
     `profile` reads the run another way than the manifest says (`template=` and `refusal=` in the URL). `ids`
     is a playlist by hand, of names as `q` has them, and `level` the levels of stored bundles that a playlist
-    is made of; `present` shows it without sidebar. `notes` says what in the URL could not be used; it is not
+    is made of; `present` shows it without sidebar. On Trends `by` slices the metrics, `order` and `find` sort
+    and search the ranks of the questions, `leaf` is the 1-based page of those. `notes` says what in the URL could not be used; it is not
     part of the state.
     """
 
@@ -73,6 +77,10 @@ class ViewState:
     ids: tuple[str, ...] = ()
     level: tuple[Level, ...] = ()
     present: bool = False
+    by: Slice | None = None
+    order: RankOrder | None = None
+    find: str = ""
+    leaf: int = 1
     notes: tuple[str, ...] = field(default=(), compare=False)
 
     @property
@@ -143,6 +151,10 @@ class ViewState:
             ids=reader.texts("ids"),
             level=cast(tuple[Level, ...], reader.texts("level", allowed=LEVELS)),
             present=reader.flag("present") is True,
+            by=cast("Slice | None", reader.text("by", allowed=get_args(Slice))),
+            order=cast("RankOrder | None", reader.text("order", allowed=get_args(RankOrder))),
+            find=reader.text("find") or "",
+            leaf=reader.number("leaf", least=1, fallback=1) or 1,
         )
         return replace(state, notes=tuple(reader.notes))
 
@@ -278,6 +290,9 @@ def _pairs(state: ViewState) -> Iterable[tuple[str, list[str]]]:
     yield "ids", list(state.ids)
     yield "level", list(state.level)
     yield "present", ["yes"] if state.present else []
+    for name in ("by", "order", "find"):
+        yield name, [value] if (value := getattr(state, name)) else []
+    yield "leaf", [str(state.leaf)] if state.leaf != 1 else []
     yield "sort", [state.sort.by] if state.sort.by != Sort().by else []
     yield "desc", ["yes"] if state.sort.descending else []
     yield "at", [str(state.at)] if state.at != 1 else []

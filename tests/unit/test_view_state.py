@@ -18,7 +18,15 @@ from core.store.measures import MISSES, OUTCOMES
 from core.store.placed import EVIDENCE_STATES
 from core.triage.gold import GOLD_STATES
 from core.triage.types import Profile, Template
-from core.ui.state import MAX_CHARS, MAX_NUMBER, ViewState, parse_question_name, question_name
+from core.ui.state import (
+    MAX_CHARS,
+    MAX_NUMBER,
+    RankOrder,
+    Slice,
+    ViewState,
+    parse_question_name,
+    question_name,
+)
 
 words = st.text(
     st.characters(exclude_categories=("Cs", "Cc")), min_size=1, max_size=30
@@ -68,6 +76,10 @@ states = st.builds(
     see=st.one_of(st.none(), words),
     stage=st.one_of(st.none(), st.sampled_from(get_args(StageName))),
     where=st.one_of(st.none(), words),
+    by=st.sampled_from([None, *get_args(Slice)]),
+    order=st.sampled_from([None, *get_args(RankOrder)]),
+    find=st.one_of(st.just(""), words),
+    leaf=st.integers(1, MAX_NUMBER),
     profile=st.one_of(st.none(), st.builds(Profile, st.sampled_from(get_args(Template)), phrases)),
     ids=several,
     level=st.lists(st.sampled_from(LEVELS), max_size=3, unique=True).map(tuple),
