@@ -57,8 +57,8 @@ class ViewState:
     `profile` reads the run another way than the manifest says (`template=` and `refusal=` in the URL). `ids`
     is a playlist by hand, of names as `q` has them, and `level` the levels of stored bundles that a playlist
     is made of; `present` shows it without sidebar. On Trends `by` slices the metrics, `order` and `find` sort
-    and search the ranks of the questions, `leaf` is the 1-based page of those. `notes` says what in the URL could not be used; it is not
-    part of the state.
+    and search the ranks of the questions, `leaf` is the 1-based page of those. `notes` says what in the URL
+    could not be used; it is not part of the state.
     """
 
     filter: Filter = field(default_factory=lambda: Filter(run=""))
