@@ -13,6 +13,7 @@ from core.ui import (
     session,
     shell,
     triage_evidence,
+    triage_filters,
     triage_panels,
     triage_table,
     words,
@@ -80,22 +81,27 @@ with above:
         if off_pages:
             triage_evidence.page_base_line(off_pages, view)
     with st.container(horizontal=True, vertical_alignment="center", key="filters"):
-        triage_panels.filter_bar(options, view)
-        if facts.traces > facts.questions:
-            triage_panels.variants_toggle(facts.traces, view)
-        st.space("stretch")
-        export.export_menu(
-            lambda: store.rows(view.filter, view.sort),
-            matching=matching,
-            name=f"{opened.manifest.name} {view.run}",
-        )
+        triage_filters.filter_bar(options, view, traces=facts.traces, questions=facts.questions)
     with st.container(horizontal=True, vertical_alignment="center", key="sentence"):
         triage_panels.sentence(view, matching=matching, total=total)
-        triage_panels.place_chips(view)
+        triage_filters.chips(view)
         shell.line_issue_notice(facts, view)
-        if matching:
-            st.space("stretch")
-            triage_panels.walk_through(view)
+        st.space("stretch")
+        with st.container(
+            horizontal=True,
+            vertical_alignment="center",
+            width="content",
+            wrap=False,
+            gap="small",
+            key="onward",
+        ):
+            if matching:
+                triage_panels.walk_through(view)
+            export.export_menu(
+                lambda: store.rows(view.filter, view.sort),
+                matching=matching,
+                name=f"{opened.manifest.name} {view.run}",
+            )
 
 if matching:
     triage_panels.paging(matching, view, rows_a_page=triage_table.ROWS_A_PAGE)

@@ -248,6 +248,13 @@ WORST_FIRST = (
 )
 #: Makes every order total, so that pages never overlap and a row's neighbours are well defined.
 IDENTITY = tuple(SortTerm(name, name) for name in ("q_id", "paraphrase", "seed", "repeat"))
+#: The rank of the gold section, best first: one that no list holds comes after all ranks, and what is not
+#: judged last, by the reason.
+GOLD_RANK = (
+    SortTerm(f"coalesce(section_rank, CASE WHEN unranked IS NULL THEN {2**31 - 1} END)", "section_rank"),
+    SortTerm("top_rank", "top_rank"),
+    SortTerm("unranked", "unranked"),
+)
 #: What a list may be sorted by: the URL's name → the terms, in their natural direction.
 SORTS: Mapping[str, tuple[SortTerm, ...]] = {
     "worst": WORST_FIRST,
@@ -256,6 +263,7 @@ SORTS: Mapping[str, tuple[SortTerm, ...]] = {
     "question": (SortTerm("q", "q"),),
     "q_id": (SortTerm("q_id", "q_id"),),
     "section": (SortTerm("rank1_section", "rank1_section"),),
+    "section_rank": GOLD_RANK,
     "cited": (SortTerm("cited", "cited"),),
     "resolved": (SortTerm("cited_resolved", "cited_resolved"),),
     "query_coverage": (SortTerm("query_coverage", "query_coverage"),),

@@ -18,9 +18,9 @@ import pandas as pd
 from core.contracts.records import LABELS, Label, SourceLine, TraceKey
 from core.errors import StoreFault
 from core.manifest.types import Manifest
+from core.store.clauses import FAILS, HEADLINE
 from core.store.database import Database
 from core.store.files import DamagedError
-from core.store.clauses import FAILS, HEADLINE
 from core.store.filters import Filter, Sort
 from core.store.index import index_folder
 from core.store.loaded import ALL_COLUMNS, LoadedRun, record_of
@@ -40,6 +40,7 @@ PAGE_COLUMNS = (
     *("q_id", "paraphrase", "seed", "repeat", "q", "label", "severity", "why", "stored_label"),
     *("rank1_section", "rank1_doc"),
     *("gold_state", "gold_is_refusal", "gold_seen_rank", "gold_retrieved_rank"),
+    *("unranked", "bucket", "section_rank", "top_rank"),
     *("cited", "cited_retrieved", "cited_resolved", "query_coverage", "answer_coverage"),
     *("numbers_unsupported", "suspicions", "safety_omitted", "evidence", "agreement"),
 )

@@ -9,22 +9,15 @@ import streamlit as st
 
 from core.contracts.records import LABELS, Label
 from core.services.workspace import profile_snippet
-from core.triage.about import in_words
 from core.triage.advice import gold_meaning, gold_step, meaning, next_step
 from core.triage.gold import GOLD_NAMES, GoldState
 from core.triage.suggest import Suggestion
 from core.triage.types import Profile
 from core.ui import safe, words
-from core.ui.state import ViewState, read_view, write_view
+from core.ui.state import ViewState
 from core.ui.theme import badge
 from core.ui.toggles import Toggle, line, show_toggles, toggle
-
-#: What a list can be narrowed to: values with the number of questions that have them, most frequent first.
-Choices = Sequence[tuple[str, int]]
-#: A filter's list offers so many values, the most frequent first, besides those that are chosen.
-OFFERED = 200
-#: Pixels in which a chosen value can be read.
-WIDTH_CHOSEN = 250
+from core.ui.triage_filters import Choices, change, show_all
 
 
 def heading(view: ViewState, *, total: int, profile: Profile) -> None:
@@ -40,8 +33,9 @@ def label_cards(counts: Mapping[Label, int], view: ViewState, *, unlabelled: int
     with st.container(key="cards"):
         for label in LABELS:
             count = counts.get(label, 0)
+            told = words.unbroken(words.share_of(count, whole, unlabelled=unlabelled))
             st.button(
-                f"{badge(label)} **{count:,}** *{words.share_of(count, whole, unlabelled=unlabelled)}*",
+                f"{badge(label)} **{count:,}** *{told}*",
                 key=f"card-{label}",
                 type="primary" if label in view.filter.label else "secondary",
                 width="stretch",
@@ -85,7 +79,7 @@ def template_notice(suggestion: Suggestion, profile: Profile) -> None:
                 "Read it with that profile",
                 key="apply-profile",
                 type="primary",
-                on_click=_change,
+                on_click=change,
                 kwargs={"profile": suggestion.profile},
             )
             _manifest_lines(suggestion.profile)
@@ -96,28 +90,8 @@ def profile_notice(profile: Profile, own: Profile) -> None:
     with st.container(key="notice", horizontal=True, vertical_alignment="center"):
         words_shown = f"Read with {profile.describe()}, not with the manifest's {own.describe()}."
         safe.show(safe.text([safe.Piece(words_shown)], role="hint"))
-        st.button("Back to the manifest's", key="own-profile", on_click=_change, kwargs={"profile": None})
+        st.button("Back to the manifest's", key="own-profile", on_click=change, kwargs={"profile": None})
         _manifest_lines(profile)
-
-
-def filter_bar(options: Mapping[str, Choices], view: ViewState) -> None:
-    """Search, and what the list can be narrowed to."""
-    _text_search(view)
-    _choice("suspicion", "Suspicion", options["suspicion"], view.filter.suspicion, width=150)
-    _choice("doc", "Document", options["doc"], view.filter.doc, width=145)
-    _choice("section", "Section", options["section"], view.filter.section, width=125)
-    _numbers(view)
-    if view.is_filtered:
-        st.button("Clear", key="clear", type="tertiary", on_click=_show_all)
-
-
-def variants_toggle(traces: int, view: ViewState) -> None:
-    """Whether paraphrases, other seeds and repeats are listed too; one trace a question otherwise."""
-    key = "all-variants"
-    _feed(key, view.filter.all_variants)
-    st.toggle(
-        f"All {words.counted(traces, 'trace')}", key=key, on_change=_change_from, args=(key, "all_variants")
-    )
 
 
 def sentence(view: ViewState, *, matching: int, total: int) -> None:
@@ -138,16 +112,6 @@ def walk_through(view: ViewState) -> None:
         query_params=view.as_list().params(),
         width="content",
     )
-
-
-def place_chips(view: ViewState) -> None:
-    """What "Where it fails" restricts the list to: a button each, which takes it away."""
-    if view.filter.about:
-        told = safe.label(f"✕ about {in_words(view.filter.about)}")
-        st.button(told, key="chip-about", type="tertiary", on_click=_change, kwargs={"about": ()})
-    if view.filter.fails is not None:
-        told = "✕ fails" if view.filter.fails else "✕ does not fail"
-        st.button(told, key="chip-fails", type="tertiary", on_click=_change, kwargs={"fails": None})
 
 
 def paging(matching: int, view: ViewState, *, rows_a_page: int) -> None:
@@ -204,7 +168,7 @@ def nothing_matches(total: int) -> None:
     """No row under this filter: says so, and takes it away."""
     with st.container(border=True, key="empty"):
         safe.show(safe.text([safe.Piece("No question matches this filter.", "strong")]))
-        st.button(f"Show all {words.counted(total, 'question')}", key="show-all", on_click=_show_all)
+        st.button(f"Show all {words.counted(total, 'question')}", key="show-all", on_click=show_all)
 
 
 def _manifest_lines(profile: Profile) -> None:
@@ -217,84 +181,5 @@ def _manifest_lines(profile: Profile) -> None:
         st.code(profile_snippet(profile), language="yaml")
 
 
-def _text_search(view: ViewState) -> None:
-    key = "search"
-    _feed(key, view.filter.text)
-    st.text_input(
-        "Search questions and answers",
-        key=key,
-        icon=":material/search:",
-        placeholder="Search …",
-        label_visibility="collapsed",
-        live="300ms",
-        width=190,
-        on_change=_change_from,
-        args=(key, "text"),
-    )
-
-
-def _choice(name: str, title: str, options: Choices, chosen: Sequence[str], *, width: int) -> None:
-    key = f"filter-{name}"
-    counts = dict(options[:OFFERED])
-    values = [*counts, *(value for value in chosen if value not in counts)]
-    _feed(key, list(chosen))
-    st.multiselect(
-        title,
-        values,
-        key=key,
-        format_func=lambda value: _option(name, value, counts.get(value)),
-        placeholder=title,
-        label_visibility="collapsed",
-        width=max(width, WIDTH_CHOSEN) if chosen else width,
-        wrap=False,
-        select_all=False,
-        on_change=_change_from,
-        args=(key, name),
-    )
-
-
-def _numbers(view: ViewState) -> None:
-    key = "filter-unsupported"
-    titles = {True: "numbers unsupported", False: "no number unsupported"}
-    _feed(key, view.filter.unsupported)
-    st.selectbox(
-        "Numbers",
-        list(titles),
-        key=key,
-        index=None,
-        format_func=lambda value: titles[value],
-        placeholder="Numbers",
-        label_visibility="collapsed",
-        width=135,
-        on_change=_change_from,
-        args=(key, "unsupported"),
-    )
-
-
-def _option(name: str, value: str, count: int | None) -> str:
-    shown = words.short(value) if name == "suspicion" else safe.clean(value)
-    return shown if count is None else f"{shown} · {count:,}"
-
-
-def _feed(key: str, value: object) -> None:
-    """Gives a widget the URL's value. Set only where it differs, so that typing is never overwritten."""
-    if st.session_state.get(key) != value:
-        st.session_state[key] = value
-
-
-def _change(**changes: object) -> None:
-    write_view(read_view().change(**changes))
-
-
-def _change_from(key: str, name: str) -> None:
-    """Puts a widget's new value into the URL; several chosen values become a tuple."""
-    value = st.session_state[key]
-    _change(**{name: tuple(value) if isinstance(value, list) else value})
-
-
 def _turn_page(key: str) -> None:
-    _change(at=int(st.session_state[key]))
-
-
-def _show_all() -> None:
-    write_view(read_view().without_filter())
+    change(at=int(st.session_state[key]))

@@ -49,6 +49,7 @@ _ORDERS: Mapping[str, tuple[str, str]] = {
     "why": ("by why", "by why, reversed"),
     "question": ("questions A to Z", "questions Z to A"),
     "section": ("by rank-1 section", "by rank-1 section, reversed"),
+    "section_rank": ("best rank of the gold section first", "worst rank of the gold section first"),
     "resolved": ("fewest citations resolved first", "most citations resolved first"),
     "answer_coverage": ("least covered first", "most covered first"),
     "unsupported": ("fewest unsupported numbers first", "most unsupported numbers first"),
@@ -123,6 +124,11 @@ def share_of(part: int, whole: int, *, unlabelled: int = 0) -> str:
         return f"{counted(unlabelled, 'question')} without a label" if unlabelled else "of no questions"
     low, high = wilson(part, whole)
     return f"{percent(part / whole)} of {whole:,} · {round(100 * low)}–{round(100 * high)} %"
+
+
+def unbroken(text: str) -> str:
+    """The words with intervals and percentages in one piece, for a column that is narrow."""
+    return text.replace("–", "\u2060–\u2060").replace(" %", "\u00a0%")
 
 
 def variant(key: TraceKey) -> list[str]:

@@ -1,0 +1,152 @@
+"""What the Triage list can be narrowed to, and what takes a restriction away again.
+
+The four filters that are used most stand in the bar, the rest in a menu beside them. What a link from another
+page restricts the list to has no widget of its own: it is a button with the sentence that the filter speaks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from core.store.filters import Filter
+from core.ui import safe, words
+from core.ui.state import ViewState, read_view, write_view
+
+#: Values with the number of questions that have them, most frequent first.
+Choices = Sequence[tuple[str, int]]
+#: A filter's list offers so many values, the most frequent first, besides those that are chosen.
+OFFERED = 200
+#: Pixels in which a chosen value can be read.
+WIDTH_CHOSEN = 250
+#: The filters of the menu, whose number stands on its button.
+_IN_MENU = ("unsupported", "all_variants")
+#: The filters without a widget, each with what takes it away.
+_CHIPS: Mapping[str, Mapping[str, Any]] = {
+    "about": {"about": ()},
+    "fails": {"fails": None},
+}
+
+
+def filter_bar(options: Mapping[str, Choices], view: ViewState, *, traces: int, questions: int) -> None:
+    """Search, what lists are narrowed to most, a menu of the rest, and the way back to all of it."""
+    _text_search(view)
+    _choice("suspicion", "Suspicion", options["suspicion"], view.filter.suspicion, width=150)
+    _choice("doc", "Document", options["doc"], view.filter.doc, width=145)
+    _choice("section", "Section", options["section"], view.filter.section, width=125)
+    set_in_menu = sum(getattr(view.filter, name) != getattr(Filter(""), name) for name in _IN_MENU)
+    told = f"More · {set_in_menu:,}" if set_in_menu else "More"
+    with st.popover(told, key="more-filters"):
+        _numbers(view)
+        if traces > questions:
+            _variants_toggle(traces, view)
+    if view.is_filtered:
+        st.button("Clear", key="clear", type="tertiary", on_click=show_all)
+
+
+def chips(view: ViewState) -> None:
+    """What a link restricts the list to: a button each, which takes it away."""
+    for name, without in _CHIPS.items():
+        if getattr(view.filter, name) != getattr(Filter(""), name):
+            escaped = safe.label(f"✕ {_sentence(view.filter, name)}", limit=100)
+            st.button(escaped, key=f"chip-{name}", type="tertiary", on_click=change, kwargs=without)
+
+
+def choose(key: str, name: str) -> None:
+    """Puts a widget's new value into the URL; several chosen values become a tuple."""
+    value = st.session_state[key]
+    change(**{name: tuple(value) if isinstance(value, list) else value})
+
+
+def feed(key: str, value: object) -> None:
+    """Gives a widget the URL's value. Set only where it differs, so that typing is never overwritten."""
+    if st.session_state.get(key) != value:
+        st.session_state[key] = value
+
+
+def change(**changes: object) -> None:
+    """The URL says where to go; the rerun goes there."""
+    write_view(read_view().change(**changes))
+
+
+def _sentence(shown: Filter, name: str) -> str:
+    """What one part of a filter says."""
+    return Filter(shown.run, **{name: getattr(shown, name)}).where().sentence
+
+
+def _variants_toggle(traces: int, view: ViewState) -> None:
+    """Whether paraphrases, other seeds and repeats are listed too; one trace a question otherwise."""
+    key = "all-variants"
+    feed(key, view.filter.all_variants)
+    st.toggle(
+        f"All {words.counted(traces, 'trace')}",
+        key=key,
+        help="Paraphrases, other seeds and repeats too; else one trace a question",
+        on_change=choose,
+        args=(key, "all_variants"),
+    )
+
+
+def _text_search(view: ViewState) -> None:
+    key = "search"
+    feed(key, view.filter.text)
+    st.text_input(
+        "Search questions and answers",
+        key=key,
+        icon=":material/search:",
+        placeholder="Search …",
+        label_visibility="collapsed",
+        live="300ms",
+        width=190,
+        on_change=choose,
+        args=(key, "text"),
+    )
+
+
+def _choice(name: str, title: str, options: Choices, chosen: Sequence[str], *, width: int) -> None:
+    key = f"filter-{name}"
+    counts = dict(options[:OFFERED])
+    values = [*counts, *(value for value in chosen if value not in counts)]
+    feed(key, list(chosen))
+    st.multiselect(
+        title,
+        values,
+        key=key,
+        format_func=lambda value: _option(name, value, counts.get(value)),
+        placeholder=title,
+        label_visibility="collapsed",
+        width=max(width, WIDTH_CHOSEN) if chosen else width,
+        wrap=False,
+        select_all=False,
+        on_change=choose,
+        args=(key, name),
+    )
+
+
+def _numbers(view: ViewState) -> None:
+    key = "filter-unsupported"
+    titles = {True: "numbers unsupported", False: "no number unsupported"}
+    feed(key, view.filter.unsupported)
+    st.selectbox(
+        "Numbers",
+        list(titles),
+        key=key,
+        index=None,
+        format_func=lambda value: titles[value],
+        placeholder="Numbers",
+        label_visibility="collapsed",
+        on_change=choose,
+        args=(key, "unsupported"),
+    )
+
+
+def _option(name: str, value: str, count: int | None) -> str:
+    shown = words.short(value) if name == "suspicion" else safe.clean(value)
+    return shown if count is None else f"{shown} · {count:,}"
+
+
+def show_all() -> None:
+    """The same run with every question."""
+    write_view(read_view().without_filter())
