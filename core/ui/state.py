@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, cast, get_args
 from urllib.parse import urlencode
 
+from core.contracts.names import parse_question_name as parse_question_name
+from core.contracts.names import question_name as question_name
 from core.contracts.records import LABELS, Label, StageName, TraceKey
 from core.evidence.bundles import LEVELS, Level
 from core.metrics.ranked import Bucket
@@ -30,7 +32,6 @@ MAX_NUMBER = 1_000_000_000
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _INTEGER = re.compile(r"[0-9]{1,10}")
-_REPEATED = re.compile(r"(?s)(?P<q_id>.+)#(?P<repeat>[1-9][0-9]{0,8})")
 _FLAGS = {"yes": True, "no": False}
 _SAFETY = {"omitted": True, "complete": False}
 #: What says which place is looked at.
@@ -216,22 +217,6 @@ class ViewState:
     def is_filtered(self) -> bool:
         """Whether anything but the run restricts the list."""
         return self.filter.is_narrowed
-
-
-def question_name(q_id: str, repeat: int = 1) -> str:
-    """How a URL and a person name a question: `Q80`, and `Q80#2` for the second trace of that id.
-
-    An id that itself ends like `#2` gets its repeat written out, so that reading is never in doubt.
-    """
-    if repeat == 1 and _REPEATED.fullmatch(q_id) is None:
-        return q_id
-    return f"{q_id}#{repeat}"
-
-
-def parse_question_name(name: str) -> tuple[str, int]:
-    """The inverse of `question_name`: (q_id, repeat)."""
-    match = _REPEATED.fullmatch(name)
-    return (match["q_id"], int(match["repeat"])) if match else (name, 1)
 
 
 def read_view() -> ViewState:
