@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
-from core.metrics.cited import NOTHING_CITED, Cited
-from core.metrics.ranked import Ranked
+from core.contracts.records import GoldQuestion, Trace
+from core.metrics.cited import NOT_COUNTED, Anchor, Cited, anchor_of, cited_against
+from core.metrics.passages import ChunkFile, Passage, cited_spans, passages_of, words_of
+from core.metrics.ranked import NO_CANDIDATES, NO_GOLD, Ranked, ranked
+from core.metrics.relevance import GoldCorpus, Relevance
+from core.triage.gold import declines
+from core.triage.types import ReportRow
 
 
 class Judged(NamedTuple):
@@ -18,13 +25,53 @@ class Judged(NamedTuple):
     answerable: bool | None
     refused: bool | None
     ranked: Ranked
-    cited: Cited = NOTHING_CITED
+    cited: Cited = NOT_COUNTED
 
     @property
     def columns(self) -> tuple[object, ...]:
         """The outcomes as the index holds them, in the order of its columns."""
-        return (self.q_type, self.answerable, self.refused, *self.ranked, *self.cited)
+        return (self.q_type, self.answerable, self.refused, *self.ranked.columns, *self.cited)
 
 
 #: A row of a report whose run has no traces: nobody can tell what was ranked.
-UNJUDGED = Judged(None, None, None, Ranked("no_candidates"))
+UNJUDGED = Judged(None, None, None, NO_CANDIDATES)
+
+
+class Wanted(NamedTuple):
+    """What a question's traces are held to."""
+
+    relevance: Relevance
+    passages: tuple[Passage, ...]
+    anchor: Anchor | None
+
+
+class Judge:
+    """Holds traces to the gold questions of a workspace, given by q_id."""
+
+    def __init__(self, questions: Mapping[str, GoldQuestion], known: ChunkFile) -> None:
+        self._questions = questions
+        self._known = known
+        self._corpus = GoldCorpus(questions.values(), known.places)
+        self._wanted = lru_cache(maxsize=1 << 14)(self._wanted_of)
+
+    def judged(self, trace: Trace, verdict: ReportRow | None) -> Judged:
+        """The outcomes of one trace. What it cites counts where it should answer and does not decline."""
+        refused = None if verdict is None else declines(trace, verdict)
+        gold = self._questions.get(trace.q_id)
+        if gold is None:
+            return Judged(None, None, refused, NO_GOLD)
+        wanted = self._wanted(trace.q_id)
+        outcome = ranked(trace, wanted.relevance, self._known.places)
+        is_counted = gold.answerable and not refused and (wanted.passages or wanted.anchor)
+        cited = self._cited(trace, wanted) if is_counted else NOT_COUNTED
+        return Judged(gold.type, gold.answerable, refused, outcome, cited)
+
+    def _wanted_of(self, q_id: str) -> Wanted:
+        gold = self._questions[q_id]
+        passages = passages_of(gold, self._corpus)
+        return Wanted(self._corpus.relevance(gold), passages, anchor_of(words_of(gold.anchor or "")))
+
+    def _cited(self, trace: Trace, wanted: Wanted) -> Cited:
+        spans = cited_spans(trace, self._known)
+        is_readable = self._known.texts or not spans or any(span.words for span in spans)
+        return cited_against(spans, wanted.passages, wanted.anchor if is_readable else None)

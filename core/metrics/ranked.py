@@ -1,23 +1,44 @@
-"""One trace's ranked lists against its gold: at which rank, in which bucket, how much of it was found."""
+"""One trace's ranked lists against its gold: at which rank, in which bucket, how much of it was found.
+
+Ranks are places in the list as the trace has it, from 1. Candidates of equal score that follow each other are
+a tie, which the pipeline broke by chance: here, and only here, section id and chunk id break it instead, so
+that a number does not depend on it. What lists and pages show is the trace's own order. A chunk that a list
+holds twice counts once, at its better rank.
+"""
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from itertools import groupby, islice
+from operator import eq
+from typing import Final, Literal, NamedTuple
+
+from core.contracts.records import Json, StageName, Trace
+from core.metrics.ranking import ndcg
+from core.metrics.relevance import Relevance, Unranked
+from core.traces.canonical import TOP_STAGES, last_stage, length_of, listed, place_in, score_of, top_stage
+from core.traces.chunks import Places
 
 Bucket = Literal["hit", "score_policy", "retrieval_gap"]
-#: Why the ranking metrics leave a trace out.
-Unranked = Literal["no_gold", "unanswerable", "gold_unplaced", "no_candidates"]
 
+#: The gold has to be among so many to count as retrieved.
+TOP: Final = 20
 #: The places after which recall is counted.
-CUTS = (1, 5, 10, 20, 50)
+CUTS: Final = (1, 5, 10, 20, 50)
+NDCG_CUT: Final = 10
+
+#: Rank, chunk id and entry.
+Placed = tuple[int, str, Mapping[str, Json]]
 
 
 class Ranked(NamedTuple):
-    """What ranking metrics are made of, in the order of the index's columns; ranks count from 1.
+    """What ranking metrics are made of; ranks count from 1.
 
     `unranked` is None where the trace is judged, and then `bucket` is there. `section_rank` is the best rank
-    of a candidate of the gold in the last stage, `top_rank` that in the list which the top 20 are read from;
-    None: there is none. The rest lies in 0–1, None where it cannot be counted.
+    of a gold candidate in the last stage, `top_rank` that in the list which the top 20 are read from; None:
+    there is none. The rest lies in 0–1, `recall` after each of `CUTS`; None where it cannot be counted, for
+    want of a list of k or of relevant chunks in the chunk file.
     """
 
     unranked: Unranked | None
@@ -25,10 +46,132 @@ class Ranked(NamedTuple):
     section_rank: int | None = None
     top_rank: int | None = None
     section_coverage: float | None = None
-    recall_1: float | None = None
-    recall_5: float | None = None
-    recall_10: float | None = None
-    recall_20: float | None = None
-    recall_50: float | None = None
+    recall: tuple[float | None, ...] = (None,) * len(CUTS)
     ndcg_10: float | None = None
     reciprocal_rank: float | None = None
+
+    @property
+    def columns(self) -> tuple[object, ...]:
+        """The outcomes as the index holds them, in the order of its columns."""
+        return (*self[:5], *self.recall, self.ndcg_10, self.reciprocal_rank)
+
+
+NO_GOLD: Final = Ranked("no_gold")
+NO_CANDIDATES: Final = Ranked("no_candidates")
+LEFT_OUT: Final[Mapping[Unranked, Ranked]] = {
+    "no_gold": NO_GOLD,
+    "unanswerable": Ranked("unanswerable"),
+    "gold_unplaced": Ranked("gold_unplaced"),
+}
+
+
+def ranked(trace: Trace, relevance: Relevance, places: Places) -> Ranked:
+    """What became of the gold in the trace's lists. `places` says where a chunk lies whose entry does not.
+
+    Rank 1, nDCG and MRR are read from the last stage, the top 20 and section coverage from the fused list,
+    else the retrieved one, else the answerer's chunks, recall@k from the first of these that has k places.
+    A list that is there and empty found nothing; a trace without any list is left out.
+    """
+    if relevance.unranked is not None:
+        return LEFT_OUT[relevance.unranked]
+    last = last_stage(trace)
+    if last is None and "chunks_missing" in trace.suspicions:
+        return NO_CANDIDATES
+    lists = _Lists(trace, places)
+    top = top_stage(trace) or last
+    section_rank = lists.first(last, relevance)
+    top_rank = section_rank if top == last else lists.first(top, relevance)
+    relevant = relevance.relevant
+    order = lists.ranks(last, relevant)
+    return Ranked(
+        None,
+        bucket_of(section_rank, top_rank),
+        section_rank,
+        top_rank,
+        _share(lists.ranks(top, relevance.extent), relevance.extent, TOP),
+        tuple(lists.recall(relevant, k) for k in CUTS),
+        _ndcg(tuple(rank for rank in order if rank <= NDCG_CUT), len(relevant)),
+        (1 / order[0] if order else 0.0) if relevant else None,
+    )
+
+
+def bucket_of(section_rank: int | None, top_rank: int | None) -> Bucket:
+    """Where ranking failed: not at all, in the order of what was retrieved, or in retrieving it."""
+    if section_rank == 1:
+        return "hit"
+    return "score_policy" if top_rank is not None and top_rank <= TOP else "retrieval_gap"
+
+
+class _Lists:
+    """A trace's lists in the order that metrics go by, each read when it is first asked for."""
+
+    __slots__ = ("_places", "_read", "_trace")
+
+    def __init__(self, trace: Trace, places: Places) -> None:
+        self._trace, self._places = trace, places
+        self._read: dict[StageName, list[Placed]] = {}
+
+    def recall(self, relevant: frozenset[str], k: int) -> float | None:
+        """recall@k in the first list that is long enough; None where none is."""
+        stage = next((name for name in TOP_STAGES if length_of(self._trace, name) >= k), None)
+        return None if stage is None else _share(self.ranks(stage, relevant), relevant, k)
+
+    def first(self, name: StageName | None, relevance: Relevance) -> int | None:
+        """The best rank of a gold candidate."""
+        return next(
+            (
+                rank
+                for rank, chunk_id, entry in self._placed(name)
+                if relevance.has(chunk_id, place_in(entry, chunk_id, self._places))
+            ),
+            None,
+        )
+
+    def ranks(self, name: StageName | None, wanted: frozenset[str]) -> Sequence[int]:
+        """The ranks of the wanted chunks, best first, each chunk once."""
+        found: dict[str, int] = {}
+        for rank, chunk_id, _ in self._placed(name):
+            if chunk_id in wanted:
+                found.setdefault(chunk_id, rank)
+        return tuple(found.values())
+
+    def _placed(self, name: StageName | None) -> list[Placed]:
+        if name is None:
+            return []
+        if name not in self._read:
+            self._read[name] = _untied(list(listed(self._trace, name)), self._places)
+        return self._read[name]
+
+
+def _untied(found: list[Placed], places: Places) -> list[Placed]:
+    """The candidates with neighbours of equal score in the order of section and chunk ids."""
+    scores = [score_of(entry) for _, _, entry in found]
+    if not any(map(eq, scores, islice(scores, 1, None))):
+        return found
+    ordered: list[Placed] = []
+    start = 0
+    for score, tie in groupby(scores):
+        end = start + len(list(tie))
+        members = found[start:end]
+        if score is not None and len(members) > 1:
+            by_id = sorted(members, key=lambda each: _tie_key(each, places))
+            members = [(rank, *each[1:]) for (rank, *_), each in zip(members, by_id, strict=True)]
+        ordered += members
+        start = end
+    return ordered
+
+
+def _tie_key(placed: Placed, places: Places) -> tuple[str, str]:
+    _, chunk_id, entry = placed
+    return place_in(entry, chunk_id, places).section_id or "", chunk_id
+
+
+def _share(ranks: Iterable[int], of: frozenset[str], k: int) -> float | None:
+    """How many of the chunks stand in the first k places; None where none is known."""
+    return sum(rank <= k for rank in ranks) / len(of) if of else None
+
+
+@lru_cache(maxsize=1 << 12)
+def _ndcg(ranks: tuple[int, ...], relevant: int) -> float | None:
+    gains = [int(place in ranks) for place in range(1, NDCG_CUT + 1)]
+    return ndcg(gains, [1] * min(relevant, NDCG_CUT), k=NDCG_CUT)

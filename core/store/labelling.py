@@ -13,6 +13,8 @@ from core.contracts.records import LineIssue, Trace
 from core.errors import Fault, InputFault, Problem
 from core.manifest.paths import artifact_path
 from core.manifest.types import Artifact, Manifest
+from core.metrics.judged import Judge
+from core.metrics.passages import NO_CHUNK_FILE, ChunkFile
 from core.store.catalogue import (
     CATALOGUE_LOSS,
     NOT_CATALOGUED,
@@ -138,7 +140,8 @@ class Labeller:
     """Labels traces; without a corpus it gives no verdict. Belongs to one process and one thread.
 
     `issues` are those of chunk file and catalogue; those of the gold file stand in `gold`. `notices` is None
-    where no catalogue says what an answer may leave out, `about` what gold questions are about, by q_id.
+    where no catalogue says what an answer may leave out, `about` what gold questions are about, by q_id;
+    `judge` says what metrics make of a trace.
     """
 
     profile: Profile
@@ -148,6 +151,7 @@ class Labeller:
     gold: GoldTargets = NO_TARGETS
     notices: Notices | None = None
     about: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    judge: Judge = field(default_factory=lambda: Judge({}, NO_CHUNK_FILE))
 
     def verdict(self, trace: Trace) -> ReportRow | None:
         """The report row of a trace, None where there are no chunks to judge by."""
@@ -195,11 +199,14 @@ def make_labeller(
     corpus = Corpus(texts)
     notices = None if catalogued.notices is None else Notices(catalogued.notices, corpus)
     about = _about(gold, places)
-    return Labeller(profile, corpus, places, (*issues, *catalogued.issues), gold, notices, about)
+    offsets = {chunk_id: chunk.offsets for chunk_id, chunk in found.items() if chunk.offsets}
+    judge = Judge(gold.questions, ChunkFile(places, texts, offsets))
+    return Labeller(profile, corpus, places, (*issues, *catalogued.issues), gold, notices, about, judge)
 
 
 def _without_chunks(profile: Profile, gold: GoldTargets, catalogued: Catalogued) -> Labeller:
-    return Labeller(profile, issues=catalogued.issues, gold=gold, about=_about(gold, {}))
+    judge = Judge(gold.questions, NO_CHUNK_FILE)
+    return Labeller(profile, issues=catalogued.issues, gold=gold, about=_about(gold, {}), judge=judge)
 
 
 def _about(gold: GoldTargets, places: Places) -> dict[str, tuple[str, ...]]:

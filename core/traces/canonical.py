@@ -24,10 +24,15 @@ __all__ = [
     "citations",
     "doc_ids",
     "filled_from",
+    "last_stage",
+    "length_of",
     "listed",
     "measures",
+    "place_by_id",
+    "place_in",
     "rank_one_place",
     "ranked_places",
+    "score_of",
     "stages",
     "top_stage",
     "trace_from",
@@ -122,21 +127,36 @@ def top_stage(trace: Trace) -> StageName | None:
     return next((name for name in TOP_STAGES if _entries(trace.raw, name)), None)
 
 
+def last_stage(trace: Trace) -> StageName | None:
+    """The list that rank 1 is read from: the last that is not empty; None without any."""
+    return next((name for name in LAST_STAGES if _entries(trace.raw, name)), None)
+
+
+def length_of(trace: Trace, name: StageName) -> int:
+    """How many places a stage's list has, those without an id included."""
+    return len(_entries(trace.raw, name))
+
+
 def listed(trace: Trace, name: StageName) -> Iterator[tuple[int, str, Mapping[str, Json]]]:
     """Rank, chunk id and entry of a stage's candidates, as `stages` ranks them; nothing else is read."""
     return _identified(_entries(trace.raw, name))
 
 
 def ranked_places(trace: Trace, name: StageName, places: Places) -> Iterator[RankedPlace]:
-    """Where a stage's candidates lie: as they say themselves, else as `places` has it, else by their ids."""
+    """Where a stage's candidates lie, see `place_in`."""
     for rank, chunk_id, entry in listed(trace, name):
-        doc_id, section_id = text_of(entry.get("doc_id")), text_of(entry.get("section_id"))
-        page_idx, _ = page_of(entry)
-        if doc_id is None or section_id is None or page_idx is None:
-            known = places.get(chunk_id) or _place_by_id(chunk_id)
-            doc_id, section_id = doc_id or known.doc_id, section_id or known.section_id
-            page_idx = known.page_idx if page_idx is None else page_idx
-        yield RankedPlace(rank, chunk_id, doc_id, section_id, page_idx)
+        yield RankedPlace(rank, chunk_id, *place_in(entry, chunk_id, places))
+
+
+def place_in(entry: Mapping[str, Json], chunk_id: str, places: Places) -> Place:
+    """Where a candidate lies: as its entry says itself, else as `places` has it, else by its id."""
+    doc_id, section_id = text_of(entry.get("doc_id")), text_of(entry.get("section_id"))
+    page_idx, _ = page_of(entry)
+    if doc_id is None or section_id is None or page_idx is None:
+        known = places.get(chunk_id) or place_by_id(chunk_id)
+        doc_id, section_id = doc_id or known.doc_id, section_id or known.section_id
+        page_idx = known.page_idx if page_idx is None else page_idx
+    return Place(doc_id, section_id, page_idx)
 
 
 def doc_ids(trace: Trace) -> tuple[str, ...]:
@@ -172,9 +192,6 @@ def candidate_from(entry: Mapping[str, Json], rank: int, chunk_id: str) -> Candi
         doc_id = doc_id or parts.doc_uid
         section_id = section_id or parts.sect_path
         page_idx = parts.page_idx if page_idx is None else page_idx
-    score = entry.get("score")
-    if score is None:
-        score = _first(entry, {}, ("score_norm", "score_raw"))
     features, text = entry.get("features"), entry.get("text")
     return Candidate(
         chunk_id=chunk_id,
@@ -182,13 +199,21 @@ def candidate_from(entry: Mapping[str, Json], rank: int, chunk_id: str) -> Candi
         doc_id=doc_id,
         section_id=section_id,
         page_idx=page_idx,
-        score=number_of(score),
+        score=score_of(entry),
         pre_score=numbers_of(entry.get("pre_score")),
         post_score=numbers_of(entry.get("post_score")),
         features=features if isinstance(features, dict) else {},
         text=text if isinstance(text, str) else None,
         raw=entry,
     )
+
+
+def score_of(entry: Mapping[str, Json]) -> float | None:
+    """What an entry of a ranked list scored, by whatever name; None where it does not say."""
+    score = entry.get("score")
+    if score is None:
+        score = _first(entry, {}, ("score_norm", "score_raw"))
+    return number_of(score)
 
 
 def _trace(obj: Json, source: SourceLine, run_id: str | None) -> Trace:
@@ -311,7 +336,8 @@ def _count(obj: Mapping[str, Json], name: str) -> int:
     return number
 
 
-def _place_by_id(chunk_id: str) -> Place:
+def place_by_id(chunk_id: str) -> Place:
+    """Where a chunk lies that only its id tells of; unknown parts are None."""
     parts = parse(chunk_id)
     return Place(parts.doc_uid, parts.sect_path, parts.page_idx) if parts else Place(None, None, None)
 

@@ -93,7 +93,7 @@ def gold_outcome(
         return None
     seen = _best(trace, "chunks", target, places)
     retrieved = seen if stage is None or stage == "chunks" else _best(trace, stage, target, places)
-    is_refusal = _declines(trace, verdict)
+    is_refusal = declines(trace, verdict)
     if seen is not None:
         state = "uncited" if is_refusal else _state_of_seen(trace, target, places)
     else:
@@ -102,12 +102,12 @@ def gold_outcome(
 
 
 def _without_answer(trace: Trace, verdict: ReportRow | None) -> GoldOutcome | None:
-    if _declines(trace, verdict):
+    if declines(trace, verdict):
         return GoldOutcome("declined", is_refusal=True)
     return GoldOutcome("answered") if verdict is not None and trace.answer.strip() else None
 
 
-def _declines(trace: Trace, verdict: ReportRow | None) -> bool:
+def declines(trace: Trace, verdict: ReportRow | None) -> bool:
     """Whether the answer declines: by its label, or in other words while it cites nothing."""
     if verdict is None:
         return False

@@ -1,0 +1,130 @@
+"""What a citation should point at and what it points at: gold passages and cited spans, made comparable."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+from core.contracts.normalize import normalize_text
+from core.contracts.records import Citation, GoldQuestion, Offsets, Trace
+from core.contracts.sections import SectionKey, section_key
+from core.metrics.relevance import NONE, GoldCorpus, Section
+from core.traces.chunks import Place, Places
+from core.traces.citations import citations
+from core.triage.about import section_of
+from core.triage.words import tokens
+
+
+class Words(NamedTuple):
+    """A text's words between blanks, so that words in a row are found as one string; and how many."""
+
+    text: str
+    size: int
+
+
+class Passage(NamedTuple):
+    """A span of the gold; where it has none a gold chunk, and without these a gold section.
+
+    A citation that says no more points at it by one of `chunks` or `sections`, or by its page. A `quote`
+    without a word is none.
+    """
+
+    doc_id: str | None = None
+    page_idx: int | None = None
+    chunks: frozenset[str] = NONE
+    sections: frozenset[Section] = frozenset()
+    offsets: Offsets | None = None
+    quote: Words | None = None
+
+
+class CitedSpan(NamedTuple):
+    """What a citation points at. `offsets` and `words` are its own (of its quote), else its chunk's.
+
+    `section` is empty where it has none, or one that only repeats its page.
+    """
+
+    chunk_id: str | None
+    doc_id: str | None
+    section: SectionKey
+    page_idx: int | None
+    offsets: Offsets | None
+    words: Words | None
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkFile:
+    """What a chunk file says of its chunks: where they lie, what they say, where that stands."""
+
+    places: Places
+    texts: Mapping[str, str]
+    offsets: Mapping[str, Offsets]
+
+
+NO_CHUNK_FILE = ChunkFile({}, {}, {})
+
+
+@lru_cache(maxsize=1 << 14)
+def words_of(text: str) -> Words | None:
+    """The words of a text, whatever their case, punctuation and line breaks; None where it has none."""
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", normalize_text(text)).casefold()
+    elif "\n" in text:
+        text = normalize_text(text)
+    found = tokens(text)
+    return Words(f" {' '.join(found)} ", len(found)) if found else None
+
+
+def passages_of(gold: GoldQuestion, corpus: GoldCorpus) -> tuple[Passage, ...]:
+    """What an answer to the question should cite; empty where the gold names no passage."""
+    chunks = frozenset(gold.chunks)
+    if gold.spans:
+        sections = frozenset().union(*corpus.named_sections(gold))
+        return tuple(
+            Passage(span.doc_id, span.page_idx, chunks, sections, _proper(span.offsets), words_of(span.quote))
+            for span in gold.spans
+        )
+    if chunks:
+        placed = ((chunk_id, corpus.place(chunk_id)) for chunk_id in dict.fromkeys(gold.chunks))
+        return tuple(
+            Passage(place.doc_id, place.page_idx, frozenset({chunk_id})) for chunk_id, place in placed
+        )
+    return tuple(Passage(sections=frozenset(each)) for each in corpus.named_sections(gold))
+
+
+def cited_spans(trace: Trace, known: ChunkFile) -> tuple[CitedSpan, ...]:
+    """What the trace's citations point at, each once."""
+    return tuple(dict.fromkeys(_cited_span(citation, known) for citation in citations(trace)))
+
+
+def _cited_span(citation: Citation, known: ChunkFile) -> CitedSpan:
+    chunk_id = citation.chunk_id or ""
+    place = _place_of(citation, known.places.get(chunk_id))
+    text = citation.quote or known.texts.get(chunk_id)
+    return CitedSpan(
+        citation.chunk_id,
+        place.doc_id,
+        section_key(section_of(place)),
+        place.page_idx,
+        _proper(citation.offsets or known.offsets.get(chunk_id)),
+        words_of(text) if text else None,
+    )
+
+
+def _place_of(citation: Citation, known: Place | None) -> Place:
+    """Where a citation points: as it says, else as its chunk's record has it; a page in its id comes last."""
+    own = Place(citation.doc_id, citation.section_id, citation.page_idx)
+    if known is None:
+        return own
+    says_page = citation.page_from == "record" or known.page_idx is None
+    return Place(
+        own.doc_id or known.doc_id,
+        own.section_id or known.section_id,
+        own.page_idx if says_page else known.page_idx,
+    )
+
+
+def _proper(offsets: Offsets | None) -> Offsets | None:
+    return offsets if offsets and offsets.start < offsets.end else None

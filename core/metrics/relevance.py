@@ -1,0 +1,147 @@
+"""What is relevant to a gold question, worked out once from the question and the places of all chunks.
+
+*Where a candidate has to lie* to be the gold one: in a gold section. The sections are those that the question
+names; where it names none, those of its gold chunks. A gold chunk without a section stands for itself, and
+gold that names only spans for their pages. Sections are compared by their steps (`core.contracts.sections`)
+and are equal or not: 5.4.1 is another section than 5.4. Only where 5.4 has no chunk of its own, being a title
+over 5.4.1 and 5.4.2, is everything in these in it. A section of one document is not that of another: if a
+document of the gold's chunks or spans has the section, a candidate has to lie there. Where the chunk file has
+none of the named sections, the gold chunks count beside them, else the spans' pages.
+
+*Which chunks are relevant*, for recall, nDCG and MRR: the gold chunks, else all chunks of the gold sections,
+else all chunks on the gold pages.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from core.contracts.records import GoldQuestion
+from core.contracts.sections import SectionKey, section_key
+from core.traces.canonical import place_by_id
+from core.traces.chunks import Place, Places
+from core.triage.about import section_of
+
+#: Why the ranking metrics leave a trace out.
+Unranked = Literal["no_gold", "unanswerable", "gold_unplaced", "no_candidates"]
+#: A page of a document, and a section of one; of a section that may lie in any document it is None.
+Page = tuple[str | None, int]
+Section = tuple[str | None, SectionKey]
+
+NONE: frozenset[str] = frozenset()
+NOWHERE: Mapping[Section, set[str]] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Relevance:
+    """What to look for in a trace's lists. A candidate is the gold one by its section, page or id.
+
+    `unranked` says why there is nothing to look for. `relevant` are the relevant chunks, empty where none is
+    known; `extent` are all chunks of the gold sections, else of the gold pages, empty where the chunk file
+    has none.
+    """
+
+    unranked: Unranked | None = None
+    sections: frozenset[Section] = frozenset()
+    pages: frozenset[Page] = frozenset()
+    ids: frozenset[str] = NONE
+    relevant: frozenset[str] = NONE
+    extent: frozenset[str] = NONE
+
+    def has(self, chunk_id: str, place: Place) -> bool:
+        """Whether a candidate is the gold one."""
+        if self.sections and place.section_id is not None:
+            key = section_key(place.section_id)
+            if (place.doc_id, key) in self.sections or (None, key) in self.sections:
+                return True
+        return chunk_id in self.ids or (place.doc_id, place.page_idx) in self.pages
+
+
+class GoldCorpus:
+    """Where the chunks lie that gold questions ask for: one pass over the places of the chunk file."""
+
+    def __init__(self, questions: Iterable[GoldQuestion], places: Places) -> None:
+        self._places = places
+        self._inside: dict[SectionKey, dict[Section, set[str]]] = {}
+        self._on_page: dict[Page, set[str]] = defaultdict(set)
+        wanted = {key for gold in questions for _, key in self._named(gold)}
+        lengths = sorted({len(key) for key in wanted})
+        for chunk_id, place in places.items():
+            key = section_key(place.section_id)
+            for length in lengths:
+                if length <= len(key) and (outer := key[:length]) in wanted:
+                    at = self._inside.setdefault(outer, defaultdict(set))
+                    at[place.doc_id, key].add(chunk_id)
+            if place.page_idx is not None:
+                self._on_page[place.doc_id, place.page_idx].add(chunk_id)
+
+    def relevance(self, gold: GoldQuestion) -> Relevance:
+        """What is relevant to one question."""
+        if not gold.answerable:
+            return Relevance("unanswerable")
+        if any(map(section_key, gold.sections)):
+            return self._by_sections(gold)
+        if gold.chunks:
+            return self._by_chunks(gold)
+        return self._by_pages(gold, frozenset())
+
+    def named_sections(self, gold: GoldQuestion) -> list[frozenset[Section]]:
+        """Each section that a question names, as the places where it lies."""
+        docs = {span.doc_id for span in gold.spans} | {self.place(each).doc_id for each in gold.chunks}
+        keys = dict.fromkeys(filter(None, map(section_key, gold.sections)))
+        return [frozenset(self._lying(key, docs)) for key in keys]
+
+    def place(self, chunk_id: str) -> Place:
+        """Where a chunk lies, by its id where the chunk file does not have it."""
+        return self._places.get(chunk_id) or place_by_id(chunk_id)
+
+    def _named(self, gold: GoldQuestion) -> set[Section]:
+        """The sections that a question names, else those of its chunks, with their documents."""
+        found: set[Section] = {(None, key) for section in gold.sections if (key := section_key(section))}
+        return found or {at for chunk_id in gold.chunks if (at := self._section_of(chunk_id))}
+
+    def _section_of(self, chunk_id: str) -> Section | None:
+        place = self.place(chunk_id)
+        key = section_key(section_of(place))
+        return (place.doc_id, key) if key else None
+
+    def _by_sections(self, gold: GoldQuestion) -> Relevance:
+        docs = {span.doc_id for span in gold.spans} | {self.place(each).doc_id for each in gold.chunks}
+        found: dict[Section, set[str]] = defaultdict(set)
+        for _, key in self._named(gold):
+            for at, held in self._lying(key, docs).items():
+                found[at] |= held
+        sections, extent = frozenset(found), NONE.union(*found.values())
+        ids = frozenset(gold.chunks)
+        if extent:
+            return Relevance(None, sections, relevant=ids or extent, extent=extent)
+        return Relevance(None, sections, ids=ids, relevant=ids) if ids else self._by_pages(gold, sections)
+
+    def _by_chunks(self, gold: GoldQuestion) -> Relevance:
+        sections = frozenset(self._named(gold))
+        extent = NONE.union(*(self._inside.get(at[1], NOWHERE).get(at, NONE) for at in sections))
+        ids = frozenset(chunk_id for chunk_id in gold.chunks if self._section_of(chunk_id) is None)
+        return Relevance(None, sections, ids=ids, relevant=frozenset(gold.chunks), extent=extent)
+
+    def _by_pages(self, gold: GoldQuestion, sections: frozenset[Section]) -> Relevance:
+        pages = frozenset((span.doc_id, span.page_idx) for span in gold.spans if span.page_idx is not None)
+        if not (pages or sections):
+            return Relevance("gold_unplaced")
+        extent = NONE.union(*(self._on_page.get(page, NONE) for page in pages))
+        return Relevance(None, sections, pages, relevant=extent, extent=extent)
+
+    def _lying(self, key: SectionKey, docs: set[str | None]) -> Mapping[Section, set[str]]:
+        """Where a named section lies, with its chunks; in the named documents if one of them has it."""
+        held = self._inside.get(key, NOWHERE)
+        here = {at: ids for at, ids in held.items() if at[0] in docs}
+        near = here or held
+        exact = {at: ids for at, ids in near.items() if at[1] == key} or near
+        if here:
+            return exact
+        anywhere: dict[Section, set[str]] = defaultdict(set, {(None, key): set()} if not exact else {})
+        for (_, inner), ids in exact.items():
+            anywhere[None, inner] |= ids
+        return anywhere
