@@ -9,12 +9,12 @@ import numpy as np
 
 from core.metrics.catalogue import METRICS, Metric
 from core.metrics.paired import Mean, mcnemar, mean_difference
-from core.metrics.values import MetricValue, Tally, metric_value
+from core.metrics.values import MetricValue
 
 
 @dataclass(frozen=True, slots=True)
 class MetricPair:
-    """One metric in both runs: `here` in the newer one, `there` in the other; None where it is not counted.
+    """One metric in both runs: `here` in the newer one, `there` in the other; None where it is not known.
 
     `difference` is the mean of the differences question by question, over the questions that count in both
     runs; None for a quantile, whose `gap` (newer − other) has no interval. `p` is McNemar's of a share whose
@@ -44,27 +44,32 @@ class MetricPair:
 
 
 def metric_pairs(
-    here: Mapping[str, Tally], there: Mapping[str, Tally], paired: Callable[[str], np.ndarray]
+    here: Mapping[str, MetricValue],
+    there: Mapping[str, MetricValue],
+    paired: Callable[[str], np.ndarray],
 ) -> tuple[MetricPair, ...]:
     """Every metric that one of the runs has, in the order of the catalogue.
 
     `paired` gives the differences of a metric, newer − other, over the questions that count in both.
     """
+    both = [(metric, here.get(metric_id), there.get(metric_id)) for metric_id, metric in METRICS.items()]
     return tuple(
-        _pair(metric, here.get(metric_id), there.get(metric_id), paired)
-        for metric_id, metric in METRICS.items()
-        if any(tally is not None and tally.of for tally in (here.get(metric_id), there.get(metric_id)))
+        _pair(metric, now, then, paired)
+        for metric, now, then in both
+        if any(value is not None and value.denominator for value in (now, then))
     )
 
 
 def _pair(
-    metric: Metric, here: Tally | None, there: Tally | None, paired: Callable[[str], np.ndarray]
+    metric: Metric,
+    now: MetricValue | None,
+    then: MetricValue | None,
+    paired: Callable[[str], np.ndarray],
 ) -> MetricPair:
-    now, then = (metric_value(metric, tally) if tally is not None else None for tally in (here, there))
+    if now is None or then is None or now.value is None or then.value is None:
+        return MetricPair(metric, now, then)
     if metric.kind == "quantile":
-        values = (now and now.value, then and then.value)
-        gap = None if None in values else float(str(values[0])) - float(str(values[1]))
-        return MetricPair(metric, now, then, gap=gap)
+        return MetricPair(metric, now, then, gap=now.value - then.value)
     differences = paired(metric.metric_id)
     known = differences[np.isfinite(differences)]
     return MetricPair(metric, now, then, mean_difference(known.tolist()), p=_p(metric, known))

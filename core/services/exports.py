@@ -78,9 +78,9 @@ class Export:
 
 def csv_pieces(frames: Frames) -> Iterator[str]:
     """CSV with a header; lists are joined by "; ", text that a spreadsheet would run gets a `'` first."""
-    yield _csv_lines([COLUMNS])
+    yield csv_lines([COLUMNS])
     for frame in frames:
-        yield _csv_lines([_cell(record[name]) for name in COLUMNS] for record in records(frame))
+        yield csv_lines([cell(record[name]) for name in COLUMNS] for record in records(frame))
 
 
 def jsonl_pieces(frames: Frames) -> Iterator[str]:
@@ -113,10 +113,10 @@ def records(frame: pd.DataFrame) -> Iterator[dict[str, Any]]:
 
 
 def _column(values: pd.Series[Any], name: str) -> list[Any]:
-    plain = [_plain(value) for value in values.tolist()]
+    known = [plain(value) for value in values.tolist()]
     if name in _WHOLE_NUMBERS:  # pandas turns whole numbers into floats where one is missing
-        return [None if value is None else int(value) for value in plain]
-    return plain
+        return [None if value is None else int(value) for value in known]
+    return known
 
 
 def _report_row(record: Mapping[str, Any]) -> ReportRow:
@@ -130,9 +130,10 @@ def _report_row(record: Mapping[str, Any]) -> ReportRow:
     )
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """A value of a frame as a plain Python one: a list for an array, None for what is missing."""
     if isinstance(value, np.ndarray | list | tuple):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     if value is None or value is pd.NA or value is pd.NaT:
         return None
     if isinstance(value, np.generic):
@@ -142,7 +143,8 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _cell(value: Any) -> Any:
+def cell(value: Any) -> Any:
+    """A plain value in a CSV: lists joined by "; ", and a `'` before what a spreadsheet would run."""
     if value is None:
         return ""
     if isinstance(value, list):
@@ -152,7 +154,8 @@ def _cell(value: Any) -> Any:
     return value
 
 
-def _csv_lines(rows: Iterable[Iterable[Any]]) -> str:
+def csv_lines(rows: Iterable[Iterable[Any]]) -> str:
+    """Rows as lines of a CSV."""
     buffer = io.StringIO()
     csv.writer(buffer, lineterminator="\r\n").writerows(rows)  # RFC 4180; so lone \r and \n are quoted
     return buffer.getvalue()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import streamlit as st
 
@@ -11,14 +11,24 @@ from core.ui import words
 from core.ui.safe import clean
 
 
-def export_menu(rows: Callable[[], Frames], *, matching: int, name: str) -> None:
-    """One entry a kind. `rows` reads the filtered list anew; it runs in the download's own thread."""
+def export_menu(
+    rows: Callable[[], Frames],
+    *,
+    matching: int,
+    name: str,
+    stem: str = "triage",
+    exports: Mapping[str, Export] = EXPORTS,
+) -> None:
+    """One entry a kind. `rows` reads the filtered list anew; it runs in the download's own thread.
+
+    The file is called after `stem` and `name`.
+    """
     with st.popover(f"Export {words.counted(matching, 'row')}", key="export", disabled=not matching):
-        for kind, export in EXPORTS.items():
+        for kind, export in exports.items():
             st.download_button(
                 export.title,
                 data=_writer(export, rows),
-                file_name=f"{_file_stem(name)}.{export.suffix}",
+                file_name=f"{_file_name(stem, name)}.{export.suffix}",
                 mime=export.mime,
                 key=f"export-{kind}",
                 icon=":material/download:",
@@ -34,6 +44,6 @@ def _writer(export: Export, rows: Callable[[], Frames]) -> Callable[[], bytes]:
     return write
 
 
-def _file_stem(name: str) -> str:
+def _file_name(stem: str, name: str) -> str:
     kept = "".join(character if character.isalnum() else "-" for character in clean(name))[:60].strip("-")
-    return f"triage-{kept}" if kept else "triage"
+    return f"{stem}-{kept}" if kept else stem

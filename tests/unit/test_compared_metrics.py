@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.metrics.values import Tally
+from core.metrics.catalogue import METRICS
+from core.metrics.values import Tally, metric_value
 from core.services.compared_metrics import MetricPair, metric_pairs
 
 
 def pairs(
     here: dict[str, Tally], there: dict[str, Tally], differences: dict[str, list[float]]
 ) -> dict[str, MetricPair]:
-    found = metric_pairs(here, there, lambda metric_id: np.asarray(differences.get(metric_id, []), float))
+    values = (
+        {metric_id: metric_value(METRICS[metric_id], tally) for metric_id, tally in tallies.items()}
+        for tallies in (here, there)
+    )
+    found = metric_pairs(*values, lambda metric_id: np.asarray(differences.get(metric_id, []), float))
     return {pair.metric.metric_id: pair for pair in found}
 
 
