@@ -43,6 +43,9 @@ Kind = Literal[
     "ok",
     "no-label",
     "badge",
+    "pass",
+    "warn",
+    "fail",
     "signal-warning",
     "signal-caution",
     "signal-note",
@@ -203,7 +206,7 @@ def _show_more(state: str) -> None:
 def _css() -> str:
     return "\n".join(
         Path(__file__).with_name(name).read_text(encoding="utf-8")
-        for name in ("style.css", "pieces.css", "frame.css", "attached.css", "still_page.css", "walk.css")
+        for name in ("style.css", "pieces.css", "frame.css", "attached.css", "still_page.css", "walk.css", "trends.css")
     )
 
 
