@@ -15,7 +15,7 @@ else all chunks on the gold pages.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -63,10 +63,10 @@ class Relevance:
 class GoldCorpus:
     """Where the chunks lie that gold questions ask for: one pass over the places of the chunk file."""
 
-    def __init__(self, questions: Iterable[GoldQuestion], places: Places) -> None:
+    def __init__(self, questions: Collection[GoldQuestion], places: Places) -> None:
         self._places = places
         self._inside: dict[SectionKey, dict[Section, set[str]]] = {}
-        self._on_page: dict[Page, set[str]] = defaultdict(set)
+        self._on_page: dict[Page, set[str]] = {page: set() for gold in questions for page in _pages(gold)}
         wanted = {key for gold in questions for _, key in self._named(gold)}
         lengths = sorted({len(key) for key in wanted})
         for chunk_id, place in places.items():
@@ -75,8 +75,8 @@ class GoldCorpus:
                 if length <= len(key) and (outer := key[:length]) in wanted:
                     at = self._inside.setdefault(outer, defaultdict(set))
                     at[place.doc_id, key].add(chunk_id)
-            if place.page_idx is not None:
-                self._on_page[place.doc_id, place.page_idx].add(chunk_id)
+            if place.page_idx is not None and (page := (place.doc_id, place.page_idx)) in self._on_page:
+                self._on_page[page].add(chunk_id)
 
     def relevance(self, gold: GoldQuestion) -> Relevance:
         """What is relevant to one question."""
@@ -127,10 +127,10 @@ class GoldCorpus:
         return Relevance(None, sections, ids=ids, relevant=frozenset(gold.chunks), extent=extent)
 
     def _by_pages(self, gold: GoldQuestion, sections: frozenset[Section]) -> Relevance:
-        pages = frozenset((span.doc_id, span.page_idx) for span in gold.spans if span.page_idx is not None)
+        pages = _pages(gold)
         if not (pages or sections):
             return Relevance("gold_unplaced")
-        extent = NONE.union(*(self._on_page.get(page, NONE) for page in pages))
+        extent = NONE.union(*(self._on_page[page] for page in pages))
         return Relevance(None, sections, pages, relevant=extent, extent=extent)
 
     def _lying(self, key: SectionKey, docs: set[str | None]) -> Mapping[Section, set[str]]:
@@ -145,3 +145,7 @@ class GoldCorpus:
         for (_, inner), ids in exact.items():
             anywhere[None, inner] |= ids
         return anywhere
+
+
+def _pages(gold: GoldQuestion) -> frozenset[Page]:
+    return frozenset((span.doc_id, span.page_idx) for span in gold.spans if span.page_idx is not None)
