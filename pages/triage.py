@@ -119,7 +119,8 @@ if matching:
         if present or view.filter.label:
             chosen = [label for label in view.filter.label if label in LABELS]
             lost = triage_panels.lost_gold(gold_counts, view.filter.gold)
-            triage_panels.next_steps(chosen or present[:1], opened.profile, lost)
+            failed = triage_panels.failed_buckets({}, view.filter.bucket)
+            triage_panels.next_steps(chosen or present[:1], opened.profile, lost, failed)
 elif view.is_filtered:
     triage_panels.nothing_matches(total)
 else:

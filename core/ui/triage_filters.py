@@ -6,7 +6,8 @@ page restricts the list to has no widget of its own: it is a button with the sen
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -22,23 +23,38 @@ OFFERED = 200
 #: Pixels in which a chosen value can be read.
 WIDTH_CHOSEN = 250
 #: The filters of the menu, whose number stands on its button.
-_IN_MENU = ("unsupported", "all_variants")
-#: The filters without a widget, each with what takes it away.
-_CHIPS: Mapping[str, Mapping[str, Any]] = {
-    "about": {"about": ()},
-    "fails": {"fails": None},
-}
+_IN_MENU = ("type", "state", "cohort", "unsupported", "all_variants")
+#: The filters that only links set.
+_CHIPS = ("about", "fails", "miss", "refused", "was", "was_bucket", "flip", "cohort")
+_NONE = Filter("")
 
 
-def filter_bar(options: Mapping[str, Choices], view: ViewState, *, traces: int, questions: int) -> None:
-    """Search, what lists are narrowed to most, a menu of the rest, and the way back to all of it."""
+def filter_bar(
+    options: Mapping[str, Choices],
+    view: ViewState,
+    *,
+    traces: int,
+    questions: int,
+    cohorts: Choices = (),
+) -> None:
+    """Search, what lists are narrowed to most, a menu of the rest, and the way back to all of it.
+
+    `cohorts` are the frozen lists of questions with their sizes. A run of more `traces` than `questions` has
+    paraphrases, seeds or repeats.
+    """
     _text_search(view)
     _choice("suspicion", "Suspicion", options["suspicion"], view.filter.suspicion, width=150)
     _choice("doc", "Document", options["doc"], view.filter.doc, width=145)
     _choice("section", "Section", options["section"], view.filter.section, width=125)
-    set_in_menu = sum(getattr(view.filter, name) != getattr(Filter(""), name) for name in _IN_MENU)
+    set_in_menu = len(_restricting(view.filter, _IN_MENU))
     told = f"More · {set_in_menu:,}" if set_in_menu else "More"
     with st.popover(told, key="more-filters"):
+        if options.get("type") or view.filter.type:
+            _choice("type", "Question type", options.get("type", ()), view.filter.type, in_menu=True)
+        if options.get("state") or view.filter.state:
+            _choice("state", "λ state", options.get("state", ()), view.filter.state, in_menu=True)
+        if cohorts or view.filter.cohort:
+            _cohort(cohorts, view)
         _numbers(view)
         if traces > questions:
             _variants_toggle(traces, view)
@@ -48,10 +64,25 @@ def filter_bar(options: Mapping[str, Choices], view: ViewState, *, traces: int, 
 
 def chips(view: ViewState) -> None:
     """What a link restricts the list to: a button each, which takes it away."""
-    for name, without in _CHIPS.items():
-        if getattr(view.filter, name) != getattr(Filter(""), name):
-            escaped = safe.label(f"✕ {_sentence(view.filter, name)}", limit=100)
-            st.button(escaped, key=f"chip-{name}", type="tertiary", on_click=change, kwargs=without)
+    for name in _restricting(view.filter, _CHIPS):
+        escaped = safe.label(f"✕ {part_in_words(view.filter, name)}", limit=100)
+        st.button(
+            escaped,
+            key=f"chip-{name}",
+            type="tertiary",
+            on_click=change,
+            kwargs={name: getattr(_NONE, name)},
+        )
+
+
+def part_in_words(shown: Filter, name: str) -> str:
+    """What one part of a filter says of the list."""
+    part: dict[str, Any] = {name: getattr(shown, name)}
+    return Filter(shown.run, vs=shown.vs, outcome=shown.outcome, **part).where().sentence
+
+
+def _restricting(shown: Filter, names: Sequence[str]) -> list[str]:
+    return [name for name in names if getattr(shown, name) != getattr(_NONE, name)]
 
 
 def choose(key: str, name: str) -> None:
@@ -69,11 +100,6 @@ def feed(key: str, value: object) -> None:
 def change(**changes: object) -> None:
     """The URL says where to go; the rerun goes there."""
     write_view(read_view().change(**changes))
-
-
-def _sentence(shown: Filter, name: str) -> str:
-    """What one part of a filter says."""
-    return Filter(shown.run, **{name: getattr(shown, name)}).where().sentence
 
 
 def _variants_toggle(traces: int, view: ViewState) -> None:
@@ -105,7 +131,16 @@ def _text_search(view: ViewState) -> None:
     )
 
 
-def _choice(name: str, title: str, options: Choices, chosen: Sequence[str], *, width: int) -> None:
+def _choice(
+    name: str,
+    title: str,
+    options: Choices,
+    chosen: Sequence[str],
+    *,
+    width: int = WIDTH_CHOSEN,
+    in_menu: bool = False,
+) -> None:
+    """Several values of a filter. In the bar its title is the placeholder, in the menu it stands above."""
     key = f"filter-{name}"
     counts = dict(options[:OFFERED])
     values = [*counts, *(value for value in chosen if value not in counts)]
@@ -115,8 +150,8 @@ def _choice(name: str, title: str, options: Choices, chosen: Sequence[str], *, w
         values,
         key=key,
         format_func=lambda value: _option(name, value, counts.get(value)),
-        placeholder=title,
-        label_visibility="collapsed",
+        placeholder="any" if in_menu else title,
+        label_visibility="visible" if in_menu else "collapsed",
         width=max(width, WIDTH_CHOSEN) if chosen else width,
         wrap=False,
         select_all=False,
@@ -125,20 +160,52 @@ def _choice(name: str, title: str, options: Choices, chosen: Sequence[str], *, w
     )
 
 
+def _cohort(cohorts: Choices, view: ViewState) -> None:
+    counts = dict(cohorts)
+    chosen = view.filter.cohort
+    _one_of(
+        "cohort",
+        "Frozen cohort",
+        {
+            name: _option("cohort", name, counts.get(name))
+            for name in [*counts, *([chosen] if chosen and chosen not in counts else [])]
+        },
+        chosen or None,
+        on_change=_choose_cohort,
+    )
+
+
+def _choose_cohort() -> None:
+    change(cohort=st.session_state["filter-cohort"] or "")
+
+
 def _numbers(view: ViewState) -> None:
+    names = {True: "some unsupported", False: "none unsupported"}
     key = "filter-unsupported"
-    titles = {True: "numbers unsupported", False: "no number unsupported"}
-    feed(key, view.filter.unsupported)
+    _one_of(
+        "unsupported",
+        "Numbers in the answer",
+        names,
+        view.filter.unsupported,
+        on_change=partial(choose, key, "unsupported"),
+    )
+
+
+def _one_of(
+    name: str, title: str, names: Mapping[Any, str], chosen: object, *, on_change: Callable[[], None]
+) -> None:
+    """One value of a filter, or any."""
+    key = f"filter-{name}"
+    feed(key, chosen)
     st.selectbox(
-        "Numbers",
-        list(titles),
+        title,
+        list(names),
         key=key,
         index=None,
-        format_func=lambda value: titles[value],
-        placeholder="Numbers",
-        label_visibility="collapsed",
-        on_change=choose,
-        args=(key, "unsupported"),
+        format_func=lambda value: names[value],
+        placeholder="any",
+        width=WIDTH_CHOSEN,
+        on_change=on_change,
     )
 
 

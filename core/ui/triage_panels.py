@@ -8,6 +8,8 @@ from dataclasses import replace
 import streamlit as st
 
 from core.contracts.records import LABELS, Label
+from core.metrics.buckets import BUCKET_NAMES, BUCKETS, bucket_meaning, bucket_step
+from core.metrics.ranked import Bucket
 from core.services.workspace import profile_snippet
 from core.triage.advice import gold_meaning, gold_step, meaning, next_step
 from core.triage.gold import GOLD_NAMES, GoldState
@@ -57,6 +59,21 @@ def gold_line(counts: Mapping[GoldState, int], view: ViewState, *, offered: Choi
     toggles = [Toggle(state, counts[state], GOLD_NAMES[state], gold_meaning(state)) for state in shown]
     with line("gold"):
         show_toggles("gold", "Against the gold set:", toggles, view.filter.gold)
+
+
+def bucket_line(counts: Mapping[Bucket | None, int], view: ViewState) -> None:
+    """Where ranking failed: a toggle a bucket, best first. `counts` are those without the bucket filter."""
+    toggles = [
+        Toggle(
+            bucket,
+            counts.get(bucket, 0),
+            f"{bucket} :gray[{BUCKET_NAMES[bucket]}]",
+            f"{BUCKET_NAMES[bucket].capitalize()}. {bucket_meaning(bucket)}",
+        )
+        for bucket in BUCKETS
+    ]
+    with line("bucket", width="content"):
+        show_toggles("bucket", "Ranking:", toggles, view.filter.bucket)
 
 
 def template_notice(suggestion: Suggestion, profile: Profile) -> None:
@@ -137,10 +154,16 @@ def _page_key(at: int) -> str:
     return f"table-page:{turn}"
 
 
-def next_steps(labels: Sequence[Label], profile: Profile, gold: Mapping[GoldState, int]) -> None:
+def next_steps(
+    labels: Sequence[Label],
+    profile: Profile,
+    gold: Mapping[GoldState, int],
+    buckets: Mapping[Bucket, int],
+) -> None:
     """What the labels in view mean and what to do about them, as the profile reads answers.
 
-    `gold` are the states in which gold passages were lost, with their counts, in the order to be shown.
+    `buckets` are those in which ranking failed and `gold` the states in which gold passages were lost, with
+    their counts, in the order to be shown.
     """
     with st.container(border=True, key="next-step"):
         safe.show(safe.text([safe.Piece("Next step", "strong")]))
@@ -148,6 +171,12 @@ def next_steps(labels: Sequence[Label], profile: Profile, gold: Mapping[GoldStat
             safe.show(
                 safe.text([safe.chip(label), safe.Piece(meaning(label), "muted")], role="line"),
                 safe.text([safe.Piece(next_step(label, profile.template))], role="line"),
+            )
+        for bucket, count in buckets.items():
+            failed = safe.Piece(f"{count:,} {bucket}", "strong")
+            safe.show(
+                safe.text([failed, safe.Piece(f" {bucket_meaning(bucket)}", "muted")], role="line"),
+                safe.text([safe.Piece(bucket_step(bucket) or "")], role="line"),
             )
         for state, count in gold.items():
             lost = safe.Piece(f"{count:,} {GOLD_NAMES[state]}", "strong")
@@ -162,6 +191,12 @@ def lost_gold(counts: Mapping[GoldState, int], chosen: Sequence[GoldState]) -> d
     wanting = {state: counts[state] for state in GOLD_NAMES if counts.get(state) and gold_step(state)}
     shown = chosen or sorted(wanting, key=lambda state: -wanting[state])[:1]
     return {state: count for state, count in wanting.items() if state in shown}
+
+
+def failed_buckets(counts: Mapping[Bucket | None, int], chosen: Sequence[Bucket]) -> dict[Bucket, int]:
+    """The buckets that call for a next step: those chosen, else all in which ranking failed."""
+    failed = {bucket: counts.get(bucket, 0) for bucket in BUCKETS if bucket_step(bucket)}
+    return {bucket: count for bucket, count in failed.items() if count and (not chosen or bucket in chosen)}
 
 
 def nothing_matches(total: int) -> None:

@@ -32,16 +32,21 @@ class Header:
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """One question as the table shows it; the fields are the columns, in the order of `HEADERS`."""
+    """One question as the table shows it; the fields are the columns, in the order of `HEADERS`.
+
+    `was` stands below the label: what the question got in the run that is compared with, where it differs.
+    """
 
     label: str
     question: str
     why: str
     section: str
+    gold_rank: str
     cited: str
     coverage: str
     numbers: str
     stands_out: str
+    was: str = ""
 
 
 HEADERS: Mapping[str, Header] = {
@@ -49,6 +54,11 @@ HEADERS: Mapping[str, Header] = {
     "question": Header("question", "question"),
     "why": Header("why", "why", help="The rule that decided the label"),
     "section": Header("rank 1 in", "section", help="Section of the candidate at rank 1"),
+    "gold_rank": Header(
+        "gold § at",
+        "section_rank",
+        help="Rank of the first candidate of a gold section in the last stage; none: it is not in that list",
+    ),
     "cited": Header(
         "cited",
         "evidence",
@@ -69,21 +79,38 @@ HEADERS: Mapping[str, Header] = {
 }
 
 
-def table_rows(rows: pd.DataFrame, offsets: Mapping[TraceKey, int] | None = None) -> list[TableRow]:
+@dataclass(frozen=True, slots=True)
+class Was:
+    """What the same trace got in another run, None where that has it not, or not judged."""
+
+    label: str | None
+    bucket: str | None
+
+
+def table_rows(
+    rows: pd.DataFrame,
+    offsets: Mapping[TraceKey, int] | None = None,
+    was: Mapping[TraceKey, Was] | None = None,
+) -> list[TableRow]:
     """A page of index rows in words, cut to what a cell can show.
 
-    `offsets` says of traces how many pages from the cited one their text stands; their `run_id` is "".
+    `offsets` says of traces how many pages from the cited one their text stands, `was` what they got in
+    another run; the `run_id` of both is "".
     """
-    known = offsets or {}
+    known, before = offsets or {}, was or {}
     keys, outcomes = _keys(rows), _gold(rows)
     return [
-        _table_row(record, key, gold, known.get(key))
+        _table_row(record, key, gold, known.get(key), before.get(key))
         for record, key, gold in zip(rows.to_dict("records"), keys, outcomes, strict=True)
     ]
 
 
 def _table_row(
-    record: Mapping[Hashable, Any], key: TraceKey, gold: GoldOutcome | None, offset: int | None
+    record: Mapping[Hashable, Any],
+    key: TraceKey,
+    gold: GoldOutcome | None,
+    offset: int | None,
+    was: Was | None,
 ) -> TableRow:
     label, why, section = record["label"], record["why"], record["rank1_section"]
     states, omitted = _list(record["evidence"]), len(_list(record["safety_omitted"]))
@@ -93,6 +120,7 @@ def _table_row(
         question=_shortened(" · ".join([*words.variant(key), record["q"]]), MAX_QUESTION),
         why=clean(words.why(why)) if isinstance(why, str) else "",
         section=_shortened(section, 40) if isinstance(section, str) and section else NOTHING,
+        gold_rank=_gold_rank(record["unranked"], record["section_rank"]),
         cited=_cited(record["cited_resolved"], record["cited"]),
         coverage=NOTHING if coverage is None else f"{coverage:.2f}",
         numbers=_first_few(_list(record["numbers_unsupported"])) or NOTHING,
@@ -106,7 +134,21 @@ def _table_row(
                 besides=evidence_words.besides(states, offset=offset, omitted=omitted),
             )
         ),
+        was=_was(was, label, record["bucket"]) if was else "",
     )
+
+
+def _was(was: Was, label: Any, bucket: Any) -> str:
+    """`was ok · score_policy`: only what is another here."""
+    pairs = [(was.label, label), (was.bucket, bucket)]
+    told = [before for before, now in pairs if before is not None and before != now]
+    return f"was {' · '.join(told)}" if told else ""
+
+
+def _gold_rank(unranked: Any, rank: Any) -> str:
+    if isinstance(unranked, str):
+        return NOTHING
+    return "none" if pd.isna(rank) else f"{int(rank):,}"
 
 
 def _keys(rows: pd.DataFrame) -> Iterator[TraceKey]:

@@ -2,8 +2,8 @@
 // text enters the document through textContent, title and an address whose parts come encoded.
 const views = new WeakMap();
 // What a narrow table shows below the label and below the question instead of in columns of its own.
-const BELOW = { label: ["why"], question: ["stands_out", "section", "cited", "numbers"] };
-const TITLED = ["section", "cited", "numbers"];
+const BELOW = { label: ["why"], question: ["stands_out", "section", "gold_rank", "cited", "numbers"] };
+const TITLED = ["section", "gold_rank", "cited", "numbers"];
 const NOTHING = "–";
 const DRAG_PIXELS = 4;
 // Pixels: a table up to the first stands there whole; of a longer one about the second is in sight.
@@ -41,6 +41,7 @@ function show(view, json) {
   const data = JSON.parse(json);
   const hadFocus = view.body.contains(view.root.activeElement);
   showHead(view, data.columns);
+  view.table.classList.toggle("unranked", !data.ranked);
   view.body.replaceChildren(...data.rows.map((row) => drawn(row, data)));
   if (data.list !== view.list) view.frame.scrollTop = 0;
   view.list = data.list;
@@ -95,7 +96,7 @@ function drawn(row, data) {
   made.dataset.testid = "ps-row";
   for (const { name } of data.columns) {
     const cell = element("td", texts[name] === NOTHING ? `${name} nothing` : name);
-    if (name === "label") cell.append(chip(texts.label, texts.why, data.colours));
+    if (name === "label") cell.append(chip(texts.label, texts.why, data.colours), was(row.at(-2)));
     else if (name === "question") cell.append(link(texts.question, `${data.page}${row.at(-1)}&${data.list}`));
     else if (name === "stands_out") cell.append(clamped(texts[name]));
     else cell.textContent = cell.title = texts[name];
@@ -115,6 +116,12 @@ function chip(label, why, colours) {
   const made = element("span", Object.hasOwn(colours, label) ? `chip ${colours[label]}` : "chip none");
   made.textContent = label;
   made.title = why;
+  return made;
+}
+
+function was(text) {
+  const made = element("div", "was");
+  made.textContent = made.title = text;
   return made;
 }
 

@@ -23,7 +23,7 @@ from core.contracts.records import TraceKey
 from core.store.filters import Sort
 from core.ui.state import ViewState, question_name, read_view, write_view
 from core.ui.theme import LABEL_COLOURS
-from core.ui.triage_rows import HEADERS, Header, TableRow, table_rows
+from core.ui.triage_rows import HEADERS, NOTHING, Header, TableRow, Was, table_rows
 
 ROWS_A_PAGE = 50
 #: So many rows stand there whole. Of a longer list thirteen and a half are in sight, and the rest scrolls
@@ -42,13 +42,19 @@ _PAGE = "./question?"
 _OWN = ("q", "p", "s")
 
 
-def show_table(rows: pd.DataFrame, view: ViewState, *, offsets: Mapping[TraceKey, int] | None = None) -> None:
+def show_table(
+    rows: pd.DataFrame,
+    view: ViewState,
+    *,
+    offsets: Mapping[TraceKey, int] | None = None,
+    was: Mapping[TraceKey, Was] | None = None,
+) -> None:
     """Draws the page of rows. A click on one opens its question, a click on a header sorts in SQL.
 
-    `offsets` is what `table_rows` takes. Both happen before the script runs again. Where the component cannot
-    be mounted, the bare rows are shown.
+    `offsets` and `was` are what `table_rows` takes. Both clicks happen before the script runs again. Where
+    the component cannot be mounted, the bare rows are shown.
     """
-    shown = table_rows(rows, offsets)
+    shown = table_rows(rows, offsets, was)
     own = own_parameters(rows, view)
     links = {f"{_PAGE}{part}&{_list_parameters(view)}": state for part, state in own}
     data = packed(shown, [part for part, _ in own], view)
@@ -56,7 +62,7 @@ def show_table(rows: pd.DataFrame, view: ViewState, *, offsets: Mapping[TraceKey
         _mount(data, links=links, height=frame_height(len(shown)))
     except (StreamlitAPIException, TypeError):
         st.caption("The table could not start; these are its rows without their links.")
-        frame = pd.DataFrame(shown)
+        frame = pd.DataFrame(shown).drop(columns="was")
         st.dataframe(frame.set_axis([header.title for header in HEADERS.values()], axis=1), hide_index=True)
 
 
@@ -76,14 +82,16 @@ def opened(row: pd.Series[Any], view: ViewState) -> ViewState:
 def packed(rows: Sequence[TableRow], own: Sequence[str], view: ViewState) -> bytes:
     """What the browser needs, as JSON in UTF-8.
 
-    `rows` holds the texts of a row in the order of `columns`, then what is its own in its address:
-    `page`, that, `&` and `list` make the whole. While `list` stays the same, so does the scroll position.
+    `rows` holds the texts of a row in the order of `columns`, then what it was in another run and what is its
+    own in its address: `page`, that, `&` and `list` make the whole. While `list` stays the same, so does the
+    scroll position. Without a question that ranking can be judged by, `ranked` is false.
     """
     return orjson.dumps(
         {
             "page": _PAGE,
             "list": _list_parameters(view),
             "colours": LABEL_COLOURS,
+            "ranked": any(row.gold_rank != NOTHING for row in rows),
             "columns": [
                 {"name": name, "title": header.title, "help": header.help, **_order(header, view.sort)}
                 for name, header in HEADERS.items()

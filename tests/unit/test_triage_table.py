@@ -16,7 +16,7 @@ from core.triage.advice import SUSPICIONS
 from core.triage.gold import GoldOutcome
 from core.ui import words
 from core.ui.state import ViewState
-from core.ui.triage_rows import HEADERS, NO_LABEL, TableRow, table_rows
+from core.ui.triage_rows import HEADERS, NO_LABEL, TableRow, Was, table_rows
 from core.ui.triage_table import opened, own_parameters, packed, sort_after_click
 
 ROW = {
@@ -39,6 +39,9 @@ ROW = {
     "gold_is_refusal": None,
     "gold_seen_rank": None,
     "gold_retrieved_rank": None,
+    "unranked": "no_gold",
+    "bucket": None,
+    "section_rank": None,
 }
 
 
@@ -65,10 +68,12 @@ def test_a_row_reads_in_words() -> None:
         "question": "Which flux?",
         "why": "template/citations",
         "section": "2.26",
+        "gold_rank": "–",
         "cited": "1 of 2",
         "coverage": "0.74",
         "numbers": "1/16",
         "stands_out": "cited, never retrieved",
+        "was": "",
     }
 
 
@@ -109,7 +114,47 @@ def test_a_row_says_of_its_citations_only_what_needs_a_look(
 
 
 def test_the_cells_of_a_row_stand_under_their_headers() -> None:
-    assert [field.name for field in fields(TableRow)] == list(HEADERS)
+    assert [field.name for field in fields(TableRow)] == [*HEADERS, "was"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({}, "–"),
+        ({"unranked": None, "bucket": "hit", "section_rank": 1.0}, "1"),
+        ({"unranked": None, "bucket": "score_policy", "section_rank": 1_204.0}, "1,204"),
+        ({"unranked": None, "bucket": "retrieval_gap"}, "none"),
+        ({"unranked": "unanswerable"}, "–"),
+    ],
+)
+def test_the_gold_sections_rank_is_a_number_none_or_nothing_to_judge(
+    changes: dict[str, object], said: str
+) -> None:
+    assert only_row(**changes)["gold_rank"] == said
+
+
+@pytest.mark.parametrize(
+    ("was", "said"),
+    [
+        (None, ""),
+        (Was(None, None), ""),
+        (Was("generation_drift", "hit"), ""),
+        (Was("ok", "hit"), "was ok"),
+        (Was("generation_drift", "retrieval_gap"), "was retrieval_gap"),
+        (Was("ok", "score_policy"), "was ok · score_policy"),
+    ],
+)
+def test_a_row_says_what_it_was_in_another_run_where_that_differs(was: Was | None, said: str) -> None:
+    frame = pd.DataFrame([{**ROW, "unranked": None, "bucket": "hit", "section_rank": 1}])
+    (row,) = table_rows(frame, was={TraceKey("", "Q80"): was} if was else None)
+    assert row.was == said
+    assert packed([row], ["q=Q80"], VIEW).endswith(orjson.dumps([said, "q=Q80"])[1:] + b"]}")
+
+
+def test_only_a_list_that_ranking_can_judge_shows_the_gold_sections_rank() -> None:
+    assert not orjson.loads(packed(table_rows(pd.DataFrame([ROW])), [""], VIEW))["ranked"]
+    judged = pd.DataFrame([{**ROW, "unranked": None, "bucket": "retrieval_gap"}])
+    assert orjson.loads(packed(table_rows(judged), [""], VIEW))["ranked"]
 
 
 def test_what_is_not_known_is_a_dash_or_empty_and_never_a_zero() -> None:
