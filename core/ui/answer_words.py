@@ -94,7 +94,7 @@ def marked_answer(view: QuestionView, *, chosen: int | None) -> list[Piece]:
             },
             **{place: found[0] for place, found in quoted.items()},
         },
-        aside=_citation_tail(view.trace.answer),
+        aside=citation_tail(view.trace.answer),
     )
 
 
@@ -169,7 +169,7 @@ def _holding(phrase: PhraseMatch, numbers: Mapping[str, int]) -> list[int]:
     return [number for chunk_id, number in numbers.items() if chunk_id in chunks]
 
 
-def _citation_tail(answer: str) -> Range | None:
+def citation_tail(answer: str) -> Range | None:
     """Where the answer ends with its citation line: that is for the template, and not for who reads."""
     found = _TAIL.search(answer)
     return found.span() if found else None

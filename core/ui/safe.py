@@ -34,6 +34,10 @@ Kind = Literal[
     "found",
     "unsupported",
     "differs",
+    "removed",
+    "added",
+    "removed-number",
+    "added-number",
     "number",
     "number-chosen",
     "generation_drift",
@@ -50,13 +54,14 @@ Kind = Literal[
     "signal-caution",
     "signal-note",
 ]
-Role = Literal["title", "heading", "text", "line", "hint", "quote", "says"]
+Role = Literal["title", "heading", "text", "line", "hint", "quote", "says", "verdict"]
 
 #: Characters shown at once; what lies beyond waits behind "Show more".
 LIMIT = 50_000
 
 _MARKS = ("phrase", "found", "unsupported", "differs")
 _TAGS = dict.fromkeys(_MARKS, "mark") | {"strong": "strong", "code": "code"}
+_TAGS |= {"removed": "del", "removed-number": "del", "added": "ins", "added-number": "ins"}
 _UNSHOWABLE = re.compile(
     r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
 )
@@ -206,7 +211,16 @@ def _show_more(state: str) -> None:
 def _css() -> str:
     return "\n".join(
         Path(__file__).with_name(name).read_text(encoding="utf-8")
-        for name in ("style.css", "pieces.css", "frame.css", "attached.css", "still_page.css", "walk.css", "trends.css")
+        for name in (
+            "style.css",
+            "pieces.css",
+            "frame.css",
+            "attached.css",
+            "still_page.css",
+            "walk.css",
+            "trends.css",
+            "compare.css",
+        )
     )
 
 
