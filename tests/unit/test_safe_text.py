@@ -52,7 +52,7 @@ def seen(markup: safe.Markup) -> _Seen:
 @given(st.lists(st.tuples(ANY_TEXT, st.sampled_from(KINDS), ANY_TEXT), max_size=4))
 def test_no_text_becomes_a_tag_or_an_attribute(parts: list[tuple[str, safe.Kind, str]]) -> None:
     result = seen(safe.text([Piece(text, kind, tip) for text, kind, tip in parts]))
-    assert result.tags <= {"div", "span", "mark", "strong", "code"}
+    assert result.tags <= {"div", "span", "mark", "strong", "code", "del", "ins"}
     assert result.attributes <= {"class", "data-testid", "title"}
 
 
