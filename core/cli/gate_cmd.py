@@ -1,0 +1,193 @@
+"""`proofspan gate`: may a run ship? The checks of the Trends page, with an exit status for CI."""
+
+from __future__ import annotations
+
+import io
+import re
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+import click
+import orjson
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from core.cli.indexed import indexed
+from core.cli.output import STDOUT, check_outputs, output_to, workspace_files
+from core.cli.paths import NamedPath
+from core.errors import InputFault, Problem
+from core.manifest.load import load_manifest
+from core.metrics.goals import Goal, read_goals
+from core.services.gate_checks import Check, Status
+from core.services.gate_files import junit_xml, markdown, one_line, question_line, report_to_json
+from core.services.gating import GateReport, gate_run
+from core.services.workspace import chosen_run
+
+#: Wide enough for a line a check where nothing says how wide the output is.
+WIDTH_WITHOUT_TERMINAL = 200
+#: So many questions of a check are printed with their texts, and so many by their ids; `--json` has them all.
+SHOWN, SHOWN_BY_ID = 20, 60
+
+_SIGNS: dict[Status, tuple[str, str]] = {
+    "fail": ("✗", "red"),
+    "warn": ("!", "yellow"),
+    "pass": ("✓", "green"),
+    "skipped": ("·", "dim"),
+}
+_GOAL = re.compile(r"\s*(?P<metric>[^<>=\s]+)\s*(?P<threshold>[<>=].*)", re.DOTALL)
+
+_OPTIONS: tuple[Callable[[Callable[..., None]], Callable[..., None]], ...] = (
+    click.option("--run", "run_id", metavar="ID", help="The run; the latest when none is named."),
+    click.option("--against", metavar="ID", help="The run before it; else its baseline in the manifest."),
+    click.option("--goal", "goals", multiple=True, help='Such as "section_match_at_1>=0.7"; repeat.'),
+    click.option("--allow", multiple=True, metavar="Q_ID", help="A question that may flip; repeat."),
+    click.option("--strict", is_flag=True, help="Warnings fail as well."),
+    click.option("--junit", metavar="FILE", help="Also write the checks as JUnit XML."),
+    click.option("--markdown", "as_markdown", metavar="FILE", help="Also write them for a pull request."),
+    click.option("--link-base", metavar="URL", help="The dashboard's address, for links to questions."),
+    click.option("--json", "as_json", is_flag=True, help="Print everything as JSON."),
+    click.option("--cache-dir", type=NamedPath(), help="Where the index lies."),
+    click.option(
+        "-o", "--output", default=STDOUT, help="The file to write; - for stdout.", show_default=True
+    ),
+)
+
+
+def _with_options(function: Callable[..., None]) -> Callable[..., None]:
+    for option in reversed(_OPTIONS):
+        function = option(function)
+    return function
+
+
+@click.command("gate")
+@click.argument("workspace", type=NamedPath())
+@_with_options
+def command(
+    workspace: Path,
+    run_id: str | None,
+    strict: bool,
+    junit: str | None,
+    as_markdown: str | None,
+    link_base: str | None,
+    as_json: bool,
+    cache_dir: Path | None,
+    output: str,
+    **asked: Any,
+) -> None:
+    """Check whether a run of WORKSPACE may ship: its goals, flips, suspicions and lines.
+
+    Thresholds are those of the manifest's `goals` and `gates`; where it says nothing, the acceptance targets,
+    and no question that was ok in the baseline may become retrieval_drift or generation_drift. The index is
+    brought up to date first.
+
+    Exit status: 0 it passes, warnings or not, 1 a check fails (with --strict: or warns), 2 unusable input.
+    """
+    goals, base = _goals(asked["goals"]), _link_base(link_base)
+    manifest = load_manifest(workspace)
+    check_outputs(
+        [name for name in (output, junit, as_markdown) if name is not None], workspace_files(manifest)
+    )
+    run = chosen_run(manifest, run_id)
+    other = chosen_run(manifest, asked["against"]) if asked["against"] is not None else None
+    baseline = other.run_id if other is not None else run.baseline
+    runs = [each for each in (run.run_id, baseline) if each is not None and manifest.run(each) is not None]
+    store = indexed(manifest, list(dict.fromkeys(runs)), cache_dir)
+    report = gate_run(
+        store, manifest, run.run_id, against=asked["against"], goals=goals, allow=asked["allow"]
+    )
+    if as_markdown is not None:
+        _write(markdown(report, strict=strict, base=base).encode(), as_markdown)
+    if junit is not None:
+        _write(junit_xml(report, strict=strict), junit)
+    if as_json:
+        told = report_to_json(report, strict=strict, base=base)
+        options = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
+        _write(orjson.dumps(told, option=options), output)
+    else:
+        _print(report, output, strict=strict)
+    sys.exit(0 if report.passes(strict=strict) else 1)
+
+
+def _goals(given: Sequence[str]) -> dict[str, Goal]:
+    """The goals that `--goal` names. InputFault where a metric is unknown or a threshold unreadable."""
+    goals: dict[str, Goal] = {}
+    problems: list[Problem] = []
+    for text in given:
+        match = _GOAL.fullmatch(text)
+        if match is None:
+            raise click.UsageError(f'--goal {text!r} is no goal; write one such as "gt_in_top_20>=0.9"')
+        read, wrong = read_goals({match["metric"]: match["threshold"]}, where="--goal")
+        problems += wrong
+        if not wrong:
+            goals[match["metric"]] = read[match["metric"]]
+    if problems:
+        raise InputFault(*problems)
+    return goals
+
+
+def _link_base(text: str | None) -> str:
+    """The address as it can stand in a link; "" for none. UsageError where it is no web address."""
+    if text is None:
+        return ""
+    if urlsplit(text).scheme not in ("http", "https") or not urlsplit(text).netloc:
+        raise click.UsageError(f"--link-base {text!r} is no address such as https://proofspan.example/")
+    return quote(text, safe=":/?&=%@[]~-._")
+
+
+def _print(report: GateReport, output: str, *, strict: bool) -> None:
+    """The table and the questions, on a terminal in colour, else as plain text."""
+    parts = _parts(report, strict=strict)
+    if output == STDOUT and sys.stdout.isatty():
+        Console(highlight=False).print(parts)
+        return
+    text = io.StringIO()
+    Console(file=text, width=WIDTH_WITHOUT_TERMINAL, color_system=None, highlight=False).print(parts)
+    _write("".join(f"{line.rstrip()}\n" for line in text.getvalue().splitlines()).encode(), output)
+
+
+def _parts(report: GateReport, *, strict: bool) -> RenderableType:
+    """One line a check, then the questions that speak against the run, then whether it may ship."""
+    passes = report.passes(strict=strict)
+    against = f" against {one_line(report.against)}" if report.against is not None else ""
+    words = f"{'passes' if passes else 'fails'}{' (warnings count)' if strict else ''}"
+    verdict = f"{one_line(report.run_id)}{against} {words}: {report.counts_in_words()}"
+    return Group(
+        _table(report.checks),
+        *(part for check in report.checks if check.asked for part in _questions(check)),
+        Text(),
+        Text(verdict, "bold green" if passes else "bold red"),
+    )
+
+
+def _table(checks: Sequence[Check]) -> Table:
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column()
+    table.add_column(overflow="fold")
+    table.add_column(overflow="fold")
+    for check in checks:
+        sign, style = _SIGNS[check.status]
+        table.add_row(Text(sign, style), Text(one_line(check.title)), Text(one_line(check.said, cut=None)))
+    return table
+
+
+def _questions(check: Check) -> list[Text]:
+    """A check's questions under its name: what changed with its text, what merely counts by its id."""
+    count, shown = len(check.asked), SHOWN if check.is_change else SHOWN_BY_ID
+    more = f"… and {count - shown:,} more; --json lists them all" if count > shown else ""
+    lines = [Text(), Text(f"{one_line(check.title)}: {count:,}", "bold")]
+    if check.is_change:
+        return [
+            *lines,
+            *(Text(f"  {each}") for each in [*map(question_line, check.asked[:shown]), more] if each),
+        ]
+    names = " ".join(one_line(each.q_id) for each in check.asked[:shown])
+    return [*lines, Text(f"  {names} {more}".rstrip())]
+
+
+def _write(data: bytes, output: str) -> None:
+    with output_to(output) as sink:
+        sink.write(data)

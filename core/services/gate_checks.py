@@ -1,0 +1,266 @@
+"""The single checks of a gate: each counts something, says it with its numbers, and names the questions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal, cast
+
+from core.contracts.records import Label
+from core.manifest.types import Manifest, Run
+from core.metrics.gates import STATES, FlipRule
+from core.metrics.goals import Goal, Verdict, judge
+from core.metrics.ranked import Bucket
+from core.metrics.values import MetricValue
+from core.metrics.words import left_out_in_words, value_in_words
+from core.services.addresses import list_address
+from core.services.measuring import RunMetrics
+from core.store.filters import Filter, Sort
+from core.store.measures import MISSES
+from core.store.queries import Store
+
+Status = Literal["pass", "warn", "fail", "skipped"]
+_STATUS_OF: Mapping[str, Status] = {"pass": "pass", "warn": "warn", "fail": "fail", "unknown": "skipped"}
+#: So many things are named where a sentence lists them.
+NAMED = 5
+
+
+Numbers = Mapping[str, float | int | str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question that speaks against a run: what it says, what it was in the baseline, what it is now.
+
+    `in_run` is the run to open it in, the baseline for one that is missing. `was` and `now` are "" where
+    nothing is compared.
+    """
+
+    q_id: str
+    q: str
+    in_run: str
+    was: str = ""
+    now: str = ""
+
+    @property
+    def change(self) -> str:
+        """`ok → retrieval_drift`, `missing`; "" where nothing is compared."""
+        return f"{self.was} → {self.now}" if self.was else self.now
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One line of a gate. `said` holds the numbers in words, `numbers` the same as data.
+
+    `asked` are the questions that speak against the run, worst first, none where the check passes; `shown`
+    the list of Triage that has them.
+    """
+
+    name: str
+    title: str
+    status: Status
+    said: str
+    numbers: Numbers = field(default_factory=dict)
+    asked: tuple[Asked, ...] = ()
+    shown: Filter | None = None
+
+    @property
+    def questions(self) -> tuple[str, ...]:
+        """The ids of the questions that speak against the run."""
+        return tuple(each.q_id for each in self.asked)
+
+    @property
+    def is_change(self) -> bool:
+        """Whether the questions speak against the run by what they became."""
+        return any(each.change for each in self.asked)
+
+    @property
+    def link(self) -> str:
+        """The relative address of the list that has them; "" where there is none."""
+        return list_address(self.shown) if self.shown is not None else ""
+
+
+def index_checks(store: Store, run_id: str) -> Iterator[Check]:
+    """What keeps a run from being labelled as a whole, such as chunks that are missing."""
+    problems = store.run_facts(run_id).problems
+    for place, problem in enumerate(problems):
+        name = f"index_{place + 1}" if len(problems) > 1 else "index"
+        status: Status = "fail" if problem.severity == "error" else "warn"
+        yield Check(name, "Index", status, f"{problem.message}; {problem.remedy}")
+
+
+def question_check(store: Store, run_id: str, against: str | None) -> Check:
+    """Whether there is anything to judge, and whether the other run's questions are all there."""
+    total = store.total(run_id)
+    if not total:
+        said = f"{run_id} has no question: there is nothing to judge"
+        return Check("questions", "Questions", "fail", said, {"questions": 0})
+    if against is None:
+        return Check("questions", "Questions", "pass", _questions(total), {"questions": total})
+    here, there = ({each.q_id: each for each in _asked(store, Filter(run))} for run in (run_id, against))
+    both, lost = sum(q_id in there for q_id in here), [q_id for q_id in there if q_id not in here]
+    numbers = {"questions": total, "both": both, "only_here": total - both, "only_there": len(lost)}
+    said = f"{_questions(total)}, {both:,} of them also in {against}"
+    if not lost:
+        return Check("questions", "Questions", "pass", said, numbers)
+    asked = tuple(replace(there[q_id], now="missing") for q_id in lost)
+    said = f"{said}; {len(lost):,} of {against} {'is' if len(lost) == 1 else 'are'} missing here"
+    return Check("questions", "Questions", "warn", said, numbers, asked)
+
+
+def line_check(store: Store, manifest: Manifest, run: Run, *, most: int) -> Check:
+    """Lines of the run's files that could not be read or belong to nothing, beyond the declared ones."""
+    issues = store.line_issues(run.run_id)
+    issues = issues[~issues["code"].str.startswith("duplicate_")]
+    found = Counter(issues["file"].tolist())
+    files = [artifact for artifact in (run.traces, run.report, manifest.chunks, manifest.gold) if artifact]
+    declared = {artifact.path: artifact.unreadable_lines or 0 for artifact in files}
+    beyond = sum(max(0, count - declared.get(file, 0)) for file, count in found.items())
+    numbers = {"found": found.total(), "declared": found.total() - beyond, "beyond": beyond, "most": most}
+    said = f"{beyond:,} line{'s' * (beyond != 1)} could not be used" if beyond else "every line could be used"
+    said += f", besides {numbers['declared']:,} declared" if numbers["declared"] else ""
+    if beyond <= most:
+        return Check("line_issues", "Line issues", "pass", said, numbers)
+    named = issues[issues["file"].map(lambda file: found[file] > declared.get(file, 0))].head(NAMED)
+    places = ", ".join(f"{file}:{line}" for file, line in zip(named["file"], named["line"], strict=True))
+    more = ", …" if beyond > NAMED else ""
+    return Check(
+        "line_issues", "Line issues", "fail", f"{said}, at most {most:,} may: {places}{more}", numbers
+    )
+
+
+def goal_checks(store: Store, measured: RunMetrics, goals: Mapping[str, Goal]) -> Iterator[Check]:
+    """Each goal with the number that it is on; one that nothing can be counted for is skipped and says so."""
+    chaotic = measured.states.get("chaotic", 0)
+    for metric_id, value in measured.values.items():
+        if metric_id in goals:
+            yield _goal_check(store, measured.run_id, value, goals[metric_id], chaotic=chaotic)
+
+
+def _goal_check(store: Store, run_id: str, value: MetricValue, goal: Goal, *, chaotic: int) -> Check:
+    metric, verdict = value.metric, judge(goal, value, chaotic=chaotic)
+    status = _STATUS_OF[verdict.status]
+    numbers: dict[str, float | int | str | None] = {
+        "value": value.value,
+        "low": value.low,
+        "high": value.high,
+        "numerator": value.numerator,
+        "denominator": value.denominator,
+        "goal": str(goal),
+    }
+    against = status in ("warn", "fail") and metric.metric_id in MISSES
+    shown = Filter(run_id, miss=metric.metric_id) if against else None
+    asked = tuple(_asked(store, shown)) if shown else ()
+    return Check(
+        metric.metric_id, metric.name, status, _goal_said(value, goal, verdict), numbers, asked, shown
+    )
+
+
+def _goal_said(value: MetricValue, goal: Goal, verdict: Verdict) -> str:
+    if verdict.status == "unknown":
+        return f"goal {goal.in_words()}; {verdict.why}"
+    parts = [value_in_words(value), f"goal {goal.in_words()}: {verdict.why}", left_out_in_words(value)]
+    return "; ".join(filter(None, parts))
+
+
+def flip_checks(
+    store: Store,
+    rules: Sequence[FlipRule],
+    run_id: str,
+    against: str | None,
+    *,
+    allow: frozenset[str],
+    why_none: str,
+) -> Iterator[Check]:
+    """Questions that went from what they were to what they may not become."""
+    if against is None:
+        yield from [Check("flips", "Flips", "skipped", f"nothing is compared: {why_none}")] if rules else []
+        return
+    for place, rule in enumerate(rules):
+        name = f"flips_{place + 1}" if len(rules) > 1 else "flips"
+        yield _flip_check(store, rule, run_id, against, name=name, allow=allow | rule.allow)
+
+
+def _flip_check(
+    store: Store, rule: FlipRule, run_id: str, against: str, *, name: str, allow: frozenset[str]
+) -> Check:
+    title = f"Flips {rule.name}"
+    if not store.matching(_states(rule, run_id, against)):
+        said = f"no question is judged in both {run_id} and {against}: nothing could be compared"
+        return Check(name, title, "warn", said)
+    shown = _states(rule, run_id, against, was=(rule.was,), now=rule.now)
+    flipped = [
+        replace(each, was=rule.was, now=now)
+        for now in rule.now
+        for each in _asked(store, _states(rule, run_id, against, was=(rule.was,), now=(now,)))
+    ]
+    bad = tuple(each for each in flipped if each.q_id not in allow)
+    allowed = [each.q_id for each in flipped if each.q_id in allow]
+    were = store.matching(_states(rule, run_id, against, was=(rule.was,)))
+    numbers = {"found": len(bad), "allowed": len(allowed), "of": were, "most": rule.most}
+    is_over = len(bad) > rule.most
+    said = f"{len(bad):,} of {were:,} that were {rule.was} in {against} became {' or '.join(rule.now)}"
+    said += f"; at most {rule.most:,} may" if is_over or rule.most else ""
+    said += f"; allowed: {_named(allowed)}" if allowed else ""
+    status: Status = "fail" if is_over else "pass"
+    return Check(name, title, status, said, numbers, bad if is_over else (), shown if is_over else None)
+
+
+def _states(
+    rule: FlipRule, run_id: str, against: str, *, was: tuple[str, ...] = (), now: tuple[str, ...] = ()
+) -> Filter:
+    """The questions of both runs that were and are one of these, or whatever can be judged in both."""
+    known = STATES[rule.column]
+    before, after = was or known, now or known
+    if rule.column == "label":
+        return Filter(run_id, vs=against, was=cast(tuple[Label, ...], before), label=after)
+    return Filter(
+        run_id,
+        vs=against,
+        was_bucket=cast(tuple[Bucket, ...], before),
+        bucket=cast(tuple[Bucket, ...], after),
+    )
+
+
+def suspicion_checks(store: Store, suspicions: Mapping[str, int], run_id: str) -> Iterator[Check]:
+    """Questions with a suspicion, against how many may have it."""
+    total = store.total(run_id)
+    for code, most in suspicions.items():
+        shown = Filter(run_id, suspicion=(code,))
+        found = store.matching(shown)
+        numbers = {"found": found, "of": total, "most": most}
+        said = f"{found:,} of {_questions(total)}"
+        name, title = f"suspicion_{code}", f"Suspicion {code}"
+        if found <= most:
+            yield Check(name, title, "pass", f"{said}; at most {most:,} may" if most else said, numbers)
+        else:
+            asked = tuple(_asked(store, shown))
+            yield Check(name, title, "fail", f"{said}; at most {most:,} may", numbers, asked, shown)
+
+
+def pack_check(run: Run, measured: RunMetrics) -> Iterator[Check]:
+    """Whether the stored metrics pack says what is counted now; nothing where none is named."""
+    if run.metrics is None or measured.pack is None:
+        return
+    numbers = {"differences": len(measured.differences)}
+    if measured.differences:
+        said = "; ".join(difference.in_words() for difference in measured.differences)
+        yield Check("metrics_pack", "Metrics pack", "warn", said, numbers)
+    else:
+        yield Check("metrics_pack", "Metrics pack", "pass", "agrees with what is counted now", numbers)
+
+
+def _asked(store: Store, shown: Filter) -> Iterator[Asked]:
+    """The questions of a list, worst first."""
+    places = store.places(shown, Sort())
+    for q_id, q in zip(places["q_id"].tolist(), places["q"].tolist(), strict=True):
+        yield Asked(q_id, q, shown.run)
+
+
+def _questions(count: int) -> str:
+    return f"{count:,} question{'s' * (count != 1)}"
+
+
+def _named(q_ids: Sequence[str]) -> str:
+    return ", ".join(q_ids[:NAMED]) + (f" and {len(q_ids) - NAMED:,} more" if len(q_ids) > NAMED else "")
