@@ -9,12 +9,14 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import pyarrow as pa
 
+from core.contracts.chunk_ids import sha1_8
 from core.contracts.records import LABELS, LineIssue, SourceLine, Trace
 from core.metrics.judged import UNJUDGED, Judged
 from core.metrics.ranked import CUTS
 from core.store.folding import fold_all
 from core.traces.canonical import doc_ids, measures, rank_one_place
 from core.traces.chunks import Place, Places
+from core.traces.citations import citations
 from core.triage.about import about_place
 from core.triage.gold import GOLD_STATES, GoldOutcome
 from core.triage.types import ReportRow
@@ -33,6 +35,7 @@ _WORDS = pa.list_(pa.string())
 
 #: A segment's columns. Coverages lie in 0–1; `offset` and `length` are bytes, `line` counts from 1, latency
 #: is in milliseconds. `docs` are the documents of the answerer's chunks, `candidates` counts those chunks.
+#: `cited_print` is the same for two answers that cite the same chunks (or places), in whatever order.
 #: The gold columns are those of a `GoldOutcome`, null where none is known; its ranks count from 1 and are
 #: null where no candidate is the gold one, `gold_retrieved_stage` is the list that was searched.
 #: From `q_type` to `anchor_coverage` stand the outcomes that metrics are made of, those of a `Judged`.
@@ -63,6 +66,7 @@ ROW_SCHEMA = pa.schema(
         ("answer_coverage", pa.float64()),
         ("numbers_unsupported", _WORDS),
         ("suspicions", _WORDS),
+        ("cited_print", pa.string()),
         ("ok", pa.bool_()),
         ("delta_s", pa.float64()),
         ("lambda_state", _WORD),
@@ -166,6 +170,7 @@ def index_row(
         documents,
         len(trace.chunk_ids),
         *_signals(trace, verdict),
+        _cited_print(trace),
         said.ok,
         said.delta_s,
         said.lambda_state,
@@ -198,6 +203,12 @@ def _signals(trace: Trace, verdict: ReportRow | None) -> Row:
         signals.numbers_unsupported,
         verdict.suspicions,
     )
+
+
+def _cited_print(trace: Trace) -> str:
+    """Names what an answer cites, as evidence has it; one that cites nothing has a print too."""
+    cited = {each.chunk_id or f"{each.doc_id} {each.section_id} {each.page_idx}" for each in citations(trace)}
+    return sha1_8("\n".join(sorted(cited)))
 
 
 def _known_documents(chunk_ids: Iterable[str], places: Places) -> tuple[str, ...]:

@@ -45,18 +45,23 @@ class Database:
 
     def column(self, sql: str, params: Params, tables: Tables) -> np.ndarray:
         """The only column of a result as a numpy array."""
-        with self._running(sql, params, tables) as cursor:
-            (values,) = cursor.fetchnumpy().values()
+        with self._running(tables) as cursor:
+            (values,) = cursor.execute(sql, dict(params)).fetchnumpy().values()
             return np.asarray(values)
 
     def rows(self, sql: str, params: Params, tables: Tables) -> list[tuple[object, ...]]:
         """A small result as tuples."""
-        with self._running(sql, params, tables) as cursor:
-            return cursor.fetchall()
+        with self._running(tables) as cursor:
+            return cursor.execute(sql, dict(params)).fetchall()
+
+    def table(self, sql: str, params: Params, tables: Tables) -> pa.Table:
+        """A large result as an Arrow table."""
+        with self._running(tables) as cursor:
+            return cursor.sql(sql, params=dict(params)).to_arrow_table()
 
     @contextmanager
-    def _running(self, sql: str, params: Params, tables: Tables) -> Iterator[duckdb.DuckDBPyConnection]:
-        """Runs a query; fetching counts towards its time limit."""
+    def _running(self, tables: Tables) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A cursor that sees these tables; running a query and fetching count towards its time limit."""
         with self._connection.cursor() as cursor:
             timer = Timer(self._time_limit, cursor.interrupt)
             timer.daemon = True
@@ -64,7 +69,7 @@ class Database:
             try:
                 for name, table in tables.items():
                     cursor.register(name, table)
-                yield cursor.execute(sql, dict(params))
+                yield cursor
             except duckdb.InterruptException as error:
                 raise StoreFault.of(
                     "query_timed_out",

@@ -15,7 +15,7 @@ from core.contracts.records import Label
 from core.metrics.ranked import Bucket
 from core.store.clauses import FAILS, HEADLINE, Clause, any_of
 from core.store.folding import fold
-from core.store.measures import MISSES, OUTCOMES, measure_of
+from core.store.measures import MEETS, MISSES, OUTCOMES, measure_of
 from core.store.placed import EVIDENCE_NAMES, EvidenceState
 from core.triage.about import in_words
 from core.triage.gold import GOLD_NAMES, WITHOUT_ANSWER, GoldState
@@ -48,11 +48,11 @@ class Filter:
     headline traces (paraphrase 0, seed 0, no repeats: one a question) are shown unless `all_variants`.
 
     `bucket`, `type` (the gold question's) and `state` (λ, as logged) match any of the values; `refused` True
-    keeps what declines. `miss` names a metric and keeps what counts against it (see `MISSES`), `cohort` a
-    frozen list of questions. `vs` is another run, which alone restricts nothing: `was` and `was_bucket` match
-    the label and the bucket that the same trace has there, and `flip` how its `outcome` (one of `OUTCOMES`,
-    the first where none is named) came out here and there. What the other run does not have, or neither run
-    can judge, matches none of these.
+    keeps what declines. `miss` names a metric and keeps what counts against it (see `MISSES`), `met` what
+    counts in it and not against it, `cohort` a frozen list of questions. `vs` is another run, which alone
+    restricts nothing: `was` and `was_bucket` match the label and the bucket that the same trace has there,
+    and `flip` how its `outcome` (one of `OUTCOMES`, the first where none is named) came out here and there.
+    What the other run does not have, or one of the two cannot judge, matches none of these.
     """
 
     run: str
@@ -74,6 +74,7 @@ class Filter:
     state: tuple[str, ...] = ()
     refused: bool | None = None
     miss: str = ""
+    met: str = ""
     cohort: str = ""
     vs: str = ""
     was: tuple[Label, ...] = ()
@@ -85,6 +86,11 @@ class Filter:
     def is_narrowed(self) -> bool:
         """Whether the list is restricted; what it is compared with, and by what, does not count."""
         return replace(self, vs="", outcome="") != Filter(self.run)
+
+    @property
+    def compares(self) -> bool:
+        """Whether the list is restricted by what another run had."""
+        return bool(self.was or self.was_bucket or self.flip)
 
     @property
     def without_comparison(self) -> Filter:
@@ -130,6 +136,7 @@ class Filter:
             any_of("lambda_state", "lambda_state = ANY($state)", self.state, "λ ", name="state"),
             None if self.refused is None else _REFUSED[self.refused],
             MISSES[self.miss] if self.miss else None,
+            MEETS[self.met] if self.met else None,
             Clause("in_cohort", {}, f"of cohort {self.cohort}", ("in_cohort",)) if self.cohort else None,
             *self._compared(),
             _search(self.text, questions_only=self.questions_only),

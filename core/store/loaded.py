@@ -40,6 +40,11 @@ class LoadedRun:
         self._joined: pa.Table | None = None
         self._lock = Lock()
 
+    @property
+    def nbytes(self) -> int:
+        """How much memory the columns take that are kept."""
+        return sum(column.nbytes for column in self._columns.copy().values())
+
     def table(self, names: Sequence[str]) -> pa.Table:
         """A table of the named columns and `row`; those not asked for before are read from disk."""
         wanted = tuple(dict.fromkeys(("row", *names)))

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import get_args
 
 from core.contracts.records import LABELS
 from core.metrics.catalogue import METRICS
-from core.metrics.ranked import CUTS, Unranked
+from core.metrics.ranked import CUTS
 from core.metrics.values import LeftOut
 from core.store.clauses import FAILS, Clause
 
@@ -58,7 +57,8 @@ def _left_out(value: str, left: tuple[tuple[str, LeftOut], ...], *columns: str) 
     return Measure(value, _case(*left), reasons, columns)
 
 
-_UNRANKED: tuple[LeftOut, ...] = get_args(Unranked)
+#: The values of the column `unranked`.
+_UNRANKED: tuple[LeftOut, ...] = ("no_gold", "unanswerable", "gold_unplaced", "no_candidates")
 _NO_GOLD: tuple[str, LeftOut] = ("answerable IS NULL", "no_gold")
 _UNANSWERABLE: tuple[str, LeftOut] = ("NOT answerable", "unanswerable")
 _ANSWERABLE: tuple[str, LeftOut] = ("answerable", "answerable")
@@ -177,4 +177,9 @@ def _miss(metric_id: str) -> Clause | None:
 #: By metric id: the questions that count against it.
 MISSES: Mapping[str, Clause] = {
     metric_id: miss for metric_id in MEASURES if (miss := _miss(metric_id)) is not None
+}
+#: By metric id: those that count in it and not against it.
+MEETS: Mapping[str, Clause] = {
+    metric_id: Clause(f"NOT ({miss.sql})", {}, f"not {miss.sentence}", miss.columns)
+    for metric_id, miss in MISSES.items()
 }

@@ -124,6 +124,7 @@ class ViewState:
                 state=reader.texts("state"),
                 refused=reader.flag("refused"),
                 miss=reader.text("miss", allowed=tuple(MISSES)) or "",
+                met=reader.text("met", allowed=tuple(MISSES)) or "",
                 cohort=reader.text("cohort") or "",
                 vs=reader.text("vs") or "",
                 was=cast(tuple[Label, ...], reader.texts("was", allowed=LABELS)),
@@ -265,7 +266,7 @@ def _pairs(state: ViewState) -> Iterable[tuple[str, list[str]]]:
     ):
         yield name, [] if flag is None else ["yes" if flag else "no"]
     yield "safety", [word for word, value in _SAFETY.items() if value is shown.safety]
-    for name in ("vs", "flip", "outcome", "miss", "cohort", "text"):
+    for name in ("vs", "flip", "outcome", "miss", "met", "cohort", "text"):
         value = getattr(shown, name)
         yield name, [value] if value else []
     yield "all_variants", ["yes"] if shown.all_variants else []

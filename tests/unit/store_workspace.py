@@ -57,7 +57,7 @@ def manifest_of(folder: Path, **entries: object) -> Manifest:
 
 def table_of(manifest: Manifest, run_id: str, cache: Path) -> list[dict[str, object]]:
     """All rows of a run's index in the order of the file, every column that is stored."""
-    run = Store(manifest, cache)._loaded(run_id)
+    run = Store(manifest, cache)._kept.loaded(run_id)
     names = [*ROW_SCHEMA.names, "repeat", "stored_label"]
     return run.table(names).select(names).to_pylist()
 

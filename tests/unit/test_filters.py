@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.contracts.records import LABELS
-from core.store.database import Database
 from core.store.clauses import FAILS
+from core.store.database import Database
 from core.store.filters import SORT_KEYS, Filter, Sort
 from core.store.folding import fold, fold_all
 from core.store.placed import EVIDENCE_STATES
-from core.store.queries import statement
+from core.store.statements import statement
 from core.triage.gold import GOLD_STATES
 
 CASES = [

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from core.contracts.records import LABELS
 from core.manifest.types import Manifest
-from core.store.database import Database
 from core.store.clauses import FAILS
+from core.store.database import Database
 from core.store.filters import Filter, Sort
-from core.store.queries import statement
+from core.store.statements import statement
 from core.triage.gold import GOLD_STATES
 from tests.unit.store_workspace import RUN, built, lines, table_of, trace, write_workspace
 

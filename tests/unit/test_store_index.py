@@ -11,6 +11,7 @@ import orjson
 import pyarrow
 import pytest
 
+from core.contracts.chunk_ids import sha1_8
 from core.manifest.types import Manifest
 from core.store.files import DamagedError
 from core.store.index import build_index, index_folder, index_state
@@ -80,6 +81,7 @@ def test_a_row_holds_what_its_line_and_its_label_say(tmp_path: Path, cache: Path
         **dict.fromkeys(JUDGED),
         "refused": False,
         "unranked": "no_gold",
+        "cited_print": sha1_8("c1"),
         "safety_omitted": None,
         "about": ["manual#section=4.2", "manual#section=4", "manual"],
         "line": 2,
@@ -159,11 +161,11 @@ def test_only_files_that_are_needed_stay(tmp_path: Path, cache: Path) -> None:
 def test_a_reader_goes_on_while_the_index_is_replaced(tmp_path: Path, cache: Path) -> None:
     manifest = write_workspace(tmp_path, {RUN: [trace("Q1")]})
     store = built(manifest, cache)
-    old = store._loaded(RUN)
+    old = store._kept.loaded(RUN)
     (tmp_path / "runs" / f"{RUN}.jsonl").write_bytes(lines([trace("Q2"), trace("Q3")]))
     build_index(manifest, cache_dir=cache)
     assert store.total(RUN) == 2
-    assert store._loaded(RUN) is not old
+    assert store._kept.loaded(RUN) is not old
     with pytest.raises(DamagedError):
         old.table(["latency_ms"])  # never a column of another state beside the old ones
 

@@ -18,7 +18,8 @@ from core.store.columns import index_row, row_table
 from core.store.files import read_rows, write_segment
 from core.store.filters import SORT_KEYS, Filter, Sort
 from core.store.index import build_index
-from core.store.queries import FULL_COLUMNS, PAGE_COLUMNS, Store, statement
+from core.store.queries import FULL_COLUMNS, PAGE_COLUMNS, Store
+from core.store.statements import statement
 from tests.unit.store_workspace import built, trace, write_workspace
 
 RUN = "R1"
@@ -189,7 +190,8 @@ def test_choices_count_headline_traces_once(store: Store) -> None:
     assert options["section"] == (("4.2", store.total(RUN)),)
     for code, count in options["suspicion"]:
         assert store.matching(Filter(RUN, suspicion=(code,))) == count
-    assert store.options("R2") == {"suspicion": (), "doc": (), "section": (), "gold": ()}
+    names = ("suspicion", "doc", "section", "gold", "bucket", "type", "state")
+    assert store.options("R2") == dict.fromkeys(names, ())
 
 
 def test_a_run_without_a_trace_has_its_issues(store: Store) -> None:

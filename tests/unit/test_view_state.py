@@ -52,6 +52,7 @@ filters = st.builds(
     state=several,
     refused=st.sampled_from([None, True, False]),
     miss=st.sampled_from(["", *MISSES]),
+    met=st.sampled_from(["", *MISSES]),
     cohort=st.one_of(st.just(""), words),
     vs=st.one_of(st.just(""), words),
     was=st.lists(st.sampled_from(LABELS), max_size=3, unique=True).map(tuple),
@@ -89,7 +90,7 @@ states = st.builds(
 
 def test_every_field_of_a_filter_has_a_place_in_the_address() -> None:
     drawn = {"run", "label", "suspicion", "doc", "section", "gold", "evidence", "unsupported", "text"}
-    drawn |= {"about", "fails", "bucket", "type", "state", "refused", "miss", "cohort"}
+    drawn |= {"about", "fails", "bucket", "type", "state", "refused", "miss", "met", "cohort"}
     drawn |= {"vs", "was", "was_bucket", "flip", "outcome"}
     flags = {"safety", "all_variants", "questions_only"}
     assert {part.name for part in fields(Filter)} == drawn | flags

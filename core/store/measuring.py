@@ -1,0 +1,216 @@
+"""The numbers of a run: every metric of a list, how its questions came out, and how steady they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal, get_args
+
+import pandas as pd
+
+from core.manifest.types import Manifest
+from core.metrics.ranked import Bucket
+from core.metrics.values import Tally
+from core.store.beside import Basis
+from core.store.clauses import HEADLINE
+from core.store.filters import Filter
+from core.store.kept import Memory
+from core.store.loaded import LoadedRun
+from core.store.reading import Reader
+from core.store.statements import statement
+from core.store.sums import MEASURED, no_tallies, sums_statement, tallies
+
+Slice = Literal["section", "document", "type", "bucket"]
+
+#: So many slices are told apart, the largest.
+MOST_SLICES = 200
+#: So many runs' sums are remembered.
+KEPT_SUMS = 256
+#: Each way to slice a list as SQL, with the column that it reads. A question is in every section (or page)
+#: and every document that it is about, those included that hold others.
+_SLICES: Mapping[Slice, tuple[str, str]] = {
+    "section": ("unnest(list_filter(about, lambda place: contains(place, '#')))", "about"),
+    "document": ("unnest(list_filter(about, lambda place: NOT contains(place, '#')))", "about"),
+    "type": ("q_type", "q_type"),
+    "bucket": ("bucket", "bucket"),
+}
+_OUTCOMES = ("bucket", "lambda_state", "unranked", "refused", "top_rank")
+_RANKED = ("section_rank", "top_rank", "bucket")
+_RANKS = ("q_id", "q", "run_id", *_RANKED)
+_VARIED = ("q_id", "paraphrase", "seed", "repeat", "rank1_section", "cited_print", "label", "lambda_state")
+
+
+@dataclass(frozen=True, slots=True)
+class RunSums:
+    """All that is added up over the headline traces of a whole run, one a question.
+
+    `measures` are the metrics by id; `buckets` and `states` count questions by bucket and by logged λ state
+    (None: not judged, not logged); `refusals` those of which both can be said by (declines?, gold in the top
+    20?).
+    """
+
+    measures: Mapping[str, Tally]
+    buckets: Mapping[Bucket | None, int]
+    states: Mapping[str | None, int]
+    refusals: Mapping[tuple[bool, bool], int]
+
+
+class Measuring(Reader):
+    """What metrics are made of.
+
+    Metrics count headline traces, one a question, also where a list shows all variants.
+    """
+
+    def __init__(self, manifest: Manifest, cache_dir: Path) -> None:
+        super().__init__(manifest, cache_dir)
+        self._sums: Memory[RunSums] = Memory(self._kept, most=KEPT_SUMS)
+
+    def run_sums(self, runs: Sequence[str]) -> dict[str, RunSums]:
+        """The sums of several whole runs, at once and remembered: much quicker than run by run."""
+        return self._kept.with_runs(runs, lambda loaded: dict(zip(runs, self._summed(loaded), strict=True)))
+
+    def measure(self, shown: Filter) -> dict[str, Tally]:
+        """Every metric of the questions that a filter keeps, by id; evidence bundles are not in the index."""
+        shown = replace(shown, all_variants=False)
+        if not shown.is_narrowed:
+            return dict(self.run_sums([shown.run])[shown.run].measures)
+        found = self._sliced(shown, "0", ())
+        return found["0"] if found else no_tallies()
+
+    def measure_by(self, shown: Filter, by: Slice) -> dict[str, dict[str, Tally]]:
+        """The same by slice: the largest first, then by name; at most `MOST_SLICES`.
+
+        A section's or document's name is a place as `Filter.about` takes it; a question counts in all that
+        it is about. Questions without a type, or a bucket, are in no slice.
+        """
+        sql, column = _SLICES[by]
+        return self._sliced(replace(shown, all_variants=False), sql, (column,))
+
+    def bucket_counts(self, shown: Filter) -> dict[Bucket | None, int]:
+        """Questions by bucket, for the filter without its bucket part; every bucket is there, None last.
+
+        None are those whose ranking cannot be judged.
+        """
+        shown = replace(shown, bucket=())
+        if not shown.is_narrowed:
+            return dict(self.run_sums([shown.run])[shown.run].buckets)
+        return _buckets(self._outcomes(shown)["bucket"])
+
+    def state_counts(self, shown: Filter) -> dict[str | None, int]:
+        """Questions by the λ state that they log, for the filter without its state part; None: none."""
+        shown = replace(shown, state=())
+        if not shown.is_narrowed:
+            return dict(self.run_sums([shown.run])[shown.run].states)
+        return self._outcomes(shown)["state"]
+
+    def refusal_table(self, shown: Filter) -> dict[tuple[bool, bool], int]:
+        """Judged questions by (does the answer decline?, does the gold stand in the top 20?)."""
+        shown = replace(shown, all_variants=False)
+        if not shown.is_narrowed:
+            return dict(self.run_sums([shown.run])[shown.run].refusals)
+        return _refusals(self._outcomes(shown)["refusal"])
+
+    def ranks(self, runs: Sequence[str]) -> pd.DataFrame:
+        """Where the gold section stood in several runs: judged questions, by the order of the runs and q_id.
+
+        The columns are `q_id`, `q`, `run_id`, and `section_rank`, `top_rank`, `bucket` as the index has them.
+        A run without an index is left out.
+        """
+        indexed = [run for run in dict.fromkeys(runs) if self._can_compare(run)]
+        if not indexed:
+            return pd.DataFrame(columns=[*_RANKS])
+
+        def read(loaded: Sequence[LoadedRun]) -> pd.DataFrame:
+            table = self._columns.tables(loaded, ("q", "q_id", *HEADLINE.columns, "unranked", *_RANKED))
+            sql = statement("ranks").format(where=HEADLINE.sql)
+            found = self._database.table(sql, {}, {"rows": table})
+            frame = pd.DataFrame({name: found.column(name).to_pylist() for name in ("q_id", "q", *_RANKED)})
+            frame.insert(2, "run_id", [indexed[place] for place in found.column("run").to_pylist()])
+            return frame.astype({"section_rank": "Int32", "top_rank": "Int32"})
+
+        return self._kept.with_runs(indexed, read)
+
+    def variants(self, run: str) -> pd.DataFrame:
+        """How steady each question of a run is over its paraphrases and seeds, by q_id.
+
+        `traces` counts its traces without repeats, `paraphrases` and `seeds` the different ones.
+        `same_rank1`, `same_cited` and `same_label` say whether all traces have the same rank-1 section, cited
+        chunks and label; missing with one trace alone, or where a trace has none and the others agree.
+        `states` are the different λ states that were logged, in order.
+        """
+
+        def read(loaded: LoadedRun) -> pd.DataFrame:
+            rows = self._columns.table(loaded, _VARIED)
+            found = self._database.table(statement("variants"), {}, {"rows": rows})
+            frame = pd.DataFrame({name: found.column(name).to_pylist() for name in found.column_names})
+            return frame.astype(dict.fromkeys(("same_rank1", "same_cited", "same_label"), "boolean"))
+
+        return self._kept.with_run(run, read)
+
+    def _sliced(self, shown: Filter, slice_sql: str, columns: Sequence[str]) -> dict[str, dict[str, Tally]]:
+        clause = shown.where()
+        sql = sums_statement(where=clause.sql, slice_sql=slice_sql)
+
+        def read(run: LoadedRun, basis: Basis) -> dict[str, dict[str, Tally]]:
+            table = self._table(run, basis, shown, (*MEASURED, *columns))
+            rows = self._database.rows(sql, {**clause.params, "most": MOST_SLICES}, {"rows": table})
+            return {str(row[0]): tallies(row[1:]) for row in rows}
+
+        return self._read(shown, read)
+
+    def _outcomes(self, shown: Filter) -> dict[str, dict[str | None, int]]:
+        """The counts of `sql/outcomes.sql` by kind and value."""
+        return _by_kind(self._rows("outcomes", shown, _OUTCOMES, slice="0"))
+
+    def _summed(self, runs: Sequence[LoadedRun]) -> list[RunSums]:
+        """The sums of whole runs: what is not known yet is worked out at once."""
+        known = [self._sums.get((run,), "") for run in runs]
+        missing = [run for run, sums in zip(runs, known, strict=True) if sums is None]
+        found = iter(self._added_up(missing) if missing else ())
+        return [
+            self._sums.keep((run,), "", next(found)) if sums is None else sums
+            for run, sums in zip(runs, known, strict=True)
+        ]
+
+    def _added_up(self, runs: Sequence[LoadedRun]) -> list[RunSums]:
+        names = (*MEASURED, *HEADLINE.columns, *_OUTCOMES)
+        tables = {"rows": self._columns.tables(runs, names)}
+        sql = sums_statement(where=HEADLINE.sql, slice_sql="run")
+        sums = {row[0]: row[1:] for row in self._database.rows(sql, {"most": len(runs)}, tables)}
+        sql = statement("outcomes").format(where=HEADLINE.sql, slice="run")
+        outcomes = self._database.rows(sql, {}, tables)
+        return [
+            _run_sums(sums.get(place), [row for row in outcomes if row[0] == place])
+            for place in range(len(runs))
+        ]
+
+
+def _run_sums(sums: Sequence[object] | None, outcomes: Sequence[tuple[object, ...]]) -> RunSums:
+    found = _by_kind(outcomes)
+    return RunSums(
+        tallies(sums) if sums else no_tallies(),
+        _buckets(found["bucket"]),
+        found["state"],
+        _refusals(found["refusal"]),
+    )
+
+
+def _by_kind(rows: Sequence[tuple[object, ...]]) -> dict[str, dict[str | None, int]]:
+    """Rows of `sql/outcomes.sql` of one slice, by kind."""
+    found: dict[str, dict[str | None, int]] = {"bucket": {}, "state": {}, "refusal": {}}
+    for _, kind, value, count in rows:
+        found[str(kind)][None if value is None else str(value)] = int(str(count))
+    return found
+
+
+def _buckets(counts: Mapping[str | None, int]) -> dict[Bucket | None, int]:
+    return {bucket: counts.get(bucket, 0) for bucket in (*get_args(Bucket), None)}
+
+
+def _refusals(counts: Mapping[str | None, int]) -> dict[tuple[bool, bool], int]:
+    return {
+        (refused, found): counts.get(f"{int(refused)}{int(found)}", 0)
+        for refused in (True, False)
+        for found in (True, False)
+    }
