@@ -25,6 +25,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "bundle": ("bundle_cmd", "Build and validate evidence bundles."),
     "import": ("import_cmd", "Turn other tools' files into a workspace."),
     "export": ("export_cmd", "Write a run's triage as CSV, JSONL or Markdown."),
+    "metrics": ("metrics_cmd", "Measure runs: each number with its counts, interval and goal."),
     "gate": ("gate_cmd", "Pass or fail a run by goals, flips and suspicions, for CI."),
     "cohort": ("cohort_cmd", "Freeze a bucket's questions by name, and count conversions."),
     "hash": ("hash_cmd", "Print the canonical sha256 of JSONL and JSON files."),

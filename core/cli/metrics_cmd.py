@@ -1,0 +1,151 @@
+"""`proofspan metrics`: the numbers of the Trends and Compare pages, with goals and how sure they are."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, get_args
+
+import click
+import orjson
+from rich.console import Console, RenderableType
+from rich.text import Text
+
+from core.cli.indexed import indexed
+from core.cli.metrics_table import explained, print_problems, tables
+from core.cli.output import STDOUT, check_outputs, output_to, workspace_files
+from core.cli.paths import NamedPath
+from core.errors import Fault, Problem
+from core.manifest.load import load_manifest
+from core.manifest.paths import artifact_path
+from core.manifest.types import Manifest, Run
+from core.metrics.catalogue import METRICS
+from core.metrics.packs import pack_text
+from core.services.goals import goals_of
+from core.services.measuring import dataset_of, run_metrics
+from core.services.metrics_report import MetricsReport, definitions, metrics_report, report_to_json
+from core.services.workspace import chosen_run
+from core.store.measuring import Slice
+
+#: Wide enough for every column where nothing says how wide the output is.
+WIDTH_WITHOUT_TERMINAL = 160
+
+_OPTIONS: tuple[Callable[[Callable[..., None]], Callable[..., None]], ...] = (
+    click.option(
+        "--run", "run_ids", multiple=True, metavar="ID", help="The run; the latest if none; repeat."
+    ),
+    click.option("--against", "vs", metavar="ID", help="Compare with this run, question by question."),
+    click.option("--by", type=click.Choice(get_args(Slice)), help="The numbers of each slice too."),
+    click.option(
+        "--metric", "named", multiple=True, type=click.Choice(list(METRICS)), help="Only these; repeat."
+    ),
+    click.option("--explain", is_flag=True, help="Say how each is counted."),
+    click.option("--pack", "as_pack", is_flag=True, help="Print the run's metrics pack instead."),
+    click.option("--json", "as_json", is_flag=True, help="Print everything as JSON."),
+    click.option("--cache-dir", type=NamedPath(), help="Where the index lies."),
+    click.option(
+        "-o", "--output", default=STDOUT, help="The file to write; - for stdout.", show_default=True
+    ),
+)
+
+
+def _with_options(function: Callable[..., None]) -> Callable[..., None]:
+    for option in reversed(_OPTIONS):
+        function = option(function)
+    return function
+
+
+@click.command("metrics")
+@click.argument("workspace", type=NamedPath())
+@_with_options
+def command(
+    workspace: Path,
+    run_ids: tuple[str, ...],
+    vs: str | None,
+    as_pack: bool,
+    as_json: bool,
+    explain: bool,
+    cache_dir: Path | None,
+    output: str,
+    **asked: Any,
+) -> None:
+    """Measure runs of WORKSPACE: each number with its counts, interval, goal, and what was left out.
+
+    The index is brought up to date first. A run's stored metrics pack is compared with what is counted.
+
+    Exit status: 0 good, 1 a goal fails or a stored pack differs, 2 unusable input. With --pack: 0 or 2.
+    """
+    if as_pack and (as_json or explain or vs or asked["by"] or asked["named"] or len(run_ids) > 1):
+        raise click.UsageError("--pack prints the pack of one run and nothing else")
+    manifest = load_manifest(workspace)
+    runs = [chosen_run(manifest, run_id) for run_id in dict.fromkeys(run_ids)] or [chosen_run(manifest, None)]
+    compared = [chosen_run(manifest, vs)] if vs is not None else []
+    check_outputs([output], _inputs(manifest, runs[0] if as_pack else None))
+    store = indexed(manifest, [run.run_id for run in (*runs, *compared)], cache_dir)
+    if as_pack:
+        numbers = run_metrics(store, manifest, runs[0].run_id).numbers
+        _write(pack_text(numbers, dataset=dataset_of(manifest)), output)
+        return
+    reports = [metrics_report(store, manifest, run.run_id, by=asked["by"], vs=vs) for run in runs]
+    problems = goals_of(manifest)[1]
+    if as_json:
+        _write(_json(manifest, reports, problems, explain=explain), output)
+    else:
+        _print(list(zip(reports, runs, strict=True)), problems, output, explain=explain, named=asked["named"])
+    sys.exit(1 if any(report.has_findings for report in reports) else 0)
+
+
+def _inputs(manifest: Manifest, written: Run | None) -> list[Path]:
+    """Every file of the workspace, but for the metrics pack of the run whose pack is written."""
+    own: Path | None = None
+    if written is not None and written.metrics is not None:
+        with suppress(Fault):
+            own = artifact_path(manifest, written.metrics)
+    return [path for path in workspace_files(manifest) if path != own]
+
+
+def _json(
+    manifest: Manifest, reports: Sequence[MetricsReport], problems: Sequence[Problem], *, explain: bool
+) -> str:
+    told = {
+        "name": manifest.name,
+        "runs": [report_to_json(report) for report in reports],
+        "problems": [str(problem) for problem in problems],
+    } | ({"definitions": definitions()} if explain else {})
+    return orjson.dumps(
+        told, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
+    ).decode()
+
+
+def _print(
+    reports: Sequence[tuple[MetricsReport, Run]],
+    problems: Sequence[Problem],
+    output: str,
+    *,
+    explain: bool,
+    named: Sequence[str],
+) -> None:
+    """The tables on stdout or in a file, and on stderr what is wrong with what was read for them."""
+    parts: list[RenderableType] = []
+    for report, run in reports:
+        parts += [Text()] * bool(parts) + [tables(report, run, named=named)]
+    if explain:
+        parts += [Text(), explained(named)]
+    if output == STDOUT and sys.stdout.isatty():
+        Console(highlight=False).print(*parts, sep="\n")
+    else:
+        plain = Console(file=io.StringIO(), width=WIDTH_WITHOUT_TERMINAL, color_system=None, highlight=False)
+        plain.print(*parts, sep="\n")
+        assert isinstance(plain.file, io.StringIO)  # noqa: S101 - made above
+        lines = plain.file.getvalue().splitlines()
+        _write("".join(f"{line.rstrip()}\n" for line in lines), output)
+    told = [*problems, *(problem for report, _ in reports for problem in report.problems)]
+    print_problems(told, Console(stderr=True, highlight=False))
+
+
+def _write(text: str, output: str) -> None:
+    with output_to(output) as sink:
+        sink.write(text.encode("utf-8", "replace"))
