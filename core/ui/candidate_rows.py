@@ -70,15 +70,21 @@ def columns_of(rows: Sequence[CandidateRow]) -> list[Column]:
     return [name for name in COLUMNS if name not in empty]
 
 
+def beginning_of(view: CandidateView) -> tuple[str, str]:
+    """How a candidate's text begins, and more of it for a tip."""
+    text = _text(view)
+    return _beginning(text, TEXT_CHARS), _beginning(text, TIP_CHARS)
+
+
 def _row(view: CandidateView, *, names_document: bool) -> CandidateRow:
     candidate = view.candidate
-    text = _text(view)
+    text, tip = beginning_of(view)
     document = [clean(candidate.doc_id or "")[:NAME_CHARS]] if names_document and candidate.doc_id else []
     return CandidateRow(
         chunk_id=candidate.chunk_id,
         rank=f"{candidate.rank:,}",
-        chunk=_beginning(text, TEXT_CHARS),
-        tip=_beginning(text, TIP_CHARS),
+        chunk=text,
+        tip=tip,
         section=clean(candidate.section_id or "")[:NAME_CHARS],
         page="" if candidate.page_idx is None else f"{candidate.page_idx + 1:,}",
         score="" if candidate.score is None else _number(candidate.score),

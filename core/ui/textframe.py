@@ -21,11 +21,11 @@ _NAME = "proofspan_text"
 EXTRACTED = "The text of a web page, without its tags; lines are counted in this text."
 
 
-def show_text(view: TextView, *, name: str, focus: str) -> None:
+def show_text(view: TextView, *, name: str, focus: str, key: str = "text-reveal") -> None:
     """Draws the lines. `name` describes them in words.
 
     When `focus` differs from the last call's, the chosen span (else the first cited one) is scrolled into
-    view inside the frame.
+    view inside the frame. `key` tells several of them on one page apart.
     """
     if view.is_extracted:
         safe.show(safe.text([Piece(EXTRACTED, "muted")], role="hint"))
@@ -33,9 +33,9 @@ def show_text(view: TextView, *, name: str, focus: str) -> None:
         safe.show(safe.text([Piece(_part_words(view), "muted")], role="hint"))
     mark = hashlib.sha1(f"{name}\0{focus}".encode("utf-8", "replace"), usedforsecurity=False).hexdigest()
     safe.show(safe.numbered(view, name=name, focus=mark))
-    with st.container(key="text-reveal"):
+    with st.container(key=key):
         try:
-            _component()(key="text-reveal-script", data={"focus": mark})
+            _component()(key=f"{key}-script", data={"focus": mark})
         except (StreamlitAPIException, TypeError):
             st.caption("The script that scrolls to the passage could not start.")
 

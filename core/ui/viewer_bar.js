@@ -92,6 +92,7 @@ function showBar(view) {
   const at = place < 0 ? null : span_at - near_at + place + 1;
   view.bar.querySelector(".at").textContent = `span ${at ?? "–"} of ${span_count.toLocaleString("en")}`;
   view.bar.querySelector(".spans").hidden = span_count < 2;
+  view.bar.querySelector(".pages").hidden = page_count === null; // one page alone
   const ends = {
     "page-before": page <= 0, "page-after": page + 1 >= (page_count ?? 0),
     "span-before": place === 0 || !near.length, "span-after": place + 1 >= near.length,

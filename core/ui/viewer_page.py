@@ -30,7 +30,8 @@ class ViewerPage:
 
     When `focus` differs from the last call's, `region` (percent of the page) is flashed and scrolled into
     view, without one the chosen span, else the first cited one. `order` are the ids of all passages that
-    "next span" goes through, on whatever page, and `chosen` is the one that it goes on from.
+    "next span" goes through, on whatever page, and `chosen` is the one that it goes on from. Without a
+    `page_count` no other page can be turned to.
     """
 
     image: PageImage
