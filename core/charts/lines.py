@@ -18,7 +18,7 @@ _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross")
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 HEIGHT = 250
 #: Room for the words of a goal beside the plot.
-RULE_WORDS = 72
+RULE_WORDS = 88
 
 
 @dataclass(frozen=True, slots=True)

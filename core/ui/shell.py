@@ -26,6 +26,10 @@ PAGES: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("pages/question.py", "Question", "question"),
         ("pages/walkthrough.py", WALKTHROUGH_TITLE, "walkthrough"),
     ),
+    "Measure": (
+        ("pages/trends.py", "Trends", "trends"),
+        ("pages/compare.py", "Compare", "compare"),
+    ),
     "Trust": (("pages/workspace.py", WORKSPACE_TITLE, "workspace"),),
 }
 SIDEBAR_PIXELS = 210

@@ -1,0 +1,141 @@
+"""What Trends works with, read once for each state of the indexes and the files beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+
+from core.errors import Fault
+from core.manifest.paths import artifact_path
+from core.manifest.types import Artifact, Manifest, Run
+from core.metrics.values import MetricValue
+from core.services.comparing import verdict_sentence
+from core.services.gating import GateReport, gate_run
+from core.services.measuring import metrics_by
+from core.services.trends import HEADLINES, RunTrend, Step, Trends, run_trend, trends
+from core.store.filters import Filter
+from core.store.queries import Store
+from core.ui import session
+from core.ui.state import Slice
+from core.ui.trends_ranks import Ranks
+
+
+def load(opened: session.Opened, store: Store) -> Trends:
+    """All runs that have an index."""
+    manifest, known, indexed = opened.manifest, session.identity(opened), store.runs()
+    store.run_sums(indexed)  # of all at once, which the runs then take from memory
+
+    def trend(run: Run) -> RunTrend:
+        return _trend(store, manifest, run, *known, run.run_id, _stamp(store, run, manifest))
+
+    def step(was: str, now: str) -> Sequence[Step]:
+        return _step(store, *known, was, now, f"{store.stamp(was)} {store.stamp(now)}")
+
+    return trends(manifest, indexed, shown=opened.view.run, vs=opened.view.vs, trend=trend, step=step)
+
+
+def ranks(opened: session.Opened, store: Store, shown: Trends) -> Ranks:
+    """The ranks of all judged questions in these runs."""
+    runs = tuple(run.run_id for run in shown.runs)
+    stamps = " ".join(str(store.stamp(run_id)) for run_id in runs)
+    return _ranks(store, *session.identity(opened), runs, stamps)
+
+
+def slices(opened: session.Opened, store: Store, by: Slice) -> Mapping[str, Mapping[str, MetricValue]]:
+    """The shown run's metrics by slice."""
+    run_id = opened.run.run_id
+    return _slices(store, *session.identity(opened), run_id, by, str(store.stamp(run_id)))
+
+
+def gate(opened: session.Opened, store: Store, shown: Trends) -> GateReport:
+    """The gate of the shown run, as `proofspan gate` has it."""
+    against = opened.view.vs if shown.other is not None and opened.view.vs == shown.other.run_id else None
+    stamps = " ".join(_stamp(store, run.run, opened.manifest) for run in shown.runs)
+    return _gate(store, opened.manifest, *session.identity(opened), opened.run.run_id, against, stamps)
+
+
+def flips(opened: session.Opened, store: Store, shown: Trends) -> dict[str, str]:
+    """Of each headline that two runs can be compared by: the sentence that decides."""
+    if shown.other is None:
+        return {}
+    run_id, other = shown.current.run_id, shown.other.run_id
+    stamps = f"{store.stamp(run_id)} {store.stamp(other)}"
+    has_gold = opened.manifest.gold is not None
+    return _flips(store, *session.identity(opened), run_id, other, has_gold, stamps)
+
+
+def _stamp(store: Store, run: Run, manifest: Manifest) -> str:
+    """Changes with all that a run's numbers are made of."""
+    files = (_print(manifest, artifact) for artifact in (run.bundles, run.metrics))
+    return f"{store.stamp(run.run_id)} {' '.join(files)}"
+
+
+def _print(manifest: Manifest, artifact: Artifact | None) -> str:
+    if artifact is None:
+        return "-"
+    try:
+        return session.fingerprint(artifact_path(manifest, artifact))
+    except Fault:  # what is wrong with it is among the run's problems
+        return "refused"
+
+
+@st.cache_resource(max_entries=200, show_spinner=False)
+def _trend(
+    _store: Store,
+    _manifest: Manifest,
+    _run: Run,
+    folder: str,
+    print_: str,
+    profile: str,
+    run_id: str,
+    stamp: str,
+) -> RunTrend:
+    return run_trend(_store, _manifest, _run)
+
+
+@st.cache_resource(max_entries=400, show_spinner=False)
+def _step(
+    _store: Store, folder: str, print_: str, profile: str, was: str, now: str, stamp: str
+) -> Sequence[Step]:
+    return tuple(_store.transitions(Filter(now, vs=was), "bucket"))
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _ranks(
+    _store: Store, folder: str, print_: str, profile: str, runs: tuple[str, ...], stamps: str
+) -> Ranks:
+    return Ranks.of(_store.ranks(runs))
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _slices(
+    _store: Store, folder: str, print_: str, profile: str, run_id: str, by: Slice, stamp: str
+) -> Mapping[str, Mapping[str, MetricValue]]:
+    return metrics_by(_store, run_id, by)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _gate(
+    _store: Store,
+    _manifest: Manifest,
+    folder: str,
+    print_: str,
+    profile: str,
+    run_id: str,
+    against: str | None,
+    stamps: str,
+) -> GateReport:
+    return gate_run(_store, _manifest, run_id, against=against)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _flips(
+    _store: Store, folder: str, print_: str, profile: str, run: str, vs: str, has_gold: bool, stamps: str
+) -> dict[str, str]:
+    told = {}
+    for name in HEADLINES:
+        outcome = "answered_ok" if name == "ok" else name
+        found = _store.flips(Filter(run, vs=vs, outcome=outcome))
+        told[name] = verdict_sentence(found, run=run, vs=vs, outcome=outcome, has_gold=has_gold)
+    return told

@@ -1,0 +1,45 @@
+"""Trends: is the last run better, on which questions, and may it ship?"""
+
+from functools import partial
+
+from core.ui import (
+    safe,
+    session,
+    shell,
+    trends_charts,
+    trends_load,
+    trends_panels,
+    trends_verdict,
+    words,
+)
+
+opened = session.current()
+view = opened.view
+store = shell.store_or_progress(opened)
+trends = trends_load.load(opened, store)
+facts = store.run_facts(view.run)
+
+trends_panels.heading(trends)
+shell.notes(view.notes)
+trends_panels.missing_runs(trends.missing, partial(session.others_are_indexed, opened))
+shell.fault_panel((*facts.problems, *trends.current.measured.problems))
+if trends.current.questions:
+    trends_panels.scope(trends, view, has_gold=opened.manifest.gold is not None)
+    trends_verdict.show_verdict(trends_load.gate(opened, store, trends), view)
+    trends_verdict.show_cards(trends, trends_load.flips(opened, store, trends), view)
+    trends_charts.headline_charts(trends, view)
+    trends_charts.outcome_charts(trends, view)
+    trends_charts.answer_charts(trends, view)
+    with trends_charts.side_by_side("matrices"):
+        trends_panels.refusals(trends.current, view)
+        trends_panels.bucket_flow(trends, view)
+    trends_panels.rank_panel(trends, trends_load.ranks(opened, store, trends), view)
+    trends_panels.metrics_panel(
+        trends,
+        view,
+        trends_load.slices(opened, store, view.by) if view.by else None,
+        workspace=opened.manifest.name,
+    )
+else:
+    safe.show(safe.text([safe.Piece(f"{view.run} holds {words.counted(0, 'question')}.", "strong")]))
+    shell.empty_run_panels(store, view.run)
