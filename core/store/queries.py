@@ -9,6 +9,7 @@ from typing import Literal
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from core.contracts.records import LABELS, Label, SourceLine, TraceKey
 from core.manifest.types import Manifest
@@ -38,6 +39,8 @@ PAGE_COLUMNS = (
     *("cited", "cited_retrieved", "cited_resolved", "query_coverage", "answer_coverage"),
     *("numbers_unsupported", "suspicions", "safety_omitted", "evidence", "agreement"),
 )
+#: What a page tells of the run that is compared with.
+WAS_COLUMNS = ("was_label", "was_bucket")
 _INNER = {"row", "q_folded", "answer_folded", "evidence_severity", "cited_print"}
 #: The columns of an export and of a single row.
 FULL_COLUMNS = tuple(name for name in ALL_COLUMNS if name not in _INNER)
@@ -132,13 +135,20 @@ class Store(Measuring, Comparing):
         return int(str(self._rows("matching", shown, ())[0][0]))
 
     def page(self, shown: Filter, sort: Sort, *, limit: int, offset: int) -> pd.DataFrame:
-        """`limit` rows of the list after the first `offset`, with `PAGE_COLUMNS`, `run_id` and `file`."""
+        """`limit` rows of the list after the first `offset`, with `PAGE_COLUMNS`, `run_id` and `file`.
+
+        Beside another run also with `WAS_COLUMNS`: what the same traces got there, null where there are none.
+        """
 
         def read(run: LoadedRun, basis: Basis) -> pd.DataFrame:
             rows = self._query(run, basis, "page", shown, sort, {"limit": limit, "offset": offset})
-            return self._frame(run, shown.run, rows, PAGE_COLUMNS)
+            frame = self._frame(run, shown.run, rows, PAGE_COLUMNS)
+            if basis.other is None:
+                return frame
+            was = self._columns.table(run, WAS_COLUMNS, basis).take(pa.array(rows))
+            return frame.assign(**{name: was.column(name).to_pylist() for name in WAS_COLUMNS})
 
-        return self._read(shown, read)
+        return self._read(shown, read, compares=True)
 
     def rows(self, shown: Filter, sort: Sort) -> Iterator[pd.DataFrame]:
         """The whole list in pieces, with every column, for an export."""

@@ -79,38 +79,21 @@ HEADERS: Mapping[str, Header] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Was:
-    """What the same trace got in another run, None where that has it not, or not judged."""
-
-    label: str | None
-    bucket: str | None
-
-
-def table_rows(
-    rows: pd.DataFrame,
-    offsets: Mapping[TraceKey, int] | None = None,
-    was: Mapping[TraceKey, Was] | None = None,
-) -> list[TableRow]:
+def table_rows(rows: pd.DataFrame, offsets: Mapping[TraceKey, int] | None = None) -> list[TableRow]:
     """A page of index rows in words, cut to what a cell can show.
 
-    `offsets` says of traces how many pages from the cited one their text stands, `was` what they got in
-    another run; the `run_id` of both is "".
+    `offsets` says of traces how many pages from the cited one their text stands; their `run_id` is "".
     """
-    known, before = offsets or {}, was or {}
+    known = offsets or {}
     keys, outcomes = _keys(rows), _gold(rows)
     return [
-        _table_row(record, key, gold, known.get(key), before.get(key))
+        _table_row(record, key, gold, known.get(key))
         for record, key, gold in zip(rows.to_dict("records"), keys, outcomes, strict=True)
     ]
 
 
 def _table_row(
-    record: Mapping[Hashable, Any],
-    key: TraceKey,
-    gold: GoldOutcome | None,
-    offset: int | None,
-    was: Was | None,
+    record: Mapping[Hashable, Any], key: TraceKey, gold: GoldOutcome | None, offset: int | None
 ) -> TableRow:
     label, why, section = record["label"], record["why"], record["rank1_section"]
     states, omitted = _list(record["evidence"]), len(_list(record["safety_omitted"]))
@@ -134,14 +117,14 @@ def _table_row(
                 besides=evidence_words.besides(states, offset=offset, omitted=omitted),
             )
         ),
-        was=_was(was, label, record["bucket"]) if was else "",
+        was=_was(record),
     )
 
 
-def _was(was: Was, label: Any, bucket: Any) -> str:
-    """`was ok · score_policy`: only what is another here."""
-    pairs = [(was.label, label), (was.bucket, bucket)]
-    told = [before for before, now in pairs if before is not None and before != now]
+def _was(record: Mapping[Hashable, Any]) -> str:
+    """`was ok · score_policy`: only what the run that is compared with has otherwise."""
+    pairs = [(record.get(f"was_{name}"), record[name]) for name in ("label", "bucket")]
+    told = [was for was, now in pairs if isinstance(was, str) and was != now]
     return f"was {' · '.join(told)}" if told else ""
 
 

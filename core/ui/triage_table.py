@@ -23,7 +23,7 @@ from core.contracts.records import TraceKey
 from core.store.filters import Sort
 from core.ui.state import ViewState, question_name, read_view, write_view
 from core.ui.theme import LABEL_COLOURS
-from core.ui.triage_rows import HEADERS, NOTHING, Header, TableRow, Was, table_rows
+from core.ui.triage_rows import HEADERS, NOTHING, Header, TableRow, table_rows
 
 ROWS_A_PAGE = 50
 #: So many rows stand there whole. Of a longer list thirteen and a half are in sight, and the rest scrolls
@@ -42,19 +42,13 @@ _PAGE = "./question?"
 _OWN = ("q", "p", "s")
 
 
-def show_table(
-    rows: pd.DataFrame,
-    view: ViewState,
-    *,
-    offsets: Mapping[TraceKey, int] | None = None,
-    was: Mapping[TraceKey, Was] | None = None,
-) -> None:
+def show_table(rows: pd.DataFrame, view: ViewState, *, offsets: Mapping[TraceKey, int] | None = None) -> None:
     """Draws the page of rows. A click on one opens its question, a click on a header sorts in SQL.
 
-    `offsets` and `was` are what `table_rows` takes. Both clicks happen before the script runs again. Where
-    the component cannot be mounted, the bare rows are shown.
+    `offsets` is what `table_rows` takes. Both happen before the script runs again. Where the component cannot
+    be mounted, the bare rows are shown.
     """
-    shown = table_rows(rows, offsets, was)
+    shown = table_rows(rows, offsets)
     own = own_parameters(rows, view)
     links = {f"{_PAGE}{part}&{_list_parameters(view)}": state for part, state in own}
     data = packed(shown, [part for part, _ in own], view)

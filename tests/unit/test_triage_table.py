@@ -16,7 +16,7 @@ from core.triage.advice import SUSPICIONS
 from core.triage.gold import GoldOutcome
 from core.ui import words
 from core.ui.state import ViewState
-from core.ui.triage_rows import HEADERS, NO_LABEL, TableRow, Was, table_rows
+from core.ui.triage_rows import HEADERS, NO_LABEL, TableRow, table_rows
 from core.ui.triage_table import opened, own_parameters, packed, sort_after_click
 
 ROW = {
@@ -136,17 +136,19 @@ def test_the_gold_sections_rank_is_a_number_none_or_nothing_to_judge(
 @pytest.mark.parametrize(
     ("was", "said"),
     [
-        (None, ""),
-        (Was(None, None), ""),
-        (Was("generation_drift", "hit"), ""),
-        (Was("ok", "hit"), "was ok"),
-        (Was("generation_drift", "retrieval_gap"), "was retrieval_gap"),
-        (Was("ok", "score_policy"), "was ok · score_policy"),
+        ({}, ""),
+        ({"was_label": None, "was_bucket": None}, ""),
+        ({"was_label": "generation_drift", "was_bucket": "hit"}, ""),
+        ({"was_label": "ok", "was_bucket": "hit"}, "was ok"),
+        ({"was_label": "generation_drift", "was_bucket": "retrieval_gap"}, "was retrieval_gap"),
+        ({"was_label": "ok", "was_bucket": "score_policy"}, "was ok · score_policy"),
     ],
 )
-def test_a_row_says_what_it_was_in_another_run_where_that_differs(was: Was | None, said: str) -> None:
-    frame = pd.DataFrame([{**ROW, "unranked": None, "bucket": "hit", "section_rank": 1}])
-    (row,) = table_rows(frame, was={TraceKey("", "Q80"): was} if was else None)
+def test_a_row_says_what_it_was_in_another_run_where_that_differs(
+    was: dict[str, str | None], said: str
+) -> None:
+    judged = {"unranked": None, "bucket": "hit", "section_rank": 1}
+    (row,) = table_rows(pd.DataFrame([{**ROW, **judged, **was}]))
     assert row.was == said
     assert packed([row], ["q=Q80"], VIEW).endswith(orjson.dumps([said, "q=Q80"])[1:] + b"]}")
 
