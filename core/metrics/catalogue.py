@@ -45,6 +45,11 @@ class Metric:
     unit: Literal["", "ms"] = ""
     quantile: float | None = None
 
+    @property
+    def is_of_unit_range(self) -> bool:
+        """Whether every value lies in 0–1; what a pipeline logs may be anything."""
+        return self.group != "pipeline" or self.kind == "share"
+
 
 _IR = "Manning, Raghavan and Schütze, Introduction to Information Retrieval (2008), chapter 8"
 _TREC = "trec_eval 9"

@@ -90,11 +90,14 @@ def metric_value(metric: Metric, tally: Tally) -> MetricValue:
     if metric.kind == "share":
         part = round(tally.total)
         return MetricValue(metric, value, *wilson(part, tally.of), part, tally.of, tally.left_out)
-    return MetricValue(metric, value, *_interval(tally, value), None, tally.of, tally.left_out)
+    low, high = _interval(tally, value)
+    if low is not None and high is not None and metric.is_of_unit_range:
+        low, high = max(0.0, low), min(1.0, high)
+    return MetricValue(metric, value, low, high, None, tally.of, tally.left_out)
 
 
 def _interval(tally: Tally, mean: float) -> tuple[float | None, float | None]:
-    """The normal interval of a mean."""
+    """The normal interval of a mean, whatever its values can be."""
     if tally.of < 2:
         return None, None
     spread = max(0.0, tally.squares - tally.of * mean * mean) / (tally.of - 1)

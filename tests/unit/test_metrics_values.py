@@ -34,6 +34,13 @@ def test_a_mean_has_the_normal_interval_of_its_sample(values: list[float]) -> No
     assert (made.numerator, made.denominator) == (None, len(values))
 
 
+def test_the_interval_of_what_lies_in_0_to_1_lies_there_too() -> None:
+    made = metric_value(METRICS["recall_at_20"], Tally(3, 2.9, 2.81))
+    assert made.low is not None and made.low < 1
+    assert made.high == 1.0
+    assert metric_value(METRICS["recall_at_20"], Tally(3, 0.1, 0.01)).low == 0.0
+
+
 def test_of_one_question_a_mean_has_no_interval() -> None:
     made = metric_value(MEAN, Tally(1, 0.4, 0.16))
     assert (made.value, made.low, made.high) == (0.4, None, None)
