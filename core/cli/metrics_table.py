@@ -18,6 +18,7 @@ from core.metrics.paired import LEVEL
 from core.metrics.values import LEFT_OUT, MetricValue
 from core.metrics.words import (
     counted_in_words,
+    difference_in_words,
     interval_in_words,
     number_in_words,
     value_in_words,
@@ -182,12 +183,13 @@ def _pair(pair: MetricPair) -> Iterator[Text]:
     for value in (pair.there, pair.here):
         yield Text(number_in_words(metric, value.value if value else None))
     if mean is None:
-        yield Text("" if pair.gap is None else f"{pair.gap:+,.3f}")
+        yield Text("" if pair.gap is None else difference_in_words(metric, pair.gap))
         yield from (Text(), Text())
     else:
         style = "" if not pair.is_clear else "green" if pair.is_better else "red"
-        yield Text(f"{mean.mean:+.3f}", style)
-        yield Text(f"{mean.low:+.3f} to {mean.high:+.3f}", style)
+        mid, low, high = (difference_in_words(metric, each) for each in (mean.mean, mean.low, mean.high))
+        yield Text(mid, style)
+        yield Text(f"{low} to {high}", style)
         yield Text(f"{mean.pairs:,}")
     yield Text("" if pair.p is None else p_words(pair.p), "bold" if pair.p and pair.p < LEVEL else "")
 

@@ -18,6 +18,21 @@ def number_in_words(metric: Metric, number: float | None) -> str:
     return f"{number:,.0f} ms" if metric.unit == "ms" else f"{number:.3f}"
 
 
+def difference_in_words(metric: Metric, number: float, *, with_unit: bool = True) -> str:
+    """`+14 pts` of a share (points of 100), `−0.031` of a mean, `+120 ms`; `–` where there is none."""
+    if not isfinite(number):
+        return "–"
+    if metric.kind == "share":
+        text, unit = f"{100 * number:+.0f}", " pts"
+    elif metric.unit == "ms":
+        text, unit = f"{number:+,.0f}", " ms"
+    else:
+        text, unit = f"{number:+.3f}", ""
+    if not text.strip("+-0.,"):
+        text = text[1:]  # nothing has no sign
+    return text.replace("-", "−") + (unit if with_unit else "")
+
+
 def interval_in_words(value: MetricValue) -> str:
     """`54–83 %`, `0.381–0.452`, `800–1,240 ms`: the 95 % interval; "" where it is not known."""
     if value.low is None or value.high is None or not (isfinite(value.low) and isfinite(value.high)):

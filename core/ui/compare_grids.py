@@ -6,12 +6,15 @@ Pure; every link is an address of the state that is shown.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import isfinite
 
-from core.metrics.catalogue import Metric
 from core.metrics.paired import Mean
 from core.metrics.values import MetricValue
-from core.metrics.words import interval_in_words, left_out_in_words, number_in_words
+from core.metrics.words import (
+    difference_in_words,
+    interval_in_words,
+    left_out_in_words,
+    number_in_words,
+)
 from core.services.compared_metrics import MetricPair
 from core.services.compared_pins import PinDifference
 from core.services.comparing import p_words
@@ -69,33 +72,18 @@ def _difference(pair: MetricPair) -> Cell:
     """The mean of the differences with its interval; of a quantile the gap alone."""
     mean = pair.difference
     if mean is None:
-        return Cell(NOTHING if pair.gap is None else _signed(pair.metric, pair.gap), look="quiet")
+        return Cell(NOTHING if pair.gap is None else difference_in_words(pair.metric, pair.gap), look="quiet")
     if mean.low == mean.high == 0:
         told = f"the same in all {mean.pairs:,}" if mean.pairs > 1 else "the same in the one"
-        return Cell(_signed(pair.metric, 0.0), note=told, look="quiet")
-    low, high = (_signed(pair.metric, bound, with_unit=False) for bound in (mean.low, mean.high))
+        return Cell(difference_in_words(pair.metric, 0.0), note=told, look="quiet")
+    low, high = (difference_in_words(pair.metric, bound, with_unit=False) for bound in (mean.low, mean.high))
     p = f" · {p_words(pair.p)}" if pair.p is not None else ""
-    return Cell(_signed(pair.metric, mean.mean), note=f"{low} to {high}{p}", tip=_how(mean))
+    return Cell(difference_in_words(pair.metric, mean.mean), note=f"{low} to {high}{p}", tip=_how(mean))
 
 
 def _how(mean: Mean) -> str:
     method = "normal interval, as there are many" if mean.method == "normal" else "bootstrap of 2,000 samples"
     return f"Over the {counted(mean.pairs, 'question')} that count in both runs; {method}."
-
-
-def _signed(metric: Metric, number: float, *, with_unit: bool = True) -> str:
-    """`+14 pts` of a share (points of 100), `−0.031` of a mean, `+120 ms`."""
-    if not isfinite(number):
-        return NOTHING
-    if metric.kind == "share":
-        text, unit = f"{100 * number:+.0f}", " pts"
-    elif metric.unit == "ms":
-        text, unit = f"{number:+,.0f}", " ms"
-    else:
-        text, unit = f"{number:+.3f}", ""
-    if not text.strip("+-0.,"):
-        text = text[1:]  # nothing has no sign
-    return text.replace("-", "−") + (unit if with_unit else "")
 
 
 def _sign(pair: MetricPair) -> Cell:

@@ -6,7 +6,13 @@ import pytest
 
 from core.metrics.catalogue import METRICS
 from core.metrics.values import MetricValue, Tally, metric_value
-from core.metrics.words import counted_in_words, left_out_in_words, number_in_words, value_in_words
+from core.metrics.words import (
+    counted_in_words,
+    difference_in_words,
+    left_out_in_words,
+    number_in_words,
+    value_in_words,
+)
 
 
 def value(metric_id: str, tally: Tally) -> MetricValue:
@@ -37,6 +43,23 @@ def test_a_number_that_is_none_is_a_dash() -> None:
     assert number_in_words(METRICS["mrr"], None) == "–"
     assert number_in_words(METRICS["delta_s_mean"], float("nan")) == "–"
     assert counted_in_words(value("mrr", Tally(0))) == "0 questions"
+
+
+@pytest.mark.parametrize(
+    ("metric_id", "number", "said"),
+    [
+        ("section_match_at_1", 0.138, "+14 pts"),
+        ("section_match_at_1", -0.001, "0 pts"),
+        ("mrr", -0.0312, "−0.031"),
+        ("latency_p95", 1_240.4, "+1,240 ms"),
+        ("latency_p95", -0.2, "0 ms"),
+        ("mrr", float("nan"), "–"),
+    ],
+)
+def test_a_difference_has_its_sign_and_unit(metric_id: str, number: float, said: str) -> None:
+    assert difference_in_words(METRICS[metric_id], number) == said
+    bare = difference_in_words(METRICS[metric_id], number, with_unit=False)
+    assert said.startswith(bare) and not bare.endswith(("pts", "ms"))
 
 
 def test_what_is_left_out_is_said_with_its_reasons() -> None:
