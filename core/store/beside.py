@@ -9,6 +9,7 @@ same trace in the run that the filter compares with, and null where that has non
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import accumulate, compress
 from typing import NamedTuple
 
 import numpy as np
@@ -107,12 +108,27 @@ class Columns:
 
     def _converged(self, runs: Sequence[LoadedRun]) -> list[pa.Table]:
         tables = [run.table((*_IDENTITY, "lambda_state")) for run in runs]
+        varied = [len(table.column("paraphrase").unique()) >= PARAPHRASES for table in tables]
+        found = iter(self._counted(list(compress(tables, varied))))
+        return [
+            next(found) if has else _unvaried(len(table)) for table, has in zip(tables, varied, strict=True)
+        ]
+
+    def _counted(self, tables: Sequence[pa.Table]) -> list[pa.Table]:
+        """The columns of `sql/convergence.sql` for each of some runs' rows."""
+        if not tables:
+            return []
         together = _together(tables)
         together = together.append_column("at", pa.array(np.arange(len(together))))
         enough = {"paraphrases": PARAPHRASES, "seeds": SEEDS}
         found = self._database.table(statement("convergence"), enough, {"rows": together})
-        starts = np.cumsum([0, *map(len, tables)]).tolist()
-        return [found.slice(start, len(table)) for start, table in zip(starts, tables, strict=False)]
+        ends = accumulate(map(len, tables))
+        return [found.slice(end - len(table), len(table)) for table, end in zip(tables, ends, strict=True)]
+
+
+def _unvaried(rows: int) -> pa.Table:
+    """What `sql/convergence.sql` says of a run whose questions have too few paraphrases, all of them."""
+    return pa.table({"unconverged": pa.repeat("few_variants", rows), "converges": pa.repeat(False, rows)})
 
 
 def _is_made(name: str) -> bool:

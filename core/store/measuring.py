@@ -8,18 +8,19 @@ from pathlib import Path
 from typing import Literal, get_args
 
 import pandas as pd
+import pyarrow as pa
 
 from core.manifest.types import Manifest
 from core.metrics.ranked import Bucket
 from core.metrics.values import Tally
 from core.store.beside import Basis
-from core.store.clauses import HEADLINE
+from core.store.clauses import HEADLINE, Clause
 from core.store.filters import Filter
 from core.store.kept import Memory
 from core.store.loaded import LoadedRun
 from core.store.reading import Reader
 from core.store.statements import statement
-from core.store.sums import MEASURED, no_tallies, sums_statement, tallies
+from core.store.sums import MEASURED, no_tallies, quantiles_statement, sums_statement, tallies_of
 
 Slice = Literal["section", "document", "type", "bucket"]
 
@@ -149,15 +150,26 @@ class Measuring(Reader):
         return self._kept.with_run(run, read)
 
     def _sliced(self, shown: Filter, slice_sql: str, columns: Sequence[str]) -> dict[str, dict[str, Tally]]:
-        clause = shown.where()
-        sql = sums_statement(where=clause.sql, slice_sql=slice_sql)
+        where = shown.where()
 
         def read(run: LoadedRun, basis: Basis) -> dict[str, dict[str, Tally]]:
             table = self._table(run, basis, shown, (*MEASURED, *columns))
-            rows = self._database.rows(sql, {**clause.params, "most": MOST_SLICES}, {"rows": table})
-            return {str(row[0]): tallies(row[1:]) for row in rows}
+            found = self._tallies(table, where, slice_sql, most=MOST_SLICES)
+            return {str(name): tallies for name, tallies in found.items()}
 
         return self._read(shown, read)
+
+    def _tallies(
+        self, table: pa.Table, where: Clause, slice_sql: str, *, most: int
+    ) -> dict[object, dict[str, Tally]]:
+        """The metrics of the rows that a condition keeps, by slice."""
+        tables = {"rows": table}
+        sums = sums_statement(where=where.sql, slice_sql=slice_sql)
+        quantiles = quantiles_statement(where=where.sql, slice_sql=slice_sql)
+        return tallies_of(
+            self._database.rows(sums, {**where.params, "most": most}, tables),
+            self._database.rows(quantiles, where.params, tables),
+        )
 
     def _outcomes(self, shown: Filter) -> dict[str, dict[str | None, int]]:
         """The counts of `sql/outcomes.sql` by kind and value."""
@@ -175,21 +187,20 @@ class Measuring(Reader):
 
     def _added_up(self, runs: Sequence[LoadedRun]) -> list[RunSums]:
         names = (*MEASURED, *HEADLINE.columns, *_OUTCOMES)
-        tables = {"rows": self._columns.tables(runs, names)}
-        sql = sums_statement(where=HEADLINE.sql, slice_sql="run")
-        sums = {row[0]: row[1:] for row in self._database.rows(sql, {"most": len(runs)}, tables)}
+        table = self._columns.tables(runs, names)
+        measures = self._tallies(table, HEADLINE, "run", most=len(runs))
         sql = statement("outcomes").format(where=HEADLINE.sql, slice="run")
-        outcomes = self._database.rows(sql, {}, tables)
+        outcomes = self._database.rows(sql, {}, {"rows": table})
         return [
-            _run_sums(sums.get(place), [row for row in outcomes if row[0] == place])
+            _run_sums(measures.get(place, no_tallies()), [row for row in outcomes if row[0] == place])
             for place in range(len(runs))
         ]
 
 
-def _run_sums(sums: Sequence[object] | None, outcomes: Sequence[tuple[object, ...]]) -> RunSums:
+def _run_sums(measures: Mapping[str, Tally], outcomes: Sequence[tuple[object, ...]]) -> RunSums:
     found = _by_kind(outcomes)
     return RunSums(
-        tallies(sums) if sums else no_tallies(),
+        measures,
         _buckets(found["bucket"]),
         found["state"],
         _refusals(found["refusal"]),

@@ -1,52 +1,93 @@
-"""What every metric of a list is added up from, in one pass over the index (`sql/sums.sql`)."""
+"""What every metric of a list is added up from, by slice (`sql/sums.sql`, `sql/quantiles.sql`)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from functools import cache
+from typing import cast
 
-from core.metrics.catalogue import METRICS, Metric
+from core.metrics.catalogue import METRICS
 from core.metrics.intervals import Z_95
 from core.metrics.values import Tally
 from core.store.measures import MEASURES, Measure
 from core.store.statements import statement
 
-Row = Mapping[str, object]
+#: A row of a statement; a sum in it.
+Row = tuple[object, ...]
+Exact = int | Decimal
 
-#: The columns that the statement reads besides those of its filter and its slice.
+#: The columns that the statements read besides those of their filter and their slice.
 MEASURED = tuple(dict.fromkeys(column for measure in MEASURES.values() for column in measure.columns))
 #: Whole numbers of 10^-12: what is added up lies well below a million.
 _EXACT = "DECIMAL(18, 12)"
-#: Each reason to leave a trace out, with the name of its column: several metrics share one.
+#: Each reason that leaves a trace out, as SQL, with the name of its column: several metrics share one.
 _LEFT = {
     left: f"left_{place}"
     for place, left in enumerate(dict.fromkeys(measure.left for measure in MEASURES.values()))
 }
-#: The numbers whose quantiles are taken, with the names of their sorted lists.
-_SORTED = {
-    MEASURES[metric_id]: f"sorted_{MEASURES[metric_id].value}"
-    for metric_id, metric in METRICS.items()
-    if metric.kind == "quantile"
-}
+#: The metrics that are quantiles.
+_QUANTILES = tuple(metric_id for metric_id in MEASURES if METRICS[metric_id].kind == "quantile")
+
+
+@dataclass(slots=True)
+class _Sum:
+    """What is added up for one metric of one slice."""
+
+    of: int = 0
+    total: Exact = 0
+    squares: Exact = 0
+    left_out: Counter[str] = field(default_factory=Counter)
+
+    def tally(self, measure: Measure) -> Tally:
+        left_out = {word: self.left_out[word] for word in measure.reasons if self.left_out[word]}
+        return Tally(self.of, float(self.total), float(self.squares), left_out=left_out)
 
 
 @cache
 def sums_statement(*, where: str, slice_sql: str) -> str:
-    """The statement for a list and a way to slice it, both of our own words."""
+    """The statement of sums for a list and a way to slice it, both in our own words."""
     return statement("sums").format(
         where=where,
         slice=slice_sql,
+        left=", ".join(f"{left} AS {name}" for left, name in _LEFT.items()),
         columns=", ".join(MEASURED),
-        counted=", ".join([*MEASURED, *(f"{left} AS {name}" for left, name in _LEFT.items())]),
-        added=", ".join(f"{sql} AS {name}" for name, sql in _added()),
-        fields=", ".join(f"{sql} AS {name}" for name, sql in _fields()),
+        reasons=", ".join(_LEFT.values()),
+        sums=", ".join(sql for metric_id in MEASURES for sql in _summed(metric_id)),
     )
 
 
-def tallies(row: Sequence[object]) -> dict[str, Tally]:
-    """The metrics of one slice from its row of the statement, without the slice itself."""
-    found = dict(zip((name for name, _ in _fields()), row, strict=True))
-    return {metric_id: _tally(METRICS[metric_id], measure, found) for metric_id, measure in MEASURES.items()}
+@cache
+def quantiles_statement(*, where: str, slice_sql: str) -> str:
+    """The statement of quantiles, likewise."""
+    lists = {_sorted(MEASURES[metric_id]): MEASURES[metric_id] for metric_id in _QUANTILES}
+    return statement("quantiles").format(
+        where=where,
+        slice=slice_sql,
+        columns=", ".join(dict.fromkeys(column for each in lists.values() for column in each.columns)),
+        lists=", ".join(
+            f"list_sort(list({each.value}) FILTER (({each.left}) IS NULL)) AS {name}"
+            for name, each in lists.items()
+        ),
+        values=", ".join(sql for metric_id in _QUANTILES for sql in _values(metric_id)),
+    )
+
+
+def tallies_of(sums: Iterable[Row], quantiles: Iterable[Row]) -> dict[object, dict[str, Tally]]:
+    """The metrics of each slice from the rows of both statements, the largest slice first, then by name."""
+    sizes: Counter[object] = Counter()
+    found: dict[object, dict[str, _Sum]] = {}
+    for name, *rest in sums:
+        reasons, traces, numbers = rest[: len(_LEFT)], cast(int, rest[len(_LEFT)]), rest[len(_LEFT) + 1 :]
+        left = dict(zip(_LEFT, cast("list[str | None]", reasons), strict=True))
+        sizes[name] += traces
+        into = found.setdefault(name, {metric_id: _Sum() for metric_id in MEASURES})
+        _add(into, left, traces, iter(cast("list[Exact | None]", numbers)))
+    ends = {row[0]: row[1:] for row in quantiles}
+    ordered = sorted(sizes, key=lambda name: (-sizes[name], str(name)))
+    return {name: _tallies(found[name], ends[name]) for name in ordered}
 
 
 def no_tallies() -> dict[str, Tally]:
@@ -54,78 +95,62 @@ def no_tallies() -> dict[str, Tally]:
     return {metric_id: Tally(0) for metric_id in MEASURES}
 
 
-def _tally(metric: Metric, measure: Measure, found: Row) -> Tally:
-    left, metric_id = _LEFT[measure.left], metric.metric_id
-    counted = {word: int(str(found[f"{left}_{word}"])) for word in measure.reasons}
-    left_out = {word: count for word, count in counted.items() if count}
-    of = int(str(found[f"{metric_id}_of" if measure.weight else f"{left}_of"] or 0))
-    if metric.kind == "quantile":
-        value, low, high = (_number(found[f"{metric_id}_{end}"]) for end in ("at", "low", "high"))
-        if low is None or high is None:  # too few questions to tell
-            low = high = None
-        return Tally(of, value=value, low=low, high=high, left_out=left_out)
-    total = _number(found[f"{metric_id}_total"]) or 0.0
-    squares = total if metric.kind == "share" else _number(found[f"{metric_id}_squares"]) or 0.0
-    return Tally(of, total, squares, left_out=left_out)
-
-
-def _number(value: object) -> float | None:
-    return None if value is None else float(str(value))
-
-
-@cache
-def _added() -> tuple[tuple[str, str], ...]:
-    """Everything that is added up over a slice: name and SQL."""
-    return tuple(dict([*_added_reasons(), *_added_values(), *_added_lists()]).items())
-
-
-def _added_reasons() -> Iterator[tuple[str, str]]:
-    for measure in MEASURES.values():
-        left = _LEFT[measure.left]
-        yield f"{left}_of", f"count(*) FILTER ({left} IS NULL)"
-        for word in measure.reasons:
-            yield f"{left}_{word}", f"count(*) FILTER ({left} = '{word}')"
-
-
-def _added_values() -> Iterator[tuple[str, str]]:
+def _add(
+    into: Mapping[str, _Sum], left: Mapping[str, str | None], traces: int, sums: Iterator[Exact | None]
+) -> None:
+    """Adds the traces of one combination of reasons to a slice."""
     for metric_id, measure in MEASURES.items():
-        kind, value = METRICS[metric_id].kind, measure.value
-        counts = f"FILTER ({_LEFT[measure.left]} IS NULL)"
-        if measure.weight:
-            yield f"{metric_id}_of", f"sum({measure.weight}) {counts}"
-            yield f"{metric_id}_total", f"sum({value}) {counts}"
-        elif kind == "share":
-            yield f"{metric_id}_total", f"count(*) FILTER ({_LEFT[measure.left]} IS NULL AND ({value}))"
-        elif kind == "mean":
-            yield f"{metric_id}_total", f"CAST(sum(TRY_CAST({value} AS {_EXACT})) {counts} AS DOUBLE)"
-            square = f"TRY_CAST({value} * {value} AS {_EXACT})"
-            yield f"{metric_id}_squares", f"CAST(sum({square}) {counts} AS DOUBLE)"
-
-
-def _added_lists() -> Iterator[tuple[str, str]]:
-    for measure, name in _SORTED.items():
-        yield name, f"list_sort(list({measure.value}) FILTER ({_LEFT[measure.left]} IS NULL))"
-
-
-@cache
-def _fields() -> tuple[tuple[str, str], ...]:
-    """What is read of a slice: name and SQL over what was added up."""
-    plain = [(name, name) for name, _ in _added() if name not in _SORTED.values()]
-    return (*plain, *_quantiles())
-
-
-def _quantiles() -> Iterator[tuple[str, str]]:
-    """The values at a quantile's rank and, by the normal approximation, at those of its interval."""
-    for metric_id, measure in MEASURES.items():
-        quantile = METRICS[metric_id].quantile
-        if quantile is None:
+        numbers = [next(sums) or 0 for _ in _summed(metric_id)]
+        reason, found = left[measure.left], into[metric_id]
+        if reason is not None:
+            found.left_out[reason] += traces
             continue
-        values, of, percent = _SORTED[measure], f"{_LEFT[measure.left]}_of", round(100 * quantile)
-        around = f"{Z_95} * sqrt({of} * {quantile * (1 - quantile)})"
-        ranks = {
-            "at": f"({of} * {percent} + 99) // 100",
-            "low": f"ceil({of} * {quantile} - {around})",
-            "high": f"ceil({of} * {quantile} + {around})",
-        }
-        for end, rank in ranks.items():
-            yield f"{metric_id}_{end}", f"CASE WHEN {rank} >= 1 THEN {values}[CAST({rank} AS BIGINT)] END"
+        found.of += int(numbers.pop(0)) if measure.weight else traces
+        if numbers:
+            found.total += numbers[0]
+            found.squares += numbers[-1]
+
+
+def _tallies(found: Mapping[str, _Sum], ends: Sequence[object]) -> dict[str, Tally]:
+    """The metrics of one slice: its sums, and the values at the quantiles and the ends of their intervals."""
+    tallies = {metric_id: found[metric_id].tally(measure) for metric_id, measure in MEASURES.items()}
+    for place, metric_id in enumerate(_QUANTILES):
+        value, low, high = cast("Sequence[float | None]", ends[3 * place : 3 * place + 3])
+        if low is None or high is None:  # so few questions that an end lies beyond them
+            low = high = None
+        tallies[metric_id] = replace(tallies[metric_id], value=value, low=low, high=high)
+    return tallies
+
+
+@cache
+def _summed(metric_id: str) -> tuple[str, ...]:
+    """What is added up for a metric, as SQL: its denominator where it has its own, the sum, the squares."""
+    measure, kind = MEASURES[metric_id], METRICS[metric_id].kind
+    if measure.weight:
+        return f"sum({measure.weight})", f"sum({measure.value})"
+    if kind == "share":
+        return (f"count_if({measure.value})",)
+    if kind == "mean":
+        square = f"({measure.value}) * ({measure.value})"
+        return tuple(f"sum(TRY_CAST({number} AS {_EXACT}))" for number in (measure.value, square))
+    return ()
+
+
+def _sorted(measure: Measure) -> str:
+    """What the sorted list of a measure's numbers is called."""
+    return f"sorted_{measure.value}"
+
+
+def _values(metric_id: str) -> Iterator[str]:
+    """The values at a quantile's rank (the least that so large a share does not exceed) and at the ends."""
+    values, quantile = _sorted(MEASURES[metric_id]), METRICS[metric_id].quantile or 0.0
+    of, percent = f"len({values})", round(100 * quantile)
+    around = f"{Z_95} * sqrt({of} * {quantile * (1 - quantile)})"
+    yield _at(values, f"({of} * {percent} + 99) // 100")
+    yield _at(values, f"ceil({of} * {quantile} - {around})")
+    yield _at(values, f"ceil({of} * {quantile} + {around})")
+
+
+def _at(values: str, rank: str) -> str:
+    """The value at a rank from 1; null where there is none such."""
+    return f"CASE WHEN {rank} >= 1 THEN {values}[CAST({rank} AS BIGINT)] END"
