@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 
 from core.contracts.records import Offsets
 from core.metrics.passages import CitedSpan, Passage, Words
+from core.metrics.relevance import lies_in
 
 #: Words in a row that are more than chance; an anchor of fewer has to be there as a whole.
 RUN: Final = 3
@@ -61,7 +62,7 @@ def points_at(span: CitedSpan, passage: Passage) -> bool:
     if passage.chunks and span.chunk_id is not None:
         return span.chunk_id in passage.chunks
     if passage.sections and span.section:
-        return (span.doc_id, span.section) in passage.sections or (None, span.section) in passage.sections
+        return lies_in(passage.sections, span.section, span.doc_id)
     return same_document and span.page_idx is not None and span.page_idx == passage.page_idx
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from core.contracts.records import GoldQuestion, Trace
+from core.contracts.records import Citation, GoldQuestion, Trace
 from core.metrics.cited import NOT_COUNTED, Anchor, Cited, anchor_of, cited_against
 from core.metrics.passages import ChunkFile, Passage, cited_spans, passages_of, words_of
 from core.metrics.ranked import NO_CANDIDATES, NO_GOLD, Ranked, ranked
 from core.metrics.relevance import GoldCorpus, Relevance
+from core.traces.citations import citations
 from core.triage.gold import declines
 from core.triage.types import ReportRow
 
@@ -54,8 +55,13 @@ class Judge:
         self._corpus = GoldCorpus(questions.values(), known.places)
         self._wanted = lru_cache(maxsize=1 << 14)(self._wanted_of)
 
-    def judged(self, trace: Trace, verdict: ReportRow | None) -> Judged:
-        """The outcomes of one trace. What it cites counts where it should answer and does not decline."""
+    def judged(
+        self, trace: Trace, verdict: ReportRow | None, cited: Sequence[Citation] | None = None
+    ) -> Judged:
+        """The outcomes of one trace. What it cites counts where it should answer and does not decline.
+
+        `cited` are its citations, if they have been read already.
+        """
         refused = None if verdict is None else declines(trace, verdict)
         gold = self._questions.get(trace.q_id)
         if gold is None:
@@ -63,15 +69,18 @@ class Judge:
         wanted = self._wanted(trace.q_id)
         outcome = ranked(trace, wanted.relevance, self._known.places)
         is_counted = gold.answerable and not refused and (wanted.passages or wanted.anchor)
-        cited = self._cited(trace, wanted) if is_counted else NOT_COUNTED
-        return Judged(gold.type, gold.answerable, refused, outcome, cited)
+        if not is_counted:
+            return Judged(gold.type, gold.answerable, refused, outcome)
+        pointed = self._cited(citations(trace) if cited is None else cited, wanted)
+        return Judged(gold.type, gold.answerable, refused, outcome, pointed)
 
     def _wanted_of(self, q_id: str) -> Wanted:
         gold = self._questions[q_id]
-        passages = passages_of(gold, self._corpus)
-        return Wanted(self._corpus.relevance(gold), passages, anchor_of(words_of(gold.anchor or "")))
+        relevance = self._corpus.relevance(gold)
+        passages = passages_of(gold, relevance, self._corpus)
+        return Wanted(relevance, passages, anchor_of(words_of(gold.anchor or "")))
 
-    def _cited(self, trace: Trace, wanted: Wanted) -> Cited:
-        spans = cited_spans(trace, self._known)
+    def _cited(self, cited: Sequence[Citation], wanted: Wanted) -> Cited:
+        spans = cited_spans(cited, self._known)
         is_readable = self._known.texts or not spans or any(span.words for span in spans)
         return cited_against(spans, wanted.passages, wanted.anchor if is_readable else None)

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
 from core.contracts.normalize import normalize_text
-from core.contracts.records import Citation, GoldQuestion, Offsets, Trace
+from core.contracts.records import Citation, GoldQuestion, Offsets
 from core.contracts.sections import SectionKey, section_key
-from core.metrics.relevance import NONE, GoldCorpus, Section
+from core.metrics.relevance import NONE, GoldCorpus, Relevance, Sections
 from core.traces.chunks import Place, Places
-from core.traces.citations import citations
 from core.triage.about import section_of
 from core.triage.words import tokens
+
+NO_SECTIONS: Sections = {}
 
 
 class Words(NamedTuple):
@@ -35,7 +36,7 @@ class Passage(NamedTuple):
     doc_id: str | None = None
     page_idx: int | None = None
     chunks: frozenset[str] = NONE
-    sections: frozenset[Section] = frozenset()
+    sections: Sections = NO_SECTIONS
     offsets: Offsets | None = None
     quote: Words | None = None
 
@@ -77,11 +78,10 @@ def words_of(text: str) -> Words | None:
     return Words(f" {' '.join(found)} ", len(found)) if found else None
 
 
-def passages_of(gold: GoldQuestion, corpus: GoldCorpus) -> tuple[Passage, ...]:
+def passages_of(gold: GoldQuestion, relevance: Relevance, corpus: GoldCorpus) -> tuple[Passage, ...]:
     """What an answer to the question should cite; empty where the gold names no passage."""
-    chunks = frozenset(gold.chunks)
+    chunks, sections = frozenset(gold.chunks), relevance.sections
     if gold.spans:
-        sections = frozenset().union(*corpus.named_sections(gold))
         return tuple(
             Passage(span.doc_id, span.page_idx, chunks, sections, _proper(span.offsets), words_of(span.quote))
             for span in gold.spans
@@ -91,12 +91,12 @@ def passages_of(gold: GoldQuestion, corpus: GoldCorpus) -> tuple[Passage, ...]:
         return tuple(
             Passage(place.doc_id, place.page_idx, frozenset({chunk_id})) for chunk_id, place in placed
         )
-    return tuple(Passage(sections=frozenset(each)) for each in corpus.named_sections(gold))
+    return tuple(Passage(sections=each) for each in corpus.named_sections(gold))
 
 
-def cited_spans(trace: Trace, known: ChunkFile) -> tuple[CitedSpan, ...]:
-    """What the trace's citations point at, each once."""
-    return tuple(dict.fromkeys(_cited_span(citation, known) for citation in citations(trace)))
+def cited_spans(cited: Iterable[Citation], known: ChunkFile) -> tuple[CitedSpan, ...]:
+    """What citations point at, each once."""
+    return tuple(dict.fromkeys([_cited_span(citation, known) for citation in cited]))
 
 
 def _cited_span(citation: Citation, known: ChunkFile) -> CitedSpan:

@@ -8,7 +8,8 @@ holds twice counts once, at its better rank.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import groupby, islice
 from operator import eq
@@ -27,6 +28,8 @@ TOP: Final = 20
 #: The places after which recall is counted.
 CUTS: Final = (1, 5, 10, 20, 50)
 NDCG_CUT: Final = 10
+#: Recall where no chunk is known to be relevant.
+UNKNOWN: Final[tuple[float | None, ...]] = (None,) * len(CUTS)
 
 #: Rank, chunk id and entry.
 Placed = tuple[int, str, Mapping[str, Json]]
@@ -46,7 +49,7 @@ class Ranked(NamedTuple):
     section_rank: int | None = None
     top_rank: int | None = None
     section_coverage: float | None = None
-    recall: tuple[float | None, ...] = (None,) * len(CUTS)
+    recall: tuple[float | None, ...] = UNKNOWN
     ndcg_10: float | None = None
     reciprocal_rank: float | None = None
 
@@ -77,20 +80,18 @@ def ranked(trace: Trace, relevance: Relevance, places: Places) -> Ranked:
     last = last_stage(trace)
     if last is None and "chunks_missing" in trace.suspicions:
         return NO_CANDIDATES
-    lists = _Lists(trace, places)
+    lists = _Lists(trace, relevance, places)
     top = top_stage(trace) or last
-    section_rank = lists.first(last, relevance)
-    top_rank = section_rank if top == last else lists.first(top, relevance)
-    relevant = relevance.relevant
-    order = lists.ranks(last, relevant)
+    section_rank, top_rank = lists.first(last), lists.first(top)
+    order, relevant = lists.ranks(last), len(relevance.relevant)
     return Ranked(
         None,
         bucket_of(section_rank, top_rank),
         section_rank,
         top_rank,
-        _share(lists.ranks(top, relevance.extent), relevance.extent, TOP),
-        tuple(lists.recall(relevant, k) for k in CUTS),
-        _ndcg(tuple(rank for rank in order if rank <= NDCG_CUT), len(relevant)),
+        lists.coverage(top),
+        tuple(lists.recall(k) for k in CUTS) if relevant else UNKNOWN,
+        _ndcg(tuple(order[: bisect_right(order, NDCG_CUT)]), relevant),
         (1 / order[0] if order else 0.0) if relevant else None,
     )
 
@@ -103,51 +104,77 @@ def bucket_of(section_rank: int | None, top_rank: int | None) -> Bucket:
 
 
 class _Lists:
-    """A trace's lists in the order that metrics go by, each read when it is first asked for."""
+    """A trace's lists in the order that metrics go by, each read once and when it is first asked for."""
 
-    __slots__ = ("_places", "_read", "_trace")
+    __slots__ = ("_first", "_lengths", "_places", "_ranks", "_read", "_relevance", "_trace")
 
-    def __init__(self, trace: Trace, places: Places) -> None:
-        self._trace, self._places = trace, places
+    def __init__(self, trace: Trace, relevance: Relevance, places: Places) -> None:
+        self._trace, self._relevance, self._places = trace, relevance, places
+        self._lengths = [(name, length_of(trace, name)) for name in TOP_STAGES]
         self._read: dict[StageName, list[Placed]] = {}
+        self._first: dict[StageName, int | None] = {}
+        self._ranks: dict[StageName, list[int]] = {}
 
-    def recall(self, relevant: frozenset[str], k: int) -> float | None:
-        """recall@k in the first list that is long enough; None where none is."""
-        stage = next((name for name in TOP_STAGES if length_of(self._trace, name) >= k), None)
-        return None if stage is None else _share(self.ranks(stage, relevant), relevant, k)
-
-    def first(self, name: StageName | None, relevance: Relevance) -> int | None:
+    def first(self, name: StageName | None) -> int | None:
         """The best rank of a gold candidate."""
-        return next(
-            (
-                rank
-                for rank, chunk_id, entry in self._placed(name)
-                if relevance.has(chunk_id, place_in(entry, chunk_id, self._places))
-            ),
-            None,
-        )
-
-    def ranks(self, name: StageName | None, wanted: frozenset[str]) -> Sequence[int]:
-        """The ranks of the wanted chunks, best first, each chunk once."""
-        found: dict[str, int] = {}
-        for rank, chunk_id, _ in self._placed(name):
-            if chunk_id in wanted:
-                found.setdefault(chunk_id, rank)
-        return tuple(found.values())
-
-    def _placed(self, name: StageName | None) -> list[Placed]:
         if name is None:
-            return []
+            return None
+        if name not in self._first:
+            self._first[name] = self._first_in(self._placed(name))
+        return self._first[name]
+
+    def ranks(self, name: StageName | None) -> Sequence[int]:
+        """The ranks of the relevant chunks, best first, each chunk once."""
+        if name is None:
+            return ()
+        if name not in self._ranks:
+            self._ranks[name] = _ranks_of(self._relevance.relevant, self._placed(name))
+        return self._ranks[name]
+
+    def recall(self, k: int) -> float | None:
+        """recall@k in the first list that is long enough; None where none is."""
+        for name, length in self._lengths:
+            if length >= k:
+                return bisect_right(self.ranks(name), k) / len(self._relevance.relevant)
+        return None
+
+    def coverage(self, name: StageName | None) -> float | None:
+        """The share of the gold sections' chunks among the first 20; None where the chunk file has none."""
+        extent = self._relevance.extent
+        if not extent or name is None:
+            return 0.0 if extent else None
+        return bisect_right(_ranks_of(extent, self._placed(name)), TOP) / len(extent)
+
+    def _placed(self, name: StageName) -> list[Placed]:
         if name not in self._read:
             self._read[name] = _untied(list(listed(self._trace, name)), self._places)
         return self._read[name]
 
+    def _first_in(self, placed: list[Placed]) -> int | None:
+        relevance = self._relevance
+        for rank, chunk_id, entry in placed:
+            if relevance.rules_out(chunk_id, entry.get("section_id")):
+                continue
+            if relevance.has(chunk_id, place_in(entry, chunk_id, self._places)):
+                return rank
+        return None
+
+
+def _ranks_of(wanted: Container[str], placed: Iterable[Placed]) -> list[int]:
+    """The ranks of the wanted chunks, best first, each chunk once."""
+    found: dict[str, int] = {}
+    for rank, chunk_id, _ in placed:
+        if chunk_id in wanted:
+            found.setdefault(chunk_id, rank)
+    return list(found.values())
+
 
 def _untied(found: list[Placed], places: Places) -> list[Placed]:
     """The candidates with neighbours of equal score in the order of section and chunk ids."""
-    scores = [score_of(entry) for _, _, entry in found]
-    if not any(map(eq, scores, islice(scores, 1, None))):
+    stated = [entry.get("score") for _, _, entry in found]
+    if None not in stated and not any(map(eq, stated, islice(stated, 1, None))):
         return found
+    scores = [score_of(entry) for _, _, entry in found]
     ordered: list[Placed] = []
     start = 0
     for score, tie in groupby(scores):
@@ -164,11 +191,6 @@ def _untied(found: list[Placed], places: Places) -> list[Placed]:
 def _tie_key(placed: Placed, places: Places) -> tuple[str, str]:
     _, chunk_id, entry = placed
     return place_in(entry, chunk_id, places).section_id or "", chunk_id
-
-
-def _share(ranks: Iterable[int], of: frozenset[str], k: int) -> float | None:
-    """How many of the chunks stand in the first k places; None where none is known."""
-    return sum(rank <= k for rank in ranks) / len(of) if of else None
 
 
 @lru_cache(maxsize=1 << 12)

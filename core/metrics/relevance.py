@@ -15,8 +15,8 @@ else all chunks on the gold pages.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 from core.contracts.records import GoldQuestion
@@ -27,9 +27,12 @@ from core.triage.about import section_of
 
 #: Why the ranking metrics leave a trace out.
 Unranked = Literal["no_gold", "unanswerable", "gold_unplaced", "no_candidates"]
-#: A page of a document, and a section of one; of a section that may lie in any document it is None.
+#: A page of a document.
 Page = tuple[str | None, int]
+#: A section of a document, None where it may be any.
 Section = tuple[str | None, SectionKey]
+#: Section → the documents that it lies in.
+Sections = Mapping[SectionKey, frozenset[str | None]]
 
 NONE: frozenset[str] = frozenset()
 NOWHERE: Mapping[Section, set[str]] = {}
@@ -45,7 +48,7 @@ class Relevance:
     """
 
     unranked: Unranked | None = None
-    sections: frozenset[Section] = frozenset()
+    sections: Sections = field(default_factory=dict)
     pages: frozenset[Page] = frozenset()
     ids: frozenset[str] = NONE
     relevant: frozenset[str] = NONE
@@ -53,11 +56,26 @@ class Relevance:
 
     def has(self, chunk_id: str, place: Place) -> bool:
         """Whether a candidate is the gold one."""
-        if self.sections and place.section_id is not None:
-            key = section_key(place.section_id)
-            if (place.doc_id, key) in self.sections or (None, key) in self.sections:
-                return True
+        if place.section_id is not None and lies_in(
+            self.sections, section_key(place.section_id), place.doc_id
+        ):
+            return True
         return chunk_id in self.ids or (place.doc_id, place.page_idx) in self.pages
+
+    def rules_out(self, chunk_id: str, section_id: object) -> bool:
+        """Whether id and section that a candidate states are enough to tell that it is not the gold one.
+
+        Most candidates are told so, and no other look at them is as quick.
+        """
+        if self.pages or chunk_id in self.ids or type(section_id) is not str or not section_id:
+            return False
+        return not self.sections or section_key(section_id) not in self.sections
+
+
+def lies_in(sections: Sections, key: SectionKey, doc_id: str | None) -> bool:
+    """Whether a section of a document is one of these."""
+    docs = sections.get(key)
+    return docs is not None and (doc_id in docs or None in docs)
 
 
 class GoldCorpus:
@@ -86,13 +104,11 @@ class GoldCorpus:
             return self._by_sections(gold)
         if gold.chunks:
             return self._by_chunks(gold)
-        return self._by_pages(gold, frozenset())
+        return self._by_pages(gold, {})
 
-    def named_sections(self, gold: GoldQuestion) -> list[frozenset[Section]]:
-        """Each section that a question names, as the places where it lies."""
-        docs = {span.doc_id for span in gold.spans} | {self.place(each).doc_id for each in gold.chunks}
-        keys = dict.fromkeys(filter(None, map(section_key, gold.sections)))
-        return [frozenset(self._lying(key, docs)) for key in keys]
+    def named_sections(self, gold: GoldQuestion) -> list[Sections]:
+        """Each section that a question names, as the sections and documents where it lies."""
+        return [_sections(self._lying(key, docs)) for key, docs in self._asked(gold)]
 
     def place(self, chunk_id: str) -> Place:
         """Where a chunk lies, by its id where the chunk file does not have it."""
@@ -103,30 +119,33 @@ class GoldCorpus:
         found: set[Section] = {(None, key) for section in gold.sections if (key := section_key(section))}
         return found or {at for chunk_id in gold.chunks if (at := self._section_of(chunk_id))}
 
+    def _asked(self, gold: GoldQuestion) -> Iterator[tuple[SectionKey, set[str | None]]]:
+        """The sections that a question names, each with the documents that it names beside them."""
+        docs = {span.doc_id for span in gold.spans} | {self.place(each).doc_id for each in gold.chunks}
+        for key in dict.fromkeys(filter(None, map(section_key, gold.sections))):
+            yield key, docs
+
     def _section_of(self, chunk_id: str) -> Section | None:
         place = self.place(chunk_id)
         key = section_key(section_of(place))
         return (place.doc_id, key) if key else None
 
     def _by_sections(self, gold: GoldQuestion) -> Relevance:
-        docs = {span.doc_id for span in gold.spans} | {self.place(each).doc_id for each in gold.chunks}
-        found: dict[Section, set[str]] = defaultdict(set)
-        for _, key in self._named(gold):
-            for at, held in self._lying(key, docs).items():
-                found[at] |= held
-        sections, extent = frozenset(found), NONE.union(*found.values())
+        found = [self._lying(key, docs) for key, docs in self._asked(gold)]
+        sections = _sections(at for lying in found for at in lying)
+        extent = NONE.union(*(held for lying in found for held in lying.values()))
         ids = frozenset(gold.chunks)
         if extent:
             return Relevance(None, sections, relevant=ids or extent, extent=extent)
         return Relevance(None, sections, ids=ids, relevant=ids) if ids else self._by_pages(gold, sections)
 
     def _by_chunks(self, gold: GoldQuestion) -> Relevance:
-        sections = frozenset(self._named(gold))
-        extent = NONE.union(*(self._inside.get(at[1], NOWHERE).get(at, NONE) for at in sections))
+        named = self._named(gold)
+        extent = NONE.union(*(self._inside.get(at[1], NOWHERE).get(at, NONE) for at in named))
         ids = frozenset(chunk_id for chunk_id in gold.chunks if self._section_of(chunk_id) is None)
-        return Relevance(None, sections, ids=ids, relevant=frozenset(gold.chunks), extent=extent)
+        return Relevance(None, _sections(named), ids=ids, relevant=frozenset(gold.chunks), extent=extent)
 
-    def _by_pages(self, gold: GoldQuestion, sections: frozenset[Section]) -> Relevance:
+    def _by_pages(self, gold: GoldQuestion, sections: Sections) -> Relevance:
         pages = _pages(gold)
         if not (pages or sections):
             return Relevance("gold_unplaced")
@@ -149,3 +168,10 @@ class GoldCorpus:
 
 def _pages(gold: GoldQuestion) -> frozenset[Page]:
     return frozenset((span.doc_id, span.page_idx) for span in gold.spans if span.page_idx is not None)
+
+
+def _sections(places: Iterable[Section]) -> Sections:
+    docs: dict[SectionKey, set[str | None]] = defaultdict(set)
+    for doc_id, key in places:
+        docs[key].add(doc_id)
+    return {key: frozenset(each) for key, each in docs.items()}

@@ -13,7 +13,7 @@ from core.contracts.records import LineIssue, Trace
 from core.errors import Fault, InputFault, Problem
 from core.manifest.paths import artifact_path
 from core.manifest.types import Artifact, Manifest
-from core.metrics.judged import Judge
+from core.metrics.judged import Judge, Judged
 from core.metrics.passages import NO_CHUNK_FILE, ChunkFile
 from core.store.catalogue import (
     CATALOGUE_LOSS,
@@ -28,6 +28,7 @@ from core.store.prints import Print, change_since, sha256_of, take_print
 from core.store.runfile import RunFile
 from core.store.sidefile import NO_FILE, Loss, SideFile, find_side_file
 from core.traces.chunks import Places, place_of, read_chunks
+from core.traces.citations import citations
 from core.traces.unpack import plain_source
 from core.triage.about import GoldPlaces
 from core.triage.corpus import Corpus
@@ -157,10 +158,13 @@ class Labeller:
         """The report row of a trace, None where there are no chunks to judge by."""
         return None if self.corpus is None else reflect(trace, self.corpus, self.profile)
 
-    def gold_outcome(self, trace: Trace, verdict: ReportRow | None) -> GoldOutcome | None:
-        """What became of the trace's gold passage, None where it cannot be known."""
-        target = self.gold.by_question.get(trace.q_id)
-        return None if target is None else gold_outcome(trace, target, verdict, self.places)
+    def outcomes(self, trace: Trace, verdict: ReportRow | None) -> tuple[GoldOutcome | None, Judged]:
+        """What became of the trace's gold passage, and what metrics make of the trace."""
+        if trace.q_id not in self.gold.questions:
+            return None, self.judge.judged(trace, verdict)
+        target, cited = self.gold.by_question.get(trace.q_id), citations(trace)
+        outcome = gold_outcome(trace, target, verdict, self.places, cited)
+        return outcome, self.judge.judged(trace, verdict, cited)
 
     def omitted(self, trace: Trace, verdict: ReportRow | None) -> list[str] | None:
         """The notices of the cited sections that a trace may leave out, None where it cannot be known."""

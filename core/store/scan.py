@@ -79,9 +79,8 @@ def _read_range(
             issues.append(item)
             continue
         verdict = labeller.verdict(item)
-        gold, omitted = labeller.gold_outcome(item, verdict), labeller.omitted(item, verdict)
+        (gold, judged), omitted = labeller.outcomes(item, verdict), labeller.omitted(item, verdict)
         about = labeller.about.get(item.q_id, ())
-        judged = labeller.judge.judged(item, verdict)
         rows.append(index_row(item, verdict, labeller.places, gold, omitted, about, judged))
         if verdict is not None and "following" not in facts:  # one that follows the template settles it
             add_facts(facts, item, verdict, labeller.profile)

@@ -7,6 +7,7 @@ stages, candidates and citations are read from `raw` when somebody asks for them
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import count
 from operator import itemgetter
 from typing import Final, NamedTuple
 
@@ -356,6 +357,15 @@ def _entries(raw: Mapping[str, Json], name: StageName) -> list[Json]:
 
 def _identified(entries: list[Json]) -> Iterator[tuple[int, str, dict[str, Json]]]:
     """The entries that carry an id, each with its 1-based rank in the whole list and that id."""
+    try:
+        ids = list(map(_ID, entries))
+        "".join(ids)  # refuses whatever is not text
+    except (KeyError, TypeError):
+        return _identified_slowly(entries)
+    return zip(count(1), ids, entries)
+
+
+def _identified_slowly(entries: list[Json]) -> Iterator[tuple[int, str, dict[str, Json]]]:
     for rank, entry in enumerate(entries, start=1):
         if type(entry) is dict and (chunk_id := id_of(entry)) is not None:
             yield rank, chunk_id, entry

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from core.contracts.chunk_ids import parse
@@ -43,11 +43,12 @@ def citations(trace: Trace) -> tuple[Citation, ...]:
     Evidence follows the payload; the ids in the answer's text count only where there is none. What a
     citation leaves open is taken from the candidate of the same id, then from the id's own parts.
     """
-    entries = _entries_by_id(trace)
     if payload := payload_of(trace.raw):
+        entries = _entries_by_id(trace, {_named(item) for item in payload})
         found = [_from_payload(number, item, entries) for number, item in enumerate(payload, start=1)]
         return tuple(citation for citation in found if citation is not None)
     ids = citation_ids_in_text(trace.answer)
+    entries = _entries_by_id(trace, set(ids))
     return tuple(_from_text(number, chunk_id, entries) for number, chunk_id in enumerate(ids, start=1))
 
 
@@ -73,15 +74,22 @@ def filled_from(citation: Citation, chunk: Chunk) -> Citation:
     )
 
 
-def _entries_by_id(trace: Trace) -> dict[str, Mapping[str, Json]]:
-    """Every candidate entry by its id; what the answerer saw counts before the stages before it."""
+def _named(item: Json) -> str | None:
+    """The chunk that a payload's entry names."""
+    return (item if isinstance(item, str) else id_of(item) if isinstance(item, dict) else None) or None
+
+
+def _entries_by_id(trace: Trace, wanted: Collection[str | None]) -> dict[str, Mapping[str, Json]]:
+    """The wanted candidates' entries; what the answerer saw counts before the stages before it."""
     named = trace.raw.get("stages")
     lists = [trace.raw.get("chunks"), *(named.values() if isinstance(named, dict) else ())]
+    missing = {chunk_id for chunk_id in wanted if chunk_id is not None}
     found: dict[str, Mapping[str, Json]] = {}
     for entries in lists:
-        for entry in entries if isinstance(entries, list) else ():
-            if isinstance(entry, dict) and (chunk_id := id_of(entry)) is not None:
-                found.setdefault(chunk_id, entry)
+        for entry in entries if missing and isinstance(entries, list) else ():
+            if isinstance(entry, dict) and (chunk_id := id_of(entry)) in missing:
+                found[chunk_id] = entry
+                missing.remove(chunk_id)
     return found
 
 
@@ -90,7 +98,7 @@ def _from_payload(number: int, item: Json, entries: Mapping[str, Mapping[str, Js
         return replace(_from_text(number, item, entries), origin="payload")
     if not isinstance(item, dict):
         return None
-    chunk_id = id_of(item) or None
+    chunk_id = _named(item)
     page_idx, note = page_of(item)
     box, box_space = box_of(item)
     quote = item.get("quote") or item.get("text")

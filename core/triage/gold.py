@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from core.contracts.records import Citation, GoldQuestion, StageName, Trace
-from core.traces.canonical import RankedPlace, citations, listed, ranked_places, top_stage
+from core.traces.canonical import citations, listed, place_in, ranked_places, top_stage
 from core.traces.chunks import Place, Places
 from core.traces.fields import page_of, text_of
 from core.triage.types import ReportRow
@@ -76,13 +76,17 @@ def gold_target(gold: GoldQuestion | None) -> GoldTarget | None:
 
 
 def gold_outcome(
-    trace: Trace, target: GoldTarget | None, verdict: ReportRow | None, places: Places
+    trace: Trace,
+    target: GoldTarget | None,
+    verdict: ReportRow | None,
+    places: Places,
+    cited: Sequence[Citation] | None = None,
 ) -> GoldOutcome | None:
     """What became of the gold passage; None where it cannot be known.
 
     That is without a target, where the trace leaves out its chunks and lists no other stage, and, if the
     documents hold no answer, without a verdict or an answer. `places` says where a chunk lies whose
-    candidate or citation does not.
+    candidate or citation does not. `cited` are the trace's citations, if they have been read already.
     """
     if target is None:
         return None
@@ -95,7 +99,7 @@ def gold_outcome(
     retrieved = seen if stage is None or stage == "chunks" else _best(trace, stage, target, places)
     is_refusal = declines(trace, verdict)
     if seen is not None:
-        state = "uncited" if is_refusal else _state_of_seen(trace, target, places)
+        state = "uncited" if is_refusal else _state_of_seen(trace, target, places, cited)
     else:
         state = "missed" if retrieved is None else "dropped"
     return GoldOutcome(state, seen, retrieved, stage, is_refusal)
@@ -116,14 +120,21 @@ def declines(trace: Trace, verdict: ReportRow | None) -> bool:
     return "refusal_other_wording" in verdict.suspicions and not citations(trace)
 
 
-def _state_of_seen(trace: Trace, target: GoldTarget, places: Places) -> GoldState:
+def _state_of_seen(
+    trace: Trace, target: GoldTarget, places: Places, cited: Sequence[Citation] | None
+) -> GoldState:
     """By what an answer cites whose answerer saw the gold passage."""
-    cited = citations(trace)
+    cited = citations(trace) if cited is None else cited
     if not cited:
         return "seen"
-    if target.kind == "chunk" and any(citation.chunk_id in target.wanted for citation in cited):
+    chunk_ids = {citation.chunk_id for citation in cited}
+    if target.kind == "chunk" and not target.wanted.isdisjoint(chunk_ids):
         return "cited"
-    listed_places = {each.chunk_id: each for each in ranked_places(trace, "chunks", places)}
+    listed_places = {
+        chunk_id: place_in(entry, chunk_id, places)
+        for _, chunk_id, entry in listed(trace, "chunks")
+        if chunk_id in chunk_ids
+    }
     for citation in cited:
         chunk_id = citation.chunk_id or ""
         if _is_gold(citation, listed_places.get(chunk_id) or places.get(chunk_id), target, places):
@@ -131,9 +142,7 @@ def _state_of_seen(trace: Trace, target: GoldTarget, places: Places) -> GoldStat
     return "uncited"
 
 
-def _is_gold(
-    citation: Citation, known: Place | RankedPlace | None, target: GoldTarget, places: Places
-) -> bool:
+def _is_gold(citation: Citation, known: Place | None, target: GoldTarget, places: Places) -> bool:
     """Whether a citation points at the gold passage; one of a page and no chunk means every chunk there."""
     place = _cited_place(citation, known or NO_PLACE)
     if target.kind == "section":
@@ -146,7 +155,7 @@ def _is_gold(
     return any((place.doc_id, place.page_idx) == (each.doc_id, each.page_idx) for each in gold)
 
 
-def _cited_place(citation: Citation, known: Place | RankedPlace) -> Place:
+def _cited_place(citation: Citation, known: Place) -> Place:
     """Where a citation points: as its payload says, else as its chunk's record has it, else by its id."""
     page_idx, _ = page_of(citation.raw)
     if page_idx is None:

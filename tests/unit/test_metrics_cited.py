@@ -13,7 +13,7 @@ from core.metrics.cited import NOT_COUNTED, Cited, anchor_of, cited_against
 from core.metrics.judged import Judge, Judged
 from core.metrics.passages import NO_CHUNK_FILE, ChunkFile, cited_spans, words_of
 from core.metrics.ranked import NO_GOLD
-from core.traces.canonical import trace_from
+from core.traces.canonical import citations, trace_from
 from core.traces.chunks import Place
 from core.triage.types import ReportRow, Signals
 
@@ -259,7 +259,7 @@ def test_coverage_is_the_share_of_words_in_runs(anchor: list[str], quotes: list[
         for word in range(len(anchor))
     ]
     trace = trace_of(*({"quote": " ".join(quote)} for quote in quotes))
-    spans = cited_spans(trace, NO_CHUNK_FILE)
+    spans = cited_spans(citations(trace), NO_CHUNK_FILE)
     found = cited_against(spans, (), anchor_of(words_of(" ".join(anchor)))).anchor_coverage
     assert found == sum(counted) / len(anchor)
 

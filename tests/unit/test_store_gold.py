@@ -183,7 +183,7 @@ def test_the_index_says_of_every_trace_what_python_says(
     labeller, _ = labeller_for(find_inputs(manifest, Profile(), None, cache_dir=folder / "cache"))
     file = folder / "runs" / f"{RUN}.jsonl"
     said = [
-        labeller.gold_outcome(item, labeller.verdict(item))
+        labeller.outcomes(item, labeller.verdict(item))[0]
         for item in iter_traces(file, file="", run_id=RUN)
         if isinstance(item, Trace)
     ]
