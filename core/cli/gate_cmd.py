@@ -29,7 +29,7 @@ from core.services.workspace import chosen_run
 
 #: Wide enough for a line a check where nothing says how wide the output is.
 WIDTH_WITHOUT_TERMINAL = 200
-#: So many questions of a check are printed with their texts, and so many by their ids; `--json` has them all.
+#: So many questions of a check are printed with their texts, and so many by their ids; `--json` has more.
 SHOWN, SHOWN_BY_ID = 20, 60
 
 _SIGNS: dict[Status, tuple[str, str]] = {
@@ -176,8 +176,8 @@ def _table(checks: Sequence[Check]) -> Table:
 
 def _questions(check: Check) -> list[Text]:
     """A check's questions under its name: what changed with its text, what merely counts by its id."""
-    count, shown = len(check.asked), SHOWN if check.is_change else SHOWN_BY_ID
-    more = f"… and {count - shown:,} more; --json lists them all" if count > shown else ""
+    count, shown = check.count, SHOWN if check.is_change else SHOWN_BY_ID
+    more = f"… and {count - shown:,} more, see --json" if count > shown else ""
     lines = [Text(), Text(f"{one_line(check.title)}: {count:,}", "bold")]
     if check.is_change:
         return [

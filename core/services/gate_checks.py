@@ -9,7 +9,7 @@ from typing import Literal, cast
 
 from core.contracts.records import Label
 from core.manifest.types import Manifest, Run
-from core.metrics.gates import STATES, FlipRule
+from core.metrics.gates import FlipRule
 from core.metrics.goals import Goal, Verdict, judge
 from core.metrics.ranked import Bucket
 from core.metrics.values import MetricValue
@@ -22,8 +22,8 @@ from core.store.queries import Store
 
 Status = Literal["pass", "warn", "fail", "skipped"]
 _STATUS_OF: Mapping[str, Status] = {"pass": "pass", "warn": "warn", "fail": "fail", "unknown": "skipped"}
-#: So many things are named where a sentence lists them.
-NAMED = 5
+#: So many things are named where a sentence lists them, and so many questions that miss a goal.
+NAMED, MOST_ASKED = 5, 1_000
 
 
 Numbers = Mapping[str, float | int | str | None]
@@ -53,8 +53,9 @@ class Asked:
 class Check:
     """One line of a gate. `said` holds the numbers in words, `numbers` the same as data.
 
-    `asked` are the questions that speak against the run, worst first, none where the check passes; `shown`
-    the list of Triage that has them.
+    `asked` are the questions that speak against the run, worst first, none where the check passes; of many
+    that miss a goal or have a suspicion the first thousand, of `count` in all. `shown` is the list of Triage
+    that has them.
     """
 
     name: str
@@ -63,6 +64,7 @@ class Check:
     said: str
     numbers: Numbers = field(default_factory=dict)
     asked: tuple[Asked, ...] = ()
+    count: int = 0
     shown: Filter | None = None
 
     @property
@@ -98,15 +100,23 @@ def question_check(store: Store, run_id: str, against: str | None) -> Check:
         return Check("questions", "Questions", "fail", said, {"questions": 0})
     if against is None:
         return Check("questions", "Questions", "pass", _questions(total), {"questions": total})
-    here, there = ({each.q_id: each for each in _asked(store, Filter(run))} for run in (run_id, against))
-    both, lost = sum(q_id in there for q_id in here), [q_id for q_id in there if q_id not in here]
-    numbers = {"questions": total, "both": both, "only_here": total - both, "only_there": len(lost)}
+    beside = store.flips(Filter(run_id, vs=against))
+    both, lost = total - beside.only_here, beside.only_there
+    numbers = {"questions": total, "both": both, "only_here": beside.only_here, "only_there": lost}
     said = f"{_questions(total)}, {both:,} of them also in {against}"
     if not lost:
         return Check("questions", "Questions", "pass", said, numbers)
-    asked = tuple(replace(there[q_id], now="missing") for q_id in lost)
-    said = f"{said}; {len(lost):,} of {against} {'is' if len(lost) == 1 else 'are'} missing here"
-    return Check("questions", "Questions", "warn", said, numbers, asked)
+    said = f"{said}; {lost:,} of {against} {'is' if lost == 1 else 'are'} missing here"
+    missing = tuple(_missing(store, run_id, against))
+    return Check("questions", "Questions", "warn", said, numbers, missing, len(missing))
+
+
+def _missing(store: Store, run_id: str, against: str) -> Iterator[Asked]:
+    """The questions of the other run that this one does not have."""
+    here = {each.q_id for each in _asked(store, Filter(run_id))}
+    for each in _asked(store, Filter(against)):
+        if each.q_id not in here:
+            yield replace(each, now="missing")
 
 
 def line_check(store: Store, manifest: Manifest, run: Run, *, most: int) -> Check:
@@ -149,12 +159,12 @@ def _goal_check(store: Store, run_id: str, value: MetricValue, goal: Goal, *, ch
         "denominator": value.denominator,
         "goal": str(goal),
     }
-    against = status in ("warn", "fail") and metric.metric_id in MISSES
-    shown = Filter(run_id, miss=metric.metric_id) if against else None
-    asked = tuple(_asked(store, shown)) if shown else ()
-    return Check(
-        metric.metric_id, metric.name, status, _goal_said(value, goal, verdict), numbers, asked, shown
-    )
+    said = _goal_said(value, goal, verdict)
+    if status not in ("warn", "fail") or metric.metric_id not in MISSES:
+        return Check(metric.metric_id, metric.name, status, said, numbers)
+    shown = Filter(run_id, miss=metric.metric_id)
+    asked = tuple(_asked(store, shown, most=MOST_ASKED))
+    return Check(metric.metric_id, metric.name, status, said, numbers, asked, store.matching(shown), shown)
 
 
 def _goal_said(value: MetricValue, goal: Goal, verdict: Verdict) -> str:
@@ -186,41 +196,36 @@ def _flip_check(
     store: Store, rule: FlipRule, run_id: str, against: str, *, name: str, allow: frozenset[str]
 ) -> Check:
     title = f"Flips {rule.name}"
-    if not store.matching(_states(rule, run_id, against)):
+    steps = store.transitions(Filter(run_id, vs=against), rule.column)
+    judged = [(was, count) for was, now, count in steps if was is not None and now is not None]
+    if not judged:
         said = f"no question is judged in both {run_id} and {against}: nothing could be compared"
         return Check(name, title, "warn", said)
-    shown = _states(rule, run_id, against, was=(rule.was,), now=rule.now)
     flipped = [
         replace(each, was=rule.was, now=now)
         for now in rule.now
-        for each in _asked(store, _states(rule, run_id, against, was=(rule.was,), now=(now,)))
+        for each in _asked(store, _flipped(rule, run_id, against, now))
     ]
     bad = tuple(each for each in flipped if each.q_id not in allow)
     allowed = [each.q_id for each in flipped if each.q_id in allow]
-    were = store.matching(_states(rule, run_id, against, was=(rule.was,)))
+    were = sum(count for was, count in judged if was == rule.was)
     numbers = {"found": len(bad), "allowed": len(allowed), "of": were, "most": rule.most}
     is_over = len(bad) > rule.most
     said = f"{len(bad):,} of {were:,} that were {rule.was} in {against} became {' or '.join(rule.now)}"
     said += f"; at most {rule.most:,} may" if is_over or rule.most else ""
     said += f"; allowed: {_named(allowed)}" if allowed else ""
-    status: Status = "fail" if is_over else "pass"
-    return Check(name, title, status, said, numbers, bad if is_over else (), shown if is_over else None)
+    if not is_over:
+        return Check(name, title, "pass", said, numbers)
+    shown = _flipped(rule, run_id, against, *rule.now)
+    return Check(name, title, "fail", said, numbers, bad, len(bad), shown)
 
 
-def _states(
-    rule: FlipRule, run_id: str, against: str, *, was: tuple[str, ...] = (), now: tuple[str, ...] = ()
-) -> Filter:
-    """The questions of both runs that were and are one of these, or whatever can be judged in both."""
-    known = STATES[rule.column]
-    before, after = was or known, now or known
+def _flipped(rule: FlipRule, run_id: str, against: str, *now: str) -> Filter:
+    """The questions that were what the rule starts from and are one of `now`."""
     if rule.column == "label":
-        return Filter(run_id, vs=against, was=cast(tuple[Label, ...], before), label=after)
-    return Filter(
-        run_id,
-        vs=against,
-        was_bucket=cast(tuple[Bucket, ...], before),
-        bucket=cast(tuple[Bucket, ...], after),
-    )
+        return Filter(run_id, vs=against, was=(cast(Label, rule.was),), label=now)
+    was, is_now = cast(Bucket, rule.was), cast(tuple[Bucket, ...], now)
+    return Filter(run_id, vs=against, was_bucket=(was,), bucket=is_now)
 
 
 def suspicion_checks(store: Store, suspicions: Mapping[str, int], run_id: str) -> Iterator[Check]:
@@ -235,8 +240,8 @@ def suspicion_checks(store: Store, suspicions: Mapping[str, int], run_id: str) -
         if found <= most:
             yield Check(name, title, "pass", f"{said}; at most {most:,} may" if most else said, numbers)
         else:
-            asked = tuple(_asked(store, shown))
-            yield Check(name, title, "fail", f"{said}; at most {most:,} may", numbers, asked, shown)
+            asked = tuple(_asked(store, shown, most=MOST_ASKED))
+            yield Check(name, title, "fail", f"{said}; at most {most:,} may", numbers, asked, found, shown)
 
 
 def pack_check(run: Run, measured: RunMetrics) -> Iterator[Check]:
@@ -251,10 +256,10 @@ def pack_check(run: Run, measured: RunMetrics) -> Iterator[Check]:
         yield Check("metrics_pack", "Metrics pack", "pass", "agrees with what is counted now", numbers)
 
 
-def _asked(store: Store, shown: Filter) -> Iterator[Asked]:
-    """The questions of a list, worst first."""
-    places = store.places(shown, Sort())
-    for q_id, q in zip(places["q_id"].tolist(), places["q"].tolist(), strict=True):
+def _asked(store: Store, shown: Filter, *, most: int | None = None) -> Iterator[Asked]:
+    """The questions of a list, worst first; the first `most` of them."""
+    rows = store.places(shown, Sort()) if most is None else store.page(shown, Sort(), limit=most, offset=0)
+    for q_id, q in zip(rows["q_id"].tolist(), rows["q"].tolist(), strict=True):
         yield Asked(q_id, q, shown.run)
 
 

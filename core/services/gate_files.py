@@ -131,6 +131,7 @@ def _check_to_json(check: Check, base: str) -> dict[str, object]:
             {"q_id": each.q_id, "q": each.q, "was": each.was or None, "now": each.now or None}
             for each in check.asked
         ],
+        "questions_count": check.count,
         "link": absolute(base, check.link) if base and check.link else check.link or None,
     }
 
@@ -156,13 +157,13 @@ def _test_case(suite: Xml.Element, report: GateReport, check: Check, *, strict: 
 def _in_lines(check: Check) -> Iterator[str]:
     for each in check.asked[:SHOWN_IN_XML]:
         yield question_line(each)
-    if len(check.asked) > SHOWN_IN_XML:
-        yield f"… and {len(check.asked) - SHOWN_IN_XML:,} more"
+    if check.count > SHOWN_IN_XML:
+        yield f"… and {check.count - SHOWN_IN_XML:,} more"
 
 
 def _listed(report: GateReport, check: Check, base: str) -> Iterator[str]:
     """The questions of a check under a heading: what changed with its text, what merely counts by name."""
-    count = len(check.asked)
+    count = check.count
     yield f"### {prose(check.title)}: {count:,} question{'s' * (count != 1)}"
     yield ""
     more = f"… and {count - SHOWN:,} more" if count > SHOWN else ""

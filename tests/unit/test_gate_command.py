@@ -1,0 +1,308 @@
+"""`proofspan gate` from the outside: a workspace in, an exit status and files that CI reads out."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+from xml.etree import ElementTree as Xml
+
+import orjson
+import pytest
+import yaml
+from click.testing import CliRunner, Result
+
+from core.cli.gate_cmd import command
+from core.errors import Fault
+from core.manifest.load import load_manifest
+from core.manifest.types import Manifest
+from core.metrics.goals import read_goals
+from core.services.gate_checks import Check
+from core.services.gate_files import report_to_json
+from core.services.gating import gate_run
+from core.services.workspace import demo_folder
+from core.store.filters import Filter, Sort
+from core.store.index import build_index
+from core.store.queries import Store
+from tests.unit.store_workspace import manifest_of, trace, write_workspace
+
+#: What keeps the runs of the demo from passing for other reasons than those that are looked at.
+NO_GOALS = dict.fromkeys(
+    [
+        *("section_match_at_1", "gt_in_top_20", "citation_match", "anchor_coverage"),
+        *("delta_s_mean", "lambda_convergent", "bundle_coverage"),
+    ],
+    "none",
+)
+#: Those of R005 that went wrong: F01, F03 to F06 and F09 of the demo's planted faults.
+FLIPPED = {"Q76", "Q88", "Q91", "Q94", "Q96", "Q97"}
+
+
+class Demo:
+    """A copy of the demo, indexed once, with other goals and gates in its manifest from test to test."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.cache = folder / "demo", folder / "cache"
+        shutil.copytree(demo_folder(), self.folder)
+        shipped = yaml.safe_load((self.folder / "pipeline_manifest.yaml").read_text(encoding="utf-8"))
+        self._plain = {name: value for name, value in shipped.items() if name not in ("gates", "goals")}
+        manifest = self.manifest()
+        build_index(manifest, cache_dir=self.cache, runs=["R001", "R004", "R005", "R006"])
+        self.store = Store(manifest, self.cache)
+
+    def manifest(self, **entries: object) -> Manifest:
+        """The manifest with `entries`; without goals of its own."""
+        body = self._plain | {"goals": NO_GOALS} | entries
+        (self.folder / "pipeline_manifest.yaml").write_bytes(orjson.dumps(body))
+        return load_manifest(self.folder)
+
+    def checks(
+        self,
+        run_id: str,
+        *,
+        goals: dict[str, str] | None = None,
+        allow: tuple[str, ...] = (),
+        **entries: object,
+    ) -> dict[str, Check]:
+        """What the page shows, by name."""
+        given = {name: read_goals({name: text})[0][name] for name, text in (goals or {}).items()}
+        report = gate_run(self.store, self.manifest(**entries), run_id, goals=given, allow=allow)
+        return {check.name: check for check in report.checks}
+
+    def gate(self, *options: object, **entries: object) -> Result:
+        """The command."""
+        self.manifest(**entries)
+        return gate(self.folder, self.cache, *options)
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
+    return Demo(tmp_path_factory.mktemp("gate"))
+
+
+def gate(folder: Path, cache: Path, *options: object) -> Result:
+    return CliRunner().invoke(command, [str(folder), "--cache-dir", str(cache), *map(str, options)])
+
+
+def test_a_mended_run_passes_and_a_regressed_one_names_its_questions(demo: Demo) -> None:
+    result = demo.gate("--run", "R006")
+    assert result.exit_code == 0, result.output
+    assert "R006 against R004 passes: " in result.stdout.splitlines()[-1]
+    result = demo.gate("--run", "R005")
+    assert result.exit_code == 1
+    assert "6 of 33 that were ok in R004 became retrieval_drift or generation_drift" in result.stdout
+    assert "  Q97  ok → retrieval_drift: Chargers, max volts?\n" in result.stdout
+    assert "R005 against R004 fails: " in result.stdout.splitlines()[-1]
+
+
+def test_the_checks_of_a_regressed_run_hold_its_numbers(demo: Demo) -> None:
+    checks = demo.checks("R005")
+    assert list(checks)[:3] == ["questions", "flips", "line_issues"]
+    assert set(checks["flips"].questions) == FLIPPED
+    assert checks["flips"].numbers == {"found": 6, "allowed": 0, "of": 33, "most": 0}
+    assert (checks["questions"].status, checks["questions"].questions) == ("warn", ("U4", "Q98"))
+    assert {each.in_run for each in checks["questions"].asked} == {"R004"}
+    assert checks["line_issues"].numbers == {"found": 3, "declared": 1, "beyond": 2, "most": 0}
+
+
+def test_what_is_allowed_lets_it_pass_unless_warnings_count(demo: Demo) -> None:
+    allow = [option for q_id in sorted(FLIPPED - {"Q88"}) for option in ("--allow", q_id)]
+    flips = {"from": "ok", "to": ["retrieval_drift", "generation_drift"], "allow": ["Q88"]}
+    gates = {"flips": [flips], "line_issues": "2"}
+    result = demo.gate("--run", "R005", *allow, gates=gates)
+    assert result.exit_code == 0
+    assert "0 of 33 that were ok in R004 became" in result.stdout
+    assert "allowed: Q97, Q76, Q91, Q94, Q96 and 1 more" in result.stdout
+    strict = demo.gate("--run", "R005", "--strict", *allow, gates=gates)
+    assert (strict.exit_code, "fails (warnings count)" in strict.stdout) == (1, True)
+
+
+def test_some_flips_may_be_where_the_manifest_says_how_many(demo: Demo) -> None:
+    def statuses(most: str) -> list[str]:
+        rules = [
+            {"from": "ok", "to": ["generation_drift"], "most": most},
+            {"from": "ok", "to": ["refusal_ok"]},
+        ]
+        checks = demo.checks("R005", gates={"flips": rules})
+        return [checks[name].status for name in ("flips_1", "flips_2")]
+
+    assert [statuses("4"), statuses("5")] == [["fail", "pass"], ["pass", "pass"]]
+    assert "flips" not in demo.checks("R005", gates={"flips": []})
+
+
+def test_buckets_can_be_flips_too(demo: Demo) -> None:
+    rule = {"from": "hit", "to": ["score_policy", "retrieval_gap"]}
+    check = demo.checks("R005", gates={"flips": [rule]})["flips"]
+    assert check.shown == Filter(
+        "R005", vs="R004", was_bucket=("hit",), bucket=("score_policy", "retrieval_gap")
+    )
+    assert sorted(demo.store.places(check.shown, Sort())["q_id"]) == sorted(check.questions)
+    assert check.count == check.numbers["found"] > 0
+
+
+def test_thresholds_can_be_moved(demo: Demo) -> None:
+    def status(goal: str) -> str:
+        return demo.checks("R006", goals={"section_match_at_1": goal})["section_match_at_1"].status
+
+    numbers = demo.checks("R006", goals={"section_match_at_1": ">= 0"})["section_match_at_1"].numbers
+    part, whole = numbers["numerator"], numbers["denominator"]
+    assert (isinstance(part, int), whole) == (True, 37)
+    at = int(str(part)) / 37
+    assert status(f">= {at - 0.001:.4f}") == "pass"
+    assert status(f">= {at + 0.001:.4f}") == "fail"
+    assert status(f">= {at + 0.001:.4f}, warn >= 0.1") == "warn"
+
+
+def test_a_failing_goal_lists_the_questions_that_count_against_it(demo: Demo) -> None:
+    check = demo.checks("R006", goals={"gt_in_top_20": ">= 1"})["gt_in_top_20"]
+    numbers = check.numbers
+    assert (
+        check.count
+        == len(check.questions)
+        == int(str(numbers["denominator"])) - int(str(numbers["numerator"]))
+    )
+    assert check.shown == Filter("R006", miss="gt_in_top_20")
+    assert "left out: the documents hold no answer" in check.said
+
+
+def test_the_share_of_drift_and_suspicions_are_gates(demo: Demo) -> None:
+    suspicions = {"citation_outside_retrieved": "1", "report_stale": "99"}
+    checks = demo.checks("R005", gates={"generation_drift": "<= 0.20", "suspicions": suspicions})
+    assert checks["generation_drift"].numbers["goal"] == "<= 0.20"
+    assert checks["suspicion_citation_outside_retrieved"].status == "fail"
+    assert set(checks["suspicion_citation_outside_retrieved"].questions) == {"Q91", "Q96"}
+    assert checks["suspicion_report_stale"].status == "pass"
+
+
+def test_gates_that_cannot_be_understood_fail_and_unknown_goals_warn(demo: Demo) -> None:
+    gates = {"flips": [{"from": "ok", "to": ["retreival_drift"]}], "suspicions": {"citations_missing": "0"}}
+    checks = demo.checks("R006", gates=gates)
+    assert [checks[name].status for name in ("gates_1", "gates_2")] == ["fail", "fail"]
+    assert "write `retrieval_drift`" in checks["gates_1"].said
+    manifest = demo.manifest(goals={**NO_GOALS, "sectionmatch": ">= 0.7"})
+    (goal,) = [each for each in gate_run(demo.store, manifest, "R006").checks if each.name == "goals"]
+    assert (goal.status, "section_match_at_1" in goal.said) == ("warn", True)
+
+
+def test_a_stored_pack_that_differs_is_a_warning(demo: Demo) -> None:
+    (demo.folder / "runs" / "pack.json").write_text('{"recall@50": 0.01}', encoding="utf-8")
+    run = {
+        "run_id": "R001",
+        "traces": {"path": "runs/R001/trace.jsonl"},
+        "metrics": {"path": "runs/pack.json"},
+    }
+    check = demo.checks("R001", runs=[run])["metrics_pack"]
+    assert (check.status, check.said.startswith("recall@50: 0.01 in the pack")) == ("warn", True)
+
+
+def test_the_command_and_the_page_have_one_report(demo: Demo) -> None:
+    result = demo.gate("--run", "R005", "--json")
+    report = gate_run(demo.store, load_manifest(demo.folder), "R005")
+    assert json.loads(result.stdout) == json.loads(orjson.dumps(report_to_json(report, strict=False)))
+
+
+def test_files_are_written_and_the_same_again(demo: Demo, tmp_path: Path) -> None:
+    def written(folder: Path) -> list[bytes]:
+        folder.mkdir()
+        names = [folder / "gate.xml", folder / "gate.md", folder / "gate.txt"]
+        options = ("--junit", names[0], "--markdown", names[1], "-o", names[2])
+        result = demo.gate("--run", "R005", *options, "--link-base", "https://proofspan.example")
+        assert (result.exit_code, result.stdout) == (1, "")
+        return [name.read_bytes() for name in names]
+
+    first, again = written(tmp_path / "1"), written(tmp_path / "2")
+    assert first == again
+    suite = Xml.fromstring(first[0])  # noqa: S314 - our own output
+    failed = [case.get("name") for case in suite.iter("testcase") if case.find("failure") is not None]
+    assert failed == ["flips", "line_issues"]
+    assert "](https://proofspan.example/question?run=R005&q=Q97&vs=R004) ok" in first[1].decode()
+    assert first[2].decode().splitlines()[-1].startswith("R005 against R004 fails")
+
+
+def test_without_a_baseline_flips_are_skipped_and_said(demo: Demo) -> None:
+    checks = demo.checks("R001")
+    assert (checks["flips"].status, "names no baseline" in checks["flips"].said) == ("skipped", True)
+    assert checks["questions"].numbers == {"questions": 41}
+    runs = [{"run_id": "R001", "traces": {"path": "runs/R001/trace.jsonl"}, "baseline": "R000"}]
+    assert "no other run of the manifest" in demo.checks("R001", runs=runs)["flips"].said
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--run", "R9"), "no run 'R9'"),
+        (("--run", "R006", "--against", "R9"), "no run 'R9'"),
+        (("--run", "R006", "--against", "R006"), "compared with itself"),
+        (("--goal", "sectionmatch>=0.7"), "write `section_match_at_1`"),
+        (("--goal", "ok>=7"), "beyond a share"),
+        (("-o", "none/gate.txt"), "its folder does not exist"),
+    ],
+)
+def test_what_cannot_be_used_is_a_fault(demo: Demo, options: tuple[str, ...], said: str) -> None:
+    result = demo.gate(*options)
+    assert isinstance(result.exception, Fault), result.output
+    assert said in str(result.exception)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [("--goal", "ok"), ("--link-base", "javascript:alert(1)"), ("--link-base", "proofspan.example")],
+)
+def test_what_is_no_goal_or_no_address_is_a_usage_error(demo: Demo, options: tuple[str, ...]) -> None:
+    assert demo.gate(*options).exit_code == 2
+
+
+def small(folder: Path, traces: dict[str, Iterable[object]], **manifest: object) -> dict[str, Check]:
+    """The checks of the last run of a small workspace without gold, against the first."""
+    written = write_workspace(folder, traces, **manifest)
+    first, last = next(iter(traces)), list(traces)[-1]
+    return checks_of(written, last, against=first if first != last else None)
+
+
+def checks_of(manifest: Manifest, run_id: str, *, against: str | None = None) -> dict[str, Check]:
+    build_index(manifest, cache_dir=manifest.folder / "cache")
+    report = gate_run(Store(manifest, manifest.folder / "cache"), manifest, run_id, against=against)
+    return {check.name: check for check in report.checks}
+
+
+def test_without_gold_ranking_goals_are_skipped_and_flips_count(tmp_path: Path) -> None:
+    hostile = 'What <b>holds</b> the\x00 oil "filter"?'
+    runs = {
+        "R1": [trace("Q1", q=hostile), trace("Q2")],
+        "R2": [trace("Q1", q=hostile, answer="Bananas. citations: [c1]"), trace("Q2")],
+    }
+    checks = small(tmp_path, runs)
+    assert checks["section_match_at_1"].status == "skipped"
+    assert "no gold question (2)" in checks["section_match_at_1"].said
+    (asked,) = checks["flips"].asked
+    assert (asked.q_id, asked.q, asked.change) == ("Q1", hostile, "ok → generation_drift")
+
+
+def test_a_run_without_questions_fails(tmp_path: Path) -> None:
+    checks = small(tmp_path, {"R1": [trace("Q1")], "R2": []})
+    assert checks["questions"].status == "fail"
+    assert (checks["flips"].status, "nothing could be compared" in checks["flips"].said) == ("warn", True)
+
+
+def test_one_run_of_one_question_passes(tmp_path: Path) -> None:
+    checks = small(tmp_path, {"R1": [trace("Q1")]})
+    assert {check.status for check in checks.values()} == {"pass", "skipped"}
+
+
+def test_lines_that_could_not_be_read_fail_unless_declared(tmp_path: Path) -> None:
+    write_workspace(tmp_path, {"R1": [trace("Q1"), b"{torn"]})
+
+    def check(**declared: str) -> Check:
+        traces = {"path": "runs/R1.jsonl", **declared}
+        chunks = {"path": "chunks.jsonl"}
+        return checks_of(
+            manifest_of(tmp_path, chunks=chunks, runs=[{"run_id": "R1", "traces": traces}]), "R1"
+        )["line_issues"]
+
+    assert (check().status, "runs/R1.jsonl:2" in check().said) == ("fail", True)
+    assert [check(unreadable_lines=each).status for each in ("1", "2")] == ["pass", "pass"]
+
+
+def test_a_run_that_cannot_be_labelled_fails(tmp_path: Path) -> None:
+    assert small(tmp_path, {"R1": [trace("Q1")]}, chunks={"path": "missing.jsonl"})["index"].status == "fail"

@@ -1,0 +1,216 @@
+"""A gate's report as JUnit XML, Markdown and JSON: each is read again, and no text becomes markup."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from urllib.parse import parse_qs, urlsplit
+from xml.etree import ElementTree as Xml
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from core.services.gate_checks import Asked, Check
+from core.services.gate_files import code, junit_xml, markdown, one_line, prose, report_to_json
+from core.services.gating import GateReport
+from core.store.filters import Filter
+
+BASE = "https://proofspan.example/team"
+HOSTILE = (
+    "<script>alert(1)</script>",
+    "![x](https://evil.example/leak.png)",
+    "](https://evil.example) | a | `b` ``c``",
+    "\\| not a cell \\",
+    "@everyone #12 www.evil.example mail@evil.example https://evil.example",
+    "]]> &amp; <!-- \x00\x08\x0b\x1b[31m \u202e\ufffe",
+    "line one\n\n# heading\r\n- item\u2028| a |\n|---|",
+    "```\nfence\n```",
+    "*_~$:smile:",
+    "  ",
+)
+
+
+def report(*checks: Check, run_id: str = "R2", against: str | None = "R1") -> GateReport:
+    return GateReport(run_id, against, 3, checks)
+
+
+def failing(*questions: str, said: str = "2 of 3", was: str = "ok") -> Check:
+    asked = tuple(Asked(f"Q{n}", q, "R2", was, "retrieval_drift") for n, q in enumerate(questions))
+    shown = Filter("R2", vs="R1", was=("ok",), label=("retrieval_drift",))
+    return Check("flips", "Flips", "fail", said, {"found": len(asked)}, asked, len(asked), shown)
+
+
+FOUR = (
+    failing("Why?"),
+    Check("delta_s_mean", "ΔS mean", "warn", "0.512 over 3 questions"),
+    Check("questions", "Questions", "pass", "3 questions"),
+    Check("citation_match", "Citation match", "skipped", "not measured"),
+)
+
+
+def parsed(data: bytes) -> Xml.Element:
+    return Xml.fromstring(data)  # noqa: S314 - our own output
+
+
+def cases(data: bytes) -> dict[str, Xml.Element]:
+    return {str(case.get("name")): case for case in parsed(data).iter("testcase")}
+
+
+def tokens(text: str) -> Iterator[Token]:
+    """Everything that a renderer would make of Markdown, inline parts included."""
+    for token in MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(text):
+        yield token
+        yield from token.children or ()
+
+
+def links(text: str) -> list[str]:
+    return [str(token.attrGet("href")) for token in tokens(text) if token.type == "link_open"]
+
+
+def test_junit_has_a_test_case_a_check_and_its_counts() -> None:
+    root = parsed(junit_xml(report(*FOUR), strict=False))
+    (suite,) = root
+    assert (root.tag, suite.tag, suite.get("name")) == ("testsuites", "testsuite", "R2 against R1")
+    for element in (root, suite):
+        assert [element.get(name) for name in ("tests", "failures", "errors", "skipped")] == [
+            "4",
+            "1",
+            "0",
+            "1",
+        ]
+    found = cases(junit_xml(report(*FOUR), strict=False))
+    kinds = {name: [child.tag for child in case] for name, case in found.items()}
+    assert kinds == {
+        "flips": ["failure"],
+        "delta_s_mean": ["system-out"],
+        "questions": ["system-out"],
+        "citation_match": ["skipped"],
+    }
+    failure = found["flips"][0]
+    assert failure.get("message") == "2 of 3"
+    assert failure.text == "Flips: 2 of 3\nQ0  ok → retrieval_drift: Why?"
+    assert found["delta_s_mean"][0].text == "warning: 0.512 over 3 questions"
+
+
+def test_warnings_fail_where_they_count() -> None:
+    root = parsed(junit_xml(report(*FOUR), strict=True))
+    assert root.get("failures") == "2"
+    assert cases(junit_xml(report(*FOUR), strict=True))["delta_s_mean"][0].tag == "failure"
+    assert report_to_json(report(FOUR[1]), strict=True)["passes"] is False
+    assert report_to_json(report(FOUR[1]), strict=False)["passes"] is True
+
+
+@given(text=st.one_of(st.text(max_size=40), st.sampled_from(HOSTILE)))
+def test_any_text_is_text_in_junit(text: str) -> None:
+    data = junit_xml(report(failing(text, said=text), run_id=text or "R"), strict=False)
+    (failure,) = cases(data)["flips"]
+    assert len(failure) == 0
+    assert failure.text is not None
+    assert failure.text.count("\n") == 1
+    assert re.search("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", data.decode()) is None
+
+
+@given(text=st.one_of(st.text(max_size=40), st.sampled_from(HOSTILE)))
+def test_any_text_is_text_in_markdown(text: str) -> None:
+    written = markdown(report(failing(text, said=text), run_id=text or "R", against=text), strict=False)
+    found = list(tokens(written))
+    kinds = {token.type for token in found}
+    assert not kinds & {
+        "html_block",
+        "html_inline",
+        "image",
+        "link_open",
+        "em_open",
+        "strong_open",
+        "s_open",
+        "fence",
+    }
+    assert [token.tag for token in found if token.type == "heading_open"] == ["h2", "h3"]
+    assert sum(token.type == "td_open" for token in found) == 3
+    assert sum(token.type == "list_item_open" for token in found) == 1
+
+
+@given(text=st.one_of(st.text(max_size=40), st.sampled_from(HOSTILE)))
+def test_a_code_span_holds_the_whole_text(text: str) -> None:
+    (span,) = [token for token in tokens(f"- {code(text)}") if token.type in ("code_inline", "text")]
+    assert (span.type, span.content) == ("code_inline", one_line(text) or " ")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "26 of 37, 70 % (54–83 %); goal at least 0.70: passes, but 37 questions can't exclude less than 0.70",
+        "0.412 (0.381–0.452) over 1,037 questions",
+        "ΔS mean",
+        "GT-in-top-20",
+        "Flips ok → hit",
+    ],
+)
+def test_sentences_of_ours_stay_plain(text: str) -> None:
+    assert prose(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("SectionMatch@1", "`SectionMatch@1`"),
+        ("became retrieval_drift, or", "became `retrieval_drift`, or"),
+        ("see www.evil.example.", "see `www.evil.example`."),
+        ("https://evil.example", "`https://evil.example`"),
+        ("a@b.example", "`a@b.example`"),
+        ("#12 @team", "`#12` `@team`"),
+        ("<b> |", "`<b>` `¦`"),
+        ("::", "`::`"),
+    ],
+)
+def test_words_that_a_forge_would_link_stand_as_code(text: str, written: str) -> None:
+    assert prose(text) == written
+
+
+def test_questions_are_links_that_open_them_only_where_there_is_a_base() -> None:
+    missing = Check("questions", "Questions", "warn", "1", {}, (Asked("Q#9", "?", "R1", now="missing"),), 1)
+    found = links(markdown(report(failing("Why?"), missing), strict=False, base=f"{BASE}/"))
+    assert found == [
+        f"{BASE}/question?run=R2&q=Q0&vs=R1",
+        f"{BASE}/?run=R2&label=retrieval_drift&vs=R1&was=ok",
+        f"{BASE}/question?run=R1&q=Q%239%231",
+    ]
+    assert links(markdown(report(failing("Why?"), missing), strict=False)) == []
+
+
+def test_a_hostile_id_stays_inside_its_link() -> None:
+    hostile = ")](javascript:alert(1)) <x> \n`"
+    check = Check("flips", "Flips", "fail", "1", {}, (Asked(hostile, "?", "R2", "ok", "x"),), 1)
+    (found,) = links(markdown(report(check), strict=False, base=BASE))
+    assert urlsplit(found).netloc == "proofspan.example"
+    assert parse_qs(urlsplit(found).query)["q"] == [hostile]
+
+
+def test_many_questions_are_cut_and_counted() -> None:
+    many = [f"question {n}" for n in range(1_005)]
+    written = markdown(report(failing(*many)), strict=False, base=BASE)
+    assert "### Flips: 1,005 questions" in written
+    assert "- … and 985 more\n" in written
+    by_id = markdown(report(Check("x", "X", "fail", "1", {}, (Asked("Q1", "?", "R2"),), 30)), strict=False)
+    assert by_id.endswith("### X: 30 questions\n\n`Q1`, … and 10 more\n")
+    text = cases(junit_xml(report(failing(*many)), strict=False))["flips"][0].text or ""
+    assert text.endswith("question 999\n… and 5 more")
+
+
+def test_json_holds_every_question_with_what_it_was() -> None:
+    told = json.loads(json.dumps(report_to_json(report(*FOUR), strict=False, base=BASE)))
+    assert (told["run_id"], told["against"], told["passes"]) == ("R2", "R1", False)
+    assert told["counts"] == {"fail": 1, "warn": 1, "pass": 1, "skipped": 1}
+    first = told["checks"][0]
+    assert first["questions"] == [{"q_id": "Q0", "q": "Why?", "was": "ok", "now": "retrieval_drift"}]
+    assert first["link"] == f"{BASE}/?run=R2&label=retrieval_drift&vs=R1&was=ok"
+
+
+def test_the_same_report_gives_the_same_bytes() -> None:
+    one, other = report(*FOUR), report(*FOUR)
+    assert junit_xml(one, strict=True) == junit_xml(other, strict=True)
+    assert markdown(one, strict=True, base=BASE) == markdown(other, strict=True, base=BASE)
