@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from core.cli import group
+from core.journal.cohorts import read_cohorts
 from core.manifest.load import load_manifest
 from tests.places import DEMO
 from tools.demo import build as demo
@@ -107,3 +108,28 @@ def test_the_hard_questions_are_beyond_the_first_run(cache: str) -> None:
     rows = [row for row in _rows("R001", cache) if row["q_id"].startswith("Q")]
     lost = {row["q_id"] for row in rows if (row["gold_retrieved_rank"] or 99) > 20}
     assert {"Q80", "Q90", "Q99", "Q100", "Q103", "Q110"} <= lost
+
+
+def test_each_run_tells_what_it_came_to(cache: str) -> None:
+    runs = [option for run_id in RUNS for option in ("--run", run_id)]
+    result = CliRunner().invoke(group, ["metrics", str(DEMO), *runs, "--json", "--cache-dir", cache])
+    assert result.exit_code == 1
+    told = {run["run_id"]: run for run in json.loads(result.stdout)["runs"]}
+    match = {run_id: run["metrics"]["section_match_at_1"] for run_id, run in told.items()}
+    assert {run_id: (value["numerator"], value["denominator"]) for run_id, value in match.items()} == {
+        "R001": (20, 37),
+        "R002": (17, 37),
+        "R003": (18, 37),
+        "R004": (21, 37),
+        "R005": (17, 36),
+        "R006": (25, 37),
+    }
+    assert {run_id for run_id, run in told.items() if run["pack"]["differences"]} == {"R005"}
+    assert told["R005"]["without_trace"] == ["Q98", "U4"]
+
+
+def test_its_cohorts_are_what_the_sprint_set_out_to_convert() -> None:
+    cohorts = read_cohorts(load_manifest(DEMO))
+    assert not cohorts.issues
+    assert cohorts["RETRIEVAL-GAP"].q_ids == ("Q80", "Q90", "Q99", "Q100", "Q103", "Q110")
+    assert len(cohorts["SCORE-POLICY"].q_ids) == 37 - 20 - 6

@@ -47,6 +47,7 @@ class Product:
     questions: Mapping[str, QuestionView]
     placer: Placer
     pages: CitedPages
+    metrics: str
 
     def cited(self, q_id: str) -> FoundSpan:
         """Where the first citation of a question stands, as its page shows it."""
@@ -73,6 +74,7 @@ def product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
             questions=_questions(),
             placer=Placer(pool),
             pages=examine_run(manifest, RUN, cache_dir=Path(cache), document=pool.document),
+            metrics=_command("metrics", str(DEMO), "--run", RUN, "--cache-dir", cache),
         )
 
 
@@ -149,6 +151,13 @@ def _one_based_pages(fault: Fault, product: Product) -> None:
     assert said.endswith(f"one page earlier than cited, {section}, where the id of its chunk puts it")
 
 
+def _copied_metrics(fault: Fault, product: Product) -> None:
+    copied = (DEMO / "runs" / fault["from"] / "metrics.json").read_bytes()
+    assert (DEMO / "runs" / RUN / "metrics.json").read_bytes() == copied
+    assert "metrics.json of goldset_v1 differs from what is counted:" in product.metrics
+    assert "λ_convergent_rate: 0.2683 in the pack, not measured here" in product.metrics
+
+
 FINDERS: Mapping[str, Callable[[Fault, Product], None]] = {
     "no_template": _no_template,
     "unretrieved_id": _unretrieved_id,
@@ -158,6 +167,7 @@ FINDERS: Mapping[str, Callable[[Fault, Product], None]] = {
     "bad_line": _bad_line,
     "unfinished_line": _unfinished_line,
     "one_based_pages": _one_based_pages,
+    "copied_metrics": _copied_metrics,
 }
 
 

@@ -22,6 +22,7 @@ from tools.demo.bundles import bundle_files
 from tools.demo.catalogue import catalogue
 from tools.demo.faults import Planter, lines, read_faults, table, unreadable_lines
 from tools.demo.gold import gold_record, wordings
+from tools.demo.metrics import COHORTS, copy_packs, metrics_files
 from tools.demo.pinning import sha256
 from tools.demo.places import Places
 from tools.demo.records import Facts, chunk_records, lambda_states, timed, trace_record
@@ -40,10 +41,16 @@ ZSTD_LEVEL = 19
 GOALS = {
     "section_match_at_1": ">= 0.70",
     "gt_in_top_20": ">= 0.90",
-    "delta_s_mean": "<= 0.45",
+    "delta_s_mean": "<= 0.45, warn < 0.60",
     "anchor_coverage": ">= 0.70",
     "citation_match": ">= 0.95",
     "lambda_convergent": ">= 0.80",
+}
+GATES = {
+    "flips": [{"from": "ok", "to": ["retrieval_drift", "generation_drift"]}],
+    "suspicions": {"citation_outside_retrieved": "0"},
+    "line_issues": "0",
+    "generation_drift": "<= 0.20",
 }
 
 
@@ -81,6 +88,11 @@ class _Build:
         made |= bundle_files(made | {MANIFEST_NAME: self._manifest(runs).encode()})
         for run in runs:
             run["bundles"] = self._artifact(run["bundles"]["path"])
+            run["metrics"] = {"path": f"runs/{run['run_id']}/metrics.json"}
+        made |= metrics_files(made | {MANIFEST_NAME: self._manifest(runs).encode()})
+        copy_packs(made, self.faults)
+        for run in runs:
+            run["metrics"] = self._artifact(run["metrics"]["path"])
         made[MANIFEST_NAME] = self._manifest(runs).encode()
         return made
 
@@ -143,11 +155,13 @@ class _Build:
             "name": TITLES[MANUAL],
             "documents": documents,
             "chunks": self._artifact(CHUNKS),
-            "gold": self._artifact(GOLD),
+            "gold": self._artifact(GOLD) | {"version": "1"},
             "catalogue": self._artifact(CATALOGUE),
             "triage": {"template": "seed", "refusal": ["not in context"]},
             "goals": GOALS,
+            "gates": GATES,
             "runs": runs,
+            "cohorts": {"path": COHORTS},
         }
         return yaml.safe_dump(manifest, sort_keys=False, allow_unicode=True, width=110)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from core.evidence.client import PdfPool
 from core.manifest.load import load_manifest
 from core.services.bundle_report import Built
 from core.services.bundles import build_bundles, load_sources
+from tools.demo.folder import written
 
 
 def bundle_files(files: Mapping[str, bytes]) -> dict[str, bytes]:
@@ -19,12 +19,8 @@ def bundle_files(files: Mapping[str, bytes]) -> dict[str, bytes]:
     `files` are those of the workspace by their paths, its manifest among them.
     """
     made: dict[str, bytes] = {}
-    with tempfile.TemporaryDirectory(prefix="proofspan-demo-") as folder, PdfPool(workers=1) as pool:
-        for path, data in files.items():
-            target = Path(folder) / path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(data)
-        manifest = load_manifest(Path(folder))
+    with written(files) as folder, PdfPool(workers=1) as pool:
+        manifest = load_manifest(folder)
         sources, _ = load_sources(manifest, pool)
         for run in manifest.runs:
             if run.bundles is not None:

@@ -22,7 +22,7 @@ MARKER = " citations: ["
 #: What of a trace an answer brings with it.
 _ANSWER = ("chunks", "stages", "answer", "citations", "ok", "ΔS")
 #: Kinds that are no change of a trace: a setting of the run, another file, or the bytes of a line.
-ELSEWHERE = frozenset({"analyzer_mismatch", "stale_report", "bad_line", "unfinished_line"})
+ELSEWHERE = frozenset({"analyzer_mismatch", "stale_report", "bad_line", "unfinished_line", "copied_metrics"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,65 @@
+"""The product's own numbers of the demo's runs: a metrics pack each, and the cohorts of the first."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from core.journal.cohorts import Cohort, freeze
+from core.manifest.load import load_manifest
+from core.manifest.types import Manifest
+from core.metrics.packs import pack_text
+from core.metrics.ranked import Bucket
+from core.services.measuring import dataset_of, run_metrics
+from core.store.filters import Filter, Sort
+from core.store.index import build_index
+from core.store.queries import Store
+from tools.demo.folder import written
+
+COHORTS = "cohorts.jsonl"
+#: The run whose buckets are frozen, and what the sprint calls them.
+BASELINE = "R001"
+FROZEN: Mapping[str, Bucket] = {"RETRIEVAL-GAP": "retrieval_gap", "SCORE-POLICY": "score_policy"}
+
+
+def metrics_files(files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The metrics pack of every run whose manifest names one, and the file of cohorts, by their paths.
+
+    `files` are those of the workspace by their paths, its manifest among them.
+    """
+    with written(files) as folder, tempfile.TemporaryDirectory(prefix="proofspan-demo-") as cache:
+        manifest = load_manifest(folder)
+        build_index(manifest, cache_dir=Path(cache), workers=1)
+        store = Store(manifest, Path(cache))
+        _freeze(manifest, store)
+        return {path: pack.encode() for path, pack in _packs(manifest, store).items()} | {
+            COHORTS: (folder / COHORTS).read_bytes()
+        }
+
+
+def copy_packs(files: dict[str, bytes], faults: Sequence[Mapping[str, Any]]) -> None:
+    """Puts another run's pack in the place of a run's own, as declared. ValueError where that is the same."""
+    for fault in faults:
+        if fault["kind"] == "copied_metrics":
+            own, other = (f"runs/{fault[name]}/metrics.json" for name in ("run", "from"))
+            if files[own] == files[other]:
+                raise ValueError(f"{fault['id']}: {fault['kind']} changes nothing")
+            files[own] = files[other]
+
+
+def _packs(manifest: Manifest, store: Store) -> dict[str, str]:
+    dataset = dataset_of(manifest)
+    return {
+        run.metrics.path: pack_text(run_metrics(store, manifest, run.run_id).numbers, dataset=dataset)
+        for run in manifest.runs
+        if run.metrics is not None
+    }
+
+
+def _freeze(manifest: Manifest, store: Store) -> None:
+    run = manifest.run(BASELINE)
+    for name, bucket in FROZEN.items():
+        held = store.places(Filter(BASELINE, bucket=(bucket,)), Sort("file"))["q_id"]
+        freeze(manifest, Cohort(name, tuple(held), BASELINE, bucket, run.ts if run else None))
