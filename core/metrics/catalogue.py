@@ -46,11 +46,6 @@ class Metric:
     quantile: float | None = None
 
     @property
-    def is_bounded(self) -> bool:
-        """Whether every question counts for 0–1, so that no interval leaves it."""
-        return self.kind == "share" or self.group in ("ranking", "citations")
-
-    @property
     def is_of_unit_range(self) -> bool:
         """Whether every value lies in 0–1; what a pipeline logs may be anything."""
         return self.group != "pipeline" or self.kind == "share"
