@@ -1,5 +1,7 @@
 """Triage: which questions went wrong, worst first, and what to do about each kind."""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from core.contracts.records import LABELS
@@ -12,12 +14,14 @@ from core.ui import (
     safe,
     session,
     shell,
+    triage_compared,
     triage_evidence,
     triage_filters,
     triage_panels,
     triage_table,
     words,
 )
+from core.ui.toggles import line
 
 opened = session.current()
 view = opened.view
@@ -33,10 +37,13 @@ off_pages = triage_evidence.page_base(cited.findings) if cited else []
 has_citations = facts.placed.citations > 0 if facts.placed else bool(opened.manifest.documents)
 
 # The table is what a person waits for: of what stands above it only the words are sent before it.
-lines = sum(map(bool, (opened.manifest.gold, has_citations, off_pages, facts.waiting_bytes)))
+has_gold, vs = opened.manifest.gold is not None, triage_compared.other_run(view, store)
+lines = sum(map(bool, (has_gold, has_citations, off_pages, facts.waiting_bytes, vs)))
 above = st.container(key=f"above-{lines:d}", gap="xsmall")
 with above:
-    triage_panels.heading(view, total=total, profile=opened.profile)
+    with st.container(horizontal=True, vertical_alignment="center", key="head"):
+        triage_panels.heading(view, total=total, profile=opened.profile)
+        triage_compared.compare_choice(view, opened.manifest.runs)
     shell.notes(view.notes)
     shell.waiting_notice(facts.waiting_bytes)
     shell.fault_panel(facts.problems)
@@ -61,27 +68,44 @@ with above:
         [
             *unknown_values(view.filter, options, store),
             *triage_evidence.waiting_note(facts.placed, view),
+            *triage_compared.not_there(view, vs),
         ]
     )
-    triage_panels.label_cards(counts, view, unlabelled=store.unlabelled(view.filter))
+    moved = store.transitions(replace(view.filter, label=()), "label") if vs else []
+    triage_panels.label_cards(counts, view, unlabelled=store.unlabelled(view.filter), moved=moved)
     gold_counts = store.gold_counts(view.filter)
-    omits = view.filter.safety is not None or store.safety_count(Filter(view.run)) > 0
+    omits = has_citations and (view.filter.safety is not None or store.safety_count(Filter(view.run)) > 0)
+    buckets = store.bucket_counts(view.filter) if has_gold else {}
     with st.container(key="toggle-lines", gap="xxsmall"):
         triage_panels.gold_line(gold_counts, view, offered=options["gold"])
-        if has_citations:
-            triage_evidence.cited_line(
-                store.evidence_counts(view.filter),
-                facts.placed,
-                view,
-                folder=opened.manifest.folder,
-                job=session.locating(opened, store),
-                omitting=store.safety_count(view.filter) if omits else None,
-                judged=store.safety_judged(view.filter) if omits else 0,
-            )
+        if vs:
+            outcomes = triage_compared.outcomes_for(view, has_gold=has_gold)
+            flips = store.flips(replace(view.filter, outcome=outcomes[0]))
+            triage_compared.flip_line(flips, view, outcomes=outcomes)
+        with line("mixed"):
+            if options["bucket"] or view.filter.bucket:
+                triage_panels.bucket_line(buckets, view)
+            if omits:
+                judged = store.safety_judged(view.filter)
+                triage_evidence.safety_line(store.safety_count(view.filter), judged, view)
+            if has_citations:
+                triage_evidence.cited_line(
+                    store.evidence_counts(view.filter),
+                    facts.placed,
+                    view,
+                    folder=opened.manifest.folder,
+                    job=session.locating(opened, store),
+                )
         if off_pages:
             triage_evidence.page_base_line(off_pages, view)
     with st.container(horizontal=True, vertical_alignment="center", key="filters"):
-        triage_filters.filter_bar(options, view, traces=facts.traces, questions=facts.questions)
+        triage_filters.filter_bar(
+            options,
+            view,
+            traces=facts.traces,
+            questions=facts.questions,
+            cohorts=[(cohort.name, len(cohort.q_ids)) for cohort in session.cohorts(opened).values()],
+        )
     with st.container(horizontal=True, vertical_alignment="center", key="sentence"):
         triage_panels.sentence(view, matching=matching, total=total)
         triage_filters.chips(view)
@@ -119,7 +143,7 @@ if matching:
         if present or view.filter.label:
             chosen = [label for label in view.filter.label if label in LABELS]
             lost = triage_panels.lost_gold(gold_counts, view.filter.gold)
-            failed = triage_panels.failed_buckets({}, view.filter.bucket)
+            failed = triage_panels.failed_buckets(buckets, view.filter.bucket)
             triage_panels.next_steps(chosen or present[:1], opened.profile, lost, failed)
 elif view.is_filtered:
     triage_panels.nothing_matches(total)

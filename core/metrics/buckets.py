@@ -28,6 +28,8 @@ _STEP: Mapping[Bucket, str] = {
     "retrieval_gap": "Hybrid recall: fuse a lexical and a dense retriever, both pinned, into the top 20; a "
     "reranker finds nothing that is not in its list.",
 }
+#: The same in a word or two.
+BUCKET_LEVERS: Mapping[Bucket, str] = {"score_policy": "rerank", "retrieval_gap": "hybrid recall"}
 
 
 def bucket_meaning(bucket: Bucket) -> str:

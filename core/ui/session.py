@@ -20,6 +20,7 @@ from core.contracts.records import Chunk, GoldQuestion, LineIssue
 from core.errors import Fault, ManifestFault, Problem
 from core.evidence.attachments import CatalogueIndex
 from core.evidence.client import PdfPool
+from core.journal.cohorts import Cohort, read_cohorts
 from core.manifest.load import MANIFEST_NAME, load_manifest
 from core.manifest.paths import artifact_path
 from core.manifest.types import Artifact, Manifest, Run
@@ -223,6 +224,14 @@ def gold(opened: Opened) -> tuple[Mapping[str, GoldQuestion], list[LineIssue]]:
         return {}, []
     path, file = _located(opened.manifest, opened.manifest.gold, "gold")
     return _gold(str(path), file, fingerprint(path))
+
+
+def cohorts(opened: Opened) -> Mapping[str, Cohort]:
+    """The frozen cohorts by name; none where their file cannot be read."""
+    try:
+        return read_cohorts(opened.manifest)
+    except Fault:  # `check` tells what is wrong with it
+        return {}
 
 
 def catalogue(opened: Opened) -> CatalogueIndex:

@@ -27,17 +27,14 @@ def cited_line(
     *,
     folder: Path,
     job: IndexJob | None,
-    omitting: int | None,
-    judged: int,
 ) -> None:
-    """Where cited text was found, and what it leaves out: a toggle a state, worst first.
+    """Where cited text was found: a toggle a state, worst first.
 
     `counts` are those of the list without its evidence filter. A state that the run has stays when the other
     filters leave it without a question, so that nothing moves. While citations are not located, `job` does
-    it, or says why it could not. `omitting` of the `judged` answers may omit a warning, in the list without
-    its safety filter; None where no answer of the run does.
+    it, or says why it could not.
     """
-    with line("evidence"):
+    with line("evidence", width="content"):
         if placed is None and job is not None and job.is_running:
             _being_located(job)
         elif placed is None:
@@ -49,23 +46,22 @@ def cited_line(
                 for state in states
             ]
             show_toggles("evidence", "Cited text:", toggles, view.filter.evidence)
-        if omitting is not None:
-            with line("safety", width="content"):
-                _safety_toggle(omitting, judged, view)
 
 
-def _safety_toggle(omitting: int, judged: int, view: ViewState) -> None:
-    safe.show(safe.text([safe.Piece("Safety:", "muted")], role="hint"))
+def safety_line(omitting: int, judged: int, view: ViewState) -> None:
+    """How many of the `judged` answers may omit a warning, in the list without its safety filter."""
     told = "*✓* " if view.filter.safety else ""
-    st.button(
-        f"{told}**{omitting:,}** of {judged:,} may omit a warning",
-        key="safety-omitted",
-        type="tertiary",
-        help="Neither answer nor citations mention a WARNING or CAUTION of the cited section; "
-        "of the questions with a citation to judge by.",
-        on_click=change_view,
-        kwargs={"safety": None if view.filter.safety else True},
-    )
+    with line("safety", width="content"):
+        safe.show(safe.text([safe.Piece("Safety:", "muted")], role="hint"))
+        st.button(
+            f"{told}**{omitting:,}** of {judged:,} may omit a warning",
+            key="safety-omitted",
+            type="tertiary",
+            help="Neither answer nor citations mention a WARNING or CAUTION of the cited section; "
+            "of the questions with a citation to judge by.",
+            on_click=change_view,
+            kwargs={"safety": None if view.filter.safety else True},
+        )
 
 
 def waiting_note(placed: PlacedFacts | None, view: ViewState) -> list[str]:

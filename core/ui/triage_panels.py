@@ -29,13 +29,23 @@ def heading(view: ViewState, *, total: int, profile: Profile) -> None:
     safe.show(safe.text([safe.Piece("Triage"), safe.Piece(about, "muted")], role="title"))
 
 
-def label_cards(counts: Mapping[Label, int], view: ViewState, *, unlabelled: int) -> None:
-    """One card a label: its count among all, and a click that shows only it (several may be chosen)."""
+def label_cards(
+    counts: Mapping[Label, int],
+    view: ViewState,
+    *,
+    unlabelled: int,
+    moved: Sequence[tuple[str | None, str | None, int]] = (),
+) -> None:
+    """One card a label: its count among all, and a click that shows only it (several may be chosen).
+
+    `moved` says how many questions went from which label to which since the run that is compared with.
+    """
     whole = sum(counts.values())
     with st.container(key="cards"):
         for label in LABELS:
             count = counts.get(label, 0)
             told = words.unbroken(words.share_of(count, whole, unlabelled=unlabelled))
+            told += f" · {_against(moved, label, view)}" if moved else ""
             st.button(
                 f"{badge(label)} **{count:,}** *{told}*",
                 key=f"card-{label}",
@@ -44,6 +54,13 @@ def label_cards(counts: Mapping[Label, int], view: ViewState, *, unlabelled: int
                 on_click=toggle,
                 args=("label", label),
             )
+
+
+def _against(moved: Sequence[tuple[str | None, str | None, int]], label: Label, view: ViewState) -> str:
+    """`+3 vs R003`: by how many questions of both runs there are more or fewer."""
+    more = sum(count * ((now == label) - (was == label)) for was, now, count in moved)
+    signed = "±0" if not more else f"{'+' if more > 0 else '−'}{abs(more):,}"
+    return safe.label(f"{signed} vs {view.filter.vs}", limit=30).replace(" ", "\u00a0")
 
 
 def gold_line(counts: Mapping[GoldState, int], view: ViewState, *, offered: Choices) -> None:
