@@ -1,0 +1,263 @@
+"""Compare by AppTest: what the demo's runs come to beside each other, and input that leaves little to say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import orjson
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.manifest.load import load_manifest
+from core.store.index import build_index
+from core.store.queries import Store
+from core.ui import session
+from core.ui.state import ViewState
+from tests.pages.conftest import TRACES, MakeWorkspace, Open, shown, trace
+from tests.places import DEMO
+
+PAGE = "pages/compare.py"
+Compare = Callable[..., AppTest]
+
+
+@pytest.fixture(scope="module")
+def demo_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The demo's index, built once for these tests."""
+    cache = tmp_path_factory.mktemp("compare")
+    build_index(load_manifest(DEMO), cache_dir=cache)
+    return cache
+
+
+@pytest.fixture
+def compare(open_app: Open, demo_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Compare:
+    """`compare(run=…, vs=…)`: the page on the demo."""
+    monkeypatch.setenv("PROOFSPAN_CACHE_DIR", str(demo_cache))
+    return lambda **url: open_app(DEMO, page=PAGE, indexed=False, **url)
+
+
+def grids(app: AppTest) -> dict[str, dict[str, Any]]:
+    """What the browser gets of each table, by the beginning of its name."""
+    sent = (element.proto.bytes for element in app.main.get("bidi_component"))
+    found = (orjson.loads(data) for data in sent if data.startswith(b'{"grid":'))
+    return {str(grid["grid"]).partition(":")[0].partition(" of ")[0]: grid for grid in found}
+
+
+def cells(grid: dict[str, Any]) -> list[dict[str, Any]]:
+    return [cell for row in grid["rows"] for cell in row["cells"]]
+
+
+def asked(href: str) -> ViewState:
+    return ViewState.parse(parse_qs(urlsplit(href).query))
+
+
+def heads(grid: dict[str, Any]) -> list[str]:
+    return [row["head"]["note"] for row in grid["rows"]]
+
+
+def test_a_run_is_held_against_its_baseline(compare: Compare) -> None:
+    app = compare(run="R004")
+    assert not app.exception
+    assert (app.query_params["vs"], app.query_params["outcome"]) == ("R003", "section_match_at_1")
+    words = shown(app)
+    assert "6 fixed, 3 regressed of 37 by SectionMatch@1: p = 0.508, not yet evidence." in words
+    assert "evidence takes about 42 flips (here 9), so about 173 questions like these (here 37)" in words
+    assert "4 of 41 cannot be judged by SectionMatch@1 in one of the runs: left out." in words
+    tables = grids(app)
+    fixed, regressed = (
+        tables[f"Questions that {kind} in R004 against R003"] for kind in ("were fixed", "regressed")
+    )
+    assert (len(fixed["rows"]), heads(regressed)) == (6, ["Q76", "Q79", "Q89"])
+    assert [row["cells"][0]["text"] for row in regressed["rows"]] == ["1 → 2", "1 → 3", "1 → 2"]
+
+
+def test_every_cell_of_the_matrices_opens_as_many_questions_as_it_says(
+    compare: Compare, demo_cache: Path
+) -> None:
+    store = Store(load_manifest(DEMO), demo_cache)
+    tables = grids(compare(run="R006", vs="R004"))
+    counted = 0
+    for name in ("Labels", "Buckets"):
+        for cell in cells(tables[name]):
+            if "href" in cell:
+                counted += 1
+                assert store.matching(asked(cell["href"]).filter) == int(cell["text"])
+                assert f"{cell['text']} question" in cell["spoken"]
+    assert counted >= 8
+    assert tables["Labels"]["rows"][-1]["cells"][-1]["text"] == "41"
+
+
+def test_a_metric_opens_the_questions_that_count_against_it(compare: Compare, demo_cache: Path) -> None:
+    store = Store(load_manifest(DEMO), demo_cache)
+    metrics = grids(compare(run="R006", vs="R004"))["Metrics"]
+    there, here, difference, _ = metrics["rows"][0]["cells"]
+    assert metrics["rows"][0]["head"]["text"] == "SectionMatch@1"
+    assert (there["text"], here["text"]) == ("21 of 37 · 57 %", "25 of 37 · 68 %")
+    assert difference["text"] == "+11 pts" and "p = 0.289" in difference["note"]
+    assert store.matching(asked(there["href"]).filter) == 37 - 21
+    assert store.matching(asked(here["href"]).filter) == 37 - 25
+
+
+def test_what_was_pinned_differently_is_told_and_the_rest_in_a_line(compare: Compare) -> None:
+    app = compare(run="R004", vs="R003")
+    pinned = grids(app)["What was pinned differently for R003 and R004"]
+    assert [row["head"]["text"] for row in pinned["rows"]][:1] == ["reranker.model"]
+    assert [cell["text"] for cell in pinned["rows"][0]["cells"]] == ["not pinned", "maxsim-1"]
+    assert "The same: analyzer, bm25" in shown(app)
+
+
+def test_different_question_sets_are_compared_on_what_both_have(compare: Compare) -> None:
+    words = shown(compare(run="R005", vs="R004"))
+    assert "None fixed, 4 regressed of 36 by SectionMatch@1: p = 0.125, not yet evidence." in words
+    assert "Compared on the 39 questions of both; 2 only in R004." in words
+
+
+def test_a_run_compared_with_itself_shows_nothing_else(compare: Compare) -> None:
+    app = compare(run="R004", vs="R004")
+    assert "R004 is compared with itself, so nothing can differ." in shown(app)
+    assert not grids(app)
+
+
+def test_the_first_run_and_an_unknown_one_ask_for_another(compare: Compare) -> None:
+    app = compare(run="R001", vs="R9")
+    words = shown(app)
+    assert "There is no run &quot;R9&quot; in this workspace to compare with." in words
+    assert "Nothing comes before R001." in words
+    app.selectbox("compare-with").set_value("R002").run()
+    assert app.query_params["vs"] == "R002"
+    assert "fixed" in shown(app)
+
+
+def test_another_outcome_is_chosen_and_stands_in_the_address(compare: Compare) -> None:
+    app = compare(run="R006", vs="R001")
+    app.selectbox("compare-by").set_value("citation_match").run()
+    assert app.query_params["outcome"] == "citation_match"
+    assert "9 fixed, 1 regressed of 33 by citation match: p = 0.021, evidence that R006 is better." in shown(
+        app
+    )
+
+
+def test_a_filter_on_answers_is_not_applied_and_one_on_questions_is(compare: Compare) -> None:
+    words = shown(compare(run="R006", vs="R004", label="ok"))
+    assert "6 fixed, 2 regressed of 37" in words
+    assert "The filter on ok is not applied here" in words
+    app = compare(run="R006", vs="R004", type="figure")
+    assert "Only questions type figure." in shown(app)
+    assert all(
+        asked(cell["href"]).filter.type == ("figure",)
+        for cell in cells(grids(app)["Labels"])
+        if "href" in cell
+    )
+    app.button("compare-all").click().run()
+    assert "6 fixed, 2 regressed of 37" in shown(app)
+
+
+def test_flips_are_sorted_by_their_headers(compare: Compare) -> None:
+    fixed = grids(compare(run="R004", vs="R003"))["Questions that were fixed in R004 against R003"]
+    by_rank = asked(fixed["columns"][0]["href"])
+    assert (by_rank.sort.by, by_rank.sort.descending) == ("section_rank", False)
+    app = compare(**{name: values[0] for name, values in by_rank.params().items()})
+    fixed = grids(app)["Questions that were fixed in R004 against R003"]
+    ranks = [int(row["cells"][0]["text"].partition(" ")[0]) for row in fixed["rows"]]
+    assert ranks == sorted(ranks)
+    assert asked(fixed["columns"][0]["href"]).sort.descending
+
+
+def test_a_question_stands_side_by_side_and_the_keys_go_through_the_flipped(compare: Compare) -> None:
+    app = compare(run="R006", vs="R004", q="Q97", flip="regressed")
+    assert not app.exception
+    words = shown(app)
+    assert "Numbers differ: " in words and "R004 says 70, 5, R006 says 9.1.3." in words
+    assert '<del class="ps-removed-number">70</del>' in words
+    assert '<ins class="ps-added-number">9.1.3</ins>' in words
+    assert "PDF page 73 of 97" in words and "PDF page 62 of 97" in words
+    rows = grids(app)["Candidates"]["rows"]
+    assert [row["head"]["text"] for row in rows][:3] == ["1", "2", "3"]
+    assert rows[0]["cells"][1]["text"] == "↑6"
+    assert "2 of 2 regressed" in words and app.button("step-J").disabled
+    app.button("step-K").click().run()
+    assert app.query_params["q"] != "Q97"
+    assert "1 of 2 regressed" in shown(app)
+
+
+def test_a_citation_and_a_chunk_of_the_address_are_shown_on_both_sides(compare: Compare) -> None:
+    words = shown(compare(run="R006", vs="R004", q="Q97", chunk="gold:1"))
+    assert words.count("gold Meridian") + words.count("gold ") >= 2
+    assert words.count("PDF page 73 of 97") == 2
+
+
+def test_a_question_that_one_run_does_not_hold_says_so(compare: Compare) -> None:
+    words = shown(compare(run="R005", vs="R004", q="Q98"))
+    assert "R005 does not hold this question." in words
+    assert "not among the 4 flipped" in words
+
+
+def second_run(folder: Path, traces: list[dict[str, Any]]) -> dict[str, Any]:
+    """A second run beside R1."""
+    (folder / "second.jsonl").write_bytes(b"".join(orjson.dumps(each) + b"\n" for each in traces))
+    return {"run_id": "R2", "traces": {"path": "second.jsonl"}}
+
+
+def two_runs(make_workspace: MakeWorkspace, traces: list[dict[str, Any]]) -> Path:
+    first = {"run_id": "R1", "traces": {"path": "trace.jsonl"}}
+    folder = make_workspace(runs=[first, {"run_id": "R2", "traces": {"path": "second.jsonl"}}])
+    second_run(folder, traces)
+    return folder
+
+
+def test_without_gold_questions_the_labels_decide(make_workspace: MakeWorkspace, open_app: Open) -> None:
+    better = trace("Q2", "Which oil grade is used?", "Use grade 5W-30. citations: [c1]")
+    folder = two_runs(make_workspace, [TRACES[0], better, TRACES[2]])
+    app = open_app(folder, page=PAGE, run="R2")
+    assert not app.exception
+    assert (app.query_params["vs"], app.query_params["outcome"]) == ("R1", "answered_ok")
+    words = shown(app)
+    assert "1 fixed, none regressed of 3 by answers that do not fail: p = 1, not yet evidence." in words
+    assert "3 questions cannot tell: evidence takes 6 flips or more, all one way." in words
+    assert set(grids(app)) >= {"Labels", "Metrics"} and "Buckets" not in grids(app)
+    words = shown(open_app(folder, page=PAGE, run="R2", outcome="section_match_at_1"))
+    assert "Nothing can be judged by SectionMatch@1: the workspace names no gold questions." in words
+
+
+def test_a_run_without_questions_and_one_alone_are_no_end(
+    make_workspace: MakeWorkspace, open_app: Open
+) -> None:
+    app = open_app(two_runs(make_workspace, []), page=PAGE, run="R2")
+    assert not app.exception
+    assert "R2 holds no question." in shown(app)
+
+
+def test_one_run_alone_says_what_is_missing(make_workspace: MakeWorkspace, open_app: Open) -> None:
+    app = open_app(make_workspace(), page=PAGE)
+    assert not app.exception
+    assert "There is only one run." in shown(app)
+
+
+def test_a_run_that_is_being_indexed_is_waited_for(
+    make_workspace: MakeWorkspace, open_app: Open, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    folder = two_runs(make_workspace, TRACES)
+    build_index(load_manifest(folder), runs=["R2"], cache_dir=tmp_path / "cache")
+    monkeypatch.setattr(session, "others_are_indexed", lambda opened: True)
+    app = open_app(folder, page=PAGE, indexed=False, run="R2")
+    assert "R1 is not indexed yet. It is being read; the comparison appears by itself." in shown(app)
+    build_index(load_manifest(folder), runs=["R1"], cache_dir=tmp_path / "cache")
+    assert "No flip among 3 questions" in shown(app.run())
+
+
+def test_hostile_questions_stay_text(make_workspace: MakeWorkspace, open_app: Open) -> None:
+    q = "<img src=x onerror=alert(1)> ![x](http://e.example/x) \u202e"
+    was, now = (
+        trace("<b>1</b>", q, f"{tag} Change the oil every 15,000 km.{end}")
+        for tag, end in (("<i>", " citations: [c1]"), ("<u>", ""))
+    )
+    first = {"run_id": "R1", "traces": {"path": "trace.jsonl"}}
+    folder = make_workspace([was], runs=[first, {"run_id": "R2", "traces": {"path": "second.jsonl"}}])
+    second_run(folder, [now])
+    app = open_app(folder, page=PAGE, run="R2", q="<b>1</b>")
+    assert not app.exception
+    words = shown(app)
+    assert "<img" not in words and "<b>" not in words and "<i>" not in words
+    assert "\u202e" not in words
