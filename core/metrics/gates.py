@@ -37,11 +37,6 @@ class FlipRule:
     most: int = 0
     column: Literal["label", "bucket"] = "label"
 
-    @property
-    def name(self) -> str:
-        """`ok → retrieval_drift, generation_drift`."""
-        return f"{self.was} → {', '.join(self.now)}"
-
 
 #: Where the manifest says nothing of flips.
 DEFAULT_FLIPS = (FlipRule("ok", ("retrieval_drift", DRIFT)),)

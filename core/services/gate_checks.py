@@ -195,7 +195,7 @@ def flip_checks(
 def _flip_check(
     store: Store, rule: FlipRule, run_id: str, against: str, *, name: str, allow: frozenset[str]
 ) -> Check:
-    title = f"Flips {rule.name}"
+    title = f"Flips from {rule.was}"
     steps = store.transitions(Filter(run_id, vs=against), rule.column)
     judged = [(was, count) for was, now, count in steps if was is not None and now is not None]
     if not judged:

@@ -11,6 +11,8 @@ from pathlib import Path
 from core.contracts.records import LineIssue
 from core.errors import InputFault, Problem
 from core.evidence.bundlefile import BundleLine, read_bundles
+from core.journal.cohorts import cohorts_of
+from core.journal.lines import read_journal
 from core.manifest.check import BUILD_BUNDLES, LINES_UNREADABLE, OnBytes
 from core.manifest.types import Artifact
 from core.traces.chunks import read_chunks
@@ -25,15 +27,17 @@ LINES_A_STEP = 5_000
 
 
 def reading(artifact: Artifact, file: Path, on_bytes: OnBytes) -> Iterable[Problem]:
-    """What `check_workspace` looks into traces, chunks, gold, reports and bundles with; the rest is not read.
+    """What `check_workspace` looks into files of records with, those that people write included.
 
     At most one finding: how many lines are no record, and the first of them. As many as the manifest declares
     are a note instead.
     """
     part = artifact.key.rsplit("].", 1)[-1]
-    if part not in ("traces", "chunks", "gold", "report", "bundles"):
+    if part not in ("traces", "chunks", "gold", "report", "bundles", "cohorts"):
         return []
     try:
+        if part == "cohorts":
+            return _cohort_problems(artifact, file)
         with unpacked(file) as plain:
             if part == "bundles":
                 return _bundle_problems(artifact, file, read_bundles(plain, file=artifact.path))
@@ -126,6 +130,13 @@ def _bundle_problems(
         said = f"`{artifact.key}`: {len(older):,} bundle{'s' * (len(older) != 1)} of an older version"
         problems.append(Problem("bundles_older", said, f"{file}:{older[0]}", BUILD_BUNDLES, severity="note"))
     return problems
+
+
+def _cohort_problems(artifact: Artifact, file: Path) -> list[Problem]:
+    """The lines of the cohorts file that are none."""
+    entries, issues = read_journal(file, file=artifact.path)
+    found = cohorts_of((entries, issues))
+    return lines_problems(artifact, file, len(entries) + len(issues), found.issues)
 
 
 def _against_schema(item: BundleLine) -> LineIssue | None:

@@ -13,7 +13,9 @@ from core.contracts.schemas import schema
 from core.errors import Fault, InputFault, ManifestFault
 from core.journal.cohorts import Cohort, Cohorts, cohorts_of, freeze, read_cohorts
 from core.journal.lines import Entry
+from core.manifest.check import check_workspace
 from core.manifest.types import Manifest
+from core.services.records import reading
 from tests.unit.store_workspace import manifest_of
 
 GAP = Cohort("RETRIEVAL-GAP", ("Q80", "Q90"), "R001", "retrieval_gap", "2026-02-23T10:00:00Z")
@@ -113,6 +115,16 @@ def test_the_schema_and_the_reader_agree(record: Any, code: str | None) -> None:
 def test_a_question_that_comes_again_counts_once() -> None:
     record = {"name": "a", "q_ids": ["Q2", "Q1", "Q2"]}
     assert cohorts_of(((Entry(record, SourceLine("c", 1, 0, 1), b""),), ()))["a"].q_ids == ("Q2", "Q1")
+
+
+def test_check_names_the_lines_that_are_no_cohort(manifest: Manifest) -> None:
+    freeze(manifest, GAP)
+    assert check_workspace(manifest, examine=reading).ok
+    with (manifest.folder / "cohorts.jsonl").open("ab") as file:
+        file.write(b"{torn\n")
+    (problem,) = check_workspace(manifest, examine=reading).findings
+    assert problem.code == "lines_unreadable"
+    assert "`cohorts`: 1 line of 2 could not be read, first: line 2" in problem.message
 
 
 def test_damaged_lines_are_issues_in_their_order_and_an_earlier_line_stands(manifest: Manifest) -> None:
