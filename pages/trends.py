@@ -2,11 +2,16 @@
 
 from functools import partial
 
+import streamlit as st
+
 from core.ui import (
+    recipe_panel,
     safe,
     session,
     shell,
+    stability_panel,
     trends_charts,
+    trends_cohorts,
     trends_load,
     trends_panels,
     trends_verdict,
@@ -33,6 +38,8 @@ if trends.current.questions:
     with trends_charts.side_by_side("matrices"):
         trends_panels.refusals(trends.current, view)
         trends_panels.bucket_flow(trends, view)
+    cohorts, converted = trends_load.cohorts(opened, store, trends)
+    trends_cohorts.cohort_panel(trends, cohorts, converted, view, manifest=opened.manifest, store=store)
     trends_panels.rank_panel(trends, trends_load.ranks(opened, store, trends), view)
     trends_panels.metrics_panel(
         trends,
@@ -40,6 +47,10 @@ if trends.current.questions:
         trends_load.slices(opened, store, view.by) if view.by else None,
         workspace=opened.manifest.name,
     )
+    with st.container(border=True, key="figure-recipe"):
+        recipe_panel.show_recipe(opened, store)
+    with st.container(border=True, key="figure-stability"):
+        stability_panel.show_stability(opened, store)
 else:
     safe.show(safe.text([safe.Piece(f"{view.run} holds {words.counted(0, 'question')}.", "strong")]))
     shell.empty_run_panels(store, view.run)

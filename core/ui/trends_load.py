@@ -7,9 +7,11 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from core.errors import Fault
+from core.journal.cohorts import Cohort, read_cohorts
 from core.manifest.paths import artifact_path
 from core.manifest.types import Artifact, Manifest, Run
 from core.metrics.values import MetricValue
+from core.services.cohorts import Conversion, conversions
 from core.services.comparing import verdict_sentence
 from core.services.gating import GateReport, gate_run
 from core.services.measuring import metrics_by
@@ -19,6 +21,9 @@ from core.store.queries import Store
 from core.ui import session
 from core.ui.state import Slice
 from core.ui.trends_ranks import Ranks
+
+#: Of each cohort what became of it, by run.
+Converted = Mapping[str, Mapping[str, Conversion]]
 
 
 def load(opened: session.Opened, store: Store) -> Trends:
@@ -38,8 +43,7 @@ def load(opened: session.Opened, store: Store) -> Trends:
 def ranks(opened: session.Opened, store: Store, shown: Trends) -> Ranks:
     """The ranks of all judged questions in these runs."""
     runs = tuple(run.run_id for run in shown.runs)
-    stamps = " ".join(str(store.stamp(run_id)) for run_id in runs)
-    return _ranks(store, *session.identity(opened), runs, stamps)
+    return _ranks(store, *session.identity(opened), runs, _stamps(store, shown))
 
 
 def slices(opened: session.Opened, store: Store, by: Slice) -> Mapping[str, Mapping[str, MetricValue]]:
@@ -63,6 +67,18 @@ def flips(opened: session.Opened, store: Store, shown: Trends) -> dict[str, str]
     stamps = f"{store.stamp(run_id)} {store.stamp(other)}"
     has_gold = opened.manifest.gold is not None
     return _flips(store, *session.identity(opened), run_id, other, has_gold, stamps)
+
+
+def cohorts(opened: session.Opened, store: Store, shown: Trends) -> tuple[Sequence[Cohort], Converted]:
+    """The workspace's cohorts, and what became of each in every run. A Fault where their file is lost."""
+    known = read_cohorts(opened.manifest)
+    stamps = f"{_print(opened.manifest, opened.manifest.cohorts)} {_stamps(store, shown)}"
+    found = tuple(known.values())
+    return found, _converted(store, opened.manifest, found, *session.identity(opened), stamps)
+
+
+def _stamps(store: Store, shown: Trends) -> str:
+    return " ".join(str(store.stamp(run.run_id)) for run in shown.runs)
 
 
 def _stamp(store: Store, run: Run, manifest: Manifest) -> str:
@@ -113,6 +129,22 @@ def _slices(
     _store: Store, folder: str, print_: str, profile: str, run_id: str, by: Slice, stamp: str
 ) -> Mapping[str, Mapping[str, MetricValue]]:
     return metrics_by(_store, run_id, by)
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _converted(
+    _store: Store,
+    _manifest: Manifest,
+    _cohorts: Sequence[Cohort],
+    folder: str,
+    print_: str,
+    profile: str,
+    stamps: str,
+) -> Converted:
+    return {
+        cohort.name: {each.run_id: each for each in conversions(_store, _manifest, cohort)}
+        for cohort in _cohorts
+    }
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)

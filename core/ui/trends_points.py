@@ -28,7 +28,7 @@ _STATE_HUES: Mapping[str, Hue] = {
     "divergent": "orange",
     "chaotic": "red",
 }
-#: What a list is sorted by to see the questions behind a number that none counts against.
+#: What a list is sorted by to see the questions behind a quantile.
 _SORTED = {"delta_s_p95": "delta_s", "latency_p50": "latency", "latency_p95": "latency"}
 
 #: How many questions (or traces) have each value; None: those without any.
@@ -83,13 +83,13 @@ def base(view: ViewState, run_id: str) -> ViewState:
 
 
 def behind(metric_id: str, run_id: str, view: ViewState) -> ViewState:
-    """The list of the questions behind a number: those that count against it, else the worst first."""
+    """The list of the questions behind a number: those that count against it, else that are counted."""
     start = base(view, run_id)
-    if metric_id in MISSES:
-        return start.change(miss=metric_id)
     if metric_id in _SORTED:
         return start.change(sort=_SORTED[metric_id], desc=True)
-    return start
+    if metric_id in MISSES:
+        return start.change(miss=metric_id)
+    return start.change(label=(metric_id,)) if metric_id in LABELS else start
 
 
 def run_words(run: RunTrend) -> str:
@@ -137,17 +137,19 @@ def rules(goals: Mapping[str, Goal], hues: Mapping[str, Hue], *, form: Form) -> 
         goal = goals.get(metric_id)
         for bound, words in ((goal.passes, "goal"), (goal.warns, "warns")) if goal else ():
             if bound is not None:
-                found.setdefault(bound.value, Rule(bound.value, f"{words} {_sign(bound, form)}", hue))
+                found.setdefault(bound.value, Rule(bound.value, f"{words} {bound_words(bound, form)}", hue))
     return tuple(found.values())
 
 
 def goal_words(goals: Mapping[str, Goal], metric_ids: Iterable[str], *, form: Form) -> str:
     """` Goals: Citation match ≥ 95 %, Anchor coverage ≥ 70 %.`; "" where there is none."""
-    told = [f"{METRICS[one].name} {_sign(goals[one].passes, form)}" for one in metric_ids if one in goals]
+    told = [
+        f"{METRICS[one].name} {bound_words(goals[one].passes, form)}" for one in metric_ids if one in goals
+    ]
     return f" Goal{'s' * (len(told) > 1)}: {', '.join(told)}." if told else ""
 
 
-def _sign(bound: Bound, form: Form) -> str:
+def bound_words(bound: Bound, form: Form = "number") -> str:
     """`≥ 70 %`, `≤ 0.45`: short enough for the edge of a figure."""
     sign = {">=": "≥", "<=": "≤", "==": "="}.get(bound.comparison, bound.comparison)
     return f"{sign} {100 * bound.value:g} %" if form == "percent" else f"{sign} {bound.number}"

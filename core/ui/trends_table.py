@@ -17,9 +17,10 @@ from core.metrics.words import (
 )
 from core.services.trends import RunTrend
 from core.store.measures import MISSES
+from core.triage.about import in_words
 from core.ui.grid import Cell, Column, Grid, Look, Row
 from core.ui.state import Slice, ViewState
-from core.ui.trends_points import base, behind
+from core.ui.trends_points import base, behind, bound_words
 
 #: What a verdict is called and looks like.
 VERDICTS: Mapping[Status, tuple[str, Look]] = {
@@ -33,6 +34,8 @@ SLICED = (
     *("section_match_at_1", "gt_in_top_20", "ndcg_at_10", "section_coverage"),
     *("citation_match", "anchor_coverage", "over_refusal", "ok", "delta_s_mean"),
 )
+#: CSS pixels of the frame of slices.
+HEIGHT = 640
 #: Slice → the filter that keeps its questions.
 _FILTERS: Mapping[Slice, str] = {"section": "about", "document": "about", "type": "type", "bucket": "bucket"}
 
@@ -92,7 +95,9 @@ def _goal(run: RunTrend, metric_id: str) -> Cell:
     if goal is None or verdict is None:
         return Cell("")
     words, look = VERDICTS[verdict.status]
-    return Cell(f"{words} · {goal.in_words()}", tip=f"{verdict.why}.", look=look)
+    return Cell(
+        f"{words} · {bound_words(goal.passes)}", tip=f"goal {goal.in_words()}: {verdict.why}.", look=look
+    )
 
 
 def difference(metric: Metric, value: MetricValue, other: MetricValue | None) -> Cell:
@@ -131,12 +136,17 @@ def slice_grid(
     )
     rows = tuple(
         Row(
-            Cell(name or "none"),
+            Cell(_title(name, by), tip=name),
             tuple(_slice_cell(values.get(one), one, name, by, run_id, view) for one in shown),
         )
         for name, values in slices.items()
     )
-    return Grid(f"Metrics of {run_id} by {by}", by, columns, rows)
+    return Grid(f"Metrics of {run_id} by {by}", by, columns, rows, height=HEIGHT)
+
+
+def _title(name: str, by: Slice) -> str:
+    """A slice as a person reads it; places are named as Triage names them."""
+    return in_words((name,)) if _FILTERS[by] == "about" else name
 
 
 def _slice_cell(
@@ -150,8 +160,8 @@ def _slice_cell(
     said = value_in_words(value)
     return Cell(
         number_in_words(value.metric, value.value),
-        note=counted_in_words(value),
+        note=counted_in_words(value) if value.numerator is not None else f"of {value.denominator:,}",
         tip=said,
-        href=narrowed.link("") if name else None,
-        spoken=f"{name}, {value.metric.name}: {said}, list what counts against it",
+        href=narrowed.link(""),
+        spoken=f"{_title(name, by)}, {value.metric.name}: {said}, list what counts against it",
     )

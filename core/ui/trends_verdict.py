@@ -72,7 +72,7 @@ def check_grid(report: GateReport, view: ViewState) -> Grid:
 
 def _check_row(check: Check, view: ViewState) -> Row:
     word, look = _STATUS[check.status]
-    asked = len(check.asked)
+    asked = check.count
     href = None
     if check.shown is not None and asked:
         href = replace(base(view, check.shown.run), filter=check.shown).link("")
