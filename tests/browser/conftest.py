@@ -13,17 +13,17 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, WebSocket, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, WebSocket, expect, sync_playwright
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from tests.places import CHECKOUT, HANDBOOK
+from tests.places import CHECKOUT, DEMO, HANDBOOK
 
 CHROMIUM_FLAGS = [
     "--no-sandbox",
@@ -33,11 +33,17 @@ CHROMIUM_FLAGS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--process-per-site",
 ]
 START_SECONDS = 40
 RUN_SECONDS = 30
 # A busy machine makes a test slower, not red.
 expect.set_options(timeout=RUN_SECONDS * 1000)
+
+#: What a dashboard was started with: workspace, script and environment.
+Started = tuple[Path, Path, tuple[tuple[str, str], ...]]
+#: Workspaces that no test changes.
+LASTING = (HANDBOOK, DEMO)
 
 Serve = Callable[..., "Dashboard"]
 PageAt = Callable[..., Page]
@@ -51,6 +57,35 @@ class Dashboard:
     url: str
     output: Path
     process: subprocess.Popen[bytes]
+
+
+class Dashboards:
+    """The dashboards that run, by workspace, script and environment."""
+
+    def __init__(self, folders: pytest.TempPathFactory) -> None:
+        self._folders = folders
+        self._running: dict[Started, Dashboard] = {}
+
+    def get(self, workspace: Path = HANDBOOK, *, app: Path = CHECKOUT / "app.py", **env: str) -> Dashboard:
+        """The one that was started with the same arguments, else a new one."""
+        key = workspace, app, tuple(sorted(env.items()))
+        if key not in self._running:
+            self._running[key] = _start(workspace, app, env, self._folders.mktemp("dashboard"))
+        return self._running[key]
+
+    def stop(self, keys: Iterable[Started]) -> None:
+        ending = [self._running.pop(key) for key in keys]
+        for dashboard in ending:
+            dashboard.process.terminate()
+        for dashboard in ending:
+            try:
+                dashboard.process.wait(timeout=10)
+            except subprocess.TimeoutExpired:
+                dashboard.process.kill()
+                dashboard.process.wait()
+
+    def all(self) -> list[Started]:
+        return [*self._running]
 
 
 def query(page: Page) -> dict[str, list[str]]:
@@ -80,52 +115,70 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
+@pytest.fixture(scope="module")
+def profile(chromium: Browser) -> Iterator[BrowserContext]:
+    """One profile for a module's windows, and a tab that stays: with it stays the process that draws them.
+
+    That process has compiled Streamlit's scripts already, and their files are cached: a window opens in half
+    the time that it takes in a profile of its own.
+    """
+    context = chromium.new_context()
+    tab = context.new_page()
+    tab.route("**", lambda route: route.fulfill(body=""))
+    tab.goto("http://localhost/")
+    yield context
+    context.close()
+
+
 @pytest.fixture
-def page_at(chromium: Browser) -> Iterator[PageAt]:
-    """Open a window: `page_at(width=1280, height=900, dark=False)`; closed when the test ends."""
-    contexts = []
+def page_at(profile: BrowserContext) -> Iterator[PageAt]:
+    """Open a window: `page_at(width=1280, height=900, dark=False)`; closed when the test ends.
+
+    It comes without what an earlier test stored, was allowed or did: only the cache of files is shared.
+    """
+    there = profile.pages
 
     def open_page(width: int = 1280, height: int = 900, dark: bool = False) -> Page:
-        context = chromium.new_context(
-            viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light"
-        )
-        contexts.append(context)
-        page = context.new_page()
+        page = profile.new_page()
+        page.set_viewport_size({"width": width, "height": height})
+        page.emulate_media(color_scheme="dark" if dark else "light")
         _RUNS[page] = _Runs(page)
         return page
 
     yield open_page
-    for context in contexts:
-        for page in context.pages:
-            _RUNS.pop(page, None)
-        context.close()
+    storage = profile.new_cdp_session(there[0])
+    for page in [page for page in profile.pages if page not in there]:
+        origin = "{0.scheme}://{0.netloc}".format(urlsplit(page.url))
+        _RUNS.pop(page, None)
+        page.close()
+        if origin.startswith("http"):
+            storage.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "local_storage"})
+    storage.detach()
+    profile.clear_cookies()
+    profile.clear_permissions()
+
+
+@pytest.fixture(scope="session")
+def dashboards(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dashboards]:
+    """The dashboards that run, by what they were started with."""
+    running = Dashboards(tmp_path_factory)
+    yield running
+    running.stop(running.all())
 
 
 @pytest.fixture(scope="module")
-def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve]:
+def serve(dashboards: Dashboards) -> Iterator[Serve]:
     """Start a dashboard on a free port: `serve(workspace, **environment)`, healthy when it returns.
 
-    The same arguments give the same dashboard again for as long as the module's tests run; without a
-    workspace it is `HANDBOOK`. `app` names another script than the dashboard's. Cache and configuration
-    folders are fresh unless the environment names them.
+    The same arguments give the same dashboard again; without a workspace it is `HANDBOOK`. `app` names
+    another script than the dashboard's. Cache and configuration folders are fresh unless the environment
+    names them. What serves one of `LASTING` runs until all tests have: who needs one that did nothing yet
+    gives it an environment of its own. Every other ends with the module's tests.
     """
-    running: dict[tuple[object, ...], Dashboard] = {}
-
-    def start(workspace: Path = HANDBOOK, *, app: Path = CHECKOUT / "app.py", **env: str) -> Dashboard:
-        key = (workspace, app, *sorted(env.items()))
-        if key not in running:
-            running[key] = _start(workspace, app, env, tmp_path_factory.mktemp("dashboard"))
-        return running[key]
-
-    yield start
-    for dashboard in running.values():
-        dashboard.process.terminate()
-    for dashboard in running.values():
-        try:
-            dashboard.process.wait(timeout=10)
-        except subprocess.TimeoutExpired:
-            dashboard.process.kill()
-            dashboard.process.wait()
+    yield dashboards.get
+    dashboards.stop(
+        (workspace, app, env) for workspace, app, env in dashboards.all() if workspace not in LASTING or env
+    )
 
 
 @pytest.fixture(scope="session")

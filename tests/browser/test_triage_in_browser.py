@@ -4,18 +4,40 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.conftest import PageAt, Serve, WaitForRun, query, wait_for_query
-from tests.hostile.workspaces import trace, write_workspace
+from tests.browser.conftest import PageAt, Serve, WaitForRun, wait_for_query
+from tests.hostile.workspaces import lines, trace, write_workspace
 from tests.places import DEMO
 
 pytestmark = pytest.mark.browser
 
 HOSTILE = "<img src=x onerror=alert(1)> ![a](http://canary.test/x.png) **b** \u202eabc"
+#: Lists that no other workspace has, each as a run of one; the last opens where no run is named.
+LISTS = {
+    "many": [trace(f"Q{n:03}", f"oil question {n:03}?", "not in context") for n in range(60)],
+    "longer": [trace(f"Q{n}", f"How often is the oil {'really ' * n}changed?", "Use it.") for n in range(16)],
+    "fifteen": [trace(f"Q{n}", "How often?", "Use it.") for n in range(15)],
+    "hostile": [
+        trace("<b>&q=evil#1", HOSTILE, "Change it. citations: [c1]"),
+        trace("javascript:alert(1)", "oil?", f"{HOSTILE} 77"),
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run for each of the lists."""
+    folder = tmp_path_factory.mktemp("lists") / "w"
+    runs = [{"run_id": name, "traces": {"path": f"{name}.jsonl"}} for name in LISTS]
+    write_workspace(folder, runs=runs)
+    for name, traces in LISTS.items():
+        (folder / f"{name}.jsonl").write_bytes(lines(traces))
+    return folder
 
 
 def open_triage(page: Page, url: str, wait_for_run: WaitForRun) -> None:
@@ -73,11 +95,11 @@ def test_the_browsers_back_takes_a_filter_back(
     page.locator(".st-key-card-ok button").click()
     wait_for_run(page)
     wait_for_query(page, label="ok")
-    assert sentence(page) != everything
+    expect(page.locator(".st-key-sentence .ps-line")).not_to_have_text(everything)
     page.go_back()
     wait_for_run(page)
     expect(page.locator(".st-key-sentence .ps-line")).to_have_text(everything)
-    assert "label" not in query(page)
+    page.wait_for_url(lambda url: "label=" not in url, wait_until="commit")
     page.locator(".st-key-card-generation_drift button").click()
     wait_for_query(page, label="generation_drift")
 
@@ -185,16 +207,12 @@ def test_marking_words_in_a_row_opens_nothing(
 
 
 def test_foreign_text_stays_text(
-    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun, tmp_path: Path
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun, workspace: Path
 ) -> None:
-    traces = [
-        trace("<b>&q=evil#1", HOSTILE, "Change it. citations: [c1]"),
-        trace("javascript:alert(1)", "oil?", f"{HOSTILE} 77"),
-    ]
     page = page_at(1400, 900)
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
-    open_triage(page, serve(write_workspace(tmp_path / "w", traces)).url, wait_for_run)
+    open_triage(page, serve(workspace).url, wait_for_run)
     hostile = rows(page).get_by_role("link").filter(has_text="<img src=x")
     expect(hostile).to_have_text(HOSTILE.replace("\u202e", "\ufffd"))
     assert page.locator(".st-key-triage-table").locator("img, b, script").count() == 0
@@ -241,11 +259,10 @@ def test_at_900_pixels_nothing_runs_out_of_the_page(
 
 
 def test_some_thirteen_rows_are_in_sight_and_another_order_starts_at_the_top(
-    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun, tmp_path: Path
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun, workspace: Path
 ) -> None:
-    many = [trace(f"Q{number:03}", f"oil question {number:03}?", "not in context") for number in range(60)]
     page = page_at(1400, 1000)
-    open_triage(page, serve(write_workspace(tmp_path / "w", many)).url, wait_for_run)
+    open_triage(page, f"{serve(workspace).url}/?run=many", wait_for_run)
     assert rows(page).count() == 50
     frame = page.get_by_test_id("ps-rows")
     row = rows(page).first.evaluate("row => row.offsetHeight")
@@ -269,23 +286,19 @@ CUT = """frame => {
 
 @pytest.mark.parametrize("width", [1400, 900, 560])
 def test_a_longer_list_ends_in_the_middle_of_a_row(
-    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun, tmp_path: Path, width: int
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun, workspace: Path, width: int
 ) -> None:
-    questions = [
-        trace(f"Q{n}", f"How often is the oil {'really ' * n}changed?", "Use it.") for n in range(16)
-    ]
     page = page_at(width, 900)
-    open_triage(page, serve(write_workspace(tmp_path / "w", questions)).url, wait_for_run)
+    open_triage(page, f"{serve(workspace).url}/?run=longer", wait_for_run)
     frame = page.get_by_test_id("ps-rows")
     assert 0.25 < frame.evaluate(CUT) < 0.75
 
 
 def test_a_list_that_is_only_a_little_longer_stands_there_whole(
-    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun, tmp_path: Path
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun, workspace: Path
 ) -> None:
-    questions = [trace(f"Q{n}", "How often?", "Use it.") for n in range(15)]
     page = page_at(1400, 900)
-    open_triage(page, serve(write_workspace(tmp_path / "w", questions)).url, wait_for_run)
+    open_triage(page, f"{serve(workspace).url}/?run=fifteen", wait_for_run)
     frame = page.get_by_test_id("ps-rows")
     assert frame.evaluate(CUT) is None
     assert frame.evaluate("frame => frame.scrollHeight - frame.clientHeight") == 0
@@ -304,17 +317,18 @@ def test_a_toggle_on_cited_text_lands_in_the_url_and_brings_its_rows_without_a_j
     serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
 ) -> None:
     page = page_at(1400, 900)
-    open_triage(page, f"{serve(DEMO).url}/?run=R005", wait_for_run)
+    url = serve(DEMO, FRESH="its citations are located meanwhile").url
+    open_triage(page, f"{url}/?run=R005", wait_for_run)
     table = page.get_by_test_id("ps-rows")
     top = table.bounding_box()
     toggle = page.get_by_role("button", name="1 on another page")
-    toggle.wait_for(state="visible", timeout=60_000)  # citations are located meanwhile
+    toggle.wait_for(state="visible", timeout=60_000)
     assert table.bounding_box() == top
-    wait_for_run(page)
     toggle.click()
-    wait_for_run(page)
     wait_for_query(page, evidence="page_mismatch")
-    assert sentence(page).startswith("1 of 39 questions: on another page than cited")
+    expect(page.locator(".st-key-sentence .ps-line")).to_contain_text(
+        re.compile("^1 of 39 questions: on another page than cited")
+    )
     expect(rows(page)).to_have_count(1)
     expect(rows(page).first).to_contain_text("cited page is one too high")
     page.reload()
