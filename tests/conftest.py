@@ -18,6 +18,7 @@ import pytest
 from hypothesis import settings
 
 from core.evidence.client import PdfPool
+from tests.schedule import FromBothEnds
 
 # Two cores are shared by all tests: a slow moment is no finding.
 settings.register_profile("proofspan", deadline=None)
@@ -106,6 +107,15 @@ def _from_environment(variable: str, what: str) -> Path:
 
 def _skips_are_failures() -> bool:
     return os.environ.get("PROOFSPAN_REQUIRE_ALL") == "1"
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config) -> FromBothEnds | None:
+    """Where files are handed out whole, they are in the order of their names, from both ends."""
+    if config.option.dist != "loadfile":
+        return None
+    config.option.loadscopereorder = False
+    return FromBothEnds(config)
 
 
 @pytest.hookimpl(wrapper=True)
