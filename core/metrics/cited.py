@@ -78,11 +78,11 @@ def anchor_of(words: Words | None) -> Anchor | None:
 
 def _coverage(anchor: Anchor, spans: Sequence[CitedSpan]) -> float:
     """The share of the anchor's words that belong to a run which stands in a cited text."""
-    texts = [span.words.text for span in spans if span.words]
+    cited = "|".join([span.words.text for span in spans if span.words])  # no word holds the sign
     length = anchor.size - len(anchor.runs) + 1
     covered: set[int] = set()
     for start, run in enumerate(anchor.runs):
-        if any(run in text for text in texts):
+        if run in cited:
             covered.update(range(start, start + length))
     return len(covered) / anchor.size
 

@@ -18,7 +18,7 @@ from typing import Final, Literal, NamedTuple
 from core.contracts.records import Json, StageName, Trace
 from core.metrics.ranking import ndcg
 from core.metrics.relevance import Relevance, Unranked
-from core.traces.canonical import TOP_STAGES, last_stage, length_of, listed, place_in, score_of, top_stage
+from core.traces.canonical import LAST_STAGES, TOP_STAGES, lengths, listed, place_in, score_of
 from core.traces.chunks import Places
 
 Bucket = Literal["hit", "score_policy", "retrieval_gap"]
@@ -77,11 +77,11 @@ def ranked(trace: Trace, relevance: Relevance, places: Places) -> Ranked:
     """
     if relevance.unranked is not None:
         return LEFT_OUT[relevance.unranked]
-    last = last_stage(trace)
+    lists = _Lists(trace, relevance, places)
+    last = lists.first_of(LAST_STAGES)
     if last is None and "chunks_missing" in trace.suspicions:
         return NO_CANDIDATES
-    lists = _Lists(trace, relevance, places)
-    top = top_stage(trace) or last
+    top = lists.first_of(TOP_STAGES) or last
     section_rank, top_rank = lists.first(last), lists.first(top)
     order, relevant = lists.ranks(last), len(relevance.relevant)
     return Ranked(
@@ -110,10 +110,17 @@ class _Lists:
 
     def __init__(self, trace: Trace, relevance: Relevance, places: Places) -> None:
         self._trace, self._relevance, self._places = trace, relevance, places
-        self._lengths = [(name, length_of(trace, name)) for name in TOP_STAGES]
+        self._lengths = lengths(trace)
         self._read: dict[StageName, list[Placed]] = {}
         self._first: dict[StageName, int | None] = {}
         self._ranks: dict[StageName, list[int]] = {}
+
+    def first_of(self, names: Iterable[StageName], *, length: int = 1) -> StageName | None:
+        """The first of these lists that is so long."""
+        for name in names:
+            if self._lengths.get(name, 0) >= length:
+                return name
+        return None
 
     def first(self, name: StageName | None) -> int | None:
         """The best rank of a gold candidate."""
@@ -133,10 +140,8 @@ class _Lists:
 
     def recall(self, k: int) -> float | None:
         """recall@k in the first list that is long enough; None where none is."""
-        for name, length in self._lengths:
-            if length >= k:
-                return bisect_right(self.ranks(name), k) / len(self._relevance.relevant)
-        return None
+        name = self.first_of(TOP_STAGES, length=k)
+        return None if name is None else bisect_right(self.ranks(name), k) / len(self._relevance.relevant)
 
     def coverage(self, name: StageName | None) -> float | None:
         """The share of the gold sections' chunks among the first 20; None where the chunk file has none."""

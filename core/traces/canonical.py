@@ -25,8 +25,7 @@ __all__ = [
     "citations",
     "doc_ids",
     "filled_from",
-    "last_stage",
-    "length_of",
+    "lengths",
     "listed",
     "measures",
     "place_by_id",
@@ -128,14 +127,10 @@ def top_stage(trace: Trace) -> StageName | None:
     return next((name for name in TOP_STAGES if _entries(trace.raw, name)), None)
 
 
-def last_stage(trace: Trace) -> StageName | None:
-    """The list that rank 1 is read from: the last that is not empty; None without any."""
-    return next((name for name in LAST_STAGES if _entries(trace.raw, name)), None)
-
-
-def length_of(trace: Trace, name: StageName) -> int:
-    """How many places a stage's list has, those without an id included."""
-    return len(_entries(trace.raw, name))
+def lengths(trace: Trace) -> dict[StageName, int]:
+    """How many places each list has that is not empty, those without an id included."""
+    names = STAGES if "stages" in trace.raw else STAGES[-1:]
+    return {name: length for name in names if (length := len(_entries(trace.raw, name)))}
 
 
 def listed(trace: Trace, name: StageName) -> Iterator[tuple[int, str, Mapping[str, Json]]]:
