@@ -33,7 +33,7 @@ LEFT_OUT: Mapping[LeftOut, str] = {
     "answerable": "the documents hold an answer",
     "gold_unplaced": "the gold names no place",
     "no_candidates": "the trace lists no candidates",
-    "no_corpus": "the gold section has no chunks in the chunk file",
+    "no_corpus": "no chunk lies where the gold does",
     "short_list": "the list is shorter",
     "nothing_cited": "nothing is cited",
     "declined": "the answer declines",
@@ -68,7 +68,8 @@ class MetricValue:
     """A metric's number: `value` with its 95 % interval, None where nothing could be counted.
 
     `numerator` is the number of things counted by a share, else None. The interval of a mean over one
-    question is not known (None). `left_out` as in the tally.
+    question is not known (None); of a mean of numbers in 0–1 that are all 0, or all 1, it is that of a share.
+    `left_out` as in the tally.
     """
 
     metric: Metric
@@ -93,6 +94,8 @@ def metric_value(metric: Metric, tally: Tally) -> MetricValue:
     low, high = _interval(tally, value)
     if low is not None and high is not None and metric.is_of_unit_range:
         low, high = max(0.0, low), min(1.0, high)
+        if low == high and value in (0.0, 1.0):  # all alike: as sure as a share of so many can be
+            low, high = wilson(round(tally.total), tally.of)
     return MetricValue(metric, value, low, high, None, tally.of, tally.left_out)
 
 

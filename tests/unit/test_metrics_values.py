@@ -41,6 +41,14 @@ def test_the_interval_of_what_lies_in_0_to_1_lies_there_too() -> None:
     assert metric_value(METRICS["recall_at_20"], Tally(3, 0.1, 0.01)).low == 0.0
 
 
+@pytest.mark.parametrize("part", [0, 6])
+def test_numbers_that_are_all_alike_are_no_certainty(part: int) -> None:
+    made = metric_value(METRICS["citation_recall"], Tally(6, float(part), float(part)))
+    assert (made.low, made.high) == wilson(part, 6)
+    logged = metric_value(MEAN, Tally(6, 0.0, 0.0))
+    assert (logged.low, logged.high) == (0.0, 0.0)
+
+
 def test_of_one_question_a_mean_has_no_interval() -> None:
     made = metric_value(MEAN, Tally(1, 0.4, 0.16))
     assert (made.value, made.low, made.high) == (0.4, None, None)
