@@ -21,7 +21,8 @@ MOST_PAIRS = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A stretch of one answer: `same` in the other one too, `words` or a `number` that the other has not."""
+    """A stretch of one answer: the `same` in the other one, `words` that are not, a `number` that the other
+    does not have at all."""
 
     text: str
     change: Change
@@ -52,8 +53,11 @@ class AnswerDifference:
 def answer_difference(was: str, now: str) -> AnswerDifference:
     """Where two answers differ; white space alone is no difference."""
     old, new = _tokens(was), _tokens(now)
-    kept_old, kept_new, is_rough = _kept([each.strip() for each in old], [each.strip() for each in new])
-    return AnswerDifference(_parts(old, kept_old), _parts(new, kept_new), is_rough)
+    old_words, new_words = ([token.strip() for token in tokens] for tokens in (old, new))
+    kept_old, kept_new, is_rough = _kept(old_words, new_words)
+    return AnswerDifference(
+        _parts(old, kept_old, frozenset(new_words)), _parts(new, kept_new, frozenset(old_words)), is_rough
+    )
 
 
 def _tokens(text: str) -> list[str]:
@@ -86,10 +90,10 @@ def _pairs(old: Sequence[str], new: Sequence[str]) -> int:
     return sum(times * counts[word] for word, times in Counter(old).items())
 
 
-def _parts(tokens: Sequence[str], kept: Sequence[bool]) -> tuple[Part, ...]:
+def _parts(tokens: Sequence[str], kept: Sequence[bool], others: frozenset[str]) -> tuple[Part, ...]:
     """Neighbours of one kind together, but each number for itself. The white space around what differs does
-    not differ."""
-    kinds = (_kind(token, is_kept) for token, is_kept in zip(tokens, kept, strict=True))
+    not differ; `others` are the words of the other answer."""
+    kinds = (_kind(token.strip(), is_kept, others) for token, is_kept in zip(tokens, kept, strict=True))
     numbered = [
         (kind, place if kind == "number" else 0, token)
         for place, (kind, token) in enumerate(zip(kinds, tokens, strict=True))
@@ -105,8 +109,10 @@ def _parts(tokens: Sequence[str], kept: Sequence[bool]) -> tuple[Part, ...]:
     return tuple(parts)
 
 
-def _kind(token: str, is_kept: bool) -> Change:
-    return "same" if is_kept else "number" if _DIGIT.search(token) else "words"
+def _kind(word: str, is_kept: bool, others: frozenset[str]) -> Change:
+    if is_kept:
+        return "same"
+    return "number" if _DIGIT.search(word) and word not in others else "words"
 
 
 def _append(parts: list[Part], text: str, change: Change) -> None:
@@ -118,4 +124,4 @@ def _append(parts: list[Part], text: str, change: Change) -> None:
 
 
 def _numbers(parts: Sequence[Part]) -> tuple[str, ...]:
-    return tuple(part.text for part in parts if part.change == "number")
+    return tuple(dict.fromkeys(part.text for part in parts if part.change == "number"))

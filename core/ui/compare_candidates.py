@@ -19,36 +19,42 @@ HEIGHT = 560
 def candidates_grid(rows: Sequence[Aligned], view: ViewState) -> Grid:
     """A row a chunk, by its rank now, then those that are gone; a link shows its place in both runs."""
     columns = (
-        Column(Cell(f"was in {view.vs}"), "end"),
+        Column(Cell(f"in {view.vs}", tip="Rank then"), "end"),
+        Column(Cell(f"in {view.run}", tip="Rank now"), "end"),
         Column(Cell("move"), "start"),
-        Column(Cell("chunk"), "start"),
-        Column(Cell("section"), "start"),
-        Column(Cell("page"), "end"),
         Column(Cell(""), "start"),
     )
     name = f"Candidates of {view.vs} and of {view.run}, by chunk"
-    return Grid(name, f"rank in {view.run}", columns, tuple(_row(row, view) for row in rows), height=HEIGHT)
+    return Grid(name, "chunk", columns, tuple(_row(row, view) for row in rows), height=HEIGHT)
 
 
 def _row(row: Aligned, view: ViewState) -> Row:
-    candidate = row.view.candidate
     text, tip = beginning_of(row.view)
-    href = view.change(chunk=row.chunk_id, cite=None, page=None).link("compare")
+    head = Cell(
+        text,
+        note=_place(row),
+        tip=tip,
+        href=view.change(chunk=row.chunk_id, cite=None, page=None).link("compare"),
+        spoken=f"{text}. {move_spoken(row)}. Show its place.",
+    )
+    look: Look = _LOOKS.get(row.move, "quiet") if row.gold else "quiet"
     return Row(
-        Cell(_rank(row.rank)),
+        head,
         (
             Cell(_rank(row.was_rank)),
-            Cell(
-                move_words(row),
-                look=_LOOKS.get(row.move, "quiet") if row.gold else "quiet",
-                tip=move_spoken(row),
-            ),
-            Cell(text, tip=tip, href=href, spoken=f"{move_spoken(row)}: {text}. Show its place."),
-            Cell(candidate.section_id or "–"),
-            Cell("–" if candidate.page_idx is None else f"{candidate.page_idx + 1:,}"),
+            Cell(_rank(row.rank)),
+            Cell(move_words(row), look=look, tip=move_spoken(row)),
             Cell(" · ".join(_marks(row, view)), look="green" if row.gold else "orange"),
         ),
     )
+
+
+def _place(row: Aligned) -> str:
+    """`section 9.1.3 · p. 73`, as far as it is known."""
+    candidate = row.view.candidate
+    section = f"section {candidate.section_id}" if candidate.section_id else ""
+    page = f"p. {candidate.page_idx + 1:,}" if candidate.page_idx is not None else ""
+    return " · ".join(filter(None, (section, page)))
 
 
 def move_words(row: Aligned) -> str:

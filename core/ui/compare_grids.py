@@ -35,7 +35,6 @@ def metrics_grid(pairs: Sequence[MetricPair], view: ViewState) -> Grid:
         Column(Cell(vs), "end"),
         Column(Cell(run), "end"),
         Column(Cell("difference", tip=f"{run} − {vs}, question by question, with its 95 % interval"), "end"),
-        Column(Cell("", spoken="clear"), "start"),
     )
     rows = tuple(_metric_row(pair, view) for pair in pairs)
     return Grid(f"Metrics of {vs} and {run}", "metric", columns, rows)
@@ -46,7 +45,7 @@ def _metric_row(pair: MetricPair, view: ViewState) -> Row:
     there = _value_cell(pair.there, view.change(run=view.vs or "", vs=None))
     here = _value_cell(pair.here, view)
     head = Cell(metric.name, tip=f"{metric.counted} {metric.source}.")
-    return Row(head, (there, here, _difference(pair), _sign(pair)))
+    return Row(head, (there, here, _difference(pair)))
 
 
 def _value_cell(value: MetricValue | None, view: ViewState) -> Cell:
@@ -78,7 +77,9 @@ def _difference(pair: MetricPair) -> Cell:
         return Cell(difference_in_words(pair.metric, 0.0), note=told, look="quiet")
     low, high = (difference_in_words(pair.metric, bound, with_unit=False) for bound in (mean.low, mean.high))
     p = f" · {p_words(pair.p)}" if pair.p is not None else ""
-    return Cell(difference_in_words(pair.metric, mean.mean), note=f"{low} to {high}{p}", tip=_how(mean))
+    word, look = _sign(pair)
+    text = difference_in_words(pair.metric, mean.mean)
+    return Cell(f"{text}{word}", note=f"{low} to {high}{p}", tip=_how(mean), look=look)
 
 
 def _how(mean: Mean) -> str:
@@ -86,14 +87,13 @@ def _how(mean: Mean) -> str:
     return f"Over the {counted(mean.pairs, 'question')} that count in both runs; {method}."
 
 
-def _sign(pair: MetricPair) -> Cell:
+def _sign(pair: MetricPair) -> tuple[str, Look]:
     """A quiet word where the interval of the difference leaves out 0."""
     if not pair.is_clear:
-        return Cell("")
+        return "", ""
     if pair.is_better is None:
-        return Cell("clear", look="quiet", tip="The interval of the difference leaves out 0")
-    word: tuple[str, Look] = ("better", "green") if pair.is_better else ("worse", "red")
-    return Cell(word[0], look=word[1], tip="The interval of the difference leaves out 0")
+        return " · clear", ""
+    return (" · better", "green") if pair.is_better else (" · worse", "red")
 
 
 def pins_grid(differing: Sequence[PinDifference], view: ViewState) -> Grid:

@@ -55,11 +55,11 @@ def _other(view: ViewState, manifest: Manifest) -> None:
         "Against",
         list(names),
         key=key,
-        index=None,
+        index=0 if chosen else None,
         format_func=lambda run_id: safe.clean(f"against {names[run_id]}"),
         placeholder="against …",
         label_visibility="collapsed",
-        width=200,
+        width=210,
         on_change=_change,
         args=(key, "vs"),
     )
@@ -137,7 +137,7 @@ def flips(lists: Mapping[FlipKind, pd.DataFrame], counts: Flips, view: ViewState
     with st.container(horizontal=True, vertical_alignment="center", key="flips-head"):
         told = [
             Piece("Questions that flipped ", "strong"),
-            Piece("a question opens both answers side by side", "muted"),
+            Piece("open one to see both answers", "muted"),
         ]
         safe.show(safe.text(told, role="line"), width="content")
         st.space("stretch")

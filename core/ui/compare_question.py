@@ -29,8 +29,8 @@ _KINDS: dict[When, dict[str, Kind]] = {
     "was": {"same": "plain", "words": "removed", "number": "removed-number"},
     "now": {"same": "plain", "words": "added", "number": "added-number"},
 }
-#: So many citations, and numbers that differ, are named.
-MOST_NAMED = 12
+#: So many citations, and so many numbers that differ, are named.
+MOST_NAMED, MOST_NUMBERS = 12, 6
 
 
 def header(view: ViewState, place: Step, q: str) -> None:
@@ -90,9 +90,9 @@ def _difference(difference: AnswerDifference, was: Side, now: Side) -> None:
     if difference.is_same:
         safe.show(safe.text([Piece("Both answers say the same.")], role="hint"))
         return
-    old, new = (", ".join(found[:MOST_NAMED]) for found in difference.numbers)
+    old, new = (", ".join(found[:MOST_NUMBERS]) for found in difference.numbers)
     if old and new:
-        told = f"{was.run_id} says {old}, {now.run_id} says {new}."
+        told = f"{was.run_id} says {old}; {now.run_id} says {new}."
         safe.show(safe.text([Piece("Numbers differ: ", "strong"), Piece(told)], role="says"))
     if difference.is_rough:
         told = (
@@ -147,7 +147,8 @@ def pages(was: Side, now: Side) -> None:
     """The page of each run's chosen passage, in places of a fixed height."""
     with st.container(key="compare-pages"):
         for when, side in (("was", was), ("now", now)):
-            with st.container(key=f"page-{when}", gap="xsmall"):
+            is_page = side.shown is not None and side.shown.text is None and side.shown.problem is None
+            with st.container(key=f"{'page' if is_page else 'no-page'}-{when}", gap="xsmall"):
                 _page(when, side)
 
 

@@ -92,10 +92,12 @@ def test_every_cell_of_the_matrices_opens_as_many_questions_as_it_says(
 def test_a_metric_opens_the_questions_that_count_against_it(compare: Compare, demo_cache: Path) -> None:
     store = Store(load_manifest(DEMO), demo_cache)
     metrics = grids(compare(run="R006", vs="R004"))["Metrics"]
-    there, here, difference, _ = metrics["rows"][0]["cells"]
+    there, here, difference = metrics["rows"][0]["cells"]
     assert metrics["rows"][0]["head"]["text"] == "SectionMatch@1"
     assert (there["text"], here["text"]) == ("21 of 37 · 57 %", "25 of 37 · 68 %")
-    assert difference["text"] == "+11 pts" and "p = 0.289" in difference["note"]
+    assert difference["text"] == "+11 pts" and "look" not in difference and "p = 0.289" in difference["note"]
+    (clear,) = (row["cells"][2] for row in metrics["rows"] if row["head"]["text"] == "MRR")
+    assert (clear["text"], clear["look"]) == ("+0.118 · better", "green")
     assert store.matching(asked(there["href"]).filter) == 37 - 21
     assert store.matching(asked(here["href"]).filter) == 37 - 25
 
@@ -169,13 +171,15 @@ def test_a_question_stands_side_by_side_and_the_keys_go_through_the_flipped(comp
     app = compare(run="R006", vs="R004", q="Q97", flip="regressed")
     assert not app.exception
     words = shown(app)
-    assert "Numbers differ: " in words and "R004 says 70, 5, R006 says 9.1.3." in words
+    assert "Numbers differ: " in words and "R004 says 70, 5; R006 says 9.1.3." in words
     assert '<del class="ps-removed-number">70</del>' in words
     assert '<ins class="ps-added-number">9.1.3</ins>' in words
     assert "PDF page 73 of 97" in words and "PDF page 62 of 97" in words
     rows = grids(app)["Candidates"]["rows"]
-    assert [row["head"]["text"] for row in rows][:3] == ["1", "2", "3"]
-    assert rows[0]["cells"][1]["text"] == "↑6"
+    ranks = [[cell["text"] for cell in row["cells"][:3]] for row in rows]
+    assert ranks[:2] == [["7", "1", "↑6"], ["1", "2", "↓1"]]
+    assert ranks[-1][1:] == ["–", "gone"]
+    assert rows[1]["cells"][3]["text"] == "gold · cited in R004"
     assert "2 of 2 regressed" in words and app.button("step-J").disabled
     app.button("step-K").click().run()
     assert app.query_params["q"] != "Q97"

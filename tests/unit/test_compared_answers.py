@@ -25,6 +25,8 @@ def marked(parts: tuple[Part, ...]) -> str:
         ("Press  SET.\n", "Press SET.", "Press  SET.\n", "Press SET."),
         ("a b c d", "a d", "a [b c] d", "a d"),
         ("Turn 10 20 times", "Turn times", "Turn <10> <20> times", "Turn times"),
+        ("5 bar, 7 km", "7 km", "<5> [bar,] 7 km", "7 km"),
+        ("7 bar and 5", "5 or 7 bar", "7 bar [and 5]", "[5 or] 7 bar"),
         (" \n", "", " \n", ""),
     ],
 )
@@ -37,6 +39,7 @@ def test_what_differs_is_marked_on_both_sides(was: str, now: str, was_marked: st
 def test_numbers_that_only_one_answer_has_are_named() -> None:
     found = answer_difference("Every 15,000 km or 12 months.", "Every 10,000 km or 12 months.")
     assert found.numbers == (("15,000",), ("10,000",))
+    assert answer_difference("1 and 1 and 2", "2, 3").numbers == (("1",), ("3",))
 
 
 text = st.text(alphabet="ab1.5, \n\t-é", max_size=40)

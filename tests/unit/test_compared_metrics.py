@@ -12,18 +12,18 @@ from core.services.compared_metrics import MetricPair, metric_pairs
 def pairs(
     here: dict[str, Tally], there: dict[str, Tally], differences: dict[str, list[float]]
 ) -> dict[str, MetricPair]:
-    values = (
+    now, then = (
         {metric_id: metric_value(METRICS[metric_id], tally) for metric_id, tally in tallies.items()}
         for tallies in (here, there)
     )
-    found = metric_pairs(*values, lambda metric_id: np.asarray(differences.get(metric_id, []), float))
+    found = metric_pairs(now, then, lambda metric_id: np.asarray(differences.get(metric_id, []), float))
     return {pair.metric.metric_id: pair for pair in found}
 
 
 def test_a_share_has_its_difference_an_interval_and_a_p() -> None:
-    counts = {"section_match_at_1": Tally(37, 26.0, 26.0)}, {"section_match_at_1": Tally(37, 21.0, 21.0)}
+    here, there = ({"section_match_at_1": Tally(37, part, part)} for part in (26.0, 21.0))
     differences = {"section_match_at_1": [1.0] * 6 + [-1.0] + [0.0] * 30}
-    (pair,) = pairs(*counts, differences).values()
+    (pair,) = pairs(here, there, differences).values()
     assert pair.here is not None and (pair.here.numerator, pair.here.denominator) == (26, 37)
     assert pair.difference is not None and pair.difference.mean == 5 / 37
     assert pair.p == 0.125
@@ -31,10 +31,10 @@ def test_a_share_has_its_difference_an_interval_and_a_p() -> None:
 
 
 def test_less_is_better_where_the_metric_says_so() -> None:
-    tallies = {"delta_s_mean": Tally(4, 1.6, 0.64)}, {"delta_s_mean": Tally(4, 2.0, 1.0)}
-    (pair,) = pairs(*tallies, {"delta_s_mean": [-0.1] * 4}).values()
+    here, there = {"delta_s_mean": Tally(4, 1.6, 0.64)}, {"delta_s_mean": Tally(4, 2.0, 1.0)}
+    (pair,) = pairs(here, there, {"delta_s_mean": [-0.1] * 4}).values()
     assert (pair.is_clear, pair.is_better, pair.p) == (True, True, None)
-    (worse,) = pairs(*reversed(tallies), {"delta_s_mean": [0.1] * 4}).values()
+    (worse,) = pairs(there, here, {"delta_s_mean": [0.1] * 4}).values()
     assert (worse.is_clear, worse.is_better) == (True, False)
 
 

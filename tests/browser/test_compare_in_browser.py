@@ -1,0 +1,91 @@
+"""Compare in a real browser: from a cell to its questions, from a flip to the highlighted pages."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.conftest import PageAt, Serve, WaitForRun, query, wait_for_query
+from tests.places import DEMO
+
+pytestmark = pytest.mark.browser
+
+TO_HIT = re.compile(r"was score_policy in R003, is hit in R004: 6 questions\.")
+KEPT = re.compile(r"was score_policy in R003, is score_policy in R004: 7 questions\.")
+
+
+def opened(page: Page, url: str, wait_for_run: WaitForRun) -> None:
+    page.goto(url)
+    wait_for_run(page)
+
+
+def pictures(page: Page, side: str) -> Locator:
+    """The cited words of one side that are in sight."""
+    boxes = page.locator(f".st-key-page-{side}").get_by_test_id("ps-box")
+    return boxes.and_(page.locator("[data-layer=cited].chosen")).first
+
+
+def test_a_cell_opens_as_many_questions_as_it_counts_by_click_and_by_key(
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
+) -> None:
+    page = page_at(1400, 900)
+    opened(page, f"{serve(DEMO).url}/compare?run=R004", wait_for_run)
+    wait_for_query(page, vs="R003")
+    page.get_by_role("link", name=TO_HIT).click()
+    wait_for_run(page)
+    expect(page.get_by_test_id("ps-row")).to_have_count(6)
+    assert {name: query(page)[name] for name in ("vs", "was_bucket", "bucket")} == {
+        "vs": ["R003"],
+        "was_bucket": ["score_policy"],
+        "bucket": ["hit"],
+    }
+    page.go_back()
+    wait_for_run(page)
+    page.get_by_role("link", name=TO_HIT).focus()
+    page.keyboard.press("ArrowLeft")
+    expect(page.get_by_role("link", name=KEPT)).to_be_focused()
+    page.keyboard.press("Enter")
+    wait_for_run(page)
+    expect(page.get_by_test_id("ps-row")).to_have_count(7)
+
+
+def test_a_flip_opens_both_answers_and_both_pages_and_the_url_brings_it_back(
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
+) -> None:
+    page = page_at(1400, 900, dark=True)
+    opened(page, f"{serve(DEMO).url}/compare?run=R006&vs=R004", wait_for_run)
+    page.get_by_role("link", name=re.compile("^Q97, both answers side by side")).click()
+    wait_for_run(page)
+    wait_for_query(page, q="Q97", flip="regressed")
+    for side in ("was", "now"):
+        expect(pictures(page, side)).to_be_in_viewport(ratio=1)
+    expect(page.locator(".st-key-answer-was del").first).to_have_css("text-decoration-line", "line-through")
+    expect(page.locator(".st-key-answer-now ins").first).to_have_css("text-decoration-line", "underline")
+    page.keyboard.press("k")
+    wait_for_run(page)
+    wait_for_query(page, q="Q108")
+    title = page.get_by_test_id("ps-title").nth(2)
+    expect(title).to_contain_text("How many litres of engine oil")
+    page.reload()
+    wait_for_run(page)
+    expect(title).to_contain_text("How many litres of engine oil")
+    expect(page.locator(".st-key-steps")).to_contain_text("1 of 2 regressed")
+    expect(pictures(page, "was")).to_be_in_viewport(ratio=1)
+    expect(page.locator(".st-key-no-page-now mark.ps-chosen").first).to_be_in_viewport()  # of a text
+
+
+def test_in_a_narrow_window_everything_stands_below_one_another(
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
+) -> None:
+    page = page_at(900, 900)
+    opened(page, f"{serve(DEMO).url}/compare?run=R006&vs=R004&q=Q97", wait_for_run)
+    expect(page.get_by_test_id("ps-picture")).to_have_count(2)
+    tops = [
+        box["y"]
+        for key in ("answer-was", "answer-now", "page-was", "page-now")
+        if (box := page.locator(f".st-key-{key}").bounding_box())
+    ]
+    assert len(tops) == 4 and tops == sorted(set(tops))
+    assert page.get_by_test_id("stMain").evaluate("main => main.scrollWidth - main.clientWidth") == 0
