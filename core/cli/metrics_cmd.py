@@ -40,7 +40,12 @@ _OPTIONS: tuple[Callable[[Callable[..., None]], Callable[..., None]], ...] = (
     click.option("--against", "vs", metavar="ID", help="Compare with this run, question by question."),
     click.option("--by", type=click.Choice(get_args(Slice)), help="The numbers of each slice too."),
     click.option(
-        "--metric", "named", multiple=True, type=click.Choice(list(METRICS)), help="Only these; repeat."
+        "--metric",
+        "named",
+        multiple=True,
+        metavar="ID",
+        type=click.Choice(list(METRICS)),
+        help="Only these metrics, by their ids as --explain lists them; repeat.",
     ),
     click.option("--explain", is_flag=True, help="Say how each is counted."),
     click.option("--pack", "as_pack", is_flag=True, help="Print the run's metrics pack instead."),
@@ -76,7 +81,8 @@ def command(
 
     The index is brought up to date first. A run's stored metrics pack is compared with what is counted.
 
-    Exit status: 0 good, 1 a goal fails or a stored pack differs, 2 unusable input. With --pack: 0 or 2.
+    Exit status: 0 good, 1 a goal fails, a stored pack differs or something could not be read, 2 unusable
+    input. With --pack: 0 or 2.
     """
     if as_pack and (as_json or explain or vs or asked["by"] or asked["named"] or len(run_ids) > 1):
         raise click.UsageError("--pack prints the pack of one run and nothing else")

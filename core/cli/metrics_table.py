@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
@@ -27,6 +27,7 @@ from core.services.compared_metrics import MetricPair
 from core.services.comparing import p_words
 from core.services.measuring import GoldGaps, RunMetrics
 from core.services.metrics_report import Compared, MetricsReport
+from core.store.types import RunFacts
 
 #: Sign and colour of a verdict.
 SIGNS: dict[Status, tuple[str, str]] = {
@@ -66,13 +67,15 @@ def print_problems(problems: Sequence[Problem], console: Console) -> None:
 def _parts(report: MetricsReport, run: Run, named: Sequence[str]) -> Iterator[RenderableType]:
     measured = report.measured
     yield _title(measured, run)
+    yield Text(printable(report.facts.profile.describe()), "dim")
+    yield from map(Text, _unread(report.facts))
     yield from map(Text, _gaps(report.gaps))
     yield Text()
     yield _metrics(measured, named)
     yield from _pack(measured, run)
     if report.slices is not None:
         yield Text()
-        yield _slices(report, named)
+        yield _slices(report.slices, named) if report.slices else Text("No question is in such a slice.")
     if report.compared is not None:
         yield Text()
         yield _against(report.compared, measured.run_id, named)
@@ -83,6 +86,16 @@ def _title(measured: RunMetrics, run: Run) -> Text:
     count = f"{measured.questions:,} question{'s' * (measured.questions != 1)}"
     title = f" · {printable(run.title)}" if run.title else ""
     return Text.assemble((printable(measured.run_id), "bold"), f"{title} · {count}")
+
+
+def _unread(facts: RunFacts) -> Iterator[str]:
+    """What of the run's files is not in these numbers."""
+    if facts.from_report:
+        yield "Counted from the stored report: the run has no traces that could be read."
+    if lines := facts.line_issues - facts.unmatched:
+        yield f"Lines that could not be used as they are: {lines:,}; `proofspan index` lists them"
+    if facts.waiting_bytes:
+        yield f"{facts.waiting_bytes:,} bytes of a last line without line end wait for the rest of it"
 
 
 def _gaps(gaps: GoldGaps) -> Iterator[str]:
@@ -154,10 +167,10 @@ def _pack(measured: RunMetrics, run: Run) -> Iterator[Text]:
         yield Text(f"  It also says {printable(', '.join(others))[:400]}", "dim")
 
 
-def _slices(report: MetricsReport, named: Sequence[str]) -> Table:
+def _slices(slices: Mapping[str, Mapping[str, MetricValue]], named: Sequence[str]) -> Table:
     metrics = [METRICS[metric_id] for metric_id in named or OF_A_SLICE]
     table = _table("slice", *(metric.name for metric in metrics))
-    for name, values in (report.slices or {}).items():
+    for name, values in slices.items():
         cells = (values.get(metric.metric_id) for metric in metrics)
         table.add_row(
             Text(printable(name)), *(Text(value_in_words(value) if value else "") for value in cells)

@@ -20,6 +20,7 @@ from core.services.measuring import BUNDLES, GoldGaps, RunMetrics, gold_gaps, me
 from core.store.filters import Filter
 from core.store.measuring import Slice
 from core.store.queries import Store
+from core.store.types import RunFacts
 
 #: Digits of numbers in plain data: beyond them the order in which a sum was added up would show.
 DECIMALS = 9
@@ -41,6 +42,7 @@ class MetricsReport:
     """One run. `slices` has the metrics by slice, None where none are asked for."""
 
     measured: RunMetrics
+    facts: RunFacts
     gaps: GoldGaps
     slices: Mapping[str, Mapping[str, MetricValue]] | None = None
     compared: Compared | None = None
@@ -48,13 +50,12 @@ class MetricsReport:
     @property
     def problems(self) -> tuple[Problem, ...]:
         """What could not be read for it."""
-        return (*self.measured.problems, *self.gaps.problems)
+        return (*self.facts.problems, *self.measured.problems, *self.gaps.problems)
 
     @property
     def has_findings(self) -> bool:
-        """Whether a goal fails, or the stored pack differs or cannot be used."""
-        measured = self.measured
-        return bool(measured.failed or measured.differences or measured.problems)
+        """Whether a goal fails, the stored pack differs, or something could not be read."""
+        return bool(self.measured.failed or self.measured.differences or self.problems)
 
 
 def metrics_report(
@@ -64,6 +65,7 @@ def metrics_report(
     measured = run_metrics(store, manifest, run_id)
     return MetricsReport(
         measured,
+        store.run_facts(run_id),
         gold_gaps(store, manifest, run_id),
         metrics_by(store, run_id, by) if by else None,
         _compared(store, manifest, measured, vs) if vs else None,
@@ -89,10 +91,15 @@ def _compared(store: Store, manifest: Manifest, measured: RunMetrics, vs: str) -
 
 def report_to_json(report: MetricsReport) -> dict[str, Json]:
     """The report as plain data: every number with its counts, interval, goal, and what was left out."""
-    measured, gaps = report.measured, report.gaps
+    measured, facts, gaps = report.measured, report.facts, report.gaps
     told: dict[str, Json] = {
         "run_id": measured.run_id,
+        "profile": facts.profile.describe(),
         "questions": measured.questions,
+        "traces": facts.traces,
+        "from_report": facts.from_report,
+        "line_issues": facts.line_issues - facts.unmatched,
+        "waiting_bytes": facts.waiting_bytes,
         "gold_questions": gaps.questions,
         "without_gold": list(gaps.without_gold),
         "without_trace": list(gaps.without_trace),

@@ -323,6 +323,34 @@ def test_no_question_at_all_is_nothing_to_count(ws: Path) -> None:
     assert all(value["value"] is None for value in _one(ws, "--run", "R1")["metrics"].values())
 
 
+def test_traces_that_are_not_there_are_told(ws: Path) -> None:
+    _workspace(ws, {"R1": []}, entries=[{"run_id": "R1", "traces": {"path": "runs/gone.jsonl"}}])
+    result = _run(ws)
+    assert result.exit_code == 1
+    assert result.stdout.startswith("R1 · 0 questions\n")
+    assert "`runs[R1].traces`: does not exist" in result.stderr
+
+
+def test_a_run_of_which_only_the_report_is_left_says_so(ws: Path) -> None:
+    entry = {"run_id": "R1", "report": {"path": "runs/report.jsonl"}}
+    _workspace(ws, {"R1": []}, entries=[entry])
+    (ws / "runs/report.jsonl").write_bytes(lines([{"q": "What?", "label": "ok", "why": "x"}]))
+    result = _run(ws, "--by", "bucket")
+    assert "Counted from the stored report" in result.stdout
+    assert "100 %" in _line(result, "ok")
+    assert "No question is in such a slice." in result.stdout
+
+
+def test_lines_that_are_not_in_the_numbers_are_counted(ws: Path) -> None:
+    _workspace(ws, {"R1": [trace("Q1"), b"{", trace("Q2")]})
+    with (ws / "runs/R1.jsonl").open("ab") as file:
+        file.write(b'{"q": "unfi')
+    result = _run(ws)
+    assert "Lines that could not be used as they are: 1; `proofspan index` lists them" in result.stdout
+    assert "11 bytes of a last line without line end wait" in result.stdout
+    assert 'template seed · refusal "not in context"' in result.stdout
+
+
 def test_one_run_only_has_nothing_to_be_compared_with(ws: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _workspace(ws, {"R1": _traces()})
     said = _one(ws, "--against", "R1")["against"]["said"]
