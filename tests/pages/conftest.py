@@ -11,6 +11,7 @@ import orjson
 import pytest
 import streamlit as st
 import yaml
+from streamlit.components.v2 import manifest_scanner
 from streamlit.proto.WidgetStates_pb2 import WidgetStates
 from streamlit.testing.v1 import AppTest
 
@@ -65,6 +66,15 @@ def make_workspace(tmp_path: Path) -> MakeWorkspace:
         return folder
 
     return make
+
+
+@pytest.fixture(scope="session", autouse=True)
+def packages_scanned_once() -> Iterator[None]:
+    """Every AppTest looks through all installed packages, which takes longer than a page: once will do."""
+    found = manifest_scanner.scan_component_manifests()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(manifest_scanner, "scan_component_manifests", lambda: [*found])
+        yield
 
 
 @pytest.fixture(scope="session")
