@@ -7,11 +7,11 @@ question by question all read them from here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from core.contracts.records import LABELS
-from core.metrics.catalogue import METRICS
+from core.metrics.catalogue import METRICS, Metric
 from core.metrics.ranked import CUTS
 from core.metrics.values import LeftOut
 from core.store.clauses import FAILS, Clause
@@ -161,25 +161,36 @@ def measure_of(name: str) -> Measure:
     return _ANSWERED_OK if name == "answered_ok" else MEASURES[name]
 
 
-def _miss(metric_id: str) -> Clause | None:
-    """What counts against a metric, None where nothing does: neither way is up, or no limit is known."""
-    metric, measure = METRICS[metric_id], MEASURES[metric_id]
+def _against(metric: Metric, measure: Measure) -> tuple[str, str, str] | None:
+    """When a trace counts against a metric, as SQL on its number; the words for those that do and do not.
+
+    None where nothing does: neither way is up, or no limit is known.
+    """
     if measure is _DELTA_S:
-        return Clause(f"{measure.number} > {FAR}", {}, f"ΔS above {FAR}", measure.columns)
+        return f"> {FAR}", f"ΔS above {FAR}", f"ΔS up to {FAR}"
     if metric.kind == "quantile" or metric.better is None:
         return None
     if metric.better == "lower":
-        return Clause(f"{measure.number} > 0", {}, metric.name, measure.columns)
-    sentence = f"{metric.name} missed" if metric.kind == "share" else f"{metric.name} below 1"
-    return Clause(f"{measure.number} < 1", {}, sentence, measure.columns)
+        return "> 0", metric.name, f"no {metric.name}"
+    if metric.kind == "share":
+        return "< 1", f"{metric.name} missed", f"{metric.name} met"
+    return "< 1", f"{metric.name} below 1", f"{metric.name} of 1"
 
 
-#: By metric id: the questions that count against it.
-MISSES: Mapping[str, Clause] = {
-    metric_id: miss for metric_id in MEASURES if (miss := _miss(metric_id)) is not None
-}
-#: By metric id: those that count in it and not against it.
-MEETS: Mapping[str, Clause] = {
-    metric_id: Clause(f"NOT ({miss.sql})", {}, f"not {miss.sentence}", miss.columns)
-    for metric_id, miss in MISSES.items()
-}
+def _clauses() -> Iterator[tuple[str, Clause, Clause]]:
+    """For each metric that something counts against: what does, and what is in it and does not."""
+    for metric_id, measure in MEASURES.items():
+        against = _against(METRICS[metric_id], measure)
+        if against is not None:
+            limit, missed, met = against
+            sql = f"{measure.number} {limit}"
+            yield (
+                metric_id,
+                Clause(sql, {}, missed, measure.columns),
+                Clause(f"NOT ({sql})", {}, met, measure.columns),
+            )
+
+
+#: By metric id: the questions that count against it, and those that count in it and not against it.
+MISSES: Mapping[str, Clause] = {metric_id: missed for metric_id, missed, _ in _clauses()}
+MEETS: Mapping[str, Clause] = {metric_id: met for metric_id, _, met in _clauses()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from importlib.resources import files
 from pathlib import Path
 from unittest.mock import patch
 
@@ -280,7 +281,10 @@ def test_a_rebuilt_index_is_picked_up_by_every_thread(tmp_path: Path) -> None:
     assert read(0) == (30, 60)
 
 
-@pytest.mark.parametrize("name", ["page", "ordered", "counts", "matching", "options", "find", "question"])
+STATEMENTS = sorted(path.name.removesuffix(".sql") for path in (files("core.store") / "sql").iterdir())
+
+
+@pytest.mark.parametrize("name", STATEMENTS)
 def test_every_question_says_its_grain_and_columns(name: str) -> None:
     text = statement(name)
     assert text.startswith("-- ")

@@ -1,0 +1,61 @@
+"""Indexes written by hand: rows of chosen columns, as a build would have left them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import pyarrow as pa
+
+from core.store.columns import ROW_SCHEMA, SEVERITY
+from core.store.files import write_segment, write_table
+from core.store.index import index_folder
+from core.store.joins import JOINED_SCHEMA
+from core.store.queries import Store
+from core.store.runfile import RunFile, Segment, write_run_file
+from tests.unit.store_workspace import manifest_of
+
+Row = Mapping[str, object]
+#: What a row holds that does not say otherwise; what is not here is null.
+DEFAULTS: Row = {"paraphrase": 0, "seed": 0, "answer": "", "offset": 0, "length": 1, "label": "ok"}
+LISTS = ("docs", "numbers_unsupported", "suspicions", "about")
+
+
+def store_of(folder: Path, runs: Mapping[str, Iterable[Row]], **manifest: object) -> Store:
+    """A store on such indexes, one a run."""
+    folder.mkdir(exist_ok=True)
+    listed = [{"run_id": run, "traces": {"path": f"{run}.jsonl"}} for run in runs]
+    loaded = manifest_of(folder, runs=listed, **manifest)
+    for run, rows in runs.items():
+        write_index(index_folder(loaded, run, folder / "cache"), list(rows))
+    return Store(loaded, folder / "cache")
+
+
+def write_index(folder: Path, rows: list[Row], *, name: str = "s.parquet") -> None:
+    """The files of one run's index; a `repeat` of a row goes where a build puts it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    whole = [_whole(row, line) for line, row in enumerate(rows, start=1)]
+    columns = [pa.array([row.get(field.name) for row in whole], field.type) for field in ROW_SCHEMA]
+    write_segment(folder, name, pa.table(columns, schema=ROW_SCHEMA))
+    repeats = [
+        {"row": place, "repeat": row["repeat"], "stored_label": None, "late": []}
+        for place, row in enumerate(rows)
+        if "repeat" in row
+    ]
+    write_table(folder, "joined.parquet", pa.Table.from_pylist(repeats, JOINED_SCHEMA))
+    segment = Segment(name, 0, len(rows), 1, len(rows), len(rows), 0)
+    write_run_file(folder, RunFile("key", "traces.jsonl", None, (segment,), joined="joined.parquet"))
+
+
+def _whole(row: Row, line: int) -> dict[str, object]:
+    q = str(row.get("q", row["q_id"]))
+    found = {
+        **DEFAULTS,
+        **dict.fromkeys(LISTS, ()),
+        "q": q,
+        "q_folded": q.lower(),
+        "answer_folded": "",
+        **row,
+    }
+    label = found["label"]
+    return found | {"severity": SEVERITY[None if label is None else str(label)], "line": line}
