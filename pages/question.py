@@ -6,6 +6,7 @@ import streamlit as st
 
 from core.services.regions import region_of
 from core.services.spans import targets_of
+from core.services.stability import question_stability
 from core.ui import (
     answer_panel,
     chunk_panel,
@@ -21,6 +22,7 @@ from core.ui import (
 )
 from core.ui.other_runs import show_other_runs
 from core.ui.state import read_view, write_view
+from core.ui.variants_panel import show_variants
 
 asked = read_view()
 if asked.q is None and asked.chunk is not None:
@@ -63,7 +65,7 @@ else:
     answer, page, reading = question_panels.sides()
     with reading:
         with st.container(border=True, key="why", gap="xsmall"):
-            question_panels.why(view, stored_label=place.stored_label)
+            question_panels.why(view, stored_label=place.stored_label, ranking=place.ranking)
             step = st.container()
         question_panels.candidates(
             view,
@@ -76,6 +78,12 @@ else:
             current=state.run,
             at_work=partial(session.others_are_indexed, opened),
         )
+        if (
+            steady := question_stability(store, key.run_id, key.q_id)
+            if facts.traces > facts.questions
+            else None
+        ):
+            show_variants(steady, partial(store.traces_of, key.q_id, key.run_id), state)
         below = st.container(key="belonging")
         question_panels.raw_record(view)
 

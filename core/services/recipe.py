@@ -123,13 +123,13 @@ def gold_step(gold: Mapping[str, GoldQuestion], places: Places, corpus: Iterable
     many = {key: count for key, count in asked.items() if count > MOST}
     enough = len(asked) - len(few) - len(many)
     told = [
-        f"{_of(enough, len(asked))} sections that are asked about have {LEAST} to {MOST}",
+        f"{_of(enough, len(asked), 'section')} that are asked about have {LEAST} to {MOST}",
         *_listed("fewer", few, names),
         *_listed("more", many, names),
         *_unasked(asked, corpus),
         *_by_chapter(asked),
     ]
-    return Step(title, "missing" if few else "done", f"{'; '.join(told)}.")
+    return Step(title, "missing" if few else "done", _sentence("; ".join(told)))
 
 
 def variants_step(asked: Stability) -> Step:
@@ -141,9 +141,9 @@ def variants_step(asked: Stability) -> Step:
         return Step(title, "missing", "The run holds no question.")
     if not several:
         return Step(title, "missing", f"Each of the {questions:,} questions was asked once.")
-    told = f"{_of(asked.enough, questions)} questions were asked so often"
+    told = f"{_of(asked.enough, questions, 'question')} were asked so often"
     once = f", {asked.once:,} only once" if asked.once else ""
-    return Step(title, "done" if asked.enough == questions else "missing", f"{told}{once}.")
+    return Step(title, "done" if asked.enough == questions else "missing", _sentence(told + once))
 
 
 def measured_step(
@@ -202,10 +202,10 @@ def _held(value: MetricValue, goals: Mapping[str, Goal], verdicts: Mapping[str, 
     name = value.metric.metric_id
     if name in goals and name in verdicts:
         words = {"pass": "reaches", "warn": "nearly reaches", "fail": "misses"}.get(verdicts[name].status)
-        return f", {words} {goals[name].passes.in_words()}" if words else ""
+        return f", {words} its goal ({goals[name].passes.in_words()})" if words else ""
     if name != "section_coverage" or value.value is None:
         return ""
-    return f", {'reaches' if value.value >= COVERAGE else 'misses'} at least {COVERAGE:.2f}"
+    return f", {'reaches' if value.value >= COVERAGE else 'misses'} its target (at least {COVERAGE:.2f})"
 
 
 def _suspicion_ways(counts: Mapping[str, int]) -> Iterable[Way]:
@@ -262,6 +262,11 @@ def _listed(what: str, counts: Mapping[SectionKey, int], names: Mapping[SectionK
     yield f"{what}: {named}{more}"
 
 
-def _of(part: int, whole: int) -> str:
-    """`none of the 33`, `all 41`, `3 of the 33`."""
-    return f"all {whole:,}" if part == whole else f"{f'{part:,}' if part else 'none'} of the {whole:,}"
+def _of(part: int, whole: int, noun: str) -> str:
+    """`none of the 33 sections`, `all 41 questions`, `3 of the 33 sections`."""
+    nouns = f"{whole:,} {noun}{'' if whole == 1 else 's'}"
+    return f"all {nouns}" if part == whole else f"{f'{part:,}' if part else 'none'} of the {nouns}"
+
+
+def _sentence(told: str) -> str:
+    return f"{told[:1].upper()}{told[1:]}."

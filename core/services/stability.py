@@ -122,6 +122,12 @@ def run_stability(store: Store, run_id: str) -> Stability:
     return Stability(least_steady_first(_steadiness(several, names)), once=len(frame) - len(several))
 
 
+def question_stability(store: Store, run_id: str, q_id: str) -> Steadiness | None:
+    """How steady one question of a run is; None where it was asked once."""
+    frame = store.variants(run_id, q_id=q_id)
+    return next(iter(_steadiness(frame[frame["traces"] > 1], {})), None)
+
+
 def least_steady_first(questions: Iterable[Steadiness]) -> tuple[Steadiness, ...]:
     """The most that changes first, then the most states, then by q_id."""
     return tuple(sorted(questions, key=lambda each: (-len(each.changing), -len(each.states), each.q_id)))

@@ -132,8 +132,8 @@ class Measuring(Reader):
 
         return self._kept.with_runs(indexed, read)
 
-    def variants(self, run: str) -> pd.DataFrame:
-        """How steady each question of a run is over its paraphrases and seeds, by q_id.
+    def variants(self, run: str, *, q_id: str | None = None) -> pd.DataFrame:
+        """How steady each question of a run, or one of them, is over its paraphrases and seeds, by q_id.
 
         `traces` counts its traces without repeats, `paraphrases` and `seeds` the different ones.
         `same_rank1`, `same_cited` and `same_label` say whether all traces have the same rank-1 section, cited
@@ -143,7 +143,7 @@ class Measuring(Reader):
 
         def read(loaded: LoadedRun) -> pd.DataFrame:
             rows = self._columns.table(loaded, _VARIED)
-            found = self._database.table(statement("variants"), {}, {"rows": rows})
+            found = self._database.table(statement("variants"), {"q_id": q_id}, {"rows": rows})
             frame = pd.DataFrame({name: found.column(name).to_pylist() for name in found.column_names})
             return frame.astype(dict.fromkeys(("same_rank1", "same_cited", "same_label"), "boolean"))
 

@@ -204,9 +204,19 @@ class Store(Measuring, Comparing):
 
     def same_question(self, q_id: str) -> pd.DataFrame:
         """All traces of a question in every indexed run, with every column, runs in the manifest's order."""
-        frames = [self._question(run, q_id) for run in self.runs()]
+        frames = [self.traces_of(q_id, run) for run in self.runs()]
         filled = [frame for frame in frames if len(frame)]
         return pd.concat(filled, ignore_index=True) if filled else pd.DataFrame(columns=_names(FULL_COLUMNS))
+
+    def traces_of(self, q_id: str, run: str) -> pd.DataFrame:
+        """All traces of a question in one run, with every column, the headline one first."""
+
+        def read(loaded: LoadedRun) -> pd.DataFrame:
+            table = loaded.table(("q_id", "paraphrase", "seed", "repeat"))
+            rows = self._database.column(statement("question"), {"q_id": q_id}, {"rows": table})
+            return self._frame(loaded, run, rows, FULL_COLUMNS)
+
+        return self._kept.with_run(run, read)
 
     def options(self, run: str) -> Choices:
         """What the run's list can be narrowed to: filter name → values with their headline traces.
@@ -291,14 +301,6 @@ class Store(Measuring, Comparing):
         identity = {"q_id": key.q_id, "paraphrase": key.paraphrase, "seed": key.seed, "repeat": key.repeat}
         found = self._database.rows(statement("find"), identity, {"rows": run.table(tuple(identity))})
         return int(str(found[0][0])) if found else None
-
-    def _question(self, name: str, q_id: str) -> pd.DataFrame:
-        def read(run: LoadedRun) -> pd.DataFrame:
-            table = run.table(("q_id", "paraphrase", "seed", "repeat"))
-            rows = self._database.column(statement("question"), {"q_id": q_id}, {"rows": table})
-            return self._frame(run, name, rows, FULL_COLUMNS)
-
-        return self._kept.with_run(name, read)
 
     def _key(self, run: LoadedRun, name: str, row: int) -> TraceKey:
         record = record_of(run.frame([row], ("q_id", "paraphrase", "seed", "repeat")))

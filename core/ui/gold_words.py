@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from core.contracts.chunk_ids import parse
 from core.contracts.records import GoldQuestion, StageName
+from core.metrics.buckets import BUCKET_LEVERS, BUCKETS, bucket_meaning, bucket_step
+from core.metrics.ranked import Bucket
 from core.services.questions import QuestionView
+from core.traces.canonical import top_stage
 from core.triage.advice import gold_meaning
 from core.triage.gold import GOLD_NAMES, GoldOutcome, GoldState, gold_target
 from core.ui.citation_words import is_of_several_documents
@@ -41,6 +45,48 @@ def gold_rows(view: QuestionView) -> list[tuple[str, list[Piece]]]:
         return [("Gold", [Piece(what)])]
     sizes = {stage.name: len(stage.candidates) for stage in view.stages}
     return [("Gold", [Piece(what), *_retrieved(outcome, sizes), *_seen(outcome, sizes)])]
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """What the index has of a trace's ranking; `bucket` None where it is not judged."""
+
+    bucket: Bucket | None
+    section_rank: int | None
+    top_rank: int | None
+
+
+def ranking_of(row: Mapping[str, object]) -> Ranking:
+    """The ranking of an index row."""
+    bucket = next((each for each in BUCKETS if each == row["bucket"]), None)
+    ranks = (None if row[name] is None else int(str(row[name])) for name in ("section_rank", "top_rank"))
+    return Ranking(bucket, *ranks)
+
+
+def ranking_rows(view: QuestionView, ranking: Ranking | None) -> list[tuple[str, list[Piece]]]:
+    """`Ranking`: `score_policy · gold section at rank 3 of reranked, 2 of fused · next: rerank`.
+
+    No row where the question is not judged.
+    """
+    last = view.last_stage
+    if ranking is None or ranking.bucket is None or last is None:
+        return []
+    ranks = {last.name: ranking.section_rank}
+    top = top_stage(view.trace)
+    if top is not None:
+        ranks.setdefault(top, ranking.top_rank)
+    told = ", ".join(_at(stage, rank) for stage, rank in ranks.items())
+    tip = f"{bucket_meaning(ranking.bucket)} {bucket_step(ranking.bucket) or ''}".strip()
+    lever = BUCKET_LEVERS.get(ranking.bucket)
+    what = "section" if view.gold is None or view.gold.sections or view.gold.chunks else "page"
+    pieces = [Piece(ranking.bucket, "strong" if lever else "plain", tip=tip), Piece(f" · gold {what} {told}")]
+    return [("Ranking", [*pieces, *([Piece(f" · next: {lever}")] if lever else [])])]
+
+
+def _at(stage: StageName, rank: int | None) -> str:
+    """`at rank 3 of reranked`, `not in fused`."""
+    name = "what the answerer saw" if stage == "chunks" else stage
+    return f"not in {name}" if rank is None else f"at rank {rank:,} of {name}"
 
 
 def _ending(outcome: GoldOutcome) -> list[Piece]:

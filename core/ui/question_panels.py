@@ -15,6 +15,7 @@ from core.services.questions import QuestionView
 from core.traces.reports import StoredRow
 from core.ui import answer_words, question_words, safe, safety_panel, why_words
 from core.ui.candidate_table import show_candidates
+from core.ui.gold_words import Ranking
 from core.ui.safe import Piece
 from core.ui.state import ViewState, change_view, question_name, read_view
 from core.ui.words import variant
@@ -104,10 +105,10 @@ def sides() -> tuple[DeltaGenerator, DeltaGenerator, DeltaGenerator]:
     )
 
 
-def why(view: QuestionView, *, stored_label: str | None = None) -> None:
+def why(view: QuestionView, *, stored_label: str | None = None, ranking: Ranking | None = None) -> None:
     """Why this label: the signals with their values, and each suspicion in a sentence.
 
-    `stored_label` is what the run's stored report says of the question.
+    `stored_label` is what the run's stored report says of the question, `ranking` what the index has of it.
     """
     row = view.row
     if view.stored is not None:
@@ -125,7 +126,7 @@ def why(view: QuestionView, *, stored_label: str | None = None) -> None:
             ],
             role="line",
         ),
-        safe.facts(why_words.signal_rows(view, row, stored_label=stored_label)),
+        safe.facts(why_words.signal_rows(view, row, stored_label=stored_label, ranking=ranking)),
     )
     safety_panel.show_ways(view)
 

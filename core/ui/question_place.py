@@ -10,6 +10,7 @@ from core.errors import InputFault, Problem
 from core.services.questions import QuestionView
 from core.services.spans import Target
 from core.store.queries import Store
+from core.ui.gold_words import Ranking, ranking_of
 from core.ui.other_runs import OtherRun
 from core.ui.question_panels import Neighbour
 from core.ui.question_words import short_id
@@ -21,13 +22,14 @@ class InList:
     """A question's line in its file and its place in the list that the URL's filter makes.
 
     `is_labelled` is False where the index has no label for it, since the run's chunks cannot be used;
-    `stored_label` is what the run's stored report says.
+    `stored_label` is what the run's stored report says, `ranking` what the index has of the gold's ranks.
     `position` says it in words; a question that the filter does not show has no neighbours.
     """
 
     source: SourceLine
     is_labelled: bool
     stored_label: str | None
+    ranking: Ranking
     position: str
     previous: Neighbour | None
     following: Neighbour | None
@@ -73,6 +75,7 @@ def find(
         source=found.source,
         is_labelled=found.row["label"] is not None,
         stored_label=None if stored is None else str(stored),
+        ranking=ranking_of(found.row),
         position=_position(beside.position, beside.total),
         previous=_neighbour(beside.previous),
         following=_neighbour(beside.next),

@@ -28,7 +28,7 @@ def show_stability(opened: Opened, store: Store) -> None:
     found = run_stability(store, view.run)
     safe.show(
         safe.text(
-            [Piece("Stability "), Piece(_asked(found), "muted")],
+            [Piece("Stability ", "strong"), Piece(_asked(found), "muted")],
             role="line",
         )
     )
@@ -71,7 +71,7 @@ def _shares(store: Store, found: Stability, run: str) -> Grid:
     return Grid(
         "Stability of this run",
         "over all traces of a question",
-        (Column(Cell("questions")),),
+        (Column(Cell("questions"), "start"),),
         tuple(rows),
         wide=False,
     )

@@ -14,7 +14,7 @@ from core.triage.reflect import GROUNDED
 from core.triage.types import ReportRow, Signals
 from core.ui import citation_words
 from core.ui.answer_words import matched_phrases, seen_texts
-from core.ui.gold_words import gold_rows
+from core.ui.gold_words import Ranking, gold_rows, ranking_rows
 from core.ui.safe import Piece, chip
 from core.ui.safety_words import omission_rows
 from core.ui.words import counted
@@ -67,15 +67,20 @@ def step(view: QuestionView, row: ReportRow, found: Mapping[str, FoundSpan]) -> 
 
 
 def signal_rows(
-    view: QuestionView, row: ReportRow, *, stored_label: str | None = None
+    view: QuestionView,
+    row: ReportRow,
+    *,
+    stored_label: str | None = None,
+    ranking: Ranking | None = None,
 ) -> list[tuple[str, list[Piece]]]:
     """Why this label: each signal with its value, the ones that speak against the answer first.
 
-    `stored_label` is what the run's stored report says; told where it is another one.
+    `stored_label` is what the run's stored report says; told where it is another one. `ranking` is what the
+    index has of the gold section's ranks.
     """
     signals = row.signals
     unsupported = signals.numbers_unsupported
-    rows = gold_rows(view)
+    rows = gold_rows(view) + ranking_rows(view, ranking)
     rows += [("Numbers", _numbers(view, unsupported))] if unsupported else []
     rows += omission_rows(view)
     found = [[Piece(suspicion_text(code), tip=code)] for code in row.suspicions]
