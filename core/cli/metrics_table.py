@@ -13,7 +13,7 @@ from core.errors import Problem, printable
 from core.manifest.types import Run
 from core.metrics.catalogue import GROUPS, METRICS
 from core.metrics.goals import Status
-from core.metrics.packs import others_in_words
+from core.metrics.packs import PACK_SOURCE, RATE, RATE_COUNTED, others_in_words
 from core.metrics.paired import LEVEL
 from core.metrics.values import LEFT_OUT, MetricValue
 from core.metrics.words import (
@@ -52,10 +52,16 @@ def explained(named: Sequence[str] = ()) -> RenderableType:
     lines: list[RenderableType] = []
     for metric_id in named or METRICS:
         metric = METRICS[metric_id]
-        lines.append(Text.assemble((metric.name, "bold"), ("  " + metric_id, "dim")))
-        lines.append(Padding(Text(metric.counted), (0, 0, 0, 2)))
-        lines.append(Padding(Text(f"Source: {metric.source}", "dim"), (0, 0, 1, 2)))
+        lines += _definition(metric.name, metric_id, metric.counted, metric.source)
+    if not named:
+        lines += _definition(RATE, "", RATE_COUNTED, PACK_SOURCE)
     return Group(*lines)
+
+
+def _definition(name: str, metric_id: str, counted: str, source: str) -> Iterator[RenderableType]:
+    yield Text.assemble((name, "bold"), (f"  {metric_id}", "dim"))
+    yield Padding(Text(counted), (0, 0, 0, 2))
+    yield Padding(Text(f"Source: {source}", "dim"), (0, 0, 1, 2))
 
 
 def print_problems(problems: Sequence[Problem], console: Console) -> None:
@@ -101,7 +107,7 @@ def _unread(facts: RunFacts) -> Iterator[str]:
 def _gaps(gaps: GoldGaps) -> Iterator[str]:
     """`3 of its questions have no gold: U7, U8, U9`, and the reverse."""
     if gaps.questions is None:
-        yield "The manifest names no gold questions: what is held against them cannot be counted."
+        yield "There are no gold questions: what is held against them cannot be counted."
     if gaps.without_gold:
         yield f"{_some(gaps.without_gold)} without a gold question: {_names(gaps.without_gold)}"
     if gaps.without_trace:

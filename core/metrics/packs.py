@@ -1,10 +1,9 @@
 """The metrics pack: a run's five numbers in one small JSON object, read, written and compared.
 
 The keys are those of the published contract (`data/schemas/metrics-1.0.json`). Four of the numbers are
-metrics of the catalogue. The fifth, `λ_convergent_rate`, is the share of the run's logged states, paraphrases
-and seeds included, that are convergent: an answer record of the contract logs one state, and its pack knows
-no paraphrases, so a pack that another program wrote can only mean this. The metric `lambda_convergent` is
-stricter, since there a question counts only where all of its traces converge.
+metrics of the catalogue. The fifth, `λ_convergent_rate`, counts logged states: an answer record of the
+contract logs one, and its pack knows no paraphrases, so a pack that another program wrote can only mean that.
+The metric `lambda_convergent` is stricter, since there a question counts only where all its traces converge.
 """
 
 from __future__ import annotations
@@ -30,6 +29,11 @@ METRIC_OF: Mapping[str, str] = {
     "ΔS_p95": "delta_s_p95",
 }
 KEYS: tuple[str, ...] = (*METRIC_OF, RATE)
+RATE_COUNTED = (
+    "The share of the run's logged states, one a trace with paraphrases and seeds included, that are "
+    "convergent; λ convergent counts questions instead, and only those all of whose traces converge."
+)
+PACK_SOURCE = "Metrics pack"
 #: Other names of the keys, as they are written where Greek letters or `@` are unwelcome.
 ALIASES: Mapping[str, str] = {
     "recall_at_50": "recall@50",

@@ -6,7 +6,7 @@ The pages, `proofspan metrics` and `proofspan gate` all read a run's numbers fro
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from core.contracts.records import TraceKey
@@ -65,13 +65,13 @@ class RunMetrics:
 class GoldGaps:
     """Questions of a run that the gold set does not have, and the reverse, by q_id in their files' order.
 
-    `questions` counts the gold questions; None where the manifest names no gold file.
+    `questions` counts the gold questions; None where there is no gold file that can be read (the index says
+    why).
     """
 
     questions: int | None = None
     without_gold: tuple[str, ...] = ()
     without_trace: tuple[str, ...] = ()
-    problems: tuple[Problem, ...] = field(default=())
 
 
 def run_metrics(store: Store, manifest: Manifest, run_id: str, *, shown: Filter | None = None) -> RunMetrics:
@@ -126,8 +126,8 @@ def gold_gaps(store: Store, manifest: Manifest, run_id: str) -> GoldGaps:
     try:
         with unpacked(artifact_path(manifest, manifest.gold)) as plain:
             gold, _ = read_gold(plain, file=manifest.gold.path)
-    except Fault as fault:
-        return GoldGaps(problems=tuple(replace(each, severity="warning") for each in fault.problems))
+    except Fault:
+        return GoldGaps()
     asked = dict.fromkeys(store.places(Filter(run_id), Sort("file"))["q_id"])
     return GoldGaps(
         len(gold),

@@ -13,6 +13,7 @@ from core.errors import Problem
 from core.manifest.types import Manifest
 from core.metrics.catalogue import METRICS
 from core.metrics.goals import Goal, Verdict
+from core.metrics.packs import PACK_SOURCE, RATE, RATE_COUNTED
 from core.metrics.values import MetricValue
 from core.services.compared_metrics import MetricPair, metric_pairs
 from core.services.comparing import scope_sentences, verdict_sentence
@@ -50,7 +51,7 @@ class MetricsReport:
     @property
     def problems(self) -> tuple[Problem, ...]:
         """What could not be read for it."""
-        return (*self.facts.problems, *self.measured.problems, *self.gaps.problems)
+        return (*self.facts.problems, *self.measured.problems)
 
     @property
     def has_findings(self) -> bool:
@@ -127,11 +128,12 @@ def report_to_json(report: MetricsReport) -> dict[str, Json]:
 
 
 def definitions() -> dict[str, Json]:
-    """How each metric is counted, by its id."""
-    return {
+    """How each metric is counted, by its id, and what only a metrics pack has."""
+    told: dict[str, Json] = {
         name: {"name": metric.name, "counted": metric.counted, "source": metric.source}
         for name, metric in METRICS.items()
     }
+    return told | {RATE: {"name": RATE, "counted": RATE_COUNTED, "source": PACK_SOURCE}}
 
 
 def _value(value: MetricValue) -> dict[str, Json]:

@@ -132,7 +132,8 @@ def test_how_each_is_counted_can_be_asked_of_one(ws: Path) -> None:
     result = _run(ws, "--explain", "--metric", "ndcg_at_10")
     assert "Järvelin and Kekäläinen" in result.stdout
     assert "SectionMatch@1" not in result.stdout
-    assert set(_json(ws, "--explain")["definitions"]) == set(METRICS)
+    assert set(_json(ws, "--explain")["definitions"]) == {*METRICS, "λ_convergent_rate"}
+    assert "The share of the run's logged states" in _run(ws, "--explain").stdout
 
 
 def test_slices_have_every_metric_and_the_largest_comes_first(ws: Path) -> None:
@@ -286,7 +287,7 @@ def test_without_gold_what_needs_it_is_not_measured(ws: Path) -> None:
     _workspace(ws, {"R1": _traces(ΔS=0.2)}, gold=None)
     result = _run(ws)
     assert result.exit_code == 0, result.output
-    assert "The manifest names no gold questions" in result.stdout
+    assert "There are no gold questions" in result.stdout
     told = _one(ws)
     assert told["gold_questions"] is None
     match = told["metrics"]["section_match_at_1"]
@@ -311,8 +312,8 @@ def test_questions_without_gold_and_gold_without_a_trace_are_named(ws: Path) -> 
 def test_a_gold_file_that_is_none_is_told(ws: Path) -> None:
     _workspace(ws, {"R1": _traces()}, gold=[b"<html>"])
     told = _one(ws)
-    assert told["problems"]
-    assert told["metrics"]["section_match_at_1"]["value"] is None
+    assert [each["code"] for each in told["problems"]] == ["not_jsonl"]
+    assert told["metrics"]["section_match_at_1"]["value"] is None and told["findings"]
 
 
 def test_no_question_at_all_is_nothing_to_count(ws: Path) -> None:
