@@ -58,6 +58,8 @@ _GOLD = (
     "out."
 )
 
+_CHUNKS = "Where the gold names no chunks, all those of its sections count, else of its pages."
+
 _LABELS: tuple[tuple[str, Better | None], ...] = (
     ("ok", "higher"),
     ("generation_drift", "lower"),
@@ -73,7 +75,8 @@ _LISTED = (
         "ranking",
         "share",
         "Questions whose candidate at rank 1 of the last stage lies in a gold section, of those with gold. "
-        f"Section ids are compared by their steps; without sections, gold chunks or pages decide. {_GOLD}",
+        "Section ids are compared by their steps: 5.4.1 is another section than 5.4, unless 5.4 is only the "
+        f"title over it. Gold without sections has those of its chunks, else its pages decide. {_GOLD}",
         "Sprint goal: at least 0.70",
     ),
     Metric(
@@ -93,7 +96,7 @@ _LISTED = (
             "mean",
             f"The share of a question's gold chunks that stand in the first {k} places, averaged over "
             "questions; read from the first of the fused, retrieved and answerer's lists that is long "
-            f"enough. A question without a list of {k} is left out. {_GOLD}",
+            f"enough. A question without a list of {k} is left out. {_CHUNKS} {_GOLD}",
             _IR,
         )
         for k in (1, 5, 10, 20, 50)
@@ -104,7 +107,7 @@ _LISTED = (
         "ranking",
         "mean",
         "The discounted gain of the first ten places of the last stage over that of the best order of the "
-        f"gold chunks, averaged over questions. {_GOLD}",
+        f"gold chunks, averaged over questions. {_CHUNKS} {_GOLD}",
         f"Järvelin and Kekäläinen, ACM TOIS 20 (2002); {_TREC}, ndcg_cut_10",
     ),
     Metric(
@@ -113,7 +116,7 @@ _LISTED = (
         "ranking",
         "mean",
         "One over the rank of the first gold chunk in the last stage, 0 where there is none, averaged over "
-        f"questions. {_GOLD}",
+        f"questions. {_CHUNKS} {_GOLD}",
         f"{_TREC}, recip_rank",
     ),
     Metric(
@@ -131,7 +134,8 @@ _LISTED = (
         "citations",
         "mean",
         "The share of an answer's citations that point at the gold passage: by offsets where both have "
-        "them, else by chunk, section or page. Averaged over questions with gold whose answer cites.",
+        "them, else by the quoted words, else by chunk, section or page. Averaged over questions with gold "
+        "whose answer cites.",
         "Over gold spans, as precision of a set",
     ),
     Metric(
