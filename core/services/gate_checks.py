@@ -83,13 +83,14 @@ class Check:
         return list_address(self.shown) if self.shown is not None else ""
 
 
-def index_checks(store: Store, run_id: str) -> Iterator[Check]:
-    """What keeps a run from being labelled as a whole, such as chunks that are missing."""
-    problems = store.run_facts(run_id).problems
-    for place, problem in enumerate(problems):
-        name = f"index_{place + 1}" if len(problems) > 1 else "index"
-        status: Status = "fail" if problem.severity == "error" else "warn"
-        yield Check(name, "Index", status, f"{problem.message}; {problem.remedy}")
+def index_checks(store: Store, run_id: str, against: str | None) -> Iterator[Check]:
+    """What keeps the run, or the other one, from being labelled as a whole, such as missing chunks."""
+    for run, name in ((run_id, "index"), (against, "index_of_baseline")):
+        problems = store.run_facts(run).problems if run is not None else ()
+        for place, problem in enumerate(problems):
+            status: Status = "fail" if problem.severity == "error" else "warn"
+            numbered = f"{name}_{place + 1}" if len(problems) > 1 else name
+            yield Check(numbered, f"Index of {run}", status, f"{problem.message}; {problem.remedy}")
 
 
 def question_check(store: Store, run_id: str, against: str | None) -> Check:
@@ -200,7 +201,7 @@ def _flip_check(
     judged = [(was, count) for was, now, count in steps if was is not None and now is not None]
     if not judged:
         said = f"no question is judged in both {run_id} and {against}: nothing could be compared"
-        return Check(name, title, "warn", said)
+        return Check(name, title, "fail", said)
     flipped = [
         replace(each, was=rule.was, now=now)
         for now in rule.now

@@ -24,6 +24,7 @@ WORDS: dict[Status, str] = {"fail": "✗ fails", "warn": "! warns", "pass": "✓
 #: What XML 1.0 has no way to write.
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _BACKTICKS = re.compile(r"`+")
+_QUOTED = re.compile(r"`[^`]+`")
 #: A word of these characters alone is nothing to Markdown, wherever it stands in a cell or a heading.
 _PLAIN_WORD = re.compile(r"\(?(?:[^\W_]|[%–·≥≤=×…→;]|(?<=\d)[.,](?=\d)|(?<=[^\W_])[-’'](?=[^\W_]))+[.,:;)]*")
 
@@ -109,9 +110,10 @@ def prose(text: str) -> str:
 
 
 def _coded(word: str) -> str:
-    """The word as code, without the mark of the sentence that it ends with."""
-    body = word.rstrip(",;:.")
-    return f"{code(body)}{word[len(body) :]}" if body else code(word)
+    """The word as code, without the mark of the sentence that it ends with, nor backticks of our own."""
+    body = word.rstrip(",;:.") or word
+    bare = body[1:-1] if _QUOTED.fullmatch(body) else body
+    return f"{code(bare)}{word[len(body) :]}"
 
 
 def _title(report: GateReport, named: Callable[[str], str] = one_line) -> str:

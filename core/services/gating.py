@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from core.errors import InputFault, Problem
 from core.manifest.types import Manifest
 from core.metrics.gates import Gates, read_gates
-from core.metrics.goals import Goal
+from core.metrics.goals import Goal, read_goals
 from core.services.gate_checks import (
     Check,
     Status,
@@ -20,7 +20,6 @@ from core.services.gate_checks import (
     question_check,
     suspicion_checks,
 )
-from core.services.goals import goals_of
 from core.services.measuring import run_metrics
 from core.services.workspace import chosen_run
 from core.store.queries import Store
@@ -74,11 +73,11 @@ def gate_run(
     run = chosen_run(manifest, run_id)
     other, why_none = _baseline(store, manifest, run_id, against)
     gates, misread = read_gates(manifest.gates)
-    wanted, odd_goals = goals_of(manifest)
+    wanted, odd_goals = read_goals(manifest.goals)
     measured = run_metrics(store, manifest, run_id)
     judged = {**wanted, **_drift(gates), **(goals or {})}
     checks = [
-        *index_checks(store, run_id),
+        *index_checks(store, run_id, other),
         question_check(store, run_id, other),
         *flip_checks(store, gates.flips, run_id, other, allow=frozenset(allow), why_none=why_none),
         *suspicion_checks(store, gates.suspicions, run_id),

@@ -282,7 +282,7 @@ def test_without_gold_ranking_goals_are_skipped_and_flips_count(tmp_path: Path) 
 def test_a_run_without_questions_fails(tmp_path: Path) -> None:
     checks = small(tmp_path, {"R1": [trace("Q1")], "R2": []})
     assert checks["questions"].status == "fail"
-    assert (checks["flips"].status, "nothing could be compared" in checks["flips"].said) == ("warn", True)
+    assert (checks["flips"].status, "nothing could be compared" in checks["flips"].said) == ("fail", True)
 
 
 def test_one_run_of_one_question_passes(tmp_path: Path) -> None:
@@ -304,5 +304,9 @@ def test_lines_that_could_not_be_read_fail_unless_declared(tmp_path: Path) -> No
     assert [check(unreadable_lines=each).status for each in ("1", "2")] == ["pass", "pass"]
 
 
-def test_a_run_that_cannot_be_labelled_fails(tmp_path: Path) -> None:
+def test_a_run_that_cannot_be_labelled_fails_and_so_does_a_baseline(tmp_path: Path) -> None:
     assert small(tmp_path, {"R1": [trace("Q1")]}, chunks={"path": "missing.jsonl"})["index"].status == "fail"
+    manifest = write_workspace(tmp_path, {"R1": [trace("Q1")], "R2": [trace("Q1")]})
+    (tmp_path / "runs" / "R1.jsonl").unlink()
+    checks = checks_of(manifest, "R2", against="R1")
+    assert [checks[name].status for name in ("index_of_baseline", "flips")] == ["fail", "fail"]

@@ -165,6 +165,8 @@ def test_sentences_of_ours_stay_plain(text: str) -> None:
         ("#12 @team", "`#12` `@team`"),
         ("<b> |", "`<b>` `¦`"),
         ("::", "`::`"),
+        ("`goals.ok`: `x`", "`goals.ok`: `x`"),
+        ("``x` `", "``` ``x` ``` `` ` ``"),
     ],
 )
 def test_words_that_a_forge_would_link_stand_as_code(text: str, written: str) -> None:

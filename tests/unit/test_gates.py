@@ -14,8 +14,9 @@ from tests.unit.store_workspace import manifest_of
 
 
 def test_without_gates_no_question_that_was_ok_may_drift() -> None:
-    assert read_gates({}) == (Gates(), ())
-    assert DEFAULT_FLIPS == (FlipRule("ok", ("retrieval_drift", "generation_drift")),)
+    gates, problems = read_gates({})
+    assert (gates, problems) == (Gates(), ())
+    assert gates.flips == (FlipRule("ok", ("retrieval_drift", "generation_drift")),)
 
 
 def test_gates_are_read_as_the_manifest_has_them(tmp_path: Path) -> None:
