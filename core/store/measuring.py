@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, get_args
@@ -36,7 +36,7 @@ _SLICES: Mapping[Slice, tuple[str, str]] = {
     "type": ("q_type", "q_type"),
     "bucket": ("bucket", "bucket"),
 }
-_OUTCOMES = ("bucket", "lambda_state", "unranked", "refused", "top_rank")
+_OUTCOMES = ("label", "bucket", "lambda_state", "unranked", "refused", "top_rank")
 _RANKED = ("section_rank", "top_rank", "bucket")
 _RANKS = ("q_id", "q", "run_id", *_RANKED)
 _VARIED = ("q_id", "paraphrase", "seed", "repeat", "rank1_section", "cited_print", "label", "lambda_state")
@@ -46,12 +46,13 @@ _VARIED = ("q_id", "paraphrase", "seed", "repeat", "rank1_section", "cited_print
 class RunSums:
     """All that is added up over the headline traces of a whole run, one a question.
 
-    `measures` are the metrics by id; `buckets` and `states` count questions by bucket and by logged λ state
-    (None: not judged, not logged); `refusals` those of which both can be said by (declines?, gold in the top
-    20?).
+    `measures` are the metrics by id; `labels`, `buckets` and `states` count questions by label, bucket and
+    logged λ state (None: not labelled, not judged, not logged); `refusals` those of which both can be said by
+    (declines?, gold in the top 20?).
     """
 
     measures: Mapping[str, Tally]
+    labels: Mapping[str | None, int]
     buckets: Mapping[Bucket | None, int]
     states: Mapping[str | None, int]
     refusals: Mapping[tuple[bool, bool], int]
@@ -94,23 +95,25 @@ class Measuring(Reader):
         None are those whose ranking cannot be judged.
         """
         shown = replace(shown, bucket=())
-        if not shown.is_narrowed:
-            return dict(self.run_sums([shown.run])[shown.run].buckets)
-        return _buckets(self._outcomes(shown)["bucket"])
+        known = self._known_sums(shown)
+        return dict(known.buckets) if known else _buckets(self._count(shown, "bucket"))
 
     def state_counts(self, shown: Filter) -> dict[str | None, int]:
-        """Questions by the λ state that they log, for the filter without its state part; None: none."""
+        """Questions by the λ state that they log, for the filter without its state part; None: none.
+
+        The most frequent state comes first.
+        """
         shown = replace(shown, state=())
-        if not shown.is_narrowed:
-            return dict(self.run_sums([shown.run])[shown.run].states)
-        return self._outcomes(shown)["state"]
+        known = self._known_sums(shown)
+        return dict(known.states) if known else _states(self._count(shown, "lambda_state"))
 
     def refusal_table(self, shown: Filter) -> dict[tuple[bool, bool], int]:
         """Judged questions by (does the answer decline?, does the gold stand in the top 20?)."""
         shown = replace(shown, all_variants=False)
-        if not shown.is_narrowed:
-            return dict(self.run_sums([shown.run])[shown.run].refusals)
-        return _refusals(self._outcomes(shown)["refusal"])
+        known = self._known_sums(shown)
+        if known:
+            return dict(known.refusals)
+        return _refusals(_by_kind(self._rows("outcomes", shown, _OUTCOMES, slice="0"))["refusal"])
 
     def ranks(self, runs: Sequence[str]) -> pd.DataFrame:
         """Where the gold section stood in several runs: judged questions, by the order of the runs and q_id.
@@ -171,9 +174,14 @@ class Measuring(Reader):
             self._database.rows(quantiles, where.params, tables),
         )
 
-    def _outcomes(self, shown: Filter) -> dict[str, dict[str | None, int]]:
-        """The counts of `sql/outcomes.sql` by kind and value."""
-        return _by_kind(self._rows("outcomes", shown, _OUTCOMES, slice="0"))
+    def _known_sums(self, shown: Filter) -> RunSums | None:
+        """The sums of a whole run, if they were worked out already: one count alone does not pay for it."""
+        if shown.is_narrowed:
+            return None
+        return self._kept.with_run(shown.run, lambda run: self._sums.get((run,), ""))
+
+    def _count(self, shown: Filter, column: Literal["bucket", "lambda_state"]) -> dict[str | None, int]:
+        return _words(self._rows("counts", shown, (column,), column=column))
 
     def _summed(self, runs: Sequence[LoadedRun]) -> list[RunSums]:
         """The sums of whole runs: what is not known yet is worked out at once."""
@@ -201,18 +209,26 @@ def _run_sums(measures: Mapping[str, Tally], outcomes: Sequence[tuple[object, ..
     found = _by_kind(outcomes)
     return RunSums(
         measures,
+        found["label"],
         _buckets(found["bucket"]),
-        found["state"],
+        _states(found["state"]),
         _refusals(found["refusal"]),
     )
 
 
 def _by_kind(rows: Sequence[tuple[object, ...]]) -> dict[str, dict[str | None, int]]:
     """Rows of `sql/outcomes.sql` of one slice, by kind."""
-    found: dict[str, dict[str | None, int]] = {"bucket": {}, "state": {}, "refusal": {}}
-    for _, kind, value, count in rows:
-        found[str(kind)][None if value is None else str(value)] = int(str(count))
-    return found
+    kinds = ("label", "bucket", "state", "refusal")
+    return {kind: _words(row[2:] for row in rows if row[1] == kind) for kind in kinds}
+
+
+def _words(rows: Iterable[tuple[object, ...]]) -> dict[str | None, int]:
+    """Rows of a word, or none, and a count."""
+    return {None if word is None else str(word): int(str(count)) for word, count in rows}
+
+
+def _states(counts: Mapping[str | None, int]) -> dict[str | None, int]:
+    return dict(sorted(counts.items(), key=lambda each: (-each[1], each[0] or "")))
 
 
 def _buckets(counts: Mapping[str | None, int]) -> dict[Bucket | None, int]:

@@ -287,6 +287,9 @@ class Store(Measuring, Comparing):
     def _counts(
         self, column: Literal["label", "gold_state", "evidence"], shown: Filter, *, by: str = "counts"
     ) -> dict[object, int]:
+        known = self._known_sums(shown) if column == "label" else None
+        if known:
+            return dict(known.labels.items())
         found = self._rows(by, shown, (column,), column=column)
         return {value: int(str(count)) for value, count in found}
 

@@ -238,6 +238,18 @@ def test_counts_leave_their_own_part_of_the_filter_out(tmp_path: Path) -> None:
     assert store.options("R1")["state"] == (("convergent", 2), ("own word", 1))
 
 
+def test_counts_are_the_same_before_and_after_a_run_was_added_up(tmp_path: Path) -> None:
+    store, shown = store_of(tmp_path, {"R1": OUTCOMES}), Filter("R1")
+
+    def counts() -> list[object]:
+        ways = (store.counts, store.unlabelled, store.bucket_counts, store.state_counts, store.refusal_table)
+        return [list(found.items()) if isinstance(found := way(shown), dict) else found for way in ways]
+
+    before = counts()
+    assert store.run_sums(["R1"])["R1"].labels["ok"] == 3
+    assert counts() == before
+
+
 def test_ranks_come_run_by_run_and_only_of_judged_questions(tmp_path: Path) -> None:
     store = store_of(tmp_path, {"R1": OUTCOMES, "R2": [asked("b", POLICY), asked("a", GAP)]})
     frame = store.ranks(["R2", "R1", "R2", "no such run"])

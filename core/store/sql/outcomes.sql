@@ -1,11 +1,12 @@
--- How the traces of a list came out, by slice: buckets, λ states, and who declined what was found.
+-- How the traces of a list came out, by slice: labels, buckets, λ states, and who declined what was found.
 -- Grain: one row a slice, kind and value that occurs; traces without a value are one row with a null.
--- Columns: slice; kind, one of bucket, state, refusal; value, for a refusal two of 0 and 1 in a row: whether
---   the answer declines, and whether the gold stands in the top 20 (traces of which both can be said); traces,
---   a count.
+-- Columns: slice; kind, one of label, bucket, state, refusal; value, for a refusal two of 0 and 1 in a row:
+--   whether the answer declines, and whether the gold stands in the top 20 (traces of which both can be said);
+--   traces, a count.
 WITH shown AS (
     SELECT
         {slice} AS slice,
+        label,
         bucket,
         lambda_state,
         CASE
@@ -15,7 +16,9 @@ WITH shown AS (
     FROM rows
     WHERE {where}
 )
-SELECT slice, 'bucket' AS kind, bucket AS value, count(*) AS traces FROM shown GROUP BY slice, bucket
+SELECT slice, 'label' AS kind, label AS value, count(*) AS traces FROM shown GROUP BY slice, label
+UNION ALL
+SELECT slice, 'bucket', bucket, count(*) FROM shown GROUP BY slice, bucket
 UNION ALL
 SELECT slice, 'state', lambda_state, count(*) FROM shown GROUP BY slice, lambda_state
 UNION ALL
