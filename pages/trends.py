@@ -29,18 +29,19 @@ shell.notes(view.notes)
 trends_panels.missing_runs(trends.missing, partial(session.others_are_indexed, opened))
 shell.fault_panel((*facts.problems, *trends.current.measured.problems))
 if trends.current.questions:
+    known = trends_load.ranks(opened, store, trends)
     trends_panels.scope(trends, view, has_gold=opened.manifest.gold is not None)
     trends_verdict.show_verdict(trends_load.gate(opened, store, trends), view)
     trends_verdict.show_cards(trends, trends_load.flips(opened, store, trends), view)
     trends_charts.headline_charts(trends, view)
-    trends_charts.outcome_charts(trends, view)
+    trends_charts.outcome_charts(trends, known, view)
     trends_charts.answer_charts(trends, view)
     with trends_charts.side_by_side("matrices"):
         trends_panels.refusals(trends.current, view)
-        trends_panels.bucket_flow(trends, view)
+        trends_panels.bucket_flow(trends, known, view)
     cohorts, converted = trends_load.cohorts(opened, store, trends)
     trends_cohorts.cohort_panel(trends, cohorts, converted, view, manifest=opened.manifest, store=store)
-    trends_panels.rank_panel(trends, trends_load.ranks(opened, store, trends), view)
+    trends_panels.rank_panel(trends, known, view)
     trends_panels.metrics_panel(
         trends,
         view,

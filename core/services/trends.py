@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from core.contracts.records import Label
+from core.contracts.records import LABELS, Label
 from core.manifest.types import Manifest, Run
 from core.metrics.ranked import Bucket
 from core.metrics.values import MetricValue
@@ -16,9 +16,6 @@ from core.store.queries import Store
 
 #: The shares that stand above everything else.
 HEADLINES = ("section_match_at_1", "gt_in_top_20", "citation_match", "ok")
-
-#: From one run to another: what a question was, what it is, and how many questions went that way.
-Step = tuple[str | None, str | None, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,16 +52,13 @@ class RunTrend:
 class Trends:
     """The runs that have an index, oldest first; `shown` is a place among them, `against` another or None.
 
-    `missing` are the runs without an index. `steps` holds how the buckets of each run came from those of the
-    run before it: by place, from 1 on; `step` the same from `against` to `shown`.
+    `missing` are the runs without an index.
     """
 
     runs: tuple[RunTrend, ...]
     shown: int
     against: int | None
     missing: tuple[str, ...] = ()
-    step: Sequence[Step] = ()
-    steps: Mapping[int, Sequence[Step]] = field(default_factory=dict)
 
     @property
     def current(self) -> RunTrend:
@@ -85,12 +79,12 @@ def in_order(manifest: Manifest) -> tuple[Run, ...]:
 def run_trend(store: Store, manifest: Manifest, run: Run) -> RunTrend:
     """What there is to tell of one run. StoreFault where it has no index."""
     shown = Filter(run=run.run_id)
-    labels: dict[Label | None, int] = dict(store.counts(shown).items())
-    unlabelled = store.unlabelled(shown)
+    measured = run_metrics(store, manifest, run.run_id)
     return RunTrend(
         run,
-        run_metrics(store, manifest, run.run_id),
-        labels | ({None: unlabelled} if unlabelled else {}),
+        measured,
+        {label: measured.values[label].numerator or 0 for label in LABELS}
+        | {None: measured.values["ok"].left_out.get("no_label", 0)},
         store.bucket_counts(shown),
         store.refusal_table(shown),
     )
@@ -103,9 +97,8 @@ def trends(
     shown: str,
     vs: str | None,
     trend: Callable[[Run], RunTrend],
-    step: Callable[[str, str], Sequence[Step]],
 ) -> Trends:
-    """The runs of `indexed`, `shown` among them; `trend` and `step` are remembered or read.
+    """The runs of `indexed`, `shown` among them; `trend` reads a run, or remembers it.
 
     Compared with `vs`, else with the run's baseline or the one before it, where those have an index.
     """
@@ -118,6 +111,4 @@ def trends(
         names.index(shown),
         None if against is None else names.index(against),
         tuple(run.run_id for run in manifest.runs if run.run_id not in indexed),
-        () if against is None else step(against, shown),
-        {place: step(names[place - 1], names[place]) for place in range(1, len(names))},
     )

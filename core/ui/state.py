@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Literal, cast, get_args
+from typing import Any, cast, get_args
 from urllib.parse import urlencode
 
 from core.contracts.names import parse_question_name as parse_question_name
@@ -17,8 +17,10 @@ from core.contracts.names import question_name as question_name
 from core.contracts.records import LABELS, Label, StageName, TraceKey
 from core.evidence.bundles import LEVELS, Level
 from core.metrics.ranked import Bucket
+from core.services.ranks import RankOrder
 from core.store.filters import FLIPS, SORT_KEYS, Filter, Flip, Sort
 from core.store.measures import MISSES, OUTCOMES
+from core.store.measuring import Slice
 from core.store.placed import EVIDENCE_STATES, EvidenceState
 from core.triage.gold import GOLD_STATES, GoldState
 from core.triage.types import Profile, Template
@@ -41,9 +43,6 @@ _FILTER_NAMES = tuple(part.name for part in fields(Filter))
 _RUN_NAMES = {"run", "vs"}
 
 Params = Mapping[str, Sequence[str]]
-#: What the metrics of Trends are sliced by, and what its questions are sorted by.
-Slice = Literal["section", "document", "type", "bucket"]
-RankOrder = Literal["falls", "climbs", "question"]
 
 
 @dataclass(frozen=True, slots=True)

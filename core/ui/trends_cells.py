@@ -16,7 +16,7 @@ from core.metrics.words import (
 from core.services.trends import RunTrend, Trends
 from core.ui.grid import Cell, Column, Grid, Row
 from core.ui.state import ViewState
-from core.ui.trends_points import Counts, Kind, Split, behind
+from core.ui.trends_points import Counts, Kind, Split, address_behind
 
 
 def line_table(trends: Trends, metric_ids: Sequence[str], view: ViewState, *, name: str) -> Grid:
@@ -55,7 +55,7 @@ def _number(run: RunTrend, metric_id: str, view: ViewState) -> Cell:
         number_in_words(value.metric, value.value),
         note=f"{counts} · {interval}" if interval else counts,
         tip=left_out_in_words(value),
-        href=behind(metric_id, run.run_id, view).link(""),
+        href=address_behind(metric_id, run.run_id, view),
         spoken=f"{run.run_id}, {value.metric.name} {value_in_words(value)}: open the questions behind it",
     )
 

@@ -12,6 +12,7 @@ from core.charts.lines import Form, line_figure
 from core.charts.stacks import stack_figure
 from core.charts.theme import Hue
 from core.metrics.catalogue import METRICS
+from core.services.ranks import Ranks
 from core.services.trends import Trends
 from core.ui import safe
 from core.ui.chart import palette, show_chart
@@ -53,7 +54,7 @@ def headline_charts(trends: Trends, view: ViewState) -> None:
         )
 
 
-def outcome_charts(trends: Trends, view: ViewState) -> None:
+def outcome_charts(trends: Trends, known: Ranks, view: ViewState) -> None:
     """Labels and buckets as shares of each run's questions."""
     with side_by_side("outcomes"):
         _stack(
@@ -73,7 +74,7 @@ def outcome_charts(trends: Trends, view: ViewState) -> None:
             [dict(run.buckets.items()) for run in trends.runs],
             trends,
             view,
-            more=flows(trends),
+            more=flows([run.run_id for run in trends.runs], known),
         )
 
 

@@ -15,12 +15,12 @@ from core.services.cohorts import Conversion, conversions
 from core.services.comparing import verdict_sentence
 from core.services.gating import GateReport, gate_run
 from core.services.measuring import metrics_by
-from core.services.trends import HEADLINES, RunTrend, Step, Trends, run_trend, trends
+from core.services.ranks import Ranks
+from core.services.trends import HEADLINES, RunTrend, Trends, run_trend, trends
 from core.store.filters import Filter
+from core.store.measuring import Slice
 from core.store.queries import Store
 from core.ui import session
-from core.ui.state import Slice
-from core.ui.trends_ranks import Ranks
 
 #: Of each cohort what became of it, by run.
 Converted = Mapping[str, Mapping[str, Conversion]]
@@ -34,10 +34,7 @@ def load(opened: session.Opened, store: Store) -> Trends:
     def trend(run: Run) -> RunTrend:
         return _trend(store, manifest, run, *known, run.run_id, _stamp(store, run, manifest))
 
-    def step(was: str, now: str) -> Sequence[Step]:
-        return _step(store, *known, was, now, f"{store.stamp(was)} {store.stamp(now)}")
-
-    return trends(manifest, indexed, shown=opened.view.run, vs=opened.view.vs, trend=trend, step=step)
+    return trends(manifest, indexed, shown=opened.view.run, vs=opened.view.vs, trend=trend)
 
 
 def ranks(opened: session.Opened, store: Store, shown: Trends) -> Ranks:
@@ -108,13 +105,6 @@ def _trend(
     stamp: str,
 ) -> RunTrend:
     return run_trend(_store, _manifest, _run)
-
-
-@st.cache_resource(max_entries=400, show_spinner=False)
-def _step(
-    _store: Store, folder: str, print_: str, profile: str, was: str, now: str, stamp: str
-) -> Sequence[Step]:
-    return tuple(_store.transitions(Filter(now, vs=was), "bucket"))
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from core.metrics.buckets import BUCKET_NAMES, BUCKETS
 from core.metrics.intervals import share_in_words
 from core.metrics.ranked import Bucket
-from core.services.trends import RunTrend, Step
+from core.services.ranks import Ranks
+from core.services.trends import RunTrend
 from core.ui.grid import Cell, Column, Grid, Look, Row
 from core.ui.state import ViewState
 from core.ui.trends_points import base
@@ -57,9 +58,9 @@ def _refusal_cell(run: RunTrend, refused: bool, found: bool, whole: int, view: V
     )
 
 
-def step_grid(step: Sequence[Step], was: str, now: str, view: ViewState) -> Grid:
+def step_grid(known: Ranks, was: str, now: str, view: ViewState) -> Grid:
     """A row a bucket in the run `was`, a column a bucket in the run `now`, the questions of both."""
-    counts = {(before, after): count for before, after, count in step}
+    counts = known.steps(was, now)
     whole = max([*counts.values(), 1])
     return Grid(
         f"Buckets of the questions in {was} and in {now}",
@@ -69,7 +70,7 @@ def step_grid(step: Sequence[Step], was: str, now: str, view: ViewState) -> Grid
             Row(
                 Cell(before, tip=BUCKET_NAMES[before]),
                 tuple(
-                    _step_cell(counts.get((before, after), 0), before, after, whole, was, now, view)
+                    _step_cell(counts[before, after], before, after, whole, was, now, view)
                     for after in BUCKETS
                 ),
             )

@@ -10,17 +10,19 @@ from core.metrics.buckets import BUCKET_NAMES, BUCKETS, bucket_meaning, bucket_s
 from core.metrics.catalogue import GROUPS, METRICS
 from core.metrics.values import MetricValue
 from core.metrics.words import left_out_in_words
+from core.services.ranks import RankOrder, Ranks, sorted_questions
 from core.services.trends import RunTrend, Trends
+from core.store.measuring import Slice
 from core.ui import safe
 from core.ui.fragments import fragment
 from core.ui.grid import show_grid
 from core.ui.other_runs import LOOK_AGAIN_SECONDS
 from core.ui.safe import Piece
-from core.ui.state import RankOrder, Slice, ViewState, change_view
+from core.ui.state import ViewState, change_view
 from core.ui.trends_charts import panel
 from core.ui.trends_export import metrics_export
 from core.ui.trends_matrices import refusal_grid, step_grid
-from core.ui.trends_ranks import ORDERS, ROWS_A_PAGE, Ranks, rank_grid, sorted_questions
+from core.ui.trends_ranks import ORDERS, ROWS_A_PAGE, rank_grid
 from core.ui.trends_table import metric_grid, slice_grid
 from core.ui.words import counted
 
@@ -88,7 +90,7 @@ def refusals(run: RunTrend, view: ViewState) -> None:
             _nothing(run.measured.values["gt_in_top_20"])
 
 
-def bucket_flow(trends: Trends, view: ViewState) -> None:
+def bucket_flow(trends: Trends, known: Ranks, view: ViewState) -> None:
     """How the shown run's buckets came from those of the other run, and each bucket's next step."""
     run, other = trends.current, trends.other
     about = (
@@ -97,8 +99,8 @@ def bucket_flow(trends: Trends, view: ViewState) -> None:
         else "How questions move between buckets shows with a second run."
     )
     with panel("flow", "From bucket to bucket", about):
-        if other is not None and trends.step:
-            show_grid(step_grid(trends.step, other.run_id, run.run_id, view), key="flow-cells")
+        if other is not None and known.questions:
+            show_grid(step_grid(known, other.run_id, run.run_id, view), key="flow-cells")
         for bucket in BUCKETS:
             step, count = bucket_step(bucket), run.buckets.get(bucket, 0)
             if step and count:

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
 
 from core.charts.lines import Form, Line, Point, Rule
 from core.charts.stacks import Band, Part
@@ -16,8 +18,10 @@ from core.metrics.goals import Bound, Goal
 from core.metrics.intervals import share_in_words
 from core.metrics.ranked import Bucket
 from core.metrics.words import left_out_in_words, value_in_words
+from core.services.ranks import Ranks
 from core.services.trends import RunTrend, Trends
 from core.store.measures import MISSES
+from core.triage.types import Profile
 from core.ui.state import ViewState
 from core.ui.theme import LABEL_COLOURS
 
@@ -58,8 +62,7 @@ class Split:
 
     def link(self, kind: Kind, run_id: str, view: ViewState) -> str:
         """The address of a run's list of that kind."""
-        chosen = {self.field: (kind.value,), "all_variants": self.of_traces}
-        return base(view, run_id).change(**chosen).link("")
+        return _kind_address(self, kind, run_id, view.profile)
 
     def whole(self, counts: Counts) -> int:
         """How many fall into any of the kinds."""
@@ -90,6 +93,23 @@ def behind(metric_id: str, run_id: str, view: ViewState) -> ViewState:
     if metric_id in MISSES:
         return start.change(miss=metric_id)
     return start.change(label=(metric_id,)) if metric_id in LABELS else start
+
+
+def address_behind(metric_id: str, run_id: str, view: ViewState) -> str:
+    """The address of that list."""
+    return _address_behind(metric_id, run_id, view.profile)
+
+
+# A page of thirty runs has hundreds of these addresses, each of them twice.
+@lru_cache(maxsize=1 << 12)
+def _address_behind(metric_id: str, run_id: str, profile: Profile | None) -> str:
+    return behind(metric_id, run_id, ViewState(profile=profile)).link("")
+
+
+@lru_cache(maxsize=1 << 12)
+def _kind_address(split: Split, kind: Kind, run_id: str, profile: Profile | None) -> str:
+    chosen = {split.field: (kind.value,), "all_variants": split.of_traces}
+    return base(ViewState(profile=profile), run_id).change(**chosen).link("")
 
 
 def run_words(run: RunTrend) -> str:
@@ -123,7 +143,7 @@ def metric_point(run: RunTrend, metric_id: str, view: ViewState) -> Point:
         value.low,
         value.high,
         tuple(filter(None, told)),
-        behind(metric_id, run.run_id, view).link(""),
+        address_behind(metric_id, run.run_id, view),
     )
 
 
@@ -197,15 +217,19 @@ def _part(
     return Part(count, whole, tuple(filter(None, told)), split.link(kind, run.run_id, view) if count else "")
 
 
-def flows(trends: Trends) -> tuple[Mapping[str, str], ...]:
+def flows(runs: Sequence[str], known: Ranks) -> tuple[Mapping[str, str], ...]:
     """Of each run and bucket: in which buckets its questions were in the run before."""
-    return tuple(_flow(trends, place) for place in range(len(trends.runs)))
+    return ({}, *(_flow(known, was, now) for was, now in pairwise(runs)))
 
 
-def _flow(trends: Trends, place: int) -> Mapping[str, str]:
-    came: dict[str, list[str]] = {}
-    for was, now, count in trends.steps.get(place, ()):
-        if now is not None and count:
-            came.setdefault(now, []).append(f"{count:,} {was or 'not judged'}")
-    before = trends.runs[place - 1].run_id
-    return {now: f"in {before}: {', '.join(parts)}" for now, parts in came.items()}
+def _flow(known: Ranks, was: str, now: str) -> Mapping[str, str]:
+    steps = known.steps(was, now)
+    came = {
+        bucket: ", ".join(
+            f"{count:,} {before or 'not judged'}"
+            for before in (*BUCKETS, None)
+            if (count := steps[before, bucket])
+        )
+        for bucket in BUCKETS
+    }
+    return {bucket: f"in {was}: {told}" for bucket, told in came.items() if told}

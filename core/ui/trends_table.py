@@ -17,10 +17,11 @@ from core.metrics.words import (
 )
 from core.services.trends import RunTrend
 from core.store.measures import MISSES
+from core.store.measuring import Slice
 from core.triage.about import in_words
 from core.ui.grid import Cell, Column, Grid, Look, Row
-from core.ui.state import Slice, ViewState
-from core.ui.trends_points import base, behind, bound_words
+from core.ui.state import ViewState
+from core.ui.trends_points import address_behind, base, bound_words
 
 #: What a verdict is called and looks like.
 VERDICTS: Mapping[Status, tuple[str, Look]] = {
@@ -73,7 +74,7 @@ def _cells(metric: Metric, run: RunTrend, other: RunTrend | None, view: ViewStat
     else:
         yield Cell(
             number_in_words(metric, value.value),
-            href=behind(metric.metric_id, run.run_id, view).link(""),
+            href=address_behind(metric.metric_id, run.run_id, view),
             spoken=f"{metric.name} {value_in_words(value)}: {_opens(metric)}",
         )
     yield Cell(counted_in_words(value) if value.denominator else "", look="quiet")

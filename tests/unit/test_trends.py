@@ -12,6 +12,7 @@ from core.metrics.goals import DEFAULT_GOALS
 from core.metrics.values import Tally, metric_value
 from core.services.gate_checks import Asked, Check
 from core.services.gating import GateReport
+from core.services.ranks import Ranks, sorted_questions
 from core.store.filters import Filter
 from core.ui.grid import Grid
 from core.ui.state import ViewState
@@ -28,7 +29,7 @@ from core.ui.trends_points import (
     metric_line,
     rules,
 )
-from core.ui.trends_ranks import Ranks, rank_grid, sorted_questions
+from core.ui.trends_ranks import rank_grid
 from core.ui.trends_table import difference_in_words, metric_grid, slice_grid
 from core.ui.trends_verdict import against, card, check_grid
 from tests.trend_runs import SECTION, run_of, trends_of
@@ -115,10 +116,12 @@ def test_states_count_traces_and_their_list_shows_all_of_them() -> None:
 
 
 def test_a_hover_says_in_which_buckets_the_questions_were_before() -> None:
-    steps = {1: [("score_policy", "hit", 5), (None, "hit", 1), ("hit", "score_policy", 2), ("hit", None, 3)]}
-    first, second = flows(trends_of(run_of("R1"), run_of("R2"), steps=steps))
+    first, second = flows(["R1", "R2"], Ranks.of(FRAME))
     assert first == {}
-    assert second == {"hit": "in R1: 5 score_policy, 1 not judged", "score_policy": "in R1: 2 hit"}
+    assert second == {
+        "hit": "in R1: 1 retrieval_gap",
+        "score_policy": "in R1: 1 hit, 1 score_policy, 1 not judged",
+    }
 
 
 def test_a_figures_table_holds_the_same_numbers() -> None:
@@ -194,14 +197,13 @@ def test_refusals_tell_what_each_of_the_four_is() -> None:
 
 
 def test_a_step_between_buckets_opens_its_questions() -> None:
-    steps = [("hit", "hit", 19), ("hit", "score_policy", 2), ("retrieval_gap", "hit", 1), (None, "hit", 4)]
-    shown = step_grid(steps, "R1", "R2", VIEW)
+    shown = step_grid(Ranks.of(FRAME), "R1", "R2", VIEW)
     assert texts(shown) == [
-        ["hit", "19", "2", "0"],
-        ["score_policy", "0", "0", "0"],
+        ["hit", "0", "1", "0"],
+        ["score_policy", "0", "1", "0"],
         ["retrieval_gap", "1", "0", "0"],
     ]
-    assert [cell.note for cell in shown.rows[0].cells] == ["stay", "▼ worse", ""]
+    assert [row.cells[1].note for row in shown.rows] == ["▼ worse", "stay", ""]
     assert query(shown.rows[2].cells[0].href) == {
         "run": ["R2"],
         "vs": ["R1"],

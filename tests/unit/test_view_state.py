@@ -13,16 +13,16 @@ from hypothesis import strategies as st
 from core.contracts.records import LABELS, StageName, TraceKey
 from core.evidence.bundles import LEVELS
 from core.metrics.ranked import Bucket
+from core.services.ranks import RankOrder
 from core.store.filters import FLIPS, SORT_KEYS, Filter, Sort
 from core.store.measures import MISSES, OUTCOMES
+from core.store.measuring import Slice
 from core.store.placed import EVIDENCE_STATES
 from core.triage.gold import GOLD_STATES
 from core.triage.types import Profile, Template
 from core.ui.state import (
     MAX_CHARS,
     MAX_NUMBER,
-    RankOrder,
-    Slice,
     ViewState,
     parse_question_name,
     question_name,
