@@ -12,14 +12,18 @@ from core.cli.index_cmd import LOCATORS, TIMEOUT_S
 from core.cli.output import check_outputs, output_to, workspace_files
 from core.cli.paths import NamedPath
 from core.contracts.records import LABELS
+from core.errors import InputFault
 from core.evidence.client import PdfPool
+from core.journal.cohorts import read_cohorts
 from core.manifest.load import load_manifest
+from core.metrics.buckets import BUCKETS
 from core.services.exports import EXPORTS
 from core.services.placing import place_run
 from core.services.workspace import chosen_run, profile_of_options, with_profile
 from core.store.cache import default_cache_dir
-from core.store.filters import SORT_KEYS, Filter, Sort
+from core.store.filters import FLIPS, SORT_KEYS, Filter, Sort
 from core.store.index import build_index
+from core.store.measures import MISSES, OUTCOMES
 from core.store.placed import EVIDENCE_STATES
 from core.store.queries import Store
 from core.triage.gold import GOLD_STATES
@@ -41,6 +45,19 @@ _OPTIONS: tuple[Callable[[Callable[..., None]], Callable[..., None]], ...] = (
     click.option("--unsupported/--supported", default=None, help="With or without unsupported numbers."),
     click.option("--about", multiple=True, help="Only rows about these places, as in `about`; repeat."),
     click.option("--fails/--fails-not", "fails", default=None, help="Only rows that fail, or that do not."),
+    click.option("--bucket", multiple=True, type=click.Choice(BUCKETS), help="Only these buckets; repeat."),
+    click.option("--type", multiple=True, help="Only gold questions of these types; repeat."),
+    click.option("--state", multiple=True, help="Only these logged λ states; repeat."),
+    click.option("--declines/--answers", "refused", default=None, help="Only what declines, or does not."),
+    click.option("--miss", default="", type=click.Choice(["", *MISSES]), help="Only what misses a metric."),
+    click.option("--cohort", default="", help="Only the questions of this frozen cohort."),
+    click.option("--against", "vs", default="", help="The run that the next four speak of."),
+    click.option("--was", multiple=True, type=click.Choice(LABELS), help="Only what had these labels there."),
+    click.option(
+        "--was-bucket", multiple=True, type=click.Choice(BUCKETS), help="Only what was in these buckets."
+    ),
+    click.option("--flip", default="", type=click.Choice(["", *FLIPS]), help="Only what went this way."),
+    click.option("--outcome", default="", type=click.Choice(["", *OUTCOMES]), help="By what it went so."),
     click.option("--text", default="", help="Only rows whose question or answer holds this text."),
     click.option("--all-variants", is_flag=True, help="Paraphrases, seeds and repeats too."),
     click.option("--sort", default="worst", show_default=True, type=click.Choice(SORT_KEYS), help="Order."),
@@ -74,7 +91,15 @@ def command(kind: str, workspace: Path, output: str, cache_dir: Path | None, **a
     check_outputs([output], workspace_files(manifest))
     run_id = chosen_run(manifest, asked.pop("run_id")).run_id
     cache = cache_dir or default_cache_dir()
-    build_index(manifest, runs=[run_id], cache_dir=cache)
+    if asked["cohort"] and asked["cohort"] not in read_cohorts(manifest):
+        raise InputFault.of(
+            "unknown_cohort",
+            f"the workspace has no cohort {asked['cohort']!r}",
+            where=str(manifest.folder),
+            remedy="name one that `proofspan cohort` lists, or freeze it",
+        )
+    others = [chosen_run(manifest, asked["vs"]).run_id] if asked["vs"] else []
+    build_index(manifest, runs=[run_id, *others], cache_dir=cache)
     sort = Sort(asked.pop("sort"), asked.pop("desc"))
     if asked["evidence"] or sort.by == "evidence":
         with PdfPool(workers=LOCATORS, timeout_s=TIMEOUT_S) as pool:

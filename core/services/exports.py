@@ -7,13 +7,15 @@ import io
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
 import orjson
 import pandas as pd
 
-from core.triage.report import markdown_table
+from core.metrics.ranked import CUTS
+from core.triage.report import markdown_row, markdown_table
 from core.triage.types import ReportRow, Signals
 
 #: The columns of CSV and JSONL, in the order of a CSV's header.
@@ -43,10 +45,26 @@ COLUMNS: tuple[str, ...] = (
     "gold_seen_rank",
     "gold_retrieved_rank",
     "gold_retrieved_stage",
+    "q_type",
+    "answerable",
+    "refused",
+    "unranked",
+    "bucket",
+    "section_rank",
+    "top_rank",
+    "section_coverage",
+    *(f"recall_{k}" for k in CUTS),
+    "ndcg_10",
+    "reciprocal_rank",
+    "citation_precision",
+    "citation_recall",
+    "anchor_coverage",
     "safety_omitted",
     "about",
     "stored_label",
     "ok",
+    "delta_s",
+    "lambda_state",
     "latency_ms",
     "file",
     "line",
@@ -54,7 +72,7 @@ COLUMNS: tuple[str, ...] = (
 
 _WHOLE_NUMBERS = frozenset(
     {"paraphrase", "seed", "repeat", "cited", "cited_retrieved", "cited_resolved", "line"}
-    | {"gold_seen_rank", "gold_retrieved_rank"}
+    | {"gold_seen_rank", "gold_retrieved_rank", "section_rank", "top_rank"}
 )
 
 #: Stands for the label where a run has none, in the table of a Markdown file.
@@ -93,9 +111,26 @@ def jsonl_pieces(frames: Frames) -> Iterator[str]:
 
 
 def markdown_pieces(frames: Frames) -> Iterator[str]:
-    """The recipe's table of question, label and why, ready to be pasted into an issue."""
-    rows = (_report_row(record) for frame in frames for record in records(frame))
-    yield from markdown_table(rows)
+    """The recipe's table of question, label and why, ready to be pasted into an issue.
+
+    With a bucket and the gold section's rank, where any row of the first piece has its ranking judged.
+    """
+    pieces = iter(frames)
+    first = next(pieces, None)
+    found = chain([] if first is None else [first], pieces)
+    rows = (record for frame in found for record in records(frame))
+    if first is None or first["bucket"].isna().all():
+        yield from markdown_table(map(_report_row, rows))
+    else:
+        yield "| q | label | why | bucket | gold section at |\n|---|---|---|---|---:|\n"
+        yield from map(_ranked_row, rows)
+
+
+def _ranked_row(record: Mapping[str, Any]) -> str:
+    """A line of the recipe's table with what ranking did."""
+    rank = record["section_rank"]
+    told = "" if record["bucket"] is None else "none" if rank is None else f"{rank:,}"
+    return f"{markdown_row(_report_row(record)).rstrip()} {record['bucket'] or ''} | {told} |\n"
 
 
 #: Kind → how it is written, in the order in which kinds are offered.

@@ -10,7 +10,13 @@ from core.store.queries import Store
 from core.triage.about import in_words
 
 #: Filter name → what its values are called.
-NOUNS: Mapping[str, str] = {"suspicion": "suspicion", "doc": "document", "section": "section"}
+NOUNS: Mapping[str, str] = {
+    "suspicion": "suspicion",
+    "doc": "document",
+    "section": "section",
+    "type": "question of type",
+    "state": "λ state",
+}
 MAX_CHARS = 60
 
 
@@ -26,19 +32,26 @@ def unknown_values(
         *(("suspicion", value, replace(everything, suspicion=(value,))) for value in shown.suspicion),
         *(("doc", value, replace(everything, doc=(value,))) for value in shown.doc),
         *(("section", value, replace(everything, section=(value,))) for value in shown.section),
+        *(("type", value, replace(everything, type=(value,))) for value in shown.type),
+        *(("state", value, replace(everything, state=(value,))) for value in shown.state),
     ]
     lost = [
         f'{shown.run} has no {NOUNS[name]} "{_shortened(value)}".'
         for name, value, only in alone
         if value not in dict(offered[name]) and not store.matching(only)
     ]
-    return (*lost, *_unknown_places(shown, store))
+    return (*lost, *_unknown_places(shown, store), *_unknown_cohort(shown, store))
 
 
 def _unknown_places(shown: Filter, store: Store) -> Iterator[str]:
     """None while any of the places is known: they are chosen together."""
     if shown.about and not store.matching(Filter(shown.run, all_variants=True, about=shown.about)):
         yield f"{shown.run} has no question about {_shortened(in_words(shown.about))}."
+
+
+def _unknown_cohort(shown: Filter, store: Store) -> Iterator[str]:
+    if shown.cohort and not store.matching(Filter(shown.run, all_variants=True, cohort=shown.cohort)):
+        yield f'{shown.run} has no question of a cohort "{_shortened(shown.cohort)}".'
 
 
 def _shortened(value: str) -> str:

@@ -103,7 +103,7 @@ def _table_row(
         question=_shortened(" · ".join([*words.variant(key), record["q"]]), MAX_QUESTION),
         why=clean(words.why(why)) if isinstance(why, str) else "",
         section=_shortened(section, 40) if isinstance(section, str) and section else NOTHING,
-        gold_rank=_gold_rank(record["unranked"], record["section_rank"]),
+        gold_rank=gold_rank(record["unranked"], record["section_rank"]),
         cited=_cited(record["cited_resolved"], record["cited"]),
         coverage=NOTHING if coverage is None else f"{coverage:.2f}",
         numbers=_first_few(_list(record["numbers_unsupported"])) or NOTHING,
@@ -128,7 +128,8 @@ def _was(record: Mapping[Hashable, Any]) -> str:
     return f"was {' · '.join(told)}" if told else ""
 
 
-def _gold_rank(unranked: Any, rank: Any) -> str:
+def gold_rank(unranked: Any, rank: Any) -> str:
+    """The gold section's rank in the last stage, `none` where it is not in it; of no use where not judged."""
     if isinstance(unranked, str):
         return NOTHING
     return "none" if pd.isna(rank) else f"{int(rank):,}"

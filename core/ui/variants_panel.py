@@ -14,10 +14,11 @@ from core.ui import safe
 from core.ui.grid import Cell, Column, Grid, Row, show_grid
 from core.ui.state import ViewState, question_name
 from core.ui.theme import LABEL_COLOURS
+from core.ui.triage_rows import NOTHING, gold_rank
 from core.ui.words import counted
 
 _COLUMNS = (
-    Column(Cell("label"), "start"),
+    Column(Cell("label")),
     Column(Cell("rank 1 in"), "end"),
     Column(Cell("gold § at"), "end"),
 )
@@ -87,5 +88,5 @@ def _cells(record: dict[Any, Any]) -> Iterator[Cell]:
     else:
         yield Cell("no label", note=logged, look="quiet")
     section = record["rank1_section"]
-    yield Cell(section[:60] if isinstance(section, str) and section else "–")
-    yield Cell("–" if pd.isna(record["section_rank"]) else f"{int(record['section_rank']):,}")
+    yield Cell(section[:60] if isinstance(section, str) and section else NOTHING)
+    yield Cell(gold_rank(record["unranked"], record["section_rank"]))

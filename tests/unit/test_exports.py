@@ -78,6 +78,20 @@ def test_markdown_is_the_recipes_table() -> None:
     )
 
 
+def test_markdown_tells_where_ranking_put_the_gold_section_where_that_is_judged() -> None:
+    judged = [
+        frame(bucket="score_policy", section_rank=1_203.0),
+        frame(bucket="retrieval_gap", unranked=None),
+        frame(unranked="unanswerable"),
+    ]
+    assert "".join(markdown_pieces(judged)) == (
+        "| q | label | why | bucket | gold section at |\n|---|---|---|---|---:|\n"
+        "| Which flux? | **ok** | fine | score_policy | 1,203 |\n"
+        "| Which flux? | **ok** | fine | retrieval_gap | none |\n"
+        "| Which flux? | **ok** | fine |  |  |\n"
+    )
+
+
 def test_an_empty_list_is_a_file_with_its_header() -> None:
     assert "".join(csv_pieces([])) == ",".join(COLUMNS) + "\r\n"
     assert "".join(jsonl_pieces([])) == ""
@@ -109,6 +123,16 @@ def test_the_command_takes_the_filters_of_the_page(workspace: Path, tmp_path: Pa
     options = ("--run", "R1", "--label", "generation_drift", "--unsupported", "--text", "litres")
     rows = [orjson.loads(line) for line in export(workspace, tmp_path, "jsonl", *options).splitlines()]
     assert [(row["q_id"], row["numbers_unsupported"]) for row in rows] == [("Q2", ["5"])]
+
+
+def test_the_command_asks_what_another_run_had(workspace: Path, tmp_path: Path) -> None:
+    options = ("--run", "R1", "--against", "R1", "--was", "ok", "--flip", "both", "--outcome", "answered_ok")
+    rows = [orjson.loads(line) for line in export(workspace, tmp_path, "jsonl", *options).splitlines()]
+    assert [(row["q_id"], row["bucket"], row["unranked"]) for row in rows] == [("Q1", None, "no_gold")]
+    assert export(workspace, tmp_path, "jsonl", "--run", "R1", "--bucket", "hit") == ""
+    for options in (("--against", "R7"), ("--cohort", "none of ours")):
+        with pytest.raises(InputFault):
+            export(workspace, tmp_path, "jsonl", *options)
 
 
 def test_a_filter_on_cited_text_has_it_looked_for_first(workspace: Path, tmp_path: Path) -> None:
