@@ -90,7 +90,8 @@ def index_checks(store: Store, run_id: str, against: str | None) -> Iterator[Che
         for place, problem in enumerate(problems):
             status: Status = "fail" if problem.severity == "error" else "warn"
             numbered = f"{name}_{place + 1}" if len(problems) > 1 else name
-            yield Check(numbered, f"Index of {run}", status, f"{problem.message}; {problem.remedy}")
+            said = "; ".join(filter(None, (problem.message, problem.remedy)))
+            yield Check(numbered, f"Index of {run}", status, said)
 
 
 def question_check(store: Store, run_id: str, against: str | None) -> Check:

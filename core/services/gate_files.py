@@ -26,11 +26,11 @@ _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _BACKTICKS = re.compile(r"`+")
 _QUOTED = re.compile(r"`[^`]+`")
 #: A word of these characters alone is nothing to Markdown, wherever it stands in a cell or a heading.
-_PLAIN_WORD = re.compile(r"\(?(?:[^\W_]|[%–·≥≤=×…→;]|(?<=\d)[.,](?=\d)|(?<=[^\W_])[-’'](?=[^\W_]))+[.,:;)]*")
+_PLAIN_WORD = re.compile(r"\(?(?:[^\W_]|[%–·≥≤=×…→]|(?<=\d)[.,](?=\d)|(?<=[^\W_])[-’'](?=[^\W_]))+[.,:;)]*")
 
 
 def report_to_json(report: GateReport, *, strict: bool, base: str = "") -> dict[str, object]:
-    """The report as plain data, every question of every check included; `base` makes its links absolute."""
+    """The report as plain data, with the questions of every check; `base` makes its links absolute."""
     return {
         "run_id": report.run_id,
         "against": report.against,

@@ -122,4 +122,4 @@ def _misread(name: str, title: str, status: Status, problems: Collection[Problem
     for place, problem in enumerate(problems):
         numbered = f"{name}_{place + 1}" if len(problems) > 1 else name
         said = f"{problem.where}: {problem.message}" if problem.where else problem.message
-        yield Check(numbered, title, status, f"{said}; {problem.remedy}" if problem.remedy else said)
+        yield Check(numbered, title, status, "; ".join(filter(None, (said, problem.remedy))))
