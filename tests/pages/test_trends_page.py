@@ -1,0 +1,158 @@
+"""Trends by AppTest: what it says of several runs, of one, of none with gold, and of no question at all."""
+
+from __future__ import annotations
+
+import html
+import json
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+import yaml
+from streamlit.testing.v1 import AppTest
+
+from core.manifest.load import MANIFEST_NAME, load_manifest
+from core.services.gating import gate_run
+from core.services.measuring import run_metrics
+from core.store.queries import Store
+from tests.pages.conftest import TRACES, MakeWorkspace, Open, shown, trace
+
+PAGE = "pages/trends.py"
+GOLD = [
+    {"q_id": "Q1", "q": "How often?", "type": "limit", "chunks": ["c1"]},
+    {"q_id": "Q2", "q": "Which grade?", "type": "figure", "chunks": ["c2"]},
+    {"q_id": "Q3", "q": "Which fuse?", "answerable": False},
+]
+RUNS = [
+    {"run_id": "R1", "ts": "2026-02-23T10:00:00Z", "title": "first", "traces": {"path": "trace.jsonl"}},
+    {"run_id": "R2", "ts": "2026-02-24T10:00:00Z", "title": "second", "traces": {"path": "second.jsonl"}},
+]
+
+
+def grids(app: AppTest) -> dict[str, dict[str, Any]]:
+    """What the browser gets of each table of links, by its name."""
+    sent = (element.proto.bytes for element in app.main.get("bidi_component"))
+    found = [orjson.loads(data) for data in sent if data.startswith(b'{"grid":')]
+    return {grid["grid"]: grid for grid in found}
+
+
+def figures(app: AppTest) -> list[str]:
+    """The accessible names of the figures, in order."""
+    return [str(element.proto.alt) for element in app.main.get("plotly_chart")]
+
+
+@pytest.fixture
+def two_runs(make_workspace: MakeWorkspace) -> Path:
+    """Two runs of three questions with gold: in the second, Q2's passage has become the first."""
+    folder = make_workspace(gold={"path": "gold.jsonl"}, cohorts={"path": "cohorts.jsonl"}, runs=RUNS)
+    (folder / "gold.jsonl").write_text("".join(json.dumps(line) + "\n" for line in GOLD))
+    better = [
+        TRACES[0],
+        trace("Q2", "Which oil grade is used?", "Use grade 5W-30. citations: [c2]", ("c2",)),
+        TRACES[2],
+    ]
+    (folder / "second.jsonl").write_text("".join(json.dumps(line) + "\n" for line in better))
+    return folder
+
+
+def test_the_last_run_is_shown_against_the_one_before_with_its_verdict(
+    two_runs: Path, open_app: Open
+) -> None:
+    app = open_app(two_runs, page=PAGE)
+    assert not app.exception
+    told = html.unescape(shown(app))
+    assert "R2 · 3 questions · 2 runs · compared with R1" in told
+    assert "May it ship?" in told
+    assert "2 of 2 · 34–100 %" in told
+    assert "+50 pts against R1 (50 %)" in told
+    assert "1 fixed, none regressed of 2 by SectionMatch@1: p = 1, not yet evidence." in told
+    assert figures(app)[:2] == ["SectionMatch@1 over 2 runs", "GT-in-top-20 over 2 runs"]
+
+
+def test_page_and_commands_show_the_same_numbers(two_runs: Path, open_app: Open, tmp_path: Path) -> None:
+    app = open_app(two_runs, page=PAGE)
+    manifest = load_manifest(two_runs)
+    store = Store(manifest, tmp_path / "cache")
+    counted = run_metrics(store, manifest, "R2")
+    rows = {row["head"]["text"]: row["cells"] for row in grids(app)["All metrics of R2"]["rows"]}
+    for value in counted.values.values():
+        assert (rows[value.metric.name][0]["text"] == "–") == (value.value is None)
+    checks = gate_run(store, manifest, "R2").checks
+    assert [row["head"]["text"] for row in grids(app)["Checks of R2"]["rows"]] == [
+        check.title for check in checks
+    ]
+
+
+def test_ranks_are_sorted_and_searched_by_the_address(two_runs: Path, open_app: Open) -> None:
+    name = "Rank of the gold section by question and run"
+    app = open_app(two_runs, page=PAGE, order="climbs")
+    rows = grids(app)[name]["rows"]
+    assert [row["head"]["text"].split()[0] for row in rows] == ["Q2", "Q1"]
+    assert [cell["text"] for cell in rows[0]["cells"]] == ["–", "1", "▲ 1"]
+    app.text_input("rank-find").set_value("how often").run()
+    assert app.query_params["find"] == "how often"
+    assert [row["head"]["text"].split()[0] for row in grids(app)[name]["rows"]] == ["Q1"]
+    app.text_input("rank-find").set_value("zebra").run()
+    assert "No judged question holds these words." in shown(app)
+
+
+def test_metrics_can_be_sliced(two_runs: Path, open_app: Open) -> None:
+    app = open_app(two_runs, page=PAGE, by="type")
+    rows = grids(app)["Metrics of R2 by type"]["rows"]
+    assert sorted(row["head"]["text"] for row in rows) == ["figure", "limit"]
+    assert "miss=section_match_at_1" in rows[0]["cells"][0]["href"]
+    assert "type=" in rows[0]["cells"][0]["href"]
+
+
+def test_a_bucket_becomes_a_cohort_and_is_counted_from_then_on(two_runs: Path, open_app: Open) -> None:
+    app = open_app(two_runs, page=PAGE, run="R1")
+    assert "No cohort is frozen yet." in shown(app)
+    assert app.button("freeze-now").disabled
+    app.text_input("freeze-name").set_value("GAP").run()
+    assert "Adds one line to cohorts.jsonl in the workspace: 1 question of retrieval_gap in R1" in shown(app)
+    app.button("freeze-now").click().run()
+    assert "Frozen: 1 question as GAP." in shown(app)
+    assert json.loads((two_runs / "cohorts.jsonl").read_text())["q_ids"] == ["Q2"]
+    (row,) = grids(app)["Cohorts and how many of their questions converted"]["rows"]
+    assert [cell["text"] for cell in row["cells"]] == ["0 of 1", "1 of 1"]
+    app.button("freeze-now").click().run()
+    assert "There is a cohort 'GAP' of 1 question from R1" in html.unescape(shown(app))
+
+
+def test_a_workspace_without_a_file_for_cohorts_says_which_line_to_add(
+    open_app: Open, two_runs: Path
+) -> None:
+    manifest = yaml.safe_load((two_runs / MANIFEST_NAME).read_text())
+    del manifest["cohorts"]
+    (two_runs / MANIFEST_NAME).write_text(yaml.safe_dump(manifest))
+    app = open_app(two_runs, page=PAGE)
+    assert "cohorts: {path: cohorts.jsonl}" in shown(app)
+    assert "freeze-now" not in [button.key for button in app.button]
+
+
+def test_one_run_without_gold_says_what_is_missing_and_draws_no_empty_axes(
+    make_workspace: MakeWorkspace, open_app: Open
+) -> None:
+    app = open_app(make_workspace(), page=PAGE)
+    assert not app.exception
+    told = html.unescape(shown(app))
+    assert "The workspace names no gold set" in told
+    assert "This is the only run so far" in told
+    assert "nothing to count" in told and "no gold question (3)" in told
+    assert figures(app) == ["Labels of 1 runs"]
+    assert "Rank of the gold section by question and run" not in grids(app)
+
+
+def test_a_run_without_a_question_says_so(make_workspace: MakeWorkspace, open_app: Open) -> None:
+    app = open_app(make_workspace([]), page=PAGE)
+    assert not app.exception
+    assert "R1 holds 0 questions." in shown(app)
+    assert figures(app) == []
+
+
+def test_what_the_address_gets_wrong_is_said(two_runs: Path, open_app: Open) -> None:
+    app = open_app(two_runs, page=PAGE, by="price", order="up", leaf="0", vs="R9")
+    assert not app.exception
+    assert shown(app).count("In the address,") == 3
+    assert "compared with R1" in shown(app)
