@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import redirect_stdout
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import Any
 
@@ -37,22 +39,21 @@ Outcome = tuple[Path, int, dict[str, Any]]
 MAPPINGS = Path(__file__).parents[2] / "data" / "mappings"
 
 
-def _import(
-    source: Path, mapping: str, to: Path, capsys: pytest.CaptureFixture[str]
-) -> tuple[int, dict[str, Any]]:
+def _import(source: Path, mapping: str, to: Path) -> tuple[int, dict[str, Any]]:
     arguments = ["import", "mapped", str(source), "--mapping", str(MAPPINGS / mapping)]
     arguments += ["--to", str(to), "--json"]
-    with pytest.raises(SystemExit) as ended:
+    with pytest.raises(SystemExit) as ended, redirect_stdout(TextIOWrapper(BytesIO(), "utf-8")) as out:
         main([*arguments, "--link" if source.stat().st_dev == to.parent.stat().st_dev else "--copy"])
-    return int(str(ended.value.code)), json.loads(capsys.readouterr().out)
+    out.flush()
+    return int(str(ended.value.code)), json.loads(out.buffer.getvalue())
 
 
-@pytest.fixture
-def filings(real_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Outcome:
+@pytest.fixture(scope="module")
+def filings(real_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Outcome:
     """The imported filings, the command's exit status and its report."""
-    workspace = tmp_path / "filings"
+    workspace = tmp_path_factory.mktemp("import") / "filings"
     source = real_data / "financebench" / "rag_traces.jsonl"
-    return workspace, *_import(source, "financebench.yaml", workspace, capsys)
+    return workspace, *_import(source, "financebench.yaml", workspace)
 
 
 def _traces(workspace: Path) -> list[Trace]:
@@ -161,10 +162,10 @@ def test_every_evidence_text_of_the_filings_stands_on_the_page_it_names(
 
 
 def test_the_car_manuals_truth_stands_on_the_printed_page_taken_as_an_index(
-    real_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    real_data: Path, tmp_path: Path
 ) -> None:
     workspace = tmp_path / "car"
-    status, report = _import(real_data / "car_manual/ground_truth.json", "car-manual.yaml", workspace, capsys)
+    status, report = _import(real_data / "car_manual/ground_truth.json", "car-manual.yaml", workspace)
     assert status == 0
     assert (report["traces"], report["gold"], report["chunks"]) == (0, 5, 9)
     gold, _ = read_gold(workspace / "gold/goldset.jsonl", file="goldset.jsonl")

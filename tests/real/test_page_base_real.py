@@ -16,7 +16,7 @@ pytestmark = pytest.mark.real_data
 #: Says what `locate` tells of the pages when each quote is cited where a function of its record says.
 Told = Callable[[Callable[[Any], int]], list[str]]
 #: Of so many quotes one is looked for.
-STEP = 4
+STEP = 9
 
 
 @pytest.fixture
