@@ -84,3 +84,4 @@ class Database:
                 ) from error
             finally:
                 timer.cancel()
+                timer.join()  # a thread that still holds the cursor as the process ends reads as a leak
