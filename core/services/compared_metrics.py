@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.metrics.catalogue import METRICS, Metric
-from core.metrics.paired import Mean, mcnemar, mean_difference
+from core.metrics.paired import LEVEL, Mean, mcnemar, mean_difference
 from core.metrics.values import MetricValue
 
 
@@ -30,7 +30,9 @@ class MetricPair:
 
     @property
     def is_clear(self) -> bool:
-        """Whether the interval of the difference leaves out 0."""
+        """Whether the difference is evidence: by McNemar's p where there is one, else by its interval."""
+        if self.p is not None:
+            return self.p < LEVEL
         mean = self.difference
         return mean is not None and (mean.low > 0 or mean.high < 0)
 

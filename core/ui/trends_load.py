@@ -18,6 +18,7 @@ from core.services.measuring import metrics_by
 from core.services.ranks import Ranks
 from core.services.trends import HEADLINES, RunTrend, Trends, run_trend, trends
 from core.store.filters import Filter
+from core.store.measures import OUTCOMES
 from core.store.measuring import Slice
 from core.store.queries import Store
 from core.ui import session
@@ -156,8 +157,7 @@ def _flips(
     _store: Store, folder: str, print_: str, profile: str, run: str, vs: str, has_gold: bool, stamps: str
 ) -> dict[str, str]:
     told = {}
-    for name in HEADLINES:
-        outcome = "answered_ok" if name == "ok" else name
+    for outcome in (name for name in HEADLINES if name in OUTCOMES):
         found = _store.flips(Filter(run, vs=vs, outcome=outcome))
-        told[name] = verdict_sentence(found, run=run, vs=vs, outcome=outcome, has_gold=has_gold)
+        told[outcome] = verdict_sentence(found, run=run, vs=vs, outcome=outcome, has_gold=has_gold)
     return told

@@ -30,6 +30,15 @@ def test_a_share_has_its_difference_an_interval_and_a_p() -> None:
     assert (pair.is_clear, pair.is_better) == (False, True)
 
 
+def test_a_share_is_clear_by_its_p_where_the_interval_alone_would_say_so_too_soon() -> None:
+    here, there = ({"gt_in_top_20": Tally(37, part, part)} for part in (35.0, 31.0))
+    (pair,) = pairs(here, there, {"gt_in_top_20": [1.0] * 4 + [0.0] * 33}).values()
+    assert pair.difference is not None and pair.difference.low > 0
+    assert (pair.p, pair.is_clear) == (0.125, False)
+    (clear,) = pairs(here, there, {"gt_in_top_20": [1.0] * 6 + [0.0] * 31}).values()
+    assert (clear.p, clear.is_clear) == (0.03125, True)
+
+
 def test_less_is_better_where_the_metric_says_so() -> None:
     here, there = {"delta_s_mean": Tally(4, 1.6, 0.64)}, {"delta_s_mean": Tally(4, 2.0, 1.0)}
     (pair,) = pairs(here, there, {"delta_s_mean": [-0.1] * 4}).values()
