@@ -20,8 +20,8 @@ from tests.pdf_files import form_bomb, text_bomb
 QUESTION = "pages/question.py"
 LIMIT_S = 2.0
 GAVE_UP = "The document gave no answer within 2 s"
-#: What is served while a document hangs; far below the worker's own limit, far above what it takes.
-AT_ONCE_S = 1.5
+#: A time limit that no test waits for: what is served meanwhile did not wait for the document.
+NEVER_S = 600.0
 
 
 def words(app: AppTest) -> str:
@@ -40,9 +40,10 @@ def run_until(app: AppTest, holds: Callable[[AppTest], bool]) -> AppTest:
 
 
 @pytest.fixture
-def pool(monkeypatch: pytest.MonkeyPatch) -> Iterator[PdfPool]:
-    """Workers with a short time limit and little memory, both warm."""
-    with PdfPool(timeout_s=LIMIT_S, memory_bytes=512 * 1024**2) as pool:
+def pool(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[PdfPool]:
+    """Workers with a short time limit, or the parameter's, and little memory, both warm."""
+    limit_s = getattr(request, "param", LIMIT_S)
+    with PdfPool(timeout_s=limit_s, memory_bytes=512 * 1024**2) as pool:
         monkeypatch.setattr(session, "pdf_pool", lambda: pool)
         monkeypatch.setattr(waiting, "PATIENCE_S", 0.1)
         yield pool
@@ -64,6 +65,7 @@ def reads(app: AppTest) -> None:
     assert not app.button("step-K").disabled
 
 
+@pytest.mark.parametrize("pool", [NEVER_S], indirect=True)
 def test_while_a_document_hangs_all_else_is_there_at_once(
     tmp_path: Path, open_app: Open, pool: PdfPool
 ) -> None:
@@ -72,15 +74,10 @@ def test_while_a_document_hangs_all_else_is_there_at_once(
     app = open_question(folder, open_app, pool)
     reads(app)
     assert "Opening PDF page 1 and looking for the passage" in words(app)
-    started = time.monotonic()
     app.button("step-K").click().run()
     app.button("step-J").click().run()
-    assert time.monotonic() - started < 2 * AT_ONCE_S
     reads(app)
-    run_until(app, lambda app: GAVE_UP in words(app))
-    reads(app)
-    assert "Opening PDF page" not in words(app)
-    assert "Change the oil every 15,000 km. Use grade 5W-30." in words(app), "the passage as text"
+    assert "Opening PDF page 1 and looking for the passage" in words(app), "it hangs on"
 
 
 def test_it_is_given_up_once_and_tried_again_when_somebody_says_so(
@@ -89,6 +86,9 @@ def test_it_is_given_up_once_and_tried_again_when_somebody_says_so(
     folder = write_workspace(tmp_path / "w")
     (folder / "manual.pdf").write_bytes(form_bomb())
     app = run_until(open_question(folder, open_app, pool), lambda app: GAVE_UP in words(app))
+    reads(app)
+    assert "Opening PDF page" not in words(app)
+    assert "Change the oil every 15,000 km. Use grade 5W-30." in words(app), "the passage as text"
     run_until(app, lambda app: "Checking how much" not in words(app))
     workers = pool.process_ids()
     app.button("step-K").click().run()
@@ -122,6 +122,7 @@ def test_a_document_that_eats_all_memory_is_told_beside_the_rest(
     assert re.search("memory|no answer within", words(app))
 
 
+@pytest.mark.parametrize("pool", [NEVER_S], indirect=True)
 def test_a_chunk_alone_does_not_wait_either(tmp_path: Path, open_app: Open, pool: PdfPool) -> None:
     folder = write_workspace(tmp_path / "w")
     (folder / "manual.pdf").write_bytes(form_bomb())
@@ -130,4 +131,3 @@ def test_a_chunk_alone_does_not_wait_either(tmp_path: Path, open_app: Open, pool
     assert not app.exception
     assert "Opening PDF page 2" in words(app)
     assert "The fuse F12 protects the interior lamps." in words(app)
-    run_until(app, lambda app: GAVE_UP in words(app))
