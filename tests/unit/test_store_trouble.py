@@ -327,7 +327,7 @@ from core.store.filters import Filter, Sort
 from core.store.queries import Store
 segment, random = Path({str(segment)!r}), random.Random(7)
 whole = segment.read_bytes()
-for _ in range(60):
+for _ in range(40):
     place = random.randrange(len(whole))
     segment.write_bytes(whole[:place] + bytes([whole[place] ^ 1 << random.randrange(8)]) + whole[place + 1:])
     store = Store(load_manifest(Path({str(tmp_path)!r})), Path({str(cache)!r}))
