@@ -108,7 +108,8 @@ with above:
         )
     with st.container(horizontal=True, vertical_alignment="center", key="sentence"):
         triage_panels.sentence(view, matching=matching, total=total)
-        triage_filters.chips(view)
+        is_toggled = vs is not None and view.filter.flip in triage_compared.FLIPS_SHOWN
+        triage_filters.chips(view, elsewhere={"flip"} if is_toggled else ())
         shell.line_issue_notice(facts, view)
         st.space("stretch")
         with st.container(

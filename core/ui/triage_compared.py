@@ -19,7 +19,7 @@ from core.ui.triage_filters import change, feed
 #: Without a run to compare with, nothing of it stays in the address.
 _ALONE = {"vs": "", "was": (), "was_bucket": (), "flip": "", "outcome": ""}
 #: What the toggles show, in order.
-_SHOWN: tuple[Flip, ...] = ("fixed", "regressed")
+FLIPS_SHOWN: tuple[Flip, ...] = ("fixed", "regressed")
 #: What needs no gold questions.
 WITHOUT_GOLD = ("answered_ok",)
 _MEANT = {
@@ -79,7 +79,7 @@ def flip_line(flips: Flips, view: ViewState, *, outcomes: Sequence[str]) -> None
     judged = flips.fixed + flips.regressed + flips.both + flips.neither
     with line("flip"):
         safe.show(safe.text([safe.Piece(f"Against {view.filter.vs}:", "muted")], role="hint"))
-        for kind in _SHOWN:
+        for kind in FLIPS_SHOWN:
             told = "*✓* " if view.filter.flip == kind else ""
             title = kind
             st.button(

@@ -6,7 +6,7 @@ page restricts the list to has no widget of its own: it is a button with the sen
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -62,9 +62,10 @@ def filter_bar(
         st.button("Clear", key="clear", type="tertiary", on_click=show_all)
 
 
-def chips(view: ViewState) -> None:
-    """What a link restricts the list to: a button each, which takes it away."""
-    for name in _restricting(view.filter, _CHIPS):
+def chips(view: ViewState, *, elsewhere: Container[str] = ()) -> None:
+    """What a link restricts the list to: a button each, which takes it away. Not for what a toggle shows
+    `elsewhere`."""
+    for name in _restricting(view.filter, [name for name in _CHIPS if name not in elsewhere]):
         escaped = safe.label(f"✕ {part_in_words(view.filter, name)}", limit=100)
         st.button(
             escaped,

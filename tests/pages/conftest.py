@@ -159,15 +159,18 @@ def candidates(app: AppTest) -> dict[str, Any]:
 
 
 def table(app: AppTest) -> list[dict[str, str]]:
-    """The rows of the Triage table as the browser gets them: column → text, `address` besides; [] if none."""
+    """The rows of the Triage table as the browser gets them: column → text, `was` and `address` besides.
+
+    [] if there is none.
+    """
     elements = app.main.get("bidi_component")
     if not elements:
         return []
     data = orjson.loads(elements[0].proto.bytes)
     names = [column["name"] for column in data["columns"]]
     return [
-        {**dict(zip(names, row, strict=False)), "address": f"{data['page']}{row[-1]}&{data['list']}"}
-        for row in data["rows"]
+        dict(zip((*names, "was", "address"), (*cells, f"{data['page']}{own}&{data['list']}"), strict=True))
+        for *cells, own in data["rows"]
     ]
 
 
