@@ -56,7 +56,7 @@ def test_a_document_that_hangs_does_not_keep_the_others_from_being_answered(fold
     names = ["a.pdf", "bomb.pdf", "b.pdf", "page.pdf"]
     asks = [Ask(folder / names[n % 4], SpanQuery(f"{TYRES} {n}"[: 52 + n % 3], 0)) for n in range(40)]
     started = time.monotonic()
-    with PdfPool(timeout_s=0.6) as pool:
+    with PdfPool(timeout_s=1.0) as pool:
         answers = locate_bulk(asks, pool, workers=2)
     assert set(codes(answers[1::4])) <= {"timed_out", "crashed"}
     assert set(codes(answers[3::4])) == {"not_a_pdf"}

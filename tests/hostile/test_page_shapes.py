@@ -21,6 +21,8 @@ from tests.pdf_files import handmade, one_page, stream
 
 QUOTE = "Change the oil every 15,000 km."
 LONG_DOCUMENT = 10_000
+#: Many times what anything here takes, for a busy machine; what grows with the square takes longer still.
+BEARABLE_S = 60
 
 
 @pytest.fixture(scope="module")
@@ -114,7 +116,7 @@ def test_ten_thousand_pages(pool: PdfPool, tmp_path: Path) -> None:
     said = "On page 9000 the valve is tightened to 9003 Nm."
     started = time.monotonic()
     shown = view(path, pool, target(said, 9_000))
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < BEARABLE_S
     assert (shown.page_count, shown.page_idx, shown.printed) == (LONG_DOCUMENT, 9_000, "8993")
     assert shown.chosen is not None and shown.chosen.status == "exact"
     assert shown.image is not None and len(shown.image.data) < 30_000
@@ -155,7 +157,7 @@ def test_two_thousand_boxes_on_one_page(pool: PdfPool, tmp_path: Path) -> None:
     ]
     started = time.monotonic()
     shown = view(tmp_path / "d.pdf", pool, *targets)
-    assert time.monotonic() - started < 20
+    assert time.monotonic() - started < BEARABLE_S
     assert len(shown.spans) == 2_000
     assert sum(map(len, shown.texts.values())) <= MAX_TEXTS + 100
     assert shown.texts["cite:1"] == "valve0 turns left0"
@@ -173,7 +175,7 @@ def test_a_quote_of_fifty_kilobytes(pool: PdfPool, tmp_path: Path, stands_there:
     assert len(text) > 50_000
     started = time.monotonic()
     shown = view(tmp_path / "d.pdf", pool, target(text))
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < BEARABLE_S
     assert shown.problem is None and shown.chosen is not None
     assert "only the first 20,000 characters" in shown.chosen.note
     assert bool(shown.chosen.rects) == stands_there

@@ -94,7 +94,7 @@ def test_a_colour_profile_that_unpacks_to_far_too_much_is_not_unpacked(pool: Pdf
     file.write_bytes(PROFILE_BOMB)
     started = time.monotonic()
     assert refused(pool, file) == "picture_broken"
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 15
 
 
 def test_a_file_of_more_than_twenty_megabytes_is_not_read(pool: PdfPool, file: Path) -> None:

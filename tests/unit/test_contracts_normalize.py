@@ -70,9 +70,9 @@ def test_the_revision_changes_with_the_words_only() -> None:
 
 @pytest.mark.parametrize("text", ["a-" + "\n " * 200_000, "a-" + " " * 400_000, "a-\n" * 100_000 + "b"])
 def test_endless_line_breaks_take_no_time(text: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     normalize_text(text)
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
 
 
 @given(st.text(alphabet=st.sampled_from("ab-A1 \n\f\r\t\u00ad\u2010\u0301"), max_size=60) | st.text())

@@ -89,9 +89,9 @@ def test_a_pattern_that_cannot_serve_is_refused(pattern: str, why: str) -> None:
 def test_a_pattern_that_would_hang_a_backtracking_engine_does_not() -> None:
     """`(a+)+$` over these letters takes Python's own engine longer than anyone waits."""
     find = group_finder(r"^((?:a+)+)$")
-    started = time.perf_counter()
+    started = time.process_time()
     assert find("a" * (MAX_VALUE - 1) + "!") is None
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2
 
 
 def test_a_value_beyond_the_cap_is_not_searched() -> None:

@@ -54,9 +54,9 @@ def test_ids_in_the_answers_text(answer: str, ids: tuple[str, ...]) -> None:
     "answer", ["citations:[" * 200_000 + ".", "]" + "citations: [" * 200_000, "citations " * 200_000]
 )
 def test_an_answer_that_only_opens_lists_takes_no_time(answer: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     assert citation_ids_in_text(answer) == ()
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
 
 
 def test_a_payload_is_read_with_its_place() -> None:

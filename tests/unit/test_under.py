@@ -88,9 +88,9 @@ def test_two_thousand_boxes_are_no_work() -> None:
     spans = {
         str(number): [(0.0, 7.0 * (number % 100), 100.0, 7.0 * (number % 100) + 3)] for number in range(2_000)
     }
-    started = time.monotonic()
+    started = time.process_time()
     texts_under(spans, words)
-    assert time.monotonic() - started < 2
+    assert time.process_time() - started < 2
 
 
 @pytest.mark.parametrize("rotation", [0, 90, 180, 270])
