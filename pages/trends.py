@@ -24,7 +24,7 @@ store = shell.store_or_progress(opened)
 trends = trends_load.load(opened, store)
 facts = store.run_facts(view.run)
 
-trends_panels.heading(trends)
+trends_panels.heading(trends, view)
 shell.notes(view.notes)
 trends_panels.missing_runs(trends.missing, partial(session.others_are_indexed, opened))
 shell.fault_panel((*facts.problems, *trends.current.measured.problems))

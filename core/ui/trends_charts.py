@@ -25,12 +25,15 @@ from core.ui.trends_points import (
     BY_STATE,
     Counts,
     Split,
+    band_words,
     bands,
     flows,
     goal_words,
+    line_words,
     metric_line,
     rules,
 )
+from core.ui.words import counted
 
 
 def headline_charts(trends: Trends, view: ViewState) -> None:
@@ -164,7 +167,9 @@ def _lines(
             form=form,
         )
         table = line_table(trends, found, view, name=title)
-        show_chart(figure, key=f"chart-{name}", alt=f"{title} over {len(trends.runs)} runs", table=table)
+        show_chart(
+            figure, key=f"chart-{name}", alt=_alt(title, trends, line_words(trends, found)), table=table
+        )
 
 
 def _stack(
@@ -191,7 +196,14 @@ def _stack(
             shown=trends.shown,
         )
         table = band_table(trends, split, counts, view, name=title)
-        show_chart(figure, key=f"chart-{name}", alt=f"{title} of {len(trends.runs)} runs", table=table)
+        show_chart(
+            figure, key=f"chart-{name}", alt=_alt(title, trends, band_words(shown, trends.shown)), table=table
+        )
+
+
+def _alt(title: str, trends: Trends, numbers: str) -> str:
+    """What a screen reader says of a figure: what it shows, and the shown run's numbers."""
+    return f"{title} over {counted(len(trends.runs), 'run')}; {trends.current.run_id}: {numbers}"
 
 
 def _nothing(names: Sequence[str]) -> None:

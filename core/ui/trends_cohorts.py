@@ -79,7 +79,7 @@ def _cell(cohort: Cohort, found: Conversion | None, view: ViewState) -> Cell:
     said = found.in_words(cohort.name)
     return Cell(
         f"{found.hits:,} of {found.questions:,}",
-        note="frozen here" if cohort.run_id == found.run_id else f"{found.in_top_20:,} in the top 20",
+        note="frozen here" if cohort.run_id == found.run_id else f"top 20: {found.in_top_20:,}",
         tip=said,
         look="accent",
         tone=0.1 + 0.8 * found.hits / found.questions,

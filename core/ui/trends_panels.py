@@ -22,6 +22,7 @@ from core.ui.state import ViewState, change_view
 from core.ui.trends_charts import panel
 from core.ui.trends_export import metrics_export
 from core.ui.trends_matrices import refusal_grid, step_grid
+from core.ui.trends_points import base
 from core.ui.trends_ranks import ORDERS, ROWS_A_PAGE, rank_grid
 from core.ui.trends_table import metric_grid, slice_grid
 from core.ui.words import counted
@@ -36,12 +37,21 @@ _SLICES: Mapping[Slice, str] = {
 }
 
 
-def heading(trends: Trends) -> None:
-    """What is shown, and what it is compared with."""
+def heading(trends: Trends, view: ViewState) -> None:
+    """What is shown, and the way to the run that it is compared with."""
     run = trends.current
     about = f"  {run.run_id} · {counted(run.questions, 'question')} · {counted(len(trends.runs), 'run')}"
     about += f" · compared with {trends.other.run_id}" if trends.other is not None else ""
-    safe.show(safe.text([Piece("Trends"), Piece(about, "muted")], role="title"))
+    with st.container(horizontal=True, vertical_alignment="center", key="trends-head"):
+        safe.show(safe.text([Piece("Trends"), Piece(about, "muted")], role="title"), width="content")
+        if trends.other is not None:
+            st.space("stretch")
+            st.page_link(
+                "pages/compare.py",
+                label=safe.label(f"Compare with {trends.other.run_id}"),
+                icon=":material/compare_arrows:",
+                query_params=base(view, run.run_id).change(vs=trends.other.run_id).params(),
+            )
 
 
 def scope(trends: Trends, view: ViewState, *, has_gold: bool) -> None:

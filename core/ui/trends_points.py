@@ -217,6 +217,17 @@ def _part(
     return Part(count, whole, tuple(filter(None, told)), split.link(kind, run.run_id, view) if count else "")
 
 
+def line_words(trends: Trends, metric_ids: Sequence[str]) -> str:
+    """The shown run's numbers of a figure in a sentence."""
+    values = [trends.current.measured.values[one] for one in metric_ids]
+    return ", ".join(f"{each.metric.name} {value_in_words(each)}" for each in values)
+
+
+def band_words(shown: Sequence[Band], place: int) -> str:
+    """The counts of a stack's bar in a sentence."""
+    return ", ".join(f"{band.parts[place].count:,} {band.name}" for band in shown)
+
+
 def flows(runs: Sequence[str], known: Ranks) -> tuple[Mapping[str, str], ...]:
     """Of each run and bucket: in which buckets its questions were in the run before."""
     return ({}, *(_flow(known, was, now) for was, now in pairwise(runs)))

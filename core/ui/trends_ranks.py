@@ -33,7 +33,7 @@ def rank_grid(
     columns = [Column(Cell(run_id, tip=title)) for run_id, title in runs.items()]
     if against is not None:
         told = f"Places climbed or lost from {against} to {run}; not found counts as place {known.worst + 1}"
-        columns.append(Column(Cell(f"{against} → {run}", tip=told), "end"))
+        columns.append(Column(Cell("change", tip=told), "end"))
     starts = {run_id: base(view, run_id).link("question") for run_id in runs}
     rows = []
     for q_id in q_ids:

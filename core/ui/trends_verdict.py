@@ -51,7 +51,7 @@ def show_verdict(report: GateReport, view: ViewState) -> None:
 
 
 def _against(report: GateReport) -> str:
-    return f"; flips are counted from {report.against}" if report.against is not None else ""
+    return f", against {report.against}" if report.against is not None else ""
 
 
 def against(report: GateReport, *, most: int = 4) -> tuple[Check, ...]:

@@ -67,7 +67,7 @@ def test_the_last_run_is_shown_against_the_one_before_with_its_verdict(
     assert "2 of 2 · 34–100 %" in told
     assert "+50 pts against R1 (50 %)" in told
     assert "1 fixed, none regressed of 2 by SectionMatch@1: p = 1, not yet evidence." in told
-    assert figures(app)[:2] == ["SectionMatch@1 over 2 runs", "GT-in-top-20 over 2 runs"]
+    assert figures(app)[0] == ("SectionMatch@1 over 2 runs; R2: SectionMatch@1 2 of 2, 100 % (34–100 %)")
 
 
 def test_page_and_commands_show_the_same_numbers(two_runs: Path, open_app: Open, tmp_path: Path) -> None:
@@ -140,7 +140,7 @@ def test_one_run_without_gold_says_what_is_missing_and_draws_no_empty_axes(
     assert "The workspace names no gold set" in told
     assert "This is the only run so far" in told
     assert "nothing to count" in told and "no gold question (3)" in told
-    assert figures(app) == ["Labels of 1 runs"]
+    assert figures(app) == ["Labels over 1 run; R1: 1 ok, 1 refusal_suspect, 1 generation_drift"]
     assert "Rank of the gold section by question and run" not in grids(app)
 
 
