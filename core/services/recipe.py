@@ -15,7 +15,7 @@ from typing import Any, Literal
 from core.contracts.records import GoldQuestion
 from core.contracts.sections import SectionKey, section_key
 from core.metrics.buckets import BUCKET_LEVERS
-from core.metrics.goals import Goal, Verdict
+from core.metrics.goals import DEFAULT_GOALS, Goal, Verdict, judge
 from core.metrics.ranked import Bucket
 from core.metrics.values import MetricValue
 from core.metrics.words import value_in_words
@@ -97,7 +97,8 @@ def run_recipe(
         placed=store.evidence_counts(shown) if placed else None,
         buckets=store.bucket_counts(shown),
     )
-    match = metrics.verdicts.get("citation_match")
+    value = metrics.values["citation_match"]
+    match = metrics.verdicts.get("citation_match") or judge(DEFAULT_GOALS["citation_match"], value)
     looked = findings_step(findings, match)
     return (
         gold_step(gold, places, corpus),
@@ -162,11 +163,11 @@ def measured_step(
     return Step(title, "done", f"{'; '.join(told)}.", (Way("answers that miss", {"miss": "citation_match"}),))
 
 
-def findings_step(findings: Findings, match: Verdict | None) -> Step:
+def findings_step(findings: Findings, match: Verdict) -> Step:
     """Where citations match too rarely: what is wrong with them, before anything is tuned."""
     title = "If citations match too rarely, look at the findings first"
-    if match is None or match.status != "fail":
-        return Step(title, "waiting" if match is None else "done", _unneeded(match))
+    if match.status != "fail":
+        return _unneeded(title, match)
     ways = (*_suspicion_ways(findings.suspicions), *_placed_ways(findings.placed or {}))
     told = "" if findings.placed is not None else " Citations are not located yet, so more may come."
     if not ways:
@@ -175,11 +176,11 @@ def findings_step(findings: Findings, match: Verdict | None) -> Step:
     return Step(title, "missing", f"{kinds} against citations; mend these first.{told}", ways)
 
 
-def knobs_step(findings: Findings, match: Verdict | None, before: Step) -> Step:
+def knobs_step(findings: Findings, match: Verdict, before: Step) -> Step:
     """Retrieval and reranking, by the buckets in which ranking failed, after the step of the findings."""
     title = "Only then tune retrieval and reranking"
-    if match is None or match.status != "fail":
-        return Step(title, "waiting" if match is None else "done", _unneeded(match))
+    if match.status != "fail":
+        return _unneeded(title, match)
     failed = {bucket: findings.buckets.get(bucket, 0) for bucket in BUCKET_LEVERS}
     ways = tuple(
         Way(f"{count:,} {bucket}: {BUCKET_LEVERS[bucket]}", {"bucket": (bucket,)})
@@ -193,8 +194,10 @@ def knobs_step(findings: Findings, match: Verdict | None, before: Step) -> Step:
     return Step(title, "missing", "The gold section is not first where these questions are asked.", ways)
 
 
-def _unneeded(match: Verdict | None) -> str:
-    return "Not known before citation match is." if match is None else "Not needed: citation match passes."
+def _unneeded(title: str, match: Verdict) -> Step:
+    if match.status == "unknown":
+        return Step(title, "waiting", "Not known before citation match is.")
+    return Step(title, "done", "Not needed: citations match often enough.")
 
 
 def _held(value: MetricValue, goals: Mapping[str, Goal], verdicts: Mapping[str, Verdict]) -> str:
