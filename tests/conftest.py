@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from xdist.remote import Producer
 
 from core.evidence.client import PdfPool
 from tests.schedule import FromBothEnds
@@ -110,12 +111,12 @@ def _skips_are_failures() -> bool:
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config) -> FromBothEnds | None:
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> FromBothEnds | None:
     """Where files are handed out whole, they are in the order of their names, from both ends."""
     if config.option.dist != "loadfile":
         return None
     config.option.loadscopereorder = False
-    return FromBothEnds(config)
+    return FromBothEnds(config, log)
 
 
 @pytest.hookimpl(wrapper=True)
