@@ -1,0 +1,160 @@
+"""What pages say of steadiness, of the recipe, and of where ranking put the gold section."""
+
+from __future__ import annotations
+
+import html
+import json
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.contracts.records import GoldQuestion, GoldSpan, SourceLine, Trace
+from core.services.questions import QuestionView, load_question
+from core.services.stability import Steadiness
+from core.store.filters import Filter
+from core.traces.canonical import trace_from
+from core.triage.types import Profile
+from core.ui.gold_words import Ranking, ranking_rows
+from core.ui.state import ViewState
+from core.ui.variants_panel import stability_words, variants_grid
+from tests.pages.conftest import MakeWorkspace, Open, shown, trace
+
+OIL = "How often is the oil changed?"
+SAID = "Change the oil every 15,000 km. citations: [c1]"
+
+
+@pytest.fixture
+def asked_often(make_workspace: MakeWorkspace) -> Path:
+    """Q1 in three paraphrases with two seeds, of which the last is refused; Q2 once. Both have gold."""
+    variants = [
+        trace("Q1", OIL if not p else f"Oil change, {p}?", SAID, paraphrase=p, seed=s, λ="convergent")
+        for p in range(3)
+        for s in range(2)
+    ]
+    variants[-1]["answer"] = "not in context"
+    folder = make_workspace([*variants, trace("Q2", "Which oil?", SAID)], gold={"path": "gold.jsonl"})
+    gold = [{"q_id": q_id, "q": "?", "sections": ["5.1"]} for q_id in ("Q1", "Q2")]
+    (folder / "gold.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in gold))
+    return folder
+
+
+def grids(app: AppTest) -> dict[str, dict[str, Any]]:
+    """What the browser gets of each table of links, by its name."""
+    sent = (element.proto.bytes for element in app.main.get("bidi_component"))
+    return {grid["grid"]: grid for grid in (orjson.loads(data) for data in sent if data[:8] == b'{"grid":')}
+
+
+def test_trends_tells_what_stays_and_what_the_recipe_lacks(asked_often: Path, open_app: Open) -> None:
+    app = open_app(asked_often, page="pages/trends.py")
+    assert not app.exception
+    said, tables = html.unescape(shown(app)), grids(app)
+    assert "over 1 question with several traces; 1 asked once" in said
+    shares = {row["head"]["text"]: row["cells"][0]["text"] for row in tables["Stability of this run"]["rows"]}
+    assert shares["same section at rank 1"] == "1 of 1, 100 % (21–100 %)"
+    assert shares["same label"] == "0 of 1, 0 % (0–79 %)"
+    assert shares["λ logged convergent"] == "1 of 1, 100 % (21–100 %)"
+    assert "1 of 1 that log convergent throughout change all the same." in said
+    (least,) = tables["Least steady questions"]["rows"]
+    assert [cell["text"] for cell in least["cells"]] == ["stays", "changes", "changes", "convergent"]
+    assert least["head"]["href"].startswith("./question?")
+    assert "Ask each question in 3 paraphrases with 2 seeds" in said
+    assert "1 of the 2 questions were asked so often, 1 only once." in said
+    assert "fewer: 5.1 (2)" in said
+
+
+def test_trends_of_a_run_without_variants_and_gold_says_so(
+    make_workspace: MakeWorkspace, open_app: Open
+) -> None:
+    app = open_app(make_workspace(), page="pages/trends.py")
+    said = html.unescape(shown(app))
+    assert not app.exception
+    assert "each question was asked once, so that nothing can be said of it" in said
+    assert "The workspace names no gold questions." in said
+    assert "Not known before citation match is." in said
+
+
+def test_question_lists_its_traces_with_the_way_to_each(asked_often: Path, open_app: Open) -> None:
+    app = open_app(asked_often, page="pages/question.py", q="Q1", p="2", s="1")
+    (line,) = (each.label for each in app.expander if "paraphrase" in each.label)
+    assert line.replace("\\", "") == (
+        "3 paraphrases × 2 seeds · changes: cited chunks, label · stays: section at rank 1 · λ convergent"
+    )
+    rows = grids(app)["This question in other words and with other seeds"]["rows"]
+    assert [row["head"]["text"] for row in rows] == [f"p{p} · s{s}" for p in range(3) for s in range(2)]
+    assert [row["head"].get("note", "") for row in rows][-2:] == ["Oil change, 2?", "shown here"]
+    assert [("href" in row["head"]) for row in rows] == [True] * 5 + [False]
+    assert rows[5]["cells"][0]["text"] == "refusal_suspect"
+    assert [row["cells"][2]["text"] for row in rows] == ["1"] * 6
+    assert "hit" in shown(app)
+    assert "gold section at rank 1 of what the answerer saw" in shown(app)
+
+
+def test_a_question_that_was_asked_once_has_no_such_list(asked_often: Path, open_app: Open) -> None:
+    app = open_app(asked_often, page="pages/question.py", q="Q2")
+    assert not [each.label for each in app.expander if "paraphrase" in each.label]
+
+
+def test_steadiness_in_words_tells_only_what_is_known() -> None:
+    stays = {"rank1": None, "cited": None, "label": None}
+    assert stability_words(Steadiness("Q", "?", 2, 1, 2, stays)) == "1 paraphrase × 2 seeds"  # type: ignore[arg-type]
+
+
+def test_foreign_words_of_a_trace_stay_short_in_its_row() -> None:
+    record = {"q_id": "Q", "paraphrase": 0, "seed": 1, "repeat": 2, "q": "x" * 900, "label": None}
+    more = {
+        "lambda_state": "y" * 900,
+        "rank1_section": "§" * 900,
+        "unranked": "no_gold",
+        "section_rank": None,
+    }
+    (row,) = variants_grid(pd.DataFrame([record | more]), ViewState(Filter("R1"), q="Q")).rows
+    assert row.head.text == "p0 · s1 · #2"
+    assert len(row.head.note) == 200
+    assert max(len(cell.text) + len(cell.note) for cell in row.cells) <= 80
+    assert row.cells[2].text == "–"
+
+
+def viewed(gold: GoldQuestion, **record: object) -> QuestionView:
+    line = {"q_id": "Q1", "q": "?", "answer": "a", "chunks": [{"id": "c1"}]} | record
+    made = trace_from(line, SourceLine("t.jsonl", 1, 0, 0), run_id="R1")
+    assert isinstance(made, Trace)
+    return load_question(made, chunks={}, gold={"Q1": gold}, corpus=None, profile=Profile())
+
+
+STAGES = {"stages": {"retrieved": [{"id": "a"}], "fused": [{"id": "a"}], "reranked": [{"id": "a"}]}}
+
+
+@pytest.mark.parametrize(
+    ("record", "ranking", "said"),
+    [
+        (
+            STAGES,
+            Ranking("score_policy", 3, 2),
+            "score_policy · gold section at rank 3 of reranked, at rank 2 of fused · next: rerank",
+        ),
+        (
+            STAGES,
+            Ranking("retrieval_gap", None, 1_204),
+            "retrieval_gap · gold section not in reranked, at rank 1,204 of fused · next: hybrid recall",
+        ),
+        ({}, Ranking("hit", 1, 1), "hit · gold section at rank 1 of what the answerer saw"),
+        (STAGES, Ranking(None, None, None), None),
+        ({"chunks": []}, Ranking("hit", 1, 1), None),
+        (STAGES, None, None),
+    ],
+)
+def test_ranking_is_told_by_its_lists_with_what_to_do(
+    record: dict[str, object], ranking: Ranking | None, said: str | None
+) -> None:
+    rows = ranking_rows(viewed(GoldQuestion("Q1", "?", sections=("4.2",)), **record), ranking)
+    assert ["".join(piece.text for piece in pieces) for _, pieces in rows] == ([said] if said else [])
+
+
+def test_gold_that_is_only_a_page_is_called_one() -> None:
+    view = viewed(GoldQuestion("Q1", "?", spans=(GoldSpan("d", 4, "wire"),)))
+    ((_, pieces),) = ranking_rows(view, Ranking("score_policy", 2, 2))
+    assert "gold page at rank 2" in "".join(piece.text for piece in pieces)
