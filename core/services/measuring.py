@@ -82,8 +82,10 @@ def run_metrics(store: Store, manifest: Manifest, run_id: str, *, shown: Filter 
     """
     run = chosen_run(manifest, run_id)
     asked = shown or Filter(run_id)
+    questions = store.matching(asked) if shown else sum(store.bucket_counts(asked).values())
     bundles, unread = _bundles_of(manifest, run)
-    tallies = {**store.measure(asked), BUNDLES: _coverage(store, manifest, asked, bundles)}
+    covered = _coverage(store, manifest, asked, bundles) if bundles is not None else _uncovered(questions)
+    tallies = {**store.measure(asked), BUNDLES: covered}
     values = _values(tallies)
     states = store.state_counts(Filter(run_id, all_variants=True))
     goals, _ = goals_of(manifest)
@@ -93,7 +95,7 @@ def run_metrics(store: Store, manifest: Manifest, run_id: str, *, shown: Filter 
     pack, wrong = _pack_of(manifest, run) if shown is None else (None, ())
     return RunMetrics(
         run_id=run_id,
-        questions=store.matching(asked),
+        questions=questions,
         values=values,
         goals=goals,
         verdicts=verdicts,
@@ -161,15 +163,16 @@ def _bundles_of(manifest: Manifest, run: Run) -> tuple[Mapping[TraceKey, Level] 
         return None, tuple(replace(each, severity="warning") for each in fault.problems)
 
 
-def _coverage(
-    store: Store, manifest: Manifest, shown: Filter, bundles: Mapping[TraceKey, Level] | None
-) -> Tally:
+def _uncovered(questions: int) -> Tally:
+    """Without stored bundles nothing is measured."""
+    return Tally(0, left_out={"no_bundle": questions})
+
+
+def _coverage(store: Store, manifest: Manifest, shown: Filter, bundles: Mapping[TraceKey, Level]) -> Tally:
     """Answered questions with a stored bundle that covers them; one without a bundle counts against it.
 
     Answered as `proofspan bundle validate` has it: the answer holds something, and no refusal phrase.
     """
-    if bundles is None:
-        return Tally(0, left_out={"no_bundle": store.matching(shown)})
     refusal = lowered(profile_from(manifest.triage).refusal)
     covered = answered = declined = 0
     for frame in store.rows(shown, Sort("file")):
