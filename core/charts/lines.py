@@ -17,6 +17,8 @@ _FORMS = {"number": ".2f", "ms": ",.0f"}
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross")
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 HEIGHT = 250
+#: So many points are drawn large.
+MOST_LARGE = 15
 #: Room for the words of a goal beside the plot.
 RULE_WORDS = 88
 
@@ -91,7 +93,11 @@ def _trace(line: Line, place: int, palette: Palette, *, is_alone: bool) -> go.Sc
         error_y=_intervals(points, colour) if is_alone else None,
         mode="lines+markers",
         line={"color": colour, "width": 2, "dash": _DASHES[place % len(_DASHES)]},
-        marker={"color": colour, "size": 9, "symbol": _SYMBOLS[place % len(_SYMBOLS)]},
+        marker={
+            "color": colour,
+            "size": 9 if len(points) <= MOST_LARGE else 6,
+            "symbol": _SYMBOLS[place % len(_SYMBOLS)],
+        },
         unselected={"marker": {"opacity": 1}},
         connectgaps=False,
         hoverinfo="text",

@@ -54,7 +54,6 @@ def stack_figure(
     )
     figure.update_layout(
         barmode="stack",
-        bargap=0.28,
         xaxis=run_axis([plain(run) for run in runs], palette, shown=shown),
         yaxis=share_axis(palette),
         uniformtext={"minsize": 10, "mode": "hide"},
@@ -66,6 +65,7 @@ def _trace(band: Band, palette: Palette, *, is_crowded: bool) -> go.Bar:
     return go.Bar(
         name=plain(band.name),
         x=list(range(len(band.parts))),
+        width=0.72 * min(1.0, len(band.parts) / 4),
         y=[part.share for part in band.parts],
         marker={"color": palette.hue(band.hue), "line": {"color": palette.ground, "width": 1}},
         selected={"marker": {"opacity": 1}},

@@ -26,6 +26,7 @@ function opened(root) {
 // The same cells keep their elements, and with them the focus; of others the one at the same address has it.
 function show(view, json) {
   if (json === view.json) return;
+  const isFirst = !view.json;
   view.json = json;
   const data = JSON.parse(json);
   const had = view.table.contains(view.root.activeElement) ? view.root.activeElement : null;
@@ -39,6 +40,7 @@ function show(view, json) {
   const next = had && (all.find((one) => one.getAttribute("href") === address) ?? at(view, ...place) ?? all[0]);
   hold(view, next ?? all[0]);
   next?.focus({ preventScroll: true });
+  if (isFirst && data.fromEnd) view.frame.scrollLeft = view.frame.scrollWidth;
   reach(view);
 }
 

@@ -72,7 +72,7 @@ class Grid:
     """A whole table: `name` is what a screen reader calls it, `corner` the header of the headers' column.
 
     A grid that is not `wide` takes the width of its content. Taller than `height` CSS pixels it scrolls
-    inside its frame, with its header in sight.
+    inside its frame, with its header in sight. `from_end`: wider than the page it begins at its last columns.
     """
 
     name: str
@@ -81,6 +81,7 @@ class Grid:
     rows: tuple[Row, ...]
     wide: bool = True
     height: int | None = None
+    from_end: bool = False
 
     def __post_init__(self) -> None:
         for row in self.rows:
@@ -117,6 +118,7 @@ def packed(grid: Grid) -> bytes:
             "corner": clean(grid.corner),
             "wide": grid.wide,
             "height": grid.height,
+            "fromEnd": grid.from_end,
             "columns": [{"align": column.align, **_packed(column.head)} for column in grid.columns],
             "rows": [
                 {"head": _packed(row.head), "cells": [_packed(cell) for cell in row.cells]}

@@ -46,7 +46,7 @@ def rank_grid(
         words = known.questions[q_id]
         rows.append(Row(Cell(f"{q_id}  {words}", tip=words), tuple(cells)))
     told = "Rank of the gold section by question and run"
-    return Grid(told, "question", tuple(columns), tuple(rows), height=HEIGHT)
+    return Grid(told, "question", tuple(columns), tuple(rows), height=HEIGHT, from_end=True)
 
 
 def _cell(place: Place | None, q_id: str, run_id: str, address: str) -> Cell:

@@ -10,6 +10,7 @@ from core.metrics.goals import Status
 from core.metrics.values import MetricValue
 from core.metrics.words import (
     counted_in_words,
+    difference_in_words,
     interval_in_words,
     left_out_in_words,
     number_in_words,
@@ -108,19 +109,11 @@ def difference(metric: Metric, value: MetricValue, other: MetricValue | None) ->
         return Cell("–", look="quiet")
     change = float(str(numbers[0])) - float(str(numbers[1]))
     words = difference_in_words(metric, change)
-    if words.strip("+−0. ptsm") == "":
+    if words[:1] not in "+−":
         return Cell("=", look="quiet")
     if metric.better is None:
         return Cell(words)
     return Cell(words, look="green" if (change > 0) == (metric.better == "higher") else "red")
-
-
-def difference_in_words(metric: Metric, change: float) -> str:
-    """`+3 pts`, `−0.021`, `+120 ms`."""
-    sign = "−" if change < 0 else "+"
-    if metric.kind == "share":
-        return f"{sign}{abs(100 * change):.0f} pts"
-    return f"{sign}{abs(change):,.0f} ms" if metric.unit == "ms" else f"{sign}{abs(change):.3f}"
 
 
 def slice_grid(

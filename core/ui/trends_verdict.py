@@ -9,7 +9,13 @@ import streamlit as st
 
 from core.metrics.catalogue import METRICS
 from core.metrics.values import MetricValue
-from core.metrics.words import counted_in_words, interval_in_words, left_out_in_words, number_in_words
+from core.metrics.words import (
+    counted_in_words,
+    difference_in_words,
+    interval_in_words,
+    left_out_in_words,
+    number_in_words,
+)
 from core.services.gate_checks import Check, Status
 from core.services.gating import GateReport
 from core.services.trends import HEADLINES, RunTrend, Trends
@@ -18,7 +24,7 @@ from core.ui.grid import Cell, Column, Grid, Look, Row, show_grid
 from core.ui.safe import Kind, Markup, Piece
 from core.ui.state import ViewState
 from core.ui.trends_points import base, behind
-from core.ui.trends_table import VERDICTS, difference_in_words
+from core.ui.trends_table import VERDICTS
 from core.ui.words import counted
 
 _KINDS: Mapping[str, Kind] = {"pass": "pass", "warn": "warn", "fail": "fail", "unknown": "muted"}
@@ -136,7 +142,8 @@ def card(run: RunTrend, other: RunTrend | None, metric_id: str, flipped: str) ->
     then = other.value(metric_id) if other is not None else None
     if other is not None and then is not None and then.value is not None:
         change = difference_in_words(metric, value.value - then.value)
-        was = f"{change} against {other.run_id} ({number_in_words(metric, then.value)})"
+        words = f"{change} against" if change[:1] in "+−" else "as in"
+        was = f"{words} {other.run_id} ({number_in_words(metric, then.value)})"
         yield safe.text([Piece(was, "strong"), Piece(f" {flipped}" if flipped else "")], role="hint")
 
 

@@ -30,7 +30,7 @@ from core.ui.trends_points import (
     rules,
 )
 from core.ui.trends_ranks import rank_grid
-from core.ui.trends_table import difference_in_words, metric_grid, slice_grid
+from core.ui.trends_table import metric_grid, slice_grid
 from core.ui.trends_verdict import against, card, check_grid
 from tests.trend_runs import SECTION, run_of, trends_of
 
@@ -231,19 +231,6 @@ def test_the_table_of_metrics_has_all_of_them_under_their_groups() -> None:
     assert cells["SectionMatch@1"][5].look == "green"
     assert (cells["Over-refusal"][5].text, cells["Over-refusal"][5].look) == ("+20 pts", "red")
     assert len(metric_grid(now, None, VIEW).columns) == 5
-
-
-@pytest.mark.parametrize(
-    ("metric_id", "change", "said"),
-    [
-        (SECTION, 0.054, "+5 pts"),
-        (SECTION, -0.054, "−5 pts"),
-        ("mrr", -0.0215, "−0.021"),
-        ("latency_p95", 120.4, "+120 ms"),
-    ],
-)
-def test_a_difference_in_words(metric_id: str, change: float, said: str) -> None:
-    assert difference_in_words(METRICS[metric_id], change) == said
 
 
 def test_slices_lead_to_their_own_questions() -> None:
