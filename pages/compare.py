@@ -17,13 +17,13 @@ if both is None:
     compare_panels.nothing_to_compare(opened.manifest, state.run)
 elif compare_load.is_readable(both, store):
     view, shown = both.view, both.shown
-    for each in (both.other, both.opened):
-        shell.fault_panel(store.run_facts(each.run.run_id).problems)
+    facts = [store.run_facts(run_id) for run_id in (shown.vs, shown.run)]
+    shell.fault_panel(dict.fromkeys(problem for each in facts for problem in each.problems))
     flips = store.flips(shown)
     compare_panels.verdict(flips, view, has_gold=both.has_gold, left_out=both.left_out)
     lists = compare_load.flip_lists(both, store)
     if view.q is not None:
-        was, now = (compare_pair.side(each, store, view) for each in (both.other, both.opened))
+        was, now = (compare_pair.side(side, store, view) for side in (both.other, both.opened))
         compare_question.header(view, compare_pair.step(lists, view), now.q or was.q)
         compare_question.answers(was, now)
         compare_question.pages(was, now)
@@ -38,6 +38,7 @@ elif compare_load.is_readable(both, store):
                 exports=FLIP_EXPORTS,
             )
         labels, buckets = (store.transitions(shown, name) for name in ("label", "bucket"))
+        compare_panels.template_note(facts)
         compare_panels.matrices(labels, buckets, view)
         compare_panels.metrics(compare_load.metrics(both, store), view)
         compare_panels.pins(compare_load.pins(both), view)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from core.metrics.paired import Mean
 from core.metrics.values import MetricValue
 from core.metrics.words import (
+    counted_in_words,
     difference_in_words,
     interval_in_words,
     left_out_in_words,
@@ -52,15 +53,15 @@ def _value_cell(value: MetricValue | None, view: ViewState) -> Cell:
     """A value; its link opens the questions that count against it."""
     if value is None or value.value is None:
         return Cell(NOTHING, look="quiet", tip=left_out_in_words(value) if value else "")
-    metric = value.metric
-    of = f"{value.numerator:,} of {value.denominator:,}" if value.numerator is not None else ""
-    number = number_in_words(metric, value.value)
-    text = f"{of} · {number}" if of else f"{number} · {value.denominator:,}"
+    metric, number = value.metric, number_in_words(value.metric, value.value)
+    counted, interval = counted_in_words(value), interval_in_words(value)
+    is_share = value.numerator is not None
+    text = f"{counted} · {number}" if is_share else number
     href = view.change(miss=metric.metric_id).link("") if metric.metric_id in MISSES else None
     spoken = f"{metric.name} of {view.run}: {text}. Open the questions that count against it in Triage."
     return Cell(
         text,
-        note=interval_in_words(value),
+        note=interval if is_share else ", ".join(filter(None, (interval, counted))),
         tip=left_out_in_words(value),
         href=href,
         spoken=spoken if href else "",

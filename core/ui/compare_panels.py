@@ -9,12 +9,14 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.manifest.types import Manifest
+from core.metrics.paired import MOST_DRAWN
 from core.services.compared_flips import FLIP_KINDS, MOST_LISTED, FlipKind
 from core.services.compared_metrics import MetricPair
 from core.services.compared_pins import Pins
 from core.services.comparing import WITHOUT_GOLD, needs_sentence, scope_sentences, verdict_sentence
 from core.store.compared import Flips
 from core.store.measures import OUTCOMES
+from core.store.types import RunFacts
 from core.ui import safe, shell, triage_panels
 from core.ui.compare_flips import ROWS_A_PAGE, flips_grid
 from core.ui.compare_grids import metrics_grid, pins_grid
@@ -165,6 +167,14 @@ def _flips(rows: pd.DataFrame, total: int, view: ViewState, kind: FlipKind) -> N
         safe.show(safe.text([Piece("No more of them on this page.", "muted")], role="hint"))
 
 
+def template_note(runs: Sequence[RunFacts]) -> None:
+    """Where no answer of a run follows the template, its labels say little."""
+    absent = [each.run_id for each in runs if each.suggestion is not None]
+    if absent:
+        told = f"No answer of {' and of '.join(absent)} follows the template, so labels say little: "
+        safe.show(safe.text([Piece(f"{told}Triage offers the profile that fits.", "muted")], role="hint"))
+
+
 def matrices(labels: Transitions, buckets: Transitions, view: ViewState) -> None:
     """What became of labels and buckets; a bucket needs gold."""
     with st.container(key="compare-matrices"):
@@ -186,6 +196,8 @@ def matrices(labels: Transitions, buckets: Transitions, view: ViewState) -> None
 def metrics(pairs: Sequence[MetricPair], view: ViewState) -> None:
     """Every metric of both runs; a number opens the questions that count against it."""
     about = "a value opens what counts against it; the difference is taken question by question"
+    if any(pair.difference is not None and pair.difference.method == "normal" for pair in pairs):
+        about += f"; normal intervals for more than {MOST_DRAWN:,} pairs"
     safe.show(safe.text([Piece("Metrics ", "strong"), Piece(about, "muted")], role="line"))
     if pairs:
         show_grid(metrics_grid(pairs, view), key="grid-metrics")

@@ -17,7 +17,7 @@ from core.ui.compare_candidates import candidates_grid
 from core.ui.compare_pair import Side, Step
 from core.ui.grid import show_grid
 from core.ui.question_panels import STAGE_NAMES
-from core.ui.question_words import place_words, short_id
+from core.ui.question_words import NO_TRACE, place_words, short_id
 from core.ui.safe import Kind, Piece
 from core.ui.span_cards import cards_of, scores_of
 from core.ui.state import ViewState, change_view, parse_question_name
@@ -110,9 +110,8 @@ def _answer(when: When, side: Side, parts: Sequence[Part]) -> None:
         chip, reason = why_words.verdict(view)
         safe.show(safe.text([Piece(f"{side.run_id} ", "strong"), chip, Piece(reason, "muted")], role="line"))
         pieces = [Piece(part.text, _KINDS[when][part.change]) for part in parts]
-        safe.show_long(
-            pieces or [Piece("The answer is empty.", "muted")], key=f"answer:{when}:{view.trace.q_id}"
-        )
+        empty = NO_TRACE if view.stored else "The answer is empty."
+        safe.show_long(pieces or [Piece(empty, "muted")], key=f"answer:{when}:{view.trace.q_id}")
         for line in _cited(side, view):
             safe.show(safe.text(line, role="hint"))
         st.page_link(

@@ -232,8 +232,13 @@ def _run_switcher(opened: session.Opened) -> None:
 
 
 def _switch_run(key: str) -> None:
-    """Another run keeps filter and question: what was seen in one is looked for in the other."""
-    write_view(read_view().change(run=st.session_state[key], cite=None, chunk=None, page=None))
+    """Another run keeps filter and question: what was seen in one is looked for in the other.
+
+    The run that this one was compared with is no longer the other one when it is chosen itself.
+    """
+    view, run = read_view(), st.session_state[key]
+    vs = None if view.vs == run else view.vs
+    write_view(view.change(run=run, vs=vs, cite=None, chunk=None, page=None))
 
 
 def _sentence(words: str) -> str:

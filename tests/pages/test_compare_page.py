@@ -122,6 +122,14 @@ def test_a_run_compared_with_itself_shows_nothing_else(compare: Compare) -> None
     assert not grids(app)
 
 
+def test_the_other_run_is_compared_with_another_one_when_it_is_chosen_itself(
+    compare: Compare, open_app: Open
+) -> None:
+    app = open_app(DEMO, indexed=False, run="R006", vs="R004")  # the sidebar stands around every page
+    app.selectbox("run-switcher").set_value("R004").run()
+    assert app.query_params["run"] == "R004" and "vs" not in app.query_params
+
+
 def test_the_first_run_and_an_unknown_one_ask_for_another(compare: Compare) -> None:
     app = compare(run="R001", vs="R9")
     words = shown(app)
