@@ -27,7 +27,9 @@ from core.services.compared_metrics import MetricPair
 from core.services.comparing import p_words
 from core.services.measuring import GoldGaps, RunMetrics
 from core.services.metrics_report import Compared, MetricsReport
+from core.store.measuring import Slice
 from core.store.types import RunFacts
+from core.triage.about import in_words
 
 #: Sign and colour of a verdict.
 SIGNS: dict[Status, tuple[str, str]] = {
@@ -38,6 +40,12 @@ SIGNS: dict[Status, tuple[str, str]] = {
 }
 #: Shown of a slice where no metric is named.
 OF_A_SLICE = ("section_match_at_1", "gt_in_top_20", "citation_match", "ok")
+NO_SLICE = "No question is in such a slice."
+#: Slices that are places, and why their questions add up to more than the run has.
+OF_PLACES: Mapping[Slice | None, str] = {
+    "section": "A question is in every section that it is about, those included that hold others.",
+    "document": "A question is in every document that it is about.",
+}
 #: So many questions without gold, or without a trace, are named.
 NAMED = 8
 
@@ -81,7 +89,9 @@ def _parts(report: MetricsReport, run: Run, named: Sequence[str]) -> Iterator[Re
     yield from _pack(measured, run)
     if report.slices is not None:
         yield Text()
-        yield _slices(report.slices, named) if report.slices else Text("No question is in such a slice.")
+        yield _slices(report.slices, report.by, named) if report.slices else Text(NO_SLICE)
+        if report.slices and report.by in OF_PLACES:
+            yield Text(OF_PLACES[report.by], "dim")
     if report.compared is not None:
         yield Text()
         yield _against(report.compared, measured.run_id, named)
@@ -173,13 +183,14 @@ def _pack(measured: RunMetrics, run: Run) -> Iterator[Text]:
         yield Text(f"  It also says {printable(', '.join(others))[:400]}", "dim")
 
 
-def _slices(slices: Mapping[str, Mapping[str, MetricValue]], named: Sequence[str]) -> Table:
+def _slices(slices: Mapping[str, Mapping[str, MetricValue]], by: Slice | None, named: Sequence[str]) -> Table:
     metrics = [METRICS[metric_id] for metric_id in named or OF_A_SLICE]
-    table = _table("slice", *(metric.name for metric in metrics))
+    table = _table(by or "", *(metric.name for metric in metrics))
     for name, values in slices.items():
         cells = (values.get(metric.metric_id) for metric in metrics)
         table.add_row(
-            Text(printable(name)), *(Text(value_in_words(value) if value else "") for value in cells)
+            Text(printable(in_words([name]) if by in OF_PLACES else name)),
+            *(Text(value_in_words(value) if value else "") for value in cells),
         )
     return table
 

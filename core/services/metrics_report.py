@@ -40,11 +40,12 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class MetricsReport:
-    """One run. `slices` has the metrics by slice, None where none are asked for."""
+    """One run. `slices` has the metrics by slice of the kind `by`, None where none are asked for."""
 
     measured: RunMetrics
     facts: RunFacts
     gaps: GoldGaps
+    by: Slice | None = None
     slices: Mapping[str, Mapping[str, MetricValue]] | None = None
     compared: Compared | None = None
 
@@ -68,6 +69,7 @@ def metrics_report(
         measured,
         store.run_facts(run_id),
         gold_gaps(store, manifest, run_id),
+        by,
         metrics_by(store, run_id, by) if by else None,
         _compared(store, manifest, measured, vs) if vs else None,
     )
@@ -114,6 +116,7 @@ def report_to_json(report: MetricsReport) -> dict[str, Json]:
         "problems": [_problem(problem) for problem in report.problems],
     }
     if report.slices is not None:
+        told["by"] = report.by
         told["slices"] = [
             {"slice": name, "metrics": {metric_id: _value(value) for metric_id, value in values.items()}}
             for name, values in report.slices.items()
