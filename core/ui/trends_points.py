@@ -35,6 +35,9 @@ _STATE_HUES: Mapping[str, Hue] = {
 #: What a list is sorted by to see the questions behind a quantile.
 _SORTED = {"delta_s_p95": "delta_s", "latency_p50": "latency", "latency_p95": "latency"}
 
+#: Characters of a run's name in a hover.
+ROOM = 44
+
 #: How many questions (or traces) have each value; None: those without any.
 Counts = Mapping[str | None, int]
 
@@ -92,7 +95,8 @@ def behind(metric_id: str, run_id: str, view: ViewState) -> ViewState:
         return start.change(sort=_SORTED[metric_id], desc=True)
     if metric_id in MISSES:
         return start.change(miss=metric_id)
-    return start.change(label=(metric_id,)) if metric_id in LABELS else start
+    chosen = {"label": (metric_id,)} if metric_id in LABELS else {}
+    return start.change(**chosen)
 
 
 def address_behind(metric_id: str, run_id: str, view: ViewState) -> str:
@@ -113,8 +117,9 @@ def _kind_address(split: Split, kind: Kind, run_id: str, profile: Profile | None
 
 
 def run_words(run: RunTrend) -> str:
-    """`R004 · hybrid + rerank`."""
-    return f"{run.run_id} · {run.run.title}" if run.run.title else run.run_id
+    """`R004 · hybrid + rerank`, as much of it as a hover has room for."""
+    words = f"{run.run_id} · {run.run.title}" if run.run.title else run.run_id
+    return words if len(words) <= ROOM else f"{words[:ROOM].rstrip()}…"
 
 
 def metric_line(trends: Trends, metric_id: str, hue: Hue, view: ViewState) -> Line:
