@@ -67,15 +67,16 @@ class ChunkFile:
 NO_CHUNK_FILE = ChunkFile({}, {}, {})
 
 
-@lru_cache(maxsize=1 << 14)
 def words_of(text: str) -> Words | None:
     """The words of a text, whatever their case, punctuation and line breaks; None where it has none."""
-    if not text.isascii():
+    if "\n" in text or "\r" in text or not text.isascii():
         text = unicodedata.normalize("NFKC", normalize_text(text)).casefold()
-    elif "\n" in text:
-        text = normalize_text(text)
     found = tokens(text)
     return Words(f" {' '.join(found)} ", len(found)) if found else None
+
+
+#: The words of chunks' texts: answers cite some chunks again and again.
+_chunk_words = lru_cache(maxsize=1 << 15)(words_of)
 
 
 def passages_of(gold: GoldQuestion, relevance: Relevance, corpus: GoldCorpus) -> tuple[Passage, ...]:
@@ -102,14 +103,14 @@ def cited_spans(cited: Iterable[Citation], known: ChunkFile) -> tuple[CitedSpan,
 def _cited_span(citation: Citation, known: ChunkFile) -> CitedSpan:
     chunk_id = citation.chunk_id or ""
     place = _place_of(citation, known.places.get(chunk_id))
-    text = citation.quote or known.texts.get(chunk_id)
+    text = known.texts.get(chunk_id)
     return CitedSpan(
         citation.chunk_id,
         place.doc_id,
         section_key(section_of(place)),
         place.page_idx,
         _proper(citation.offsets or known.offsets.get(chunk_id)),
-        words_of(text) if text else None,
+        words_of(citation.quote) if citation.quote else _chunk_words(text) if text else None,
     )
 
 

@@ -16,8 +16,9 @@ from core.metrics.ranked import CUTS
 from core.store.folding import fold_all
 from core.traces.canonical import doc_ids, measures, rank_one_place
 from core.traces.chunks import Place, Places
-from core.traces.citations import citations
+from core.traces.citations import citation_ids_in_text, citations, payload_of
 from core.triage.about import about_place
+from core.triage.answers import payload_ids
 from core.triage.gold import GOLD_STATES, GoldOutcome
 from core.triage.types import ReportRow
 
@@ -207,8 +208,12 @@ def _signals(trace: Trace, verdict: ReportRow | None) -> Row:
 
 def _cited_print(trace: Trace) -> str:
     """Names what an answer cites, as evidence has it; one that cites nothing has a print too."""
-    cited = {each.chunk_id or f"{each.doc_id} {each.section_id} {each.page_idx}" for each in citations(trace)}
-    return sha1_8("\n".join(sorted(cited)))
+    payload = payload_of(trace.raw)
+    ids = payload_ids(trace.raw) if payload else citation_ids_in_text(trace.answer)
+    if len(ids) < len(payload):  # some name a place and no chunk
+        found = citations(trace)
+        ids = tuple(each.chunk_id or f"{each.doc_id} {each.section_id} {each.page_idx}" for each in found)
+    return sha1_8("\n".join(sorted(set(ids))))
 
 
 def _known_documents(chunk_ids: Iterable[str], places: Places) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from typing import Literal
 
 from core.contracts.chunk_ids import parse
 from core.contracts.records import Chunk, Citation, Json, Trace
@@ -45,11 +46,18 @@ def citations(trace: Trace) -> tuple[Citation, ...]:
     """
     if payload := payload_of(trace.raw):
         entries = _entries_by_id(trace, {_named(item) for item in payload})
-        found = [_from_payload(number, item, entries) for number, item in enumerate(payload, start=1)]
-        return tuple(citation for citation in found if citation is not None)
+        return tuple(
+            [
+                _citation(number, _named(item), item if isinstance(item, dict) else {}, entries, "payload")
+                for number, item in enumerate(payload, start=1)
+                if isinstance(item, dict) or _named(item)
+            ]
+        )
     ids = citation_ids_in_text(trace.answer)
     entries = _entries_by_id(trace, set(ids))
-    return tuple(_from_text(number, chunk_id, entries) for number, chunk_id in enumerate(ids, start=1))
+    return tuple(
+        [_citation(number, each, {}, entries, "answer_text") for number, each in enumerate(ids, start=1)]
+    )
 
 
 def filled_from(citation: Citation, chunk: Chunk) -> Citation:
@@ -93,56 +101,40 @@ def _entries_by_id(trace: Trace, wanted: Collection[str | None]) -> dict[str, Ma
     return found
 
 
-def _from_payload(number: int, item: Json, entries: Mapping[str, Mapping[str, Json]]) -> Citation | None:
-    if isinstance(item, str) and item:
-        return replace(_from_text(number, item, entries), origin="payload")
-    if not isinstance(item, dict):
-        return None
-    chunk_id = _named(item)
+def _citation(
+    number: int,
+    chunk_id: str | None,
+    item: Mapping[str, Json],
+    entries: Mapping[str, Mapping[str, Json]],
+    origin: Literal["payload", "answer_text"],
+) -> Citation:
+    """One citation: as the payload's `item` has it, then the candidate's entry, then the chunk's id."""
+    entry = entries.get(chunk_id, {}) if chunk_id else {}
+    parts = parse(chunk_id) if chunk_id else None
     page_idx, note = page_of(item)
+    page_idx = page_of(entry)[0] if page_idx is None else page_idx
+    page_from: Literal["record", "chunk_id"] | None = None if page_idx is None else "record"
+    if page_idx is None and parts and parts.page_idx is not None:
+        page_idx, page_from = parts.page_idx, "chunk_id"
     box, box_space = box_of(item)
     quote = item.get("quote") or item.get("text")
-    citation = Citation(
+    return Citation(
         number=number,
         chunk_id=chunk_id,
-        doc_id=text_of(item.get("doc_id")),
-        section_id=text_of(item.get("section_id")),
+        doc_id=text_of(item.get("doc_id"))
+        or text_of(entry.get("doc_id"))
+        or (parts.doc_uid if parts else None),
+        section_id=text_of(item.get("section_id"))
+        or text_of(entry.get("section_id"))
+        or (parts.sect_path if parts else None),
         page_idx=page_idx,
         offsets=span_of(item),
         quote=quote if isinstance(quote, str) else None,
         box=box,
         box_space=box_space,
-        origin="payload",
+        origin=origin,
         raw=item,
-        page_from=None if page_idx is None else "record",
-        page_note=note,
-        page_label=text_of(item.get("page_label")),
-    )
-    return _completed(citation, entries)
-
-
-def _from_text(number: int, chunk_id: str, entries: Mapping[str, Mapping[str, Json]]) -> Citation:
-    return _completed(Citation(number=number, chunk_id=chunk_id, origin="answer_text"), entries)
-
-
-def _completed(citation: Citation, entries: Mapping[str, Mapping[str, Json]]) -> Citation:
-    """Document, section and page from the candidate's entry, then from the id, where they are open."""
-    if citation.chunk_id is None:
-        return citation
-    entry = entries.get(citation.chunk_id, {})
-    parts = parse(citation.chunk_id)
-    page_idx, page_from = citation.page_idx, citation.page_from
-    if page_idx is None and (entry_page := page_of(entry)[0]) is not None:
-        page_idx, page_from = entry_page, "record"
-    if page_idx is None and parts and parts.page_idx is not None:
-        page_idx, page_from = parts.page_idx, "chunk_id"
-    return replace(
-        citation,
-        doc_id=citation.doc_id or text_of(entry.get("doc_id")) or (parts.doc_uid if parts else None),
-        section_id=citation.section_id
-        or text_of(entry.get("section_id"))
-        or (parts.sect_path if parts else None),
-        page_label=citation.page_label or text_of(entry.get("page_label")),
-        page_idx=page_idx,
         page_from=page_from,
+        page_note=note,
+        page_label=text_of(item.get("page_label")) or text_of(entry.get("page_label")),
     )
