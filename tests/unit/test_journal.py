@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import InputFault
@@ -40,6 +40,7 @@ def test_a_journal_that_is_not_there_has_no_lines_and_appears_with_the_first(tmp
     assert read(path) == ([{"a": "é", "b": 1}, {"c": []}], [])
 
 
+@settings(max_examples=20)  # each goes to the disk
 @given(records=st.lists(RECORDS, max_size=5))
 def test_what_is_appended_is_what_is_read(
     tmp_path_factory: pytest.TempPathFactory, records: list[dict[str, Any]]
@@ -49,6 +50,7 @@ def test_what_is_appended_is_what_is_read(
     assert read(path) == (records, [])
 
 
+@settings(max_examples=20)
 @given(data=st.binary(max_size=60))
 def test_whatever_stands_there_stays_and_the_next_line_is_whole(
     tmp_path_factory: pytest.TempPathFactory, data: bytes
