@@ -156,3 +156,17 @@ def test_what_the_address_gets_wrong_is_said(two_runs: Path, open_app: Open) -> 
     assert not app.exception
     assert shown(app).count("In the address,") == 3
     assert "compared with R1" in shown(app)
+
+
+def test_ids_and_titles_of_runs_stay_text_in_figures_and_tables(
+    make_workspace: MakeWorkspace, open_app: Open
+) -> None:
+    hostile = "<a href=x>R1</a>%{x}"
+    run = {"run_id": hostile, "title": "<img src=x>", "traces": {"path": "trace.jsonl"}}
+    app = open_app(make_workspace(runs=[run]), page=PAGE)
+    assert not app.exception
+    assert "<img" not in shown(app)
+    (labels,) = (json.loads(element.proto.spec) for element in app.main.get("plotly_chart"))
+    assert labels["layout"]["xaxis"]["ticktext"] == ["<b>&lt;a href=x&gt;R1&lt;/a&gt;%{x}</b>"]
+    assert all("<img" not in text for trace in labels["data"] for text in trace["hovertext"])
+    assert grids(app)["Labels"]["rows"][0]["head"]["text"] == hostile
