@@ -83,14 +83,15 @@ def ranked(trace: Trace, relevance: Relevance, places: Places) -> Ranked:
         return NO_CANDIDATES
     top = lists.first_of(TOP_STAGES) or last
     section_rank, top_rank = lists.first(last), lists.first(top)
-    order, relevant = lists.ranks(last), len(relevance.relevant)
+    is_missed = relevance.is_absent and section_rank is None and top_rank is None
+    order, relevant = lists.ranks(last), len(relevance.relevant) or int(is_missed)
     return Ranked(
         None,
         bucket_of(section_rank, top_rank),
         section_rank,
         top_rank,
-        lists.coverage(top),
-        tuple(lists.recall(k) for k in CUTS) if relevant else UNKNOWN,
+        lists.coverage(top, len(relevance.extent) or int(is_missed)),
+        tuple(lists.recall(k, relevant) for k in CUTS) if relevant else UNKNOWN,
         _ndcg(tuple(order[: bisect_right(order, NDCG_CUT)]), relevant),
         (1 / order[0] if order else 0.0) if relevant else None,
     )
@@ -138,17 +139,15 @@ class _Lists:
             self._ranks[name] = _ranks_of(self._relevance.relevant, self._placed(name))
         return self._ranks[name]
 
-    def recall(self, k: int) -> float | None:
+    def recall(self, k: int, relevant: int) -> float | None:
         """recall@k in the first list that is long enough; None where none is."""
         name = self.first_of(TOP_STAGES, length=k)
-        return None if name is None else bisect_right(self.ranks(name), k) / len(self._relevance.relevant)
+        return None if name is None else bisect_right(self.ranks(name), k) / relevant
 
-    def coverage(self, name: StageName | None) -> float | None:
-        """The share of the gold sections' chunks among the first 20; None where the chunk file has none."""
-        extent = self._relevance.extent
-        if not extent or name is None:
-            return 0.0 if extent else None
-        return bisect_right(_ranks_of(extent, self._placed(name)), TOP) / len(extent)
+    def coverage(self, name: StageName | None, chunks: int) -> float | None:
+        """The share of the gold sections' chunks among the first 20; None where no number is known."""
+        found = _ranks_of(self._relevance.extent, self._placed(name)) if name else []
+        return bisect_right(found, TOP) / chunks if chunks else None
 
     def _placed(self, name: StageName) -> list[Placed]:
         if name not in self._read:

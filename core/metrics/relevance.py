@@ -9,7 +9,8 @@ document of the gold's chunks or spans has the section, a candidate has to lie t
 none of the named sections, the gold chunks count beside them, else the spans' pages.
 
 *Which chunks are relevant*, for recall, nDCG and MRR: the gold chunks, else all chunks of the gold sections,
-else all chunks on the gold pages.
+else all chunks on the gold pages. Gold sections (pages) that a chunk file with sections (pages) does not have
+are missed by every trace. Only where the file has none at all, nobody can tell how much there was to find.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class Relevance:
 
     `unranked` says why there is nothing to look for. `relevant` are the relevant chunks, empty where none is
     known; `extent` are all chunks of the gold sections, else of the gold pages, empty where the chunk file
-    has none.
+    has none. `is_absent`: it knows sections (pages) and none of these, so that who finds nothing missed it.
     """
 
     unranked: Unranked | None = None
@@ -53,6 +54,7 @@ class Relevance:
     ids: frozenset[str] = NONE
     relevant: frozenset[str] = NONE
     extent: frozenset[str] = NONE
+    is_absent: bool = False
 
     def has(self, chunk_id: str, place: Place) -> bool:
         """Whether a candidate is the gold one."""
@@ -86,6 +88,8 @@ class GoldCorpus:
         self._inside: dict[SectionKey, dict[Section, set[str]]] = {}
         self._on_page: dict[Page, set[str]] = {page: set() for gold in questions for page in _pages(gold)}
         wanted = {key for gold in questions for _, key in self._named(gold)}
+        self._has_sections = any(map(section_of, places.values()))
+        self._has_pages = any(place.page_idx is not None for place in places.values())
         lengths = sorted({len(key) for key in wanted})
         for chunk_id, place in places.items():
             key = section_key(place.section_id)
@@ -150,7 +154,8 @@ class GoldCorpus:
         if not (pages or sections):
             return Relevance("gold_unplaced")
         extent = NONE.union(*(self._on_page[page] for page in pages))
-        return Relevance(None, sections, pages, relevant=extent, extent=extent)
+        is_absent = not extent and (self._has_pages if pages else self._has_sections)
+        return Relevance(None, sections, pages, relevant=extent, extent=extent, is_absent=is_absent)
 
     def _lying(self, key: SectionKey, docs: set[str | None]) -> Mapping[Section, set[str]]:
         """Where a named section lies, with its chunks; in the named documents if one of them has it."""

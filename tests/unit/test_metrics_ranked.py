@@ -138,7 +138,13 @@ def test_gold_chunks_alone_are_relevant_and_their_section_is_covered() -> None:
     assert (found.recall[0], found.reciprocal_rank) == (0.0, 1 / 2)
 
 
-def test_without_relevant_chunks_in_the_chunk_file_ranks_are_known_and_shares_are_not() -> None:
+def test_gold_that_the_chunk_file_lacks_is_missed_by_who_finds_nothing() -> None:
+    missed = (None, "retrieval_gap", None, None, 0.0, 0.0, None, None, None, None, 0.0, 0.0)
+    assert outcome(trace_of(ids("a")), {"sections": ("77",)}).columns == missed
+    assert outcome(trace_of(ids("a")), {"spans": (GoldSpan("manual", 500, "x"),)}).columns == missed
+
+
+def test_how_much_there_was_to_find_is_not_known_of_a_section_that_only_the_trace_states() -> None:
     found = outcome(trace_of([{"id": "x", "section_id": "77"}]), {"sections": ("77",)})
     assert found == Ranked(None, "hit", 1, 1)
 

@@ -110,6 +110,7 @@ def test_what_a_candidate_has_to_be(
 ) -> None:
     found = relevance(known)
     assert found.unranked is None
+    assert found.is_absent == (not relevant)
     assert (met(found), found.relevant, found.extent) == (candidates, relevant, extent)
 
 
@@ -124,6 +125,23 @@ def test_what_a_candidate_has_to_be(
 )
 def test_why_nothing_can_be_ranked(known: GoldQuestion, why: str) -> None:
     assert relevance(known) == Relevance(why)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("known", "places", "is_absent"),
+    [
+        (gold(sections=("9",)), {"x": Place("manual", "1", 0)}, True),
+        (gold(sections=("9",)), {"x": Place("manual", "p001", 0)}, False),
+        (gold(sections=("9",)), {}, False),
+        (gold(spans=(span("manual", 8),)), {"x": Place("manual", None, 0)}, True),
+        (gold(spans=(span("manual", 8),)), {"x": Place("manual", "1", None)}, False),
+        (gold(chunks=("gone",)), {"x": Place("manual", "1", 0)}, False),
+    ],
+)
+def test_gold_is_absent_from_a_chunk_file_that_knows_such_places(
+    known: GoldQuestion, places: Mapping[str, Place], is_absent: bool
+) -> None:
+    assert relevance(known, places).is_absent == is_absent
 
 
 def test_a_section_is_compared_by_its_steps_whatever_the_chunk_file_knows() -> None:
