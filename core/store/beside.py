@@ -24,10 +24,12 @@ from core.store.measures import PARAPHRASES, SEEDS, measure_of
 from core.store.statements import statement
 
 #: So much is remembered of states of runs: whose questions converge, and what was compared with what.
-KEPT_CONVERGING, KEPT_COMPARED = 64, 64
+KEPT_CONVERGING, KEPT_COMPARED = 64, 32
 
 _CONVERGING = ("unconverged", "converges")
 _IDENTITY = ("q_id", "paraphrase", "seed", "repeat")
+#: What `sql/convergence.sql` reads.
+_CONVERGING_READS = (*_IDENTITY, "lambda_state")
 _WAS, _VALUE = "was_", "was_value_"
 
 
@@ -68,6 +70,9 @@ class Columns:
         `names` are columns that a run has without a filter.
         """
         if any(name in _CONVERGING for name in names):
+            stored = [name for name in names if not _is_made(name)]
+            for run in runs:
+                run.table((*stored, *_CONVERGING_READS))  # at one go
             self._convergence(runs)  # of all at once
         return _together([self.table(run, names) for run in runs])
 
@@ -107,7 +112,7 @@ class Columns:
         ]
 
     def _converged(self, runs: Sequence[LoadedRun]) -> list[pa.Table]:
-        tables = [run.table((*_IDENTITY, "lambda_state")) for run in runs]
+        tables = [run.table(_CONVERGING_READS) for run in runs]
         varied = [len(table.column("paraphrase").unique()) >= PARAPHRASES for table in tables]
         found = iter(self._counted(list(compress(tables, varied))))
         return [

@@ -96,6 +96,8 @@ def read_columns(folder: Path, segments: Sequence[str], columns: Sequence[str]) 
                 table = table.append_column(name, found.column(name))
         return table.select(list(columns))
 
+    if len(segments) == 1:
+        return read(segments[0])
     with ThreadPoolExecutor(_READERS) as pool:
         return pa.concat_tables(list(pool.map(read, segments)))
 

@@ -38,7 +38,7 @@ _SLICES: Mapping[Slice, tuple[str, str]] = {
 }
 _OUTCOMES = ("label", "bucket", "lambda_state", "unranked", "refused", "top_rank")
 _RANKED = ("section_rank", "top_rank", "bucket")
-_RANKS = ("q_id", "q", "run_id", *_RANKED)
+_RANKS = ["q_id", "q", "run_id", *_RANKED]
 _VARIED = ("q_id", "paraphrase", "seed", "repeat", "rank1_section", "cited_print", "label", "lambda_state")
 
 
@@ -123,14 +123,15 @@ class Measuring(Reader):
         """
         indexed = [run for run in dict.fromkeys(runs) if self._can_compare(run)]
         if not indexed:
-            return pd.DataFrame(columns=[*_RANKS])
+            return pd.DataFrame(columns=_RANKS)
 
         def read(loaded: Sequence[LoadedRun]) -> pd.DataFrame:
             table = self._columns.tables(loaded, ("q", "q_id", *HEADLINE.columns, "unranked", *_RANKED))
             sql = statement("ranks").format(where=HEADLINE.sql)
             found = self._database.table(sql, {}, {"rows": table})
-            frame = pd.DataFrame({name: found.column(name).to_pylist() for name in ("q_id", "q", *_RANKED)})
-            frame.insert(2, "run_id", [indexed[place] for place in found.column("run").to_pylist()])
+            columns = {name: found.column(name).to_pylist() for name in ("q_id", "q", *_RANKED)}
+            columns["run_id"] = [indexed[place] for place in found.column("run").to_pylist()]
+            frame = pd.DataFrame(columns, columns=_RANKS, dtype=object)
             return frame.astype({"section_rank": "Int32", "top_rank": "Int32"})
 
         return self._kept.with_runs(indexed, read)
