@@ -19,7 +19,15 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, WebSocket, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    Page,
+    TimeoutError,
+    WebSocket,
+    expect,
+    sync_playwright,
+)
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
@@ -36,6 +44,12 @@ CHROMIUM_FLAGS = [
     "--process-per-site",
 ]
 START_SECONDS = 40
+#: The app when it is connected and no run is under way.
+IDLE = "[data-testid=stApp][data-test-script-state=notRunning][data-test-connection-state=CONNECTED]"
+#: Fonts move words when they come, and observers of sizes are told after a frame has been laid out.
+AT_REST = """() => document.fonts.ready.then(
+  () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))
+)"""
 RUN_SECONDS = 30
 # A busy machine makes a test slower, not red.
 expect.set_options(timeout=RUN_SECONDS * 1000)
@@ -230,9 +244,13 @@ class _Runs:
             if time.monotonic() > deadline:
                 raise AssertionError(f"no script run ended within {RUN_SECONDS} s on {self._page.url}")
             self._page.wait_for_timeout(10)  # lets the events above arrive
-        idle = "[data-testid=stApp][data-test-script-state=notRunning][data-test-connection-state=CONNECTED]"
-        self._page.locator(idle).wait_for(state="attached", timeout=RUN_SECONDS * 1000)
-        self._page.evaluate("() => new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
+        try:
+            self._page.locator(IDLE).wait_for(state="attached", timeout=RUN_SECONDS * 1000)
+        except TimeoutError as error:
+            found = self._page.get_by_test_id("stApp").evaluate_all("all => all.map(app => app.outerHTML)")
+            tags = [each.partition(">")[0] for each in found]
+            raise AssertionError(f"not at rest after {RUN_SECONDS} s on {self._page.url}: {tags}") from error
+        self._page.evaluate(AT_REST)
         self._seen = self._ended
 
 

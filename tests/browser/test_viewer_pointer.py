@@ -81,6 +81,7 @@ def test_ctrl_and_wheel_zoom_about_the_pointer_and_a_plain_wheel_scrolls(page: P
     assert zoom(page) == 100
     before = under_pointer(page, *MIDDLE)
     wheel(page, -300, with_control=True)
+    expect(page.get_by_test_id("ps-zoom")).not_to_have_text("100 %")
     assert zoom(page) > 115
     after = under_pointer(page, *MIDDLE)
     assert after == pytest.approx(before, abs=0.01)
