@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from functools import cache
+from functools import cache, lru_cache
 from typing import cast
 
 from core.metrics.catalogue import METRICS
@@ -28,6 +28,8 @@ _LEFT = {
     left: f"left_{place}"
     for place, left in enumerate(dict.fromkeys(measure.left for measure in MEASURES.values()))
 }
+#: So many texts of each statement are remembered: there is one for each combination of a filter's parts.
+KEPT_STATEMENTS = 64
 #: The metrics that are quantiles.
 _QUANTILES = tuple(metric_id for metric_id in MEASURES if METRICS[metric_id].kind == "quantile")
 
@@ -46,7 +48,7 @@ class _Sum:
         return Tally(self.of, float(self.total), float(self.squares), left_out=left_out)
 
 
-@cache
+@lru_cache(maxsize=KEPT_STATEMENTS)
 def sums_statement(*, where: str, slice_sql: str) -> str:
     """The statement of sums for a list and a way to slice it, both in our own words."""
     return statement("sums").format(
@@ -59,7 +61,7 @@ def sums_statement(*, where: str, slice_sql: str) -> str:
     )
 
 
-@cache
+@lru_cache(maxsize=KEPT_STATEMENTS)
 def quantiles_statement(*, where: str, slice_sql: str) -> str:
     """The statement of quantiles, likewise."""
     lists = {_sorted(MEASURES[metric_id]): MEASURES[metric_id] for metric_id in _QUANTILES}
