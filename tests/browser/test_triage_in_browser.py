@@ -353,3 +353,30 @@ def test_the_toggle_on_warnings_stands_beside_its_word_at_any_width(
         assert said is not None and button is not None
         assert 0 < button["x"] - said["x"] < 120, width
         assert abs(button["y"] + button["height"] / 2 - said["y"] - said["height"] / 2) < 6, width
+
+
+def test_a_bucket_is_chosen_by_keyboard_and_fixed_questions_are_listed_against_another_run(
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
+) -> None:
+    page = page_at(900, 900)
+    open_triage(page, f"{serve(DEMO).url}/?run=R006", wait_for_run)
+    bucket = page.get_by_role("button", name="10 score_policy")
+    bucket.focus()
+    page.keyboard.press("Enter")
+    wait_for_query(page, bucket="score_policy")
+    expect(rows(page)).to_have_count(10)
+    expect(page.get_by_role("button", name="✓ 10 score_policy")).to_be_focused()
+    expect(page.locator(".st-key-next-step")).to_contain_text("Rerank:")
+    page.get_by_role("combobox", name="Compared with").click()
+    page.get_by_role("option", name="R004").click()
+    wait_for_query(page, vs="R004", bucket="score_policy")
+    page.get_by_role("button", name="✓ 10 score_policy").click()
+    fixed = page.get_by_role("button", name="6 fixed")
+    fixed.click()
+    wait_for_query(page, vs="R004", flip="fixed")
+    expect(rows(page)).to_have_count(6)
+    expect(rows(page).first.locator(".was")).to_contain_text("was ")
+    assert sentence(page).startswith("6 of 41 questions: fixed against R004 by SectionMatch@1")
+    compare = page.locator(".st-key-toggles-flip").get_by_role("link", name="Compare")
+    assert "vs=R004" in (compare.get_attribute("href") or "")
+    assert page.evaluate("() => document.querySelector('[data-testid=stMain]').scrollWidth") <= 900
