@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from math import ceil, fsum, isfinite, sqrt
+from math import ceil, exp, fsum, isfinite, lgamma, log, sqrt
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -21,7 +21,7 @@ MOST_DRAWN = 5_000
 DRAWS = 2_000
 #: Samples that are drawn together, so that memory stays small: 100 of 5,000 pairs are 4 MB.
 DRAWN_TOGETHER = 100
-#: Of flips; more are not tried one by one.
+#: Of flips; more are not counted out one by one.
 MOST_TRIED = 1_000
 SEED = 20_260_226
 #: Below it a difference counts as evidence.
@@ -43,17 +43,33 @@ class Mean(NamedTuple):
 def mcnemar(fixed: int, regressed: int) -> float:
     """The exact two-sided p of so many flips for the better and for the worse, in 0–1.
 
-    Were neither run better, each flip would go either way like a fair coin. No flip at all: 1.
+    Were neither run better, each flip would go either way like a fair coin. No flip at all: 1. Of more than
+    1,000 flips the same sum is taken in floating point, right to nine digits.
     ValueError where a count is negative.
     """
     if fixed < 0 or regressed < 0:
         raise ValueError(f"flips count from 0, not {fixed} and {regressed}")
-    flips = fixed + regressed
+    flips, fewer = fixed + regressed, min(fixed, regressed)
+    if flips > MOST_TRIED:
+        return min(1.0, 2 * _tail(flips, fewer))
     tail = ways = 1  # to choose none of the flips, then one, two …
-    for chosen in range(min(fixed, regressed)):
+    for chosen in range(fewer):
         ways = ways * (flips - chosen) // (chosen + 1)
         tail += ways
     return min(1.0, 2 * tail / (1 << flips))
+
+
+def _tail(flips: int, fewer: int) -> float:
+    """The share of all ways to choose among the flips that choose `fewer` or less: its last and largest part,
+    by its logarithm, times what the parts before it add."""
+    share = total = 1.0
+    for chosen in range(fewer, 0, -1):
+        share *= chosen / (flips - chosen + 1)
+        total += share
+        if share < total * 1e-17:
+            break
+    ways = lgamma(flips + 1) - lgamma(fewer + 1) - lgamma(flips - fewer + 1)
+    return total * exp(ways - flips * log(2))
 
 
 def flips_needed(fixed: int, regressed: int) -> int | None:

@@ -18,7 +18,7 @@ FlipKind = Literal["fixed", "regressed"]
 FLIP_KINDS: tuple[FlipKind, ...] = get_args(FlipKind)
 
 #: Of each kind so many are listed; the rest is counted.
-MOST_LISTED = 10_000
+MOST_LISTED = 5_000
 #: What a list of flips may be sorted by: the URL's name → the columns, in their natural direction.
 FLIP_SORTS: Mapping[str, tuple[str, ...]] = {
     "section_rank": ("section_rank", "was_rank"),

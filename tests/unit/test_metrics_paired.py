@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import pytest
 from hypothesis import given, settings
@@ -38,6 +39,15 @@ def test_the_p_of_flips_is_symmetric_and_a_probability(fixed: int, regressed: in
 
 def test_very_many_flips_are_no_trouble() -> None:
     assert 0 <= mcnemar(30_000, 29_000) < 0.05
+    assert mcnemar(100_000, 100_000) == 1
+    assert mcnemar(50_000, 0) == 0
+
+
+@pytest.mark.parametrize(("fixed", "regressed"), [(540, 461), (501, 500), (1_001, 0), (2_000, 1_890)])
+def test_many_flips_come_to_what_counting_them_out_says(fixed: int, regressed: int) -> None:
+    flips, fewer = fixed + regressed, min(fixed, regressed)
+    counted = Fraction(2 * sum(math.comb(flips, chosen) for chosen in range(fewer + 1)), 2**flips)
+    assert mcnemar(fixed, regressed) == pytest.approx(min(1.0, float(counted)), rel=1e-9)
 
 
 def test_how_many_flips_it_takes() -> None:
