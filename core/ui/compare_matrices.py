@@ -6,16 +6,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from core.contracts.records import LABELS
+from core.metrics.buckets import BUCKETS
 from core.ui.grid import Cell, Column, Grid, Look, Row
 from core.ui.state import ViewState
-from core.ui.theme import LABEL_COLOURS
+from core.ui.theme import BUCKET_COLOURS, LABEL_COLOURS
 from core.ui.words import counted
 
 #: Questions by what they were and what they are; None: no label, or not judged.
 Transitions = Sequence[tuple[str | None, str | None, int]]
 
 #: The buckets, the worst first as labels are.
-BUCKET_LOOKS: Mapping[str, Look] = {"retrieval_gap": "violet", "score_policy": "yellow", "hit": "green"}
+BUCKET_LOOKS: Mapping[str, Look] = {bucket: BUCKET_COLOURS[bucket] for bucket in reversed(BUCKETS)}
 #: The faintest tint of a cell that counts something.
 FAINTEST = 0.25
 

@@ -2,6 +2,8 @@
 // enters the document through textContent, title and aria-label, addresses are ours and come encoded.
 const views = new WeakMap();
 const DRAG_PIXELS = 4;
+// A longer text is a sentence, which may wrap.
+const LONG = 30;
 const STEPS = { ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0] };
 
 export default function ({ data, parentElement, setTriggerValue }) {
@@ -79,6 +81,7 @@ function filled(box, { text = "", note, tip, look, tone, href, spoken }) {
     words.draggable = false;
     if (spoken) words.setAttribute("aria-label", spoken);
   }
+  if (text.length > LONG) box.classList.add("long");
   if (tip) box.title = tip;
   if (look) box.classList.add(look);
   if (tone !== undefined) {

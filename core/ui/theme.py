@@ -1,4 +1,4 @@
-"""The labels' colours, in one place, as names of the theme so that both colour schemes follow.
+"""The colours of labels and buckets, in one place, as names of the theme so that both colour schemes follow.
 
 `.streamlit/config.toml` says which hue each name has in light and in dark. A colour repeats what the words
 beside it say and never carries a meaning alone.
@@ -10,8 +10,10 @@ from collections.abc import Mapping
 from typing import Literal
 
 from core.contracts.records import Label
+from core.metrics.ranked import Bucket
 
 ThemeColour = Literal["red", "violet", "yellow", "gray", "green"]
+BucketColour = Literal["accent", "blue", "orange"]
 
 LABEL_COLOURS: Mapping[Label, ThemeColour] = {
     "generation_drift": "red",
@@ -19,6 +21,12 @@ LABEL_COLOURS: Mapping[Label, ThemeColour] = {
     "refusal_suspect": "yellow",
     "refusal_ok": "gray",
     "ok": "green",
+}
+#: Those of the ranking buckets, which are none of the labels'.
+BUCKET_COLOURS: Mapping[Bucket, BucketColour] = {
+    "hit": "accent",
+    "score_policy": "blue",
+    "retrieval_gap": "orange",
 }
 
 

@@ -16,16 +16,14 @@ from core.metrics.buckets import BUCKET_NAMES, BUCKETS
 from core.metrics.catalogue import METRICS
 from core.metrics.goals import Bound, Goal
 from core.metrics.intervals import share_in_words
-from core.metrics.ranked import Bucket
 from core.metrics.words import left_out_in_words, value_in_words
 from core.services.ranks import Ranks
 from core.services.trends import RunTrend, Trends
 from core.store.measures import MISSES
 from core.triage.types import Profile
 from core.ui.state import ViewState
-from core.ui.theme import LABEL_COLOURS
+from core.ui.theme import BUCKET_COLOURS, LABEL_COLOURS
 
-BUCKET_HUES: Mapping[Bucket, Hue] = {"hit": "accent", "score_policy": "blue", "retrieval_gap": "orange"}
 _STATE_HUES: Mapping[str, Hue] = {
     "convergent": "green",
     "recursive": "blue",
@@ -75,7 +73,7 @@ class Split:
 BY_LABEL = Split("label", tuple(Kind(label, LABEL_COLOURS[label]) for label in reversed(LABELS)), "no label")
 BY_BUCKET = Split(
     "bucket",
-    tuple(Kind(bucket, BUCKET_HUES[bucket], BUCKET_NAMES[bucket]) for bucket in BUCKETS),
+    tuple(Kind(bucket, BUCKET_COLOURS[bucket], BUCKET_NAMES[bucket]) for bucket in BUCKETS),
     "not judged",
 )
 BY_STATE = Split(

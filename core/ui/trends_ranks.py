@@ -9,7 +9,8 @@ from core.metrics.buckets import BUCKET_NAMES
 from core.services.ranks import Place, RankOrder, Ranks
 from core.ui.grid import Cell, Column, Grid, Row
 from core.ui.state import ViewState, question_name
-from core.ui.trends_points import BUCKET_HUES, base
+from core.ui.theme import BUCKET_COLOURS
+from core.ui.trends_points import base
 
 ROWS_A_PAGE = 40
 #: CSS pixels of the frame; of a longer list the rest scrolls inside.
@@ -56,7 +57,7 @@ def _cell(place: Place | None, q_id: str, run_id: str, address: str) -> Cell:
     return Cell(
         _NONE if place.rank is None else f"{place.rank:,}",
         tip=f"{run_id}: gold section {told} in the last stage; {place.bucket}: {BUCKET_NAMES[place.bucket]}",
-        look=BUCKET_HUES[place.bucket],
+        look=BUCKET_COLOURS[place.bucket],
         tone=_tone(place),
         href=address,
         spoken=f"{q_id} in {run_id}: gold section {told}, {place.bucket}; open the question",
