@@ -35,8 +35,9 @@ NOT_COUNTED: Final = Cited()
 
 
 class Anchor(NamedTuple):
-    """A gold anchor as runs of words, one beginning at each word; `size` is the number of its words."""
+    """A gold anchor's words between blanks, the runs of words in it, and how many words it has."""
 
+    text: str
     runs: tuple[str, ...]
     size: int
 
@@ -73,12 +74,14 @@ def anchor_of(words: Words | None) -> Anchor | None:
     each = words.text.split()
     length = min(RUN, words.size)
     runs = (each[start : start + length] for start in range(words.size - length + 1))
-    return Anchor(tuple(f" {' '.join(run)} " for run in runs), words.size)
+    return Anchor(words.text, tuple(f" {' '.join(run)} " for run in runs), words.size)
 
 
 def _coverage(anchor: Anchor, spans: Sequence[CitedSpan]) -> float:
     """The share of the anchor's words that belong to a run which stands in a cited text."""
     cited = "|".join([span.words.text for span in spans if span.words])  # no word holds the sign
+    if anchor.text in cited:
+        return 1.0
     length = anchor.size - len(anchor.runs) + 1
     covered: set[int] = set()
     for start, run in enumerate(anchor.runs):
