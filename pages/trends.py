@@ -27,6 +27,8 @@ facts = store.run_facts(view.run)
 trends_panels.heading(trends, view)
 shell.notes(view.notes)
 trends_panels.missing_runs(trends.missing, partial(session.others_are_indexed, opened))
+shell.waiting_notice(facts.waiting_bytes)
+shell.line_issue_notice(facts, view)
 shell.fault_panel((*facts.problems, *trends.current.measured.problems))
 if trends.current.questions:
     known = trends_load.ranks(opened, store, trends)
@@ -38,7 +40,7 @@ if trends.current.questions:
     trends_charts.answer_charts(trends, view)
     with trends_charts.side_by_side("matrices"):
         trends_panels.refusals(trends.current, view)
-        trends_panels.bucket_flow(trends, known, view)
+        trends_panels.bucket_flow(trends, trends_load.moves(opened, store, trends), view)
     cohorts, converted = trends_load.cohorts(opened, store, trends)
     trends_cohorts.cohort_panel(trends, cohorts, converted, view, manifest=opened.manifest, store=store)
     trends_panels.rank_panel(trends, known, view)

@@ -22,6 +22,7 @@ from core.store.measures import OUTCOMES
 from core.store.measuring import Slice
 from core.store.queries import Store
 from core.ui import session
+from core.ui.compare_matrices import Transitions
 
 #: Of each cohort what became of it, by run.
 Converted = Mapping[str, Mapping[str, Conversion]]
@@ -42,6 +43,15 @@ def ranks(opened: session.Opened, store: Store, shown: Trends) -> Ranks:
     """The ranks of all judged questions in these runs."""
     runs = tuple(run.run_id for run in shown.runs)
     return _ranks(store, *session.identity(opened), runs, _stamps(store, shown))
+
+
+def moves(opened: session.Opened, store: Store, shown: Trends) -> Transitions:
+    """What buckets the shown run's questions had in the other run, and have; nothing without one."""
+    if shown.other is None:
+        return ()
+    run_id, other = shown.current.run_id, shown.other.run_id
+    stamps = f"{store.stamp(run_id)} {store.stamp(other)}"
+    return _moves(store, *session.identity(opened), run_id, other, stamps)
 
 
 def slices(opened: session.Opened, store: Store, by: Slice) -> Mapping[str, Mapping[str, MetricValue]]:
@@ -113,6 +123,13 @@ def _ranks(
     _store: Store, folder: str, print_: str, profile: str, runs: tuple[str, ...], stamps: str
 ) -> Ranks:
     return Ranks.of(_store.ranks(runs))
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _moves(
+    _store: Store, folder: str, print_: str, profile: str, run: str, vs: str, stamps: str
+) -> Transitions:
+    return _store.transitions(Filter(run, vs=vs), "bucket")
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)

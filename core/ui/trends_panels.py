@@ -14,6 +14,7 @@ from core.services.ranks import RankOrder, Ranks, sorted_questions
 from core.services.trends import RunTrend, Trends
 from core.store.measuring import Slice
 from core.ui import safe
+from core.ui.compare_matrices import Transitions, bucket_matrix
 from core.ui.fragments import fragment
 from core.ui.grid import show_grid
 from core.ui.other_runs import LOOK_AGAIN_SECONDS
@@ -21,9 +22,9 @@ from core.ui.safe import Piece
 from core.ui.state import ViewState, change_view
 from core.ui.trends_charts import panel
 from core.ui.trends_export import metrics_export
-from core.ui.trends_matrices import refusal_grid, step_grid
 from core.ui.trends_points import base
 from core.ui.trends_ranks import ORDERS, ROWS_A_PAGE, rank_grid
+from core.ui.trends_refusals import refusal_grid
 from core.ui.trends_table import metric_grid, slice_grid
 from core.ui.words import counted
 
@@ -100,17 +101,18 @@ def refusals(run: RunTrend, view: ViewState) -> None:
             _nothing(run.measured.values["gt_in_top_20"])
 
 
-def bucket_flow(trends: Trends, known: Ranks, view: ViewState) -> None:
+def bucket_flow(trends: Trends, moves: Transitions, view: ViewState) -> None:
     """How the shown run's buckets came from those of the other run, and each bucket's next step."""
     run, other = trends.current, trends.other
     about = (
-        f"The judged questions of {other.run_id} and {run.run_id}: above the diagonal they got worse."
+        f"Rows: what questions were in {other.run_id}; columns: what they are in {run.run_id}. Open a cell."
         if other is not None
         else "How questions move between buckets shows with a second run."
     )
     with panel("flow", "From bucket to bucket", about):
-        if other is not None and known.questions:
-            show_grid(step_grid(known, other.run_id, run.run_id, view), key="flow-cells")
+        if other is not None and any(run.buckets.get(bucket) for bucket in BUCKETS):
+            compared = base(view, run.run_id).change(vs=other.run_id)
+            show_grid(bucket_matrix(moves, compared), key="flow-cells")
         for bucket in BUCKETS:
             step, count = bucket_step(bucket), run.buckets.get(bucket, 0)
             if step and count:

@@ -17,7 +17,6 @@ from core.store.filters import Filter
 from core.ui.grid import Grid
 from core.ui.state import ViewState
 from core.ui.trends_cells import band_table, line_table
-from core.ui.trends_matrices import refusal_grid, step_grid
 from core.ui.trends_points import (
     BY_BUCKET,
     BY_LABEL,
@@ -30,6 +29,7 @@ from core.ui.trends_points import (
     rules,
 )
 from core.ui.trends_ranks import rank_grid
+from core.ui.trends_refusals import refusal_grid
 from core.ui.trends_table import metric_grid, slice_grid
 from core.ui.trends_verdict import against, card, check_grid
 from tests.trend_runs import SECTION, run_of, trends_of
@@ -194,22 +194,6 @@ def test_refusals_tell_what_each_of_the_four_is() -> None:
         "bucket": ["hit", "score_policy"],
     }
     assert query(refused.cells[1].href)["bucket"] == ["retrieval_gap"]
-
-
-def test_a_step_between_buckets_opens_its_questions() -> None:
-    shown = step_grid(Ranks.of(FRAME), "R1", "R2", VIEW)
-    assert texts(shown) == [
-        ["hit", "0", "1", "0"],
-        ["score_policy", "0", "1", "0"],
-        ["retrieval_gap", "1", "0", "0"],
-    ]
-    assert [row.cells[1].note for row in shown.rows] == ["▼ worse", "stay", ""]
-    assert query(shown.rows[2].cells[0].href) == {
-        "run": ["R2"],
-        "vs": ["R1"],
-        "was_bucket": ["retrieval_gap"],
-        "bucket": ["hit"],
-    }
 
 
 def test_the_table_of_metrics_has_all_of_them_under_their_groups() -> None:

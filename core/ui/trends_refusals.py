@@ -1,13 +1,10 @@
-"""Refusals against what was found, and how the buckets moved from one run to the other: matrices of links."""
+"""Refusals against what was found, as a matrix of links."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from core.metrics.buckets import BUCKET_NAMES, BUCKETS
 from core.metrics.intervals import share_in_words
-from core.metrics.ranked import Bucket
-from core.services.ranks import Ranks
 from core.services.trends import RunTrend
 from core.ui.grid import Cell, Column, Grid, Look, Row
 from core.ui.state import ViewState
@@ -55,42 +52,4 @@ def _refusal_cell(run: RunTrend, refused: bool, found: bool, whole: int, view: V
         tone=0.25 + 0.6 * count / whole,
         href=base(view, run.run_id).change(refused=refused, bucket=buckets).link(""),
         spoken=f"{said}, {told}; list them",
-    )
-
-
-def step_grid(known: Ranks, was: str, now: str, view: ViewState) -> Grid:
-    """A row a bucket in the run `was`, a column a bucket in the run `now`, the questions of both."""
-    counts = known.steps(was, now)
-    whole = max([*counts.values(), 1])
-    return Grid(
-        f"Buckets of the questions in {was} and in {now}",
-        f"{was} ↓   {now} →",
-        tuple(Column(Cell(bucket, tip=BUCKET_NAMES[bucket])) for bucket in BUCKETS),
-        tuple(
-            Row(
-                Cell(before, tip=BUCKET_NAMES[before]),
-                tuple(
-                    _step_cell(counts[before, after], before, after, whole, was, now, view)
-                    for after in BUCKETS
-                ),
-            )
-            for before in BUCKETS
-        ),
-        wide=False,
-    )
-
-
-def _step_cell(
-    count: int, before: Bucket, after: Bucket, whole: int, was: str, now: str, view: ViewState
-) -> Cell:
-    if not count:
-        return Cell("0", look="quiet")
-    is_still, is_better = before == after, BUCKETS.index(after) < BUCKETS.index(before)
-    return Cell(
-        f"{count:,}",
-        note="stay" if is_still else "▲ better" if is_better else "▼ worse",
-        look="gray" if is_still else "green" if is_better else "red",
-        tone=0.2 + 0.6 * count / whole,
-        href=base(view, now).change(vs=was, was_bucket=(before,), bucket=(after,)).link(""),
-        spoken=f"{counted(count, 'question')} {before} in {was} and {after} in {now}, list them",
     )
