@@ -103,8 +103,9 @@ FLIP_EXPORTS: Mapping[str, Export] = {
 
 
 def ranks_in_words(was: int | None, now: int | None) -> str:
-    """`7 → 1`, `none → 3`: the rank of the gold section then and now."""
-    return " → ".join("none" if rank is None else f"{rank:,}" for rank in (was, now))
+    """`7 → 1`, `none → 3`, and `1` where it stayed: the rank of the gold section then and now."""
+    then, here = ("none" if rank is None else f"{rank:,}" for rank in (was, now))
+    return here if then == here else f"{then} → {here}"
 
 
 def labels_in_words(was: str | None, now: str | None) -> str:

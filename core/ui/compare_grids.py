@@ -89,7 +89,7 @@ def _how(mean: Mean) -> str:
 
 
 def _sign(pair: MetricPair) -> tuple[str, Look]:
-    """A quiet word where the interval of the difference leaves out 0."""
+    """A quiet word where the difference is evidence."""
     if not pair.is_clear:
         return "", ""
     if pair.is_better is None:

@@ -26,6 +26,8 @@ from core.ui.safe import Piece
 from core.ui.state import ViewState, change_view, read_view, write_view
 from core.ui.words import counted
 
+#: A matrix of more columns takes a line of its own.
+WIDE = 4
 _PLACE = {"q": None, "cite": None, "chunk": None, "page": None}
 
 
@@ -176,21 +178,24 @@ def template_note(runs: Sequence[RunFacts]) -> None:
 
 
 def matrices(labels: Transitions, buckets: Transitions, view: ViewState) -> None:
-    """What became of labels and buckets; a bucket needs gold."""
-    with st.container(key="compare-matrices"):
-        for name, counts, make, unknown in (
-            ("labels", labels, label_matrix, "without a label"),
-            ("buckets", buckets, bucket_matrix, "not judged"),
-        ):
-            left_out = unknown_in_both(counts)
-            if left_out == sum(count for _, _, count in counts):
-                continue
+    """What became of labels and buckets; a bucket needs gold. Side by side where both have the room."""
+    kinds = (
+        ("labels", labels, label_matrix, "without a label"),
+        ("buckets", buckets, bucket_matrix, "not judged"),
+    )
+    known = [kind for kind in kinds if any(was is not None or now is not None for was, now, _ in kind[1])]
+    shown = [
+        (name, make(counts, view), unknown_in_both(counts), unknown) for name, counts, make, unknown in known
+    ]
+    is_wide = any(len(grid.columns) > WIDE for _, grid, _, _ in shown)
+    with st.container(key="compare-matrices-below" if is_wide else "compare-matrices"):
+        for name, grid, left_out, unknown in shown:
             besides = f" · {left_out:,} {unknown} in both runs" if left_out else ""
+            about = f"rows: in {view.vs}, columns: in {view.run}{besides}"
             with st.container(key=f"matrix-{name}", gap="xsmall"):
-                about = f"rows: in {view.vs}, columns: in {view.run}{besides}"
                 head = [Piece(f"{name.capitalize()} ", "strong"), Piece(about, "muted")]
                 safe.show(safe.text(head, role="line"))
-                show_grid(make(counts, view), key=f"grid-{name}")
+                show_grid(grid, key=f"grid-{name}")
 
 
 def metrics(pairs: Sequence[MetricPair], view: ViewState) -> None:

@@ -96,4 +96,8 @@ def test_a_spreadsheet_runs_nothing_and_a_table_keeps_its_columns(store: Store) 
 
 def test_both_kinds_are_listed_and_a_rank_may_be_none() -> None:
     assert FLIP_KINDS == ("fixed", "regressed")
-    assert (ranks_in_words(7, 1), ranks_in_words(None, 1_000)) == ("7 → 1", "none → 1,000")
+    assert [ranks_in_words(*ranks) for ranks in ((7, 1), (None, 1_000), (2, 2))] == [
+        "7 → 1",
+        "none → 1,000",
+        "2",
+    ]
