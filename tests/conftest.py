@@ -15,14 +15,20 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from xdist.remote import Producer
 
 from core.evidence.client import PdfPool
 from tests.schedule import FromBothEnds
 
-# Two cores are shared by all tests: a slow moment is no finding.
-settings.register_profile("proofspan", deadline=None)
+# Two cores are shared by all tests: a slow moment is no finding. Where it is decided whether a change lands,
+# the examples are the same each time, so that the outcome is the change's; everywhere else they are new.
+settings.register_profile(
+    "proofspan",
+    deadline=None,
+    derandomize="CI" in os.environ,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.load_profile("proofspan")
 
 #: Markers of the tests that need something from outside the checkout.

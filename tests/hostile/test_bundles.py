@@ -124,7 +124,7 @@ def built(room: tuple[Manifest, PdfPool]) -> dict[str, Any]:
 
 
 @given(records=mutated())
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 def test_whatever_the_records_hold_a_bundle_can_be_shown(
     room: tuple[Manifest, PdfPool], tmp_path: Path, records: dict[str, Any]
 ) -> None:
@@ -136,7 +136,7 @@ def test_whatever_the_records_hold_a_bundle_can_be_shown(
 
 
 @given(data=st.data())
-@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 def test_whatever_a_file_of_bundles_holds_it_is_read_or_refused(
     room: tuple[Manifest, PdfPool], built: dict[str, Any], tmp_path: Path, data: st.DataObject
 ) -> None:

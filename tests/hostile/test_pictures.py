@@ -158,7 +158,7 @@ def test_a_picture_that_takes_too_long_costs_its_worker_alone(file: Path) -> Non
     st.lists(st.tuples(st.integers(0, 2_000), st.integers(0, 255)), max_size=6),
     st.integers(0, 200),
 )
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 def test_damaged_pictures_are_drawn_or_refused(
     pool: PdfPool, tmp_path: Path, data: bytes, changes: list[tuple[int, int]], cut: int
 ) -> None:

@@ -54,7 +54,11 @@ def records_and_noise() -> st.SearchStrategy[list[bytes]]:
     return st.lists(st.one_of(good, st.sampled_from([b"", b"{", b"   ", b"[1]"])), max_size=12)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25, deadline=None)
+@settings(
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+    max_examples=25,
+    deadline=None,
+)
 @given(records_and_noise(), st.integers(1, 400), st.booleans(), st.integers(0, 2000))
 def test_any_cut_into_segments_gives_the_same_table(
     tmp_path_factory: pytest.TempPathFactory, data: list[bytes], target: int, ended: bool, grown_at: int
