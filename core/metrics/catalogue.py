@@ -124,8 +124,9 @@ _LISTED = (
         "Section coverage",
         "ranking",
         "mean",
-        "The share of the gold sections' chunks that stand in the top 20, averaged over questions. A "
-        f"section that the chunk file does not have cannot be counted. {_GOLD}",
+        "The share of the chunks of the gold sections, else of the gold pages, that stand in the top 20, "
+        "averaged over questions. Gold that names chunks without sections, and all gold where the chunk file "
+        f"has no sections or pages, is left out. {_GOLD}",
         "Acceptance target: at least 0.70 to the intended section",
     ),
     Metric(
@@ -170,8 +171,8 @@ _LISTED = (
         "Anchor coverage",
         "citations",
         "mean",
-        "The share of the gold anchor's words that stand, three or more in a row, in a cited passage; "
-        "averaged over answered questions whose gold has an anchor.",
+        "The share of the gold anchor's words that stand, three or more in a row, in a cited passage: in "
+        "the citation's quote, else in its chunk. Averaged over answered questions whose gold has an anchor.",
         "Acceptance target: at least 0.70",
     ),
     Metric(
