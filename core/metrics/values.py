@@ -33,7 +33,7 @@ LEFT_OUT: Mapping[LeftOut, str] = {
     "answerable": "the documents hold an answer",
     "gold_unplaced": "the gold names no place",
     "no_candidates": "the trace lists no candidates",
-    "no_corpus": "no chunk lies where the gold does",
+    "no_corpus": "the chunks of the gold place are not known",
     "short_list": "the list is shorter",
     "nothing_cited": "nothing is cited",
     "declined": "the answer declines",
