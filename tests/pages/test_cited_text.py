@@ -32,7 +32,7 @@ def cited(number: int, quote: str, *, page: int) -> dict[str, object]:
 
 
 @pytest.fixture
-def located(make_workspace: MakeWorkspace, open_app: Open, tmp_path: Path) -> Open:
+def located(make_workspace: MakeWorkspace, open_app: Open, tmp_path: Path, pool: PdfPool) -> Open:
     """`located(first, **url)`: seven quotes on seven pages, cited from the number `first` on, all located."""
 
     def start(first: int, *more: dict[str, object], **url: str) -> AppTest:
@@ -43,8 +43,7 @@ def located(make_workspace: MakeWorkspace, open_app: Open, tmp_path: Path) -> Op
             write_pages(folder / "manual.pdf", [[quote] for quote in SENTENCES])
             manifest = load_manifest(folder)
             build_index(manifest, cache_dir=tmp_path / "cache")
-            with PdfPool(workers=1) as pool:
-                place_run(manifest, "R1", cache_dir=tmp_path / "cache", pool=pool, workers=1)
+            place_run(manifest, "R1", cache_dir=tmp_path / "cache", pool=pool, workers=1)
         return open_app(folder, **url)
 
     return start
