@@ -18,6 +18,9 @@ from core.triage.words import tokens
 
 NO_SECTIONS: Sections = {}
 
+#: Only a text with one of these has words that the normal form of a document changes.
+_TO_NORMALIZE = ("\n", "\r", "\u00ad", "\ufeff")
+
 
 class Words(NamedTuple):
     """A text's words between blanks, so that words in a row are found as one string; and how many."""
@@ -69,8 +72,10 @@ NO_CHUNK_FILE = ChunkFile({}, {}, {})
 
 def words_of(text: str) -> Words | None:
     """The words of a text, whatever their case, punctuation and line breaks; None where it has none."""
-    if "\n" in text or "\r" in text or not text.isascii():
-        text = unicodedata.normalize("NFKC", normalize_text(text)).casefold()
+    if any(mark in text for mark in _TO_NORMALIZE):
+        text = normalize_text(text)
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text).casefold()
     found = tokens(text)
     return Words(f" {' '.join(found)} ", len(found)) if found else None
 
