@@ -73,9 +73,16 @@ def compared(opened: session.Opened, view: ViewState) -> Compared | None:
     named = Filter(asked.run, vs=asked.vs, outcome=asked.outcome)
     shown = replace(named, type=asked.type, cohort=asked.cohort, about=asked.about)
     rest = replace(asked.without_comparison, type=(), cohort="", about=(), all_variants=False)
-    beside = replace(opened, run=other, view=view.change(run=other.run_id, vs=None))
-    links = replace(view, filter=replace(shown, flip=asked.flip), ids=(), level=(), present=False)
-    return Compared(opened, beside, links, shown, rest.where().sentence)
+    flip = asked.flip if view.q is not None else ""  # which list a question was opened from
+    links = replace(view, filter=replace(shown, flip=flip), ids=(), level=(), present=False)
+    there = links.change(run=other.run_id, vs=None, flip="", outcome="")
+    return Compared(
+        opened=replace(opened, view=links),
+        other=replace(opened, run=other, view=there),
+        view=links,
+        shown=shown,
+        left_out=rest.where().sentence,
+    )
 
 
 def is_readable(both: Compared, store: Store) -> bool:

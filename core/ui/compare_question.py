@@ -40,7 +40,7 @@ def header(view: ViewState, place: Step, q: str) -> None:
         st.page_link(
             "pages/compare.py",
             label=safe.label(f"← {view.run} against {view.vs}"),
-            query_params=view.change(q=None, cite=None, chunk=None, page=None, at=view.at).params(),
+            query_params=view.change(q=None, cite=None, chunk=None, page=None, flip="", at=view.at).params(),
             width="content",
         )
         st.space("stretch")

@@ -12,6 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.manifest.load import load_manifest
+from core.store.filters import Filter
 from core.store.index import build_index
 from core.store.queries import Store
 from core.ui import session
@@ -77,7 +78,7 @@ def test_every_cell_of_the_matrices_opens_as_many_questions_as_it_says(
     compare: Compare, demo_cache: Path
 ) -> None:
     store = Store(load_manifest(DEMO), demo_cache)
-    tables = grids(compare(run="R006", vs="R004"))
+    tables = grids(compare(run="R006", vs="R004", flip="fixed"))
     counted = 0
     for name in ("Labels", "Buckets"):
         for cell in cells(tables[name]):
@@ -188,6 +189,12 @@ def test_a_question_stands_side_by_side_and_the_keys_go_through_the_flipped(comp
     assert ranks[:2] == [["7", "1", "↑6"], ["1", "2", "↓1"]]
     assert ranks[-1][1:] == ["–", "gone"]
     assert rows[1]["cells"][3]["text"] == "gold · cited in R004"
+    there, here = (link.proto for link in app.main.get("page_link") if "Question page" in link.proto.label)
+    assert asked(f"?{there.query_string}").filter == Filter("R004")
+    assert (asked(f"?{here.query_string}").vs, asked(f"?{here.query_string}").filter.flip) == (
+        "R004",
+        "regressed",
+    )
     assert "2 of 2 regressed" in words and app.button("step-J").disabled
     app.button("step-K").click().run()
     assert app.query_params["q"] != "Q97"
