@@ -77,7 +77,7 @@ class Judge:
     def _wanted_of(self, q_id: str) -> Wanted:
         gold = self._questions[q_id]
         relevance = self._corpus.relevance(gold)
-        passages = passages_of(gold, relevance, self._corpus)
+        passages = passages_of(gold, relevance, self._corpus, self._known)
         return Wanted(relevance, passages, anchor_of(words_of(gold.anchor or "")))
 
     def _cited(self, cited: Sequence[Citation], wanted: Wanted) -> Cited:

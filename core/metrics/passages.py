@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from core.contracts.normalize import normalize_text
-from core.contracts.records import Citation, GoldQuestion, Offsets
+from core.contracts.records import Citation, GoldQuestion, GoldSpan, Offsets
 from core.contracts.sections import SectionKey, section_key
 from core.metrics.relevance import NONE, GoldCorpus, Relevance, Sections
 from core.traces.chunks import Place, Places
@@ -84,20 +84,27 @@ def words_of(text: str) -> Words | None:
 _chunk_words = lru_cache(maxsize=1 << 15)(words_of)
 
 
-def passages_of(gold: GoldQuestion, relevance: Relevance, corpus: GoldCorpus) -> tuple[Passage, ...]:
+def passages_of(
+    gold: GoldQuestion, relevance: Relevance, corpus: GoldCorpus, known: ChunkFile
+) -> tuple[Passage, ...]:
     """What an answer to the question should cite; empty where the gold names no passage."""
-    chunks, sections = frozenset(gold.chunks), relevance.sections
     if gold.spans:
-        return tuple(
-            Passage(span.doc_id, span.page_idx, chunks, sections, _proper(span.offsets), words_of(span.quote))
-            for span in gold.spans
-        )
-    if chunks:
+        return tuple(_of_span(span, gold, relevance.sections, known) for span in gold.spans)
+    if gold.chunks:
         placed = ((chunk_id, corpus.place(chunk_id)) for chunk_id in dict.fromkeys(gold.chunks))
         return tuple(
             Passage(place.doc_id, place.page_idx, frozenset({chunk_id})) for chunk_id, place in placed
         )
     return tuple(Passage(sections=each) for each in corpus.named_sections(gold))
+
+
+def _of_span(span: GoldSpan, gold: GoldQuestion, sections: Sections, known: ChunkFile) -> Passage:
+    """A span, with those of the gold chunks that hold its quote; which is all of them where none does."""
+    quote, chunks = words_of(span.quote), frozenset(gold.chunks)
+    if quote and len(gold.spans) > 1 and len(chunks) > 1:
+        texts = ((chunk_id, _chunk_words(known.texts.get(chunk_id, ""))) for chunk_id in chunks)
+        chunks = frozenset(each for each, words in texts if words and quote.text in words.text) or chunks
+    return Passage(span.doc_id, span.page_idx, chunks, sections, _proper(span.offsets), quote)
 
 
 def cited_spans(cited: Iterable[Citation], known: ChunkFile) -> tuple[CitedSpan, ...]:

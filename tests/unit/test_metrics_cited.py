@@ -242,6 +242,15 @@ def test_gold_without_a_place_still_has_passages_to_cite() -> None:
     assert (found.ranked.unranked, found.cited.citation_recall) == ("gold_unplaced", 1.0)
 
 
+def test_of_several_gold_chunks_a_span_stands_in_those_that_hold_its_quote() -> None:
+    spans = (span("engine oil is changed", page_idx=None), span("Add oil in small steps", page_idx=None))
+    known = gold(chunks=("a", "b"), spans=spans)
+    other = {"chunk_id": "a", "quote": "Check the level when the engine is cold."}
+    assert shares(trace_of(other), known) == (1.0, 0.5)
+    unlike = gold(chunks=("a", "b"), spans=(span("no text of ours"), span("nor this")))
+    assert shares(trace_of(other), unlike) == (1.0, 1.0)
+
+
 NUMBERS = st.lists(st.integers(0, 3).map(str), min_size=1, max_size=7)
 
 
