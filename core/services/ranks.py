@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import isnan, nan
 from typing import Literal, NamedTuple
 
 import pandas as pd
@@ -38,7 +39,8 @@ class Ranks:
         """From one row a question and run: q_id, q, run_id, section_rank, bucket; later words stand."""
         places: dict[str, dict[str, Place]] = {}
         questions: dict[str, str] = {}
-        ranks = [None if pd.isna(rank) else int(rank) for rank in rows["section_rank"]]
+        numbers = rows["section_rank"].to_numpy(dtype="float64", na_value=nan).tolist()
+        ranks = [None if isnan(number) else int(number) for number in numbers]
         columns = (rows[name].tolist() for name in ("q_id", "q", "run_id", "bucket"))
         for q_id, q, run_id, bucket, rank in zip(*columns, ranks, strict=True):
             questions[q_id] = q
