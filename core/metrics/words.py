@@ -19,11 +19,12 @@ def number_in_words(metric: Metric, number: float | None) -> str:
 
 
 def difference_in_words(metric: Metric, number: float, *, with_unit: bool = True) -> str:
-    """`+14 pts` of a share (points of 100), `−0.031` of a mean, `+120 ms`; `–` where there is none."""
+    """`+14 pts` of a share (points of 100, `+0.3 pts` of few), `−0.031` of a mean, `+120 ms`; `–` of none."""
     if not isfinite(number):
         return "–"
     if metric.kind == "share":
-        text, unit = f"{100 * number:+.0f}", " pts"
+        points = 100 * number
+        text, unit = f"{points:+.{1 if 0 < abs(points) < 1 else 0}f}", " pts"
     elif metric.unit == "ms":
         text, unit = f"{number:+,.0f}", " ms"
     else:

@@ -107,7 +107,8 @@ def _await(opened: session.Opened, store: Store, run_id: str) -> None:
 
 def metrics(both: Compared, store: Store) -> tuple[MetricPair, ...]:
     """Every metric of both runs with its difference; counted once for each state of their indexes."""
-    return _metrics(store, both.opened.manifest, both.shown, *_state(both, store))
+    asked = replace(both.shown, outcome="")  # whatever flips are counted by
+    return _metrics(store, both.opened.manifest, asked, *_state(both, store))
 
 
 def flip_lists(both: Compared, store: Store) -> dict[FlipKind, pd.DataFrame]:
@@ -130,8 +131,10 @@ def _state(both: Compared, store: Store) -> tuple[Hashable, ...]:
 
 @st.cache_resource(max_entries=8, show_spinner=False)
 def _metrics(_store: Store, _manifest: Manifest, shown: Filter, *state: Hashable) -> tuple[MetricPair, ...]:
-    here = run_metrics(_store, _manifest, shown.run, shown=replace(shown, vs="", outcome=""))
-    there = run_metrics(_store, _manifest, shown.vs, shown=replace(shown, run=shown.vs, vs="", outcome=""))
+    here, there = (
+        run_metrics(_store, _manifest, run_id, shown=replace(shown, run=run_id, vs=""))
+        for run_id in (shown.run, shown.vs)
+    )
 
     def paired(metric_id: str) -> np.ndarray:
         return _store.paired(shown, metric_id) if metric_id in MEASURES else np.empty(0)

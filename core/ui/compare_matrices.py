@@ -95,9 +95,9 @@ def _cell(kind: _Kind, was: str | None, now: str | None, count: int, *, most: in
 
 
 def _chip(kind: _Kind, value: str | None) -> Cell:
-    return (
-        Cell(kind.unknown, look="quiet") if value is None else Cell(value, look=kind.looks[value], tone=1.0)
-    )
+    if value is None:
+        return Cell(kind.unknown, look="quiet")
+    return Cell(value.replace("_", "_\u200b"), look=kind.looks[value], tone=1.0)  # a long name breaks there
 
 
 def _sum(counts: Iterable[int]) -> Cell:

@@ -49,7 +49,9 @@ def test_a_number_that_is_none_is_a_dash() -> None:
     ("metric_id", "number", "said"),
     [
         ("section_match_at_1", 0.138, "+14 pts"),
-        ("section_match_at_1", -0.001, "0 pts"),
+        ("section_match_at_1", -0.0031, "−0.3 pts"),
+        ("section_match_at_1", -0.0001, "0.0 pts"),
+        ("section_match_at_1", 0.0, "0 pts"),
         ("mrr", -0.0312, "−0.031"),
         ("latency_p95", 1_240.4, "+1,240 ms"),
         ("latency_p95", -0.2, "0 ms"),
