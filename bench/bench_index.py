@@ -1,6 +1,6 @@
 """The index against its figures: cost beside triage, growth, queries after reopening, and appended lines.
 
-    python bench/bench_index.py [--folder DIR] [--traces 100000] [--large] [--rounds 3]
+    python bench/bench_index.py [--folder DIR] [--traces 100000] [--large] [--rounds 3] [--notices | --gold]
 
 Each measurement runs in a process of its own, A B A B …; medians and their ratios are printed. `--large`
 takes 1,000,000 traces (about 4 GB in DIR, some minutes) for growth and queries. "Triage alone" is the time
@@ -8,6 +8,8 @@ spent in `reflect` and in preparing the corpus, reading and writing excluded; "r
 lines too. CPU seconds are printed beside: they hold on a machine that is busy with something else.
 `--notices` measures the index without and with a catalogue instead: two warnings in every third section, none
 of which any answer mentions, so that a quarter of all traces have to be searched.
+`--gold` measures it without and with gold: a question of its own for every trace, with a chunk, a span and an
+anchor, one in twenty without an answer. That is the most that gold can cost.
 """
 
 from __future__ import annotations
@@ -57,6 +59,8 @@ runs:
 
 WITH_NOTICES = "with_notices.yaml"
 CATALOGUE = "catalogue: {path: catalogue.jsonl}\n"
+WITH_GOLD = "with_gold.yaml"
+GOLD = "gold: {path: gold.jsonl}\n"
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -72,6 +76,7 @@ def make_workspace(folder: Path, traces: int) -> Path:
     (folder / "pipeline_manifest.yaml").write_text(MANIFEST, encoding="utf-8")
     (folder / WITH_NOTICES).write_text(MANIFEST + CATALOGUE, encoding="utf-8")
     (folder / "catalogue.jsonl").write_text("".join(notices()), encoding="utf-8")
+    (folder / WITH_GOLD).write_text(MANIFEST + GOLD, encoding="utf-8")
     return folder
 
 
@@ -85,6 +90,31 @@ def notices() -> Iterator[str]:
             text = " ".join(sentence(rng, words, weights, words[:60]) for _ in range(2))
             record = {"attachment_id": f"w-{doc}-{section}-{number}", "kind": "warning", "text": text}
             yield json.dumps(record | place) + "\n"
+
+
+def make_gold(folder: Path) -> None:
+    """A gold question for every trace of the workspace, most of them about a chunk that it lists."""
+    rng = random.Random(11)
+    with (folder / "chunks.jsonl").open("rb") as stream:
+        chunks = {chunk["chunk_id"]: chunk for chunk in map(json.loads, stream)}
+    with (folder / "traces.jsonl").open("rb") as traces, (folder / "gold.jsonl").open("w") as out:
+        for trace in map(json.loads, traces):
+            listed = [candidate["id"] for candidate in trace["chunks"]]
+            chunk = chunks[rng.choice(listed if rng.random() < 0.9 else list(chunks)[:1_000])]
+            out.write(json.dumps(gold_question(rng, trace, chunk)) + "\n")
+
+
+def gold_question(rng: random.Random, trace: dict[str, str], chunk: dict[str, str]) -> dict[str, object]:
+    """The question of a trace, answered by twenty words of a chunk."""
+    asked: dict[str, object] = {"q_id": trace["q_id"], "q": trace["q"]}
+    if rng.random() < 0.05:
+        return asked | {"answerable": False}
+    words = chunk["text"].split()
+    start = rng.randrange(len(words) - 20)
+    span = {"doc_id": chunk["doc_id"], "page_idx": chunk["page_idx"]}
+    span["quote"] = " ".join(words[start : start + 20])
+    anchor = " ".join(words[start + 3 : start + 12])
+    return asked | {"chunks": [chunk["chunk_id"]], "spans": [span], "anchor": anchor}
 
 
 def batches(path: Path, part: Range) -> Iterator[list[Trace]]:
@@ -151,6 +181,11 @@ def part_triage(folder: Path, workers: int) -> dict[str, float]:
 def part_noticed(folder: Path, workers: int) -> dict[str, float]:
     """The same with a catalogue of warnings."""
     return part_index(folder / WITH_NOTICES, workers)
+
+
+def part_held(folder: Path, workers: int) -> dict[str, float]:
+    """The same with gold."""
+    return part_index(folder / WITH_GOLD, workers)
 
 
 def part_index(workspace: Path, workers: int) -> dict[str, float]:
@@ -230,6 +265,7 @@ PARTS = {
     "triage": part_triage,
     "index": part_index,
     "noticed": part_noticed,
+    "held": part_held,
     "query": part_query,
     "append": part_append,
 }
@@ -259,18 +295,19 @@ def compare(folder: Path, workers: int, rounds: int) -> None:
     print(f"  ratio               {index_wall / wall:6.2f}    {index_cpu / cpu:6.2f}")
 
 
-def compare_notices(folder: Path, rounds: int) -> None:
-    """The index without and with a catalogue, side by side."""
-    runs = [(measure("index", folder), measure("noticed", folder)) for _ in range(rounds)]
-    without, noticed = (
+def compare_with(folder: Path, rounds: int, part: str, name: str) -> None:
+    """The index without and with something more than traces and chunks, side by side."""
+    runs = [(measure("index", folder), measure(part, folder)) for _ in range(rounds)]
+    without, more = (
         {name: statistics.median(pair[which][name] for pair in runs) for name in ("wall", "cpu")}
         for which in (0, 1)
     )
     print(f"1 process, {rounds} rounds")
-    print(f"  without a catalogue {without['wall']:6.2f} s  {without['cpu']:6.2f} CPU s")
-    print(f"  with notices        {noticed['wall']:6.2f} s  {noticed['cpu']:6.2f} CPU s")
-    wall, cpu = noticed["wall"] / without["wall"], noticed["cpu"] / without["cpu"]
-    print(f"  ratio               {wall:6.2f}    {cpu:6.2f}")
+    print(f"  without {name:<12}{without['wall']:6.2f} s  {without['cpu']:6.2f} CPU s")
+    print(f"  with {name:<15}{more['wall']:6.2f} s  {more['cpu']:6.2f} CPU s")
+    print(
+        f"  ratio               {more['wall'] / without['wall']:6.2f}    {more['cpu'] / without['cpu']:6.2f}"
+    )
 
 
 def report_queries(folder: Path, rounds: int) -> None:
@@ -300,6 +337,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--large", action="store_true", help="1,000,000 traces: growth and queries only")
     parser.add_argument("--notices", action="store_true", help="the index without and with a catalogue only")
+    parser.add_argument("--gold", action="store_true", help="the index without and with gold only")
     parser.add_argument("--workers", type=int, default=1, help=argparse.SUPPRESS)
     parser.add_argument("--part", choices=PARTS, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -312,7 +350,11 @@ def main() -> None:
     traces = 1_000_000 if options.large else options.traces
     folder = make_workspace(options.folder / str(traces), traces)
     if options.notices:
-        compare_notices(folder, options.rounds)
+        compare_with(folder, options.rounds, "noticed", "a catalogue")
+        return
+    if options.gold:
+        make_gold(folder)
+        compare_with(folder, options.rounds, "held", "gold")
         return
     if options.large:
         index = measure("index", folder, 2)
