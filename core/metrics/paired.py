@@ -21,6 +21,8 @@ MOST_DRAWN = 5_000
 DRAWS = 2_000
 #: Samples that are drawn together, so that memory stays small: 100 of 5,000 pairs are 4 MB.
 DRAWN_TOGETHER = 100
+#: So many distinct differences at most are drawn by how often each comes.
+FEW_DISTINCT = 16
 #: Of flips; more are not counted out one by one.
 MOST_TRIED = 1_000
 SEED = 20_260_226
@@ -117,12 +119,21 @@ def mean_difference(differences: Iterable[float], *, seed: int = SEED) -> Mean |
 
 
 def _sampled(counts: Counter[float], pairs: int, seed: int) -> np.ndarray:
-    """The means of `DRAWS` samples of as many differences; their order of arrival says nothing."""
-    values = np.repeat(sorted(counts), [counts[value] for value in sorted(counts)])
-    draw = np.random.Generator(np.random.PCG64(seed)).integers
-    shape = (DRAWN_TOGETHER, pairs)
-    drawn = [values[draw(0, pairs, shape)].sum(axis=1) for _ in range(DRAWS // DRAWN_TOGETHER)]
-    return np.concatenate(drawn) / pairs
+    """The means of `DRAWS` samples of as many differences; their order of arrival says nothing.
+
+    Of few distinct differences it is drawn how often each comes, of many one by one.
+    """
+    values = np.array(sorted(counts), dtype=float)
+    times = np.array([counts[value] for value in sorted(counts)])
+    generator = np.random.Generator(np.random.PCG64(seed))
+    if len(values) <= FEW_DISTINCT:
+        drawn = generator.multinomial(pairs, times / pairs, size=DRAWS)
+        return np.asarray((drawn * values).sum(axis=1) / pairs)
+    all_values, shape = np.repeat(values, times), (DRAWN_TOGETHER, pairs)
+    rounds = range(DRAWS // DRAWN_TOGETHER)
+    return (
+        np.concatenate([all_values[generator.integers(0, pairs, shape)].sum(axis=1) for _ in rounds]) / pairs
+    )
 
 
 def _mean(counts: Counter[float], pairs: int) -> float:

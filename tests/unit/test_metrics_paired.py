@@ -77,6 +77,15 @@ def test_the_interval_of_a_mean() -> None:
     assert (found.low, found.high) == pytest.approx((0.5 - half, 0.5 + half), abs=0.015)
 
 
+def test_drawing_how_often_each_comes_is_as_drawing_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    differences = [1.0] * 60 + [0.0] * 300 + [-1.0] * 40
+    by_counts = mean_difference(differences)
+    monkeypatch.setattr(paired, "FEW_DISTINCT", 0)
+    one_by_one = mean_difference(differences)
+    assert by_counts is not None and one_by_one is not None
+    assert by_counts[1:3] == pytest.approx(one_by_one[1:3], abs=0.006)
+
+
 def test_many_pairs_get_the_normal_interval() -> None:
     found = mean_difference([1.0, 0.0] * 5_000)
     assert found is not None and found.method == "normal"
