@@ -45,11 +45,6 @@ def all_metrics(store: Store) -> None:
     store.measure(Filter("R001"))
 
 
-def by_section(store: Store) -> None:
-    """Every metric by section: not in a figure, shown beside them."""
-    store.measure_by(Filter("R001"), "section")
-
-
 def trends(store: Store) -> None:
     """What the Trends page asks: metrics, buckets, states, refusals and ranks of all runs."""
     runs = store.runs()
@@ -117,7 +112,6 @@ def plain_compare(folder: Path) -> None:
 
 ASKED: dict[str, Callable[[Store], None]] = {
     "run": all_metrics,
-    "sections": by_section,
     "trends": trends,
     "compare": compare,
 }
@@ -165,7 +159,7 @@ def in_process(name: str, kind: str, folder: Path, cache: Path) -> dict[str, flo
 def report(part: str, folder: Path, cache: Path, rounds: int) -> None:
     """One workspace: ours and the baseline in turns."""
     kind = "fresh" if part == "run" else "warm"
-    asked = [(part, kind), *([("sections", kind)] if part == "run" else []), (part, "plain")]
+    asked = [(part, kind), (part, "plain")]
     times: dict[tuple[str, str], list[dict[str, float]]] = {each: [] for each in asked}
     for _ in range(rounds):
         for name, how in asked:

@@ -20,7 +20,14 @@ from core.store.kept import Memory
 from core.store.loaded import LoadedRun
 from core.store.reading import Reader
 from core.store.statements import statement
-from core.store.sums import MEASURED, no_tallies, quantiles_statement, sums_statement, tallies_of
+from core.store.sums import (
+    MEASURED,
+    ends_of,
+    no_tallies,
+    quantiles_statements,
+    sums_statement,
+    tallies_of,
+)
 
 Slice = Literal["section", "document", "type", "bucket"]
 
@@ -168,12 +175,11 @@ class Measuring(Reader):
     ) -> dict[object, dict[str, Tally]]:
         """The metrics of the rows that a condition keeps, by slice."""
         tables = {"rows": table}
-        sums = sums_statement(where=where.sql, slice_sql=slice_sql)
-        quantiles = quantiles_statement(where=where.sql, slice_sql=slice_sql)
-        return tallies_of(
-            self._database.rows(sums, {**where.params, "most": most}, tables),
-            self._database.rows(quantiles, where.params, tables),
-        )
+        ends: dict[tuple[object, str], tuple[float | None, ...]] = {}
+        for metric_ids, sql in quantiles_statements(where=where.sql, slice_sql=slice_sql):
+            ends |= ends_of(metric_ids, self._database.rows(sql, where.params, tables))
+        sql = sums_statement(where=where.sql, slice_sql=slice_sql)
+        return tallies_of(self._database.rows(sql, {**where.params, "most": most}, tables), ends)
 
     def _known_sums(self, shown: Filter) -> RunSums | None:
         """The sums of a whole run, if they were worked out already: one count alone does not pay for it."""

@@ -15,9 +15,11 @@ from core.metrics.values import Tally
 from core.store.measures import MEASURES, Measure
 from core.store.statements import statement
 
-#: A row of a statement; a sum in it.
+#: A row of a statement, and a sum in it.
 Row = tuple[object, ...]
 Exact = int | Decimal
+#: By slice and metric: a quantile's value, and those at the ends of its interval.
+Ends = Mapping[tuple[object, str], tuple[float | None, ...]]
 
 #: The columns that the statements read besides those of their filter and their slice.
 MEASURED = tuple(dict.fromkeys(column for measure in MEASURES.values() for column in measure.columns))
@@ -62,23 +64,30 @@ def sums_statement(*, where: str, slice_sql: str) -> str:
 
 
 @lru_cache(maxsize=KEPT_STATEMENTS)
-def quantiles_statement(*, where: str, slice_sql: str) -> str:
-    """The statement of quantiles, likewise."""
-    lists = {_sorted(MEASURES[metric_id]): MEASURES[metric_id] for metric_id in _QUANTILES}
-    return statement("quantiles").format(
-        where=where,
-        slice=slice_sql,
-        columns=", ".join(dict.fromkeys(column for each in lists.values() for column in each.columns)),
-        lists=", ".join(
-            f"list_sort(list({each.value}) FILTER (({each.left}) IS NULL)) AS {name}"
-            for name, each in lists.items()
-        ),
-        values=", ".join(sql for metric_id in _QUANTILES for sql in _values(metric_id)),
-    )
+def quantiles_statements(*, where: str, slice_sql: str) -> tuple[tuple[tuple[str, ...], str], ...]:
+    """The statements of quantiles, likewise: one a number, with the metrics that are quantiles of it."""
+    found = []
+    for measure in dict.fromkeys(MEASURES[metric_id] for metric_id in _QUANTILES):
+        metric_ids = tuple(metric_id for metric_id in _QUANTILES if MEASURES[metric_id] is measure)
+        values = ", ".join(value for metric_id in metric_ids for value in _values(metric_id))
+        sql = statement("quantiles").format(
+            where=where, slice=slice_sql, value=measure.value, left=measure.left, values=values
+        )
+        found.append((metric_ids, sql))
+    return tuple(found)
 
 
-def tallies_of(sums: Iterable[Row], quantiles: Iterable[Row]) -> dict[object, dict[str, Tally]]:
-    """The metrics of each slice from the rows of both statements, the largest slice first, then by name."""
+def ends_of(metric_ids: Sequence[str], rows: Iterable[Row]) -> Ends:
+    """The rows of a statement of quantiles by slice and metric."""
+    return {
+        (row[0], metric_id): cast("tuple[float | None, ...]", row[3 * place + 1 : 3 * place + 4])
+        for row in rows
+        for place, metric_id in enumerate(metric_ids)
+    }
+
+
+def tallies_of(sums: Iterable[Row], ends: Ends) -> dict[object, dict[str, Tally]]:
+    """The metrics of each slice, the largest slice first, then by name."""
     sizes: Counter[object] = Counter()
     found: dict[object, dict[str, _Sum]] = {}
     for name, *rest in sums:
@@ -87,9 +96,8 @@ def tallies_of(sums: Iterable[Row], quantiles: Iterable[Row]) -> dict[object, di
         sizes[name] += traces
         into = found.setdefault(name, {metric_id: _Sum() for metric_id in MEASURES})
         _add(into, left, traces, iter(cast("list[Exact | None]", numbers)))
-    ends = {row[0]: row[1:] for row in quantiles}
     ordered = sorted(sizes, key=lambda name: (-sizes[name], str(name)))
-    return {name: _tallies(found[name], ends[name]) for name in ordered}
+    return {name: _tallies(name, found[name], ends) for name in ordered}
 
 
 def no_tallies() -> dict[str, Tally]:
@@ -113,11 +121,11 @@ def _add(
             found.squares += numbers[-1]
 
 
-def _tallies(found: Mapping[str, _Sum], ends: Sequence[object]) -> dict[str, Tally]:
-    """The metrics of one slice: its sums, and the values at the quantiles and the ends of their intervals."""
+def _tallies(name: object, found: Mapping[str, _Sum], ends: Ends) -> dict[str, Tally]:
+    """The metrics of one slice."""
     tallies = {metric_id: found[metric_id].tally(measure) for metric_id, measure in MEASURES.items()}
-    for place, metric_id in enumerate(_QUANTILES):
-        value, low, high = cast("Sequence[float | None]", ends[3 * place : 3 * place + 3])
+    for metric_id in _QUANTILES:
+        value, low, high = ends.get((name, metric_id), (None, None, None))
         if low is None or high is None:  # so few questions that an end lies beyond them
             low = high = None
         tallies[metric_id] = replace(tallies[metric_id], value=value, low=low, high=high)
@@ -138,21 +146,14 @@ def _summed(metric_id: str) -> tuple[str, ...]:
     return ()
 
 
-def _sorted(measure: Measure) -> str:
-    """What the sorted list of a measure's numbers is called."""
-    return f"sorted_{measure.value}"
-
-
 def _values(metric_id: str) -> Iterator[str]:
-    """The values at a quantile's rank (the least that so large a share does not exceed) and at the ends."""
-    values, quantile = _sorted(MEASURES[metric_id]), METRICS[metric_id].quantile or 0.0
-    of, percent = f"len({values})", round(100 * quantile)
-    around = f"{Z_95} * sqrt({of} * {quantile * (1 - quantile)})"
-    yield _at(values, f"({of} * {percent} + 99) // 100")
-    yield _at(values, f"ceil({of} * {quantile} - {around})")
-    yield _at(values, f"ceil({of} * {quantile} + {around})")
+    """The values at a quantile's rank and at the ends of its interval, as SQL over ranked numbers."""
+    quantile = METRICS[metric_id].quantile or 0.0
+    around = f"{Z_95} * sqrt(numbers * {quantile * (1 - quantile)})"
+    yield _at(f"(numbers * {round(100 * quantile)} + 99) // 100")
+    yield _at(f"ceil(numbers * {quantile} - {around})")
+    yield _at(f"ceil(numbers * {quantile} + {around})")
 
 
-def _at(values: str, rank: str) -> str:
-    """The value at a rank from 1; null where there is none such."""
-    return f"CASE WHEN {rank} >= 1 THEN {values}[CAST({rank} AS BIGINT)] END"
+def _at(rank: str) -> str:
+    return f"min(value) FILTER (rank = {rank})"

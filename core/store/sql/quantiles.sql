@@ -1,17 +1,22 @@
--- The quantiles of a list, by slice: the values at the quantile's rank and at those of its 95 % interval.
--- Grain: one row a slice.
--- Columns: slice; for each quantile the value at its rank, then those at the ends, null where there is no such
---   rank. The ranks of the interval are those of the binomial's normal approximation.
+-- The quantiles of one number of a list, by slice: the values at a quantile's rank and at those of its 95 %
+-- interval, by the binomial's normal approximation.
+-- Grain: one row a slice that has such a number.
+-- Columns: slice; for each quantile the value at its rank (the least that so large a share does not exceed),
+--   then those at the ends, null where there is no such rank.
 WITH shown AS (
-    SELECT {slice} AS slice, {columns}
+    SELECT {slice} AS slice, {value} AS value
     FROM rows
-    WHERE {where}
+    WHERE {where} AND ({left}) IS NULL
 ),
-sorted AS (
-    SELECT slice, {lists}
+ranked AS (
+    SELECT
+        slice,
+        value,
+        row_number() OVER (PARTITION BY slice ORDER BY value) AS rank,
+        count(*) OVER (PARTITION BY slice) AS numbers
     FROM shown
     WHERE slice IS NOT NULL
-    GROUP BY slice
 )
 SELECT slice, {values}
-FROM sorted
+FROM ranked
+GROUP BY slice
