@@ -8,6 +8,7 @@ from functools import partial
 
 import streamlit as st
 
+from core.contracts.chunk_ids import sha1_8
 from core.services.failures import Area, FailureMap, Sections, Titles, documents, failure_map
 from core.store.types import FailureCount
 from core.ui import safe
@@ -89,7 +90,8 @@ def _choice(asked: Sequence[Area], where: str | None) -> None:
     for area in asked[:OFFERED]:
         options[area.place.doc_id or ""] = f"{place_words(area)} · {area.failing:,} of {area.judged:,} fail"
     chosen = ALL if where is None else where
-    key = "failures-where"
+    # A browser keeps the words of what is chosen: where they change, so does the widget.
+    key = f"failures-where:{sha1_8(repr(options))}"
     if st.session_state.get(key) != chosen:
         st.session_state[key] = chosen
     st.selectbox(

@@ -51,7 +51,7 @@ def compare_choice(view: ViewState, runs: Sequence[Run]) -> None:
         key=key,
         index=None,
         format_func=lambda run_id: safe.clean(names[run_id]),
-        placeholder="Compare with",
+        placeholder="Against …",
         label_visibility="collapsed",
         width=170,
         on_change=_choose_run,

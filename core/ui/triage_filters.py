@@ -12,6 +12,7 @@ from typing import Any
 
 import streamlit as st
 
+from core.contracts.chunk_ids import sha1_8
 from core.store.filters import Filter
 from core.ui import safe, words
 from core.ui.state import ViewState, read_view, write_view
@@ -22,11 +23,11 @@ Choices = Sequence[tuple[str, int]]
 OFFERED = 200
 #: Pixels in which a chosen value can be read.
 WIDTH_CHOSEN = 250
-#: The filters of the menu, whose number stands on its button.
-_IN_MENU = ("type", "state", "cohort", "unsupported", "all_variants")
 #: The filters that only links set.
 _CHIPS = ("about", "fails", "miss", "refused", "was", "was_bucket", "flip", "cohort")
 _NONE = Filter("")
+#: The menu's key.
+MENU = "more-filters"
 
 
 def filter_bar(
@@ -46,20 +47,25 @@ def filter_bar(
     _choice("suspicion", "Suspicion", options["suspicion"], view.filter.suspicion, width=150)
     _choice("doc", "Document", options["doc"], view.filter.doc, width=145)
     _choice("section", "Section", options["section"], view.filter.section, width=125)
-    set_in_menu = len(_restricting(view.filter, _IN_MENU))
-    told = f"More · {set_in_menu:,}" if set_in_menu else "More"
-    with st.popover(told, key="more-filters"):
-        if options.get("type") or view.filter.type:
-            _choice("type", "Question type", options.get("type", ()), view.filter.type, in_menu=True)
-        if options.get("state") or view.filter.state:
-            _choice("state", "λ state", options.get("state", ()), view.filter.state, in_menu=True)
-        if cohorts or view.filter.cohort:
-            _cohort(cohorts, view)
-        _numbers(view)
-        if traces > questions:
-            _variants_toggle(traces, view)
+    menu = st.popover("More", key=MENU, on_change="rerun")  # with another title it would close
+    if menu.open:  # a widget that the browser does not show yet would not take its value from the address
+        with menu:
+            _menu(options, view, cohorts, traces=traces if traces > questions else 0)
     if view.is_filtered:
         st.button("Clear", key="clear", type="tertiary", on_click=show_all)
+
+
+def _menu(options: Mapping[str, Choices], view: ViewState, cohorts: Choices, *, traces: int) -> None:
+    """The filters that are used less. `traces` are all of the run, 0 where there is one a question."""
+    if options.get("type") or view.filter.type:
+        _choice("type", "Question type", options.get("type", ()), view.filter.type, in_menu=True)
+    if options.get("state") or view.filter.state:
+        _choice("state", "λ state", options.get("state", ()), view.filter.state, in_menu=True)
+    if cohorts or view.filter.cohort:
+        _cohort(cohorts, view)
+    _numbers(view)
+    if traces:
+        _variants_toggle(traces, view)
 
 
 def chips(view: ViewState, *, elsewhere: Container[str] = ()) -> None:
@@ -86,10 +92,10 @@ def _restricting(shown: Filter, names: Sequence[str]) -> list[str]:
     return [name for name in names if getattr(shown, name) != getattr(_NONE, name)]
 
 
-def choose(key: str, name: str) -> None:
-    """Puts a widget's new value into the URL; several chosen values become a tuple."""
+def choose(key: str, name: str, *, none: str | None = None) -> None:
+    """Puts a widget's new value into the URL: several become a tuple, and where it has no value, `none`."""
     value = st.session_state[key]
-    change(**{name: tuple(value) if isinstance(value, list) else value})
+    change(**{name: tuple(value) if isinstance(value, list) else none if value is None else value})
 
 
 def feed(key: str, value: object) -> None:
@@ -142,8 +148,8 @@ def _choice(
     in_menu: bool = False,
 ) -> None:
     """Several values of a filter. In the bar its title is the placeholder, in the menu it stands above."""
-    key = f"filter-{name}"
     counts = dict(options[:OFFERED])
+    key = _key(name, counts)
     values = [*counts, *(value for value in chosen if value not in counts)]
     feed(key, list(chosen))
     st.multiselect(
@@ -164,39 +170,30 @@ def _choice(
 def _cohort(cohorts: Choices, view: ViewState) -> None:
     counts = dict(cohorts)
     chosen = view.filter.cohort
-    _one_of(
-        "cohort",
-        "Frozen cohort",
-        {
-            name: _option("cohort", name, counts.get(name))
-            for name in [*counts, *([chosen] if chosen and chosen not in counts else [])]
-        },
-        chosen or None,
-        on_change=_choose_cohort,
-    )
+    names = {name: _option("cohort", name, count) for name, count in counts.items()}
+    if chosen:
+        names.setdefault(chosen, _option("cohort", chosen, None))
+    key = _key("cohort", counts)
+    on_change = partial(choose, key, "cohort", none="")
+    _one_of("Frozen cohort", names, chosen or None, key=key, on_change=on_change)
 
 
-def _choose_cohort() -> None:
-    change(cohort=st.session_state["filter-cohort"] or "")
+def _key(name: str, counts: Mapping[str, int]) -> str:
+    """A browser keeps the words of what is chosen: where their counts change, so does the widget."""
+    return f"filter-{name}:{sha1_8(repr(counts))}"
 
 
 def _numbers(view: ViewState) -> None:
     names = {True: "some unsupported", False: "none unsupported"}
     key = "filter-unsupported"
-    _one_of(
-        "unsupported",
-        "Numbers in the answer",
-        names,
-        view.filter.unsupported,
-        on_change=partial(choose, key, "unsupported"),
-    )
+    on_change = partial(choose, key, "unsupported")
+    _one_of("Numbers in the answer", names, view.filter.unsupported, key=key, on_change=on_change)
 
 
 def _one_of(
-    name: str, title: str, names: Mapping[Any, str], chosen: object, *, on_change: Callable[[], None]
+    title: str, names: Mapping[Any, str], chosen: object, *, key: str, on_change: Callable[[], None]
 ) -> None:
     """One value of a filter, or any."""
-    key = f"filter-{name}"
     feed(key, chosen)
     st.selectbox(
         title,

@@ -65,6 +65,14 @@ def chips(app: AppTest) -> list[str]:
     return [button.label.replace("\\", "") for button in app.button if str(button.key).startswith("chip-")]
 
 
+def menu(app: AppTest, name: str) -> Any:
+    """A filter of the menu, opened: its key says what it offers, too."""
+    app.session_state["more-filters"] = True
+    app.run()
+    filters = [*app.multiselect, *app.selectbox]
+    return next(each for each in filters if str(each.key).startswith(f"filter-{name}:"))
+
+
 def questions(app: AppTest) -> set[str]:
     return {row["question"] for row in table(app)}
 
@@ -104,18 +112,29 @@ def test_the_gold_sections_rank_stands_in_the_rows_and_sorts_them(two_runs: Path
 
 def test_the_menu_narrows_by_type_state_and_cohort(two_runs: Path, open_app: Open) -> None:
     app = open_app(two_runs, run="R2")
-    assert app.multiselect("filter-type").options == ["figure · 2", "interval · 1"]
-    assert app.multiselect("filter-state").options == ["convergent · 1", "divergent · 1"]
-    app.multiselect("filter-type").set_value(["figure"]).run()
+    assert menu(app, "type").options == ["figure · 2", "interval · 1"]
+    assert menu(app, "state").options == ["convergent · 1", "divergent · 1"]
+    menu(app, "type").set_value(["figure"]).run()
     assert questions(app) == {LAMPS, "Which oil?"}
-    app.selectbox("filter-cohort").set_value("gap").run()
+    menu(app, "cohort").set_value("gap").run()
     assert (app.query_params["type"], app.query_params["cohort"]) == ("figure", "gap")
     assert questions(app) == {"Which oil?"}
     assert "type figure, of cohort gap" in shown(app)
-    app.selectbox("filter-cohort").set_value(None).run()
-    app.multiselect("filter-type").set_value([]).run()
-    app.multiselect("filter-state").set_value(["divergent"]).run()
+    menu(app, "cohort").set_value(None).run()
+    menu(app, "type").set_value([]).run()
+    menu(app, "state").set_value(["divergent"]).run()
     assert questions(app) == {LAMPS}
+
+
+def test_a_choice_is_another_where_its_counts_change(two_runs: Path, open_app: Open) -> None:
+    """A browser would send the old run's words as a value: they hold a count."""
+    app = open_app(two_runs, run="R2", doc="manual")
+    before = next(str(each.key) for each in app.multiselect if str(each.key).startswith("filter-doc"))
+    app.query_params["run"] = "R1"
+    app.run()
+    after = next(each for each in app.multiselect if str(each.key).startswith("filter-doc"))
+    assert after.value == ["manual"]
+    assert str(after.key) != before
 
 
 def test_what_a_link_asks_for_is_said_and_taken_away_piece_by_piece(two_runs: Path, open_app: Open) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import orjson
 import pytest
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import Selectbox
 
 from tests.pages.conftest import MakeWorkspace, Open, send, shown, table, trace
 from tests.places import DEMO
@@ -29,6 +30,11 @@ def marks(app: AppTest) -> list[dict[str, object]]:
 def worst(app: AppTest) -> list[str]:
     keyed = [button for button in app.button if (button.key or "").startswith("failure-")]
     return [button.label.replace("\\", "") for button in keyed]
+
+
+def document_choice(app: AppTest) -> Selectbox:
+    (choice,) = (each for each in app.selectbox if str(each.key).startswith("failures-where:"))
+    return choice
 
 
 def test_the_worst_chapters_stand_in_words_and_open_exactly_their_questions(open_app: Open) -> None:
@@ -69,13 +75,25 @@ def test_each_part_is_taken_away_by_its_own_button(open_app: Open) -> None:
 
 def test_another_document_is_chosen_and_stays_in_the_address(open_app: Open) -> None:
     app = open_app(DEMO, run="R001")
-    choice = app.selectbox(key="failures-where")
+    choice = document_choice(app)
     assert choice.value == "meridian-2026"
     choice.select("bulletin-07").run()
     assert app.query_params["where"] == "bulletin-07"
     assert "sections of Service bulletin 07/2026" in str(strip(app)["rest"])
-    app.selectbox(key="failures-where").select("*").run()
+    document_choice(app).select("*").run()
     assert "2 documents, a cell each" in str(strip(app)["rest"])
+
+
+def test_the_choice_of_a_document_is_another_where_its_words_change(open_app: Open) -> None:
+    app = open_app(DEMO, run="R001")
+    before = document_choice(app)
+    assert before.value == "meridian-2026"
+    app.button(key="card-ok").click().run()
+    after = document_choice(app)
+    assert after.value == "meridian-2026"
+    assert before.options != after.options
+    assert before.key != after.key, "a browser would send the old words as a value"
+    assert "where" not in app.query_params
 
 
 def test_without_sections_documents_are_the_cells(make_workspace: MakeWorkspace, open_app: Open) -> None:

@@ -117,7 +117,8 @@ def test_search_and_value_filters_land_in_the_url_and_in_the_sentence(
     app.text_input("search").set_value("oil").run()
     assert app.query_params["text"] == "oil"
     assert "2 of 3 questions: answer or question contains “oil”" in shown(app)
-    app.selectbox("filter-unsupported").set_value(True).run()
+    app.session_state["more-filters"] = True
+    app.run().selectbox("filter-unsupported").set_value(True).run()
     assert app.query_params["unsupported"] == "yes"
     assert labels(app) == ["generation_drift"]
     assert "12" in table(app)[0]["numbers"]
