@@ -25,6 +25,8 @@ Look = Literal["", "red", "violet", "yellow", "gray", "green", "orange", "blue",
 Align = Literal["start", "center", "end"]
 
 _NAME = "proofspan_grid"
+#: CSS pixels of a row of one line.
+ROW_PIXELS = 27
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,10 +106,22 @@ def show_grid(grid: Grid, *, key: str) -> None:
     bare cells are shown. The same `key` keeps the focus while the cells change."""
     addresses = grid.addresses()
     try:
-        _component()(key=key, data=packed(grid), on_open_change=lambda: _open(key, addresses))
+        _component()(
+            key=key,
+            data=packed(grid),
+            height=frame_height(grid),
+            on_open_change=lambda: _open(key, addresses),
+        )
     except (StreamlitAPIException, TypeError):
         st.caption("The table could not start; these are its cells without their links.")
         st.dataframe(bare(grid), hide_index=True)
+
+
+def frame_height(grid: Grid) -> int | Literal["content"]:
+    """What is kept free from the start, where the rows fill it, so that what follows never jumps."""
+    if grid.height is None or len(grid.rows) * ROW_PIXELS < grid.height:
+        return "content"
+    return grid.height
 
 
 def packed(grid: Grid) -> bytes:

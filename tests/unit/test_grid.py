@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.ui import grid, links
-from core.ui.grid import Cell, Column, Grid, Row, bare, packed
+from core.ui.grid import Cell, Column, Grid, Row, bare, frame_height, packed
 from core.ui.state import ViewState
 
 ANY_TEXT = st.text(alphabet=st.characters(exclude_categories=()), max_size=40)
@@ -72,6 +72,13 @@ def test_headers_that_are_alike_are_told_apart_without_the_component() -> None:
     frame = bare(Grid("g", "question", columns, (Row(Cell("Q1"), (Cell("1"), Cell("2"))),)))
     assert list(frame.columns) == ["question", "R1 1", "R1 2"]
     assert frame.iloc[0].tolist() == ["Q1", "1", "2"]
+
+
+@pytest.mark.parametrize(("rows", "kept"), [(24, 640), (23, "content"), (0, "content")])
+def test_a_frame_that_its_rows_fill_has_its_height_from_the_start(rows: int, kept: int | str) -> None:
+    lines = tuple(Row(Cell(str(place)), ()) for place in range(rows))
+    assert frame_height(Grid("g", "", (), lines, height=640)) == kept
+    assert frame_height(Grid("g", "", (), lines)) == "content"
 
 
 @pytest.mark.parametrize(
