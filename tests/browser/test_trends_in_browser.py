@@ -34,7 +34,7 @@ def opened(page: Page, url: str, wait_for_run: WaitForRun) -> None:
     """Trends with both runs: the other one is indexed meanwhile."""
     page.goto(url)
     wait_for_run(page)
-    expect(page.locator(f"{FIGURE} .point")).to_have_count(2)
+    expect(page.locator(f"{FIGURE} .point")).to_have_count(2, timeout=60_000)
 
 
 def missed(page: Page) -> int:
