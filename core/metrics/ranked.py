@@ -146,8 +146,10 @@ class _Lists:
 
     def coverage(self, name: StageName | None, chunks: int) -> float | None:
         """The share of the gold sections' chunks among the first 20; None where no number is known."""
+        if not chunks:
+            return None
         found = _ranks_of(self._relevance.extent, self._placed(name)) if name else []
-        return bisect_right(found, TOP) / chunks if chunks else None
+        return bisect_right(found, TOP) / chunks
 
     def _placed(self, name: StageName) -> list[Placed]:
         if name not in self._read:

@@ -94,7 +94,9 @@ def _entries_by_id(trace: Trace, wanted: Collection[str | None]) -> dict[str, Ma
     missing = {chunk_id for chunk_id in wanted if chunk_id is not None}
     found: dict[str, Mapping[str, Json]] = {}
     for entries in lists:
-        for entry in entries if missing and isinstance(entries, list) else ():
+        for entry in entries if isinstance(entries, list) else ():
+            if not missing:
+                return found
             if isinstance(entry, dict) and (chunk_id := id_of(entry)) in missing:
                 found[chunk_id] = entry
                 missing.remove(chunk_id)
