@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -32,7 +33,7 @@ def worst(app: AppTest) -> list[str]:
     return [button.label.replace("\\", "") for button in keyed]
 
 
-def document_choice(app: AppTest) -> Selectbox:
+def document_choice(app: AppTest) -> Selectbox[Any]:
     (choice,) = (each for each in app.selectbox if str(each.key).startswith("failures-where:"))
     return choice
 
