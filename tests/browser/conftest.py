@@ -218,7 +218,11 @@ class _Runs:
         self._ended = 0
         self._seen = 0
         self._asked = False
+        #: What the browser says of errors and of what it could not fetch, for the message of a failure.
+        self._said: list[str] = []
         page.on("websocket", self._attach)
+        page.on("pageerror", lambda error: self._said.append(str(error)))
+        page.on("requestfailed", lambda request: self._said.append(f"{request.url}: {request.failure}"))
 
     def _attach(self, websocket: WebSocket) -> None:
         websocket.on("framesent", self._on_sent)
@@ -247,9 +251,10 @@ class _Runs:
         try:
             self._page.locator(IDLE).wait_for(state="attached", timeout=RUN_SECONDS * 1000)
         except TimeoutError as error:
-            found = self._page.get_by_test_id("stApp").evaluate_all("all => all.map(app => app.outerHTML)")
-            tags = [each.partition(">")[0] for each in found]
-            raise AssertionError(f"not at rest after {RUN_SECONDS} s on {self._page.url}: {tags}") from error
+            shown = self._page.locator("body").inner_text()[:500]
+            raise AssertionError(
+                f"not at rest after {RUN_SECONDS} s on {self._page.url}: {shown!r}, {self._said}"
+            ) from error
         self._page.evaluate(AT_REST)
         self._seen = self._ended
 
