@@ -29,9 +29,15 @@ def show(page: ViewerPage) -> None:
     )
 
 
-@fragment(run_every=EVERY_S)
-def watch(page: ViewerPage, is_alive: Callable[[], bool]) -> None:
-    """Shows the picture once the viewer was awaited for `PATIENCE_S`; nothing where it is there."""
+def watch(page: ViewerPage, is_alive: Callable[[], bool], *, key: str) -> None:
+    """Shows the picture once the viewer was awaited for `PATIENCE_S`; nothing where it is there.
+
+    `key` tells viewers of one page apart.
+    """
+    fragment(run_every=EVERY_S, place=f"viewer-beside-{key}-still")(_look)(page, is_alive)
+
+
+def _look(page: ViewerPage, is_alive: Callable[[], bool]) -> None:
     waited = awaited(st.session_state.get(_AWAITED), time.monotonic())
     st.session_state[_AWAITED] = waited
     if not is_alive() and waited[1] - waited[0] >= PATIENCE_S:

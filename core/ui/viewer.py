@@ -76,6 +76,8 @@ def show_page(
             on_lost_change=lambda: st.session_state.pop(_sent_key(key), None),
         )
         fragment(place=f"viewer-beside-{key}")(_wire_beside)(page, key, detail)
+        if not _is_alive():
+            still_page.watch(page, _is_alive, key=key)
     except (StreamlitAPIException, TypeError):
         still_page.show(page)
 
@@ -95,7 +97,7 @@ def _sent_key(key: str) -> str:
 
 
 def _wire_beside(page: ViewerPage, key: str, detail: Detail | None) -> None:
-    """The wire, and until the viewer was heard of in this session what watches for it."""
+    """The wire: what the viewer asks for besides another page or span, and the answer."""
     wire = f"{key}-wire"
     asked: Asked | None = st.session_state.pop(f"asked:{key}", None)
     picture = detail(asked.region, asked.width) if asked and detail else None
@@ -106,8 +108,6 @@ def _wire_beside(page: ViewerPage, key: str, detail: Detail | None) -> None:
             on_ask_change=lambda: _tell(asked_for(_sent(wire, "ask"), page), lambda ask: _note(key, ask)),
             on_alive_change=_heard,
         )
-    if not _is_alive():
-        still_page.watch(page, _is_alive)
 
 
 def _note(key: str, asked: Asked) -> None:

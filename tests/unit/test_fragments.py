@@ -32,3 +32,28 @@ def test_a_fragment_is_alone_in_its_container() -> None:
     app = AppTest.from_function(script).run()
     assert not app.exception
     assert told(app.main) == ["before", [["ticks"]], "after"]
+
+
+def nested() -> None:
+    import streamlit as st
+
+    from core.ui.fragments import fragment
+
+    @fragment()
+    def inner() -> None:
+        st.text("alone")
+
+    @fragment()
+    def outer() -> None:
+        try:
+            inner()
+        except RuntimeError as error:
+            st.text(str(error))
+
+    inner()
+    outer()
+
+
+def test_no_fragment_is_drawn_inside_another() -> None:
+    app = AppTest.from_function(nested).run()
+    assert [text.value for text in app.text] == ["alone", "the fragment inner is drawn inside another"]
