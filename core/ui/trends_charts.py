@@ -50,7 +50,7 @@ def headline_charts(trends: Trends, view: ViewState) -> None:
         _lines(
             "gt_in_top_20",
             "GT-in-top-20",
-            "Is the gold section among the first 20? What is not found here no reranker can mend.",
+            "Is the gold section among the first 20? Bars are 95 % intervals.",
             {"gt_in_top_20": "blue"},
             trends,
             view,
@@ -72,7 +72,7 @@ def outcome_charts(trends: Trends, known: Ranks, view: ViewState) -> None:
         _stack(
             "buckets",
             "Buckets",
-            "Where ranking stands, of the judged questions. Hover for what they were in the run before.",
+            "Where ranking stands, of the judged questions; hover for the run before.",
             BY_BUCKET,
             [dict(run.buckets.items()) for run in trends.runs],
             trends,

@@ -93,7 +93,7 @@ def _missing(missing: Sequence[str], why: str) -> None:
 
 def refusals(run: RunTrend, view: ViewState) -> None:
     """Refused? × gold in the top 20?"""
-    about = f"Does {run.run_id} decline where it should not? Of the questions that the documents answer."
+    about = f"Does {run.run_id} decline where it should answer? Of answerable questions."
     with panel("refusals", "Refusals", about):
         if sum(run.refusals.values()):
             show_grid(refusal_grid(run, view), key="refusal-cells")
