@@ -45,7 +45,7 @@ def test_a_marked_skip_is_a_failure_only_under_the_promise(
     environment = {name: value for name, value in os.environ.items() if name != "PROOFSPAN_REFERENCE"}
     result = subprocess.run(
         [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", str(tmp_path)],
-        env={**environment, "PROOFSPAN_REQUIRE_ALL": promised},
+        env={**environment, "PROOFSPAN_REQUIRE_ALL": promised, "PYTHONPATH": str(CONFTEST.parents[1])},
         cwd=tmp_path,
         capture_output=True,
         text=True,
