@@ -303,6 +303,7 @@ def test_only_the_fifth_run_has_faults_and_each_is_declared(demo: Demo) -> None:
         "stale_report": 1,
         "bad_line": 1,
         "unfinished_line": 1,
+        "copied_metrics": 1,
     }
     assert {trace["analyzer"] for trace in demo.runs["R005"]} == {WITHOUT_PLURALS.name}
 
