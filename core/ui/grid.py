@@ -144,7 +144,7 @@ def packed(grid: Grid) -> bytes:
 
 def bare(grid: Grid) -> pd.DataFrame:
     """The cells as text; headers that are alike are told apart by their place."""
-    names = [grid.corner, *(clean(column.head.text) for column in grid.columns)]
+    names = [clean(grid.corner), *(clean(column.head.text) for column in grid.columns)]
     frame = pd.DataFrame(
         [[clean(cell.text) for cell in (row.head, *row.cells)] for row in grid.rows],
         columns=range(len(names)),

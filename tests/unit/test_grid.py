@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 import pytest
 import streamlit
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from core.ui import grid, links
@@ -43,6 +43,8 @@ def test_a_cell_sends_only_what_it_has() -> None:
 
 
 @given(ANY_TEXT, ANY_TEXT, ANY_TEXT)
+@example("", "\ud800", "")
+@example("\ud800", "", "\ud800")
 def test_any_text_can_be_sent_and_stays_text(text: str, note: str, name: str) -> None:
     shown = Grid(name, note, (Column(Cell(text)),), (Row(Cell(note), (Cell(text, tip=name),)),))
     (row,) = sent(shown)["rows"]
