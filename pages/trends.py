@@ -50,10 +50,11 @@ if trends.current.questions:
         trends_load.slices(opened, store, view.by) if view.by else None,
         workspace=opened.manifest.name,
     )
+    measured, steady = trends.current.measured, trends_load.stability(opened, store)
     with st.container(border=True, key="figure-recipe"):
-        recipe_panel.show_recipe(opened, store)
+        recipe_panel.show_recipe(opened, store, measured, steady)
     with st.container(border=True, key="figure-stability"):
-        stability_panel.show_stability(opened, store)
+        stability_panel.show_stability(steady, measured.values["lambda_convergent"], view)
 else:
     safe.show(safe.text([safe.Piece(f"{view.run} holds {words.counted(0, 'question')}.", "strong")]))
     shell.empty_run_panels(store, view.run)

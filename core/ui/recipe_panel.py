@@ -8,9 +8,9 @@ import streamlit as st
 
 from core.contracts.records import GoldQuestion
 from core.errors import Fault
-from core.services.measuring import run_metrics
+from core.services.measuring import RunMetrics
 from core.services.recipe import Done, Step, run_recipe
-from core.services.stability import run_stability
+from core.services.stability import Stability
 from core.store.queries import Store
 from core.traces.chunks import Places, place_of
 from core.ui import safe, session
@@ -23,13 +23,13 @@ _MARKS: Mapping[Done, tuple[str, Kind]] = {
 }
 
 
-def show_recipe(opened: session.Opened, store: Store) -> None:
-    """The five steps of the shown run."""
+def show_recipe(opened: session.Opened, store: Store, metrics: RunMetrics, stability: Stability) -> None:
+    """The five steps of the shown run, by its metrics and its stability."""
     gold = _gold(opened)
     steps = run_recipe(
         store,
-        run_metrics(store, opened.manifest, opened.view.run),
-        run_stability(store, opened.view.run),
+        metrics,
+        stability,
         gold=gold,
         places=_places(opened, gold),
         corpus=[name for (_, name), each in session.sections_or_none(opened).items() if each.has_chunks],

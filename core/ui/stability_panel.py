@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from core.metrics.catalogue import METRICS
-from core.metrics.values import metric_value
+from core.metrics.values import MetricValue
 from core.metrics.words import left_out_in_words, value_in_words
-from core.services.stability import ASPECTS, Aspect, Share, Stability, Steadiness, run_stability
-from core.store.filters import Filter
-from core.store.queries import Store
+from core.services.stability import ASPECTS, Aspect, Share, Stability, Steadiness
 from core.ui import safe
 from core.ui.grid import Cell, Column, Grid, Row, show_grid
 from core.ui.safe import Piece
-from core.ui.session import Opened
 from core.ui.state import ViewState, question_name
 from core.ui.words import counted
 
@@ -22,10 +18,11 @@ _HEADS: dict[Aspect, str] = {"rank1": "rank 1", "cited": "cited", "label": "labe
 _LOGGED = "The state λ that the pipeline logged, convergent in every trace of the question."
 
 
-def show_stability(opened: Opened, store: Store) -> None:
-    """The shares of the shown run with their intervals, then its least steady questions."""
-    view = opened.view
-    found = run_stability(store, view.run)
+def show_stability(found: Stability, logged: MetricValue, view: ViewState) -> None:
+    """The shares of a run with their intervals, then its least steady questions.
+
+    `logged` is the run's λ convergent.
+    """
     safe.show(
         safe.text(
             [Piece("Stability ", "strong"), Piece(_asked(found), "muted")],
@@ -34,7 +31,7 @@ def show_stability(opened: Opened, store: Store) -> None:
     )
     if not found.questions:
         return
-    show_grid(_shares(store, found, view.run), key="stability-shares")
+    show_grid(_shares(found, logged), key="stability-shares")
     doubted = found.convergent_by_log_alone
     if doubted.part:
         told = f"{doubted.part:,} of {doubted.whole:,} that log convergent throughout change all the same."
@@ -58,8 +55,7 @@ def _asked(found: Stability) -> str:
     return f"{told}{few}{once}"
 
 
-def _shares(store: Store, found: Stability, run: str) -> Grid:
-    logged = metric_value(METRICS["lambda_convergent"], store.measure(Filter(run))["lambda_convergent"])
+def _shares(found: Stability, logged: MetricValue) -> Grid:
     rows = [
         Row(
             Cell("λ logged convergent", tip=_LOGGED),

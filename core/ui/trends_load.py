@@ -16,6 +16,7 @@ from core.services.comparing import verdict_sentence
 from core.services.gating import GateReport, gate_run
 from core.services.measuring import metrics_by
 from core.services.ranks import Ranks
+from core.services.stability import Stability, run_stability
 from core.services.trends import HEADLINES, RunTrend, Trends, run_trend, trends
 from core.store.filters import Filter
 from core.store.measures import OUTCOMES
@@ -58,6 +59,12 @@ def slices(opened: session.Opened, store: Store, by: Slice) -> Mapping[str, Mapp
     """The shown run's metrics by slice."""
     run_id = opened.run.run_id
     return _slices(store, *session.identity(opened), run_id, by, str(store.stamp(run_id)))
+
+
+def stability(opened: session.Opened, store: Store) -> Stability:
+    """How steady the shown run's questions are over paraphrases and seeds."""
+    run_id = opened.run.run_id
+    return _stability(store, *session.identity(opened), run_id, str(store.stamp(run_id)))
 
 
 def gate(opened: session.Opened, store: Store, shown: Trends) -> GateReport:
@@ -137,6 +144,11 @@ def _slices(
     _store: Store, folder: str, print_: str, profile: str, run_id: str, by: Slice, stamp: str
 ) -> Mapping[str, Mapping[str, MetricValue]]:
     return metrics_by(_store, run_id, by)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _stability(_store: Store, folder: str, print_: str, profile: str, run_id: str, stamp: str) -> Stability:
+    return run_stability(_store, run_id)
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
