@@ -27,6 +27,18 @@ _RUN_ARTIFACTS: tuple[tuple[str, Kind], ...] = (
 )
 
 
+#: Files of separate records, by type, and what their bytes are.
+RECORD_KINDS: Mapping[str, Kind] = {
+    "query": "jsonl",
+    "retrieved": "jsonl",
+    "rerank": "jsonl",
+    "prompt": "jsonl",
+    "answer": "jsonl",
+    "log": "text",
+    "rag_traces": "jsonl",
+}
+
+
 def load_manifest(path: Path) -> Manifest:
     """The manifest of a workspace; `path` is its folder or the file itself.
 
@@ -207,10 +219,12 @@ def _manifest_from(text: YamlText) -> Manifest:
         triage=value.get("triage", {}),
         goals=value.get("goals", {}),
         gates=value.get("gates", {}),
+        contract=value.get("contract", {}),
         runs=runs,
         sprint=_artifact(value, "sprint", "journal"),
         annotations=_artifact(value, "annotations", "journal"),
         cohorts=_artifact(value, "cohorts", "journal"),
+        redirects=_artifact(value, "redirects", "jsonl"),
         file=text.file,
         warnings=(*_unknown_keys(text), *_odd_runs(text, runs)),
         raw=value,
@@ -252,6 +266,11 @@ def _run(entry: Mapping[str, Any]) -> Run:
     key = f"runs[{entry['run_id']}]"
     named = {name: _artifact(entry, name, kind, inside=key) for name, kind in _RUN_ARTIFACTS}
     pinned = entry.get("pinned", {})
+    records = {
+        name: _artifact_from(part, f"{key}.records.{name}", RECORD_KINDS[name])
+        for name, part in entry.get("records", {}).items()
+        if name in RECORD_KINDS
+    }
     record = Artifact(f"{key}.pinned.record", pinned["record"], kind="json") if "record" in pinned else None
     return Run(
         run_id=entry["run_id"],
@@ -261,6 +280,7 @@ def _run(entry: Mapping[str, Any]) -> Run:
         baseline=entry.get("baseline"),
         pinned=pinned,
         record=record,
+        records=records,
         **named,
     )
 
@@ -299,10 +319,10 @@ def _odd_runs(text: YamlText, runs: tuple[Run, ...]) -> Iterable[Problem]:
                 remedy="write it as 2026-01-31T09:00:00Z; the latest run is shown first",
                 severity="warning",
             )
-        if run.traces is None and run.report is None:
+        if run.traces is None and run.report is None and not run.records:
             yield Problem(
                 "empty_run",
-                f"`runs[{run.run_id}]` has neither traces nor a report: there is nothing to show",
+                f"`runs[{run.run_id}]` has neither traces nor records nor a report: nothing to show",
                 where=text.place(["runs", index]),
                 remedy="add `traces: {path: …}`",
                 severity="warning",

@@ -43,7 +43,11 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One pass of a pipeline. `ts` is the manifest's ISO 8601 text. Artifacts that are not named are None."""
+    """One pass of a pipeline. `ts` is the manifest's ISO 8601 text. Artifacts that are not named are None.
+
+    `records` are files of separate records (`query`, `retrieved`, `rerank`, `prompt`, `answer`, `log`,
+    `rag_traces`) that join into traces where the manifest names no trace file.
+    """
 
     run_id: str
     traces: Artifact | None
@@ -56,11 +60,13 @@ class Run:
     metrics: Artifact | None = None
     pinned: Mapping[str, Any] = field(default_factory=dict)
     record: Artifact | None = None  # the file that `pinned.record` names
+    records: Mapping[str, Artifact] = field(default_factory=dict)  # separate records by their type
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """The whole manifest. `triage` is the raw profile mapping (`template`, `refusal`), `gates` the raw gates.
+    """The whole manifest. `triage` is the raw profile mapping (`template`, `refusal`), `gates` the raw gates,
+    `contract` the raw rules of the contract (`allow_cross_section`).
 
     `raw` is everything that the file says, unknown keys included; `warnings` are what is odd about it and
     does not keep it from being used. `file` is the manifest itself, `folder` the workspace.
@@ -77,10 +83,12 @@ class Manifest:
     triage: Mapping[str, Any] = field(default_factory=dict)
     goals: Mapping[str, str] = field(default_factory=dict)
     gates: Mapping[str, Any] = field(default_factory=dict)
+    contract: Mapping[str, Any] = field(default_factory=dict)
     runs: tuple[Run, ...] = ()
     sprint: Artifact | None = None
     annotations: Artifact | None = None
     cohorts: Artifact | None = None
+    redirects: Artifact | None = None
     file: Path | None = None
     warnings: tuple[Problem, ...] = ()
     raw: Mapping[str, Any] = field(default_factory=dict)
@@ -101,11 +109,13 @@ class Manifest:
     def artifacts(self) -> Iterator[Artifact]:
         """Every file that the manifest names, in its order."""
         named = [document.artifact for document in self.documents]
-        named_once = [self.chunks, self.gold, self.catalogue]
+        named_once = [self.chunks, self.redirects, self.gold, self.catalogue]
         of_runs = [
             artifact
             for run in self.runs
-            for artifact in (run.traces, run.report, run.bundles, run.metrics, run.record)
+            for artifact in (
+                *(run.traces, *run.records.values(), run.report, run.bundles, run.metrics, run.record),
+            )
         ]
         journals = [self.sprint, self.annotations, self.cohorts]
         return (artifact for artifact in [*named, *named_once, *of_runs, *journals] if artifact is not None)

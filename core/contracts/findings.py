@@ -1,0 +1,48 @@
+"""What is wrong with a record, as data: a code, the field, a sentence; the code knows its next step.
+
+Nothing here reads a file. A finding is about one record (or one entry inside it); where the record stands is
+said by whoever read it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from core.contracts.codes import Rule, Severity, rule_of
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One breach of the contract.
+
+    `field` is the place inside the record, `citations[2].offsets`, list positions from 1; "" for the record
+    as a whole. `message` is one sentence with the values that are wrong. `record_id` names the record (a
+    chunk id, a q_id) where it has a name.
+    """
+
+    code: str
+    field: str
+    message: str
+    record_id: str = ""
+
+    @property
+    def rule(self) -> Rule:
+        """The rule that the record breaks."""
+        return rule_of(self.code)
+
+    @property
+    def severity(self) -> Severity:
+        """Whether the record breaks what is required, or only what is recommended."""
+        return self.rule.severity
+
+    @property
+    def next_step(self) -> str:
+        """What to do about it, in one sentence."""
+        return self.rule.next_step
+
+    def inside(self, place: str) -> Finding:
+        """The same finding as seen from the record that holds this one at `place`."""
+        joined = (
+            f"{place}.{self.field}" if self.field and not self.field.startswith("[") else place + self.field
+        )
+        return replace(self, field=joined)
