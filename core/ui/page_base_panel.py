@@ -1,4 +1,4 @@
-"""The Workspace page's table of cited pages: by run and document, how far from them their quotes stand."""
+"""Health's table of cited pages: by run and document, how far from them their quotes stand."""
 
 from __future__ import annotations
 

@@ -18,7 +18,8 @@ from core.ui import checks, safe, session, words
 from core.ui.fragments import fragment
 from core.ui.state import ViewState, read_view, write_view
 
-WORKSPACE_TITLE, WALKTHROUGH_TITLE = "Workspace", "Walkthrough"
+HEALTH_TITLE, WALKTHROUGH_TITLE = "Health", "Walkthrough"
+HEALTH_PAGE = "pages/health.py"
 #: Navigation: group → (script, title, url path). A page that does not exist is not named.
 PAGES: dict[str, tuple[tuple[str, str, str], ...]] = {
     "Browse": (
@@ -30,10 +31,10 @@ PAGES: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("pages/trends.py", "Trends", "trends"),
         ("pages/compare.py", "Compare", "compare"),
     ),
-    "Trust": (("pages/workspace.py", WORKSPACE_TITLE, "workspace"),),
+    "Trust": ((HEALTH_PAGE, HEALTH_TITLE, "health"),),
 }
 SIDEBAR_PIXELS = 210
-#: Of a run that holds no record, so many lines are shown as panels; the Workspace page lists them all.
+#: Of a run that holds no record, so many lines are shown as panels; Health lists them all.
 LINES_IN_PANELS = 3
 
 
@@ -46,13 +47,19 @@ def run() -> None:
             st.Page(script, title=title, url_path=path or None, default=not path)
             for group in PAGES.values()
             for script, title, path in group
-        ],
+        ]
+        + [st.Page(_moved, title=HEALTH_TITLE, url_path="workspace")],
         position="hidden",
     )
     if page.title != WALKTHROUGH_TITLE or not read_view().present:
         _framed(page.title)
     with _faults_shown():
         page.run()
+
+
+def _moved() -> None:
+    """Health under its old address."""
+    st.switch_page(HEALTH_PAGE, query_params=read_view().params())
 
 
 def _framed(title: str) -> None:
@@ -62,7 +69,7 @@ def _framed(title: str) -> None:
         try:
             manifest = session.workspace()
             opened = session.current() if manifest.runs else session.without_runs(manifest)
-            _sidebar(opened, on_workspace=title == WORKSPACE_TITLE)
+            _sidebar(opened, on_health=title == HEALTH_TITLE)
         except Fault:  # the page says what and where, with room for it
             safe.show(safe.text([safe.Piece("This workspace cannot be opened.", "muted")], role="hint"))
 
@@ -130,7 +137,7 @@ def line_issue_notice(facts: RunFacts, view: ViewState) -> None:
         told = f"{told} {rows} of its report {'has' if facts.unmatched == 1 else 'have'} no trace.".strip()
     if told:
         st.page_link(
-            "pages/workspace.py",
+            HEALTH_PAGE,
             label=f":red[{told}]",
             query_params=view.params(),
             width="content",
@@ -183,7 +190,7 @@ def _faults_shown() -> Iterator[None]:
         fault_panel(fault.problems)
 
 
-def _sidebar(opened: session.Opened, *, on_workspace: bool) -> None:
+def _sidebar(opened: session.Opened, *, on_health: bool) -> None:
     manifest, view = opened.manifest, opened.view
     safe.show(
         safe.text([safe.Piece("Workspace")], role="heading"),
@@ -193,7 +200,7 @@ def _sidebar(opened: session.Opened, *, on_workspace: bool) -> None:
     for group, entries in PAGES.items():
         safe.show(safe.text([safe.Piece(group)], role="heading"))
         for script, title, _ in entries:
-            wrong, is_all = _errors_in(opened, on_workspace) if title == WORKSPACE_TITLE else (0, True)
+            wrong, is_all = _errors_in(opened, on_health) if title == HEALTH_TITLE else (0, True)
             st.page_link(
                 script,
                 label=f"{title} :red-badge[{wrong:,}{'' if is_all else '+'}]" if wrong else title,
@@ -201,13 +208,13 @@ def _sidebar(opened: session.Opened, *, on_workspace: bool) -> None:
             )
 
 
-def _errors_in(opened: session.Opened, on_workspace: bool) -> tuple[int, bool]:
-    """How many findings the Workspace page lists, and whether that is all of them.
+def _errors_in(opened: session.Opened, on_health: bool) -> tuple[int, bool]:
+    """How many findings Health lists, and whether that is all of them.
 
     Opening every PDF and reading every file is that page's to pay for; until it was seen, the number is a
     lower bound.
     """
-    report = checks.check(opened, hashes=True) if on_workspace else checks.known_check(opened)
+    report = checks.check(opened, hashes=True) if on_health else checks.known_check(opened)
     return len(report.findings), report.hashed
 
 

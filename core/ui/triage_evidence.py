@@ -91,7 +91,7 @@ def page_base_line(findings: Sequence[PageBaseFinding], view: ViewState) -> None
             )
         told = f" (and {len(findings) - 1:,} more)" if len(findings) > 1 else ""
         st.page_link(
-            "pages/workspace.py",
+            "pages/health.py",
             label=f"What to do{told}",
             query_params=view.params(),
             width="content",

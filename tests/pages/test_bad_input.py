@@ -21,7 +21,7 @@ from tests.hostile.workspaces import CHUNKS, MANIFEST, TRACES, lines, trace, wri
 from tests.pages.conftest import candidates, shown, table
 from tests.places import CHECKOUT
 
-TRIAGE, QUESTION, WORKSPACE = "pages/triage.py", "pages/question.py", "pages/workspace.py"
+TRIAGE, QUESTION, HEALTH = "pages/triage.py", "pages/question.py", "pages/health.py"
 RUNS_WAITED_FOR = 40
 CSV = "id,q,answer,text\nQ1,Which oil?,5W-30,a\n"
 
@@ -106,7 +106,7 @@ def test_without_the_chunk_file_every_page_says_so_and_stands(tmp_path: Path, op
     has_panel(question, *told)
     reads(question)
     assert "page_idx 0 · PDF page 1 of 2" in words(question)
-    workspace = go(question, WORKSPACE)
+    workspace = go(question, HEALTH)
     table = workspace.dataframe[0].value
     assert (table["artifact"][0], table["state"][0]) == ("chunks", ["missing"])
     assert "cp FILE" in table["what to do"][0]
@@ -133,7 +133,7 @@ def test_a_csv_named_jsonl_is_a_panel_on_an_empty_run(tmp_path: Path, open_page:
     app = open_page(folder)
     for page in (TRIAGE, QUESTION):
         has_panel(go(app, page), "The file is CSV", "trace.jsonl:1", "one JSON object a row")
-    assert "is CSV" in go(app, WORKSPACE).dataframe[0].value["what is wrong"][0]
+    assert "is CSV" in go(app, HEALTH).dataframe[0].value["what is wrong"][0]
 
 
 def test_a_csv_in_place_of_the_chunks_is_a_panel_beside_the_rows(tmp_path: Path, open_page: OpenPage) -> None:
@@ -162,7 +162,7 @@ def test_lines_that_hold_no_record_are_counted_on_triage_and_listed_on_workspace
     assert len(rows(triage)) == 3
     link, *_ = [link.proto.label for link in triage.main.get("page_link")]
     assert link == ":red[5 lines of this run's files could not be read.]"
-    workspace = go(triage, WORKSPACE)
+    workspace = go(triage, HEALTH)
     table = workspace.dataframe[2].value
     places = sorted(zip(table["file"], table["line"], strict=True))
     assert places == [("chunks.jsonl", 1), *(("trace.jsonl", line) for line in (4, 5, 6, 7))]
@@ -202,7 +202,7 @@ def test_a_document_that_does_not_open_is_a_panel_in_place_of_its_page(
     reads(question)
     assert "Change the oil every 15,000 km. Use grade 5W-30." in words(question), "the passage as text"
     assert not question.button("step-K").disabled, "the way on is open"
-    workspace = go(question, WORKSPACE)
+    workspace = go(question, HEALTH)
     table = workspace.dataframe[0].value
     assert table["artifact"][0] == "documents[manual]"
     assert in_table in table["what is wrong"][0]
@@ -251,7 +251,7 @@ def test_a_manifest_that_gives_no_run_is_a_panel_on_every_page(
 ) -> None:
     (tmp_path / MANIFEST).write_text(manifest)
     app = open_page(tmp_path, indexed=False)
-    for page in (TRIAGE, QUESTION, WORKSPACE):
+    for page in (TRIAGE, QUESTION, HEALTH):
         has_panel(go(app, page), *told)
 
 
@@ -283,7 +283,7 @@ def test_an_empty_run_says_so_on_every_page(tmp_path: Path, open_page: OpenPage)
     app = open_page(write_workspace(tmp_path / "w", []))
     assert "R1 holds 0 questions." in words(app)
     assert "This run holds no question yet." in words(go(app, QUESTION))
-    assert "holds no line yet" in go(app, WORKSPACE).dataframe[0].value["what is wrong"][0]
+    assert "holds no line yet" in go(app, HEALTH).dataframe[0].value["what is wrong"][0]
 
 
 def test_a_run_with_a_report_alone_lists_its_rows_and_says_that_there_is_no_trace(
@@ -355,7 +355,7 @@ def test_hostile_text_stays_text_on_every_page(tmp_path: Path, open_page: OpenPa
     chunk = {"chunk_id": HOSTILE, "doc_id": HOSTILE, "section_id": HOSTILE, "text": HOSTILE}
     folder = write_workspace(tmp_path / "w", [record], [*CHUNKS, chunk], name=HOSTILE[:150])
     app = open_page(folder)
-    for page in (TRIAGE, QUESTION, WORKSPACE):
+    for page in (TRIAGE, QUESTION, HEALTH):
         go(app, page)
         assert not app.exception
         for part in ("<script", "<img", "<b>", "<a ", "\u202e", "\x1b"):

@@ -95,8 +95,8 @@ def test_pages_that_are_cited_rightly_need_no_line(located: Open) -> None:
     assert toggles(app) == ["**7** word for word"]
 
 
-def test_workspace_has_the_offsets_the_sentence_and_the_remedy(located: Open) -> None:
-    app = located(2, page="pages/workspace.py")
+def test_health_has_the_offsets_the_sentence_and_the_remedy(located: Open) -> None:
+    app = located(2, page="pages/health.py")
     (row,) = app.dataframe[2].value.to_dict("records")
     assert (row["run"], row["document"], row["−1"]) == ("R1", "manual", 7)
     assert row["what it says"].startswith("7 of 7 quotes, 100 % (65–100 %), stand one page earlier")
@@ -105,15 +105,15 @@ def test_workspace_has_the_offsets_the_sentence_and_the_remedy(located: Open) ->
     )
 
 
-def test_workspace_without_anything_to_mend_has_no_column_for_it(located: Open) -> None:
-    app = located(1, page="pages/workspace.py")
+def test_health_without_anything_to_mend_has_no_column_for_it(located: Open) -> None:
+    app = located(1, page="pages/health.py")
     frame = app.dataframe[2].value
     assert "what to do" not in frame
     assert list(frame["what it says"]) == ["All 7 quotes stand where they are cited (65–100 %)."]
     assert frame["−1"].isna().all()
 
 
-def test_workspace_tells_runs_that_cite_nothing_from_runs_that_nobody_looked_at(
+def test_health_tells_runs_that_cite_nothing_from_runs_that_nobody_looked_at(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     told: list[str] = []

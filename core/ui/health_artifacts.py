@@ -1,4 +1,4 @@
-"""The Workspace page: every artifact with its state and remedy, every line that could not be read."""
+"""Health: every artifact with its state and remedy, every line that could not be read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Workspace page: what `check` reports, and every line that could not be read."""
+"""Health: what `check` reports, and every line that could not be read."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from core.cli.check_cmd import command
 from tests.pages.conftest import TRACES, MakeWorkspace, Open, shown
 
-PAGE = "pages/workspace.py"
+PAGE = "pages/health.py"
 
 
 def test_a_workspace_without_findings_is_all_as_named(make_workspace: MakeWorkspace, open_app: Open) -> None:
@@ -41,7 +41,7 @@ def test_page_and_command_tell_the_same(make_workspace: MakeWorkspace, open_app:
     told = app.dataframe[0].value["what is wrong"]
     assert sum(map(bool, told)) == len(messages) - 1  # what is declared stands as a note above
     assert "2 with a problem" in shown(app)
-    assert links(open_app(folder))[-1] == "Workspace :red-badge[2]"
+    assert links(open_app(folder))[-1] == "Health :red-badge[2]"
 
 
 def test_lines_declared_unreadable_are_a_note(make_workspace: MakeWorkspace, open_app: Open) -> None:
@@ -53,7 +53,7 @@ def test_lines_declared_unreadable_are_a_note(make_workspace: MakeWorkspace, ope
     assert "`" not in shown(app)
     assert [chips[0] for chips in app.dataframe[0].value["state"]] == ["as named", "as named"]
     assert "what is wrong" not in app.dataframe[0].value
-    assert links(open_app(folder))[-1] == "Workspace"
+    assert links(open_app(folder))[-1] == "Health"
 
 
 def test_without_a_run_everything_else_is_there(make_workspace: MakeWorkspace, open_app: Open) -> None:
@@ -68,7 +68,7 @@ def test_without_a_run_everything_else_is_there(make_workspace: MakeWorkspace, o
 def test_without_a_run_the_navigation_stays(make_workspace: MakeWorkspace, open_app: Open) -> None:
     app = open_app(make_workspace(None, runs=[]), indexed=False)
     titles = [link.proto.label for link in app.sidebar.get("page_link")]
-    assert titles == ["Triage", "Question", "Walkthrough", "Trends", "Compare", "Workspace"]
+    assert titles == ["Triage", "Question", "Walkthrough", "Trends", "Compare", "Health"]
     assert "cannot be opened" not in "".join(str(each.proto.body) for each in app.sidebar.get("html"))
     assert "This workspace lists no run yet" in shown(app)
 
@@ -129,9 +129,9 @@ def test_the_sidebar_counts_what_opening_finds_once_it_was_looked_for(
     documents = [{"doc_id": name, "path": f"{name}.pdf"} for name in ("torn", "lost")]
     folder = make_workspace(documents=documents)
     (folder / "torn.pdf").write_bytes(b"%PDF-1.7\nnothing else")
-    assert links(open_app(folder))[-1] == "Workspace :red-badge[1+]"
+    assert links(open_app(folder))[-1] == "Health :red-badge[1+]"
     assert "2 with a problem" in shown(open_app(folder, page=PAGE))
-    assert links(open_app(folder))[-1] == "Workspace :red-badge[2]"
+    assert links(open_app(folder))[-1] == "Health :red-badge[2]"
 
 
 def links(app: AppTest) -> list[str]:
