@@ -29,6 +29,10 @@ _UNCLEAN = re.compile(r"[\s,\]|]+")
 _REVISION = re.compile(r"[0-9a-f]{8}(?:[0-9a-f]{4})?")
 _SYNTHESIZED = re.compile(r"p(?:[0-9]{3}|[1-9][0-9]{3,})")
 _LARGEST = 999_999_999
+#: The largest page or block that three digits hold; ids with a larger one do not sort as text.
+LARGEST_PADDED = 999
+_NO_ID = re.compile(r"[\s,\]]|\A\Z")
+_STEP = re.compile(r"[0-9]{1,9}")
 
 #: Query parameters that pin a version of a page and therefore belong to its identity.
 VERSION_PINS = frozenset({"v", "version", "rev", "revision", "ref", "tag", "commit", "sha", "oldid"})
@@ -49,6 +53,11 @@ class ChunkId:
     def page_idx(self) -> int | None:
         """The 0-based page, None for `p=000`."""
         return self.page - 1 if self.page > 0 else None
+
+    @property
+    def is_beyond_padding(self) -> bool:
+        """Whether page or block has four digits or more."""
+        return max(self.page, self.block) > LARGEST_PADDED
 
 
 class Passage(NamedTuple):
@@ -85,6 +94,29 @@ def mint(parts: ChunkId) -> str:
     if not (0 <= parts.page <= _LARGEST and 0 <= parts.block <= _LARGEST):
         raise ValueError(f"page {parts.page} or block {parts.block} is out of range")
     return f"{parts.doc_uid}|r={parts.rev}|s={parts.sect_path}|p={parts.page:03d}|b={parts.block:03d}"
+
+
+def is_citable(chunk_id: str) -> bool:
+    """Whether an id, of whatever format, can stand in `citations: [id, id]` and be read again."""
+    return _NO_ID.search(chunk_id) is None
+
+
+def sort_key(chunk_id: str) -> tuple[bool, str, tuple[tuple[int, str], ...], int, int, str]:
+    """Orders ids as they are read: document, section, page and block, numbers as numbers.
+
+    Text alone would put `4.10` before `4.2` and page 1000 before page 999. Ids of another format come last,
+    as text.
+    """
+    parts = parse(chunk_id)
+    if parts is None:
+        return True, "", (), 0, 0, chunk_id
+    return False, parts.doc_uid, section_steps(parts.sect_path), parts.page, parts.block, chunk_id
+
+
+def section_steps(sect_path: str) -> tuple[tuple[int, str], ...]:
+    """A section path to sort by: its steps, numbers by their value and before names."""
+    steps = sect_path.split(".")
+    return tuple((int(step), "") if _STEP.fullmatch(step) else (_LARGEST + 1, step) for step in steps)
 
 
 def clean_part(text: str) -> str:
