@@ -13,9 +13,22 @@ from typing import Final, NamedTuple
 
 from core.contracts.chunk_ids import parse, sha1_8
 from core.contracts.records import Candidate, Json, LineIssue, SourceLine, Stage, StageName, Trace
+from core.traces.answer_block import auditable_block
 from core.traces.chunks import Place, Places
 from core.traces.citations import citation_ids_in_text, citations, filled_from, payload_of
-from core.traces.fields import ID_NAMES, id_of, index_of, number_of, numbers_of, page_of, text_of
+from core.traces.fields import (
+    DELTA_S_NAMES,
+    ID_NAMES,
+    LAMBDA_NAMES,
+    first_of,
+    id_of,
+    index_of,
+    lambda_of,
+    number_of,
+    numbers_of,
+    page_of,
+    text_of,
+)
 from core.traces.reader import UnusableError, issue_of
 
 __all__ = [
@@ -47,10 +60,6 @@ STAGES: Final[tuple[StageName, ...]] = ("retrieved", "fused", "reranked", "chunk
 _ABSENT: Final = object()
 _ID: Final = itemgetter("id")
 _DOC_ID: Final = itemgetter("doc_id")
-_DELTA_S_NAMES = ("ΔS", "deltaS", "ΔS_q_ctx")
-_LAMBDA_NAMES = ("λ", "lambda", "lambda_state", "λ_observe")
-_LATENCY_NAMES = ("latency_ms",)
-_LAMBDA_SIGNS = {"→": "convergent", "←": "divergent", "<>": "recursive", "×": "chaotic"}
 
 
 class Measures(NamedTuple):
@@ -167,17 +176,18 @@ def doc_ids(trace: Trace) -> tuple[str, ...]:
 
 
 def measures(trace: Trace) -> Measures:
-    """ok, ΔS, λ and latency, from the line itself or from its `metrics`."""
+    """ok, ΔS, λ and latency, from the line itself, from its `metrics`, or from its answer's block."""
     raw = trace.raw
     ok, nested = raw.get("ok"), raw.get("metrics")
     if type(nested) is not dict:
         nested = {}
-    return Measures(
-        ok if type(ok) is bool else None,
-        number_of(_first(raw, nested, _DELTA_S_NAMES)),
-        _lambda_state(_first(raw, nested, _LAMBDA_NAMES)),
-        number_of(_first(raw, nested, _LATENCY_NAMES)),
-    )
+    delta_s = number_of(_first(raw, nested, DELTA_S_NAMES))
+    state = lambda_of(_first(raw, nested, LAMBDA_NAMES))
+    if (block := auditable_block(trace.answer)) is not None:
+        delta_s = block.delta_s if delta_s is None else delta_s
+        state = block.lambda_state if state is None else state
+    latency = number_of(_first(raw, nested, ("latency_ms",)))
+    return Measures(ok if type(ok) is bool else None, delta_s, state, latency)
 
 
 def candidate_from(entry: Mapping[str, Json], rank: int, chunk_id: str) -> Candidate:
@@ -208,7 +218,7 @@ def score_of(entry: Mapping[str, Json]) -> float | None:
     """What an entry of a ranked list scored, by whatever name; None where it does not say."""
     score = entry.get("score")
     if score is None:
-        score = _first(entry, {}, ("score_norm", "score_raw"))
+        score = first_of(entry, ("score_norm", "score_raw"))
     return number_of(score)
 
 
@@ -368,17 +378,8 @@ def _identified_slowly(entries: list[Json]) -> Iterator[tuple[int, str, dict[str
 
 def _first(record: Mapping[str, Json], nested: Mapping[str, Json], names: tuple[str, ...]) -> Json:
     """The first value that is not null under any of the names, in the record itself or else within it."""
-    for name in names:
-        value = record.get(name)
-        if value is not None:
-            return value
-    return _first(nested, {}, names) if nested else None
-
-
-def _lambda_state(value: Json) -> str | None:
-    if type(value) is not str or not (word := value.strip()):
-        return None
-    return _LAMBDA_SIGNS.get(word, word.lower())
+    value = first_of(record, names)
+    return first_of(nested, names) if value is None and nested else value
 
 
 def _wrong(name: str, value: Json, *, wanted: str = "text") -> UnusableError:

@@ -9,6 +9,7 @@ from typing import Literal
 
 from core.contracts.chunk_ids import parse
 from core.contracts.records import Chunk, Citation, Json, Trace
+from core.traces.answer_block import auditable_block
 from core.traces.fields import box_of, id_of, page_of, span_of, text_of
 
 # The reference's reading, in two steps: one pattern up to the closing bracket takes quadratic time on an
@@ -27,15 +28,21 @@ def citation_ids_in_text(answer: str) -> tuple[str, ...]:
 
 
 def payload_of(raw: Mapping[str, Json]) -> list[Json]:
-    """A trace line's citation payload as it stands: its own `citations`, else those of its `segments`."""
+    """A trace line's citation payload as it stands.
+
+    Its own `citations`, else those of its `segments`, else those of the block in its answer's text.
+    """
     own = raw.get("citations")
     if isinstance(own, list) and own:
         return own
     segments = raw.get("segments")
-    if not isinstance(segments, list):
-        return []
-    lists = [part.get("citations") for part in segments if isinstance(part, dict)]
-    return [item for each in lists if isinstance(each, list) for item in each]
+    if isinstance(segments, list):
+        lists = [part.get("citations") for part in segments if isinstance(part, dict)]
+        if found := [item for each in lists if isinstance(each, list) for item in each]:
+            return found
+    answer = raw.get("answer")
+    block = auditable_block(answer) if isinstance(answer, str) else None
+    return list(block.citations) if block is not None else []
 
 
 def citations(trace: Trace) -> tuple[Citation, ...]:

@@ -5,7 +5,7 @@ A value of the wrong type reads as absent here; whoever needs it to be present s
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Literal
 
 from core.contracts.records import Box, BoxSpace, Json, Offsets, OffsetUnit
@@ -14,6 +14,12 @@ PageNote = Literal["page_below_one", "page_unreadable", "pages_disagree"]
 
 #: The names under which a chunk's id goes, the first one present counts.
 ID_NAMES = ("id", "chunk_id", "snippet_id")
+#: The names of what a pipeline says of its own answer, in the order in which they count.
+DELTA_S_NAMES = ("ΔS", "deltaS", "ΔS_q_ctx")
+LAMBDA_NAMES = ("λ", "lambda", "lambda_state", "λ_observe")
+
+#: λ as a sign, and the word for it.
+LAMBDA_SIGNS: Mapping[str, str] = {"→": "convergent", "←": "divergent", "<>": "recursive", "×": "chaotic"}
 
 _UNITS: dict[str, OffsetUnit] = {"char": "char", "byte": "byte", "token": "token", "line": "line"}
 SPACES: dict[str, BoxSpace] = {
@@ -39,6 +45,22 @@ def number_of(value: Json) -> float | None:
     if type(value) is float:
         return value
     return float(value) if type(value) is int else None
+
+
+def first_of(record: Mapping[str, Json], names: Iterable[str]) -> Json:
+    """The first value that is not null under any of the names; None without one."""
+    for name in names:
+        value = record.get(name)
+        if value is not None:
+            return value
+    return None
+
+
+def lambda_of(value: Json) -> str | None:
+    """The λ state: the word for its sign, or the pipeline's own word in lower case."""
+    if type(value) is not str or not (word := value.strip()):
+        return None
+    return LAMBDA_SIGNS.get(word, word.lower())
 
 
 def index_of(value: Json) -> int | None:
