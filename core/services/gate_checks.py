@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, cast
@@ -16,6 +15,7 @@ from core.metrics.values import MetricValue
 from core.metrics.words import left_out_in_words, value_in_words
 from core.services.addresses import list_address
 from core.services.measuring import RunMetrics
+from core.services.run_lines import run_lines
 from core.store.filters import Filter, Sort
 from core.store.measures import MISSES
 from core.store.queries import Store
@@ -123,18 +123,14 @@ def _missing(store: Store, run_id: str, against: str) -> Iterator[Asked]:
 
 def line_check(store: Store, manifest: Manifest, run: Run, *, most: int) -> Check:
     """Lines of the run's files that could not be read or belong to nothing, beyond the declared ones."""
-    issues = store.line_issues(run.run_id)
-    issues = issues[~issues["code"].str.startswith("duplicate_")]
-    found = Counter(issues["file"].tolist())
-    files = [artifact for artifact in (run.traces, run.report, manifest.chunks, manifest.gold) if artifact]
-    declared = {artifact.path: artifact.unreadable_lines or 0 for artifact in files}
-    beyond = sum(max(0, count - declared.get(file, 0)) for file, count in found.items())
-    numbers = {"found": found.total(), "declared": found.total() - beyond, "beyond": beyond, "most": most}
+    lines = run_lines(store, manifest, run)
+    beyond = lines.beyond
+    numbers = {"found": lines.found, "declared": lines.declared, "beyond": beyond, "most": most}
     said = f"{beyond:,} line{'s' * (beyond != 1)} could not be used" if beyond else "every line could be used"
-    said += f", besides {numbers['declared']:,} declared" if numbers["declared"] else ""
+    said += f", besides {lines.declared:,} declared" if lines.declared else ""
     if beyond <= most:
         return Check("line_issues", "Line issues", "pass", said, numbers)
-    named = issues[issues["file"].map(lambda file: found[file] > declared.get(file, 0))].head(NAMED)
+    named = lines.undeclared.head(NAMED)
     places = ", ".join(f"{file}:{line}" for file, line in zip(named["file"], named["line"], strict=True))
     more = ", …" if beyond > NAMED else ""
     return Check(
