@@ -25,6 +25,7 @@ import orjson
 
 from core.contracts.records import Json, LineIssue, SourceLine
 from core.errors import InputFault
+from core.traces.checks import repeated_key
 from core.traces.reader import RawLine, UnusableError, issue_of, open_source, parse_line, read_lines
 
 #: A `.json` file is read as a whole, and may have so many bytes once it is unpacked.
@@ -115,9 +116,7 @@ def _issue_of_whole(why: UnusableError, source: SourceLine, data: bytes) -> Line
 def _object(pairs: list[tuple[str, Json]]) -> _Written:
     """An object, whose values are read already."""
     members = dict(pairs)
-    if len(members) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for place, key in enumerate(keys) if key in keys[:place])
+    if (twice := repeated_key(pairs)) is not None:
         raise UnusableError(
             "duplicate_key",
             f"the key {twice[:80]!r} stands twice in an object",

@@ -1,0 +1,134 @@
+"""What only the bytes of a line tell: a parser keeps the last of two equal keys, and rounds a long integer.
+
+Both are rare, and to look for them exactly means parsing a line again, ten times slower. So each has a quick
+test that can rule it out; what it cannot rule out is read exactly.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+
+from core.contracts.findings import Finding
+from core.contracts.records import Json
+
+#: What a 64-bit integer, signed or not, can hold.
+SMALLEST, LARGEST = -(1 << 63), (1 << 64) - 1
+#: No fewer digits pass those bounds.
+_DIGITS = 19
+_AS_ZEROS = bytes(ord("0") if chr(byte).isdigit() else ord(" ") for byte in range(128)) + b" " * 128
+_MANY_DIGITS = b"0" * _DIGITS
+#: How a colon outside strings may stand: after its key's quote, or after white space.
+_AFTER_KEY = b'":'
+_AFTER_SPACE = (b" :", b"\t:", b"\r:", b"\n:")
+#: So much of a key or number is shown.
+_SHOWN = 60
+
+
+class _Pairs(tuple[tuple[str, Json], ...]):
+    """An object as it is written: its keys in order, each as often as it stands there."""
+
+    __slots__ = ()
+
+
+class _TooLarge(str):
+    """The digits of an integer beyond 64 bits."""
+
+    __slots__ = ()
+
+
+def may_hold_large_integer(data: bytes) -> bool:
+    """Whether an integer beyond 64 bits may stand there; False is certain. Any number of lines at once."""
+    return _MANY_DIGITS in data.translate(_AS_ZEROS)
+
+
+def may_repeat_key(data: bytes, value: Json) -> bool:
+    """Whether an object in the line may have a key twice; False is certain. `value` is the parsed line.
+
+    As many keys are left in the parsed value as there are places for one in the text: then none was lost.
+    """
+    places = data.count(_AFTER_KEY) + sum(data.count(each) for each in _AFTER_SPACE)
+    return places != _keys_in(value)
+
+
+def exact_findings(data: bytes) -> tuple[Finding, ...]:
+    """Keys that stand twice and integers beyond 64 bits, in the order of the text, each with its place.
+
+    `data` is JSON that the strict reader took: not nested too deeply, UTF-8.
+    """
+    return tuple(_walk(_parse(data.decode("utf-8")), ""))
+
+
+def exact_entries(data: bytes) -> list[tuple[Finding, ...]]:
+    """The same for a JSON array, entry by entry; any other value counts as the only entry."""
+    value = _parse(data.decode("utf-8"))
+    entries = value if type(value) is list else [value]
+    return [tuple(_walk(entry, "")) for entry in entries]
+
+
+def repeated_key(pairs: Sequence[tuple[str, Json]]) -> str | None:
+    """The first key that an object, given as its pairs, has twice; None where it has each once."""
+    seen: set[str] = set()
+    for key, _ in pairs:
+        if key in seen:
+            return key
+        seen.add(key)
+    return None
+
+
+def byte_order_mark() -> Finding:
+    """The finding of a file that begins with a byte order mark."""
+    return Finding("byte_order_mark", "", "the file begins with a byte order mark (EF BB BF)")
+
+
+def crlf(lines: int) -> Finding:
+    """The finding, once a file, of `lines` lines that end with CR LF."""
+    ends = "line ends" if lines == 1 else "lines end"
+    return Finding("crlf", "", f"{lines:,} {ends} with CR LF, this one first")
+
+
+def _keys_in(value: Json) -> int:
+    """How many keys all objects in a value have together."""
+    keys, waiting = 0, [value]
+    while waiting:
+        node = waiting.pop()
+        if type(node) is dict:
+            keys += len(node)
+            node = node.values()
+        elif type(node) is not list:
+            continue
+        waiting += [each for each in node if type(each) is dict or type(each) is list]
+    return keys
+
+
+def _walk(value: Json, place: str) -> Iterator[Finding]:
+    if type(value) is _TooLarge:
+        said = f"the integer {_shown(value)} does not fit in 64 bits"
+        yield Finding("integer_too_large", place, said)
+    elif type(value) is _Pairs:
+        seen: set[str] = set()
+        for key, each in value:
+            inside = f"{place}.{_shown(key)}" if place else _shown(key)
+            if key in seen:
+                yield Finding("duplicate_key", inside, f"the key {_shown(key)!r} stands twice in an object")
+            seen.add(key)
+            yield from _walk(each, inside)
+    elif type(value) is list:
+        for number, each in enumerate(value, start=1):
+            yield from _walk(each, f"{place}[{number}]")
+
+
+def _shown(text: str) -> str:
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+
+
+def _integer(digits: str) -> str | None:
+    """Nothing for an integer that fits; Python itself refuses to read very long ones."""
+    if len(digits) <= _DIGITS - 1 or (len(digits) <= 2 * _DIGITS and SMALLEST <= int(digits) <= LARGEST):
+        return None
+    return _TooLarge(digits)
+
+
+_parse: Callable[[str], Json] = json.JSONDecoder(
+    object_pairs_hook=_Pairs, parse_int=_integer, parse_float=lambda _: None
+).decode
