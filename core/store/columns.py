@@ -14,6 +14,7 @@ from core.contracts.records import LABELS, LineIssue, SourceLine, Trace
 from core.metrics.judged import UNJUDGED, Judged
 from core.metrics.ranked import CUTS
 from core.store.folding import fold_all
+from core.store.marks import marks_of
 from core.traces.canonical import doc_ids, measures, rank_one_place
 from core.traces.chunks import Place, Places
 from core.traces.citations import citation_ids_in_text, citations, payload_of
@@ -23,7 +24,7 @@ from core.triage.gold import GOLD_STATES, GoldOutcome
 from core.triage.types import ReportRow
 
 #: Raised whenever the meaning of a column changes: older segments are then built anew.
-INDEX_VERSION = "6"
+INDEX_VERSION = "7"
 #: A label's place in the worst-first order; rows without a label come last.
 SEVERITY: Mapping[str | None, int] = {label: place for place, label in enumerate(LABELS)} | {
     None: len(LABELS)
@@ -41,6 +42,8 @@ _WORDS = pa.list_(pa.string())
 #: null where no candidate is the gold one, `gold_retrieved_stage` is the list that was searched.
 #: From `q_type` to `anchor_coverage` stand the outcomes that metrics are made of, those of a `Judged`.
 #: `about` are the places that the question is about (see `core.triage.about`).
+#: `codes` are those of the contract's rules that the trace breaks. `memory`, `offset_unit` and `answer_print`
+#: are what rules over the whole run compare (see `core.store.marks`).
 #: `safety_omitted` are the attachment ids of the warnings and cautions that the answer may leave out, null
 #: where that cannot be known: there is no catalogue, nothing is cited, or there are no chunks to judge by.
 ROW_SCHEMA = pa.schema(
@@ -67,6 +70,10 @@ ROW_SCHEMA = pa.schema(
         ("answer_coverage", pa.float64()),
         ("numbers_unsupported", _WORDS),
         ("suspicions", _WORDS),
+        ("codes", _WORDS),
+        ("memory", _WORD),
+        ("offset_unit", _WORD),
+        ("answer_print", pa.int64()),
         ("cited_print", pa.string()),
         ("ok", pa.bool_()),
         ("delta_s", pa.float64()),
@@ -112,8 +119,9 @@ BATCH_ROWS = 1_024
 REPEATING = [
     *("label", "why", "rank1_section", "rank1_doc", "rank1_stage", "lambda_state"),
     *("gold_state", "gold_retrieved_stage", "q_type", "unranked", "bucket"),
+    *("memory", "offset_unit"),
     *("docs.list.element", "suspicions.list.element", "numbers_unsupported.list.element"),
-    *("safety_omitted.list.element", "about.list.element"),
+    *("codes.list.element", "safety_omitted.list.element", "about.list.element"),
 ]
 
 ISSUE_SCHEMA = pa.schema(
@@ -142,11 +150,12 @@ def index_row(
     omitted: Sequence[str] | None = None,
     gold_about: Sequence[str] = (),
     judged: Judged = UNJUDGED,
+    codes: Sequence[str] = (),
 ) -> Row:
     """One row of `ROW_SCHEMA` but for its folded texts, which `row_table` adds.
 
     Without a verdict (no chunks to judge by) label and signals are null. `gold_about` is what the gold set
-    says that the question is about, empty where it does not.
+    says that the question is about, empty where it does not; `codes` are the contract rules it breaks.
     """
     stage, first, doc, section, page_idx = rank_one_place(trace) or NOWHERE
     if first is not None and (doc is None or section is None or page_idx is None) and first in places:
@@ -171,6 +180,8 @@ def index_row(
         documents,
         len(trace.chunk_ids),
         *_signals(trace, verdict),
+        codes,
+        *marks_of(trace, verdict),
         _cited_print(trace),
         said.ok,
         said.delta_s,

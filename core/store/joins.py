@@ -1,4 +1,4 @@
-"""What only the run as a whole tells: repeats of a trace, and the labels of its stored report."""
+"""What only the run as a whole tells: repeats, codes of rules over the run, labels of its stored report."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from core.contracts.codes import in_order
 from core.contracts.records import LineIssue
+from core.store.columns import Row
 from core.store.files import read_columns
+from core.store.late import late_codes
 from core.traces.reports import StoredReport, StoredRow
 
 #: One row for each trace of which there is something to tell; `row` is its place in the run, from 0.
@@ -20,6 +23,7 @@ JOINED_SCHEMA = pa.schema(
         ("repeat", pa.int32()),
         ("stored_label", pa.string()),
         ("late", pa.list_(pa.string())),
+        ("late_codes", pa.list_(pa.string())),
     ]
 )
 
@@ -35,27 +39,31 @@ class Joined:
 
 
 def join_run(folder: Path, segments: Sequence[str], stored: Sequence[StoredRow]) -> Joined:
-    """Numbers the repeats and gives each trace its stored label, in the order of the file."""
+    """Numbers the repeats and gives each trace its late codes and its stored label, in the file's order."""
+    codes = late_codes(folder, segments)
     if not stored and not _has_repeats(folder, segments):
-        return Joined(JOINED_SCHEMA.empty_table(), ())
+        return Joined(_table([(place, 1, None, [], codes[place]) for place in sorted(codes)]), ())
     report = StoredReport(stored)
-    rows = []
+    rows: list[Row] = []
     seen: dict[tuple[str, int, int], int] = {}
     for place, (q_id, paraphrase, seed, q, label) in enumerate(_identities(folder, segments)):
         identity = (q_id, paraphrase, seed)
         repeat = seen[identity] = seen.get(identity, 0) + 1
         row = report.take(q=q, q_id=q_id, paraphrase=paraphrase, seed=seed) if stored else None
-        if repeat == 1 and row is None:
-            continue
         late = ["duplicate_question"] if repeat > 1 else []
+        of_run = in_order([*late, *codes.get(place, ())])
+        if not of_run and row is None:
+            continue
         if row is not None and label is not None and row.label != label:
             late.append("report_stale")
-        rows.append((place, repeat, row.label if row else None, late))
+        rows.append((place, repeat, row.label if row else None, late, of_run))
+    return Joined(_table(rows), tuple(_unmatched(row) for row in report.unmatched()))
+
+
+def _table(rows: Sequence[Row]) -> pa.Table:
     columns = zip(*rows, strict=True) if rows else ((),) * len(JOINED_SCHEMA)
     arrays = [pa.array(values, field.type) for values, field in zip(columns, JOINED_SCHEMA, strict=True)]
-    return Joined(
-        pa.table(arrays, schema=JOINED_SCHEMA), tuple(_unmatched(row) for row in report.unmatched())
-    )
+    return pa.table(arrays, schema=JOINED_SCHEMA)
 
 
 def _has_repeats(folder: Path, segments: Sequence[str]) -> bool:

@@ -18,6 +18,8 @@ from core.store.runfile import RunFile
 
 #: What only the joined file holds, beside `row`, a trace's place in its run from 0.
 JOINED = ("repeat", "stored_label")
+#: The lists that the joined file adds to, with its column.
+_COMPLETED = {"suspicions": "late", "codes": "late_codes"}
 #: Every column that can be asked for.
 ALL_COLUMNS: tuple[str, ...] = ("row", *ROW_SCHEMA.names, *JOINED, *ROW_COLUMNS)
 
@@ -119,7 +121,7 @@ class LoadedRun:
 
     def _is_unread(self, name: str) -> bool:
         """Whether the segments hold the column as it is, and it was not asked for as a whole yet."""
-        completed_late = name == "suspicions" and self.run_file.joined is not None
+        completed_late = name in _COMPLETED and self.run_file.joined is not None
         return name in ROW_SCHEMA.names and not completed_late and name not in self._columns
 
     def _rows_at(self, rows: np.ndarray, names: Sequence[str]) -> dict[str, pa.ChunkedArray]:
@@ -143,8 +145,9 @@ class LoadedRun:
         if stored:
             table = self._read(stored)
             self._columns |= {name: table.column(name) for name in stored}
-        if "suspicions" in stored:
-            self._columns["suspicions"] = _with_late(self._columns["suspicions"], self._joined_table())
+        for name, late in _COMPLETED.items():
+            if name in stored:
+                self._columns[name] = _with_late(self._columns[name], self._joined_table(), late)
         if "row" in missing:
             self._columns["row"] = pa.chunked_array([pa.array(np.arange(self.run_file.rows))])
         if "repeat" in missing:
@@ -191,11 +194,11 @@ def _is_missing(value: object) -> bool:
     return value is None or value is pd.NA or (isinstance(value, float) and value != value)
 
 
-def _with_late(column: pa.ChunkedArray, joined: pa.Table | None) -> pa.ChunkedArray:
-    """The lists of suspicions with those that only the whole run tells added at their ends."""
+def _with_late(column: pa.ChunkedArray, joined: pa.Table | None, name: str) -> pa.ChunkedArray:
+    """Lists with what only the whole run tells, the joined column `name`, added at their ends."""
     if joined is None:
         return column
-    late = joined.column("late").combine_chunks()
+    late = joined.column(name).combine_chunks()
     counts = pc.list_value_length(late).to_numpy(zero_copy_only=False)
     if not counts.any():
         return column

@@ -38,7 +38,7 @@ JUDGED = (
 
 
 def test_a_row_holds_what_its_line_and_its_label_say(tmp_path: Path, cache: Path) -> None:
-    record = trace("Q1") | {"ok": False, "ΔS": 0.25, "λ": "→", "latency_ms": 900}
+    record = trace("Q1") | {"ok": False, "ΔS": 0.25, "λ": "→", "latency_ms": 900, "mem_rev": "r7"}
     manifest = write_workspace(tmp_path, {RUN: [{"q": "not a question yet", "answer": 3}, record]})
     build_index(manifest, cache_dir=cache)
     (row,) = table_of(manifest, RUN, cache)
@@ -67,6 +67,10 @@ def test_a_row_holds_what_its_line_and_its_label_say(tmp_path: Path, cache: Path
         "answer_coverage": 1.0,
         "numbers_unsupported": [],
         "suspicions": ["ok_contradicts"],
+        "codes": [],
+        "memory": sha1_8("r7\nNone"),
+        "offset_unit": None,
+        "answer_print": row["answer_print"],  # see test_store_late
         "stored_label": None,
         "ok": False,
         "delta_s": 0.25,
