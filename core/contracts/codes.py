@@ -392,6 +392,20 @@ _LISTED: tuple[Rule, ...] = (
         "Number the blocks in reading order within their section or page.",
     ),
     _rule(
+        "chunk",
+        "text_not_at_place",
+        "text not at its place",
+        "The chunk's text does not stand at its offsets, or on its page, in the document as read today.",
+        "Ingest the document again, or check in which text the offsets count.",
+    ),
+    _rule(
+        "chunk",
+        "gold_not_covered",
+        "gold span outside its chunk",
+        "The offsets of a gold span do not lie in those of the chunk that is expected for it.",
+        "Build the section tree anew and check that the offsets count in the text that is cited.",
+    ),
+    _rule(
         "across",
         "cited_not_retrieved",
         "cited, never retrieved",
