@@ -414,6 +414,13 @@ _LISTED: tuple[Rule, ...] = (
     ),
     _rule(
         "across",
+        "reranked_not_retrieved",
+        "reranked, never retrieved",
+        "The reranker's list holds a chunk that was not retrieved for its question.",
+        "Hand the reranker the retriever's list and nothing else.",
+    ),
+    _rule(
+        "across",
         "not_in_corpus",
         "not in the corpus",
         "A retrieved or cited chunk is not in the chunk file.",
