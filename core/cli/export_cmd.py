@@ -33,6 +33,7 @@ _OPTIONS: tuple[Callable[[Callable[..., None]], Callable[..., None]], ...] = (
     click.option("--run", "run_id", help="The run; the latest when none is named."),
     click.option("--label", multiple=True, type=click.Choice(LABELS), help="Only these labels; repeat."),
     click.option("--suspicion", multiple=True, help="Only rows with one of these suspicions; repeat."),
+    click.option("--code", multiple=True, help="Only rows that break one of these rules; repeat."),
     click.option("--doc", multiple=True, help="Only rows with evidence from these documents; repeat."),
     click.option("--section", multiple=True, help="Only rows whose rank 1 lies in these sections; repeat."),
     click.option("--gold", multiple=True, type=click.Choice(GOLD_STATES), help="Only these gold; repeat."),

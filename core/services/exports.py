@@ -14,8 +14,9 @@ import numpy as np
 import orjson
 import pandas as pd
 
+from core.contracts.codes import in_order
 from core.metrics.ranked import CUTS
-from core.triage.report import markdown_row, markdown_table
+from core.triage.report import markdown_row, table_head
 from core.triage.types import ReportRow, Signals
 
 #: The columns of CSV and JSONL, in the order of a CSV's header.
@@ -39,6 +40,7 @@ COLUMNS: tuple[str, ...] = (
     "answer_coverage",
     "numbers_unsupported",
     "suspicions",
+    "codes",
     "evidence",
     "agreement",
     "gold_state",
@@ -78,6 +80,9 @@ _WHOLE_NUMBERS = frozenset(
 #: Stands for the label where a run has none, in the table of a Markdown file.
 NO_LABEL: Any = "no label"
 
+#: So many codes stand in a cell of a Markdown table.
+MOST_CODES = 4
+
 #: What makes a spreadsheet take a cell for a formula.
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
@@ -113,24 +118,52 @@ def jsonl_pieces(frames: Frames) -> Iterator[str]:
 def markdown_pieces(frames: Frames) -> Iterator[str]:
     """The recipe's table of question, label and why, ready to be pasted into an issue.
 
-    With a bucket and the gold section's rank, where any row of the first piece has its ranking judged.
+    With a bucket and the gold section's rank where any row of the first piece has its ranking judged, and
+    with the codes of the contract where any of them breaks a rule.
     """
     pieces = iter(frames)
     first = next(pieces, None)
-    found = chain([] if first is None else [first], pieces)
-    rows = (record for frame in found for record in records(frame))
-    if first is None or first["bucket"].isna().all():
-        yield from markdown_table(map(_report_row, rows))
-    else:
-        yield "| q | label | why | bucket | gold section at |\n|---|---|---|---|---:|\n"
-        yield from map(_ranked_row, rows)
+    if first is None:
+        yield table_head()
+        return
+    more = [
+        *(_RANKED if not first["bucket"].isna().all() else ()),
+        *([_BREAKS] if any(map(plain, first["codes"])) else ()),
+    ]
+    head, line = table_head().splitlines()
+    yield f"{head}{''.join(f' {column.title} |' for column in more)}\n"
+    yield f"{line}{''.join(f'{column.line}|' for column in more)}\n"
+    for frame in chain([first], pieces):
+        for record in records(frame):
+            cells = "".join(f" {column.told(record)} |" for column in more)
+            yield f"{markdown_row(_report_row(record)).rstrip()}{cells}\n"
 
 
-def _ranked_row(record: Mapping[str, Any]) -> str:
-    """A line of the recipe's table with what ranking did."""
+def _rank(record: Mapping[str, Any]) -> str:
     rank = record["section_rank"]
-    told = "" if record["bucket"] is None else "none" if rank is None else f"{rank:,}"
-    return f"{markdown_row(_report_row(record)).rstrip()} {record['bucket'] or ''} | {told} |\n"
+    return "" if record["bucket"] is None else "none" if rank is None else f"{rank:,}"
+
+
+def _codes(record: Mapping[str, Any]) -> str:
+    codes = in_order(record["codes"] or ())
+    left_out = f" +{len(codes) - MOST_CODES}" if len(codes) > MOST_CODES else ""
+    return ", ".join(codes[:MOST_CODES]).replace("|", "\\|") + left_out
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A column that the recipe's table has not: its title, the line below it, and what it tells of a row."""
+
+    title: str
+    line: str
+    told: Callable[[Mapping[str, Any]], str]
+
+
+_RANKED = (
+    _Column("bucket", "---", lambda record: record["bucket"] or ""),
+    _Column("gold section at", "---:", _rank),
+)
+_BREAKS = _Column("breaks", "---", _codes)
 
 
 #: Kind → how it is written, in the order in which kinds are offered.

@@ -12,6 +12,7 @@ from core.triage.about import in_words
 #: Filter name → what its values are called.
 NOUNS: Mapping[str, str] = {
     "suspicion": "suspicion",
+    "code": "question that breaks",
     "doc": "document",
     "section": "section",
     "type": "question of type",
@@ -30,6 +31,7 @@ def unknown_values(
     everything = Filter(run=shown.run, all_variants=True)
     alone: list[tuple[str, str, Filter]] = [
         *(("suspicion", value, replace(everything, suspicion=(value,))) for value in shown.suspicion),
+        *(("code", value, replace(everything, code=(value,))) for value in shown.code),
         *(("doc", value, replace(everything, doc=(value,))) for value in shown.doc),
         *(("section", value, replace(everything, section=(value,))) for value in shown.section),
         *(("type", value, replace(everything, type=(value,))) for value in shown.type),

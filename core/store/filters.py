@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from core.contracts.codes import rule_of
 from core.contracts.records import Label
 from core.metrics.ranked import Bucket
 from core.store.clauses import FAILS, HEADLINE, Clause, any_of
@@ -37,13 +38,13 @@ FLIPS: tuple[Flip, ...] = tuple(_FLIPS)
 class Filter:
     """What a list shows. Empty tuples, None and "" mean "no restriction".
 
-    The field names are the URL's parameter names. `suspicion`, `label`, `doc`, `section`, `gold` (what
-    became of the gold passage) and `evidence` (what became of the citations on their pages; nothing matches
-    while they are not located) match any of the given values; `unsupported` True keeps rows with numbers
-    that no evidence holds, False those without; `safety` True keeps answers that may leave out a warning or
-    caution of a section that they cite, False those that cite and leave out none. `about` matches any of the
-    places that a question is about (see `core.triage.about`), `fails` True keeps what went wrong, False what
-    did not (see `FAILS`); what cannot be judged is in neither. `text` is searched in
+    The field names are the URL's parameter names. `suspicion`, `code` (of the contract), `label`, `doc`,
+    `section`, `gold` (what became of the gold passage) and `evidence` (what became of the citations on their
+    pages; nothing matches while they are not located) match any of the given values; `unsupported` True keeps
+    rows with numbers that no evidence holds, False those without; `safety` True keeps answers that may leave
+    out a warning or caution of a section that they cite, False those that cite and leave out none. `about`
+    matches any of the places that a question is about (see `core.triage.about`), `fails` True keeps what went
+    wrong, False what did not (see `FAILS`); what cannot be judged is in neither. `text` is searched in
     question and answer, case folded; with `questions_only`, in the question alone. `run` is always set. Only
     headline traces (paraphrase 0, seed 0, no repeats: one a question) are shown unless `all_variants`.
 
@@ -81,6 +82,7 @@ class Filter:
     was_bucket: tuple[Bucket, ...] = ()
     flip: Flip | Literal[""] = ""
     outcome: str = ""
+    code: tuple[str, ...] = ()
 
     @property
     def is_narrowed(self) -> bool:
@@ -121,6 +123,7 @@ class Filter:
             any_of(
                 "suspicions", "list_has_any(suspicions, $suspicion)", self.suspicion, "", name="suspicion"
             ),
+            _codes(self.code),
             any_of("docs", "list_has_any(docs, $doc)", self.doc, "document ", name="doc"),
             any_of(
                 "rank1_section", "rank1_section = ANY($section)", self.section, "section ", name="section"
@@ -200,6 +203,13 @@ def _gold(states: tuple[GoldState, ...]) -> Clause | None:
     return Clause("gold_state = ANY($gold)", {"gold": list(states)}, " or ".join(words), ("gold_state",))
 
 
+def _codes(codes: tuple[str, ...]) -> Clause | None:
+    if not codes:
+        return None
+    words = " or ".join(rule_of(code).title for code in codes)
+    return Clause("list_has_any(codes, $code)", {"code": list(codes)}, f"breaks: {words}", ("codes",))
+
+
 def _evidence(states: tuple[EvidenceState, ...]) -> Clause | None:
     if not states:
         return None
@@ -277,6 +287,7 @@ SORTS: Mapping[str, tuple[SortTerm, ...]] = {
     "answer_coverage": (SortTerm("answer_coverage", "answer_coverage"),),
     "unsupported": (SortTerm("len(numbers_unsupported)", "numbers_unsupported"),),
     "suspicions": (SortTerm("len(suspicions)", "suspicions"),),
+    "codes": (SortTerm("len(codes)", "codes"),),
     "safety": (SortTerm("len(safety_omitted)", "safety_omitted"),),
     "evidence": (SortTerm("evidence_severity", "evidence_severity"), SortTerm("agreement", "agreement")),
     "latency": (SortTerm("latency_ms", "latency_ms"),),

@@ -79,4 +79,5 @@ def _repeated(folder: Path, segments: Sequence[str], prints: pa.ChunkedArray) ->
     again = np.flatnonzero((sizes[group] > 1) & (first[group] != np.arange(len(numbers))))
     q_ids = read_columns(folder, segments, ("q_id",)).column("q_id")
     of_row, of_first = (q_ids.take(pa.array(known[rows])) for rows in (again, first[group[again]]))
-    return known[again[pc.not_equal(of_row, of_first).to_numpy()]]
+    repeated: np.ndarray = known[again[pc.not_equal(of_row, of_first).to_numpy()]]
+    return repeated

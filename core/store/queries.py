@@ -16,6 +16,7 @@ from core.manifest.types import Manifest
 from core.store.beside import Basis
 from core.store.clauses import FAILS, HEADLINE
 from core.store.compared import Comparing
+from core.store.counting import Counting
 from core.store.filters import Filter, Sort
 from core.store.kept import Memory
 from core.store.loaded import ALL_COLUMNS, LoadedRun, record_of
@@ -37,16 +38,17 @@ PAGE_COLUMNS = (
     *("gold_state", "gold_is_refusal", "gold_seen_rank", "gold_retrieved_rank"),
     *("unranked", "bucket", "section_rank", "top_rank"),
     *("cited", "cited_retrieved", "cited_resolved", "query_coverage", "answer_coverage"),
-    *("numbers_unsupported", "suspicions", "safety_omitted", "evidence", "agreement"),
+    *("numbers_unsupported", "suspicions", "codes", "safety_omitted", "evidence", "agreement"),
 )
 #: What a page tells of the run that is compared with.
 WAS_COLUMNS = ("was_label", "was_bucket")
 _INNER = {"row", "q_folded", "answer_folded", "evidence_severity", "cited_print"}
+_INNER |= {"memory", "offset_unit", "answer_print"}
 #: The columns of an export and of a single row.
 FULL_COLUMNS = tuple(name for name in ALL_COLUMNS if name not in _INNER)
 #: What a list can be narrowed to, and the columns that tell, but for the documents'.
-_CHOICES = ("suspicion", "doc", "section", "gold", "bucket", "type", "state")
-_CHOSEN_BY = ("suspicions", "rank1_section", "gold_state", "bucket", "q_type", "lambda_state")
+_CHOICES = ("suspicion", "code", "doc", "section", "gold", "bucket", "type", "state")
+_CHOSEN_BY = ("suspicions", "codes", "rank1_section", "gold_state", "bucket", "q_type", "lambda_state")
 #: Those of a step through a list.
 PLACE_COLUMNS = ("q_id", "paraphrase", "seed", "repeat", "q", "label", "line", "offset", "length")
 #: Those of a citation.
@@ -58,7 +60,7 @@ EXPORT_ROWS = 5_000
 KEPT_ORDERS, KEPT_OPTIONS = 16, 64
 
 
-class Store(Measuring, Comparing):
+class Store(Measuring, Comparing, Counting):
     """The index of a workspace, read with its manifest's profile. Safe for several threads.
 
     An index that is rebuilt while it is looked at is picked up with the next call. StoreFault where a run
@@ -221,8 +223,8 @@ class Store(Measuring, Comparing):
     def options(self, run: str) -> Choices:
         """What the run's list can be narrowed to: filter name → values with their headline traces.
 
-        The names are `suspicion`, `doc`, `section`, `state`, and `gold`, `bucket` and `type` (without values
-        where the run has no gold); the most frequent value comes first.
+        The names are `suspicion`, `code`, `doc`, `section`, `state`, and `gold`, `bucket` and `type` (without
+        values where the run has no gold); the most frequent value comes first.
         """
         return self._kept.with_run(run, self._choices)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 
 import orjson
 
@@ -36,14 +36,8 @@ def row_to_json(row: ReportRow) -> bytes:
     return orjson.dumps(record, option=orjson.OPT_SORT_KEYS)
 
 
-def markdown_table(rows: Iterable[ReportRow]) -> Iterator[str]:
-    """The recipe's table, head first; every piece ends its line."""
-    yield table_head()
-    yield from map(markdown_row, rows)
-
-
 def table_head() -> str:
-    """The two lines that open the table."""
+    """The two lines that open the recipe's table."""
     return "| q | label | why |\n|---|---|---|\n"
 
 

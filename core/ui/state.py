@@ -110,6 +110,7 @@ class ViewState:
                 run=reader.text("run") or "",
                 label=reader.texts("label", allowed=LABELS),
                 suspicion=reader.texts("suspicion"),
+                code=reader.texts("code"),
                 doc=reader.texts("doc"),
                 section=reader.texts("section"),
                 gold=cast(tuple[GoldState, ...], reader.texts("gold", allowed=GOLD_STATES)),
@@ -246,6 +247,7 @@ def _pairs(state: ViewState) -> Iterable[tuple[str, list[str]]]:
     for name, values in (
         ("label", shown.label),
         ("suspicion", shown.suspicion),
+        ("code", shown.code),
         ("doc", shown.doc),
         ("section", shown.section),
         ("gold", shown.gold),

@@ -17,6 +17,7 @@ EVERYTHING = Filter(
     run="R 6&x=1",
     label=("ok", "retrieval_drift"),
     suspicion=("report_stale",),
+    code=("missing_rev", "tie_order"),
     doc=("a&b",),
     section=("5.4",),
     gold=("missed",),

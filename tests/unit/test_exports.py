@@ -92,6 +92,17 @@ def test_markdown_tells_where_ranking_put_the_gold_section_where_that_is_judged(
     )
 
 
+def test_markdown_names_the_broken_rules_where_any_is_broken() -> None:
+    many = ["tie_order", "rev_mismatch", "missing_rev", "analyzer_mismatch", "bad_offsets"]
+    broken = [frame(codes=[]), frame(codes=many), frame(codes=["analyzer_mismatch"])]
+    assert "".join(markdown_pieces(broken[1:])) == (
+        "| q | label | why | breaks |\n|---|---|---|---|\n"
+        "| Which flux? | **ok** | fine | bad_offsets, missing_rev, analyzer_mismatch, rev_mismatch +1 |\n"
+        "| Which flux? | **ok** | fine | analyzer_mismatch |\n"
+    )
+    assert "breaks" not in "".join(markdown_pieces(broken))  # the first piece decides
+
+
 def test_an_empty_list_is_a_file_with_its_header() -> None:
     assert "".join(csv_pieces([])) == ",".join(COLUMNS) + "\r\n"
     assert "".join(jsonl_pieces([])) == ""

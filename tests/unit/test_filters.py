@@ -31,6 +31,12 @@ CASES = [
         "report_stale",
     ),
     (
+        Filter("R", code=("analyzer_mismatch", "missing_rev"), all_variants=True),
+        "list_has_any(codes, $code)",
+        {"code": ["analyzer_mismatch", "missing_rev"]},
+        "breaks: analyzer differs or rev missing",
+    ),
+    (
         Filter("R", doc=("a", "b"), all_variants=True),
         "list_has_any(docs, $doc)",
         {"doc": ["a", "b"]},

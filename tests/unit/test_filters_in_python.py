@@ -23,6 +23,7 @@ row = st.fixed_dictionaries(
         "answer": words,
         "label": st.sampled_from([*LABELS, None]),
         "suspicions": few,
+        "codes": few,
         "docs": few,
         "rank1_section": st.one_of(st.none(), words),
         "numbers_unsupported": few,
@@ -49,6 +50,7 @@ row = st.fixed_dictionaries(
 PARTS = {
     "label": st.lists(st.sampled_from(LABELS), max_size=2).map(tuple),
     "suspicion": few,
+    "code": few,
     "doc": few,
     "section": few,
     "gold": st.lists(st.sampled_from(GOLD_STATES), max_size=2).map(tuple),
@@ -87,6 +89,7 @@ SCHEMA = pa.schema(
         ("answer_folded", pa.string()),
         ("label", pa.dictionary(pa.int32(), pa.string())),
         ("suspicions", pa.list_(pa.string())),
+        ("codes", pa.list_(pa.string())),
         ("docs", pa.list_(pa.string())),
         ("rank1_section", pa.dictionary(pa.int32(), pa.string())),
         ("numbers_unsupported", pa.list_(pa.string())),
@@ -144,6 +147,7 @@ def keeps(shown: Filter, record: dict[str, object]) -> bool:
             shown.all_variants or (record["paraphrase"], record["seed"], record["repeat"]) == (0, 0, 1),
             not shown.label or record["label"] in shown.label,
             not shown.suspicion or bool(set(shown.suspicion) & set(record["suspicions"])),  # type: ignore[call-overload]
+            not shown.code or bool(set(shown.code) & set(record["codes"])),  # type: ignore[call-overload]
             not shown.doc or bool(set(shown.doc) & set(record["docs"])),  # type: ignore[call-overload]
             not shown.section or record["rank1_section"] in shown.section,
             not shown.gold or record["gold_state"] in shown.gold,

@@ -191,7 +191,9 @@ def test_choices_count_headline_traces_once(store: Store) -> None:
     assert options["section"] == (("4.2", store.total(RUN)),)
     for code, count in options["suspicion"]:
         assert store.matching(Filter(RUN, suspicion=(code,))) == count
-    names = ("suspicion", "doc", "section", "gold", "bucket", "type", "state")
+    for code, count in options["code"]:
+        assert store.matching(Filter(RUN, code=(code,))) == count
+    names = ("suspicion", "code", "doc", "section", "gold", "bucket", "type", "state")
     assert store.options("R2") == dict.fromkeys(names, ())
 
 

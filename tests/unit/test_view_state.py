@@ -39,6 +39,7 @@ filters = st.builds(
     run=st.one_of(st.just(""), words),
     label=st.lists(st.sampled_from(LABELS), max_size=5, unique=True).map(tuple),
     suspicion=several,
+    code=several,
     doc=several,
     section=several,
     gold=st.lists(st.sampled_from(GOLD_STATES), max_size=3, unique=True).map(tuple),
@@ -89,7 +90,7 @@ states = st.builds(
 
 
 def test_every_field_of_a_filter_has_a_place_in_the_address() -> None:
-    drawn = {"run", "label", "suspicion", "doc", "section", "gold", "evidence", "unsupported", "text"}
+    drawn = {"run", "label", "suspicion", "code", "doc", "section", "gold", "evidence", "unsupported", "text"}
     drawn |= {"about", "fails", "bucket", "type", "state", "refused", "miss", "met", "cohort"}
     drawn |= {"vs", "was", "was_bucket", "flip", "outcome"}
     flags = {"safety", "all_variants", "questions_only"}
