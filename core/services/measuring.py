@@ -83,7 +83,7 @@ def run_metrics(store: Store, manifest: Manifest, run_id: str, *, shown: Filter 
     run = chosen_run(manifest, run_id)
     asked = shown or Filter(run_id)
     questions = store.matching(asked) if shown else sum(store.bucket_counts(asked).values())
-    bundles, unread = _bundles_of(manifest, run)
+    bundles, unread = bundle_levels(manifest, run)
     covered = _coverage(store, manifest, asked, bundles) if bundles is not None else _uncovered(questions)
     tallies = {**store.measure(asked), BUNDLES: covered}
     values = _values(tallies)
@@ -121,6 +121,22 @@ def dataset_of(manifest: Manifest) -> str | None:
     return f"{name}_v{manifest.gold.version}" if manifest.gold.version else name
 
 
+def bundle_levels(
+    manifest: Manifest, run: Run
+) -> tuple[Mapping[TraceKey, Level] | None, tuple[Problem, ...]]:
+    """The levels of a run's stored bundles by trace; None where none are named or they cannot be read.
+
+    The problems, all of them warnings, say why not.
+    """
+    if run.bundles is None:
+        return None, ()
+    try:
+        with unpacked(artifact_path(manifest, run.bundles)) as plain:
+            return StoredBundles.of(plain, file=run.bundles.path, run_id=run.run_id).levels, ()
+    except Fault as fault:
+        return None, tuple(replace(each, severity="warning") for each in fault.problems)
+
+
 def gold_gaps(store: Store, manifest: Manifest, run_id: str) -> GoldGaps:
     """Which questions of a run have no gold, and which gold questions the run never answered."""
     if manifest.gold is None:
@@ -150,17 +166,6 @@ def _pack_of(manifest: Manifest, run: Run) -> tuple[Pack | None, tuple[Problem, 
     except Fault as fault:
         return None, tuple(replace(each, severity="warning") for each in fault.problems)
     return read_pack(path, file=run.metrics.path)
-
-
-def _bundles_of(manifest: Manifest, run: Run) -> tuple[Mapping[TraceKey, Level] | None, tuple[Problem, ...]]:
-    """The levels of a run's stored bundles by trace; None where none are named or they cannot be read."""
-    if run.bundles is None:
-        return None, ()
-    try:
-        with unpacked(artifact_path(manifest, run.bundles)) as plain:
-            return StoredBundles.of(plain, file=run.bundles.path, run_id=run.run_id).levels, ()
-    except Fault as fault:
-        return None, tuple(replace(each, severity="warning") for each in fault.problems)
 
 
 def _uncovered(questions: int) -> Tally:
