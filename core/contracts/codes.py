@@ -113,6 +113,14 @@ _LISTED: tuple[Rule, ...] = (
         warns=True,
     ),
     _rule(
+        "reading",
+        "unknown_key",
+        "unknown key in a log line",
+        "A log line has an entry whose name is not one of its keys; it is kept.",
+        "Correct the name, or quote the value that it is part of.",
+        warns=True,
+    ),
+    _rule(
         "envelope",
         "envelope_missing",
         "no envelope",
@@ -235,6 +243,13 @@ _LISTED: tuple[Rule, ...] = (
         "k_final wrong",
         "A k_final is no whole number from 1, or two different chunks share one.",
         "Count ranks from 1 and give each place to one chunk.",
+    ),
+    _rule(
+        "ranking",
+        "lists_differ",
+        "lists of different lengths",
+        "Scores or ranks are not as many as the citations, so nothing says which belongs to which.",
+        "Log one score and one rank for each citation, null where there is none.",
     ),
     _rule(
         "ranking",

@@ -116,13 +116,8 @@ def unfinished_bytes(path: Path) -> int:
 
 def parse_line(raw: RawLine) -> Json:
     """The line's JSON value. UnusableError where it is too long, not UTF-8, not JSON or nested too deeply."""
+    refuse_overlong(raw)
     data = raw.data
-    if len(data) != raw.length:
-        raise UnusableError(
-            "line_too_long",
-            f"the line has {raw.length:,} bytes; at most {MAX_LINE:,} are read",
-            "Keep pictures and whole documents out of the records.",
-        )
     try:
         value = orjson.loads(data)
     except orjson.JSONDecodeError as error:
@@ -134,6 +129,16 @@ def parse_line(raw: RawLine) -> Json:
             "Flatten the record.",
         )
     return value
+
+
+def refuse_overlong(raw: RawLine) -> None:
+    """UnusableError for a line of which only the beginning was kept."""
+    if len(raw.data) != raw.length:
+        raise UnusableError(
+            "line_too_long",
+            f"the line has {raw.length:,} bytes; at most {MAX_LINE:,} are read",
+            "Keep pictures and whole documents out of the records.",
+        )
 
 
 def issue_of(why: UnusableError, source: SourceLine, data: bytes) -> LineIssue:
