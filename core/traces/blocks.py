@@ -20,12 +20,13 @@ _SIZE = 1 << 20
 class Block(NamedTuple):
     """Consecutive lines without their LF, blank ones included; the first is number `line`.
 
-    `end` is the place in the file behind them. `overlong` tells of a single line longer than is read, of
-    which `lines` has the beginning.
+    `data` are their bytes, LF between them; `end` is the place in the file behind them. `overlong` tells of a
+    single line longer than is read, of which `lines` has the beginning.
     """
 
     line: int
     lines: list[bytes]
+    data: bytes
     end: int
     overlong: RawLine | None = None
 
@@ -50,15 +51,16 @@ def read_blocks(
                 if overlong is None:
                     return
                 position += passed
-                yield Block(line, [overlong.data], position, overlong)
+                yield Block(line, [overlong.data], overlong.data, position, overlong)
                 line += 1
             if (cut := rest.rfind(b"\n")) >= 0:
-                lines = _unmarked(rest[:cut], position).split(b"\n")
-                position, rest = position + cut + 1, rest[cut + 1 :]
-                yield Block(line, lines, position)
+                whole, rest = _unmarked(rest[:cut], position), rest[cut + 1 :]
+                lines, position = whole.split(b"\n"), position + cut + 1
+                yield Block(line, lines, whole, position)
                 line += len(lines)
         if rest and final:
-            yield Block(line, [_unmarked(rest, position)], position + len(rest))
+            last = _unmarked(rest, position)
+            yield Block(line, [last], last, position + len(rest))
 
 
 def _unmarked(data: bytes, position: int) -> bytes:
