@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import gc
-import os
 import sys
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -13,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.abc import MetaPathFinder
 from itertools import islice
-from multiprocessing import get_context, parent_process
+from multiprocessing import get_context
 from pathlib import Path
 
 import pyarrow as pa
@@ -26,6 +24,7 @@ from core.store.labelling import Inputs, Labeller, labeller_for
 from core.store.runfile import Segment, issues_name
 from core.store.segments import Range
 from core.traces.traces import iter_traces
+from core.traces.workers import end_with_parent
 from core.triage.suggest import add_facts
 
 
@@ -173,18 +172,11 @@ _worker: Sequence[tuple[Source, Labeller]] = ()
 
 
 def _start_worker(source: Source) -> None:
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    end_with_parent()
     global _worker  # the only way to hand a process its chunks once
     _worker = [(source, labeller_for(source.inputs)[0])]
     gc.disable()  # as in `collector_paused`
     spare_pandas()
-
-
-def _end_with_parent() -> None:
-    """A parent that was killed tells its workers nothing: they would wait for ranges for ever."""
-    if parent := parent_process():
-        parent.join()
-        os._exit(1)
 
 
 def _index_in_worker(cut: Range) -> Segment:
