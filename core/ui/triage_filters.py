@@ -13,6 +13,7 @@ from typing import Any
 import streamlit as st
 
 from core.contracts.chunk_ids import sha1_8
+from core.contracts.codes import rule_of
 from core.store.filters import Filter
 from core.ui import safe, words
 from core.ui.state import ViewState, read_view, write_view
@@ -23,8 +24,8 @@ Choices = Sequence[tuple[str, int]]
 OFFERED = 200
 #: Pixels in which a chosen value can be read.
 WIDTH_CHOSEN = 250
-#: The filters that only links set.
-_CHIPS = ("about", "fails", "miss", "refused", "was", "was_bucket", "flip", "cohort")
+#: The filters that only links set, and rules, which most often a link names.
+_CHIPS = ("code", "about", "fails", "miss", "refused", "was", "was_bucket", "flip", "cohort")
 _NONE = Filter("")
 #: The menu's key.
 MENU = "more-filters"
@@ -57,6 +58,8 @@ def filter_bar(
 
 def _menu(options: Mapping[str, Choices], view: ViewState, cohorts: Choices, *, traces: int) -> None:
     """The filters that are used less. `traces` are all of the run, 0 where there is one a question."""
+    if options.get("code") or view.filter.code:
+        _choice("code", "Rule of the contract", options.get("code", ()), view.filter.code, in_menu=True)
     if options.get("type") or view.filter.type:
         _choice("type", "Question type", options.get("type", ()), view.filter.type, in_menu=True)
     if options.get("state") or view.filter.state:
@@ -208,6 +211,8 @@ def _one_of(
 
 
 def _option(name: str, value: str, count: int | None) -> str:
+    if name == "code":
+        value = f"{rule_of(value).title} ({value})"
     shown = words.short(value) if name == "suspicion" else safe.clean(value)
     return shown if count is None else f"{shown} · {count:,}"
 

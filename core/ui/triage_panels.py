@@ -133,7 +133,8 @@ def sentence(view: ViewState, *, matching: int, total: int) -> None:
     codes = view.filter.suspicion
     in_words = replace(view.filter, suspicion=tuple(words.short(code) for code in codes))
     shown = f"{in_words.sentence(matching, total)} · {words.order(view.sort)}"
-    tip = f"suspicion: {', '.join(codes)}" if codes else ""
+    named = (("suspicion", codes), ("code", view.filter.code))
+    tip = "; ".join(f"{name}: {', '.join(chosen)}" for name, chosen in named if chosen)
     safe.show(safe.text([safe.Piece(shown, tip=tip)], role="line"))
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from core.contracts.codes import in_order, rule_of
 from core.contracts.records import TraceKey
 from core.triage.gold import GoldOutcome
 from core.ui import evidence_words, words
@@ -34,7 +35,8 @@ class Header:
 class TableRow:
     """One question as the table shows it; the fields are the columns, in the order of `HEADERS`.
 
-    `was` stands below the label: what the question got in the run that is compared with, where it differs.
+    `broken` are the titles of the rules that `rules` counts. `was` stands below the label: what the question
+    got in the run that is compared with, where it differs.
     """
 
     label: str
@@ -45,7 +47,9 @@ class TableRow:
     cited: str
     coverage: str
     numbers: str
+    rules: str
     stands_out: str
+    broken: str = ""
     was: str = ""
 
 
@@ -75,6 +79,9 @@ HEADERS: Mapping[str, Header] = {
         descending_first=True,
         help="Numbers that stand nowhere in the evidence",
     ),
+    "rules": Header(
+        "rules", "codes", descending_first=True, help="Rules of the contract that the record breaks"
+    ),
     "stands_out": Header("what stands out", "suspicions", descending_first=True),
 }
 
@@ -97,6 +104,7 @@ def _table_row(
 ) -> TableRow:
     label, why, section = record["label"], record["why"], record["rank1_section"]
     states, omitted = _list(record["evidence"]), len(_list(record["safety_omitted"]))
+    broken = in_order(_list(record["codes"]))
     coverage = None if pd.isna(record["answer_coverage"]) else float(record["answer_coverage"])
     return TableRow(
         label=label if isinstance(label, str) else NO_LABEL,
@@ -107,6 +115,7 @@ def _table_row(
         cited=_cited(record["cited_resolved"], record["cited"]),
         coverage=NOTHING if coverage is None else f"{coverage:.2f}",
         numbers=_first_few(_list(record["numbers_unsupported"])) or NOTHING,
+        rules=f"{len(broken):,}" if broken else NOTHING,
         stands_out=clean(
             words.stands_out(
                 _list(record["suspicions"]),
@@ -117,6 +126,7 @@ def _table_row(
                 besides=evidence_words.besides(states, offset=offset, omitted=omitted),
             )
         ),
+        broken=clean("; ".join(rule_of(code).title for code in broken)),
         was=_was(record),
     )
 

@@ -2,8 +2,8 @@
 // text enters the document through textContent, title and an address whose parts come encoded.
 const views = new WeakMap();
 // What a narrow table shows below the label and below the question instead of in columns of its own.
-const BELOW = { label: ["why"], question: ["stands_out", "section", "gold_rank", "cited", "numbers"] };
-const TITLED = ["section", "gold_rank", "cited", "numbers"];
+const BELOW = { label: ["why"], question: ["stands_out", "section", "gold_rank", "cited", "numbers", "rules"] };
+const TITLED = ["section", "gold_rank", "cited", "numbers", "rules"];
 const NOTHING = "–";
 const DRAG_PIXELS = 4;
 // Pixels: a table up to the first stands there whole; of a longer one about the second is in sight.
@@ -42,6 +42,7 @@ function show(view, json) {
   const hadFocus = view.body.contains(view.root.activeElement);
   showHead(view, data.columns);
   view.table.classList.toggle("unranked", !data.ranked);
+  view.table.classList.toggle("unbroken", !data.broken);
   view.body.replaceChildren(...data.rows.map((row) => drawn(row, data)));
   if (data.list !== view.list) view.frame.scrollTop = 0;
   view.list = data.list;
@@ -99,7 +100,9 @@ function drawn(row, data) {
     if (name === "label") cell.append(chip(texts.label, texts.why, data.colours), was(row.at(-2)));
     else if (name === "question") cell.append(link(texts.question, `${data.page}${row.at(-1)}&${data.list}`));
     else if (name === "stands_out") cell.append(clamped(texts[name]));
+    else if (name === "rules") cell.append(texts[name], ...told(row.at(-3)));
     else cell.textContent = cell.title = texts[name];
+    if (name === "rules") cell.title = row.at(-3);
     if (name in BELOW) cell.append(below(texts, data.columns, BELOW[name]));
     made.append(cell);
   }
@@ -117,6 +120,14 @@ function chip(label, why, colours) {
   made.textContent = label;
   made.title = why;
   return made;
+}
+
+// What the eye gets from the title of a cell is read aloud with it.
+function told(text) {
+  if (!text) return [];
+  const made = element("span", "aloud");
+  made.textContent = `: ${text}`;
+  return [made];
 }
 
 function was(text) {

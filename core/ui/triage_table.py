@@ -56,7 +56,7 @@ def show_table(rows: pd.DataFrame, view: ViewState, *, offsets: Mapping[TraceKey
         _mount(data, links=links, height=frame_height(len(shown)))
     except (StreamlitAPIException, TypeError):
         st.caption("The table could not start; these are its rows without their links.")
-        frame = pd.DataFrame(shown).drop(columns="was")
+        frame = pd.DataFrame(shown).drop(columns=["broken", "was"])
         st.dataframe(frame.set_axis([header.title for header in HEADERS.values()], axis=1), hide_index=True)
 
 
@@ -76,9 +76,10 @@ def opened(row: pd.Series[Any], view: ViewState) -> ViewState:
 def packed(rows: Sequence[TableRow], own: Sequence[str], view: ViewState) -> bytes:
     """What the browser needs, as JSON in UTF-8.
 
-    `rows` holds the texts of a row in the order of `columns`, then what it was in another run and what is its
-    own in its address: `page`, that, `&` and `list` make the whole. While `list` stays the same, so does the
-    scroll position. Without a question that ranking can be judged by, `ranked` is false.
+    `rows` holds the texts of a row in the order of `columns`, then the rules that it breaks, what it was in
+    another run, and what is its own in its address: `page`, that, `&` and `list` make the whole. While `list`
+    stays the same, so does the scroll position. Without a question that ranking can be judged by, `ranked` is
+    false, and `broken` without one that breaks a rule.
     """
     return orjson.dumps(
         {
@@ -86,6 +87,7 @@ def packed(rows: Sequence[TableRow], own: Sequence[str], view: ViewState) -> byt
             "list": _list_parameters(view),
             "colours": LABEL_COLOURS,
             "ranked": any(row.gold_rank != NOTHING for row in rows),
+            "broken": any(row.rules != NOTHING for row in rows),
             "columns": [
                 {"name": name, "title": header.title, "help": header.help, **_order(header, view.sort)}
                 for name, header in HEADERS.items()

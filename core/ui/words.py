@@ -54,6 +54,7 @@ _ORDERS: Mapping[str, tuple[str, str]] = {
     "answer_coverage": ("least covered first", "most covered first"),
     "unsupported": ("fewest unsupported numbers first", "most unsupported numbers first"),
     "suspicions": ("fewest suspicions first", "most suspicions first"),
+    "codes": ("fewest broken rules first", "most broken rules first"),
     "safety": ("fewest warnings left out first", "most warnings left out first"),
     "evidence": ("worst cited text first", "best cited text first"),
 }

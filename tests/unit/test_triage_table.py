@@ -33,6 +33,7 @@ ROW = {
     "answer_coverage": 0.74,
     "numbers_unsupported": np.array(["1/16"], dtype=object),
     "suspicions": np.array(["citation_outside_retrieved"], dtype=object),
+    "codes": None,
     "evidence": None,
     "safety_omitted": None,
     "gold_state": None,
@@ -72,7 +73,9 @@ def test_a_row_reads_in_words() -> None:
         "cited": "1 of 2",
         "coverage": "0.74",
         "numbers": "1/16",
+        "rules": "–",
         "stands_out": "cited, never retrieved",
+        "broken": "",
         "was": "",
     }
 
@@ -114,7 +117,20 @@ def test_a_row_says_of_its_citations_only_what_needs_a_look(
 
 
 def test_the_cells_of_a_row_stand_under_their_headers() -> None:
-    assert [field.name for field in fields(TableRow)] == [*HEADERS, "was"]
+    assert [field.name for field in fields(TableRow)] == [*HEADERS, "broken", "was"]
+
+
+def test_the_rules_that_a_record_breaks_are_counted_and_told_errors_first() -> None:
+    row = only_row(codes=np.array(["tie_order", "missing_rev", "analyzer_mismatch"], dtype=object))
+    assert (row["rules"], row["broken"]) == ("3", "rev missing; analyzer differs; ties out of order")
+
+
+def test_without_a_broken_rule_the_browser_is_told_so() -> None:
+    assert not orjson.loads(packed(table_rows(pd.DataFrame([ROW])), [""], VIEW))["broken"]
+    broken = pd.DataFrame([{**ROW, "codes": ["missing_rev"]}])
+    data = orjson.loads(packed(table_rows(broken), [""], VIEW))
+    assert data["broken"]
+    assert data["rows"][0][-3] == "rev missing"
 
 
 @pytest.mark.parametrize(
