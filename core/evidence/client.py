@@ -72,6 +72,11 @@ class PdfPool:
         header, _ = self._ask(path, {"op": "page", "page_idx": page_idx})
         return messages.page_from(header["page"])
 
+    def page_texts(self, path: Path, pages: range) -> list[str]:
+        """The text of pages that follow each other; "" for one that cannot be read."""
+        header, _ = self._ask(path, {"op": "texts", "first": pages.start, "end": pages.stop})
+        return [str(text) for text in header["texts"]]
+
     def locate(self, path: Path, query: SpanQuery) -> FoundSpan:
         """Where a quote stands. Not finding it is an answer, no fault."""
         header, _ = self._ask(path, {"op": "locate", "query": query})

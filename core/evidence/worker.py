@@ -117,6 +117,16 @@ class Document:
             self.word_count += len(text.words)
         return text
 
+    def plain_text(self, page_idx: int) -> str:
+        """One page as text, in the order in which it is drawn; "" for one that can't be read."""
+        try:
+            text: str = _text_page(*self.drawing(page_idx)).extractTEXT()
+        except EvidenceFault:
+            return ""
+        except BROKEN:
+            return ""
+        return text.encode("utf-8", "replace").decode()
+
     def word_index(self, pages: range) -> WordIndex:
         """The index over these pages, which reads them all the first time."""
         if self._index is None or self._index[0] != pages:
@@ -249,6 +259,11 @@ def _answer_page(document: Document, request: Mapping[str, Any]) -> Answer:
     return {"page": _page_info(document, document.page(page_idx), page_idx)}, b""
 
 
+def _answer_texts(document: Document, request: Mapping[str, Any]) -> Answer:
+    pages = range(int(request["first"]), min(int(request["end"]), document.page_count))
+    return {"texts": [document.plain_text(page_idx) for page_idx in pages]}, b""
+
+
 def _answer_locate(document: Document, request: Mapping[str, Any]) -> Answer:
     """The label is resolved here, where the document's own labels are."""
     query = messages.query_from(request["query"])
@@ -272,6 +287,7 @@ def _answer_render(document: Document, request: Mapping[str, Any]) -> Answer:
 ANSWERS: dict[str, Callable[[Document, Mapping[str, Any]], Answer]] = {
     "document": _answer_document,
     "page": _answer_page,
+    "texts": _answer_texts,
     "locate": _answer_locate,
     "render": _answer_render,
     "clip": drawn.clip,

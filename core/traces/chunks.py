@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ from core.contracts.chunk_ids import parse
 from core.contracts.records import Chunk, Json, LineIssue, SourceLine
 from core.traces.fields import ID_NAMES, box_of, index_of, page_of, span_of, text_of
 from core.traces.reader import UnusableError
-from core.traces.tables import read_by_id
+from core.traces.tables import read_by_id, read_table
 
 
 class Place(NamedTuple):
@@ -39,6 +39,11 @@ def read_chunks(path: Path, *, file: str) -> tuple[dict[str, Chunk], list[LineIs
     return read_by_id(
         path, file=file, record_of=chunk_from, id_of=lambda chunk: chunk.chunk_id, duplicate=_duplicate
     )
+
+
+def iter_chunks(path: Path, *, file: str) -> Iterator[Chunk | LineIssue]:
+    """Every chunk of a file in its order, those with an id that came before too, and the bad lines."""
+    return read_table(path, file=file, record_of=lambda obj, _: chunk_from(obj))
 
 
 def chunk_from(obj: Json) -> Chunk:
