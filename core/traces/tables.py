@@ -129,15 +129,24 @@ def entry_lines(path: Path) -> list[int]:
 
 
 def _array(path: Path, file: str) -> list[Json]:
+    _, value = whole_json(path, file=file)
+    return value if isinstance(value, list) else [value]
+
+
+def whole_json(path: Path, *, file: str) -> tuple[bytes, Json]:
+    """A file that is one JSON value: its bytes without a byte order mark, and the value.
+
+    InputFault where it is too large, or no JSON.
+    """
     with open_source(path) as source:
         data = source.read(MAX_ARRAY + 1)
     if len(data) > MAX_ARRAY:
-        reason = f"the JSON array is larger than {MAX_ARRAY >> 20} MiB"
+        reason = f"the JSON is one value larger than {MAX_ARRAY >> 20} MiB"
         raise InputFault.of("array_too_large", reason, where=file, remedy="Write it as JSONL instead.")
+    data = data.removeprefix(b"\xef\xbb\xbf")
     try:
-        value = orjson.loads(data.removeprefix(b"\xef\xbb\xbf"))
+        return data, orjson.loads(data)
     except orjson.JSONDecodeError as error:
         reason = f"the file is not valid JSON: {error.msg}"
         where = f"{file}:{error.lineno}"
         raise InputFault.of("not_json", reason, where=where, remedy="Write it anew.") from error
-    return value if isinstance(value, list) else [value]
