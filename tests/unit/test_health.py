@@ -1,0 +1,193 @@
+"""Findings by code over runs: the rows, how families fold, the trend, and what is said first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from core.manifest.types import Run
+from core.services.health import (
+    NONE,
+    Count,
+    HealthRow,
+    HealthTable,
+    code_rows,
+    folded,
+    health_table,
+    suspicion_rows,
+)
+from core.services.health_words import HEALTH_EXPORTS, health_frame, mend_first, trend, verdict
+from core.services.run_contract import RunFinding
+from core.store.filters import Filter
+from tests.unit.store_workspace import built, trace, write_workspace
+
+RUNS = ("R1", "R2", "R3")
+
+
+def counts(*numbers: int) -> tuple[Count, ...]:
+    return tuple(Count(number, number) for number in numbers)
+
+
+def row(code: str, *numbers: int) -> HealthRow:
+    frame = pd.DataFrame(
+        [(run, code, number, number) for run, number in zip(RUNS, numbers, strict=False)],
+        columns=["run_id", "code", "traces", "questions"],
+    )
+    (found,) = code_rows(frame, RUNS[: len(numbers)])
+    return found
+
+
+def table(*rows: HealthRow, shown: int = -1, members: Sequence[HealthRow] = ()) -> HealthTable:
+    runs = len(rows[0].counts) if rows else 1
+    return HealthTable(
+        tuple(Run(name, None) for name in RUNS[:runs]),
+        (10,) * runs,
+        shown % runs,
+        tuple(rows),
+        tuple(members),
+    )
+
+
+def test_codes_come_errors_first_and_by_what_they_are_about() -> None:
+    frame = pd.DataFrame(
+        [("R1", code, 1, 1) for code in ("tie_order", "analyzer_mismatch", "missing_ts", "bad_offsets")],
+        columns=["run_id", "code", "traces", "questions"],
+    )
+    assert [(each.codes[0], each.group) for each in code_rows(frame, ["R1"])] == [
+        ("missing_ts", "Envelope"),
+        ("bad_offsets", "Citations"),
+        ("analyzer_mismatch", "Written against read"),
+        ("tie_order", "Ranking, recommended"),
+    ]
+
+
+def test_a_run_without_a_code_has_none_of_it() -> None:
+    frame = pd.DataFrame([("R2", "bad_offsets", 3, 0)], columns=["run_id", "code", "traces", "questions"])
+    (found,) = code_rows(frame, ["R1", "R2"])
+    assert found.counts == (NONE, Count(0, 3))
+    assert found.filter("R2", found.counts[1]) == Filter("R2", code=("bad_offsets",), all_variants=True)
+
+
+def test_a_suspicion_that_is_a_code_as_well_is_one_row_only() -> None:
+    frame = pd.DataFrame(
+        [("R1", "report_stale", 2, 2), ("R1", "duplicate_question", 1, 1)],
+        columns=["run_id", "suspicion", "traces", "questions"],
+    )
+    (found,) = suspicion_rows(frame, ["R1"])
+    assert found.codes == ("report_stale",)
+    assert found.filter("R1", found.counts[0]) == Filter("R1", suspicion=("report_stale",))
+
+
+def test_many_missing_fields_are_one_row_that_counts_their_questions_once() -> None:
+    rows = [row("missing_rev", 1, 4), row("missing_tokens", 2, 4), row("missing_source_url", 2, 0)]
+    shown, members = folded(
+        [*rows, row("missing_score", 1, 1)], lambda codes, place, found: Count(len(codes), place)
+    )
+    assert [each.title for each in shown] == ["3 fields missing", "no score"]
+    assert shown[0].codes == ("missing_rev", "missing_tokens", "missing_source_url")
+    assert shown[0].counts == (Count(3, 0), Count(3, 1))
+    assert "rev, tokens, source_url" in shown[0].meaning
+    assert members == tuple(rows)
+
+
+def test_few_missing_fields_stay_as_they_are() -> None:
+    rows = [row("missing_rev", 1), row("missing_tokens", 2)]
+    assert folded(rows, lambda *_: NONE) == (tuple(rows), ())
+
+
+@pytest.mark.parametrize(
+    ("numbers", "shown", "expected"),
+    [
+        ((3,), 0, ""),
+        ((3, 3), 1, "as in R1"),
+        ((3, 5), 1, "+2"),
+        ((5, 3), 1, "−2"),
+        ((0, 3), 1, "new in R2"),
+        ((3, 0), 1, "gone since R2"),
+        ((3, 0, 0), 2, "gone since R2"),
+        ((3, 0, 2), 2, "back in R3"),
+        ((0, 0, 2), 1, "not yet"),
+    ],
+)
+def test_how_a_count_came_about(numbers: tuple[int, ...], shown: int, expected: str) -> None:
+    code = row("bad_offsets", *numbers)
+    assert trend(table(code, shown=shown), code) == expected
+
+
+ERRORS = (
+    RunFinding("report_stale", "error", "stored report disagrees on 8", "", "", Filter("R1")),
+    RunFinding("last_line_waits", "warning", "last line unfinished", ""),
+)
+
+
+def test_the_verdict_names_rules_questions_and_errors() -> None:
+    found = table(row("bad_offsets", 4), row("analyzer_mismatch", 9), row("tie_order", 1))
+    said = verdict(found, ERRORS, 10)
+    assert said == "R1: 2 rules broken on 10 of 10 questions; stored report disagrees on 8."
+
+
+def test_a_verdict_of_many_errors_counts_the_rest() -> None:
+    found = [RunFinding(f"e{number}", "error", f"fault {number}", "") for number in range(6)]
+    assert verdict(table(), found, 0) == "R1: fault 0; fault 1; fault 2; fault 3; 2 more below."
+
+
+def test_a_run_without_a_finding_is_said_to_be_so() -> None:
+    clean = "R1: no rule broken on 10 questions, and nothing speaks against it."
+    assert verdict(table(), (), 0) == clean
+    slight = verdict(table(row("tie_order", 1)), ERRORS[1:], 0)
+    assert slight == "R1: no rule broken on 10 questions; besides 2 warnings, nothing speaks against it."
+
+
+def test_what_reaches_farthest_is_to_be_mended_first() -> None:
+    problem = RunFinding("hash_differs", "error", "chunks differ", "")
+    few, most = row("bad_offsets", 1), row("analyzer_mismatch", 9)
+    found = mend_first(table(few, most), (*ERRORS, problem))
+    assert [each.title for each in found] == [
+        *("chunks differ", "analyzer differs", "stored report disagrees on 8", "offsets do not span"),
+    ]
+    assert found[1].shown == Filter("R1", code=("analyzer_mismatch",))
+    assert "On 9 of 10 questions, 90 %" in found[1].said
+
+
+def test_pages_that_are_off_for_a_reason_are_said_once() -> None:
+    found = [
+        RunFinding(code, "error", code, "", "", Filter("R1")) for code in ("cited_page_differs", "page_base")
+    ]
+    assert [each.title for each in mend_first(table(), found)] == ["page_base"]
+
+
+def test_an_export_has_every_code_of_every_run() -> None:
+    members = [row("missing_rev", 1, 4), row("missing_tokens", 2, 4)]
+    fold = HealthRow("code", ("missing_rev", "missing_tokens"), "2", "", "", "error", "", counts(2, 4))
+    frame = health_frame(table(fold, row("bad_offsets", 0, 1), members=members))
+    assert list(zip(frame["run_id"], frame["code"], frame["questions"], strict=True)) == [
+        *(("R1", "bad_offsets", 0), ("R2", "bad_offsets", 1)),
+        *(("R1", "missing_rev", 1), ("R2", "missing_rev", 4)),
+        *(("R1", "missing_tokens", 2), ("R2", "missing_tokens", 4)),
+    ]
+    text = "".join(HEALTH_EXPORTS["csv"].pieces([frame]))
+    assert text.splitlines()[1].startswith("R1,code,bad_offsets,error,Citations,offsets do not span,0,10,0")
+
+
+def test_every_number_is_that_of_the_list_that_it_opens(tmp_path: Path) -> None:
+    payload = {"snippet_id": "c1", "section_id": "4.2", "offsets": {"start": 9, "end": 4}}
+    runs = {
+        "R1": [trace("Q1", answer="It holds 5 litres."), trace("Q2", citations=[payload])],
+        "R2": [trace("Q1", seed=1, citations=[payload]), trace("Q2"), trace("Q2")],
+    }
+    manifest = write_workspace(tmp_path, runs)
+    store = built(manifest, tmp_path / "cache")
+    found = health_table(store, manifest.runs, "R2")
+    assert found.questions == (2, 1)
+    cells = [
+        (run.run_id, each, count)
+        for each in (*found.rows, *found.members)
+        for run, count in zip(found.runs, each.counts, strict=True)
+        if count.traces
+    ]
+    assert len(cells) > 1
+    for run_id, each, count in cells:
+        assert store.matching(each.filter(run_id, count)) == (count.questions or count.traces), each.codes
