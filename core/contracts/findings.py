@@ -9,6 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from core.contracts.codes import Rule, Severity, rule_of
+from core.contracts.records import Json
+
+#: So many characters of a value are shown in a message.
+SHOWN = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,3 +50,15 @@ class Finding:
             f"{place}.{self.field}" if self.field and not self.field.startswith("[") else place + self.field
         )
         return replace(self, field=joined)
+
+
+def shown(value: Json) -> str:
+    """A value as a message shows it: text in quotes and cut to `SHOWN` characters, a list by its kind."""
+    if isinstance(value, str):
+        return repr(value if len(value) <= SHOWN else value[: SHOWN - 1] + "…")
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, dict | list):
+        kind, of = ("an object", "keys") if isinstance(value, dict) else ("a list", "entries")
+        return f"{kind} of {len(value):,} {of}" if value else f"{kind} without {of}"
+    return "null" if value is None else str(value)[:SHOWN]

@@ -37,6 +37,7 @@ __all__ = [
     "citation_ids_in_text",
     "citations",
     "doc_ids",
+    "entries_in",
     "filled_from",
     "lengths",
     "listed",
@@ -119,7 +120,7 @@ def stages(trace: Trace) -> tuple[Stage, ...]:
 def rank_one_place(trace: Trace) -> RankOnePlace | None:
     """Where the first candidate of the last stage there is lies."""
     for name in LAST_STAGES if "stages" in trace.raw else LAST_STAGES[-1:]:
-        for entry in _entries(trace.raw, name):
+        for entry in entries_in(trace.raw, name):
             if type(entry) is not dict or (chunk_id := id_of(entry)) is None:
                 continue
             doc_id, section_id = text_of(entry.get("doc_id")), text_of(entry.get("section_id"))
@@ -133,18 +134,18 @@ def rank_one_place(trace: Trace) -> RankOnePlace | None:
 
 def top_stage(trace: Trace) -> StageName | None:
     """The list that the top 20 are read from: fused, else retrieved, else the chunks; None without any."""
-    return next((name for name in TOP_STAGES if _entries(trace.raw, name)), None)
+    return next((name for name in TOP_STAGES if entries_in(trace.raw, name)), None)
 
 
 def lengths(trace: Trace) -> dict[StageName, int]:
     """How many places each list has that is not empty, those without an id included."""
     names = STAGES if "stages" in trace.raw else STAGES[-1:]
-    return {name: length for name in names if (length := len(_entries(trace.raw, name)))}
+    return {name: length for name in names if (length := len(entries_in(trace.raw, name)))}
 
 
 def listed(trace: Trace, name: StageName) -> Iterator[tuple[int, str, Mapping[str, Json]]]:
     """Rank, chunk id and entry of a stage's candidates, as `stages` ranks them; nothing else is read."""
-    return _identified(_entries(trace.raw, name))
+    return _identified(entries_in(trace.raw, name))
 
 
 def ranked_places(trace: Trace, name: StageName, places: Places) -> Iterator[RankedPlace]:
@@ -166,7 +167,7 @@ def place_in(entry: Mapping[str, Json], chunk_id: str, places: Places) -> Place:
 
 def doc_ids(trace: Trace) -> tuple[str, ...]:
     """The documents that the answerer's chunks come from, each once, in order."""
-    entries = _entries(trace.raw, "chunks")
+    entries = entries_in(trace.raw, "chunks")
     try:
         named = dict.fromkeys(map(_DOC_ID, entries))
         "".join(named)  # refuses whatever is not text
@@ -348,7 +349,7 @@ def place_by_id(chunk_id: str) -> Place:
     return Place(parts.doc_uid, parts.sect_path, parts.page_idx) if parts else Place(None, None, None)
 
 
-def _entries(raw: Mapping[str, Json], name: StageName) -> list[Json]:
+def entries_in(raw: Mapping[str, Json], name: StageName) -> list[Json]:
     """A stage's list, empty where it is absent, null or no list (`{"items": […]}` counts as its list)."""
     if name == "chunks":
         entries = raw.get("chunks")

@@ -1,0 +1,87 @@
+"""Whether a payload is beyond doubt: the quick look before the rules, as nearly every payload is clean.
+
+It accepts nothing in which the rules would find anything (a property holds that), and may refuse what they
+would pass: an odd spelling only costs the time of the rules. About two microseconds.
+"""
+
+from __future__ import annotations
+
+from operator import itemgetter
+
+from core.contracts.context import Context
+from core.contracts.parity import same_analyzer, same_embed_model, same_index, same_rev
+from core.contracts.records import Json
+from core.contracts.values import OFFSET_UNITS
+
+_TEXTS = itemgetter(
+    *("doc_id", "section_id", "snippet_id", "source_url", "index_hash", "embed_model", "analyzer", "rev")
+)
+_SPAN = itemgetter("start", "end", "unit")
+
+
+def is_clean(item: Json, context: Context) -> bool:
+    """Whether a citation payload is in the plainest form and nothing is wrong with it."""
+    if type(item) is not dict:
+        return False
+    try:
+        texts = _TEXTS(item)
+        if not all(map(str.strip, texts)):  # refuses whatever is not text, too
+            return False
+        start, end, unit = _SPAN(item["offsets"])
+        tokens, k_pos = item["tokens"], item["k_pos"]
+        if unit not in OFFSET_UNITS or type(start) is not int or type(end) is not int:
+            return False
+    except (KeyError, TypeError):
+        return False
+    return (
+        0 <= start < end < 1 << 53
+        and type(tokens) is int
+        and 0 < tokens < 1 << 53
+        and type(k_pos) is int
+        and 0 < k_pos < 1 << 53
+        and _is_placed(item)
+        and _is_scored(item)
+        and _is_live(texts, context)
+    )
+
+
+def _is_placed(item: dict[str, Json]) -> bool:
+    """Whether page, page_idx and k_final are absent or plainly right."""
+    get = item.get
+    page, page_idx, k_final = get("page"), get("page_idx"), get("k_final")
+    if page is not None and not (type(page) is int and 0 < page < 1 << 53):
+        return False
+    if page_idx is not None and not (
+        type(page_idx) is int and 0 <= page_idx < (1 << 53) - 1 and (page is None or page == page_idx + 1)
+    ):
+        return False
+    return k_final is None or (type(k_final) is int and 0 < k_final < 1 << 53)
+
+
+def _is_scored(item: dict[str, Json]) -> bool:
+    """Whether a score is there, and those that are there are numbers in range."""
+    get = item.get
+    raw, norm, rerank = get("score_raw"), get("score_norm"), get("rerank_score")
+    if norm is None:
+        is_scored = type(raw) is float or type(raw) is int
+    else:
+        is_scored = (type(norm) is float or type(norm) is int) and 0 <= norm <= 1
+        is_scored = is_scored and (raw is None or type(raw) is float or type(raw) is int)
+    is_reranked = rerank is None or type(rerank) is float or type(rerank) is int
+    return is_scored and is_reranked and "score" not in item
+
+
+def _is_live(texts: tuple[str, ...], context: Context) -> bool:
+    """Whether index, models and revision are the run's, or the run says nothing of them."""
+    doc_id, _, _, _, index_hash, embed_model, analyzer, rev = texts
+    pinned = context.index_hash
+    if pinned is not None and pinned != index_hash and not same_index(index_hash, pinned):
+        return False
+    pinned = context.embed_model
+    if pinned is not None and pinned != embed_model and not same_embed_model(embed_model, pinned):
+        return False
+    pinned = context.analyzer
+    if pinned is not None and pinned != analyzer and not same_analyzer(analyzer, pinned):
+        return False
+    pinned = context.revs.get(doc_id)
+    return pinned is None or pinned == rev or same_rev(rev, pinned)
