@@ -520,6 +520,11 @@ def rule_of(code: str) -> Rule:
     return _rule("across", code, code.replace("_", " "), f"{code} is not one of this program's codes.", "")
 
 
+def is_known(code: str) -> bool:
+    """Whether a code is one of this program's, listed or of a family."""
+    return code in RULES or any(code.startswith(prefix) and len(code) > len(prefix) for prefix in _FAMILIES)
+
+
 def in_order(codes: Iterable[str]) -> list[str]:
     """The codes, each once: errors before warnings, then by group, the listed ones first, then by name."""
     return sorted(set(codes), key=_order)

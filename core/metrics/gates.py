@@ -1,4 +1,4 @@
-"""What a run has to pass besides its goals: flips that may not be, suspicions, lines, a share of drift.
+"""What a run has to pass besides its goals: flips that may not be, suspicions, broken rules, lines, drift.
 
 Read out of the manifest's `gates`. A gate that cannot be understood is a problem, and whoever judges fails
 the run over it: a misspelt name would let everything pass.
@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any, Literal
 
+from core.contracts.codes import RULES, is_known
 from core.contracts.records import LABELS
 from core.errors import Problem
 from core.metrics.buckets import BUCKETS
@@ -44,12 +45,14 @@ DEFAULT_FLIPS = (FlipRule("ok", ("retrieval_drift", DRIFT)),)
 
 @dataclass(frozen=True, slots=True)
 class Gates:
-    """The gates of a workspace. `suspicions` says how many questions may have which, `line_issues` how many
-    lines may be unreadable beyond the declared ones; `drift` is a threshold on the share of generation_drift.
+    """The gates of a workspace. `suspicions` says how many questions may have which, `codes` how many may
+    break which rule of the contract, `line_issues` how many lines may be unreadable beyond the declared ones;
+    `drift` is a threshold on the share of generation_drift.
     """
 
     flips: tuple[FlipRule, ...] = DEFAULT_FLIPS
     suspicions: Mapping[str, int] = field(default_factory=dict)
+    codes: Mapping[str, int] = field(default_factory=dict)
     line_issues: int = 0
     drift: Goal | None = None
 
@@ -62,10 +65,11 @@ def read_gates(given: Mapping[str, Any], *, where: str = "gates") -> tuple[Gates
     drift, problems = _drift(given, where)
     rules = given.get("flips")
     flips = DEFAULT_FLIPS if rules is None else tuple(_rule(entry) for entry in rules if _is_known(entry))
-    suspicions = given.get("suspicions", {})
+    suspicions, codes = given.get("suspicions", {}), given.get("codes", {})
     gates = Gates(
         flips=flips,
         suspicions={name: int(most) for name, most in suspicions.items() if name in OF_QUESTIONS},
+        codes={code: int(most) for code, most in codes.items() if is_known(code)},
         line_issues=int(given.get("line_issues", 0)),
         drift=drift,
     )
@@ -81,11 +85,12 @@ def read_gates(given: Mapping[str, Any], *, where: str = "gates") -> tuple[Gates
             for name in suspicions
             if name not in OF_QUESTIONS
         ),
+        *(_unknown_code(code, f"{where}.codes") for code in codes if not is_known(code)),
     ]
     return gates, (*problems, *unknown)
 
 
-_KEYS = ("flips", "suspicions", "line_issues", DRIFT)
+_KEYS = ("flips", "suspicions", "codes", "line_issues", DRIFT)
 
 
 def _drift(given: Mapping[str, Any], where: str) -> tuple[Goal | None, tuple[Problem, ...]]:
@@ -122,6 +127,15 @@ def _odd(entry: Mapping[str, Any], where: str) -> Iterator[Problem]:
 
 
 def _unknown(kind: str, name: str, known: Sequence[str], where: str) -> Problem:
-    near = get_close_matches(name, known, n=1, cutoff=0.6)
-    remedy = f"write `{near[0]}`" if near else f"name one of {', '.join(known)}"
+    remedy = _nearest(name, known) or f"name one of {', '.join(known)}"
     return Problem(f"unknown_{kind.split()[0]}", f"`{name[:80]}` is no {kind}", where, remedy)
+
+
+def _unknown_code(code: str, where: str) -> Problem:
+    remedy = _nearest(code, tuple(RULES)) or "name one that Health shows, or `missing_` and a field's name"
+    return Problem("unknown_code", f"`{code[:80]}` is no code of the contract", where, remedy)
+
+
+def _nearest(name: str, known: Sequence[str]) -> str:
+    near = get_close_matches(name, known, n=1, cutoff=0.6)
+    return f"write `{near[0]}`" if near else ""

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, cast
 
+from core.contracts.codes import rule_of
 from core.contracts.records import Label
 from core.manifest.types import Manifest, Run
 from core.metrics.gates import FlipRule
@@ -228,18 +229,43 @@ def _flipped(rule: FlipRule, run_id: str, against: str, *now: str) -> Filter:
 
 def suspicion_checks(store: Store, suspicions: Mapping[str, int], run_id: str) -> Iterator[Check]:
     """Questions with a suspicion, against how many may have it."""
-    total = store.total(run_id)
     for code, most in suspicions.items():
         shown = Filter(run_id, suspicion=(code,))
-        found = store.matching(shown)
-        numbers = {"found": found, "of": total, "most": most}
-        said = f"{found:,} of {_questions(total)}"
-        name, title = f"suspicion_{code}", f"Suspicion {code}"
-        if found <= most:
-            yield Check(name, title, "pass", f"{said}; at most {most:,} may" if most else said, numbers)
-        else:
-            asked = tuple(_asked(store, shown, most=MOST_ASKED))
-            yield Check(name, title, "fail", f"{said}; at most {most:,} may", numbers, asked, found, shown)
+        yield _at_most(store, shown, most, name=f"suspicion_{code}", title=f"Suspicion {code}")
+
+
+def code_checks(store: Store, codes: Mapping[str, int], run_id: str) -> Iterator[Check]:
+    """Questions that break a rule of the contract, against how many may."""
+    for code, most in codes.items():
+        shown, told = Filter(run_id, code=(code,)), f"{rule_of(code).title}: "
+        yield _at_most(store, shown, most, name=f"code_{code}", title=f"Rule {code}", told=told)
+
+
+def _at_most(store: Store, shown: Filter, most: int, *, name: str, title: str, told: str = "") -> Check:
+    """The check of a list in which at most so many questions may stand; `told` opens its sentence.
+
+    A repeat, or a paraphrase, counts as its question: no headline trace is ever a `duplicate_question`.
+    """
+    total, every = store.total(shown.run), replace(shown, all_variants=True)
+    asked = _asked_once(store, every) if store.matching(every) > store.matching(shown) else None
+    found = store.matching(shown) if asked is None else len(asked)
+    numbers = {"found": found, "of": total, "most": most}
+    said = f"{told}{found:,} of {_questions(total)}"
+    said += f"; at most {most:,} may" if found > most or most else ""
+    if found <= most:
+        return Check(name, title, "pass", said, numbers)
+    if asked is None:
+        worst = tuple(_asked(store, shown, most=MOST_ASKED))
+        return Check(name, title, "fail", said, numbers, worst, found, shown)
+    return Check(name, title, "fail", said, numbers, tuple(asked[:MOST_ASKED]), found, every)
+
+
+def _asked_once(store: Store, shown: Filter) -> list[Asked]:
+    """The questions of a list of traces, each where its first trace stands."""
+    found: dict[str, Asked] = {}
+    for each in _asked(store, shown):
+        found.setdefault(each.q_id, each)
+    return list(found.values())
 
 
 def pack_check(run: Run, measured: RunMetrics) -> Iterator[Check]:

@@ -12,6 +12,7 @@ from core.metrics.goals import Goal, read_goals
 from core.services.gate_checks import (
     Check,
     Status,
+    code_checks,
     flip_checks,
     goal_checks,
     index_checks,
@@ -81,6 +82,7 @@ def gate_run(
         question_check(store, run_id, other),
         *flip_checks(store, gates.flips, run_id, other, allow=frozenset(allow), why_none=why_none),
         *suspicion_checks(store, gates.suspicions, run_id),
+        *code_checks(store, gates.codes, run_id),
         line_check(store, manifest, run, most=gates.line_issues),
         *goal_checks(store, measured, judged),
         *pack_check(run, measured),

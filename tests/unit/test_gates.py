@@ -28,6 +28,7 @@ def test_gates_are_read_as_the_manifest_has_them(tmp_path: Path) -> None:
                 {"from": "hit", "to": ["score_policy", "retrieval_gap"]},
             ],
             "suspicions": {"citation_outside_retrieved": "0"},
+            "codes": {"analyzer_mismatch": "0", "missing_rev": "4"},
             "line_issues": "3",
             "generation_drift": "<= 0.20",
         },
@@ -38,6 +39,7 @@ def test_gates_are_read_as_the_manifest_has_them(tmp_path: Path) -> None:
         FlipRule("ok", ("retrieval_drift",), frozenset({"Q80"}), 2),
         FlipRule("hit", ("score_policy", "retrieval_gap"), column="bucket"),
     )
+    assert gates.codes == {"analyzer_mismatch": 0, "missing_rev": 4}
     assert (gates.suspicions, gates.line_issues) == ({"citation_outside_retrieved": 0}, 3)
     assert gates.drift is not None
     assert str(gates.drift) == "<= 0.20"
@@ -71,6 +73,9 @@ def test_no_flips_at_all_allow_every_flip() -> None:
             "`citation_outside_retrieved`",
         ),
         ({"suspicions": {"template_absent": "0"}}, "is no suspicion", "name one of"),
+        ({"codes": {"analyser_mismatch": "0"}}, "is no code of the contract", "write `analyzer_mismatch`"),
+        ({"codes": {"xyz": "0"}}, "is no code of the contract", "`missing_` and a field's name"),
+        ({"codes": {"missing_": "0"}}, "is no code of the contract", "write `missing_"),
         ({"flip": []}, "`flip` is no gate", "write `flips`"),
         ({"generation_drift": "<= 20"}, "beyond a share", "write a comparison"),
     ],
@@ -83,7 +88,7 @@ def test_what_cannot_be_understood_is_a_problem_that_names_what_was_meant(
     assert message in problems[0].message
     assert remedy in problems[0].remedy
     assert problems[0].where.startswith("m.yaml: gates")
-    assert (gates.suspicions, gates.drift) == ({}, None)
+    assert (gates.suspicions, gates.codes, gates.drift) == ({}, {}, None)
     assert all(rule in DEFAULT_FLIPS for rule in gates.flips)
 
 
@@ -95,6 +100,8 @@ def test_what_cannot_be_understood_is_a_problem_that_names_what_was_meant(
         {"flips": [{"from": "ok", "to": ["retrieval_drift"], "most": "-1"}]},
         {"suspicions": {"citation_outside_retrieved": "none"}},
         {"suspicions": {"<b>": "0"}},
+        {"codes": {"analyzer mismatch": "0"}},
+        {"codes": {"missing_rev": "few"}},
         {"line_issues": "0.5"},
         {"generation_drift": "20 %"},
     ],
