@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -15,6 +14,7 @@ from core.metrics.catalogue import METRICS
 from core.services.ranks import Ranks
 from core.services.trends import Trends
 from core.ui import safe
+from core.ui.boxes import panel
 from core.ui.chart import palette, show_chart
 from core.ui.safe import Piece
 from core.ui.state import ViewState
@@ -124,16 +124,6 @@ def answer_charts(trends: Trends, view: ViewState) -> None:
             view,
             form="ms",
         )
-
-
-@contextmanager
-def panel(name: str, title: str, about: str) -> Iterator[None]:
-    """A box with a title and the sentence that says what it shows."""
-    with st.container(border=True, key=f"figure-{name}"):
-        safe.show(
-            safe.text([Piece(title, "strong")], role="line"), safe.text([Piece(about, "muted")], role="hint")
-        )
-        yield
 
 
 def side_by_side(name: str) -> DeltaGenerator:

@@ -15,11 +15,11 @@ from core.services.cohorts import Conversion, freeze_bucket
 from core.services.trends import RunTrend, Trends
 from core.store.queries import Store
 from core.ui import safe
+from core.ui.boxes import panel
 from core.ui.grid import Cell, Column, Grid, Row, show_grid
 from core.ui.safe import Piece
 from core.ui.shell import fault_panel
 from core.ui.state import ViewState
-from core.ui.trends_charts import panel
 from core.ui.trends_load import Converted
 from core.ui.trends_points import base
 from core.ui.words import counted

@@ -14,13 +14,13 @@ from core.services.ranks import RankOrder, Ranks, sorted_questions
 from core.services.trends import RunTrend, Trends
 from core.store.measuring import Slice
 from core.ui import safe
+from core.ui.boxes import panel
 from core.ui.compare_matrices import Transitions, bucket_matrix
 from core.ui.fragments import fragment
 from core.ui.grid import show_grid
 from core.ui.other_runs import LOOK_AGAIN_SECONDS
 from core.ui.safe import Piece
 from core.ui.state import ViewState, change_view
-from core.ui.trends_charts import panel
 from core.ui.trends_export import metrics_export
 from core.ui.trends_points import base
 from core.ui.trends_ranks import ORDERS, ROWS_A_PAGE, rank_grid
