@@ -9,13 +9,13 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import click
-import orjson
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
 from core.cli.interrupts import heeding
 from core.cli.output import STDOUT, Output, check_outputs, output_to
 from core.cli.paths import NamedPath
+from core.cli.results import json_text
 from core.contracts.records import Json, LineIssue
 from core.errors import Fault, InputFault, Problem, printable
 from core.evidence.bundlefile import packed
@@ -235,7 +235,7 @@ def _print_json(
         for target, (report, told) in zip(targets, reports, strict=True)
     ]
     whole = {"runs": runs, "problems": [asdict(problem) for problem in problems]}
-    click.echo(orjson.dumps(whole, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS), err=err)
+    click.echo(json_text(whole), nl=False, err=err)
 
 
 def _print_built(
@@ -347,4 +347,4 @@ def _print_validations_json(found: Sequence[Validation]) -> None:
         }
         for each in found
     ]
-    click.echo(orjson.dumps({"runs": runs}, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS))
+    click.echo(json_text({"runs": runs}), nl=False)

@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -123,7 +124,7 @@ def report_to_json(report: CheckReport) -> dict[str, Any]:
         "ok": report.ok,
         "hashes_compared": report.hashed,
         "artifacts": [_artifact_to_json(check) for check in report.artifacts],
-        "manifest_problems": [_problem_to_json(problem) for problem in report.others],
+        "manifest_problems": [asdict(problem) for problem in report.others],
     }
 
 
@@ -136,17 +137,7 @@ def _artifact_to_json(check: ArtifactCheck) -> dict[str, Any]:
         "size": check.size,
         "sha256": check.sha256,
         "sha256_expected": check.artifact.sha256,
-        "problems": [_problem_to_json(problem) for problem in check.problems],
-    }
-
-
-def _problem_to_json(problem: Problem) -> dict[str, str]:
-    return {
-        "code": problem.code,
-        "severity": problem.severity,
-        "message": problem.message,
-        "where": problem.where,
-        "remedy": problem.remedy,
+        "problems": [asdict(problem) for problem in check.problems],
     }
 
 

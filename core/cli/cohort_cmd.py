@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import cast
 
 import click
-import orjson
 
 from core.cli.indexed import indexed
 from core.cli.paths import NamedPath
+from core.cli.results import json_text
 from core.contracts.records import LineIssue
 from core.errors import Problem, printable
 from core.journal.cohorts import MAX_NAME, Cohort, read_cohorts
@@ -100,7 +100,7 @@ def _print_json(told: Sequence[tuple[Cohort, Sequence[Conversion]]], issues: Seq
         ],
         "issues": [asdict(issue) for issue in issues],
     }
-    click.echo(orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS))
+    click.echo(json_text(value), nl=False)
 
 
 def _head(cohort: Cohort) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import click
 from core.cli.index_cmd import LOCATORS, TIMEOUT_S
 from core.cli.output import check_outputs, output_to, workspace_files
 from core.cli.paths import NamedPath
+from core.cli.results import Option, with_options
 from core.contracts.records import LABELS
 from core.errors import InputFault
 from core.evidence.client import PdfPool
@@ -29,7 +29,7 @@ from core.store.queries import Store
 from core.triage.gold import GOLD_STATES
 from core.triage.profile import TEMPLATES
 
-_OPTIONS: tuple[Callable[[Callable[..., None]], Callable[..., None]], ...] = (
+_OPTIONS: tuple[Option, ...] = (
     click.option("--run", "run_id", help="The run; the latest when none is named."),
     click.option("--label", multiple=True, type=click.Choice(LABELS), help="Only these labels; repeat."),
     click.option("--suspicion", multiple=True, help="Only rows with one of these suspicions; repeat."),
@@ -70,16 +70,10 @@ _OPTIONS: tuple[Callable[[Callable[..., None]], Callable[..., None]], ...] = (
 )
 
 
-def _with_options(function: Callable[..., None]) -> Callable[..., None]:
-    for option in reversed(_OPTIONS):
-        function = option(function)
-    return function
-
-
 @click.command("export")
 @click.argument("kind", type=click.Choice(list(EXPORTS)))
 @click.argument("workspace", type=NamedPath())
-@_with_options
+@with_options(*_OPTIONS)
 def command(kind: str, workspace: Path, output: str, cache_dir: Path | None, **asked: Any) -> None:
     """Write the questions of one run of WORKSPACE as csv, jsonl or markdown.
 

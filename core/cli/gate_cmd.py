@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
-import io
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
 import click
-import orjson
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from core.cli.indexed import indexed
-from core.cli.output import STDOUT, check_outputs, output_to, workspace_files
+from core.cli.output import check_outputs, workspace_files
 from core.cli.paths import NamedPath
+from core.cli.results import (
+    RESULT_OPTIONS,
+    SIGNS,
+    Option,
+    json_text,
+    with_options,
+    write_bytes,
+    write_parts,
+)
 from core.errors import InputFault, Problem
 from core.manifest.load import load_manifest
 from core.metrics.goals import Goal, read_goals
-from core.services.gate_checks import Check, Status
+from core.services.gate_checks import Check
 from core.services.gate_files import junit_xml, markdown, one_line, question_line, report_to_json
 from core.services.gating import GateReport, gate_run
 from core.services.workspace import chosen_run
@@ -32,15 +39,9 @@ WIDTH_WITHOUT_TERMINAL = 200
 #: So many questions of a check are printed with their texts, and so many by their ids; `--json` has more.
 SHOWN, SHOWN_BY_ID = 20, 60
 
-_SIGNS: dict[Status, tuple[str, str]] = {
-    "fail": ("✗", "red"),
-    "warn": ("!", "yellow"),
-    "pass": ("✓", "green"),
-    "skipped": ("·", "dim"),
-}
 _GOAL = re.compile(r"\s*(?P<metric>[^<>=\s]+)\s*(?P<threshold>[<>=].*)", re.DOTALL)
 
-_OPTIONS: tuple[Callable[[Callable[..., None]], Callable[..., None]], ...] = (
+_OPTIONS: tuple[Option, ...] = (
     click.option("--run", "run_id", metavar="ID", help="The run; the latest when none is named."),
     click.option("--against", metavar="ID", help="The run before it; else its baseline in the manifest."),
     click.option("--goal", "goals", multiple=True, help='Such as "section_match_at_1>=0.7"; repeat.'),
@@ -49,23 +50,13 @@ _OPTIONS: tuple[Callable[[Callable[..., None]], Callable[..., None]], ...] = (
     click.option("--junit", metavar="FILE", help="Also write the checks as JUnit XML."),
     click.option("--markdown", "as_markdown", metavar="FILE", help="Also write them for a pull request."),
     click.option("--link-base", metavar="URL", help="The dashboard's address, for links to questions."),
-    click.option("--json", "as_json", is_flag=True, help="Print everything as JSON."),
-    click.option("--cache-dir", type=NamedPath(), help="Where the index lies."),
-    click.option(
-        "-o", "--output", default=STDOUT, help="The file to write; - for stdout.", show_default=True
-    ),
+    *RESULT_OPTIONS,
 )
-
-
-def _with_options(function: Callable[..., None]) -> Callable[..., None]:
-    for option in reversed(_OPTIONS):
-        function = option(function)
-    return function
 
 
 @click.command("gate")
 @click.argument("workspace", type=NamedPath())
-@_with_options
+@with_options(*_OPTIONS)
 def command(
     workspace: Path,
     run_id: str | None,
@@ -100,15 +91,13 @@ def command(
         store, manifest, run.run_id, against=asked["against"], goals=goals, allow=asked["allow"]
     )
     if as_markdown is not None:
-        _write(markdown(report, strict=strict, base=base).encode(), as_markdown)
+        write_bytes(markdown(report, strict=strict, base=base).encode(), as_markdown)
     if junit is not None:
-        _write(junit_xml(report, strict=strict), junit)
+        write_bytes(junit_xml(report, strict=strict), junit)
     if as_json:
-        told = report_to_json(report, strict=strict, base=base)
-        options = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
-        _write(orjson.dumps(told, option=options), output)
+        write_bytes(json_text(report_to_json(report, strict=strict, base=base)), output)
     else:
-        _print(report, output, strict=strict)
+        write_parts(_parts(report, strict=strict), output=output, width=WIDTH_WITHOUT_TERMINAL)
     sys.exit(0 if report.passes(strict=strict) else 1)
 
 
@@ -138,17 +127,6 @@ def _link_base(text: str | None) -> str:
     return quote(text, safe=":/?&=%@[]~-._")
 
 
-def _print(report: GateReport, output: str, *, strict: bool) -> None:
-    """The table and the questions, on a terminal in colour, else as plain text."""
-    parts = _parts(report, strict=strict)
-    if output == STDOUT and sys.stdout.isatty():
-        Console(highlight=False).print(parts)
-        return
-    text = io.StringIO()
-    Console(file=text, width=WIDTH_WITHOUT_TERMINAL, color_system=None, highlight=False).print(parts)
-    _write("".join(f"{line.rstrip()}\n" for line in text.getvalue().splitlines()).encode(), output)
-
-
 def _parts(report: GateReport, *, strict: bool) -> RenderableType:
     """One line a check, then the questions that speak against the run, then whether it may ship."""
     passes = report.passes(strict=strict)
@@ -169,7 +147,7 @@ def _table(checks: Sequence[Check]) -> Table:
     table.add_column(overflow="fold")
     table.add_column(overflow="fold")
     for check in checks:
-        sign, style = _SIGNS[check.status]
+        sign, style = SIGNS[check.status]
         table.add_row(Text(sign, style), Text(one_line(check.title)), Text(one_line(check.said, cut=None)))
     return table
 
@@ -186,8 +164,3 @@ def _questions(check: Check) -> list[Text]:
         ]
     names = " ".join(one_line(each.q_id) for each in check.asked[:shown])
     return [*lines, Text(f"  {names} {more}".rstrip())]
-
-
-def _write(data: bytes, output: str) -> None:
-    with output_to(output) as sink:
-        sink.write(data)

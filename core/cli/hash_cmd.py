@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
-import orjson
 
 from core.cli.interrupts import heed
 from core.cli.paths import NamedPath
+from core.cli.results import json_text
 from core.contracts.records import LineIssue
 from core.errors import InputFault, Problem, printable
 from core.traces.hashing import Hashed, hash_file
@@ -36,7 +36,7 @@ def command(files: tuple[Path, ...], as_json: bool) -> None:
     """
     hashed, problems = _hashed(files)
     if as_json:
-        click.echo(orjson.dumps(list(_told(hashed)), option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS))
+        click.echo(json_text(list(_told(hashed))), nl=False)
     else:
         for path, found in hashed:
             _print(path, found)

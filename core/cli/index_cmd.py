@@ -15,6 +15,7 @@ from core.cli import Started
 from core.cli.index_progress import Tell, progress
 from core.cli.interrupts import heeding
 from core.cli.paths import NamedPath
+from core.cli.results import json_text
 from core.errors import printable
 from core.manifest.load import load_manifest
 from core.manifest.types import Manifest
@@ -90,7 +91,7 @@ def command(
                     _print_placed(found)
     told = report_to_json(report, placed)
     if as_json:
-        click.echo(orjson.dumps(told, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS))
+        click.echo(json_text(told), nl=False)
     elif progress_json:
         click.echo(orjson.dumps({"event": "done", **told}, option=orjson.OPT_SORT_KEYS))
     sys.exit(1 if report.has_findings else 0)

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import io
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, get_args
 
 import click
-import orjson
 from rich.console import Console, RenderableType
 from rich.text import Text
 
 from core.cli.indexed import indexed
 from core.cli.metrics_table import explained, print_problems, tables
-from core.cli.output import STDOUT, check_outputs, output_to, workspace_files
+from core.cli.output import check_outputs, workspace_files
 from core.cli.paths import NamedPath
+from core.cli.results import RESULT_OPTIONS, Option, json_text, with_options, write_bytes, write_parts
+from core.contracts.records import Json
 from core.errors import Fault, Problem
 from core.manifest.load import load_manifest
 from core.manifest.paths import artifact_path
@@ -33,7 +33,7 @@ from core.store.measuring import Slice
 #: Wide enough for every column where nothing says how wide the output is.
 WIDTH_WITHOUT_TERMINAL = 160
 
-_OPTIONS: tuple[Callable[[Callable[..., None]], Callable[..., None]], ...] = (
+_OPTIONS: tuple[Option, ...] = (
     click.option(
         "--run", "run_ids", multiple=True, metavar="ID", help="The run; the latest if none; repeat."
     ),
@@ -49,23 +49,13 @@ _OPTIONS: tuple[Callable[[Callable[..., None]], Callable[..., None]], ...] = (
     ),
     click.option("--explain", is_flag=True, help="Say how each is counted."),
     click.option("--pack", "as_pack", is_flag=True, help="Print the run's metrics pack instead."),
-    click.option("--json", "as_json", is_flag=True, help="Print everything as JSON."),
-    click.option("--cache-dir", type=NamedPath(), help="Where the index lies."),
-    click.option(
-        "-o", "--output", default=STDOUT, help="The file to write; - for stdout.", show_default=True
-    ),
+    *RESULT_OPTIONS,
 )
-
-
-def _with_options(function: Callable[..., None]) -> Callable[..., None]:
-    for option in reversed(_OPTIONS):
-        function = option(function)
-    return function
 
 
 @click.command("metrics")
 @click.argument("workspace", type=NamedPath())
-@_with_options
+@with_options(*_OPTIONS)
 def command(
     workspace: Path,
     run_ids: tuple[str, ...],
@@ -93,12 +83,12 @@ def command(
     store = indexed(manifest, [run.run_id for run in (*runs, *compared)], cache_dir)
     if as_pack:
         numbers = run_metrics(store, manifest, runs[0].run_id).numbers
-        _write(pack_text(numbers, dataset=dataset_of(manifest)), output)
+        write_bytes(pack_text(numbers, dataset=dataset_of(manifest)).encode("utf-8", "replace"), output)
         return
     reports = [metrics_report(store, manifest, run.run_id, by=asked["by"], vs=vs) for run in runs]
     problems = goals_of(manifest)[1]
     if as_json:
-        _write(_json(manifest, reports, problems, explain=explain), output)
+        write_bytes(json_text(_told(manifest, reports, problems, explain=explain)), output)
     else:
         _print(list(zip(reports, runs, strict=True)), problems, output, explain=explain, named=asked["named"])
     sys.exit(1 if any(report.has_findings for report in reports) else 0)
@@ -113,17 +103,14 @@ def _inputs(manifest: Manifest, written: Run | None) -> list[Path]:
     return [path for path in workspace_files(manifest) if path != own]
 
 
-def _json(
+def _told(
     manifest: Manifest, reports: Sequence[MetricsReport], problems: Sequence[Problem], *, explain: bool
-) -> str:
-    told = {
+) -> dict[str, Json]:
+    return {
         "name": manifest.name,
         "runs": [report_to_json(report) for report in reports],
         "problems": [str(problem) for problem in problems],
     } | ({"definitions": definitions()} if explain else {})
-    return orjson.dumps(
-        told, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
-    ).decode()
 
 
 def _print(
@@ -140,18 +127,6 @@ def _print(
         parts += [Text()] * bool(parts) + [tables(report, run, named=named)]
     if explain:
         parts += [Text(), explained(named)]
-    if output == STDOUT and sys.stdout.isatty():
-        Console(highlight=False).print(*parts, sep="\n")
-    else:
-        plain = Console(file=io.StringIO(), width=WIDTH_WITHOUT_TERMINAL, color_system=None, highlight=False)
-        plain.print(*parts, sep="\n")
-        assert isinstance(plain.file, io.StringIO)  # noqa: S101 - made above
-        lines = plain.file.getvalue().splitlines()
-        _write("".join(f"{line.rstrip()}\n" for line in lines), output)
+    write_parts(*parts, output=output, width=WIDTH_WITHOUT_TERMINAL)
     told = [*problems, *(problem for report, _ in reports for problem in report.problems)]
     print_problems(told, Console(stderr=True, highlight=False))
-
-
-def _write(text: str, output: str) -> None:
-    with output_to(output) as sink:
-        sink.write(text.encode("utf-8", "replace"))

@@ -9,10 +9,10 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from core.cli.results import SIGNS
 from core.errors import Problem, printable
 from core.manifest.types import Run
 from core.metrics.catalogue import GROUPS, METRICS
-from core.metrics.goals import Status
 from core.metrics.packs import PACK_SOURCE, RATE, RATE_COUNTED, others_in_words
 from core.metrics.paired import LEVEL
 from core.metrics.values import LEFT_OUT, MetricValue
@@ -31,13 +31,6 @@ from core.store.measuring import Slice
 from core.store.types import RunFacts
 from core.triage.about import in_words
 
-#: Sign and colour of a verdict.
-SIGNS: dict[Status, tuple[str, str]] = {
-    "pass": ("✓", "green"),
-    "warn": ("!", "yellow"),
-    "fail": ("✗", "red"),
-    "unknown": ("·", "dim"),
-}
 #: Shown of a slice where no metric is named.
 OF_A_SLICE = ("section_match_at_1", "gt_in_top_20", "citation_match", "ok")
 NO_SLICE = "No question is in such a slice."

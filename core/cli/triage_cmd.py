@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import NoReturn
 
 import click
-import orjson
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColumn
 
 from core.cli.interrupts import heed
 from core.cli.output import STDOUT, Output, check_outputs, output_to, workspace_files
 from core.cli.paths import NamedPath
+from core.cli.results import json_text
 from core.contracts.records import LABELS, LineIssue, Trace
 from core.errors import InputFault, ManifestFault, Problem, printable
 from core.manifest.load import load_manifest
@@ -133,7 +133,7 @@ def command(
         rows = _rows(sources, corpus, outcome)
         _write(rows, stack.enter_context(output_to(report)), markdown, stack)
     if as_json:
-        click.echo(orjson.dumps(_summary(outcome), option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS))
+        click.echo(json_text(_summary(outcome)), nl=False)
     else:
         _print_summary(outcome, [*sources.arguments, "-o", report])
     sys.exit(1 if outcome.issues else 0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from math import isfinite
 
 import numpy as np
@@ -113,7 +113,7 @@ def report_to_json(report: MetricsReport) -> dict[str, Json]:
             for name, value in measured.values.items()
         },
         "pack": _pack(measured),
-        "problems": [_problem(problem) for problem in report.problems],
+        "problems": [asdict(problem) for problem in report.problems],
     }
     if report.slices is not None:
         told["by"] = report.by
@@ -185,16 +185,6 @@ def _pair(pair: MetricPair) -> dict[str, Json]:
             "method": mean.method,
         }
     return told
-
-
-def _problem(problem: Problem) -> dict[str, Json]:
-    return {
-        "code": problem.code,
-        "severity": problem.severity,
-        "message": problem.message,
-        "where": problem.where,
-        "remedy": problem.remedy,
-    }
 
 
 def _rounded(number: float | None) -> float | None:
