@@ -131,7 +131,8 @@ class Trace:
     from `raw` by `core.traces.canonical.stages` and `.citations` when a drill-down wants them.
 
     `chunk_ids` are the ids of `chunks` in order, chunks without one skipped. `suspicions` are those that
-    reading alone can tell (`answer_missing`, `chunks_missing`, `chunk_without_id`, `citation_page_zero`).
+    reading alone can tell (`answer_missing`, `chunks_missing`, `chunk_without_id`, `citation_page_zero`,
+    `question_unknown`).
     """
 
     q: str

@@ -11,7 +11,7 @@ from itertools import count
 from operator import itemgetter
 from typing import Final, NamedTuple
 
-from core.contracts.chunk_ids import parse, sha1_8
+from core.contracts.chunk_ids import parse
 from core.contracts.records import Candidate, Json, LineIssue, SourceLine, Stage, StageName, Trace
 from core.traces.answer_block import auditable_block
 from core.traces.chunks import Place, Places
@@ -22,14 +22,14 @@ from core.traces.fields import (
     LAMBDA_NAMES,
     first_of,
     id_of,
-    index_of,
     lambda_of,
     number_of,
     numbers_of,
     page_of,
     text_of,
 )
-from core.traces.reader import UnusableError, issue_of
+from core.traces.identity import count_of, q_id_of, run_id_of
+from core.traces.reader import ABSENT, UnusableError, issue_of, kind_of, wrong
 
 __all__ = [
     "Measures",
@@ -58,7 +58,6 @@ TOP_STAGES: Final[tuple[StageName, ...]] = ("fused", "retrieved", "chunks")
 #: The order in which a pipeline passes through its stages.
 STAGES: Final[tuple[StageName, ...]] = ("retrieved", "fused", "reranked", "chunks")
 
-_ABSENT: Final = object()
 _ID: Final = itemgetter("id")
 _DOC_ID: Final = itemgetter("doc_id")
 
@@ -225,30 +224,34 @@ def score_of(entry: Mapping[str, Json]) -> float | None:
 
 def _trace(obj: Json, source: SourceLine, run_id: str | None) -> Trace:
     if type(obj) is not dict:
-        raise UnusableError("not_an_object", f"the line holds {_kind(obj)}", "Write one JSON object a line.")
+        raise UnusableError(
+            "not_an_object", f"the line holds {kind_of(obj)}", "Write one JSON object a line."
+        )
     suspicions: list[str] = []
-    q = obj.get("q", _ABSENT)
-    if q is _ABSENT:
-        q = obj.get("question", _ABSENT)
+    q = obj.get("q", ABSENT)
+    if q is ABSENT:
+        q = obj.get("question", ABSENT)
     if type(q) is not str:
-        raise _wrong("q", q)
-    answer = obj.get("answer", _ABSENT)
+        raise wrong("q", q)
+    answer = obj.get("answer", ABSENT)
     if type(answer) is not str:
-        if answer is not _ABSENT:
-            raise _wrong("answer", answer)
+        if answer is not ABSENT:
+            raise wrong("answer", answer)
         answer = ""
         suspicions.append("answer_missing")
-    chunk_ids = _chunk_ids(obj.get("chunks", _ABSENT), suspicions)
+    chunk_ids = _chunk_ids(obj.get("chunks", ABSENT), suspicions)
     if _has_page_below_one(payload_of(obj)):
         suspicions.append("citation_page_zero")
+    if not q and "joined_from" in obj:
+        suspicions.append("question_unknown")
     return Trace(
         q,
         answer,
         chunk_ids,
-        _run_id(obj.get("run_id"), run_id),
-        _q_id(obj, q),
-        _count(obj, "paraphrase"),
-        _count(obj, "seed"),
+        run_id_of(obj.get("run_id"), run_id),
+        q_id_of(obj, q),
+        count_of(obj, "paraphrase"),
+        count_of(obj, "seed"),
         source,
         tuple(suspicions),
         obj,
@@ -258,8 +261,8 @@ def _trace(obj: Json, source: SourceLine, run_id: str | None) -> Trace:
 def _chunk_ids(chunks: Json, suspicions: list[str]) -> tuple[str, ...]:
     """The ids of `chunks` in order; entries without one are skipped with a suspicion."""
     if type(chunks) is not list:
-        if chunks is not _ABSENT:
-            raise _wrong("chunks", chunks, wanted="a list of objects with an id")
+        if chunks is not ABSENT:
+            raise wrong("chunks", chunks, wanted="a list of objects with an id")
         suspicions.append("chunks_missing")
         return ()
     try:
@@ -283,12 +286,12 @@ def _aliased_ids(chunks: list[Json], suspicions: list[str]) -> tuple[str, ...]:
     ids = []
     for place, chunk in enumerate(chunks, start=1):
         if type(chunk) is not dict:
-            raise _wrong(f"entry {place} of chunks", chunk, wanted="an object with an id")
+            raise wrong(f"entry {place} of chunks", chunk, wanted="an object with an id")
         name = next((name for name in ID_NAMES if name in chunk), None)
         if name is None:
             continue
         if (chunk_id := id_of(chunk)) is None:
-            raise _wrong(f"the {name} of entry {place} of chunks", chunk[name])
+            raise wrong(f"the {name} of entry {place} of chunks", chunk[name])
         ids.append(chunk_id)
     if len(ids) < len(chunks):
         suspicions.append("chunk_without_id")
@@ -303,44 +306,6 @@ def _has_page_below_one(payload: list[Json]) -> bool:
             if (type(page) is int or type(page) is float) and page < 1 and item.get("page_idx") is None:
                 return True
     return False
-
-
-def _run_id(own: Json, run_id: str | None) -> str:
-    if own is None:
-        return run_id or ""
-    if type(own) is not str:
-        raise _wrong("run_id", own)
-    if run_id is not None and own != run_id:
-        raise UnusableError(
-            "other_run",
-            f"the line belongs to run {own!r}, the file to run {run_id!r}",
-            "Name the file under its own run in the manifest, or take the line out.",
-        )
-    return own
-
-
-def _q_id(obj: Mapping[str, Json], q: str) -> str:
-    value = obj.get("q_id")
-    if type(value) is str and value:
-        return value
-    if value is None or value == "":
-        value = obj.get("qid")
-    if value is None or value == "":
-        return sha1_8(q)
-    if type(value) is str or type(value) is int:
-        return str(value)
-    raise _wrong("q_id", value)
-
-
-def _count(obj: Mapping[str, Json], name: str) -> int:
-    """`paraphrase` or `seed`: part of the identity, so a value that is no count cannot be passed over."""
-    value = obj.get(name)
-    if value is None:
-        return 0
-    number = index_of(value)
-    if number is None or not 0 <= number < 1 << 31:
-        raise _wrong(name, value, wanted="a whole number from 0")
-    return number
 
 
 def place_by_id(chunk_id: str) -> Place:
@@ -381,21 +346,3 @@ def _first(record: Mapping[str, Json], nested: Mapping[str, Json], names: tuple[
     """The first value that is not null under any of the names, in the record itself or else within it."""
     value = first_of(record, names)
     return first_of(nested, names) if value is None and nested else value
-
-
-def _wrong(name: str, value: Json, *, wanted: str = "text") -> UnusableError:
-    """The issue for a value of the wrong type; its code ends in the field's name."""
-    if value is _ABSENT:
-        return UnusableError(f"{name}_missing", f"{name} is missing", f'Give every line its "{name}".')
-    code = f"{name.split()[-1]}_wrong_type"
-    return UnusableError(code, f"{name} is {_kind(value)}, not {wanted}", f"Write {name} as {wanted}.")
-
-
-def _kind(value: Json) -> str:
-    """What a JSON value is, in a reader's words."""
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "true or false"
-    kinds = {str: "text", int: "a number", float: "a number", list: "a list", dict: "an object"}
-    return kinds[type(value)]

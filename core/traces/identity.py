@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from core.contracts.records import Trace, TraceKey
+from collections.abc import Mapping
+
+from core.contracts.chunk_ids import sha1_8
+from core.contracts.records import Json, Trace, TraceKey
+from core.traces.fields import index_of
+from core.traces.reader import ABSENT, UnusableError, wrong
 
 
 class Repeats:
@@ -17,3 +22,45 @@ class Repeats:
         repeat = self._seen.get(identity, 0) + 1
         self._seen[identity] = repeat
         return TraceKey(*identity, repeat=repeat)
+
+
+def run_id_of(own: Json, run_id: str | None) -> str:
+    """The run of a record by its own `run_id` and the manifest's. UnusableError where they differ."""
+    if own is None:
+        return run_id or ""
+    if type(own) is not str:
+        raise wrong("run_id", own)
+    if run_id is not None and own != run_id:
+        raise UnusableError(
+            "other_run",
+            f"the line belongs to run {own!r}, the file to run {run_id!r}",
+            "Name the file under its own run in the manifest, or take the line out.",
+        )
+    return own
+
+
+def q_id_of(obj: Mapping[str, Json], q: str | None) -> str:
+    """A record's `q_id`, else `qid`, else what its question gives. UnusableError for none, or no id."""
+    value = obj.get("q_id")
+    if type(value) is str and value:
+        return value
+    if value is None or value == "":
+        value = obj.get("qid")
+    if value is None or value == "":
+        if q is None:
+            raise wrong("q_id", ABSENT)
+        return sha1_8(q)
+    if type(value) is str or type(value) is int:
+        return str(value)
+    raise wrong("q_id", value)
+
+
+def count_of(obj: Mapping[str, Json], name: str) -> int:
+    """`paraphrase` or `seed`: part of the identity, so a value that is no count cannot be passed over."""
+    value = obj.get(name)
+    if value is None:
+        return 0
+    number = index_of(value)
+    if number is None or not 0 <= number < 1 << 31:
+        raise wrong(name, value, wanted="a whole number from 0")
+    return number

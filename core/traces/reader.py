@@ -9,7 +9,7 @@ from __future__ import annotations
 import stat
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO, Final, NamedTuple
 
 import orjson
 
@@ -22,6 +22,9 @@ MAX_LINE = 16 * 1024 * 1024
 MAX_DEPTH = 64
 #: How many characters of a bad line are kept to be shown.
 EXCERPT = 200
+
+#: Stands for the value of a key that is not there.
+ABSENT: Final = object()
 
 _BOM = b"\xef\xbb\xbf"
 _BUFFER = 1 << 20
@@ -210,3 +213,21 @@ def is_deeper(value: Json, limit: int) -> bool:
         if not level:
             return False
     return True
+
+
+def wrong(name: str, value: Json, *, wanted: str = "text") -> UnusableError:
+    """The issue for a value of the wrong type; its code ends in the field's name."""
+    if value is ABSENT:
+        return UnusableError(f"{name}_missing", f"{name} is missing", f'Give every line its "{name}".')
+    code = f"{name.split()[-1]}_wrong_type"
+    return UnusableError(code, f"{name} is {kind_of(value)}, not {wanted}", f"Write {name} as {wanted}.")
+
+
+def kind_of(value: Json) -> str:
+    """What a JSON value is, in a reader's words."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true or false"
+    kinds = {str: "text", int: "a number", float: "a number", list: "a list", dict: "an object"}
+    return kinds[type(value)]

@@ -23,6 +23,7 @@ SHORT: Mapping[str, str] = {
     "duplicate_question": "answered more than once",
     "ok_contradicts": "its own ok disagrees",
     "query_terms_too_few": "question too short to align",
+    "question_unknown": "question not known",
     "refusal_not_exact": "refusal among other words",
     "refusal_other_wording": "declines in other words",
     "report_stale": "stored report disagrees",
