@@ -114,6 +114,13 @@ _LISTED: tuple[Rule, ...] = (
     ),
     _rule(
         "reading",
+        "more_findings",
+        "more than are told",
+        "The record breaks the contract in more places than are listed.",
+        "Mend those that are listed, and validate again.",
+    ),
+    _rule(
+        "reading",
         "unknown_key",
         "unknown key in a log line",
         "A log line has an entry whose name is not one of its keys; it is kept.",
@@ -268,6 +275,14 @@ _LISTED: tuple[Rule, ...] = (
         "Mark exactly the k_out candidates that go on as selected.",
     ),
     _rule(
+        "ranking",
+        "duplicate_candidate",
+        "chunk twice in one list",
+        "A chunk stands in one ranked list more than once and takes the place of another.",
+        "Keep the best rank of each chunk where lists are joined.",
+        warns=True,
+    ),
+    _rule(
         "parity",
         "mismatch_index_hash",
         "index differs",
@@ -331,6 +346,21 @@ _LISTED: tuple[Rule, ...] = (
         "The record holds no question and the gold set knows none of this id, so the trace has no label.",
         "Log the question's text, or add it to the gold set.",
         warns=True,
+    ),
+    _rule(
+        "answer",
+        "gold_without_evidence",
+        "gold without evidence",
+        "The gold question names no section, chunk or span, so nothing can be measured on it.",
+        "Name its sections or spans, or say answerable: false.",
+        warns=True,
+    ),
+    _rule(
+        "answer",
+        "gold_contradicts",
+        "gold contradicts itself",
+        "The gold question is not answerable and says where its answer stands.",
+        "Take answerable: false away, or the sections, chunks and spans.",
     ),
     _rule(
         "answer",
@@ -464,6 +494,13 @@ _LISTED: tuple[Rule, ...] = (
     ),
     _rule(
         "across",
+        "other_run",
+        "line of another run",
+        "The line names another run than the one whose file it stands in.",
+        "Name the file under its own run in the manifest, or take the line out.",
+    ),
+    _rule(
+        "across",
         "metrics_pack_missing",
         "no metrics pack",
         "The run has no metrics pack, so its numbers were not committed with it.",
@@ -499,11 +536,18 @@ _FAMILIES: Mapping[str, tuple[Group, str, str, str]] = {
         "Write {} as the schema in data/schemas says.",
     ),
 }
+#: Members of families that are only recommended.
+_RECOMMENDED = frozenset({"missing_text_normalized"})
 _ENVELOPE = frozenset({"schema_version", "event", "ts", "trace_id", "agent_id", "mem_rev", "mem_hash"})
 
 #: Every code but those of families.
 RULES: Mapping[str, Rule] = {rule.code: rule for rule in _LISTED}
 _PLACES: Mapping[str, int] = {code: place for place, code in enumerate(RULES)}
+
+
+def is_of_family(code: str) -> bool:
+    """Whether a code says of a field that it is missing, empty, of the wrong type or not allowed."""
+    return code not in RULES and code.startswith(tuple(_FAMILIES))
 
 
 @lru_cache(maxsize=1 << 10)
@@ -516,7 +560,7 @@ def rule_of(code: str) -> Rule:
         if field and field != code:
             where: Group = "envelope" if field in _ENVELOPE else group
             filled = (words.replace("{}", field) for words in (title, meaning, next_step))
-            return _rule(where, code, *filled)
+            return _rule(where, code, *filled, warns=code in _RECOMMENDED)
     return _rule("across", code, code.replace("_", " "), f"{code} is not one of this program's codes.", "")
 
 

@@ -1,0 +1,103 @@
+"""The envelope and whatever else the contract asks of a record that a reader can do without.
+
+Which fields these are stands in each schema, under `$defs/contract`: the envelope where it refers to that,
+its `required`, and of each `anyOf` one field.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from operator import itemgetter
+
+from core.contracts.findings import Finding, shown
+from core.contracts.records import Json
+from core.contracts.schema_findings import code_name
+from core.contracts.schemas import URN, schema_alone
+
+#: What every record of the pipeline says of its own making.
+ENVELOPE: tuple[str, ...] = tuple(schema_alone("envelope")["required"])
+
+_ENVELOPE_ID = f"{URN}envelope-1.0"
+_OWN = itemgetter(*ENVELOPE)
+_TIME = re.compile(
+    r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])"
+    r"(?:[Tt ](?:[01]\d|2[0-3]):[0-5]\d(?::(?:[0-5]\d|60)(?:[.,]\d+)?)?\s?(?:[Zz]|[+-]\d\d(?::?\d\d)?)?)?",
+    re.ASCII,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the contract asks of a record type: its envelope, and of each of these groups one field."""
+
+    envelope: bool
+    groups: tuple[tuple[str, ...], ...]
+
+
+@cache
+def asked_of(record_type: str) -> Asked:
+    """What the schema of a record type says under `$defs/contract`."""
+    contract = schema_alone(record_type).get("$defs", {}).get("contract", {})
+    parts = [contract, *contract.get("allOf", ())]
+    groups = [(name,) for name in contract.get("required", ())]
+    groups += [tuple(each["required"][0] for each in part["anyOf"]) for part in parts if "anyOf" in part]
+    has_envelope = record_type == "envelope" or any(part.get("$ref") == _ENVELOPE_ID for part in parts)
+    return Asked(has_envelope, tuple(groups))
+
+
+def contract_findings(record_type: str, obj: Mapping[str, Json]) -> Iterator[Finding]:
+    """What the contract asks for beyond what a reader needs, and the record lacks or leaves empty."""
+    asked = asked_of(record_type)
+    if asked.envelope:
+        yield from envelope_findings(obj)
+    for names in asked.groups:
+        for name in names:
+            if (value := obj.get(name)) is not None:
+                if is_empty(value):
+                    yield empty(name, value)
+                break
+        else:
+            said = f"{' or '.join(names)} is missing"
+            yield Finding(f"missing_{code_name(names[0])}", names[0], said)
+
+
+def envelope_findings(obj: Mapping[str, Json]) -> Iterator[Finding]:
+    """What is wrong with a record's envelope: one finding where it has none at all."""
+    try:
+        values = _OWN(obj)
+    except KeyError:
+        values = tuple(map(obj.get, ENVELOPE))
+    given = [value is not None for value in values]
+    if not any(given):
+        yield Finding("envelope_missing", "", f"none of {', '.join(ENVELOPE)} is there")
+        return
+    if not all(given):
+        for name, is_given in zip(ENVELOPE, given, strict=True):
+            if not is_given:
+                yield Finding(f"missing_{name}", name, f"{name} is missing")
+    for name, value in zip(ENVELOPE, values, strict=True):
+        if name != "schema_version" and isinstance(value, str) and not value.strip():
+            yield empty(name, value)
+    yield from time_findings(obj)
+
+
+def time_findings(obj: Mapping[str, Json]) -> Iterator[Finding]:
+    """A time that is not ISO 8601; an empty one is told elsewhere."""
+    ts = obj.get("ts")
+    if isinstance(ts, str) and ts.strip() and not _TIME.fullmatch(ts):
+        yield Finding("bad_ts", "ts", f"ts is {shown(ts)}, not ISO 8601 like 2026-02-23T10:22:59Z")
+
+
+def is_empty(value: Json) -> bool:
+    """Whether a value holds nothing, as an adapter's default does: "", blanks, 0, an empty list or object."""
+    if isinstance(value, str):
+        return not value.strip()
+    return type(value) is not bool and value in (0, [], {})
+
+
+def empty(name: str, value: Json) -> Finding:
+    """The finding for a field that holds nothing."""
+    return Finding(f"empty_{code_name(name)}", name, f"{name} is {shown(value)}")
