@@ -17,19 +17,17 @@ from core.store.placed import EVIDENCE_NAMES, EvidenceState
 
 #: So many fields are named, the most frequent first.
 NAMED = 4
-#: Of the chunk ids of an older file, so many at least are to go on one to one.
-ONE_TO_ONE = 0.95
 
 
 @dataclass(frozen=True, slots=True)
 class Signs:
-    """What the modes are read from; all but `adjacent` and `one_to_one` count questions of the run.
+    """What the modes are read from; but for `audits` all count questions of the run.
 
     `codes` and `suspicions` as a list counts them, `evidence` by what became of cited text. `drifting` have
     the label `retrieval_drift`. `hits` have the gold section first, `missed` of them cite no gold passage;
     `outranked` have it lower among the first 20, and of the `looked_at` first ones of those `adjacent` have a
-    section beside the gold one first. `id_codes` count chunks by what the audit of their ids found,
-    `one_to_one` is the share of an older file's ids that go on, None where nothing tells.
+    section beside the gold one first. `audits` are those of the chunk ids that failed: name → what
+    it says.
     """
 
     run_id: str
@@ -43,8 +41,7 @@ class Signs:
     outranked: int = 0
     looked_at: int = 0
     adjacent: int = 0
-    id_codes: Mapping[str, int] = field(default_factory=dict)
-    one_to_one: float | None = None
+    audits: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +85,11 @@ def _by_code(signs: Signs, *codes: str) -> Iterator[Because]:
         yield Because(f"{rule_of(code).title} on {_of(count, signs)}", Filter(signs.run_id, code=(code,)))
 
 
+def _by_audit(signs: Signs, *names: str) -> Iterator[Because]:
+    """What the audits of the chunk file say that failed."""
+    yield from (Because(signs.audits[name]) for name in names if name in signs.audits)
+
+
 def _other_section(signs: Signs) -> Iterator[Because]:
     yield from _by_code(signs, "cross_section_reuse", "cited_not_retrieved")
     states: tuple[EvidenceState, ...] = ("not_found", "page_mismatch")
@@ -126,6 +128,7 @@ def _span_missed(signs: Signs) -> Iterator[Because]:
         shown = Filter(signs.run_id, bucket=("hit",), miss="citation_match")
         said = f"of {counted(signs.hits, 'question')} with the gold section first, {signs.missed:,}"
         yield Because(f"{said} cite no gold passage", shown)
+    yield from _by_audit(signs, "citation_match", "at_place")
 
 
 def _adjacent_section(signs: Signs) -> Iterator[Because]:
@@ -143,10 +146,7 @@ def _ids_change(signs: Signs) -> Iterator[Because]:
     if count := signs.suspicions.get("unresolved_chunk_id", 0):
         shown = Filter(signs.run_id, suspicion=("unresolved_chunk_id",))
         yield Because(f"an id without a chunk on {_of(count, signs)}", shown)
-    if count := signs.id_codes.get("id_not_recomputable", 0):
-        yield Because(f"{rule_of('id_not_recomputable').title} for {counted(count, 'chunk')}")
-    if signs.one_to_one is not None and signs.one_to_one < ONE_TO_ONE:
-        yield Because(f"{100 * signs.one_to_one:.0f} % of the older ids go on one to one, 95 % should")
+    yield from _by_audit(signs, "revision", "recomputed", "one_to_one")
 
 
 def _of(count: int, signs: Signs) -> str:

@@ -46,7 +46,8 @@ class RunFinding:
     the same in a few words.
 
     `shown` are the questions that it is about, None where it is about none; `page` is the dashboard's page
-    that shows more of it ("" is Triage). A note is no fault.
+    that shows more of it ("" is Triage). A note is no fault. `is_of_file`: looking at the files tells the same,
+    so that who counts both counts it there.
     """
 
     code: str
@@ -56,6 +57,7 @@ class RunFinding:
     next_step: str = ""
     shown: Filter | None = None
     page: str = ""
+    is_of_file: bool = False
 
     @property
     def address(self) -> str:
@@ -88,7 +90,7 @@ def index_findings(store: Store, manifest: Manifest, run_id: str) -> tuple[RunFi
     shown, total = Filter(run_id), facts.questions
     return worst_first(
         [
-            *_of_problems(facts.problems),
+            *_of_problems(facts.problems, is_of_file=True),
             *line_findings(run_lines(store, manifest, run), facts),
             *report_findings(run_id, stale, total),
             *template_findings(facts),
@@ -104,17 +106,12 @@ def worst_first(found: Iterable[RunFinding]) -> tuple[RunFinding, ...]:
     return tuple(sorted(found, key=lambda finding: _RANK[finding.severity]))
 
 
-def _of_problems(problems: Iterable[Problem]) -> Iterator[RunFinding]:
-    """What kept the index from being built as a whole."""
+def _of_problems(problems: Iterable[Problem], *, is_of_file: bool) -> Iterator[RunFinding]:
+    """What kept files from being read, as findings of the run."""
     for problem in problems:
         severity: Severity = "error" if problem.severity == "error" else "warning"
-        yield RunFinding(
-            problem.code,
-            severity,
-            problem.code.replace("_", " "),
-            f"{as_sentence(problem.message)}.",
-            problem.remedy,
-        )
+        said, title = f"{as_sentence(problem.message)}.", problem.code.replace("_", " ")
+        yield RunFinding(problem.code, severity, title, said, problem.remedy, is_of_file=is_of_file)
 
 
 def line_findings(lines: RunLines, facts: RunFacts) -> Iterator[RunFinding]:
@@ -124,7 +121,8 @@ def line_findings(lines: RunLines, facts: RunFacts) -> Iterator[RunFinding]:
         first = lines.undeclared.iloc[0]
         said = f"{counted(unread, 'line')} could not be read; the first is {first['file']}:{first['line']}."
         title = f"{counted(unread, 'line')} unreadable"
-        yield RunFinding("lines_unreadable", "error", title, said, str(first["remedy"]), shown, HEALTH)
+        step = str(first["remedy"])
+        yield RunFinding("lines_unreadable", "error", title, said, step, shown, HEALTH, is_of_file=True)
     if declared := lines.declared:
         said = f"{counted(declared, 'line')} could not be read, as the manifest declares."
         title = f"{counted(declared, 'line')} unreadable, as declared"
@@ -227,7 +225,8 @@ def pack_findings(run: Run, measured: RunMetrics, copied: str | None) -> Iterato
     if run.metrics is None:
         rule = rule_of("metrics_pack_missing")
         yield RunFinding(rule.code, rule.severity, rule.title, rule.meaning, rule.next_step, shown, TRENDS)
-    yield from _of_problems(replace(problem, severity="error") for problem in measured.problems)
+    problems = (replace(problem, severity="error") for problem in measured.problems)
+    yield from _of_problems(problems, is_of_file=False)
     if measured.differences:
         first, others = measured.differences[0], len(measured.differences) - 1
         more = f", and {counted(others, 'other number')}" if others else ""

@@ -46,8 +46,9 @@ def shown(**signs: Any) -> dict[str, list[str]]:
         ({"codes": {"not_in_corpus": 5}}, "ids_change", None),
         ({"codes": {"rev_mismatch": 5}}, "ids_change", None),
         ({"suspicions": {"unresolved_chunk_id": 5}}, "ids_change", None),
-        ({"id_codes": {"id_not_recomputable": 7}}, "ids_change", None),
-        ({"one_to_one": 0.8}, "ids_change", ["80 % of the older ids go on one to one, 95 % should"]),
+        ({"audits": {"recomputed": "1 of 2 comes out different"}}, "ids_change", None),
+        ({"audits": {"one_to_one": "80 % go on"}}, "ids_change", ["80 % go on"]),
+        ({"audits": {"citation_match": "4 of 9 match"}}, "span_missed", ["4 of 9 match"]),
     ],
 )
 def test_a_mode_applies_by_its_signs(signs: dict[str, Any], name: str, because: list[str] | None) -> None:
@@ -66,7 +67,7 @@ def test_a_mode_applies_by_its_signs(signs: dict[str, Any], name: str, because: 
         {"evidence": {"exact": 40}},
         {"codes": {"missing_ts": 40}},
         {"codes": {"tie_order": 0}},
-        {"one_to_one": 0.95},
+        {"audits": {"unique": "2 ids come twice"}},
     ],
 )
 def test_no_mode_applies_without_its_signs(signs: dict[str, Any]) -> None:

@@ -1,0 +1,94 @@
+"""What the failure modes are read from, counted: rules, ranking, cited text, and the audit of chunk ids."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from core.contracts.chunk_audit import Audit
+from core.contracts.records import Chunk, GoldQuestion
+from core.services.failure_modes import Signs
+from core.services.failures import Sections
+from core.services.health import HealthTable
+from core.store.filters import Filter, Sort
+from core.store.queries import Store
+from core.traces.chunks import place_of
+from core.triage.about import section_of
+
+#: So many outranked questions are looked at for their neighbours, the worst first.
+LOOKED_AT = 500
+
+Place = tuple[str | None, str]
+#: q_id → where its gold stands.
+Wanted = Mapping[str, Collection[Place]]
+
+
+def run_signs(
+    store: Store, table: HealthTable, *, wanted: Wanted, sections: Sections, audits: Iterable[Audit] = ()
+) -> Signs:
+    """The signs of the table's shown run. `wanted` and `sections` may be empty: then no section has one
+    beside it."""
+    run_id, shown = table.run_id, Filter(table.run_id)
+    buckets = store.bucket_counts(shown)
+    outranked = store.page(
+        Filter(run_id, bucket=("score_policy",)), Sort(), limit=LOOKED_AT if wanted else 0, offset=0
+    )
+    rows = zip(outranked["q_id"], outranked["rank1_doc"], outranked["rank1_section"], strict=True)
+    known = [(q_id, (doc, section)) for q_id, doc, section in rows if isinstance(section, str)]
+    return Signs(
+        run_id,
+        table.questions[table.shown],
+        codes=_questions(table, "code"),
+        suspicions=_questions(table, "suspicion"),
+        evidence=store.evidence_counts(shown),
+        drifting=store.counts(shown)["retrieval_drift"],
+        hits=buckets.get("hit", 0),
+        missed=store.matching(Filter(run_id, bucket=("hit",), miss="citation_match")),
+        outranked=buckets.get("score_policy", 0),
+        looked_at=len(known),
+        adjacent=beside(known, wanted=wanted, sections=sections),
+        audits={audit.name: audit.said for audit in audits if audit.status == "fail"},
+    )
+
+
+def wanted_places(gold: Iterable[GoldQuestion], chunks: Mapping[str, Chunk], sections: Sections) -> Wanted:
+    """Where each question's gold stands: the sections of its chunks, else those that it names, in any
+    document."""
+    documents: dict[str, list[str | None]] = {}
+    for doc_id, section in sections:
+        documents.setdefault(section, []).append(doc_id)
+    found: dict[str, set[Place]] = {}
+    for each in gold:
+        places = (place_of(chunks[chunk_id]) for chunk_id in each.chunks if chunk_id in chunks)
+        own = {(place.doc_id, section) for place in places if (section := section_of(place))}
+        named = {(doc_id, section) for section in each.sections for doc_id in documents.get(section, ())}
+        found[each.q_id] = own or named
+    return found
+
+
+def beside(rows: Sequence[tuple[str, Place]], *, wanted: Wanted, sections: Sections) -> int:
+    """How many questions have at rank 1 a section that stands right before or after a gold one.
+
+    `rows` are q_ids with the place at rank 1; sections follow one another as the chunk file has them.
+    """
+    by_document: dict[str | None, list[str]] = {}
+    for (doc_id, section), about in sorted(sections.items(), key=lambda item: item[1].order):
+        if about.has_chunks:
+            by_document.setdefault(doc_id, []).append(section)
+    order = {
+        (doc_id, section): place
+        for doc_id, named in by_document.items()
+        for place, section in enumerate(named)
+    }
+    return sum(
+        first in order
+        and any(
+            doc_id == first[0] and abs(order.get((doc_id, section), -2) - order[first]) == 1
+            for doc_id, section in wanted.get(q_id, ())
+        )
+        for q_id, first in rows
+    )
+
+
+def _questions(table: HealthTable, kind: str) -> dict[str, int]:
+    """The questions of each code of a kind in the shown run."""
+    return {row.codes[0]: table.now(row).questions for row in table.single() if row.kind == kind}

@@ -1,0 +1,78 @@
+"""What the failure modes are read from: sections that stand beside one another, and counts of the index."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from core.contracts.chunk_audit import Audit
+from core.contracts.records import Chunk, GoldQuestion
+from core.services.failures import section_map
+from core.services.health import health_table
+from core.services.run_signs import Place, beside, run_signs, wanted_places
+from core.traces.chunks import read_chunks
+from core.traces.gold import read_gold
+from tests.unit.store_workspace import built, lines, trace, write_workspace
+
+CHUNKS = {
+    name: Chunk(name, doc_id=doc_id, section_id=section, text="?")
+    for name, doc_id, section in (
+        *(("a", "d", "1.1"), ("b", "d", "1.2"), ("c", "d", "1.3")),
+        *(("e", "other", "1.2"), ("f", "other", "9")),
+    )
+}
+SECTIONS = section_map(CHUNKS.values())
+
+
+@pytest.mark.parametrize(
+    ("first", "gold", "is_beside"),
+    [
+        (("d", "1.1"), ("d", "1.2"), True),
+        (("d", "1.3"), ("d", "1.2"), True),
+        (("d", "1.2"), ("d", "1.2"), False),
+        (("d", "1.1"), ("d", "1.3"), False),
+        (("other", "9"), ("d", "1.3"), False),
+        (("other", "1.2"), ("d", "1.1"), False),
+        (("d", "unknown"), ("d", "1.1"), False),
+        (("d", "1.1"), ("d", "unknown"), False),
+    ],
+)
+def test_a_section_stands_beside_another_in_its_document(first: Place, gold: Place, is_beside: bool) -> None:
+    assert beside([("Q1", first)], wanted={"Q1": {gold}}, sections=SECTIONS) == is_beside
+
+
+def test_gold_stands_in_the_sections_of_its_chunks_else_in_those_that_it_names() -> None:
+    gold = [
+        GoldQuestion("Q1", "?", chunks=("a", "gone"), sections=("9",)),
+        GoldQuestion("Q2", "?", sections=("1.2", "gone")),
+        GoldQuestion("Q3", "?"),
+    ]
+    assert wanted_places(gold, CHUNKS, SECTIONS) == {
+        "Q1": {("d", "1.1")},
+        "Q2": {("d", "1.2"), ("other", "1.2")},
+        "Q3": set(),
+    }
+
+
+def test_the_signs_of_a_run_are_those_of_its_lists(tmp_path: Path) -> None:
+    gold = [{"q_id": f"Q{number}", "q": "?", "chunks": ["c1"]} for number in range(1, 4)]
+    (tmp_path / "gold.jsonl").write_bytes(lines(gold))
+    listed = [{"id": "c2"}, {"id": "c1"}]
+    traces = [trace("Q1"), trace("Q2", chunks=listed), trace("Q3", answer="Four. citations: [c2]")]
+    manifest = write_workspace(tmp_path, {"R1": traces}, gold={"path": "gold.jsonl"})
+    store = built(manifest, tmp_path / "cache")
+    chunks = read_chunks(tmp_path / "chunks.jsonl", file="chunks.jsonl")[0]
+    sections = section_map(chunks.values())
+    known = read_gold(tmp_path / "gold.jsonl", file="gold.jsonl")[0]
+    audits = [Audit("unique", "pass", "all differ"), Audit("order", "fail", "2 are out of order")]
+    signs = run_signs(
+        store,
+        health_table(store, manifest.runs, "R1"),
+        wanted=wanted_places(known.values(), chunks, sections),
+        sections=sections,
+        audits=audits,
+    )
+    assert (signs.questions, signs.hits, signs.missed) == (3, 2, 1)
+    assert (signs.outranked, signs.looked_at, signs.adjacent) == (1, 1, 1)
+    assert signs.audits == {"order": "2 are out of order"}
