@@ -64,8 +64,8 @@ class SharedLabeller:
 
     def get(self, inputs: Inputs) -> tuple[Labeller, tuple[Problem, ...]]:
         """As `labeller_for`."""
-        if self._made is None or self._key != inputs.key:
-            self._key, self._made = inputs.key, labeller_for(inputs)
+        if self._made is None or self._key != inputs.labeller_key:
+            self._key, self._made = inputs.labeller_key, labeller_for(inputs)
         return self._made
 
 
@@ -120,7 +120,7 @@ class Builder:
     def _still_holds(self, plan: Plan, built: RunFile, seen: Seen | None, kept: RunFile | None) -> bool:
         """Whether all that was read is still what the plan was made for; the trace file may have grown."""
         path = plan.source.path
-        now = find_inputs(self.manifest, plan.inputs.profile, built, cache_dir=self.cache_dir)
+        now = find_inputs(self.manifest, plan.inputs.profile, built, cache_dir=self.cache_dir, run=self.run)
         if now.key != plan.inputs.key:
             return False
         if path is None or seen is None:

@@ -9,10 +9,12 @@ from pathlib import Path
 
 import orjson
 
+from core.contracts.codes import in_order
+from core.contracts.context import NO_CONTEXT, Context
 from core.contracts.records import LineIssue, Trace
 from core.errors import Fault, InputFault, Problem
 from core.manifest.paths import artifact_path
-from core.manifest.types import Artifact, Manifest
+from core.manifest.types import Artifact, Manifest, Run
 from core.metrics.judged import Judge, Judged
 from core.metrics.passages import NO_CHUNK_FILE, ChunkFile
 from core.store.catalogue import (
@@ -29,12 +31,13 @@ from core.store.runfile import RunFile
 from core.store.sidefile import NO_FILE, Loss, SideFile, find_side_file
 from core.traces.chunks import Places, place_of, read_chunks
 from core.traces.citations import citations
+from core.traces.contract import context_of, trace_codes
 from core.traces.unpack import plain_source
 from core.triage.about import GoldPlaces
 from core.triage.corpus import Corpus
 from core.triage.gold import GoldOutcome, gold_outcome
 from core.triage.notices import Notices
-from core.triage.reflect import RULES_VERSION, reflect
+from core.triage.reflect import REFUSAL_LABELS, RULES_VERSION, declines, lacks_template, reflect
 from core.triage.safety import omitted_ids
 from core.triage.types import Profile, ReportRow
 
@@ -45,7 +48,8 @@ CHUNKS_LOSS = Loss("chunks_unusable", "the chunk file", "the questions have no l
 class Inputs:
     """All that a run's labels depend on besides its traces, as far as it can be known without reading them.
 
-    `chunks` is None where there is nothing to label with; `problems` then says why.
+    `chunks` is None where there is nothing to label with; `problems` then says why. `context` is what the
+    contract holds the run's traces against, but for the corpus, which the labeller knows.
     """
 
     profile: Profile
@@ -56,10 +60,17 @@ class Inputs:
     gold: SideFile
     problems: tuple[Problem, ...] = ()
     catalogue: SideFile = NO_FILE
+    context: Context = NO_CONTEXT
 
     @property
     def key(self) -> str:
         """Differs whenever rows made from the same traces might differ."""
+        context = orjson.dumps(self.context, default=sorted, option=orjson.OPT_SORT_KEYS)
+        return hashlib.sha256(self.labeller_key.encode() + context).hexdigest()
+
+    @property
+    def labeller_key(self) -> str:
+        """The same for all but the run's own pins: runs with one such key have one labeller."""
         parts = {
             "index": INDEX_VERSION,
             "rules": RULES_VERSION,
@@ -77,10 +88,18 @@ def variant_of(profile: Profile) -> str:
     return hashlib.sha256(orjson.dumps([profile.template, *profile.refusal])).hexdigest()[:8]
 
 
-def find_inputs(manifest: Manifest, profile: Profile, earlier: RunFile | None, *, cache_dir: Path) -> Inputs:
+def find_inputs(
+    manifest: Manifest,
+    profile: Profile,
+    earlier: RunFile | None,
+    *,
+    cache_dir: Path,
+    run: Run | None = None,
+) -> Inputs:
     """The inputs as they are now; hashes of unchanged files are taken from an `earlier` index.
 
-    A packed chunk file is unpacked into the cache; print and hash are those of the file as it lies there.
+    Without a `run` nothing is known of pins, so there is no context. A packed chunk file is unpacked into the
+    cache; print and hash are those of the file as it lies there.
     """
     nothing = Inputs(
         profile,
@@ -90,6 +109,7 @@ def find_inputs(manifest: Manifest, profile: Profile, earlier: RunFile | None, *
         None,
         find_side_file(manifest, manifest.gold, GOLD_LOSS, cache_dir=cache_dir),
         catalogue=find_side_file(manifest, manifest.catalogue, CATALOGUE_LOSS, cache_dir=cache_dir),
+        context=NO_CONTEXT if run is None else context_of(manifest, run, None),
     )
     artifact = manifest.chunks
     if artifact is None:
@@ -155,8 +175,22 @@ class Labeller:
     judge: Judge = field(default_factory=lambda: Judge({}, NO_CHUNK_FILE))
 
     def verdict(self, trace: Trace) -> ReportRow | None:
-        """The report row of a trace, None where there are no chunks to judge by."""
-        return None if self.corpus is None else reflect(trace, self.corpus, self.profile)
+        """The report row of a trace; None where there are no chunks, or no question, to judge by."""
+        if self.corpus is None or "question_unknown" in trace.suspicions:
+            return None
+        return reflect(trace, self.corpus, self.profile)
+
+    def context(self, inputs: Inputs) -> Context:
+        """What a run's traces are held against: its own context with the corpus."""
+        return inputs.context if self.corpus is None else replace(inputs.context, corpus=self.corpus.texts)
+
+    def codes(self, trace: Trace, verdict: ReportRow | None, context: Context) -> tuple[str, ...]:
+        """The rules of the contract that a trace breaks, in order; `context` is its run's."""
+        refused = declines(trace, self.profile) if verdict is None else verdict.label in REFUSAL_LABELS
+        found = trace_codes(trace, context, declines=refused)
+        if verdict is not None and lacks_template(trace, verdict, self.profile):
+            return tuple(in_order((*found, "template_violated")))
+        return found
 
     def outcomes(self, trace: Trace, verdict: ReportRow | None) -> tuple[GoldOutcome | None, Judged]:
         """What became of the trace's gold passage, and what metrics make of the trace."""

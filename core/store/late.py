@@ -70,14 +70,18 @@ def _mixed(folder: Path, segments: Sequence[str], units: pa.ChunkedArray) -> np.
 
 
 def _repeated(folder: Path, segments: Sequence[str], prints: pa.ChunkedArray) -> np.ndarray:
-    """The rows that are another question's answer over again, each but the first in the file."""
+    """The rows that are another question's answer over again, each but the first in the file.
+
+    The same question asked under another id may well get the same answer.
+    """
     if pc.count_distinct(prints, mode="only_valid").as_py() == len(prints) - prints.null_count:
         return _NONE
     known = np.flatnonzero(prints.is_valid().to_numpy())
     numbers = prints.drop_null().to_numpy()
     _, first, group, sizes = np.unique(numbers, return_index=True, return_inverse=True, return_counts=True)
     again = np.flatnonzero((sizes[group] > 1) & (first[group] != np.arange(len(numbers))))
-    q_ids = read_columns(folder, segments, ("q_id",)).column("q_id")
-    of_row, of_first = (q_ids.take(pa.array(known[rows])) for rows in (again, first[group[again]]))
-    repeated: np.ndarray = known[again[pc.not_equal(of_row, of_first).to_numpy()]]
+    asked = read_columns(folder, segments, ("q_id", "q"))
+    of_row, of_first = (asked.take(pa.array(known[rows])) for rows in (again, first[group[again]]))
+    differ = [pc.not_equal(of_row.column(name), of_first.column(name)) for name in asked.column_names]
+    repeated: np.ndarray = known[again[pc.and_(*differ).to_numpy()]]
     return repeated

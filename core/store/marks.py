@@ -14,11 +14,11 @@ from core.contracts.records import Json, Trace
 from core.traces.citations import payload_of
 from core.traces.fields import offsets_of, text_of
 from core.triage.answers import payload_ids
+from core.triage.reflect import REFUSAL_LABELS
 from core.triage.types import ReportRow
 
 #: Stands for the unit of a trace whose own citations are in several.
 SEVERAL = "several"
-_REFUSALS = ("refusal_ok", "refusal_suspect")
 _OTHER_REFUSAL = "refusal_other_wording"
 
 
@@ -51,7 +51,7 @@ def answer_print(trace: Trace, verdict: ReportRow | None) -> int | None:
     None where equal traces are to be expected: for a refusal, in whatever words, and where there is no
     answer or no candidate; and without a verdict, as nobody then knows what is a refusal.
     """
-    if verdict is None or verdict.label in _REFUSALS or _OTHER_REFUSAL in verdict.suspicions:
+    if verdict is None or verdict.label in REFUSAL_LABELS or _OTHER_REFUSAL in verdict.suspicions:
         return None
     if not trace.chunk_ids or not trace.answer.strip():
         return None

@@ -50,7 +50,7 @@ def make_plan(
     manifest: Manifest, run: Run, profile: Profile, earlier: RunFile | None, *, cache_dir: Path
 ) -> Plan:
     """Compares a run's files with its index by their two ends, the gold file whole; unpacks packed ones."""
-    inputs = find_inputs(manifest, profile, earlier, cache_dir=cache_dir)
+    inputs = find_inputs(manifest, profile, earlier, cache_dir=cache_dir, run=run)
     source = find_source(manifest, run, cache_dir=cache_dir)
     report, report_problems = (
         _find_plain(manifest, run.report, cache_dir) if not source.from_report else (None, ())
@@ -114,7 +114,8 @@ def _compare(
     if earlier.key != inputs.key:
         return (
             "stale",
-            "the chunks, the gold questions, the catalogue, the triage profile or the rules changed",
+            "the chunks, the gold questions, the catalogue, the triage profile, the run's pins, the contract "
+            "or the rules changed",
             False,
         )
     if (earlier.source is None) != (source.path is None):

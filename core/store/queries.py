@@ -204,6 +204,18 @@ class Store(Measuring, Comparing, Counting):
 
         return self._kept.with_run(key.run_id, read)
 
+    def same_answer(self, key: TraceKey) -> TraceKey | None:
+        """The first other trace with the same candidates, answer and citations; None where there is none."""
+
+        def read(run: LoadedRun) -> TraceKey | None:
+            row = self._place(run, key)
+            tables = {"rows": run.table(("answer_print",))}
+            found = self._database.rows(statement("alike"), {"row": row}, tables)
+            first = int(str(found[0][0])) if found else row
+            return None if first is None or first == row else self._key(run, key.run_id, first)
+
+        return self._kept.with_run(key.run_id, read)
+
     def same_question(self, q_id: str) -> pd.DataFrame:
         """All traces of a question in every indexed run, with every column, runs in the manifest's order."""
         frames = [self.traces_of(q_id, run) for run in self.runs()]

@@ -64,6 +64,7 @@ def _read_range(
     rows: list[Row] = []
     issues: list[LineIssue] = []
     facts: dict[str, int] = {}
+    context = labeller.context(source.inputs)
     found = iter_traces(
         source.path,
         file=source.file,
@@ -80,7 +81,8 @@ def _read_range(
         verdict = labeller.verdict(item)
         (gold, judged), omitted = labeller.outcomes(item, verdict), labeller.omitted(item, verdict)
         about = labeller.about.get(item.q_id, ())
-        rows.append(index_row(item, verdict, labeller.places, gold, omitted, about, judged))
+        codes = labeller.codes(item, verdict, context)
+        rows.append(index_row(item, verdict, labeller.places, gold, omitted, about, judged, codes))
         if verdict is not None and "following" not in facts:  # one that follows the template settles it
             add_facts(facts, item, verdict, labeller.profile)
     return rows, issues, facts

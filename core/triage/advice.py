@@ -89,7 +89,7 @@ SUSPICIONS: dict[str, str] = {
     "duplicate_question": "The run answers this question more than once.",
     "ok_contradicts": "The pipeline's own ok says the opposite of the label.",
     "query_terms_too_few": "The question has no content word of three letters, so alignment says nothing.",
-    "question_unknown": "Neither the run's records nor the gold set say what was asked, so there is no label.",
+    "question_unknown": "Neither the records nor the gold set say what was asked, so there is no label.",
     "refusal_not_exact": "The answer holds a refusal phrase among other words, not the phrase alone.",
     "refusal_other_wording": "The answer declines in words that the profile does not count as a refusal.",
     "report_stale": "The stored report has another label: it was made from other files or by other rules.",

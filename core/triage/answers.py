@@ -11,6 +11,7 @@ from typing import Any
 
 from core.traces.citations import payload_of
 from core.traces.fields import id_of
+from core.triage.types import Template
 
 #: What the reference's template check looks for in the lower-cased answer.
 MARKER = "citations:"
@@ -51,6 +52,11 @@ _SUBJECTS = (
     *("information", "context", "document", "passage", "text", "source", "article", "excerpt"),
     *("material", "manual", "filing", "evidence", "mention"),
 )
+
+
+def follows_template(lower: str, *, has_payload: bool, template: Template) -> bool:
+    """Whether the lower-cased answer names its citations where the template wants them."""
+    return has_payload if template == "payload" else MARKER in lower
 
 
 def refuses(lower: str, phrases: Collection[str]) -> bool:

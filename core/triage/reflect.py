@@ -14,7 +14,14 @@ from functools import lru_cache
 
 from core.contracts.records import Label, Trace
 from core.traces.citations import citation_ids_in_text
-from core.triage.answers import MARKER, claims_of, other_refusal, payload_ids, refuses
+from core.triage.answers import (
+    MARKER,
+    claims_of,
+    follows_template,
+    other_refusal,
+    payload_ids,
+    refuses,
+)
 from core.triage.corpus import UNRESOLVED, ChunkView, Corpus
 from core.triage.coverage import content_of, coverage, missing_words
 from core.triage.numbers import NUMBER_WORDS, Number, claimed_numbers, evidence_values
@@ -30,6 +37,8 @@ REFUSAL_SUSPECT: tuple[Label, str] = (
     "evidence contains query terms but model refused",
 )
 REFUSAL_OK: tuple[Label, str] = ("refusal_ok", "no query terms found in evidence; refusal acceptable")
+#: The labels of an answer that declines.
+REFUSAL_LABELS: tuple[Label, ...] = (REFUSAL_SUSPECT[0], REFUSAL_OK[0])
 VIOLATED: tuple[Label, str] = ("generation_drift", "template/citations violated")
 NOT_GROUNDED: tuple[Label, str] = ("generation_drift", "answer text not grounded in evidence")
 NOT_ALIGNED: tuple[Label, str] = ("retrieval_drift", "evidence lacks query terms")
@@ -85,6 +94,19 @@ def reflect(trace: Trace, corpus: Corpus, profile: Profile) -> ReportRow:
     if contradicts(trace.raw.get("ok"), label):
         suspicions.append("ok_contradicts")
     return ReportRow(trace.q, label, why, ids, in_text, signals, tuple(sorted(suspicions)), trace.q_id)
+
+
+def lacks_template(trace: Trace, verdict: ReportRow, profile: Profile) -> bool:
+    """Whether an answer was labelled for want of its citations, not for citing what was not retrieved."""
+    if verdict.why != VIOLATED[1]:
+        return False
+    has_payload = bool(payload_ids(trace.raw))
+    return not follows_template(trace.answer.lower(), has_payload=has_payload, template=profile.template)
+
+
+def declines(trace: Trace, profile: Profile) -> bool:
+    """Whether an answer declines, by the profile's own phrases."""
+    return refuses(trace.answer.lower(), lowered(profile.refusal))
 
 
 @lru_cache(maxsize=64)
@@ -160,7 +182,7 @@ def _violates(lower: str, in_payload: tuple[str, ...], all_retrieved: bool, prof
     """Whether an answer that is no refusal breaks the template, or cites what was not retrieved."""
     if profile.template == "none":
         return False
-    follows = bool(in_payload) if profile.template == "payload" else MARKER in lower
+    follows = follows_template(lower, has_payload=bool(in_payload), template=profile.template)
     return not (follows and all_retrieved)
 
 

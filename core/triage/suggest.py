@@ -11,7 +11,8 @@ from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
 
 from core.contracts.records import Trace
-from core.triage.answers import MARKER, other_refusal, payload_ids
+from core.triage.answers import follows_template, other_refusal, payload_ids
+from core.triage.reflect import REFUSAL_LABELS
 from core.triage.types import Profile, ReportRow
 
 _REFUSAL = "refusal: "
@@ -46,8 +47,8 @@ def add_facts(facts: MutableMapping[str, int], trace: Trace, row: ReportRow, pro
     has_payload = bool(payload_ids(trace.raw))
     if has_payload:
         facts["with_payload"] = facts.get("with_payload", 0) + 1
-    refused = row.label in ("refusal_ok", "refusal_suspect")
-    if refused or _follows(trace, has_payload, profile):
+    refused = row.label in REFUSAL_LABELS
+    if refused or follows_template(trace.answer.lower(), has_payload=has_payload, template=profile.template):
         facts["following"] = facts.get("following", 0) + 1
     elif "refusal_other_wording" in row.suspicions:
         found = other_refusal(trace.answer.lower())
@@ -76,9 +77,3 @@ def suggest_profile(facts: Mapping[str, int], profile: Profile) -> Suggestion | 
         f"none of {traces} answers follows the template {profile.template!r}, so every label says "
         '"template/citations violated"',
     )
-
-
-def _follows(trace: Trace, has_payload: bool, profile: Profile) -> bool:
-    if profile.template == "payload":
-        return has_payload
-    return MARKER in trace.answer.lower()

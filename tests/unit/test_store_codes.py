@@ -1,12 +1,26 @@
-"""How many traces and questions break which rule, run by run."""
+"""Which rules of the contract the index says a trace breaks, and how many traces and questions do."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from core.manifest.types import Manifest
+from core.store import build
 from core.store.filters import Filter, Sort
+from core.store.index import build_index, index_state
+from core.store.labelling import Inputs, labeller_for
 from core.store.queries import Store
-from tests.unit.store_workspace import append, built, lines, trace, write_workspace
+from tests.unit.store_workspace import (
+    append,
+    built,
+    lines,
+    manifest_of,
+    table_of,
+    trace,
+    write_workspace,
+)
 
 UNLIKE = "Torque the bolts to 30 Nm, number {}."
 
@@ -73,3 +87,91 @@ def test_suspicions_are_counted_likewise(tmp_path: Path, cache: Path) -> None:
     frame = store.suspicion_counts(["R1"])
     assert list(frame) == ["run_id", "suspicion", "traces", "questions"]
     assert ("R1", "duplicate_question", 1, 0) in list(frame.itertuples(index=False, name=None))
+
+
+CITED = [{"snippet_id": "c1", "doc_id": "manual", "rev": "r1", "analyzer": "lowercase"}]
+ONE = {"run_id": "R1", "traces": {"path": "runs/R1.jsonl"}}
+
+
+def codes(manifest: Manifest, cache: Path) -> list[str]:
+    """The codes of the first trace of a freshly built index."""
+    build_index(manifest, cache_dir=cache)
+    found = table_of(manifest, "R1", cache)[0]["codes"]
+    assert isinstance(found, list)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("entries", "code"),
+    [
+        ({"runs": [ONE | {"pinned": {"analyzer": "lowercase+stem"}}]}, "analyzer_mismatch"),
+        ({"documents": [{"doc_id": "manual", "path": "chunks.jsonl", "rev": "r2"}]}, "rev_mismatch"),
+    ],
+)
+def test_what_the_manifest_pins_is_held_against_the_traces_and_a_change_is_seen(
+    tmp_path: Path, cache: Path, entries: dict[str, object], code: str
+) -> None:
+    manifest = write_workspace(tmp_path, {"R1": [told(1, citations=CITED)]})
+    assert code not in codes(manifest, cache)
+    pinned = manifest_of(tmp_path, **{"chunks": {"path": "chunks.jsonl"}, "runs": [ONE]} | entries)
+    assert index_state(pinned, "R1", cache).state == "stale"
+    assert code in codes(pinned, cache)
+
+
+def test_sections_that_the_contract_lets_mix_are_no_breach(tmp_path: Path, cache: Path) -> None:
+    mixed = [{"snippet_id": "c1", "section_id": "4.2"}, {"snippet_id": "c2", "section_id": "4.3"}]
+    manifest = write_workspace(tmp_path, {"R1": [told(1, citations=mixed)]})
+    assert "cross_section_reuse" in codes(manifest, cache)
+    entries = {"chunks": {"path": "chunks.jsonl"}, "runs": [ONE], "contract": {"allow_cross_section": True}}
+    allowed = manifest_of(tmp_path, **entries)
+    assert "cross_section_reuse" not in codes(allowed, cache)
+
+
+def test_runs_with_other_pins_share_the_chunks_and_not_the_context(
+    tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[object] = []
+
+    def counting(inputs: Inputs) -> object:
+        made.append(inputs)
+        return labeller_for(inputs)
+
+    monkeypatch.setattr(build, "labeller_for", counting)
+    write_workspace(tmp_path, {"R1": [told(1, citations=CITED)], "R2": [told(1, citations=CITED)]})
+    other = {"run_id": "R2", "traces": {"path": "runs/R2.jsonl"}, "pinned": {"analyzer": "stem"}}
+    pinned = ONE | {"pinned": {"analyzer": "lowercase"}}
+    manifest = manifest_of(tmp_path, chunks={"path": "chunks.jsonl"}, runs=[pinned, other])
+    store = built(manifest, cache)
+    counts = store.code_counts(["R1", "R2"])
+    assert counts[counts["code"] == "analyzer_mismatch"]["run_id"].tolist() == ["R2"]
+    assert len(made) == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "is_missing"),
+    [
+        ("The oil filter holds 4 litres.", True),
+        ("The oil filter holds 4 litres. citations: [c1]", False),
+        ("The oil filter holds 4 litres. citations: [c3]", False),  # cited, never retrieved
+        ("not in context", False),
+    ],
+)
+def test_an_answer_without_its_template_is_told_from_one_that_cites_elsewhere(
+    tmp_path: Path, cache: Path, answer: str, is_missing: bool
+) -> None:
+    manifest = write_workspace(tmp_path, {"R1": [trace("Q1", answer=answer)]})
+    found = codes(manifest, cache)
+    assert ("template_violated" in found) is is_missing
+    assert ("cited_not_retrieved" in found) is ("c3" in answer)
+
+
+def test_an_answer_that_declines_owes_no_citations_with_or_without_chunks(
+    tmp_path: Path, cache: Path
+) -> None:
+    records = [trace("Q1", answer="not in context"), trace("Q2", answer="It holds oil.")]
+    write_workspace(tmp_path, {"R1": records})
+    for entries in ({"chunks": {"path": "chunks.jsonl"}}, {}):
+        manifest = manifest_of(tmp_path, runs=[ONE], **entries)
+        build_index(manifest, cache_dir=cache)
+        first, second = (row["codes"] for row in table_of(manifest, "R1", cache))
+        assert (first, "empty_citations" in (second or ())) == ([], True)  # type: ignore[operator]

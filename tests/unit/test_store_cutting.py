@@ -51,7 +51,7 @@ def test_many_small_segments_are_merged_without_reading_again(
 def records_and_noise() -> st.SearchStrategy[list[bytes]]:
     ids = st.sampled_from(["Q1", "Q2", "Q3"])
     good = st.builds(
-        lambda q_id, text, rev: orjson.dumps(trace(q_id, answer=text, mem_rev=rev)),
+        lambda q_id, text, rev: orjson.dumps(trace(q_id, q=f"Which {q_id}?", answer=text, mem_rev=rev)),
         ids,
         st.one_of(st.text(max_size=20), st.just("The oil filter holds 4 litres.")),
         st.sampled_from(["r1", "r2", None]),

@@ -45,6 +45,11 @@ def told(number: int, **more: object) -> dict[str, object]:
     return trace(f"Q{number}", **{"answer": UNLIKE.format(number)} | more)
 
 
+def asked(q_id: str, **more: object) -> dict[str, object]:
+    """A trace with a question of its own and the answer of all others."""
+    return trace(q_id, **{"q": f"What is the oil for, {q_id}?"} | more)
+
+
 def cited(*units: str | None) -> list[dict[str, object]]:
     """A payload with an entry in each unit; None states none."""
     named = [{} if unit is None else {"unit": unit} for unit in units]
@@ -71,10 +76,11 @@ def test_a_unit_unlike_the_runs_is_mixed(tmp_path: Path, cache: Path) -> None:
 
 
 def test_an_answer_of_another_question_is_repeated(tmp_path: Path, cache: Path) -> None:
-    records = [trace("Q1"), trace("Q2"), trace("Q1", paraphrase=1), told(3), trace("Q4"), trace("Q1")]
+    again = trace("Q1", paraphrase=1, q="And what does the filter hold?")
+    records = [trace("Q1"), asked("Q2"), again, told(3), asked("Q4"), trace("Q1"), trace("Q5")]
     found = late(tmp_path, records, cache)
     repeated = [place for place, codes in enumerate(found) if "answer_repeated" in codes]
-    assert repeated == [1, 4]
+    assert repeated == [1, 4]  # Q5 asks what Q1 asks
     assert [place for place, codes in enumerate(found) if "duplicate_question" in codes] == [5]
 
 
@@ -90,14 +96,14 @@ def test_an_answer_of_another_question_is_repeated(tmp_path: Path, cache: Path) 
 def test_what_many_questions_may_get_is_no_repeat(
     tmp_path: Path, cache: Path, same: dict[str, object]
 ) -> None:
-    assert late(tmp_path, [trace("Q1", **same), trace("Q2", **same)], cache) == [set(), set()]
+    assert late(tmp_path, [asked("Q1", **same), asked("Q2", **same)], cache) == [set(), set()]
 
 
 @pytest.mark.parametrize("differs", [{"answer": OTHER}, {"chunks": [{"id": "c1"}]}, {"citations": ["c1"]}])
 def test_answers_that_differ_in_anything_are_no_repeats(
     tmp_path: Path, cache: Path, differs: dict[str, object]
 ) -> None:
-    assert late(tmp_path, [trace("Q1"), trace("Q2", **differs)], cache) == [set(), set()]
+    assert late(tmp_path, [asked("Q1"), asked("Q2", **differs)], cache) == [set(), set()]
 
 
 def test_a_grown_run_is_judged_as_if_built_at_once(tmp_path: Path, cache: Path) -> None:
@@ -105,7 +111,7 @@ def test_a_grown_run_is_judged_as_if_built_at_once(tmp_path: Path, cache: Path) 
     more = [
         told(3, mem_rev="r2"),
         trace("Q4", citations=cited("token")),
-        trace("Q5", citations=cited("token")),
+        asked("Q5", citations=cited("token")),
     ]
     manifest = write_workspace(tmp_path, {RUN: first})
     build_index(manifest, cache_dir=cache)
