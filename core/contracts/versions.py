@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
 
@@ -15,12 +15,14 @@ from core.contracts.schemas import schema_files, type_named
 USUAL: Final = "1.0.0"
 UNSUPPORTED: Final = "schema_version_unsupported"
 
+#: No name of a type or version is as long, and what is remembered of hostile ones is bounded.
+_LONGEST: Final = 300
 _VERSION = re.compile(r"([0-9]{1,9})\.([0-9]{1,9})(?:\.[0-9]{1,9})?")
 
 
 def refusal(record_type: str, obj: Mapping[str, Json]) -> Finding | None:
     """Why a record cannot be read: it is of another major version. None for one that can."""
-    return next((each for each in version_findings(record_type, obj) if each.code == UNSUPPORTED), None)
+    return _refusal(record_type, *_stated(obj))
 
 
 def is_readable(record_type: str, obj: Mapping[str, Json]) -> bool:
@@ -28,13 +30,28 @@ def is_readable(record_type: str, obj: Mapping[str, Json]) -> bool:
     return refusal(record_type, obj) is None
 
 
-def version_findings(record_type: str, obj: Mapping[str, Json]) -> Iterator[Finding]:
+def version_findings(record_type: str, obj: Mapping[str, Json]) -> tuple[Finding, ...]:
     """What the record's own `schema_version` and `$schema` say of how it can be read."""
+    version, uri = _stated(obj)
+    found: tuple[Finding, ...] = ()
+    if version is not None and version != USUAL:
+        found = _of_version(record_type, version, "schema_version")
+    return found if uri is None else (*found, *_of_schema(record_type, uri))
+
+
+def _stated(obj: Mapping[str, Json]) -> tuple[str | None, str | None]:
+    """`schema_version` and `$schema`, None where they are no text; no more of them than names a version."""
     version, uri = obj.get("schema_version"), obj.get("$schema")
-    if version != USUAL and isinstance(version, str):
-        yield from _of_version(record_type, version, "schema_version")
-    if isinstance(uri, str):
-        yield from _of_schema(record_type, uri)
+    return (
+        version[:_LONGEST] if type(version) is str else None,
+        uri[:_LONGEST] if type(uri) is str else None,
+    )
+
+
+@lru_cache(maxsize=1 << 8)
+def _refusal(record_type: str, version: str | None, uri: str | None) -> Finding | None:
+    found = version_findings(record_type, {"schema_version": version, "$schema": uri})
+    return next((each for each in found if each.code == UNSUPPORTED), None)
 
 
 @lru_cache(maxsize=1 << 8)

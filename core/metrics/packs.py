@@ -15,6 +15,7 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import NoReturn
 
+from core.contracts.versions import refusal
 from core.errors import Problem
 from core.metrics.values import MetricValue
 
@@ -183,6 +184,8 @@ def _refuse(name: str) -> NoReturn:
 def _pack_from(value: object, file: str) -> tuple[Pack | None, tuple[Problem, ...]]:
     if not isinstance(value, dict):
         return None, (_problem("pack_not_an_object", "is no JSON object", file),)
+    if (why := refusal("metrics", value)) is not None:
+        return None, (_problem(why.code, f"is not read: {why.message}", file),)
     named = {name: ALIASES.get(name, name) for name in value}
     problems: list[Problem] = []
     numbers: dict[str, Decimal | None] = {}

@@ -30,6 +30,7 @@ from core.traces.fields import (
 )
 from core.traces.identity import count_of, q_id_of, run_id_of
 from core.traces.reader import ABSENT, UnusableError, issue_of, kind_of, wrong
+from core.traces.versions import refuse_other_major
 
 __all__ = [
     "Measures",
@@ -227,6 +228,7 @@ def _trace(obj: Json, source: SourceLine, run_id: str | None) -> Trace:
         raise UnusableError(
             "not_an_object", f"the line holds {kind_of(obj)}", "Write one JSON object a line."
         )
+    refuse_other_major("trace", obj)
     suspicions: list[str] = []
     q = obj.get("q", ABSENT)
     if q is ABSENT:

@@ -14,6 +14,7 @@ from core.contracts.records import Attachment, AttachmentKind, Box, BoxSpace, Js
 from core.traces.fields import SPACES, box_of, page_of, text_of
 from core.traces.reader import UnusableError
 from core.traces.tables import read_by_id
+from core.traces.versions import refuse_other_major
 
 KINDS: tuple[AttachmentKind, ...] = get_args(AttachmentKind)
 
@@ -37,6 +38,7 @@ def attachment_from(obj: Json) -> Attachment:
     """The attachment of a parsed line. UnusableError where id or kind are missing or a field is malformed."""
     if not isinstance(obj, dict):
         raise UnusableError("not_an_object", "the attachment is no JSON object", "Write one object a line.")
+    refuse_other_major("catalogue", obj)
     attachment_id = text_of(obj.get("attachment_id"))
     if attachment_id is None:
         remedy = 'Give every attachment its "attachment_id".'

@@ -11,6 +11,7 @@ from core.contracts.records import Chunk, Json, LineIssue, SourceLine
 from core.traces.fields import ID_NAMES, box_of, index_of, page_of, span_of, text_of
 from core.traces.reader import UnusableError
 from core.traces.tables import read_by_id, read_table
+from core.traces.versions import refuse_other_major
 
 
 class Place(NamedTuple):
@@ -50,6 +51,7 @@ def chunk_from(obj: Json) -> Chunk:
     """The chunk record of a parsed line. `UnusableError` where id or text are missing or no text."""
     if not isinstance(obj, dict):
         raise UnusableError("not_an_object", "the chunk is no JSON object", "Write a chunk as {id, text}.")
+    refuse_other_major("chunk", obj)
     chunk_id, text = _needed(obj)
     parts = parse(chunk_id)
     page_idx, _ = page_of(obj)

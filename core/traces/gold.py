@@ -10,6 +10,7 @@ from core.contracts.records import GoldQuestion, GoldSpan, Json, LineIssue, Sour
 from core.traces.fields import page_of, span_of, text_of, texts_of
 from core.traces.reader import UnusableError
 from core.traces.tables import read_by_id
+from core.traces.versions import refuse_other_major
 
 
 def read_gold(path: Path, *, file: str) -> tuple[dict[str, GoldQuestion], list[LineIssue]]:
@@ -29,6 +30,7 @@ def gold_from(obj: Json) -> GoldQuestion:
         raise UnusableError(
             "not_an_object", "the gold question is no JSON object", "Write one object a line."
         )
+    refuse_other_major("gold", obj)
     q = obj.get("q", obj.get("question"))
     if not isinstance(q, str):
         raise UnusableError("q_missing", "q is missing or not a text", 'Give every gold question its "q".')

@@ -12,6 +12,7 @@ from core.contracts.records import Json, LineIssue, SourceLine, Trace
 from core.traces.fields import index_of, text_of, texts_of
 from core.traces.reader import UnusableError
 from core.traces.tables import placed, read_table
+from core.traces.versions import refuse_other_major
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,7 @@ def read_report(path: Path, *, file: str) -> tuple[list[StoredRow], list[LineIss
 def _row(obj: Json, source: SourceLine) -> StoredRow:
     if not isinstance(obj, dict):
         raise UnusableError("not_an_object", "the report row is no JSON object", "Write one object a line.")
+    refuse_other_major("report", obj)
     q, label = obj.get("q", obj.get("question")), obj.get("label")
     if not isinstance(q, str) or not isinstance(label, str):
         raise UnusableError("row_incomplete", "the report row has no q or no label", "Write the report anew.")
