@@ -22,6 +22,7 @@ from core.ui.compare_flips import ROWS_A_PAGE, flips_grid
 from core.ui.compare_grids import metrics_grid, pins_grid
 from core.ui.compare_matrices import Transitions, bucket_matrix, label_matrix, unknown_in_both
 from core.ui.grid import show_grid
+from core.ui.inputs import feed
 from core.ui.safe import Piece
 from core.ui.state import ViewState, change_view, read_view, write_view
 from core.ui.words import counted
@@ -53,8 +54,7 @@ def _other(view: ViewState, manifest: Manifest) -> None:
     if not names:
         return
     key, chosen = "compare-with", view.vs if view.vs in names else None
-    if st.session_state.get(key) != chosen:
-        st.session_state[key] = chosen
+    feed(key, chosen)
     st.selectbox(
         "Against",
         list(names),
@@ -74,8 +74,7 @@ def _outcome(view: ViewState, *, has_gold: bool) -> None:
     offered = tuple(OUTCOMES) if has_gold else (WITHOUT_GOLD,)
     chosen = view.filter.outcome
     key, listed = "compare-by", list(dict.fromkeys([*offered, chosen]))
-    if st.session_state.get(key) != chosen:
-        st.session_state[key] = chosen
+    feed(key, chosen)
     st.selectbox(
         "By",
         listed,

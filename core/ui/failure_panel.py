@@ -13,6 +13,7 @@ from core.services.failures import Area, FailureMap, Sections, Titles, documents
 from core.store.types import FailureCount
 from core.ui import safe
 from core.ui.failure_words import area_words, failure_strip, place_words
+from core.ui.inputs import feed
 from core.ui.safe import Piece
 from core.ui.state import ViewState, change_view
 from core.ui.strip import draw_strip
@@ -92,8 +93,7 @@ def _choice(asked: Sequence[Area], where: str | None) -> None:
     chosen = ALL if where is None else where
     # A browser keeps the words of what is chosen: where they change, so does the widget.
     key = f"failures-where:{sha1_8(repr(options))}"
-    if st.session_state.get(key) != chosen:
-        st.session_state[key] = chosen
+    feed(key, chosen)
     st.selectbox(
         "Document",
         [*options, *([] if chosen in options else [chosen])],

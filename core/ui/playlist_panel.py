@@ -12,6 +12,7 @@ from core.services.playlist import Playlist
 from core.services.stored_bundles import StoredBundles
 from core.ui import safe, words
 from core.ui.copying import show_copying
+from core.ui.inputs import feed
 from core.ui.safe import Piece
 from core.ui.state import MAX_REPEATS, ViewState, question_name, read_view, write_view
 
@@ -47,7 +48,7 @@ def sentence(view: ViewState, playlist: Playlist) -> str:
 
 
 def _by_filter(view: ViewState, stored: StoredBundles) -> None:
-    _feed("playlist-label", list(view.filter.label))
+    feed("playlist-label", list(view.filter.label))
     st.pills(
         "Labels",
         LABELS,
@@ -57,7 +58,7 @@ def _by_filter(view: ViewState, stored: StoredBundles) -> None:
         on_change=_change_from,
         args=("playlist-label", "label"),
     )
-    _feed("playlist-text", view.filter.text)
+    feed("playlist-text", view.filter.text)
     st.text_input(
         "Search questions and answers",
         key="playlist-text",
@@ -67,7 +68,7 @@ def _by_filter(view: ViewState, stored: StoredBundles) -> None:
         on_change=_change_from,
         args=("playlist-text", "text"),
     )
-    _feed("playlist-full", view.level == FULL)
+    feed("playlist-full", view.level == FULL)
     st.toggle(
         "Only full evidence",
         key="playlist-full",
@@ -81,7 +82,7 @@ def _by_hand(view: ViewState, whole: Playlist) -> None:
     """Questions by name, in the order in which they are chosen."""
     titles = _titles(whole)
     chosen = [name for name in view.ids if name in titles]
-    _feed("playlist-ids", chosen)
+    feed("playlist-ids", chosen)
     st.multiselect(
         "Questions",
         list(titles),
@@ -103,12 +104,6 @@ def _titles(whole: Playlist) -> Mapping[str, str]:
         name = question_name(stop.key.q_id, stop.key.repeat)
         titles[name] = f"{name[:24]} · {' '.join(stop.q.split())[:90]}"
     return titles
-
-
-def _feed(key: str, value: object) -> None:
-    """Gives a widget the URL's value, where it differs."""
-    if st.session_state.get(key) != value:
-        st.session_state[key] = value
 
 
 def _change_from(key: str, name: str) -> None:

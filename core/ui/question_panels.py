@@ -16,6 +16,7 @@ from core.traces.reports import StoredRow
 from core.ui import answer_words, question_words, safe, safety_panel, why_words
 from core.ui.candidate_table import show_candidates
 from core.ui.gold_words import Ranking
+from core.ui.inputs import feed
 from core.ui.safe import Piece
 from core.ui.state import ViewState, change_view, question_name, read_view
 from core.ui.words import variant
@@ -163,8 +164,7 @@ def candidates(view: QuestionView, *, chosen: str | None, stage: StageName | Non
     stages = {each.name: each for each in reversed(view.stages)}
     usual = next(iter(stages))
     name = stage if stage in stages else usual
-    if st.session_state.get(STAGE_KEY) != name:
-        st.session_state[STAGE_KEY] = name
+    feed(STAGE_KEY, name)
     st.segmented_control(
         "Stage",
         list(stages),

@@ -18,6 +18,7 @@ from core.ui.boxes import panel
 from core.ui.compare_matrices import Transitions, bucket_matrix
 from core.ui.fragments import fragment
 from core.ui.grid import show_grid
+from core.ui.inputs import feed, search_field
 from core.ui.other_runs import LOOK_AGAIN_SECONDS
 from core.ui.safe import Piece
 from core.ui.state import ViewState, change_view
@@ -159,8 +160,7 @@ def _order(order: RankOrder, *, compared: bool) -> None:
     key = "rank-order"
     if not compared:
         return
-    if st.session_state.get(key) != order:
-        st.session_state[key] = order
+    feed(key, order)
     st.segmented_control(
         "Sorted by",
         list(ORDERS),
@@ -174,15 +174,11 @@ def _order(order: RankOrder, *, compared: bool) -> None:
 
 def _search(view: ViewState) -> None:
     key = "rank-find"
-    if st.session_state.get(key) != view.find:
-        st.session_state[key] = view.find
-    st.text_input(
+    search_field(
         "Search questions",
         key=key,
-        icon=":material/search:",
+        value=view.find,
         placeholder="Search questions …",
-        label_visibility="collapsed",
-        live="300ms",
         width=220,
         on_change=lambda: change_view(find=st.session_state[key], leaf=1),
     )
@@ -237,8 +233,7 @@ def definitions() -> None:
 def _slice_choice(view: ViewState) -> None:
     key = "metrics-by"
     chosen = view.by or "whole"
-    if st.session_state.get(key) != chosen:
-        st.session_state[key] = chosen
+    feed(key, chosen)
     st.segmented_control(
         "Sliced by",
         ["whole", *_SLICES],

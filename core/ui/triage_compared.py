@@ -12,9 +12,9 @@ from core.store.filters import Flip
 from core.store.measures import OUTCOMES
 from core.store.queries import Store
 from core.ui import safe, shell
-from core.ui.state import ViewState
+from core.ui.inputs import feed
+from core.ui.state import ViewState, change_view
 from core.ui.toggles import line
-from core.ui.triage_filters import change, feed
 
 #: Without a run to compare with, nothing of it stays in the address.
 _ALONE = {"vs": "", "was": (), "was_bucket": (), "flip": "", "outcome": ""}
@@ -61,7 +61,7 @@ def compare_choice(view: ViewState, runs: Sequence[Run]) -> None:
 
 def _choose_run(key: str) -> None:
     vs = st.session_state[key]
-    change(**({"vs": vs} if vs else _ALONE))
+    change_view(**({"vs": vs} if vs else _ALONE))
 
 
 def outcomes_for(view: ViewState, *, has_gold: bool) -> tuple[str, ...]:
@@ -87,7 +87,7 @@ def flip_line(flips: Flips, view: ViewState, *, outcomes: Sequence[str]) -> None
                 key=f"flip-{kind}",
                 type="tertiary",
                 help=_MEANT[kind],
-                on_click=change,
+                on_click=change_view,
                 kwargs={
                     "flip": "" if view.filter.flip == kind else kind,
                     "outcome": _in_address(outcomes[0]),
@@ -111,7 +111,7 @@ def _outcome(outcomes: Sequence[str]) -> None:
         format_func=lambda outcome: OUTCOMES[outcome],
         label_visibility="collapsed",
         width=175,
-        on_change=lambda: change(outcome=_in_address(st.session_state[key])),
+        on_change=lambda: change_view(outcome=_in_address(st.session_state[key])),
     )
 
 

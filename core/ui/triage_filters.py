@@ -16,7 +16,8 @@ from core.contracts.chunk_ids import sha1_8
 from core.contracts.codes import rule_of
 from core.store.filters import Filter
 from core.ui import safe, words
-from core.ui.state import ViewState, read_view, write_view
+from core.ui.inputs import feed, search_field
+from core.ui.state import ViewState, change_view, read_view, write_view
 
 #: Values with the number of questions that have them, most frequent first.
 Choices = Sequence[tuple[str, int]]
@@ -44,7 +45,15 @@ def filter_bar(
     `cohorts` are the frozen lists of questions with their sizes. A run of more `traces` than `questions` has
     paraphrases, seeds or repeats.
     """
-    _text_search(view)
+    search_field(
+        "Search questions and answers",
+        key="search",
+        value=view.filter.text,
+        placeholder="Search …",
+        width=190,
+        on_change=choose,
+        args=("search", "text"),
+    )
     _choice("suspicion", "Suspicion", options["suspicion"], view.filter.suspicion, width=150)
     _choice("doc", "Document", options["doc"], view.filter.doc, width=145)
     _choice("section", "Section", options["section"], view.filter.section, width=125)
@@ -80,7 +89,7 @@ def chips(view: ViewState, *, elsewhere: Container[str] = ()) -> None:
             escaped,
             key=f"chip-{name}",
             type="tertiary",
-            on_click=change,
+            on_click=change_view,
             kwargs={name: getattr(_NONE, name)},
         )
 
@@ -98,18 +107,7 @@ def _restricting(shown: Filter, names: Sequence[str]) -> list[str]:
 def choose(key: str, name: str, *, none: str | None = None) -> None:
     """Puts a widget's new value into the URL: several become a tuple, and where it has no value, `none`."""
     value = st.session_state[key]
-    change(**{name: tuple(value) if isinstance(value, list) else none if value is None else value})
-
-
-def feed(key: str, value: object) -> None:
-    """Gives a widget the URL's value. Set only where it differs, so that typing is never overwritten."""
-    if st.session_state.get(key) != value:
-        st.session_state[key] = value
-
-
-def change(**changes: object) -> None:
-    """The URL says where to go; the rerun goes there."""
-    write_view(read_view().change(**changes))
+    change_view(**{name: tuple(value) if isinstance(value, list) else none if value is None else value})
 
 
 def _variants_toggle(traces: int, view: ViewState) -> None:
@@ -122,22 +120,6 @@ def _variants_toggle(traces: int, view: ViewState) -> None:
         help="Paraphrases, other seeds and repeats too; else one trace a question",
         on_change=choose,
         args=(key, "all_variants"),
-    )
-
-
-def _text_search(view: ViewState) -> None:
-    key = "search"
-    feed(key, view.filter.text)
-    st.text_input(
-        "Search questions and answers",
-        key=key,
-        icon=":material/search:",
-        placeholder="Search …",
-        label_visibility="collapsed",
-        live="300ms",
-        width=190,
-        on_change=choose,
-        args=(key, "text"),
     )
 
 

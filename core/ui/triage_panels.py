@@ -16,10 +16,10 @@ from core.triage.gold import GOLD_NAMES, GoldState
 from core.triage.suggest import Suggestion
 from core.triage.types import Profile
 from core.ui import safe, words
-from core.ui.state import ViewState
+from core.ui.state import ViewState, change_view
 from core.ui.theme import badge
 from core.ui.toggles import Toggle, line, show_toggles, toggle
-from core.ui.triage_filters import Choices, change, show_all
+from core.ui.triage_filters import Choices, show_all
 
 
 def heading(view: ViewState, *, total: int, profile: Profile) -> None:
@@ -113,7 +113,7 @@ def template_notice(suggestion: Suggestion, profile: Profile) -> None:
                 "Read it with that profile",
                 key="apply-profile",
                 type="primary",
-                on_click=change,
+                on_click=change_view,
                 kwargs={"profile": suggestion.profile},
             )
             _manifest_lines(suggestion.profile)
@@ -124,7 +124,7 @@ def profile_notice(profile: Profile, own: Profile) -> None:
     with st.container(key="notice", horizontal=True, vertical_alignment="center"):
         words_shown = f"Read with {profile.describe()}, not with the manifest's {own.describe()}."
         safe.show(safe.text([safe.Piece(words_shown)], role="hint"))
-        st.button("Back to the manifest's", key="own-profile", on_click=change, kwargs={"profile": None})
+        st.button("Back to the manifest's", key="own-profile", on_click=change_view, kwargs={"profile": None})
         _manifest_lines(profile)
 
 
@@ -235,4 +235,4 @@ def _manifest_lines(profile: Profile) -> None:
 
 
 def _turn_page(key: str) -> None:
-    change(at=int(st.session_state[key]))
+    change_view(at=int(st.session_state[key]))
