@@ -23,6 +23,7 @@ from core.traces.chunks import chunk_from
 from core.traces.identity import Repeats
 from core.traces.reader import UnusableError
 from core.triage.corpus import Corpus
+from tests.made_traces import made_trace
 from tests.pdf_files import write_pages
 from tests.pictures import saved, two_colours
 
@@ -178,8 +179,7 @@ def _read(read: Any, record: Any) -> Any:
 
 def trace_of(record: Mapping[str, Any]) -> tuple[TraceKey, Trace]:
     """A trace record with its key; AssertionError where it is none."""
-    found = trace_from(record, SourceLine("traces.jsonl", 1, 0, 0), run_id="R1")
-    assert isinstance(found, Trace)
+    found = made_trace(record)
     return Repeats().key_of(found), found
 
 

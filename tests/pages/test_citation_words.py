@@ -6,13 +6,12 @@ from typing import Any
 
 import pytest
 
-from core.contracts.records import Citation, GoldSpan, SourceLine, Trace
+from core.contracts.records import Citation, GoldSpan
 from core.evidence.types import Difference, FoundSpan, SpanQuery, TextRange
 from core.manifest.types import Artifact, Document
 from core.services.questions import CitationView, load_question
 from core.services.spans import PageView, Target
 from core.services.textviews import TextView
-from core.traces.canonical import trace_from
 from core.triage.types import Profile
 from core.ui.citation_words import (
     citation_line,
@@ -22,6 +21,7 @@ from core.ui.citation_words import (
     spoken_names,
     status_words,
 )
+from tests.made_traces import made_trace
 
 MISQUOTE = (Difference("1/16", "1/32", "number"),)
 IN_TEXT = (TextRange(10, 90, 12, 14),)
@@ -184,8 +184,7 @@ def test_a_citation_to_be_copied_names_document_section_and_both_page_numbers(
 
 def test_citations_are_read_aloud_with_status_and_page() -> None:
     line = {"q_id": "Q1", "q": "q", "answer": "a", "citations": [{"chunk_id": "c", "page": 66}, {"id": "x"}]}
-    trace = trace_from(line, SourceLine("t.jsonl", 1, 0, 0), run_id="R1")
-    assert isinstance(trace, Trace)
+    trace = made_trace(line)
     view = load_question(trace, chunks={}, gold={}, corpus=None, profile=Profile())
     moved = {"cite:1": FoundSpan("exact", 66, True, 1.0)}
     assert spoken_names(view, moved) == {

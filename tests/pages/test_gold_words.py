@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from core.contracts.records import Chunk, GoldQuestion, GoldSpan, SourceLine, Trace
+from core.contracts.records import Chunk, GoldQuestion, GoldSpan
 from core.services.questions import load_question
-from core.traces.canonical import trace_from
 from core.triage.corpus import Corpus
 from core.triage.types import Profile
 from core.ui.gold_words import gold_rows
+from tests.made_traces import made_trace
 
 CHUNKS = {
     "c1": Chunk("c1", "Use only rosin flux.", doc_id="d", section_id="2.26", page_idx=0),
@@ -20,8 +20,7 @@ RETRIEVED = {"stages": {"retrieved": [{"id": "c3"}, {"id": "c2"}]}}
 
 def said(gold: GoldQuestion | None, **record: object) -> str | None:
     line = {"q_id": "Q1", "q": "Which flux?", "answer": "rosin", "chunks": [{"id": "c1"}]} | record
-    trace = trace_from(line, SourceLine("t.jsonl", 1, 0, 0), run_id="R1")
-    assert isinstance(trace, Trace)
+    trace = made_trace(line)
     known = {"Q1": gold} if gold else {}
     view = load_question(trace, chunks=CHUNKS, gold=known, corpus=Corpus({}), profile=Profile())
     rows = gold_rows(view)
@@ -92,8 +91,7 @@ def test_the_gold_row_says_what_it_is_and_where_it_was_lost(
 
 
 def test_a_trace_that_leaves_out_its_chunks_leaves_the_ranks_open() -> None:
-    trace = trace_from({"q_id": "Q1", "q": "q"}, SourceLine("t.jsonl", 1, 0, 0), run_id="R1")
-    assert isinstance(trace, Trace)
+    trace = made_trace({"q_id": "Q1", "q": "q"})
     view = load_question(trace, chunks=CHUNKS, gold={"Q1": PAGE}, corpus=Corpus({}), profile=Profile())
     assert [piece.text for piece in gold_rows(view)[0][1]] == ["page 58"]
 
@@ -109,8 +107,7 @@ def test_the_document_is_named_where_the_passages_are_of_several() -> None:
 
 def test_the_tip_says_how_many_chunks_there_were_to_be_seen() -> None:
     line = {"q_id": "Q1", "q": "q", "chunks": [{"id": "c1"}], "stages": {"fused": [{"id": "c3"}]}}
-    trace = trace_from(line, SourceLine("t.jsonl", 1, 0, 0), run_id="R1")
-    assert isinstance(trace, Trace)
+    trace = made_trace(line)
     view = load_question(trace, chunks=CHUNKS, gold={"Q1": PAGE}, corpus=Corpus({}), profile=Profile())
     (_, pieces), *_ = gold_rows(view)
     assert (pieces[-1].text, pieces[-1].kind) == ("not among the 1 fused", "strong")

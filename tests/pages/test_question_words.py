@@ -7,16 +7,16 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.contracts.records import Chunk, SourceLine, Trace
+from core.contracts.records import Chunk
 from core.evidence.types import Difference, FoundSpan, Place, SpanQuery, TextRange
 from core.services.questions import load_question
 from core.services.spans import PageView, Target
 from core.services.textviews import TextView
-from core.traces.canonical import trace_from
 from core.triage.corpus import Corpus
 from core.triage.types import Profile, Signals
 from core.ui import answer_words, finding_words, question_words, why_words
 from core.ui.words import lines
+from tests.made_traces import made_trace
 
 MISQUOTE = (Difference("1/16", "1/32", "number"),)
 
@@ -207,8 +207,7 @@ def test_a_quote_of_the_payload_is_marked_whole_with_its_own_number() -> None:
             {"chunk_id": "c1", "quote": "nowhere"},
         ],
     }
-    trace = trace_from(line, SourceLine("t.jsonl", 1, 0, 1), run_id="R1")
-    assert isinstance(trace, Trace)
+    trace = made_trace(line)
     chunks = {"c1": Chunk("c1", "Rosin 60,000 km or 5 years.\nStrip it.")}
     corpus = Corpus({"c1": chunks["c1"].text})
     view = load_question(trace, chunks=chunks, gold={}, corpus=corpus, profile=Profile())

@@ -8,15 +8,15 @@ from pathlib import Path
 import orjson
 import pytest
 
-from core.contracts.records import Attachment, AttachmentKind, Chunk, SourceLine, Trace
+from core.contracts.records import Attachment, AttachmentKind, Chunk
 from core.services.questions import QuestionView, load_question
-from core.traces.canonical import trace_from
 from core.triage.advice import step_for
 from core.triage.corpus import Corpus
 from core.triage.notices import Notices
 from core.triage.safety import SafetyOmission
 from core.triage.types import Profile
 from core.ui.safety_words import MAX_TOLD, MAX_WORDS, WORD_CHARS, notice_ways, omission_rows
+from tests.made_traces import made_trace
 from tests.pages.conftest import MakeWorkspace, Open, shown, trace
 from tests.places import DEMO
 
@@ -33,8 +33,7 @@ def view_of(
     *notices: Attachment, answer: str = "Change the oil every 15,000 km. citations: [c1]"
 ) -> QuestionView:
     record = {"q": "How often is the oil changed?", "answer": answer, "chunks": [{"id": "c1"}]}
-    found = trace_from(record, SourceLine("t.jsonl", 1, 0, 0), run_id="R")
-    assert isinstance(found, Trace)
+    found = made_trace(record, run_id="R")
     corpus = Corpus({"c1": CHUNK.text})
     return load_question(
         found,

@@ -12,15 +12,15 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.contracts.records import GoldQuestion, GoldSpan, SourceLine, Trace
+from core.contracts.records import GoldQuestion, GoldSpan
 from core.services.questions import QuestionView, load_question
 from core.services.stability import Steadiness
 from core.store.filters import Filter
-from core.traces.canonical import trace_from
 from core.triage.types import Profile
 from core.ui.gold_words import Ranking, ranking_rows
 from core.ui.state import ViewState
 from core.ui.variants_panel import stability_words, variants_grid
+from tests.made_traces import made_trace
 from tests.pages.conftest import MakeWorkspace, Open, shown, trace
 
 OIL = "How often is the oil changed?"
@@ -120,8 +120,7 @@ def test_foreign_words_of_a_trace_stay_short_in_its_row() -> None:
 
 def viewed(gold: GoldQuestion, **record: object) -> QuestionView:
     line = {"q_id": "Q1", "q": "?", "answer": "a", "chunks": [{"id": "c1"}]} | record
-    made = trace_from(line, SourceLine("t.jsonl", 1, 0, 0), run_id="R1")
-    assert isinstance(made, Trace)
+    made = made_trace(line)
     return load_question(made, chunks={}, gold={"Q1": gold}, corpus=None, profile=Profile())
 
 

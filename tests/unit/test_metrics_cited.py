@@ -8,14 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.contracts.records import GoldQuestion, GoldSpan, Label, Offsets, SourceLine, Trace
+from core.contracts.records import GoldQuestion, GoldSpan, Label, Offsets, Trace
 from core.metrics.cited import NOT_COUNTED, Cited, anchor_of, cited_against
 from core.metrics.judged import Judge, Judged
 from core.metrics.passages import NO_CHUNK_FILE, ChunkFile, cited_spans, words_of
 from core.metrics.ranked import NO_GOLD
-from core.traces.canonical import citations, trace_from
+from core.traces.canonical import citations
 from core.traces.chunks import Place
 from core.triage.types import ReportRow, Signals
+from tests.made_traces import made_trace
 
 TEXTS = {
     "a": "The engine oil is changed every 15,000 km. Check the level when the engine is cold.",
@@ -37,9 +38,7 @@ KNOWN = ChunkFile(
 
 def trace_of(*citations: object, answer: str = "It holds 4 litres.", q_id: str = "Q") -> Trace:
     record = {"q_id": q_id, "q": "How much?", "answer": answer, "chunks": [], "citations": list(citations)}
-    trace = trace_from(record, SourceLine("t.jsonl", 1, 0, 0), run_id="R")
-    assert isinstance(trace, Trace)
-    return trace
+    return made_trace(record, run_id="R")
 
 
 def gold(**more: object) -> GoldQuestion:

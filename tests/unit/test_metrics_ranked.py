@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.contracts.records import GoldQuestion, GoldSpan, SourceLine, Trace
+from core.contracts.records import GoldQuestion, GoldSpan, Trace
 from core.metrics.ranked import CUTS, LEFT_OUT, NO_CANDIDATES, Ranked, bucket_of, ranked
 from core.metrics.ranking import ndcg, recall, reciprocal_rank
 from core.metrics.relevance import GoldCorpus
-from core.traces.canonical import trace_from
 from core.traces.chunks import Place
+from tests.made_traces import made_trace
 
 PLACES = {
     "a": Place("manual", "5.4.2", 41),
@@ -35,9 +35,7 @@ def trace_of(chunks: object, **stages: object) -> Trace:
     record: dict[str, object] = {"q": "Why?", "answer": "So.", "stages": stages}
     if chunks is not None:
         record["chunks"] = chunks
-    trace = trace_from(record, SourceLine("t.jsonl", 1, 0, 0), run_id="R")
-    assert isinstance(trace, Trace)
-    return trace
+    return made_trace(record, run_id="R")
 
 
 def ids(*names: str) -> list[dict[str, object]]:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.contracts.records import Chunk, GoldQuestion, GoldSpan, SourceLine, Trace
+from core.contracts.records import Chunk, GoldQuestion, GoldSpan, SourceLine
 from core.errors import EvidenceFault
 from core.evidence.types import DocumentInfo, FoundSpan, PageImage, PageInfo, SpanQuery
 from core.manifest.types import Artifact, Document, Manifest
@@ -27,9 +27,9 @@ from core.services.spans import (
     targets_of,
 )
 from core.services.textviews import TextRun
-from core.traces.canonical import trace_from
 from core.triage.corpus import Corpus
 from core.triage.types import Profile
+from tests.made_traces import made_trace
 
 CHUNKS = {
     "c1": Chunk("c1", "Use only rosin flux for copper wires.", doc_id="d", section_id="2.26", page_idx=0),
@@ -52,8 +52,7 @@ LINE = {
 
 
 def question(**changes: object) -> QuestionView:
-    trace = trace_from({**LINE, **changes}, SourceLine("t.jsonl", 3, 120, 400), run_id="R1")
-    assert isinstance(trace, Trace)
+    trace = made_trace({**LINE, **changes}, source=SourceLine("t.jsonl", 3, 120, 400))
     corpus = Corpus({chunk_id: chunk.text for chunk_id, chunk in CHUNKS.items()})
     return load_question(trace, chunks=CHUNKS, gold=GOLD, corpus=corpus, profile=Profile())
 
@@ -77,8 +76,7 @@ def test_a_candidate_knows_its_rank_before_who_cites_it_and_why_it_is_gold() -> 
 
 
 def test_a_candidate_of_a_document_without_pages_has_none_and_is_not_gold_by_its_page() -> None:
-    trace = trace_from(LINE, SourceLine("t.jsonl", 3, 120, 400), run_id="R1")
-    assert isinstance(trace, Trace)
+    trace = made_trace(LINE, source=SourceLine("t.jsonl", 3, 120, 400))
     view = load_question(
         trace, chunks=CHUNKS, gold=GOLD, corpus=None, profile=Profile(), unpaged=frozenset({"d"})
     )

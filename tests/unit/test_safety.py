@@ -10,14 +10,14 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from core.contracts.records import Attachment, AttachmentKind, Label, SourceLine, Trace
-from core.traces.canonical import trace_from
+from core.contracts.records import Attachment, AttachmentKind, Label, Trace
 from core.traces.chunks import Place
 from core.triage.corpus import Corpus
 from core.triage.notices import MOST_NOTICES, MOST_WORDS, Notices
 from core.triage.safety import SafetyOmission, omitted
 from core.triage.types import ReportRow, Signals
 from core.triage.wordforms import Passage, form, named_words
+from tests.made_traces import made_trace
 
 FAN = (
     "Keep your hands, hair and clothing away from the radiator fan, which can start by itself even when the "
@@ -52,9 +52,7 @@ CATALOGUE = (
 
 def trace_of(answer: str, *cited: object) -> Trace:
     record = {"q": "How much oil?", "answer": answer, "citations": list(cited), "chunks": []}
-    trace = trace_from(record, SourceLine("t.jsonl", 1, 0, 0), run_id="R")
-    assert isinstance(trace, Trace)
-    return trace
+    return made_trace(record, run_id="R")
 
 
 def verdict(label: Label = "ok", *in_text: str) -> ReportRow:
@@ -166,8 +164,7 @@ def test_the_candidate_outweighs_the_record_and_the_record_the_id() -> None:
     record = trace.raw | {
         "chunks": [{"id": chunk_id, "doc_id": "manual", "section_id": "8.1", "page_idx": 62}]
     }
-    seen = trace_from(record, trace.source, run_id="R")
-    assert isinstance(seen, Trace)
+    seen = made_trace(record, run_id="R", source=trace.source)
     assert omitted(seen, verdict(), notices, {chunk_id: Place("manual", "7.3.3", 58)}) == ()
 
 

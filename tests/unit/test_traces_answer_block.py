@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.contracts.records import SourceLine, Trace
+from core.contracts.records import Trace
 from core.traces.answer_block import auditable_block
-from core.traces.canonical import citations, measures, trace_from
+from core.traces.canonical import citations, measures
 from core.traces.citations import payload_of
+from tests.made_traces import made_trace
 
 ITEM = {
     "snippet_id": "hb24-sec-keys-0007",
@@ -27,9 +28,7 @@ TEXT = json.dumps(BLOCK, ensure_ascii=False, indent=2)
 
 
 def trace(**fields: Any) -> Trace:
-    found = trace_from({"q": "x", "chunks": [], **fields}, SourceLine("t", 1, 0, 1), run_id="R1")
-    assert isinstance(found, Trace), found
-    return found
+    return made_trace({"q": "x", "chunks": [], **fields})
 
 
 @pytest.mark.parametrize(

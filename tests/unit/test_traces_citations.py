@@ -8,20 +8,17 @@ from typing import Any
 
 import pytest
 
-from core.contracts.records import Box, Chunk, Citation, Offsets, SourceLine, Trace
+from core.contracts.records import Box, Chunk, Citation, Offsets, Trace
 from core.services.cited import span_query
-from core.traces.canonical import citation_ids_in_text, citations, filled_from, trace_from
+from core.traces.canonical import citation_ids_in_text, citations, filled_from
 from core.traces.fields import span_of
+from tests.made_traces import made_trace
 
 CHUNK_ID = "manual|r=8c1e9a02|s=4.2|p=042|b=003"
 
 
 def trace(**fields: Any) -> Trace:
-    found = trace_from(
-        {"q": "x", "answer": "", "chunks": [], **fields}, SourceLine("t", 1, 0, 1), run_id="R1"
-    )
-    assert isinstance(found, Trace), found
-    return found
+    return made_trace({"q": "x", "answer": "", "chunks": [], **fields})
 
 
 def only(*payload: Any, **fields: Any) -> Citation:

@@ -7,13 +7,13 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.contracts.records import SourceLine, Trace
-from core.traces.canonical import trace_from
+from core.contracts.records import Trace
 from core.triage.corpus import Corpus
 from core.triage.explain import explain
 from core.triage.folding import Folded
 from core.triage.reflect import reflect
 from core.triage.types import Explanation, Profile
+from tests.made_traces import made_trace
 
 CHUNKS = {
     "a1": "İİ Torque the wheel bolts to 45 Nm at the end",
@@ -23,9 +23,7 @@ CHUNKS = {
 
 def trace_of(answer: str, *, q: str = "Which torque?", ids: str = "a1 a2", **more: Any) -> Trace:
     record = {"q": q, "chunks": [{"id": name} for name in ids.split()], "answer": answer, **more}
-    trace = trace_from(record, SourceLine("t.jsonl", 1, 0, 0), run_id=None)
-    assert isinstance(trace, Trace)
-    return trace
+    return made_trace(record, run_id=None)
 
 
 def explained(answer: str, profile: Profile | None = None, **more: Any) -> Explanation:

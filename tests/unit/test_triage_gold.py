@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 import pytest
 
-from core.contracts.records import GoldQuestion, GoldSpan, Label, SourceLine, Trace
-from core.traces.canonical import trace_from
+from core.contracts.records import GoldQuestion, GoldSpan, Label, Trace
 from core.traces.chunks import Place
 from core.triage.advice import gold_meaning
 from core.triage.gold import GOLD_STATES, GoldOutcome, gold_outcome, gold_target
 from core.triage.types import ReportRow, Signals
+from tests.made_traces import made_trace
 
 PLACES = {
     "a": Place("manual", "4.2", 41),
@@ -25,9 +25,7 @@ def trace_of(chunks: object = None, stages: Mapping[str, object] | None = None, 
     record = {"q": "How much?", "answer": "4", "stages": dict(stages or {})} | more
     if chunks is not None:
         record["chunks"] = chunks
-    trace = trace_from(record, SourceLine("t.jsonl", 1, 0, 0), run_id="R")
-    assert isinstance(trace, Trace)
-    return trace
+    return made_trace(record, run_id="R")
 
 
 def ids(*names: str) -> list[dict[str, str]]:

@@ -10,20 +10,18 @@ from typing import Any
 import orjson
 import pytest
 
-from core.contracts.records import SourceLine, Trace
-from core.traces.canonical import trace_from
+from core.contracts.records import Trace
 from core.triage.corpus import Corpus
 from core.triage.reflect import reflect
 from core.triage.suggest import add_facts, suggest_profile
 from core.triage.types import Profile, ReportRow
+from tests.made_traces import made_trace
 
 pytestmark = pytest.mark.real_data
 
 
 def trace_of(record: dict[str, Any]) -> Trace:
-    trace = trace_from(record, SourceLine("t.jsonl", 1, 0, 0), run_id=None)
-    assert isinstance(trace, Trace)
-    return trace
+    return made_trace(record, run_id=None)
 
 
 def auc(better: Sequence[float], worse: Sequence[float]) -> float:

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from core.contracts.records import SourceLine, Trace
-from core.traces.canonical import trace_from
+from core.contracts.records import Trace
 from core.triage.corpus import Corpus
 from core.triage.reflect import reflect
 from core.triage.types import Profile
+from tests.made_traces import made_trace
 
 GOLDENS = Path(__file__).parent.parent / "golden" / "triage"
 CASES = json.loads((GOLDENS / "cases.json").read_text(encoding="utf-8"))
@@ -27,9 +27,7 @@ Record = dict[str, Any]
 
 
 def trace_of(record: Record) -> Trace:
-    trace = trace_from(record, SourceLine("traces.jsonl", 1, 0, 0), run_id=None)
-    assert isinstance(trace, Trace)
-    return trace
+    return made_trace(record, run_id=None)
 
 
 def outcome(record: Record, chunks: dict[str, str]) -> Record:

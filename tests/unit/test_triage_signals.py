@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.contracts.records import LABELS, SourceLine, Trace
+from core.contracts.records import LABELS, Trace
 from core.errors import InputFault
-from core.traces.canonical import trace_from
 from core.triage.advice import SUSPICIONS, meaning, next_step, step_for, suspicion_text
 from core.triage.answers import other_refusal
 from core.triage.corpus import ChunkView, Corpus
@@ -22,6 +21,7 @@ from core.triage.reflect import reflect
 from core.triage.suggest import add_facts, suggest_profile
 from core.triage.types import Profile, ReportRow, Signals
 from core.triage.words import tokens
+from tests.made_traces import made_trace
 
 CHUNKS = {
     "a1": "Torque the wheel bolts to 45 Nm. The wheel is then seated.",
@@ -44,9 +44,7 @@ def trace_of(
         "answer": answer,
         **more,
     }
-    trace = trace_from(record, SourceLine("t.jsonl", 1, 0, 0), run_id=None)
-    assert isinstance(trace, Trace)
-    return trace
+    return made_trace(record, run_id=None)
 
 
 def row_of(answer: str, profile: Profile | None = None, **more: Any) -> ReportRow:

@@ -1,0 +1,21 @@
+"""Traces made from records, for tests that are about what comes after reading."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from core.contracts.records import SourceLine, Trace
+from core.traces.canonical import trace_from
+
+
+def made_trace(
+    record: Mapping[str, Any],
+    *,
+    run_id: str | None = "R1",
+    source: SourceLine = SourceLine("t.jsonl", 1, 0, 0),  # noqa: B008 - frozen
+) -> Trace:
+    """The trace of a record; AssertionError where it is none."""
+    found = trace_from(dict(record), source, run_id=run_id)
+    assert isinstance(found, Trace), found
+    return found
