@@ -7,16 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from core.contracts.records import Chunk, GoldQuestion, GoldSpan, SourceLine
-from core.errors import EvidenceFault
-from core.evidence.types import DocumentInfo, FoundSpan, PageImage, PageInfo, SpanQuery
+from core.contracts.records import Chunk, SourceLine
+from core.evidence.types import FoundSpan, PageImage, SpanQuery
 from core.manifest.types import Artifact, Document, Manifest
-from core.services.placer import Placer, Recent
-from core.services.places import blocks, rows, shapes
-from core.services.questions import QuestionView, load_question
+from core.services.placer import Placer
+from core.services.questions import load_question
 from core.services.spans import (
     PageView,
     Target,
@@ -27,34 +23,9 @@ from core.services.spans import (
     targets_of,
 )
 from core.services.textviews import TextRun
-from core.triage.corpus import Corpus
 from core.triage.types import Profile
 from tests.made_traces import made_trace
-
-CHUNKS = {
-    "c1": Chunk("c1", "Use only rosin flux for copper wires.", doc_id="d", section_id="2.26", page_idx=0),
-    "c2": Chunk("c2", "Strip the wire 1/32 inch longer.", doc_id="d", section_id="2.25", page_idx=1),
-    "c3": Chunk("c3", "Elsewhere altogether.", doc_id="other", page_idx=4),
-}
-GOLD = {"Q1": GoldQuestion("Q1", "Which flux?", chunks=("c1",), spans=(GoldSpan("d", 1, "1/32 inch"),))}
-LINE = {
-    "q_id": "Q1",
-    "q": "Which flux for copper wires?",
-    "answer": "Use only rosin flux. Strip 1/16 inch. citations: [c1, c2, c9]",
-    "chunks": [{"id": "c1", "score": 0.9}, {"id": "c3"}],
-    "stages": {"retrieved": [{"id": "c3"}, {"id": "c1"}, {"id": "c2"}]},
-    "citations": [
-        {"chunk_id": "c1"},
-        {"chunk_id": "c2", "quote": "Strip 1/16 inch", "page": 2},
-        {"chunk_id": "c9"},
-    ],
-}
-
-
-def question(**changes: object) -> QuestionView:
-    trace = made_trace({**LINE, **changes}, source=SourceLine("t.jsonl", 3, 120, 400))
-    corpus = Corpus({chunk_id: chunk.text for chunk_id, chunk in CHUNKS.items()})
-    return load_question(trace, chunks=CHUNKS, gold=GOLD, corpus=corpus, profile=Profile())
+from tests.unit.question_room import CHUNKS, GOLD, LINE, Source, question
 
 
 def test_a_quote_is_the_payloads_own_else_the_chunks_text() -> None:
@@ -98,33 +69,6 @@ def test_the_label_is_the_reports_own() -> None:
     view = question()
     assert view.row.label == "generation_drift"
     assert view.row.signals.numbers_unsupported == ("1/16",)
-
-
-class Source:
-    """A document of three pages that holds every quote on the cited page, two lines of it."""
-
-    def __init__(self) -> None:
-        self.asked: list[SpanQuery] = []
-        self.rendered: list[int] = []
-
-    def document(self, path: Path) -> DocumentInfo:
-        return DocumentInfo(3, ("i", "ii", "1"))
-
-    def locate_many(self, path: Path, queries: Sequence[SpanQuery]) -> list[FoundSpan]:
-        self.asked += queries
-        rects = ((10.0, 10.0, 90.0, 20.0), (10.0, 20.0, 50.0, 30.0))
-        return [FoundSpan("exact", query.cited_page_idx or 0, False, 1.0, rects) for query in queries]
-
-    def look(
-        self, path: Path, queries: Sequence[SpanQuery], page_idx: int, *, with_words: bool
-    ) -> tuple[list[FoundSpan], PageImage | None]:
-        image = self.show(path, page_idx, with_words=with_words) if page_idx < 3 else None
-        return self.locate_many(path, queries), image
-
-    def show(self, path: Path, page_idx: int, *, with_words: bool) -> PageImage:
-        self.rendered.append(page_idx)
-        page = PageInfo(page_idx, 100.0, 200.0, 0, None)
-        return PageImage(b"png", 200, 400, page, (2.0, 0.0, 0.0, 2.0, 0.0, 0.0))
 
 
 @pytest.fixture
@@ -301,86 +245,6 @@ def test_a_text_that_cannot_be_read_is_a_problem_with_a_remedy(
     view = locate_view(target, (), manifest=manifest, placer=Placer(Source()))
     assert view.problem is not None
     assert (view.problem.code, view.text, bool(view.problem.remedy)) == (code, None, True)
-
-
-def test_a_text_is_read_once_until_it_changes(tmp_path: Path) -> None:
-    path = tmp_path / "notes.md"
-    path.write_text("one two three four")
-    placer = Placer(Source())
-    first = placer.text(path)
-    assert placer.text(path) is first
-    assert placer.locate_in_text(path, [SpanQuery("two three")])[0].status == "exact"
-    path.write_text("changed")
-    assert placer.text(path).text == "changed"
-    assert placer.locate_in_text(path, [SpanQuery("two three")])[0].status == "not_found"
-
-
-def test_what_is_known_is_not_asked_again_until_the_file_changes(tmp_path: Path) -> None:
-    path = tmp_path / "d.pdf"
-    path.write_bytes(b"one")
-    source = Source()
-    placer = Placer(source)
-    queries = [SpanQuery("a", 0), SpanQuery("b", 0), SpanQuery("a", 0)]
-    first = placer.locate(path, queries)
-    assert placer.locate(path, queries) == first
-    assert [query.quote for query in source.asked] == ["a", "b"]
-    placer.page(path, 0)
-    placer.page(path, 0)
-    path.write_bytes(b"other")
-    placer.page(path, 0)
-    assert source.rendered == [0, 0]
-
-
-def test_a_lost_file_is_a_fault() -> None:
-    with pytest.raises(EvidenceFault, match="cannot be read"):
-        Placer(Source()).document(Path("/nowhere/at/all.pdf"))
-
-
-def test_the_oldest_unused_value_makes_room() -> None:
-    recent: Recent[int] = Recent(2)
-    recent.put("a", 1)
-    recent.put("b", 2)
-    assert recent.get("a") == 1
-    recent.put("c", 3)
-    assert (recent.get("a"), recent.get("b"), recent.get("c")) == (1, None, 3)
-
-
-def test_a_paragraph_becomes_a_block_with_a_stub_at_each_end() -> None:
-    lines = [
-        (50.0, 0.0, 100.0, 10.0),
-        (0.0, 11.0, 100.0, 21.0),
-        (0.0, 22.0, 98.0, 32.0),
-        (0.0, 33.0, 40.0, 43.0),
-    ]
-    assert blocks(lines) == [(50, 0, 100, 10.5), (0, 10.5, 100, 32.5), (0, 32.5, 40, 43)]
-
-
-def test_cells_of_a_row_and_columns_stay_apart() -> None:
-    cells = [(0.0, 0.0, 20.0, 10.0), (50.0, 0.0, 70.0, 10.0), (0.0, 100.0, 20.0, 110.0)]
-    assert blocks(cells) == cells
-
-
-def test_a_region_takes_the_cells_of_a_row_together_and_no_column() -> None:
-    label, figure = (0.0, 0.0, 20.0, 10.0), (50.0, 1.0, 70.0, 9.0)
-    assert rows([label, figure, (0.0, 12.0, 20.0, 22.0)]) == [(0, 0, 70, 10), (0, 12, 20, 22)]
-    assert rows([figure, label]) == [figure, label]
-
-
-LINE_BOXES = st.lists(
-    st.tuples(st.integers(0, 80), st.integers(0, 200), st.integers(1, 100), st.integers(5, 15)).map(
-        lambda v: (float(v[0]), float(v[1]), float(v[0] + v[2]), float(v[1] + v[3]))
-    ),
-    max_size=12,
-)
-
-
-@given(LINE_BOXES)
-def test_shapes_stay_on_the_picture_and_lose_no_line(lines: list[tuple[float, float, float, float]]) -> None:
-    image = Source().show(Path("x"), 0, with_words=False)
-    made = shapes(lines, image)
-    for left, top, width, height in made:
-        assert left >= 0 and top >= 0 and left + width <= 100.001 and top + height <= 100.001
-    assert bool(made) == any(line[0] < 100 and line[1] < 200 for line in lines)
 
 
 def test_what_was_placed_before_is_not_looked_for_again(manifest: Manifest) -> None:
