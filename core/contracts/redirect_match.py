@@ -1,0 +1,253 @@
+"""Texts of one document before and after: which became which, split, merged, or went.
+
+Texts are compared by the pairs of words that follow each other in both, so that what moved into a longer
+text is still found. Candidates are those that share rare words.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from operator import itemgetter
+
+from rapidfuzz.distance import Indel
+
+#: So many of a text's words are compared.
+MOST_WORDS = 2_000
+#: A text is looked for by so many of its rarest words and pairs of words, each in at most so many texts, and
+#: so many of those that share the most are compared.
+RAREST, MOST_HOLDING, MOST_CANDIDATES = 12, 64, 4
+#: Shares from which on a text lies in another, and two texts are one that was edited; where the id stayed
+#: less is enough, as an edit keeps it.
+INSIDE, EDITED, EDITED_SAME_ID = 0.7, 0.6, 0.4
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A chunk's text, white space collapsed, under its id; `order` is its place in the reading order."""
+
+    name: str
+    document: str
+    order: int
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What became of an old text: the new ones, in order; none where it went. `share` lies in 0–1.
+
+    `is_shared`: other old texts lie in the same new one.
+    """
+
+    old: Text
+    news: tuple[Text, ...]
+    share: float
+    is_shared: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Bag:
+    """A text's words as far as they are compared, and with how often which follows which."""
+
+    words: list[str]
+    pairs: Counter[str]
+
+    @classmethod
+    def of(cls, text: Text) -> Bag:
+        """Of a text; one of a single word has that word in place of a pair."""
+        words = _words(text)
+        pairs = words if len(words) == 1 else [f"{one} {other}" for one, other in pairwise(words)]
+        return cls(words, Counter(pairs))
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """An old and a new text with how many pairs of words they share, and in 0–1 how alike they are."""
+
+    old: Text
+    new: Text
+    shared: int
+    of_old: float
+    of_new: float
+    alike: float
+
+
+class Bags:
+    """The bags of texts, each made when it is first asked for; old and new ones may have the same name."""
+
+    def __init__(self) -> None:
+        self._old: dict[str, Bag] = {}
+        self._new: dict[str, Bag] = {}
+
+    def old(self, text: Text) -> Bag:
+        """The bag of an old text."""
+        return self._old.get(text.name) or self._old.setdefault(text.name, Bag.of(text))
+
+    def new(self, text: Text) -> Bag:
+        """The bag of a new text."""
+        return self._new.get(text.name) or self._new.setdefault(text.name, Bag.of(text))
+
+    def edge(self, old: Text, new: Text) -> Edge:
+        """What two texts share."""
+        one, other = self.old(old), self.new(new)
+        shared = (one.pairs & other.pairs).total()
+        alike = Indel.normalized_similarity(one.words, other.words)
+        return Edge(old, new, shared, shared / one.pairs.total(), shared / other.pairs.total(), alike)
+
+
+def changes_of(
+    olds: Sequence[Text], left: Sequence[Text], held: Sequence[Text], *, partner_of: Mapping[str, str]
+) -> list[Change]:
+    """What became of the old texts of a document that no new one equals, in their order.
+
+    `left` are the new texts that equal no old one, `held` all of the document, `partner_of` the new id that
+    an edit would have kept.
+    """
+    bags = Bags()
+    edges = _edges(olds, left, bags, partner_of)
+    found = _splits(edges, bags)
+    found |= _merges(_open(edges, found), bags)
+    found |= _one_to_one(_open(edges, found), partner_of)
+    found |= _absorbed([text for text in olds if text.name not in found], held, bags, found)
+    return [found[text.name] for text in olds]
+
+
+def _words(text: Text) -> list[str]:
+    return text.words.casefold().split(" ", MOST_WORDS)[:MOST_WORDS]
+
+
+def _marks(text: Text) -> set[str]:
+    """What a text is found by: its words, and which follows which."""
+    words = _words(text)
+    return {*words, *map(" ".join, pairwise(words))}
+
+
+def _edges(
+    olds: Sequence[Text], news: Sequence[Text], bags: Bags, partner_of: Mapping[str, str]
+) -> list[Edge]:
+    """Old and new texts that may belong together, each pair once, in reading order."""
+    by_name = {text.name: text for text in news}
+    asked = {(one.order, other.order): (one, other) for one, other in _candidates(olds, news)}
+    asked |= {(one.order, other.order): (one, other) for other, one in _candidates(news, olds)}
+    for text in olds:
+        if (partner := by_name.get(partner_of.get(text.name, ""))) is not None:
+            asked[text.order, partner.order] = (text, partner)
+    return [bags.edge(one, other) for _, (one, other) in sorted(asked.items(), key=itemgetter(0))]
+
+
+def _candidates(texts: Sequence[Text], among: Sequence[Text]) -> Iterator[tuple[Text, Text]]:
+    """Each text with those that share the most of its rare words and pairs of words."""
+    wanted = {mark for text in texts for mark in _marks(text)}
+    holding: dict[str, list[int]] = defaultdict(list)
+    for number, text in enumerate(among):
+        for mark in wanted.intersection(_marks(text)):
+            holding[mark].append(number)
+    for text in texts:
+        known = {mark: holding[mark] for mark in _marks(text) if mark in holding}
+        few = [(len(numbers), mark) for mark, numbers in known.items() if len(numbers) <= MOST_HOLDING]
+        rare = heapq.nsmallest(RAREST, few)
+        votes = Counter(number for _, mark in rare for number in known[mark])
+        best = heapq.nsmallest(MOST_CANDIDATES, votes, key=lambda number: (-votes[number], number))
+        yield from ((text, among[number]) for number in best)
+
+
+def _open(edges: Iterable[Edge], found: Mapping[str, Change]) -> list[Edge]:
+    """The edges between texts of which nothing is known yet."""
+    used = {text.name for change in found.values() for text in change.news}
+    return [edge for edge in edges if edge.old.name not in found and edge.new.name not in used]
+
+
+def _splits(edges: Iterable[Edge], bags: Bags) -> dict[str, Change]:
+    """Old texts that hold several new ones, each another part of them."""
+    best: dict[str, Edge] = {}
+    for edge in edges:
+        if edge.of_new >= INSIDE and _is_better(edge, best.get(edge.new.name)):
+            best[edge.new.name] = edge
+    parts: dict[str, list[Edge]] = defaultdict(list)
+    for edge in best.values():
+        parts[edge.old.name].append(edge)
+    found = {}
+    for name, inside in parts.items():
+        kept, share = _apart(bags.old(inside[0].old).pairs, [(e, bags.new(e.new).pairs) for e in inside])
+        if len(kept) > 1:
+            news = sorted((edge.new for edge in kept), key=lambda text: text.order)
+            found[name] = Change(kept[0].old, tuple(news), share)
+    return found
+
+
+def _merges(edges: Iterable[Edge], bags: Bags) -> dict[str, Change]:
+    """Old texts that lie in one new text together, each in another part of it."""
+    best: dict[str, Edge] = {}
+    for edge in edges:
+        if edge.of_old >= INSIDE and _is_better(edge, best.get(edge.old.name)):
+            best[edge.old.name] = edge
+    parts: dict[str, list[Edge]] = defaultdict(list)
+    for edge in best.values():
+        parts[edge.new.name].append(edge)
+    found: dict[str, Change] = {}
+    for inside in parts.values():
+        kept, _ = _apart(bags.new(inside[0].new).pairs, [(e, bags.old(e.old).pairs) for e in inside])
+        if len(kept) > 1:
+            found |= {e.old.name: Change(e.old, (e.new,), e.of_old, is_shared=True) for e in kept}
+    return found
+
+
+def _is_better(edge: Edge, other: Edge | None) -> bool:
+    return other is None or (edge.shared, edge.alike) > (other.shared, other.alike)
+
+
+def _apart(whole: Counter[str], parts: Sequence[tuple[Edge, Counter[str]]]) -> tuple[list[Edge], float]:
+    """The parts that lie in the whole beside each other, the largest first, and how much of it they are."""
+    rest, kept = Counter(whole), []
+    for edge, pairs in sorted(
+        parts, key=lambda part: (-part[0].shared, part[0].old.order, part[0].new.order)
+    ):
+        if (rest & pairs).total() >= INSIDE * pairs.total():
+            kept.append(edge)
+            rest -= pairs
+    return kept, 1 - rest.total() / whole.total()
+
+
+def _one_to_one(edges: Iterable[Edge], partner_of: Mapping[str, str]) -> dict[str, Change]:
+    """Texts that were edited, the most alike first; of those as alike the one that kept its id."""
+
+    def keeps_id(edge: Edge) -> bool:
+        return partner_of.get(edge.old.name) == edge.new.name
+
+    found: dict[str, Change] = {}
+    used: set[str] = set()
+    order = sorted(edges, key=lambda e: (-e.alike, not keeps_id(e), e.old.order, e.new.order))
+    for edge in order:
+        enough = edge.alike >= (EDITED_SAME_ID if keeps_id(edge) else EDITED)
+        if enough and edge.old.name not in found and edge.new.name not in used:
+            found[edge.old.name] = Change(edge.old, (edge.new,), edge.alike)
+            used.add(edge.new.name)
+    return found
+
+
+def _absorbed(
+    texts: Sequence[Text], held: Sequence[Text], bags: Bags, found: Mapping[str, Change]
+) -> dict[str, Change]:
+    """The rest: texts that lie in a new one which stands for another old text already, and those that went.
+
+    The old text that it stands for is then one of several, unless it is equal to it and not among `found`.
+    """
+    best: dict[str, Edge] = {}
+    for one, other in _candidates(texts, held):
+        edge = bags.edge(one, other)
+        if _is_better(edge, best.get(one.name)):
+            best[one.name] = edge
+    standing = {change.news[0].name: change for change in found.values() if len(change.news) == 1}
+    changed: dict[str, Change] = {}
+    for text in texts:
+        closest = best.get(text.name)
+        if closest is None or closest.of_old < INSIDE:
+            changed[text.name] = Change(text, (), 1 - (closest.of_old if closest else 0.0))
+            continue
+        changed[text.name] = Change(text, (closest.new,), closest.of_old, is_shared=True)
+        if (beside := standing.get(closest.new.name)) is not None:
+            changed[beside.old.name] = replace(beside, is_shared=True)
+    return changed
