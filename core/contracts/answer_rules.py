@@ -17,6 +17,8 @@ from core.contracts.section_rules import cross_section
 from core.contracts.values import LAMBDA_NAMES, LAMBDA_SIGNS, lambda_of
 
 LAMBDA_STATES = frozenset(LAMBDA_SIGNS.values())
+#: Every spelling of a state that is right as it stands.
+LAMBDA_WORDS = LAMBDA_STATES.union(LAMBDA_SIGNS)
 #: No reply by which a model stops is longer, in characters.
 LONGEST_STOP = 2_000
 
@@ -113,7 +115,7 @@ def auditable_findings(
         *list_findings(citations),
         *cross_section([section_of(item) for item in citations], context),
     ]
-    return (*found, *[finding.inside("citations") for finding in inside])
+    return (*found, *[finding.inside(f"citations[{place}]") for place, finding in inside])
 
 
 def _is_stop(reply: Json) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from core.contracts.clean_payload import is_clean
 from core.contracts.context import Context
-from core.contracts.findings import Finding, shown
+from core.contracts.findings import Finding, Placed, shown
 from core.contracts.offset_rules import mixed_units
 from core.contracts.payload_rules import CITATION, Demand, item_findings
 from core.contracts.ranking_rules import cited_ties, shared_ranks
@@ -68,24 +68,27 @@ def citation_findings(items: Sequence[Json], context: Context) -> tuple[Finding,
     if not items:
         return (_EMPTY,)
     sections = [section_of(item) for item in items]
-    return (
+    found = (
         *items_findings(items, context, CITATION),
         *list_findings(items),
         *cross_section(sections, context),
     )
+    return tuple([finding.inside(f"[{place}]") for place, finding in found])
 
 
-def items_findings(items: Sequence[Json], context: Context, demand: Demand) -> Iterator[Finding]:
+def items_findings(items: Sequence[Json], context: Context, demand: Demand) -> Iterator[Placed]:
     """What is wrong with each citation of a list by itself."""
     for place, item in enumerate(items, start=1):
         if demand is CITATION and is_clean(item, context):
             continue
-        found = item_findings(item, context, demand) if isinstance(item, dict) else (_no_object(item),)
-        for finding in found:
-            yield finding.inside(f"[{place}]")
+        if not isinstance(item, dict):
+            yield place, _no_object(item)
+            continue
+        for finding in item_findings(item, context, demand):
+            yield place, finding
 
 
-def list_findings(items: Sequence[Json]) -> Iterator[Finding]:
+def list_findings(items: Sequence[Json]) -> Iterator[Placed]:
     """What is wrong with the citations of one answer together, whatever its segments."""
     if len(items) < 2:
         return

@@ -11,12 +11,19 @@ from operator import itemgetter
 from core.contracts.context import Context
 from core.contracts.parity import same_analyzer, same_embed_model, same_index, same_rev
 from core.contracts.records import Json
-from core.contracts.values import OFFSET_UNITS
+from core.contracts.values import LARGEST, OFFSET_UNITS
 
 _TEXTS = itemgetter(
     *("doc_id", "section_id", "snippet_id", "source_url", "index_hash", "embed_model", "analyzer", "rev")
 )
 _SPAN = itemgetter("start", "end", "unit")
+#: What a payload that is a record of its own may have besides, and the quick look passes over.
+_PASSED_OVER = frozenset(
+    {
+        *("$schema", "schema_version", "id", "chunk_id", "quote", "page_label"),
+        *("span", "bbox", "bbox_space"),
+    }
+)
 
 
 def is_clean(item: Json, context: Context) -> bool:
@@ -34,14 +41,24 @@ def is_clean(item: Json, context: Context) -> bool:
     except (KeyError, TypeError):
         return False
     return (
-        0 <= start < end < 1 << 53
+        0 <= start < end < LARGEST
         and type(tokens) is int
-        and 0 < tokens < 1 << 53
+        and 0 < tokens < LARGEST
         and type(k_pos) is int
-        and 0 < k_pos < 1 << 53
+        and 0 < k_pos < LARGEST
         and _is_placed(item)
         and _is_scored(item)
         and _is_live(texts, context)
+    )
+
+
+def is_clean_record(item: Json, context: Context) -> bool:
+    """The same of a payload that is a record of its own: neither version nor schema speaks against it."""
+    return (
+        is_clean(item, context)
+        and _PASSED_OVER.isdisjoint(item)
+        and (type(window := item.get("window")) is dict or window is None)
+        and (context.corpus is None or item["snippet_id"] in context.corpus)
     )
 
 
@@ -49,13 +66,13 @@ def _is_placed(item: dict[str, Json]) -> bool:
     """Whether page, page_idx and k_final are absent or plainly right."""
     get = item.get
     page, page_idx, k_final = get("page"), get("page_idx"), get("k_final")
-    if page is not None and not (type(page) is int and 0 < page < 1 << 53):
+    if page is not None and not (type(page) is int and 0 < page < LARGEST):
         return False
     if page_idx is not None and not (
-        type(page_idx) is int and 0 <= page_idx < (1 << 53) - 1 and (page is None or page == page_idx + 1)
+        type(page_idx) is int and 0 <= page_idx < LARGEST and (page is None or page == page_idx + 1)
     ):
         return False
-    return k_final is None or (type(k_final) is int and 0 < k_final < 1 << 53)
+    return k_final is None or (type(k_final) is int and 0 < k_final < LARGEST)
 
 
 def _is_scored(item: dict[str, Json]) -> bool:

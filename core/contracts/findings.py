@@ -11,6 +11,9 @@ from dataclasses import dataclass, replace
 from core.contracts.codes import Rule, Severity, rule_of
 from core.contracts.records import Json
 
+#: An entry of a list, by its place from 1, and a finding whose field is one of its keys.
+Placed = tuple[int, "Finding"]
+
 #: So many characters of a value are shown in a message.
 SHOWN = 80
 
@@ -46,10 +49,8 @@ class Finding:
 
     def inside(self, place: str) -> Finding:
         """The same finding as seen from the record that holds this one at `place`."""
-        joined = (
-            f"{place}.{self.field}" if self.field and not self.field.startswith("[") else place + self.field
-        )
-        return replace(self, field=joined)
+        parted = "." if self.field and not self.field.startswith("[") else ""
+        return replace(self, field=f"{place}{parted}{self.field}")
 
 
 def shown(value: Json) -> str:

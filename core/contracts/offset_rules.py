@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from core.contracts.findings import Finding, shown
+from core.contracts.findings import Finding, Placed, shown
 from core.contracts.records import Json, OffsetUnit
 from core.contracts.values import OFFSET_UNITS, index_of, offsets_of
 
@@ -23,14 +23,14 @@ def unit_of(item: Mapping[str, Json]) -> OffsetUnit | None:
     return None if offsets is None else offsets.unit
 
 
-def mixed_units(items: Sequence[Json]) -> Iterator[Finding]:
-    """One finding where offsets of a list are in several units, at the first that differs: `[2].offsets`."""
+def mixed_units(items: Sequence[Json]) -> Iterator[Placed]:
+    """One finding where the offsets of a list are in several units, at the first entry that differs."""
     units = [unit_of(item) if isinstance(item, dict) else None for item in items]
     first = next(filter(None, units), None)
     for place, unit in enumerate(units, start=1):
         if unit is not None and unit != first:
             said = f"offsets here are in {unit}, the first of this list in {first}"
-            yield Finding("mixed_offset_units", f"[{place}].offsets", said)
+            yield place, Finding("mixed_offset_units", "offsets", said)
             return
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from core.contracts.chunk_ids import parse
-from core.contracts.findings import Finding, shown
+from core.contracts.findings import Finding, Placed, shown
 from core.contracts.records import Json
 from core.contracts.values import id_of, index_of, number_of, text_of
 
@@ -56,8 +56,8 @@ def rank_of(value: Json) -> int | None:
     return number if number is not None and number >= 1 else None
 
 
-def shared_ranks(items: Sequence[Json]) -> Iterator[Finding]:
-    """Where two different chunks claim one k_pos or one k_final; fields are relative, `[2].k_pos`."""
+def shared_ranks(items: Sequence[Json]) -> Iterator[Placed]:
+    """Where two different chunks claim one k_pos or one k_final."""
     for name in RANKS:
         holders: dict[int, str] = {}
         for place, item in enumerate(items, start=1):
@@ -69,10 +69,10 @@ def shared_ranks(items: Sequence[Json]) -> Iterator[Finding]:
             holder = holders.setdefault(rank, chunk_id)
             if holder != chunk_id:
                 said = f"{shown(chunk_id)} and {shown(holder)} both have {name} {rank}"
-                yield Finding(f"bad_{name}", f"[{place}].{name}", said)
+                yield place, Finding(f"bad_{name}", name, said)
 
 
-def cited_ties(items: Sequence[Json]) -> Iterator[Finding]:
+def cited_ties(items: Sequence[Json]) -> Iterator[Placed]:
     """Where cited chunks of equal score have ranks against the order of section and chunk id.
 
     k_pos is held against the scores before reranking, k_final against all of them, a rerank score among them.
@@ -98,18 +98,14 @@ def cited_ties(items: Sequence[Json]) -> Iterator[Finding]:
         yield from _tie_finding(items, wrong)
 
 
-def listed_ties(entries: Sequence[Json]) -> Iterator[Finding]:
+def listed_ties(entries: Sequence[Json]) -> Iterator[Placed]:
     """Where neighbours of equal score in a ranked list are not in the order of section and chunk id."""
-    pairs = pairwise(entries)
-    wrong = [
-        (place, place + 1)
-        for place, (item, other) in enumerate(pairs, start=1)
-        if type(item) is dict and type(other) is dict and _is_wrong_tie(item, other, SCORES)
-    ]
+    pairs = enumerate(pairwise(entries), start=1)
+    wrong = [(place, place + 1) for place, (item, other) in pairs if _is_wrong_tie(item, other, SCORES)]
     yield from _tie_finding(entries, wrong)
 
 
-def scoreless(entries: Sequence[Json]) -> Iterator[Finding]:
+def scoreless(entries: Sequence[Json]) -> Iterator[Placed]:
     """The entries without a score in a ranked list that has scores; a list without any makes no claim."""
     has_score = [
         type(item) is dict and any(item.get(name) is not None for name in SCORES) for item in entries
@@ -118,11 +114,13 @@ def scoreless(entries: Sequence[Json]) -> Iterator[Finding]:
         return
     for place, (item, is_scored) in enumerate(zip(entries, has_score, strict=True), start=1):
         if type(item) is dict and not is_scored:
-            yield Finding("missing_score", f"[{place}].score", "no score, where the rest of its list has one")
+            yield place, Finding("missing_score", "score", "no score, where others of its list have one")
 
 
-def _is_wrong_tie(item: Mapping[str, Json], other: Mapping[str, Json], scores: Iterable[str]) -> bool:
+def _is_wrong_tie(item: Json, other: Json, scores: Iterable[str]) -> bool:
     """Whether two records, the first ranked before the second, score the same and are out of order."""
+    if type(item) is not dict or type(other) is not dict:
+        return False
     if any(item.get(name) != other.get(name) for name in scores):
         return False
     if all(number_of(item.get(name)) is None for name in scores):
@@ -140,7 +138,7 @@ def _is_wrong_tie(item: Mapping[str, Json], other: Mapping[str, Json], scores: I
     return chunk_id > other_id and (paths[0], chunk_id) > (paths[1], other_id)
 
 
-def _tie_finding(items: Sequence[Json], wrong: Sequence[tuple[int, int]]) -> Iterator[Finding]:
+def _tie_finding(items: Sequence[Json], wrong: Sequence[tuple[int, int]]) -> Iterator[Placed]:
     """One finding for all wrong ties of a list, at the first; `wrong` are the 1-based places of the pairs."""
     if not wrong:
         return
@@ -152,4 +150,4 @@ def _tie_finding(items: Sequence[Json], wrong: Sequence[tuple[int, int]]) -> Ite
     ]
     more = f"; so are {len(wrong) - 1:,} more" if len(wrong) > 1 else ""
     said = f"{named[0]} is ranked before {named[1]} though they score the same{more}"
-    yield Finding("tie_order", f"[{first}]", said)
+    yield first, Finding("tie_order", "", said)

@@ -23,8 +23,8 @@ def retrieved_findings(obj: Mapping[str, Json], context: Context) -> Iterator[Fi
         if type(item) is dict and not _JUDGED.isdisjoint(item):
             for finding in item_findings(item, context, candidate_demand(item)):
                 yield finding.inside(f"items[{place}]")
-    for finding in (*shared_ranks(items), *listed_ties(items)):
-        yield finding.inside("items")
+    for place, finding in (*shared_ranks(items), *listed_ties(items)):
+        yield finding.inside(f"items[{place}]")
     yield from _listed(items, context)
 
 
@@ -40,8 +40,8 @@ def rerank_findings(obj: Mapping[str, Json], context: Context) -> Iterator[Findi
         yield Finding(
             "selected_not_k_out", "items", f"{sum(stated):,} items are selected, k_out is {k_out:,}"
         )
-    for finding in shared_ranks(items):
-        yield finding.inside("items")
+    for place, finding in shared_ranks(items):
+        yield finding.inside(f"items[{place}]")
     yield from _listed(items, context)
 
 

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from core.contracts.context import Context
-from core.contracts.findings import Finding, shown
+from core.contracts.findings import Finding, Placed, shown
 
 #: So many sections are named in a message.
 NAMED = 4
 
 
-def cross_section(sections: Sequence[str | None], context: Context) -> Iterator[Finding]:
+def cross_section(sections: Sequence[str | None], context: Context) -> Iterator[Placed]:
     """One finding where a segment cites several sections, at the first citation of another one.
 
-    `sections` are those of the segment's citations in order, None where one is not known; the field is
-    relative to their list, `[2].section_id`.
+    `sections` are those of the segment's citations in order, None where one is not known.
     """
     if context.allow_cross:
         return
@@ -31,4 +30,4 @@ def cross_section(sections: Sequence[str | None], context: Context) -> Iterator[
     listed = ", ".join(shown(section) for section in list(named)[:NAMED])
     more = f" and {len(named) - NAMED} more" if len(named) > NAMED else ""
     said = f"one segment cites the sections {listed}{more}"
-    yield Finding("cross_section_reuse", f"[{place}].section_id", said)
+    yield place, Finding("cross_section_reuse", "section_id", said)

@@ -21,6 +21,9 @@ LAMBDA_NAMES = ("λ", "lambda", "lambda_state", "λ_observe")
 #: λ as a sign, and the word for it.
 LAMBDA_SIGNS: Mapping[str, str] = {"→": "convergent", "←": "divergent", "<>": "recursive", "×": "chaotic"}
 
+#: Whole numbers are read up to here: beyond, floats skip some.
+LARGEST = 1 << 53
+
 #: The units of offsets; a record that names another has offsets in no known unit.
 OFFSET_UNITS: dict[str, OffsetUnit] = {"char": "char", "byte": "byte", "token": "token", "line": "line"}
 
@@ -58,10 +61,10 @@ def lambda_of(value: Json) -> str | None:
 
 
 def index_of(value: Json) -> int | None:
-    """A whole number, `14.0` included; None for all else and beyond ±2**53, where floats skip numbers."""
+    """A whole number, `14.0` included; None for all else and beyond ±`LARGEST`."""
     if type(value) is float and value.is_integer():
         value = int(value)
-    return value if type(value) is int and abs(value) <= 1 << 53 else None
+    return value if type(value) is int and abs(value) <= LARGEST else None
 
 
 def id_of(record: Mapping[str, Json]) -> str | None:

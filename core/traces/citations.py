@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import Literal
 
 from core.contracts.chunk_ids import parse
@@ -18,8 +19,12 @@ _CITATIONS = re.compile(r"citations\s*:\s*\[", re.IGNORECASE)
 _BETWEEN_IDS = re.compile(r"[,\s]+")
 
 
+@lru_cache(maxsize=8)
 def citation_ids_in_text(answer: str) -> tuple[str, ...]:
-    """The ids of the first `citations: [id, id]` in an answer, as they stand, repeats included."""
+    """The ids of the first `citations: [id, id]` in an answer, as they stand, repeats included.
+
+    Several readers of a trace ask for them in a row.
+    """
     opening = _CITATIONS.search(answer) if "]" in answer else None
     if opening is None:
         return ()

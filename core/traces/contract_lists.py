@@ -2,51 +2,67 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from operator import itemgetter
+from collections.abc import Iterator
+from itertools import chain, compress, islice
+from operator import eq, gt, itemgetter
 
 from core.contracts.context import Context
-from core.contracts.findings import Finding
+from core.contracts.findings import Placed
 from core.contracts.offset_rules import mixed_units
 from core.contracts.payload_rules import PAYLOAD_MARKS, candidate_demand, item_findings
 from core.contracts.ranking_rules import RANKS, SCORES, listed_ties, scoreless, shared_ranks
 from core.contracts.records import Json
-from core.traces.canonical import STAGES, entries_in
+from core.contracts.values import LARGEST
+from core.traces.contract_reading import Located, Reading
 
 #: A candidate that states none of these is held to nothing but the order of its list.
 _HELD = PAYLOAD_MARKS.union(RANKS, SCORES, {"page"}) - {"score"}
-_SCORE = itemgetter("score")
-_NUMBERS = frozenset({int, float})
+_ID, _PAGE_IDX, _SCORE, _SECTION = map(itemgetter, ("id", "page_idx", "score", "section_id"))
+_NUMBERS, _WHOLE = frozenset({int, float}), frozenset({int})
 
 
-def candidate_lists(raw: Mapping[str, Json]) -> list[tuple[str, list[Json]]]:
-    """The lists of a trace that hold something, each with its place in the record, in pipeline order."""
-    if "stages" not in raw:
-        entries = entries_in(raw, "chunks")
-        return [("chunks", entries)] if entries else []
-    places = [(name if name == "chunks" else f"stages.{name}", entries_in(raw, name)) for name in STAGES]
-    return [(place, entries) for place, entries in places if entries]
+def are_clean_lists(reading: Reading) -> bool:
+    """Whether nothing is to be found in the ranked lists: no payloads, every score logged, ties in order."""
+    return all(_is_clean(entries) for _, entries in reading.lists)
 
 
-def is_clean_list(entries: list[Json]) -> bool:
-    """Whether no rule can find anything in a ranked list: no payloads, every score logged, no two equal."""
+def candidate_findings(reading: Reading) -> Iterator[Located]:
+    """Everything that is wrong with the ranked lists."""
+    for where, entries in reading.lists:
+        for place, finding in _list_findings(entries, reading.live):
+            yield f"{where}[{place}]", finding
+
+
+def _is_clean(entries: list[Json]) -> bool:
     try:
         scores = list(map(_SCORE, entries))
-        if len(set(scores)) < len(scores) or not _NUMBERS.issuperset(map(type, scores)):
+        keys = set().union(*entries)
+        if not _NUMBERS.issuperset(map(type, scores)) or not _HELD.isdisjoint(keys):
             return False
-        return _HELD.isdisjoint(set().union(*entries))
+        if "page_idx" in keys and not _are_pages(list(map(_PAGE_IDX, entries))):
+            return False
+        tied = list(map(eq, scores, islice(scores, 1, None)))
+        return True not in tied or _are_in_order(entries, tied)
     except (KeyError, TypeError):
         return False
 
 
-def list_findings(entries: list[Json], context: Context) -> Iterator[Finding]:
-    """Everything that is wrong with one ranked list; fields are relative, `[3].score_norm`."""
+def _are_pages(pages: list[Json]) -> bool:
+    return _WHOLE.issuperset(map(type, pages)) and min(pages) >= 0 and max(pages) < LARGEST
+
+
+def _are_in_order(entries: list[Json], tied: list[bool]) -> bool:
+    """Whether entries that are tied with the next one come before it by section and id, both text."""
+    keys = list(zip(map(_SECTION, entries), map(_ID, entries), strict=True))
+    "".join(chain.from_iterable(keys))  # refuses whatever is not text
+    return not any(map(gt, compress(keys, tied), compress(islice(keys, 1, None), tied)))
+
+
+def _list_findings(entries: list[Json], context: Context) -> Iterator[Placed]:
     for place, entry in enumerate(entries, start=1):
-        if not isinstance(entry, dict):
-            continue
-        demand = candidate_demand(entry)
-        for finding in item_findings(entry, context, demand):
-            yield finding.inside(f"[{place}]")
+        if isinstance(entry, dict):
+            for finding in item_findings(entry, context, candidate_demand(entry)):
+                yield place, finding
     yield from scoreless(entries)
     yield from mixed_units(entries)
     yield from shared_ranks(entries)

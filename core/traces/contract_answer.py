@@ -1,0 +1,103 @@
+"""The contract's rules for the answer of a trace and for what the trace logs itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from core.contracts.answer_rules import (
+    LAMBDA_WORDS,
+    after_finding,
+    cited_after,
+    lambda_findings,
+    stop_finding,
+    stop_in,
+    stop_of,
+)
+from core.contracts.findings import Finding
+from core.contracts.parity import index_name
+from core.contracts.payload_rules import parity_findings
+from core.contracts.records import Json
+from core.contracts.values import LAMBDA_NAMES
+from core.traces.answer_block import MARK, auditable_block
+from core.traces.contract_reading import Listed, Located, Reading, cited_id
+
+_LAMBDAS = frozenset(LAMBDA_NAMES)
+
+
+def is_clean_log(reading: Reading) -> bool:
+    """Whether what the trace logs of index, models and λ is absent, or just what the run pins."""
+    raw = reading.raw
+    analyzer, state = raw.get("analyzer"), raw.get("λ")
+    if analyzer is not None and analyzer != reading.context.analyzer:
+        return False
+    if "index_hash" in raw or "embed_model" in raw or "metrics" in raw:
+        return False
+    if state is None:
+        return _LAMBDAS.isdisjoint(raw)
+    return type(state) is str and state in LAMBDA_WORDS
+
+
+def log_findings(reading: Reading) -> Iterator[Located]:
+    """Index, embedding model and analyzer that are not those that the run pins; an unknown λ state."""
+    raw = reading.raw
+    logged: dict[str, Json] = {name: raw.get(name) for name in ("index_hash", "embed_model", "analyzer")}
+    if isinstance(logged["index_hash"], str) and isinstance(store := raw.get("store"), str):
+        logged["index_hash"] = index_name(logged["index_hash"], store)
+    for finding in (*parity_findings(logged, reading.context), *lambda_findings(raw)):
+        yield "", finding
+    if isinstance(nested := raw.get("metrics"), dict):
+        for finding in lambda_findings(nested):
+            yield "metrics", finding
+
+
+def is_clean_answer(reading: Reading) -> bool:
+    """Whether the answer is plainly none of the contract's stops and names its citations, or declines."""
+    answer = reading.trace.answer
+    if "error" in reading.raw or "error" in answer or "segments" in reading.raw:
+        return False
+    return reading.declines or (bool(reading.in_text) and MARK not in answer)
+
+
+def answer_findings(reading: Reading) -> Iterator[Located]:
+    """Whether the answer is a stop by the contract, cites at all, and cites before it explains."""
+    raw, answer = reading.raw, reading.trace.answer
+    if (reply := stop_in(raw)) is not None:
+        yield "", stop_finding(reply, "error")
+    elif (reply := stop_of(answer)) is not None:
+        yield "", stop_finding(reply, "answer")
+    elif not reading.declines and answer.strip():
+        yield from _citing_findings(reading)
+
+
+def _citing_findings(reading: Reading) -> Iterator[Located]:
+    """An answer that neither stops nor declines: nothing cited, or cited too late."""
+    answer, cited = reading.trace.answer, reading.cited
+    block = auditable_block(answer)
+    if block is not None and cited_after(block.keys):
+        yield "", after_finding("answer")
+    is_named = bool(reading.in_text) or block is not None
+    if not cited and not is_named:
+        yield "", Finding("empty_citations", "citations", "the answer cites nothing and does not decline")
+    if not cited:
+        return
+    yield from _uncited_segments(reading)
+    name = cited[0].place.partition("[")[0]
+    if not is_named and cited_after(list(reading.raw), cited=name) and not _names_one(answer, cited):
+        yield "", after_finding(name)
+
+
+def _uncited_segments(reading: Reading) -> Iterator[Located]:
+    """The segments that cite nothing, where others of the same answer do."""
+    segments = reading.raw.get("segments")
+    if not isinstance(segments, list) or not any(each.place.startswith("segments") for each in reading.cited):
+        return
+    for place, segment in enumerate(segments, start=1):
+        text = segment.get("text") if isinstance(segment, dict) else None
+        if isinstance(text, str) and text.strip() and not segment.get("citations"):
+            yield "", Finding("empty_citations", f"segments[{place}].citations", "the segment cites nothing")
+
+
+def _names_one(answer: str, cited: tuple[Listed, ...]) -> bool:
+    """Whether the answer's text names one of the cited chunks."""
+    named = (cited_id(item) for _, items in cited for item in items)
+    return any(chunk_id in answer for chunk_id in named if chunk_id)

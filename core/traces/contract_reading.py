@@ -1,0 +1,100 @@
+"""What the contract's rules need of a trace, read once: what it lists, what it cites, what the run pins."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+from core.contracts.context import Context
+from core.contracts.findings import Finding
+from core.contracts.records import Json, Trace
+from core.contracts.values import id_of
+from core.traces.canonical import STAGES, entries_in
+from core.traces.citations import citation_ids_in_text
+
+#: A place in the record, and a finding whose field is seen from there.
+Located = tuple[str, Finding]
+
+
+class Listed(NamedTuple):
+    """Entries as the record has them, and the place of their list in the record: `stages.fused`."""
+
+    place: str
+    entries: list[Json]
+
+
+class Reading(NamedTuple):
+    """A trace, as its rules read it.
+
+    `live` is `context` with what the trace logs itself of index, embedding model and analyzer where the run
+    pins nothing. `lists` are its ranked lists, `cited` the lists of citations (its own, then those of its
+    segments), empty ones left out. `in_text` are the ids of `citations: […]` in the answer.
+    """
+
+    trace: Trace
+    raw: Mapping[str, Json]
+    context: Context
+    live: Context
+    declines: bool
+    lists: tuple[Listed, ...]
+    cited: tuple[Listed, ...]
+    in_text: tuple[str, ...]
+
+
+def reading_of(trace: Trace, context: Context, *, declines: bool) -> Reading:
+    """The trace, read for its rules."""
+    raw, answer = trace.raw, trace.answer
+    return Reading(
+        trace,
+        raw,
+        context,
+        _live(raw, context),
+        declines,
+        _ranked(raw),
+        _cited(raw),
+        citation_ids_in_text(answer),
+    )
+
+
+def cited_id(item: Json) -> str | None:
+    """The chunk that an entry of a list of citations names."""
+    return (item if isinstance(item, str) else id_of(item) if isinstance(item, dict) else None) or None
+
+
+def _live(raw: Mapping[str, Json], context: Context) -> Context:
+    if context.index_hash is None and _is_said(value := raw.get("index_hash")):
+        context = replace(context, index_hash=value)
+    if context.embed_model is None and _is_said(value := raw.get("embed_model")):
+        context = replace(context, embed_model=value)
+    if context.analyzer is None and _is_said(value := raw.get("analyzer")):
+        context = replace(context, analyzer=value)
+    return context
+
+
+def _is_said(value: Json) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def _ranked(raw: Mapping[str, Json]) -> tuple[Listed, ...]:
+    if "stages" not in raw:
+        entries = entries_in(raw, "chunks")
+        return (Listed("chunks", entries),) if entries else ()
+    found = []
+    for name in STAGES:
+        if entries := entries_in(raw, name):
+            found.append(Listed(name if name == "chunks" else f"stages.{name}", entries))
+    return tuple(found)
+
+
+def _cited(raw: Mapping[str, Json]) -> tuple[Listed, ...]:
+    own, segments = raw.get("citations"), raw.get("segments")
+    first = (Listed("citations", own),) if isinstance(own, list) and own else ()
+    if not isinstance(segments, list):
+        return first
+    found = []
+    for place, segment in enumerate(segments, start=1):
+        items = segment.get("citations") if isinstance(segment, dict) else None
+        if isinstance(items, list) and items:
+            found.append(Listed(f"segments[{place}].citations", items))
+    return (*first, *found)
