@@ -36,6 +36,11 @@ class Asked:
     envelope: bool
     groups: tuple[tuple[str, ...], ...]
 
+    def is_met(self, obj: Mapping[str, Json]) -> bool:
+        """Whether the first field of each group is there and holds something: the quick look."""
+        values = [obj.get(names[0]) for names in self.groups]
+        return all(values) and not any(type(value) is str and value.isspace() for value in values)
+
 
 @cache
 def asked_of(record_type: str) -> Asked:
@@ -53,23 +58,22 @@ def contract_findings(record_type: str, obj: Mapping[str, Json]) -> Iterator[Fin
     asked = asked_of(record_type)
     if asked.envelope:
         yield from envelope_findings(obj)
+    if asked.is_met(obj):
+        return
     for names in asked.groups:
-        for name in names:
-            if (value := obj.get(name)) is not None:
-                if is_empty(value):
-                    yield empty(name, value)
-                break
-        else:
+        name = next((name for name in names if obj.get(name) is not None), None)
+        if name is None:
             said = f"{' or '.join(names)} is missing"
             yield Finding(f"missing_{code_name(names[0])}", names[0], said)
+        elif is_empty(obj[name]):
+            yield empty(name, obj[name])
 
 
 def envelope_findings(obj: Mapping[str, Json]) -> Iterator[Finding]:
     """What is wrong with a record's envelope: one finding where it has none at all."""
-    try:
-        values = _OWN(obj)
-    except KeyError:
-        values = tuple(map(obj.get, ENVELOPE))
+    if _is_whole(obj):
+        return
+    values = [obj.get(name) for name in ENVELOPE]
     given = [value is not None for value in values]
     if not any(given):
         yield Finding("envelope_missing", "", f"none of {', '.join(ENVELOPE)} is there")
@@ -82,6 +86,14 @@ def envelope_findings(obj: Mapping[str, Json]) -> Iterator[Finding]:
         if name != "schema_version" and isinstance(value, str) and not value.strip():
             yield empty(name, value)
     yield from time_findings(obj)
+
+
+def _is_whole(obj: Mapping[str, Json]) -> bool:
+    """Whether the envelope is there and nothing is wrong with it, which nearly always settles it."""
+    try:
+        return all(map(str.strip, _OWN(obj))) and _TIME.fullmatch(obj["ts"]) is not None
+    except (KeyError, TypeError):
+        return False
 
 
 def time_findings(obj: Mapping[str, Json]) -> Iterator[Finding]:

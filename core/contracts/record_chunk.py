@@ -5,6 +5,7 @@ What its id says of its place is held against the record in `core.contracts.chun
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -18,12 +19,11 @@ from core.contracts.payload_rules import rev_findings
 from core.contracts.records import Json
 from core.contracts.values import id_of
 
-_HASH = re.compile(r"(sha1|sha256):([0-9a-f]+)", re.IGNORECASE)
-_MAKE: Final[Mapping[str, Callable[[bytes], Any]]] = {
-    "sha1": lambda data: hashlib.sha1(data, usedforsecurity=False),
+_HEX = re.compile(r"[0-9a-f]+")
+_SHA: Final[Mapping[str, Callable[[bytes], Any]]] = {
+    "sha1": functools.partial(hashlib.sha1, usedforsecurity=False),
     "sha256": hashlib.sha256,
 }
-_DIGITS: Final = {"sha1": 40, "sha256": 64}
 #: How vectors are compared cannot be guessed from the vectors.
 _EMBEDDING: Final = ("metric", "normalized")
 
@@ -36,12 +36,15 @@ def chunk_findings(obj: Mapping[str, Json], context: Context) -> Iterator[Findin
         yield Finding("missing_text_normalized", "text_normalized", "text_normalized is missing")
     if obj.get("doc_id") is None and not _names_document(obj):
         yield Finding("missing_doc_id", "doc_id", "doc_id is missing, and the id names no document")
-    if obj.get("offsets") is not None:
-        yield from offset_findings(obj["offsets"])
-    yield from line_findings(obj.get("span"))
-    yield from _embedding(obj.get("embedding"))
+    if (offsets := obj.get("offsets")) is not None:
+        yield from offset_findings(offsets)
+    if (span := obj.get("span")) is not None:
+        yield from line_findings(span)
+    if isinstance(embedding := obj.get("embedding"), dict):
+        yield from _embedding(embedding)
+    if context.revs:
+        yield from rev_findings(obj, context)
     yield from _hash(obj)
-    yield from rev_findings(obj, context)
 
 
 def line_findings(span: Json) -> Iterator[Finding]:
@@ -62,9 +65,7 @@ def _names_document(obj: Mapping[str, Json]) -> bool:
     return chunk_id is not None and parse(chunk_id) is not None
 
 
-def _embedding(embedding: Json) -> Iterator[Finding]:
-    if not isinstance(embedding, dict):
-        return
+def _embedding(embedding: Mapping[str, Json]) -> Iterator[Finding]:
     for name in _EMBEDDING:
         value = embedding.get(name)
         if value is None:
@@ -78,19 +79,21 @@ def _hash(obj: Mapping[str, Json]) -> Iterator[Finding]:
     stated, text = obj.get("hash"), obj.get("text")
     if not isinstance(stated, str) or not stated.strip() or not isinstance(text, str):
         return
-    match = _HASH.fullmatch(stated.strip())
-    kind = match[1].lower() if match else ""
-    if match is None or len(match[2]) != _DIGITS[kind]:
+    kind, _, digits = stated.strip().lower().partition(":")
+    sha = _SHA.get(kind)
+    if sha is None:
         yield Finding("hash_unreadable", "hash", f"hash is {shown(stated)}")
         return
-    digest = _digest(kind, text)
-    if match[2].lower() == digest:
+    digest = _digest(sha, text)
+    if digits == digest:
         return
     normalized = obj.get("text_normalized")
-    if not isinstance(normalized, str) or match[2].lower() != _digest(kind, normalized):
+    if len(digits) != len(digest) or not _HEX.fullmatch(digits):
+        yield Finding("hash_unreadable", "hash", f"hash is {shown(stated)}")
+    elif not isinstance(normalized, str) or digits != _digest(sha, normalized):
         yield Finding("hash_mismatch", "hash", f"hash is {shown(stated)}, the text's is {kind}:{digest}")
 
 
-def _digest(kind: str, text: str) -> str:
-    digest: str = _MAKE[kind](text.encode("utf-8", "replace")).hexdigest()
+def _digest(sha: Callable[[bytes], Any], text: str) -> str:
+    digest: str = sha(text.encode("utf-8", "replace")).hexdigest()
     return digest

@@ -25,6 +25,7 @@ from core.contracts.record_prompt import prompt_findings
 from core.contracts.record_trace import is_judged_elsewhere
 from core.contracts.records import Json
 from core.contracts.schema_findings import MOST, schema_findings
+from core.contracts.schemas import schema_files
 from core.contracts.values import first_of, id_of, text_of
 from core.contracts.versions import UNSUPPORTED, version_findings
 
@@ -83,7 +84,9 @@ def record_findings(record_type: str, obj: Json, context: Context) -> tuple[Find
     """
     if type(obj) is not dict:
         return (Finding("not_an_object", "", f"the record is {shown(obj)}, not an object"),)
-    said = tuple(version_findings(record_type, obj))
+    if record_type not in schema_files():
+        return (Finding("unknown_schema", "$schema", "nothing says of which type the record is"),)
+    said = version_findings(record_type, obj)
     if said and any(finding.code == UNSUPPORTED for finding in said):
         return _named(record_type, obj, said)
     rules = _RULES.get(record_type)

@@ -1,0 +1,96 @@
+"""The published schemas read well: titles, descriptions and examples everywhere, and the examples hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import jsonschema_rs
+import pytest
+
+from core.contracts.record_rules import RECORD_TYPES
+from core.contracts.schema_parts import Part, followed, part_of
+from core.contracts.schemas import schema, schema_alone, schema_names, validator
+
+#: What says by itself what it allows.
+_SPEAKING = ({"boolean"}, {"null"})
+
+
+def _named_parts(part: Part, place: str) -> Iterator[tuple[str, Part]]:
+    """Every property and entry of a schema with its place, references followed once."""
+    for name, child in part.properties():
+        yield f"{place}.{name}", child
+        yield from _named_parts(child, f"{place}.{name}")
+    if (items := part.items) is not None:
+        yield f"{place}[]", items
+        yield from _named_parts(items, f"{place}[]")
+
+
+def _parts(name: str) -> list[tuple[str, Part]]:
+    alone, whole = schema_alone(name), schema(name)
+    defined = [(f"$defs.{key}", followed(node, alone, whole)) for key, node in alone.get("$defs", {}).items()]
+    inside = [each for place, part in defined for each in _named_parts(part, place)]
+    return [*_named_parts(part_of(whole), ""), *defined, *inside]
+
+
+@pytest.mark.parametrize("name", RECORD_TYPES)
+def test_a_record_types_schema_says_what_everything_is(name: str) -> None:
+    for place, part in _parts(name):
+        is_entry = place.endswith("[]") and set(part.types) <= {"string", "number", "integer"}
+        if not is_entry:
+            assert part.node.get("title"), f"{name}: {place} has no title"
+            assert part.node.get("description", "").endswith((".", "`")), (
+                f"{name}: {place} has no description"
+            )
+
+
+@pytest.mark.parametrize("name", RECORD_TYPES)
+def test_a_record_types_schema_has_examples(name: str) -> None:
+    assert schema_alone(name)["examples"]
+    for place, part in _parts(name):
+        node = part.node
+        is_plain = set(part.types) & {"string", "number", "integer"} and not place.endswith("[]")
+        if is_plain and "enum" not in node and set(part.types) not in _SPEAKING:
+            assert node.get("examples"), f"{name}: {place} has no example"
+
+
+@pytest.mark.parametrize("name", schema_names())
+def test_examples_hold_wherever_they_stand(name: str) -> None:
+    whole = schema(name)
+    for example in whole.get("examples", []):
+        validator(name).validate(example)
+    for place, part in _parts(name):
+        examples = part.node.get("examples", [])
+        if examples:
+            alone = {key: value for key, value in part.node.items() if key != "examples"}
+            compiled = jsonschema_rs.validator_for(_rooted(alone, part))
+            for example in examples:
+                assert compiled.is_valid(example), f"{name}: {place}: {example!r}"
+
+
+def _rooted(node: dict[str, Any], part: Part) -> dict[str, Any]:
+    """A part as a schema of its own, which finds what it refers to."""
+    others = {key: value for key, value in part.whole.get("$defs", {}).items() if "$id" in value}
+    base = {key: value for key, value in part.base.get("$defs", {}).items() if "$id" not in value}
+    return {**node, "$defs": {**base, **others}}
+
+
+@pytest.mark.parametrize("name", schema_names())
+def test_a_whole_schema_stands_alone(name: str) -> None:
+    whole = schema(name)
+    compiled = jsonschema_rs.validator_for(whole)
+    assert not compiled.is_valid(7)
+    embedded = [value["$id"] for value in whole.get("$defs", {}).values() if "$id" in value]
+    assert len(set(embedded)) == len(embedded)
+    assert whole["$id"] not in embedded
+
+
+def test_the_envelope_is_described_once() -> None:
+    described = [name for name in schema_names() if '"mem_hash": {' in _text(name)]
+    assert described == ["envelope"]
+
+
+def _text(name: str) -> str:
+    from core.contracts.schemas import schema_files
+
+    return schema_files()[name][1].read_text(encoding="utf-8")
