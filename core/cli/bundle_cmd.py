@@ -34,7 +34,7 @@ from core.services.bundles import (
     load_sources,
     read_earlier,
     run_of,
-    traces_of,
+    run_with_traces,
 )
 from core.services.bundling import Sources
 from core.services.shelf import Shelf
@@ -141,7 +141,7 @@ def _all_before(manifest: Manifest, targets: Sequence[_Target]) -> list[_Before]
     problems: list[Problem] = []
     for target in targets:
         try:
-            traces_of(manifest, target.run.run_id)
+            run_with_traces(manifest, target.run.run_id)
             found.append(_before(manifest, target))
         except Fault as fault:
             problems += fault.problems
@@ -190,7 +190,8 @@ def _build(
             if len(piece) == LINES_A_PIECE:
                 _write(sink, piece, target)
         _write(sink, piece, target)
-    declared = run.traces.unreadable_lines if run.traces is not None else None
+    known = [artifact.unreadable_lines for artifact in run.trace_artifacts]
+    declared = sum(count or 0 for count in known) if any(count is not None for count in known) else None
     problems = report.problems(declared=declared, earlier=before.replaced)
     return report, [*problems, *_hash_note(manifest, target)]
 

@@ -160,7 +160,7 @@ def _of_workspace(
     A Fault where the index would have rows without labels or none at all.
     """
     run = chosen_run(manifest, run_id)
-    if run.traces is None:
+    if not run.has_traces:
         _not_named(f"{manifest.folder}: runs[{run.run_id}]", "traces for this run", "traces: {path: …}")
     inputs = find_inputs(manifest, profile or profile_from(manifest.triage), None, cache_dir=unpacked)
     source = find_source(manifest, run, cache_dir=unpacked)

@@ -62,6 +62,16 @@ class Run:
     record: Artifact | None = None  # the file that `pinned.record` names
     records: Mapping[str, Artifact] = field(default_factory=dict)  # separate records by their type
 
+    @property
+    def has_traces(self) -> bool:
+        """Whether it names traces, in a file of their own or as records; else it opens on its report."""
+        return bool(self.trace_artifacts)
+
+    @property
+    def trace_artifacts(self) -> tuple[Artifact, ...]:
+        """The files that its traces are read from: the trace file, else those of separate records."""
+        return (self.traces,) if self.traces is not None else tuple(self.records.values())
+
 
 @dataclass(frozen=True, slots=True)
 class Manifest:

@@ -18,12 +18,11 @@ from core.evidence.attachments import CatalogueIndex
 from core.evidence.bundlefile import BundleLine, read_bundles
 from core.evidence.bundles import Bundle, BundleAttachment, BundleCitation, sha256_of
 from core.evidence.levels import CUT, name_of, one_line
-from core.manifest.paths import artifact_path
 from core.manifest.types import Manifest
 from core.services.bundle_report import Key, RunReport, counts
 from core.services.bundles import key_of
 from core.services.bundling import MAX_TEXT, belonging, judged
-from core.services.records import unpacked
+from core.services.records import opened_traces, unpacked
 from core.services.shelf import Shelf
 from core.traces.identity import Repeats
 from core.traces.traces import iter_traces
@@ -185,13 +184,13 @@ def validate_bundles(
 def _expected(manifest: Manifest, run_id: str) -> dict[Key, _Expected] | None:
     """The run's traces by their identity; None for a run that has none."""
     run = manifest.run(run_id)
-    if run is None or run.traces is None:
+    if run is None or not run.has_traces:
         return None
-    file, repeats = artifact_path(manifest, run.traces), Repeats()
+    repeats = Repeats()
     refusal = lowered(profile_from(manifest.triage).refusal)
     expected: dict[Key, _Expected] = {}
-    with unpacked(file) as plain:
-        for item in iter_traces(plain, file=run.traces.path, run_id=run_id, final=plain != file):
+    with opened_traces(manifest, run) as (plain, found):
+        for item in iter_traces(plain, file=found.file, run_id=run_id, final=found.is_final):
             if isinstance(item, Trace):
                 trace = repeats.key_of(item)
                 key = (trace.q_id, trace.paraphrase, trace.seed, trace.repeat)

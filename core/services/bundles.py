@@ -18,7 +18,7 @@ from core.manifest.paths import artifact_path, refusal_of, resolve_reference, ro
 from core.manifest.types import Artifact, Manifest, Run
 from core.services.bundle_report import Built, Earlier, Key
 from core.services.bundling import Sources, bundles_of, judged
-from core.services.records import unpacked
+from core.services.records import opened_traces, unpacked
 from core.services.shelf import Pool, Shelf
 from core.store.prints import sha256_of
 from core.traces.catalogue import read_catalogue
@@ -100,15 +100,15 @@ def build_bundles(
     workers: int = 1,
     on_bytes: OnBytes = lambda done, total: None,
 ) -> Iterator[Built | LineIssue]:
-    """The bundles of a run in the order of its traces, and the lines of its traces that are none.
+    """The bundles of a run in the order of its traces, and the lines of its traces or records that are none.
 
     Unknown fields of `earlier` bundles are carried over. InputFault where the run has no traces,
     ManifestFault where their file can't be found.
     """
-    traces, file = traces_of(manifest, run_id)
-    with unpacked(file) as plain:
+    with opened_traces(manifest, run_with_traces(manifest, run_id)) as (plain, found):
+        yield from found.issues
         size, repeats = plain.stat().st_size, Repeats()
-        lines = iter_traces(plain, file=traces.path, run_id=run_id, final=plain != file)
+        lines = iter_traces(plain, file=found.file, run_id=run_id, final=found.is_final)
         while batch := list(islice(lines, BATCH)):
             progress = _Progress(on_bytes, batch[0].source.offset, batch[-1].source.offset, size)
             asked = [(repeats.key_of(item), item) for item in batch if isinstance(item, Trace)]
@@ -118,17 +118,19 @@ def build_bundles(
         on_bytes(size, size)
 
 
-def traces_of(manifest: Manifest, run_id: str) -> tuple[Artifact, Path]:
-    """A run's traces and where they lie. InputFault where it names none, ManifestFault where they are not."""
+def run_with_traces(manifest: Manifest, run_id: str) -> Run:
+    """The run of that id. InputFault where it names no traces, ManifestFault where they are not there."""
     run = manifest.run(run_id)
-    if run is None or run.traces is None:
+    if run is None or not run.has_traces:
         raise InputFault.of(
             "no_traces",
             f"the run {run_id!r} has no traces to build bundles from",
             where=str(manifest.file or manifest.folder),
             remedy=f"name them in the manifest: runs[{run_id}].traces; or build the others: --run ID",
         )
-    return run.traces, artifact_path(manifest, run.traces)
+    for artifact in run.trace_artifacts:
+        artifact_path(manifest, artifact)
+    return run
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +245,7 @@ def bundles_path(manifest: Manifest, run: Run) -> Path:
     """
     artifact = run.bundles
     if artifact is None:
-        packed = run.traces is not None and run.traces.path.endswith(".zst")
+        packed = any(artifact.path.endswith(".zst") for artifact in run.trace_artifacts)
         line = f"bundles: {{path: runs/{run.run_id}/bundles.jsonl{'.zst' if packed else ''}}}"
         raise InputFault.of(
             "no_bundles_path",

@@ -14,9 +14,10 @@ from core.evidence.bundlefile import BundleLine, read_bundles
 from core.journal.cohorts import cohorts_of
 from core.journal.lines import read_journal
 from core.manifest.check import BUILD_BUNDLES, LINES_UNREADABLE, OnBytes
-from core.manifest.types import Artifact
+from core.manifest.types import Artifact, Manifest, Run
 from core.traces.chunks import read_chunks
 from core.traces.gold import read_gold
+from core.traces.joined import TraceFile, needed_trace_file
 from core.traces.reader import unfinished_bytes
 from core.traces.reports import read_report
 from core.traces.traces import iter_traces
@@ -55,6 +56,13 @@ def unpacked(file: Path) -> Iterator[Path]:
     """The file, or a copy of a packed one that is gone at the end. InputFault where it is damaged."""
     with tempfile.TemporaryDirectory(prefix="proofspan-") as folder:
         yield plain_source(file, cache_dir=Path(folder))
+
+
+@contextmanager
+def opened_traces(manifest: Manifest, run: Run) -> Iterator[tuple[Path, TraceFile]]:
+    """A run's traces, unpacked or joined for as long as they are read. InputFault where there are none."""
+    with tempfile.TemporaryDirectory(prefix="proofspan-") as folder:
+        yield needed_trace_file(manifest, run, cache_dir=Path(folder))
 
 
 def unusable(artifact: Artifact, fault: InputFault) -> list[Problem]:

@@ -136,7 +136,7 @@ class Builder:
         labeller, input_problems = self.labellers.get(plan.inputs)
         stored, issues, report_problems, report_print = self._stored_report(plan)
         joined = join_run(self.folder, [segment.name for segment in segments], stored)
-        issues = [*labeller.issues, *labeller.gold.issues, *issues, *joined.unmatched]
+        issues = [*plan.source.issues, *labeller.issues, *labeller.gold.issues, *issues, *joined.unmatched]
         names = [segment.name for segment in segments]
         stem = hashlib.sha256(repr((plan.inputs.key, names, report_print)).encode()).hexdigest()[:12]
         joined_name = f"{stem}.joined.parquet" if joined.table.num_rows else None

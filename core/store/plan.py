@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from core.contracts.records import LineIssue
 from core.errors import Fault, Problem
 from core.manifest.paths import artifact_path
 from core.manifest.types import Artifact, Manifest, Run
 from core.store.labelling import Inputs, find_inputs
 from core.store.prints import change_since
 from core.store.runfile import RunFile
+from core.traces.joined import TraceFile, trace_file
 from core.traces.reader import open_source
 from core.traces.unpack import plain_source
 from core.triage.types import Profile
@@ -24,6 +26,7 @@ class RunSource:
     """Where a run's rows come from. `path` is None where there is nothing to read; `problems` says why.
 
     `is_final`: the last line counts without its line end, and the file never grows (an unpacked one).
+    `traces` is where it was joined from separate records, with what could not be joined.
     """
 
     path: Path | None
@@ -31,6 +34,12 @@ class RunSource:
     is_final: bool = False
     from_report: bool = False
     problems: tuple[Problem, ...] = ()
+    traces: TraceFile | None = None
+
+    @property
+    def issues(self) -> tuple[LineIssue, ...]:
+        """The lines of separate records that did not become part of a trace."""
+        return self.traces.issues if self.traces is not None else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,25 +69,12 @@ def make_plan(
 
 
 def find_source(manifest: Manifest, run: Run, *, cache_dir: Path) -> RunSource:
-    """The run's trace file, unpacked if need be; its report where the manifest names no traces."""
-    named = run.traces or run.report
-    if named is None:
-        problem = Problem(
-            "no_traces",
-            "the manifest names neither traces nor a report for this run",
-            f"runs[{run.run_id}]",
-            "name its file: traces: {path: …}",
-        )
-        return RunSource(None, "", problems=(problem,))
-    found, problems = _find(manifest, named)
-    from_report = run.traces is None
-    if found is None:
-        return RunSource(None, named.path, from_report=from_report, problems=problems)
-    try:
-        path = plain_source(found, cache_dir=cache_dir)
-    except Fault as fault:
-        return RunSource(None, named.path, from_report=from_report, problems=fault.problems)
-    return RunSource(path, named.path, is_final=from_report or path != found, from_report=from_report)
+    """The run's traces, unpacked or joined if need be; its report where the manifest names no traces."""
+    if run.has_traces or run.report is None:
+        traces = trace_file(manifest, run, cache_dir=cache_dir)
+        return RunSource(traces.path, traces.file, traces.is_final, False, traces.problems, traces)
+    path, problems = _find_plain(manifest, run.report, cache_dir)
+    return RunSource(path, run.report.path, is_final=True, from_report=True, problems=problems)
 
 
 def _find_plain(

@@ -130,7 +130,7 @@ def _tie(item: Record) -> tuple[str, str]:
 
 def _seen(parts: Parts, retrieved: Sequence[Record], reranked: Sequence[Record]) -> list[Record] | None:
     """What the answerer saw; None where nothing tells."""
-    if parts.prompt is not None and (shown := parts.prompt.get("citations")):
+    if parts.prompt is not None and (shown := parts.prompt.get("citations")) is not None:
         known = [*reranked, *retrieved]
         return [_placed(item if isinstance(item, dict) else {"id": item}, known) for item in shown]
     if parts.rerank is not None:

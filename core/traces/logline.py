@@ -152,12 +152,13 @@ def log_line_of(raw: RawLine, *, file: str) -> LogLine | LineIssue:
     source = SourceLine(file, raw.line, raw.offset, raw.length)
     try:
         refuse_overlong(raw)
-        return LogLine(source, *parse_log_line(_decoded(raw.data)))
+        return LogLine(source, *parse_log_line(decoded(raw.data)))
     except UnusableError as why:
         return issue_of(why, source, raw.data)
 
 
-def _decoded(data: bytes) -> str:
+def decoded(data: bytes) -> str:
+    """The text of a line. UnusableError where it is not UTF-8."""
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:

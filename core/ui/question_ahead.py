@@ -64,7 +64,7 @@ def make_ready(
     """
     if shown is not None and shown.is_pending:
         return
-    if following is not None and opened.run.traces is not None:
+    if following is not None and opened.run.has_traces:
         _ready_question(opened, store, following)
     if shown is not None and shown.image is not None:
         page_idx = shown.image.page.page_idx + 1
@@ -86,10 +86,7 @@ def _ready_page(opened: session.Opened, chosen: Target, targets: Sequence[Target
 
 
 def _ready_question(opened: session.Opened, store: Store, key: TraceKey) -> None:
-    traces = opened.run.traces
-    if traces is None:
-        return
-    path = question_load.attempted(lambda: question_load.plain_traces(opened, traces), None, [])
+    path = question_load.attempted(lambda: question_load.plain_traces(opened), None, [])
     work = ("ahead", *session.identity(opened), path and session.fingerprint(path), key)
     if path is None or waiting.desk().has(work) or (found := store.find(key)) is None:
         return

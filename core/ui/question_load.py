@@ -12,7 +12,15 @@ from typing import TypeVar
 
 import streamlit as st
 
-from core.contracts.records import Attachment, Chunk, GoldQuestion, SourceLine, Trace, TraceKey
+from core.contracts.records import (
+    Attachment,
+    Chunk,
+    GoldQuestion,
+    LineIssue,
+    SourceLine,
+    Trace,
+    TraceKey,
+)
 from core.errors import Fault, InputFault, Problem
 from core.evidence.attachments import CatalogueIndex, attached
 from core.manifest.paths import artifact_path
@@ -36,6 +44,7 @@ from core.services.spans import (
 from core.services.stored import stored_question
 from core.store.columns import issue_from
 from core.store.queries import Store
+from core.traces.joined import needed_trace_file
 from core.traces.reports import StoredRow
 from core.traces.traces import read_trace_at
 from core.traces.unpack import plain_source
@@ -62,19 +71,19 @@ def question(opened: session.Opened, key: TraceKey, source: SourceLine, *, is_la
     among the run's own problems, so it is not noted again. A run without traces shows its report's row.
     """
     problems: list[Problem] = []
-    is_news = is_labelled and opened.run.traces is not None
+    is_news = is_labelled and opened.run.has_traces
     chunks: Mapping[str, Chunk] = attempted(
         lambda: session.chunks(opened)[0], {}, problems if is_news else []
     )
     gold: Mapping[str, GoldQuestion] = attempted(lambda: session.gold(opened)[0], {}, problems)
     profile, unpaged = opened.profile, opened.manifest.unpaged
-    if opened.run.traces is None:
+    if not opened.run.has_traces:
         row = stored_row(session.report(opened)[0], source, folder=opened.manifest.folder)
         stored = stored_question(
             row, run_id=key.run_id, chunks=chunks, gold=gold, profile=profile, unpaged=unpaged
         )
         return Loaded(stored, chunks, tuple(problems))
-    trace = read_trace_at(plain_traces(opened, opened.run.traces), source, run_id=key.run_id, q_id=key.q_id)
+    trace = read_trace_at(plain_traces(opened), source, run_id=key.run_id, q_id=key.q_id)
     with session.corpus(opened) if chunks and is_labelled else nullcontext() as corpus:
         # A catalogue that is lost is among the run's own problems.
         notices = attempted(lambda: noticed.notices(opened, corpus), None, []) if corpus else None
@@ -92,13 +101,21 @@ def question(opened: session.Opened, key: TraceKey, source: SourceLine, *, is_la
 
 def bad_lines(opened: session.Opened, store: Store, key: TraceKey) -> list[Problem]:
     """The lines of the run's traces that name a question and could not be read, a problem each."""
-    traces = opened.run.traces
-    path = attempted(lambda: plain_traces(opened, traces), None, []) if traces else None
-    if traces is None or path is None:
-        return []
     records = store.line_issues(key.run_id).to_dict("records")
-    issues = (issue_from({str(name): value for name, value in record.items()}) for record in records)
-    of_traces = (issue for issue in issues if issue.source.file == traces.path)
+    issues = [issue_from({str(name): value for name, value in record.items()}) for record in records]
+    return [
+        problem
+        for artifact in opened.run.trace_artifacts
+        for problem in _naming(opened, key, artifact, issues)
+    ]
+
+
+def _naming(
+    opened: session.Opened, key: TraceKey, artifact: Artifact, issues: Iterable[LineIssue]
+) -> list[Problem]:
+    """Those of one file of the run's traces or records; none where it is lost."""
+    path = attempted(lambda: _plain(opened, artifact), None, [])
+    of_file = (issue for issue in issues if issue.source.file == artifact.path)
     return [
         Problem(
             issue.code,
@@ -106,7 +123,7 @@ def bad_lines(opened: session.Opened, store: Store, key: TraceKey) -> list[Probl
             f"{issue.source.file}:{issue.source.line}",
             issue.remedy,
         )
-        for issue in lines_naming(key.q_id, of_traces, path)
+        for issue in (lines_naming(key.q_id, of_file, path) if path is not None else ())
     ]
 
 
@@ -213,9 +230,13 @@ def placer() -> Placer:
     return Placer(session.pdf_pool())
 
 
-def plain_traces(opened: session.Opened, traces: Artifact) -> Path:
-    """The run's traces, unpacked. Raises `Fault` where they are lost."""
-    return plain_source(artifact_path(opened.manifest, traces), cache_dir=session.cache_dir().path)
+def plain_traces(opened: session.Opened) -> Path:
+    """The run's traces, unpacked or joined. Raises `Fault` where they are lost."""
+    return needed_trace_file(opened.manifest, opened.run, cache_dir=session.cache_dir().path)[0]
+
+
+def _plain(opened: session.Opened, artifact: Artifact) -> Path:
+    return plain_source(artifact_path(opened.manifest, artifact), cache_dir=session.cache_dir().path)
 
 
 def stored_row(rows: Iterable[StoredRow], source: SourceLine, *, folder: Path) -> StoredRow:

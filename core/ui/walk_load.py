@@ -65,7 +65,7 @@ def walk(opened: session.Opened, store: Store) -> Walk:
         catalogue=catalogue,
         corpus=lender,
         stored=stored,
-        traces=question_load.plain_traces(opened, opened.run.traces) if opened.run.traces else None,
+        traces=question_load.plain_traces(opened) if opened.run.has_traces else None,
         row=_rows(opened),
     )
     manifest, run_id = opened.manifest, opened.run.run_id
@@ -169,7 +169,7 @@ def _identity(name: str) -> tuple[str, int, int, int]:
 
 def _rows(opened: session.Opened) -> Callable[[Stop], StoredRow]:
     """What gives a stop's row of the run's report, where that is all there is."""
-    rows = session.report(opened)[0] if opened.run.traces is None else []
+    rows = session.report(opened)[0] if not opened.run.has_traces else []
     return lambda stop: question_load.stored_row(rows, stop.source, folder=opened.manifest.folder)
 
 

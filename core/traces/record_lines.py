@@ -1,0 +1,114 @@
+"""One line of a file of separate records: is it one that can be joined, and to which question?"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from core.contracts.records import Json
+from core.contracts.versions import refusal
+from core.traces.fields import ID_NAMES, first_of, id_of, text_of
+from core.traces.identity import count_of, q_id_of
+from core.traces.joining import ANSWER_NAMES, QUESTION_NAMES, Record
+from core.traces.log_records import is_even, record_of_row
+from core.traces.logline import LogRecord, decoded, parse_log_line
+from core.traces.reader import ABSENT, RawLine, UnusableError, kind_of, parse_line, refuse_overlong, wrong
+
+#: What a question goes by within its run: q_id, paraphrase, seed.
+Identity = tuple[str, int, int]
+
+#: The types whose published schemas go by another name.
+_SCHEMAS: Final[Mapping[str, str]] = {"prompt": "prompt-frame", "rag_traces": "rag-traces"}
+
+
+def record_of(name: str, raw: RawLine) -> Record:
+    """The record of that type on a line. UnusableError where it is none, or nothing could be made of it."""
+    obj = parse_line(raw)
+    if not isinstance(obj, dict):
+        raise UnusableError(
+            "not_an_object", f"the line holds {kind_of(obj)}", "Write one JSON object a line."
+        )
+    if (other := refusal(_SCHEMAS.get(name, name), obj)) is not None:
+        raise UnusableError(other.code, other.message, other.next_step)
+    if (check := _CHECKS.get(name)) is not None:
+        check(obj)
+    return obj
+
+
+def log_record_of(name: str, raw: RawLine) -> LogRecord:
+    """The record of a log line, or of a row of `rag_traces`. UnusableError where it names no question."""
+    if name != "log":
+        return record_of_row(record_of(name, raw))
+    refuse_overlong(raw)
+    return parse_log_line(decoded(raw.data))[0]
+
+
+def refuse_uneven(record: LogRecord) -> None:
+    """UnusableError for a log record whose lists do not belong together place by place."""
+    if not is_even(record):
+        raise UnusableError(
+            "lists_differ",
+            "scores, kpos or kfinal are not as many as the citations; those that differ are left out",
+            "Log one score and one rank for each citation, null where there is none.",
+        )
+
+
+def identity_of(name: str, obj: Record) -> Identity | None:
+    """The question of a record; None for a prompt that names no id. UnusableError for other records."""
+    paraphrase, seed = count_of(obj, "paraphrase"), count_of(obj, "seed")
+    if name == "prompt" and text_of(first_of(obj, ("q_id", "qid"))) is None:
+        return None
+    asked = first_of(obj, QUESTION_NAMES) if name == "query" else None
+    return q_id_of(obj, asked), paraphrase, seed
+
+
+def print_of(question: str) -> bytes:
+    """Tells the texts of questions apart in 16 bytes."""
+    return hashlib.sha256(question.encode()).digest()[:16]
+
+
+def _check_query(obj: Record) -> None:
+    if not isinstance(asked := first_of(obj, QUESTION_NAMES), str):
+        raise wrong("text", ABSENT if asked is None else asked)
+
+
+def _check_answer(obj: Record) -> None:
+    name = next((name for name in ANSWER_NAMES if name in obj), None)
+    if name is not None and not isinstance(obj[name], str):
+        raise wrong(name, obj[name])
+
+
+def _check_items(obj: Record) -> None:
+    items = obj.get("items", ABSENT)
+    if not isinstance(items, list):
+        raise wrong("items", items, wanted="a list of objects with a chunk_id")
+    for place, item in enumerate(items, start=1):
+        _check_item(f"entry {place} of items", item)
+
+
+def _check_prompt(obj: Record) -> None:
+    cited = obj.get("citations")
+    if cited is not None and not isinstance(cited, list):
+        raise wrong("citations", cited, wanted="a list of objects with an id")
+    for place, item in enumerate(cited or (), start=1):
+        if not isinstance(item, str):
+            _check_item(f"entry {place} of citations", item)
+
+
+def _check_item(place: str, item: Json) -> None:
+    """A trace's list takes an entry without an id; one whose id is no name would cost the whole trace."""
+    if not isinstance(item, dict):
+        raise wrong(place, item, wanted="an object with an id")
+    name = next((name for name in ID_NAMES if name in item), None)
+    if name is not None and id_of(item) is None:
+        raise wrong(f"the {name} of {place}", item[name])
+
+
+_CHECKS: Final[Mapping[str, Callable[[Record], None]]] = {
+    "query": _check_query,
+    "retrieved": _check_items,
+    "rerank": _check_items,
+    "prompt": _check_prompt,
+    "answer": _check_answer,
+}
