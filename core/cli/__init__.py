@@ -20,6 +20,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "check": ("check_cmd", "Verify a workspace: every artifact, hash and record."),
     "index": ("index_cmd", "Build or refresh the index of a workspace."),
     "triage": ("triage_cmd", "Label the questions of bare trace and chunk files."),
+    "validate": ("validate_cmd", "Hold records to the contract: one finding a line."),
     "locate": ("locate_cmd", "Place quotes on the pages of PDFs, in bulk."),
     "render": ("render_cmd", "Draw one PDF page, with a quote highlighted."),
     "bundle": ("bundle_cmd", "Build and validate evidence bundles."),

@@ -1,0 +1,163 @@
+"""`proofspan validate`: files of records against the contract, one finding a line."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColumn
+
+from core.cli.interrupts import heeding
+from core.cli.output import STDOUT, check_outputs, output_to
+from core.cli.paths import NamedPath
+from core.cli.results import Option, with_options
+from core.cli.validate_lines import json_line, json_summary, piped_line, summary_lines, terminal_line
+from core.contracts.context import Context
+from core.contracts.record_rules import RECORD_TYPES
+from core.errors import InputFault, printable
+from core.services.validating import OnProgress, Tally, validate
+
+PROGRESS_AFTER_SECONDS = 1.0
+
+_OPTIONS: tuple[Option, ...] = (
+    click.option(
+        "--as",
+        "record_type",
+        type=click.Choice(RECORD_TYPES),
+        metavar="TYPE",
+        help="What the records are; without it each says so in its $schema.",
+    ),
+    click.option("--chunks", type=NamedPath(), help="A chunk file: whatever is named has to be in it."),
+    click.option("--index-hash", metavar="HASH", help="The live index's hash."),
+    click.option("--embed-model", metavar="NAME", help="The live embedding model."),
+    click.option("--analyzer", metavar="NAME", help="The analyzer at read time."),
+    click.option("--rev", "revs", multiple=True, metavar="DOC=REV", help="A document's revision; repeat."),
+    click.option("--refusal", multiple=True, help="A phrase that makes an answer a refusal; repeat."),
+    click.option("--allow-cross-section", "cross", is_flag=True, help="A segment may cite any sections."),
+    click.option(
+        "--cross-section", "sections", multiple=True, metavar="ID", help="One to cite beside others; repeat."
+    ),
+    click.option("--strict", is_flag=True, help="Warnings count as findings too."),
+    click.option("--json", "as_json", is_flag=True, help="Print an object a finding, and the summary last."),
+    click.option("--workers", type=click.IntRange(1, 32), default=2, show_default=True, help="Processes."),
+    click.option("-o", "--output", "report", default=STDOUT, help="The file to write; - for stdout."),
+)
+
+
+@click.command("validate")
+@click.argument("paths", nargs=-1, required=True, metavar="PATH…", type=NamedPath())
+@with_options(*_OPTIONS)
+def command(
+    paths: tuple[Path, ...],
+    record_type: str | None,
+    chunks: Path | None,
+    index_hash: str | None,
+    embed_model: str | None,
+    analyzer: str | None,
+    revs: tuple[str, ...],
+    refusal: tuple[str, ...],
+    cross: bool,
+    sections: tuple[str, ...],
+    strict: bool,
+    as_json: bool,
+    workers: int,
+    report: str,
+) -> None:
+    """Hold the records of each PATH to the contract: JSONL, a JSON array, a log, .gz and .zst too.
+
+    Of a workspace (its folder or manifest) every file that its manifest names, with the pins of its runs;
+    --as then chooses among them. Separate records (query, retrieved, rerank, answer) that are given together
+    are held against each other.
+
+    A finding is one line: file:line, record, code, field, message, next step; tabs between them where the
+    output is no terminal. The summary by code goes to stderr.
+
+    Exit status: 0 no finding, 1 findings (warnings count with --strict), 2 a file cannot be used at all.
+
+    TYPE is one of those that `proofspan contract --schema TYPE` prints.
+    """
+    check_outputs([report], paths if chunks is None else (*paths, chunks))
+    context = Context(
+        index_hash=index_hash,
+        embed_model=embed_model,
+        analyzer=analyzer,
+        revs=dict(map(_rev, revs)),
+        allow_cross=cross,
+        cross_sections=frozenset(sections),
+    )
+    on_terminal = report == STDOUT and sys.stdout.isatty()
+    line_of = json_line if as_json else terminal_line if on_terminal else piped_line
+    tally = Tally()
+    with (
+        tempfile.TemporaryDirectory(prefix="proofspan-") as unpacked,
+        output_to(report) as output,
+        _progress(quiet=on_terminal) as on_progress,
+    ):
+        found = validate(
+            paths,
+            record_type,
+            cache_dir=Path(unpacked),
+            context=context,
+            chunks=chunks,
+            refusal=refusal or None,
+            workers=workers,
+            tally=tally,
+            on_progress=heeding(on_progress),
+        )
+        for finding in found:
+            output.write(line_of(finding))
+        if as_json:
+            output.write(json_summary(tally))
+    if not as_json:
+        for line in summary_lines(tally):
+            click.echo(printable(line), err=True)
+    if tally.problems:
+        raise InputFault(*tally.problems)
+    sys.exit(1 if tally.errors or (strict and tally.warnings) else 0)
+
+
+def _rev(given: str) -> tuple[str, str]:
+    """`DOC=REV`; the document's name may hold further equals signs."""
+    doc_id, sign, rev = given.rpartition("=")
+    if not (doc_id and sign and rev):
+        raise click.UsageError(f"--rev {given!r} is not DOC=REV")
+    return doc_id, rev
+
+
+@contextmanager
+def _progress(*, quiet: bool) -> Iterator[OnProgress]:
+    """A bar on a terminal's stderr, which appears only where validating takes longer than a second.
+
+    None where findings go to the terminal: they show the progress.
+    """
+    console = Console(stderr=True)
+    bar = Progress(
+        TextColumn("validating {task.fields[file]}"),
+        BarColumn(),
+        DownloadColumn(),
+        console=console,
+        transient=True,
+    )
+    started = time.monotonic()
+    tasks: list[TaskID] = []
+
+    def on_progress(file: str, done: int, total: int) -> None:
+        is_late = time.monotonic() - started > PROGRESS_AFTER_SECONDS
+        if console.is_terminal and not quiet and not tasks and is_late:
+            bar.start()
+            tasks.append(bar.add_task("validating", total=total, file=""))
+        for task in tasks:
+            bar.update(task, completed=done, total=total, file=escape(printable(file)))
+
+    try:
+        yield on_progress
+    finally:
+        if tasks:
+            bar.stop()

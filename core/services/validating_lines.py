@@ -1,0 +1,267 @@
+"""The records of one file against the contract, one by one; in the validating process or in its workers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+import orjson
+
+from core.contracts.clean_payload import is_clean_record
+from core.contracts.codes import is_of_family
+from core.contracts.context import NO_CONTEXT, Context
+from core.contracts.findings import Finding, shown
+from core.contracts.record_rules import record_findings, record_id_of
+from core.contracts.records import Json, LineIssue, SourceLine
+from core.contracts.schemas import type_named
+from core.contracts.values import id_of
+from core.services.validating_across import Facts, facts_of
+from core.services.validating_usual import Marks
+from core.store.segments import Range
+from core.traces.blocks import BOM, Block, read_blocks
+from core.traces.canonical import trace_from
+from core.traces.checks import (
+    byte_order_mark,
+    exact_findings,
+    may_hold_large_integer,
+    may_repeat_key,
+)
+from core.traces.contract import trace_findings
+from core.traces.logline import log_fields, log_line_of
+from core.traces.reader import MAX_DEPTH, RawLine, UnusableError, is_deeper, open_source, parse_line
+from core.traces.whole import read_entries
+from core.triage.answers import refuses
+
+#: Hears how many bytes of a file are done.
+OnDone = Callable[[int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One file to be validated; goes to the workers once.
+
+    `file` is its name in findings. `record_type` is what the caller says its records are, None where each
+    names its type itself; `usual_type` is that of its first record, taken for those that name none. `refusal`
+    are the phrases, in lower case, that make an answer a refusal. `run_id` is the manifest's; separate
+    records of one `group` belong together. `is_final`: the last line counts without its line end. `is_whole`:
+    the file is one JSON value. `same_key`: whether keys that stand twice are looked for.
+    """
+
+    path: Path
+    file: str
+    record_type: str | None
+    usual_type: str | None = None
+    context: Context = NO_CONTEXT
+    refusal: tuple[str, ...] = ()
+    run_id: str | None = None
+    group: str = ""
+    is_final: bool = True
+    is_whole: bool = False
+    same_key: bool = True
+
+
+class Judged(NamedTuple):
+    """A record about which there is something to say. `facts` are for those that compare it with others."""
+
+    line: int
+    record_id: str
+    findings: tuple[Finding, ...]
+    facts: Facts | None
+
+
+@dataclass(slots=True)
+class Counts:
+    """What is counted over the lines of a range."""
+
+    records: int = 0
+    crlf: int = 0
+    first_crlf: int = 0
+    marks: Marks = field(default_factory=Marks)
+
+    def add(self, other: Counts) -> None:
+        """Counts those of the next range as well."""
+        self.records += other.records
+        self.first_crlf = self.first_crlf or other.first_crlf
+        self.crlf += other.crlf
+        self.marks.add(other.marks)
+
+
+def judge_lines(
+    job: Job, counts: Counts, cut: Range | None = None, *, on_done: OnDone | None = None
+) -> Iterator[Judged]:
+    """The records of a file, or of a range of its lines, about which there is something to say."""
+    judge = Judge(job)
+    start, line, end = (0, 1, None) if cut is None else (cut.start, cut.line, cut.end)
+    if start == 0 and _begins_marked(job.path):
+        yield Judged(1, "", (byte_order_mark(),), None)
+    if job.is_whole:
+        yield from judge.entries(counts)
+        return
+    for block in read_blocks(job.path, offset=start, line=line, end=end, final=job.is_final):
+        yield from judge.block(block, counts)
+        if on_done is not None:
+            on_done(block.end)
+
+
+def objects(job: Job) -> Iterator[tuple[int, str, dict[str, Json]]]:
+    """Line, type and object of each record that can be read; nothing is judged."""
+    judge = Judge(job)
+    if job.is_whole:
+        found = ((entry.line, entry.obj) for entry in read_entries(job.path, file=job.file))
+    else:
+        found = (
+            (line, _object(data))
+            for block in read_blocks(job.path, final=job.is_final)
+            for line, data in enumerate(block.lines, block.line)
+        )
+    return ((line, judge.kind_of(obj), obj) for line, obj in found if obj is not None)
+
+
+def _begins_marked(path: Path) -> bool:
+    """Whether a file begins with a byte order mark."""
+    with open_source(path) as file:
+        return file.read(len(BOM)) == BOM
+
+
+class Judge:
+    """Judges the records of one job, one after the other."""
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+
+    def block(self, block: Block, counts: Counts) -> Iterator[Judged]:
+        """The records of a block about which there is something to say."""
+        if b"\r" in block.data:
+            _count_crlf(block, counts)
+        bytes_of = _Bytes(block, same_key=self._job.same_key)
+        for line, data in enumerate(block.lines, block.line):
+            if (obj := _object(data)) is None:
+                judged = self._odd(block.overlong or RawLine(line, 0, len(data), data), counts)
+            else:
+                judged = self.record(line, obj, counts, bytes_of.findings(data, obj))
+            if judged is not None:
+                yield judged
+
+    def entries(self, counts: Counts) -> Iterator[Judged]:
+        """The same of a file that is one JSON value."""
+        for line, obj, found in read_entries(self._job.path, file=self._job.file):
+            if obj is None:
+                counts.records += 1
+                yield Judged(line, "", found, None)
+            elif (judged := self.record(line, obj, counts, found)) is not None:
+                yield judged
+
+    def record(
+        self, line: int, obj: Mapping[str, Json], counts: Counts, found: tuple[Finding, ...] = ()
+    ) -> Judged | None:
+        """A record with what its rules say, after what was `found` in its bytes."""
+        counts.records += 1
+        kind, context = self._job.record_type or self.kind_of(obj), self._job.context
+        if kind == "citation" and not found and is_clean_record(obj, context):
+            counts.marks.note_clean(obj)
+            return None
+        counts.marks.note(kind, obj)
+        found += record_findings(kind, obj, context)
+        if kind == "trace":
+            found += self._of_trace(line, obj, {finding.code for finding in found})
+        elif kind == "citation":
+            found += _unknown_chunk(obj, context)
+        facts = facts_of(kind, obj)
+        if not found and facts is None:
+            return None
+        return Judged(line, record_id_of(kind, obj), found, facts)
+
+    def _odd(self, raw: RawLine, counts: Counts) -> Judged | None:
+        """A line that is no plain JSON object: blank, a line of a log, or none that can be read."""
+        if not raw.data or raw.data.isspace():
+            return None
+        try:
+            if self._job.record_type == "log" and not raw.data.lstrip().startswith(b"{"):
+                return self._log_line(raw, counts)
+            parse_line(raw)
+            code, reason = "not_an_object", "the line is JSON and no object"
+        except UnusableError as why:
+            code, reason = why.code, str(why)
+        counts.records += 1
+        return Judged(raw.line, "", (Finding(code, "", reason),), None)
+
+    def _log_line(self, raw: RawLine, counts: Counts) -> Judged | None:
+        """A line of a log as text: the rules read it under the names of its keys."""
+        found = log_line_of(raw, file=self._job.file)
+        if isinstance(found, LineIssue):
+            counts.records += 1
+            return Judged(raw.line, "", (Finding(found.code, "", found.reason),), None)
+        return self.record(raw.line, log_fields(found.record), counts, tuple(found.findings))
+
+    def kind_of(self, obj: Mapping[str, Json]) -> str:
+        """The record's type: what the caller says, what its `$schema` says, that of the file's first."""
+        if self._job.record_type is not None:
+            return self._job.record_type
+        uri = obj.get("$schema")
+        named = type_named(uri) if isinstance(uri, str) else None
+        return named[0] if named else self._job.usual_type or ""
+
+    def _of_trace(self, line: int, obj: Mapping[str, Json], said: set[str]) -> tuple[Finding, ...]:
+        """What its citations and candidates break; why it becomes no trace, where that is not said."""
+        job = self._job
+        trace = trace_from(obj, SourceLine(job.file, line, 0, 0), run_id=job.run_id)
+        if isinstance(trace, LineIssue):
+            return () if any(map(is_of_family, said)) else (Finding(trace.code, "", trace.reason),)
+        declines = refuses(trace.answer.lower(), job.refusal)
+        found = trace_findings(trace, job.context, declines=declines)
+        return tuple(finding for finding in found if finding.code not in said)
+
+
+class _Bytes:
+    """Looks at the bytes of a block's lines with the quickest test that is of use for them.
+
+    Whoever writes one line without blanks between values mostly writes all of them so.
+    """
+
+    def __init__(self, block: Block, *, same_key: bool) -> None:
+        self._block, self._same_key = block, same_key
+        self._is_compact = same_key
+        self._may_be_large: bool | None = None
+
+    def findings(self, data: bytes, obj: dict[str, Json]) -> tuple[Finding, ...]:
+        """Keys that stand twice in a line, and integers beyond 64 bits."""
+        if self._is_compact:
+            if orjson.dumps(obj) == data:  # nothing was lost; and the quickest test of all
+                return ()
+            self._is_compact = False
+        if self._may_be_large is None:
+            self._may_be_large = may_hold_large_integer(self._block.data)
+        is_odd = self._may_be_large and may_hold_large_integer(data)
+        is_odd = is_odd or (self._same_key and may_repeat_key(data, obj))
+        return exact_findings(data) if is_odd else ()
+
+
+def _unknown_chunk(obj: Mapping[str, Json], context: Context) -> tuple[Finding, ...]:
+    """The finding of a payload whose chunk the corpus does not have."""
+    chunk_id = id_of(obj)
+    if context.corpus is None or chunk_id is None or chunk_id in context.corpus:
+        return ()
+    return (Finding("not_in_corpus", "snippet_id", f"{shown(chunk_id)} is not in the chunk file"),)
+
+
+def _object(data: bytes) -> dict[str, Json] | None:
+    """The line's object; None where it is none that can be used, for whatever reason."""
+    try:
+        obj = orjson.loads(data)
+    except orjson.JSONDecodeError:
+        return None
+    if type(obj) is not dict:
+        return None
+    brackets = data.count(b"{")
+    if b"[" in data:
+        brackets += data.count(b"[")
+    return None if brackets > MAX_DEPTH and is_deeper(obj, MAX_DEPTH) else obj
+
+
+def _count_crlf(block: Block, counts: Counts) -> None:
+    ending = [line for line, data in enumerate(block.lines, block.line) if data.endswith(b"\r")]
+    counts.crlf += len(ending)
+    if ending and not counts.first_crlf:
+        counts.first_crlf = ending[0]

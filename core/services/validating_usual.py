@@ -1,0 +1,102 @@
+"""What is usual in a run: its state of memory, and its unit of offsets. A record that differs is a finding.
+
+Only the whole run tells what is usual, so one pass counts, and where something differs a second names it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from core.contracts.findings import Finding
+from core.contracts.records import Json
+from core.store.marks import SEVERAL, offset_unit
+from core.traces.fields import text_of
+
+About = Literal["memory", "unit"]
+_UNNAMED_UNITS: tuple[About, str] = ("unit", "")
+#: Record types with a list of citations that have offsets.
+_CITING = frozenset({"trace", "auditable-answer"})
+#: Record types that a run writes; what is written besides may well come from other states of memory.
+_OF_RUNS = frozenset(
+    {"envelope", "query", "retrieved", "rerank", "prompt-frame", "answer", "trace", "log", "rag-traces"}
+)
+_MOST_SHOWN = 60
+
+
+def memory_of(kind: str, obj: Mapping[str, Json]) -> str | None:
+    """`mem_rev` and `mem_hash` of a run's record in words; None where it has neither."""
+    if kind not in _OF_RUNS or not ("mem_rev" in obj or "mem_hash" in obj):
+        return None
+    named = ((name, text_of(obj.get(name))) for name in ("mem_rev", "mem_hash"))
+    return ", ".join(f"{name} {value}" for name, value in named if value is not None) or None
+
+
+def unit_of(kind: str, obj: Mapping[str, Json]) -> str | None:
+    """The unit of a record's offsets; None where it has none, or several, which its own rules tell."""
+    if kind == "citation":
+        offsets = obj.get("offsets")
+        unit = offsets.get("unit", "char") if type(offsets) is dict else None
+        return unit if type(unit) is str else None
+    unit = offset_unit(obj) if kind in _CITING else None
+    return None if unit == SEVERAL else unit
+
+
+@dataclass(slots=True)
+class Marks:
+    """How many records of each run (its `run_id`, "" where they name none) have which word."""
+
+    words: dict[tuple[About, str], dict[str, int]] = field(default_factory=lambda: {_UNNAMED_UNITS: {}})
+
+    def note_clean(self, payload: Mapping[str, Json]) -> None:
+        """Count a payload in its plainest form, which nearly all are: the same at a third of the time."""
+        if "run_id" in payload:
+            self.note("citation", payload)
+            return
+        words, unit = self.words[_UNNAMED_UNITS], payload["offsets"]["unit"]
+        words[unit] = words.get(unit, 0) + 1
+
+    def note(self, kind: str, obj: Mapping[str, Json]) -> None:
+        """Count a record."""
+        if (unit := unit_of(kind, obj)) is not None:
+            words = self.words.setdefault(("unit", _run_of(obj)), {})
+            words[unit] = words.get(unit, 0) + 1
+        if kind in _OF_RUNS and (state := memory_of(kind, obj)) is not None:
+            words = self.words.setdefault(("memory", _run_of(obj)), {})
+            words[state] = words.get(state, 0) + 1
+
+    def add(self, other: Marks) -> None:
+        """Count the records of the next lines as well."""
+        for key, counts in other.words.items():
+            words = self.words.setdefault(key, {})
+            for word, number in counts.items():
+                words[word] = words.get(word, 0) + number
+
+    @property
+    def differ(self) -> bool:
+        """Whether some record is unlike the rest of its run."""
+        return any(len(words) > 1 for words in self.words.values())
+
+    def unusual(self, kind: str, obj: Mapping[str, Json]) -> Iterator[Finding]:
+        """How a counted record is unlike most of its run; of equally many the first count as most."""
+        state, unit = memory_of(kind, obj), unit_of(kind, obj)
+        if state is not None and state != (most := self._most("memory", obj)):
+            said = f"the memory is at {_shown(state)}, and mostly at {_shown(most)}"
+            yield Finding("memory_desync", "mem_rev" if "mem_rev" in obj else "mem_hash", said)
+        if unit is not None and unit != (most := self._most("unit", obj)):
+            place = "offsets.unit" if kind == "citation" else "citations"
+            said = f"offsets are in {_shown(unit)} here, and mostly in {_shown(most)}"
+            yield Finding("mixed_offset_units", place, said)
+
+    def _most(self, about: About, obj: Mapping[str, Json]) -> str:
+        words = self.words[about, _run_of(obj)]
+        return max(words, key=words.__getitem__)
+
+
+def _run_of(obj: Mapping[str, Json]) -> str:
+    return text_of(obj["run_id"]) or "" if "run_id" in obj else ""
+
+
+def _shown(text: str) -> str:
+    return text if len(text) <= _MOST_SHOWN else text[: _MOST_SHOWN - 1] + "…"
