@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ QUERY = {"q_id": "Q1", "text": "What holds the oil filter?"}
 ANSWER = {"q_id": "Q1", "answer_text": "Oil.\ncitations: [c1]", "cited_chunks": ["c1"], "λ_observe": "→"}
 
 
-def workspace(folder: Path, files: dict[str, list[object]], **entries: object) -> Manifest:
+def workspace(folder: Path, files: Mapping[str, Sequence[object]], **entries: object) -> Manifest:
     """A workspace with the run R1 of these records."""
     (folder / "chunks.jsonl").write_bytes(b"".join(orjson.dumps(chunk) + b"\n" for chunk in CHUNKS))
     for name, records in files.items():
@@ -97,7 +98,11 @@ def test_all_records_of_a_question_become_one_trace(tmp_path: Path) -> None:
 
 
 def seen(tmp_path: Path, **more: Any) -> tuple[str, ...]:
-    files = {"answer": [ANSWER], "query": [QUERY], "retrieved": [{"q_id": "Q1", "items": ITEMS}]}
+    files: dict[str, Sequence[object]] = {
+        "answer": [ANSWER],
+        "query": [QUERY],
+        "retrieved": [{"q_id": "Q1", "items": ITEMS}],
+    }
     files |= {name: [{"q_id": "Q1", **record}] for name, record in more.items()}
     (trace,) = traces(workspace(tmp_path, files), tmp_path / "cache")
     return trace.chunk_ids
@@ -130,7 +135,10 @@ def test_a_hybrid_list_beside_another_is_the_fused_one(tmp_path: Path) -> None:
 def test_a_prompt_without_an_id_goes_by_its_question(tmp_path: Path) -> None:
     prompts = [{"question": QUERY["text"], "citations": ["c3"]}, {"question": "Another?"}]
     twice = [{"q_id": "Q2", "text": "Same?"}, {"q_id": "Q3", "text": "Same?"}]
-    files = {"query": [QUERY, *twice], "prompt": [*prompts, {"question": "Same?"}, {"task": "none"}]}
+    files: dict[str, Sequence[object]] = {
+        "query": [QUERY, *twice],
+        "prompt": [*prompts, {"question": "Same?"}, {"task": "none"}],
+    }
     manifest = workspace(tmp_path, files)
     assert [trace.chunk_ids for trace in traces(manifest, tmp_path / "cache")] == [("c3",), (), ()]
     issues = joined(manifest, tmp_path / "cache").issues
