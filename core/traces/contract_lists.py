@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain, compress, islice
+from itertools import compress, islice
 from operator import eq, gt, itemgetter
 
 from core.contracts.context import Context
@@ -53,8 +53,9 @@ def _are_pages(pages: list[Json]) -> bool:
 
 def _are_in_order(entries: list[Json], tied: list[bool]) -> bool:
     """Whether entries that are tied with the next one come before it by section and id, both text."""
-    keys = list(zip(map(_SECTION, entries), map(_ID, entries), strict=True))
-    "".join(chain.from_iterable(keys))  # refuses whatever is not text
+    sections, ids = list(map(_SECTION, entries)), list(map(_ID, entries))
+    "".join(sections), "".join(ids)  # refuses whatever is not text
+    keys = list(zip(sections, ids, strict=True))
     return not any(map(gt, compress(keys, tied), compress(islice(keys, 1, None), tied)))
 
 
