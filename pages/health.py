@@ -1,20 +1,64 @@
-"""Health: is everything there that the manifest names, and which lines could not be read?"""
+"""Health: can this run's citations be trusted, and what is to be mended first?"""
+
+import time
+
+import streamlit as st
 
 from core.services.pagebase import writer_of
-from core.ui import checks, health_artifacts, page_base_panel, session, shell
+from core.services.run_lines import run_lines
+from core.ui import (
+    checks,
+    health_artifacts,
+    health_codes,
+    health_head,
+    health_ids,
+    health_load,
+    health_modes,
+    health_parity,
+    health_runs,
+    page_base_panel,
+    session,
+    shell,
+)
 
 manifest = session.workspace()
 opened = session.current() if manifest.runs else session.without_runs(manifest)
-report = checks.check(opened, hashes=True)
-health_artifacts.heading(opened.manifest, report)
-shell.notes(opened.view.notes)
-health_artifacts.artifacts(report)
-if manifest.runs:
-    health_artifacts.runs(opened.manifest, opened.view, session.run_facts(opened))
-    if opened.manifest.documents:
+view, facts = opened.view, session.run_facts(opened)
+full = checks.full_check(opened)
+report = full.report if full is not None else checks.known_check(opened)
+rows = {**(full.rows if full is not None else {}), **health_runs.trace_rows(opened.manifest, facts)}
+audited = health_load.audits(opened, with_documents=health_ids.is_asked())
+
+health_head.heading(opened.manifest)
+shell.notes(view.notes)
+of_run, of_files = st.container(), st.container()
+with of_files:  # before the run: while that has no index, its part of the page ends the script
+    health_ids.ids_panel(audited)
+    pending = checks.full_key(opened) if full is None else None
+    health_artifacts.artifacts(report, rows, now=time.time(), pending=pending)
+    if manifest.runs:
+        health_runs.runs(opened.manifest, view, facts, rows)
+    of_bundles = st.container()
+    if manifest.runs and opened.manifest.documents:
         page_base_panel.cited_pages(session.cited_pages_of_runs(opened), writer_of(opened.manifest))
+with of_run:
+    verdict = st.container()
+    health_head.show_files(report, is_full=full is not None)
+    health_artifacts.problems(report)
+    if not manifest.runs:
+        shell.fault_panel([session.no_runs(manifest)])
+        st.stop()
     store = shell.store_or_progress(opened)
-    shell.waiting_notice(store.run_facts(opened.view.run).waiting_bytes)
-    health_artifacts.line_issues(store.line_issues(opened.view.run), opened.view.run)
-else:
-    shell.fault_panel([session.no_runs(manifest)])
+    health = health_load.load(opened, store)
+    with verdict:
+        health_head.show_verdict(health)
+    with of_bundles:
+        health_runs.bundle_levels(health.levels, view.run)
+    health_head.show_first(health, view)
+    health_codes.codes_panel(health.table, view, workspace=opened.manifest.name)
+    health_head.show_run(health, view)
+    audits = audited.audits if audited is not None else ()
+    health_modes.modes_panel(health_load.modes(opened, store, health.table, audits), view)
+    health_parity.parity_panel(health_load.parity(opened, store, health.table), view)
+undeclared = run_lines(store, opened.manifest, opened.run).undeclared.index
+health_runs.line_issues(store.line_issues(view.run), undeclared, view.run)

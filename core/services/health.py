@@ -44,6 +44,12 @@ FAMILIES: Mapping[str, str] = {
     "wrong_type_": "fields of the wrong type",
     "bad_": "fields not allowed",
 }
+#: Suspicion → the code of the rule that it is the labels' view of.
+_SAID_BY: Mapping[str, str] = {
+    "citation_outside_retrieved": "cited_not_retrieved",
+    "citation_page_zero": "page_below_one",
+    "unresolved_chunk_id": "not_in_corpus",
+}
 _FAMILY_STEP = (
     "Carry every field of the contract on in the adapter that writes the record, and let it fail rather than "
     "leave one out."
@@ -154,11 +160,9 @@ def health_table(store: Store, runs: Sequence[Run], shown: str) -> HealthTable:
     """The table of the runs, which all have an index, in their order. StoreFault where one has none."""
     ids = [run.run_id for run in runs]
     totals = tuple(store.total(run_id) for run_id in ids)
-    singles = [
-        *code_rows(store.code_counts(ids), ids),
-        *_evidence_rows(store, ids),
-        *suspicion_rows(store.suspicion_counts(ids), ids),
-    ]
+    of_codes = tuple(code_rows(store.code_counts(ids), ids))
+    noticed = suspicion_rows(store.suspicion_counts(ids), ids)
+    singles = [*of_codes, *_evidence_rows(store, ids), *not_said_before(noticed, of_codes)]
 
     def union(codes: tuple[str, ...], place: int, counts: Sequence[Count]) -> Count:
         """Asked for only where the single counts do not tell."""
@@ -200,6 +204,14 @@ def suspicion_rows(frame: pd.DataFrame, runs: Sequence[str]) -> Iterator[HealthR
             NOTICED,
             known[code],
         )
+
+
+def not_said_before(noticed: Iterable[HealthRow], codes: Iterable[HealthRow]) -> Iterator[HealthRow]:
+    """The suspicions but for those that a code says of the same questions in every run."""
+    known = {row.codes[0]: row.counts for row in codes}
+    for row in noticed:
+        if known.get(_SAID_BY.get(row.codes[0], "")) != row.counts:
+            yield row
 
 
 def _evidence_rows(store: Store, runs: Sequence[str]) -> Iterator[HealthRow]:

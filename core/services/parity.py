@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 import orjson
 
@@ -21,7 +22,11 @@ from core.contracts.parity import (
 )
 from core.contracts.records import Json
 from core.manifest.types import Manifest, Run
+from core.traces.joined import trace_file
+from core.traces.reader import read_lines
 
+#: So many traces are read, which takes a second or two.
+MOST_TRACES = 100_000
 #: Of one field so many values are told apart; a run that has more has no one value anyway.
 MOST_VALUES = 50
 #: Field → how it is called, its code, and what tells whether two of its values are one.
@@ -74,6 +79,15 @@ class ParityRow:
         """Whether all that is logged is what is written; None where there is nothing to compare."""
         known = [value.is_same for value in self.read]
         return None if not self.written or not known else all(known)
+
+
+def logged_of_run(manifest: Manifest, run: Run, *, cache_dir: Path, most: int = MOST_TRACES) -> Logged:
+    """What the traces of a run log, read from their file once; nothing where there is none to read."""
+    found = trace_file(manifest, run, cache_dir=cache_dir)
+    if found.path is None:
+        return Logged(0, {})
+    lines = (raw.data for raw in read_lines(found.path, final=found.is_final))
+    return logged_values(lines, most=most)
 
 
 def logged_values(lines: Iterable[bytes], *, most: int) -> Logged:

@@ -2,63 +2,62 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
 
 import streamlit as st
 
 from core.errors import Fault
-from core.manifest.check import CheckReport, OnProgress, check_workspace
+from core.manifest.check import CheckReport, check_workspace
 from core.manifest.paths import artifact_path
 from core.manifest.types import Artifact, Manifest
+from core.services.artifact_rows import rows_of
 from core.services.checking import everything
+from core.services.desk import Failed, Waiting
 from core.services.goals import goals_of
 from core.services.placer import Recent
-from core.ui import safe, session
-
-#: A bar that moves more often than this costs more than what it tells of.
-SECONDS_BETWEEN_STEPS = 0.2
+from core.ui import session, waiting
 
 
-def check(opened: session.Opened, *, hashes: bool) -> CheckReport:
-    """What `proofspan check` reports, looked up again only when a file changed.
+@dataclass(frozen=True, slots=True)
+class FullCheck:
+    """What `proofspan check` reports, with the rows of the files that can be counted, by artifact."""
 
-    Without `hashes` no file is read whole and no PDF is opened.
-    """
-
-    def look() -> CheckReport:
-        others = goals_of(opened.manifest)[1]
-        if not hashes:
-            return check_workspace(opened.manifest, hashes=False, others=others)
-        with _checking() as on_progress:
-            examine = everything(opened.manifest, session.pdf_pool())
-            return check_workspace(opened.manifest, examine=examine, on_progress=on_progress, others=others)
-
-    return _checks().get_or_make((*state_of_files(opened), hashes), look)
+    report: CheckReport
+    rows: Mapping[str, int]
 
 
-@contextmanager
-def _checking() -> Iterator[OnProgress]:
-    """A bar while files are hashed and read; it is gone when that is done."""
-    place, told = st.empty(), time.monotonic()
-    place.progress(0.0, text="Checking the workspace …")
+def full_check(opened: session.Opened) -> FullCheck | None:
+    """Every file hashed and read, every document opened; None while that is at work."""
+    manifest, pool = opened.manifest, session.pdf_pool()
 
-    def on_progress(key: str, done: int, total: int) -> None:
-        nonlocal told
-        if time.monotonic() - told >= SECONDS_BETWEEN_STEPS:
-            told = time.monotonic()
-            place.progress(done / total if total else 0.0, text=f"Checking {safe.label(key)}")
+    def look() -> FullCheck:
+        others = goals_of(manifest)[1]
+        report = check_workspace(manifest, examine=everything(manifest, pool), others=others)
+        return FullCheck(report, rows_of(report.artifacts))
 
-    try:
-        yield on_progress
-    finally:
-        place.empty()
+    outcome = waiting.ask(full_key(opened), look)
+    if isinstance(outcome, Failed):
+        raise outcome.fault
+    if isinstance(outcome, Waiting):
+        return None
+    _full().put(state_of_files(opened), outcome.value.report)
+    return outcome.value
+
+
+def full_key(opened: session.Opened) -> Hashable:
+    """What `full_check` is waited for by."""
+    return ("check", *state_of_files(opened))
 
 
 def known_check(opened: session.Opened) -> CheckReport:
     """The fullest report that costs nothing: with hashes and opened PDFs once somebody asked for those."""
-    return _checks().get((*state_of_files(opened), True)) or check(opened, hashes=False)
+    state, manifest = state_of_files(opened), opened.manifest
+
+    def look() -> CheckReport:
+        return check_workspace(manifest, hashes=False, others=goals_of(manifest)[1])
+
+    return _full().get(state) or _quick().get_or_make(state, look)
 
 
 def state_of_files(opened: session.Opened) -> tuple[str, ...]:
@@ -68,7 +67,12 @@ def state_of_files(opened: session.Opened) -> tuple[str, ...]:
 
 
 @st.cache_resource(show_spinner=False)
-def _checks() -> Recent[CheckReport]:
+def _full() -> Recent[CheckReport]:
+    return Recent(8)
+
+
+@st.cache_resource(show_spinner=False)
+def _quick() -> Recent[CheckReport]:
     return Recent(8)
 
 

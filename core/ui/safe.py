@@ -220,6 +220,7 @@ def _css() -> str:
             "walk.css",
             "trends.css",
             "compare.css",
+            "health.css",
         )
     )
 

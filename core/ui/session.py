@@ -191,6 +191,12 @@ def run_facts(opened: Opened) -> dict[str, RunFacts]:
     return {run_id: store.run_facts(run_id) for run_id in store.runs()}
 
 
+def store_or_none(opened: Opened) -> Store | None:
+    """The index of the shown run as it stands, None where there is none; nothing is built for it."""
+    store = _store(opened.manifest, *identity(opened), str(cache_dir().path))
+    return store if store.stamp(opened.run.run_id) is not None else None
+
+
 @st.cache_resource(show_spinner=False)
 def cache_dir() -> CacheDir:
     """Where the index lies; a temporary folder, and the reason, where that cannot be written."""

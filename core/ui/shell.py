@@ -14,7 +14,8 @@ from core.manifest.types import Run
 from core.services.indexing import IndexJob
 from core.store.queries import Store
 from core.store.types import RunFacts
-from core.ui import checks, safe, session, words
+from core.ui import safe, session, words
+from core.ui.badge import NOTHING_WRONG, badge_of
 from core.ui.fragments import fragment
 from core.ui.state import ViewState, read_view, write_view
 
@@ -200,22 +201,13 @@ def _sidebar(opened: session.Opened, *, on_health: bool) -> None:
     for group, entries in PAGES.items():
         safe.show(safe.text([safe.Piece(group)], role="heading"))
         for script, title, _ in entries:
-            wrong, is_all = _errors_in(opened, on_health) if title == HEALTH_TITLE else (0, True)
+            wrong = badge_of(opened, on_health=on_health) if title == HEALTH_TITLE else NOTHING_WRONG
             st.page_link(
                 script,
-                label=f"{title} :red-badge[{wrong:,}{'' if is_all else '+'}]" if wrong else title,
+                label=f"{title} :red-badge[{wrong.text}]" if wrong.count else title,
+                help=safe.label(wrong.tip, limit=160) if wrong.count else None,
                 query_params=view.params(),
             )
-
-
-def _errors_in(opened: session.Opened, on_health: bool) -> tuple[int, bool]:
-    """How many findings Health lists, and whether that is all of them.
-
-    Opening every PDF and reading every file is that page's to pay for; until it was seen, the number is a
-    lower bound.
-    """
-    report = checks.check(opened, hashes=True) if on_health else checks.known_check(opened)
-    return len(report.findings), report.hashed
 
 
 def _run_switcher(opened: session.Opened) -> None:

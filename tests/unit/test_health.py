@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -17,6 +18,7 @@ from core.services.health import (
     code_rows,
     folded,
     health_table,
+    not_said_before,
     suspicion_rows,
 )
 from core.services.health_words import HEALTH_EXPORTS, health_frame, mend_first, trend, verdict
@@ -79,6 +81,16 @@ def test_a_suspicion_that_is_a_code_as_well_is_one_row_only() -> None:
     (found,) = suspicion_rows(frame, ["R1"])
     assert found.codes == ("report_stale",)
     assert found.filter("R1", found.counts[0]) == Filter("R1", suspicion=("report_stale",))
+
+
+@pytest.mark.parametrize(("numbers", "is_said"), [((2, 1), True), ((2, 2), False)])
+def test_a_suspicion_that_a_code_tells_of_the_same_questions_is_left_out(
+    numbers: tuple[int, ...], is_said: bool
+) -> None:
+    code = row("cited_not_retrieved", 2, 1)
+    noticed = replace(row("bad_offsets", *numbers), codes=("citation_outside_retrieved",))
+    other = replace(noticed, codes=("ok_contradicts",))
+    assert list(not_said_before([noticed, other], [code])) == ([] if is_said else [noticed]) + [other]
 
 
 def test_many_missing_fields_are_one_row_that_counts_their_questions_once() -> None:
@@ -188,6 +200,6 @@ def test_every_number_is_that_of_the_list_that_it_opens(tmp_path: Path) -> None:
         for run, count in zip(found.runs, each.counts, strict=True)
         if count.traces
     ]
-    assert len(cells) > 1
+    assert len(cells) > 5
     for run_id, each, count in cells:
         assert store.matching(each.filter(run_id, count)) == (count.questions or count.traces), each.codes

@@ -1,0 +1,63 @@
+"""How many problems Health would show, for the sidebar of every page: no look into a file is taken for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.contracts.codes import rule_of
+from core.ui import checks, health_load, session
+from core.ui.words import counted
+
+
+@dataclass(frozen=True, slots=True)
+class Badge:
+    """Problems of the workspace's files, rules that the shown run breaks, and errors of the run as a whole.
+
+    `is_all` is False while files were not read yet: then there may be more.
+    """
+
+    files: int
+    rules: int
+    run: int
+    is_all: bool
+
+    @property
+    def count(self) -> int:
+        """All problems together."""
+        return self.files + self.rules + self.run
+
+    @property
+    def text(self) -> str:
+        """`3`, or `3+` while there may be more."""
+        return f"{self.count:,}{'' if self.is_all else '+'}"
+
+    @property
+    def tip(self) -> str:
+        """What is counted."""
+        told = [
+            *([counted(self.files, "problem") + " of files"] if self.files else []),
+            *([counted(self.rules, "rule") + " broken"] if self.rules else []),
+            *([counted(self.run, "error") + " of the run"] if self.run else []),
+        ]
+        more = "" if self.is_all else "; more may show when files are read on Health"
+        return f"{', '.join(told)}{more}"
+
+
+NOTHING_WRONG = Badge(0, 0, 0, is_all=True)
+
+
+def badge_of(opened: session.Opened, *, on_health: bool) -> Badge:
+    """What is known of the workspace and of the shown run; on Health itself, what that page shows."""
+    store = session.store_or_none(opened)
+    if on_health:
+        checks.full_check(opened)
+    if on_health and store is not None:
+        health_load.load(opened, store)
+    report = checks.known_check(opened)
+    if store is None:
+        return Badge(len(report.findings), 0, 0, report.hashed and not opened.manifest.runs)
+    codes = store.code_counts([opened.run.run_id])["code"]
+    rules = sum(rule_of(code).severity == "error" for code in codes)
+    findings, is_all = health_load.known_findings(opened, store)
+    errors = sum(each.severity == "error" and not each.is_of_file for each in findings)
+    return Badge(len(report.findings), rules, errors, is_all and report.hashed)

@@ -1,0 +1,154 @@
+"""Findings by code over the runs: the table, what each means and asks for, and its export."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+
+import streamlit as st
+
+from core.metrics.intervals import share_in_words
+from core.services.health import NOTICED, Count, HealthRow, HealthTable
+from core.services.health_words import HEALTH_EXPORTS, health_frame, trend
+from core.ui import safe
+from core.ui.boxes import panel
+from core.ui.export import export_menu
+from core.ui.grid import Cell, Column, Grid, Look, Row, show_grid
+from core.ui.health_head import linked
+from core.ui.safe import Piece
+from core.ui.state import ViewState
+from core.ui.words import counted, short
+
+#: CSS pixels of the frame.
+HEIGHT = 560
+#: A tint for one question in a hundred is still seen.
+LEAST_TONE, MOST_TONE = 0.08, 0.5
+#: Of so many rows the next step stands below the table; of the others behind a fold.
+STEPS_SHOWN = 3
+
+
+def codes_panel(table: HealthTable, view: ViewState, *, workspace: str) -> None:
+    """The table with its next steps, or the sentence that there is nothing in it."""
+    about = (
+        "Questions a run that break a rule of the contract, or have something that was noticed. A number "
+        "opens its questions; – is none."
+    )
+    with panel("codes", "Findings by code, run by run", about):
+        if not table.rows:
+            said = (
+                f"Nothing. Every trace of {counted(len(table.runs), 'run')} was held against the contract: "
+                "envelope, citations, ranking, what was written against what is read, and the corpus."
+            )
+            safe.show(safe.text([Piece(said)], role="line"))
+            return
+        show_grid(code_grid(table, table.rows, view), key="code-cells")
+        _steps(table)
+        if table.members:
+            with st.expander(f"Single fields: {counted(len(table.members), 'code')}", key="single-fields"):
+                show_grid(code_grid(table, table.members, view, name="Single fields"), key="field-cells")
+        rows = len(table.single()) * len(table.runs)
+        export_menu(
+            lambda: [health_frame(table)],
+            matching=rows,
+            name=workspace,
+            stem="health",
+            exports=HEALTH_EXPORTS,
+        )
+
+
+def code_grid(
+    table: HealthTable, rows: tuple[HealthRow, ...], view: ViewState, *, name: str = "Findings by code"
+) -> Grid:
+    """A row a code under the names of what they are about, a column a run, the latest at the right."""
+    columns = tuple(
+        Column(
+            Cell(
+                run.run_id,
+                note=counted(total, "question"),
+                tip=run.title or "",
+                look="accent" if place == table.shown else "",
+            ),
+            "end",
+        )
+        for place, (run, total) in enumerate(zip(table.runs, table.questions, strict=True))
+    )
+    beside = [Column(Cell("trend", tip=f"How it came about in {table.run_id}"), "start")]
+    return Grid(
+        name,
+        "finding",
+        (*columns, *(beside if len(table.runs) > 1 else [])),
+        tuple(_rows(table, rows, view)),
+        height=HEIGHT,
+        from_end=True,
+    )
+
+
+def title_of(row: HealthRow) -> str:
+    """What a row is called, as Triage calls it."""
+    return short(row.codes[0]) if row.kind == "suspicion" else row.title
+
+
+def _rows(table: HealthTable, rows: tuple[HealthRow, ...], view: ViewState) -> Iterator[Row]:
+    is_compared = len(table.runs) > 1
+    for group, alike in groupby(rows, key=lambda row: row.group):
+        yield Row(Cell(group, look="quiet"), (Cell(""),) * (len(table.runs) + is_compared))
+        for row in alike:
+            cells = [_cell(table, row, place, view) for place in range(len(table.runs))]
+            if is_compared:
+                cells.append(Cell(trend(table, row), look="quiet"))
+            yield Row(_head(table, row, view), tuple(cells))
+
+
+def _head(table: HealthTable, row: HealthRow, view: ViewState) -> Cell:
+    """The code, opening its questions in the shown run, else in the latest one that has any."""
+    places = [table.shown, *reversed(range(len(table.runs)))]
+    place = next(place for place in places if row.counts[place].traces)
+    run_id = table.runs[place].run_id
+    opened = linked(view, row.filter(run_id, row.counts[place])).link("")
+    tip = f"{row.meaning} {row.next_step}".strip()
+    title = title_of(row)
+    return Cell(title, tip=tip, href=opened, spoken=f"{title}: {tip} Opens its questions in {run_id}.")
+
+
+def _cell(table: HealthTable, row: HealthRow, place: int, view: ViewState) -> Cell:
+    count, total, run_id = row.counts[place], table.questions[place], table.runs[place].run_id
+    if not count.traces:
+        return Cell("–", look="quiet", spoken=f"{run_id}, {title_of(row)}: none")
+    said = _said(count, total)
+    href = linked(view, row.filter(run_id, count)).link("")
+    spoken = f"{run_id}, {title_of(row)}: {said}, list them"
+    if not count.questions:
+        return Cell("0", note=counted(count.traces, "variant"), tip=said, href=href, spoken=spoken)
+    look: Look = "red" if row.severity == "error" and row.group != NOTICED else "yellow"
+    tone = LEAST_TONE + (MOST_TONE - LEAST_TONE) * min(count.questions / total, 1.0) if total else LEAST_TONE
+    return Cell(f"{count.questions:,}", tip=said, tone=tone, look=look, href=href, spoken=spoken)
+
+
+def _said(count: Count, total: int) -> str:
+    if not count.questions:
+        return f"no question, {counted(count.traces, 'trace')} with another paraphrase or seed"
+    of = f"{count.questions:,} of {counted(total, 'question')}, {share_in_words(count.questions, total)}"
+    return of if count.traces == count.questions else f"{of}; {counted(count.traces, 'trace')} with variants"
+
+
+def _steps(table: HealthTable) -> None:
+    """What the codes of the shown run mean and ask for, the most frequent first."""
+    found = sorted(
+        (row for row in table.rows if table.now(row).traces),
+        key=lambda row: (row.severity != "error", row.group == NOTICED, -table.now(row).questions),
+    )
+    if not found:
+        said = f"{table.run_id} has none of these."
+        safe.show(safe.text([Piece(said, "strong")], role="line"))
+        return
+    for row in found[:STEPS_SHOWN]:
+        safe.show(safe.text(_told(row), role="hint"))
+    if len(found) > STEPS_SHOWN:
+        with st.expander(f"What to do about {len(found) - STEPS_SHOWN:,} more", key="more-steps"):
+            safe.show(*(safe.text(_told(row), role="hint") for row in found[STEPS_SHOWN:]))
+
+
+def _told(row: HealthRow) -> list[Piece]:
+    title = title_of(row)
+    told = [Piece(f"{title[:1].upper()}{title[1:]}. ", "strong", tip=", ".join(row.codes))]
+    return [*told, *safe.coded(f"{row.meaning} ", "muted"), *safe.coded(row.next_step)]

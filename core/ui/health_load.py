@@ -1,0 +1,206 @@
+"""What Health works with, read once for each state of the index and of the files beside it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+from core.contracts.chunk_audit import Audit
+from core.errors import Fault
+from core.evidence.bundles import Level
+from core.evidence.client import PdfPool
+from core.manifest.types import Manifest, Run
+from core.services.chunk_ids import ChunkAudit, audit_workspace
+from core.services.desk import Done, Failed, Waiting
+from core.services.failure_modes import FailureMode, failure_modes
+from core.services.health import HealthTable, health_table
+from core.services.measuring import bundle_levels, run_metrics
+from core.services.parity import Logged, ParityRow, logged_of_run, parity_rows
+from core.services.placer import Recent
+from core.services.run_contract import RunFinding, index_findings, run_findings
+from core.services.run_signs import run_signs, wanted_places
+from core.services.trends import in_order
+from core.store.filters import Filter
+from core.store.queries import Store
+from core.ui import checks, session, waiting
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """What speaks against the shown run. `broken_on` counts the questions that break any rule.
+
+    `levels` counts its stored bundles. `pending` is what is still being read beside the index, None once
+    `findings` and `levels` are all.
+    """
+
+    table: HealthTable
+    findings: tuple[RunFinding, ...]
+    broken_on: int
+    levels: Mapping[Level, int]
+    pending: Hashable | None = None
+
+
+def load(opened: session.Opened, store: Store) -> Health:
+    """All runs that have an index, and everything that is true of the shown one."""
+    known = session.identity(opened)
+    runs = [run for run in in_order(opened.manifest) if store.stamp(run.run_id) is not None]
+    stamps = " ".join(f"{store.stamp(run.run_id)} {store.placed_stamp(run.run_id)}" for run in runs)
+    table, broken_on = _table(store, runs, *known, opened.run.run_id, stamps)
+    beside = _beside(opened, store)
+    if beside is None:
+        return Health(table, index_part(opened, store), broken_on, {}, _key(opened, store))
+    return Health(table, beside.findings, broken_on, beside.levels)
+
+
+@dataclass(frozen=True, slots=True)
+class _Beside:
+    """What takes a look into the run's bundles and metrics packs."""
+
+    findings: tuple[RunFinding, ...]
+    levels: Mapping[Level, int]
+
+
+def _beside(opened: session.Opened, store: Store) -> _Beside | None:
+    """None while it is being read."""
+    manifest, run, key = opened.manifest, opened.run, _key(opened, store)
+    pages = session.cited_pages(opened, store, run.run_id)
+
+    def look() -> _Beside:
+        findings = run_findings(store, manifest, run_metrics(store, manifest, run.run_id), pages)
+        levels, _ = bundle_levels(manifest, run)
+        return _Beside(findings, Counter((levels or {}).values()))
+
+    outcome = waiting.ask(key, look)
+    if isinstance(outcome, Failed):
+        raise outcome.fault
+    if isinstance(outcome, Waiting):
+        return None
+    _known().put(key, outcome.value.findings)
+    return outcome.value
+
+
+def known_findings(opened: session.Opened, store: Store) -> tuple[tuple[RunFinding, ...], bool]:
+    """The fullest findings that cost no look into a file, and whether they are all."""
+    found = _known().get(_key(opened, store))
+    return (found, True) if found is not None else (index_part(opened, store), False)
+
+
+def index_part(opened: session.Opened, store: Store) -> tuple[RunFinding, ...]:
+    """The findings of the shown run that its index alone tells."""
+    run_id = opened.run.run_id
+    return _index_findings(store, opened.manifest, *session.identity(opened), run_id, _stamps(store, run_id))
+
+
+@dataclass(frozen=True, slots=True)
+class Audited:
+    """The audits of the chunk file so far, `pending` what is still at work on them, None when nothing is."""
+
+    audits: tuple[Audit, ...] = ()
+    extractor: str | None = None
+    pending: Hashable | None = None
+
+
+def audits(opened: session.Opened, *, with_documents: bool) -> Audited | None:
+    """The audits that need no document at once, the others where they are asked for; None without chunks."""
+    manifest, pool, cache = opened.manifest, session.pdf_pool(), session.cache_dir().path
+    if manifest.chunks is None:
+        return None
+    key = ("chunk ids", *checks.state_of_files(opened))
+
+    def look(reader: PdfPool | None) -> ChunkAudit:
+        return audit_workspace(manifest, reader, cache_dir=cache)
+
+    quick = waiting.ask(key, lambda: look(None))
+    if not isinstance(quick, Done):
+        return Audited(pending=key if isinstance(quick, Waiting) else None)
+    if with_documents:
+        whole = waiting.ask((*key, "documents"), lambda: look(pool))
+        if isinstance(whole, Done):
+            return Audited(whole.value.audits, whole.value.extractor)
+        if isinstance(whole, Waiting):
+            return Audited(quick.value.audits, pending=(*key, "documents"))
+    return Audited(quick.value.audits)
+
+
+@dataclass(frozen=True, slots=True)
+class Parity:
+    """What is written beside what is read, and how many questions have which code of those that tell so."""
+
+    rows: tuple[ParityRow, ...]
+    logged: Logged
+    differing: Mapping[str, int]
+
+
+def parity(opened: session.Opened, store: Store, table: HealthTable) -> Parity | Hashable:
+    """What the shown run pins and logs; what is waited for while its traces are being read."""
+    manifest, run, cache = opened.manifest, opened.run, session.cache_dir().path
+    key = ("logged", *session.identity(opened), run.run_id, store.stamp(run.run_id))
+    outcome = waiting.ask(key, lambda: logged_of_run(manifest, run, cache_dir=cache))
+    if isinstance(outcome, Failed):
+        raise outcome.fault
+    if isinstance(outcome, Waiting):
+        return key
+    differing = {row.codes[0]: table.now(row).questions for row in table.single() if row.kind == "code"}
+    return Parity(parity_rows(manifest, run, outcome.value), outcome.value, differing)
+
+
+def modes(
+    opened: session.Opened, store: Store, table: HealthTable, audits: Sequence[Audit]
+) -> tuple[FailureMode, ...]:
+    """The typical failures that the shown run shows."""
+    failed = tuple(f"{audit.name}: {audit.said}" for audit in audits if audit.status == "fail")
+    state = (*checks.state_of_files(opened), table.run_id, _stamps(store, table.run_id), *failed)
+    return _modes(opened, store, table, tuple(audits), *state)
+
+
+def _key(opened: session.Opened, store: Store) -> Hashable:
+    """Changes with all that the findings of the shown run are made of."""
+    manifest, run_id = opened.manifest, opened.run.run_id
+    files = [artifact for run in manifest.runs for artifact in (run.metrics,) if artifact is not None]
+    files += [opened.run.bundles] if opened.run.bundles is not None else []
+    prints = tuple(checks.state_of(manifest, artifact) for artifact in files)
+    return ("health", *session.identity(opened), run_id, _stamps(store, run_id), prints)
+
+
+def _stamps(store: Store, run_id: str) -> str:
+    return f"{store.stamp(run_id)} {store.placed_stamp(run_id)}"
+
+
+@st.cache_resource(show_spinner=False)
+def _known() -> Recent[tuple[RunFinding, ...]]:
+    return Recent(64)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _index_findings(
+    _store: Store, _manifest: Manifest, folder: str, print_: str, profile: str, run_id: str, stamps: str
+) -> tuple[RunFinding, ...]:
+    return index_findings(_store, _manifest, run_id)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _table(
+    _store: Store, _runs: Sequence[Run], folder: str, print_: str, profile: str, shown: str, stamps: str
+) -> tuple[HealthTable, int]:
+    table = health_table(_store, _runs, shown)
+    broken = tuple(row.codes[0] for row in table.broken())
+    if not broken:
+        return table, 0
+    return table, _store.matching(Filter(shown, code=broken))
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _modes(
+    _opened: session.Opened, _store: Store, _table: HealthTable, _audits: tuple[Audit, ...], *state: str
+) -> tuple[FailureMode, ...]:
+    sections = session.sections_or_none(_opened)
+    try:
+        gold, chunks = session.gold(_opened)[0].values(), session.chunks(_opened)[0]
+        wanted = wanted_places(gold, chunks, sections)
+    except Fault:  # a lost file is among the run's own findings
+        wanted = {}
+    signs = run_signs(_store, _table, wanted=wanted, sections=sections, audits=_audits)
+    return failure_modes(signs)

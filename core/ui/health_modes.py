@@ -1,0 +1,42 @@
+"""The typical failures that the shown run shows: why it is thought so, and what mends each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from core.services.failure_modes import FailureMode
+from core.ui import safe
+from core.ui.boxes import panel
+from core.ui.health_head import linked
+from core.ui.safe import Piece
+from core.ui.state import ViewState
+
+
+def modes_panel(modes: Sequence[FailureMode], view: ViewState) -> None:
+    """A card a failure; nothing to look at where none shows."""
+    about = "Failures that retrieval and chunk ids often have, each with what was counted for it here."
+    with panel("modes", "What this looks like", about):
+        if not modes:
+            said = f"None of the seven typical failures shows in {view.run}."
+            safe.show(safe.text([Piece(said)], role="line"))
+            return
+        with st.container(key="health-modes"):
+            for mode in modes:
+                with st.container(border=True, key=f"card-of-{mode.name}"):
+                    _card(mode, view)
+
+
+def _card(mode: FailureMode, view: ViewState) -> None:
+    safe.show(
+        safe.text([Piece(mode.symptom, "strong")], role="line"),
+        safe.text(safe.coded(mode.next_step), role="hint"),
+    )
+    for because in mode.because:
+        said = f"{because.said[:1].upper()}{because.said[1:]}"
+        if because.shown is None:
+            safe.show(safe.text([Piece(said, "muted")], role="hint"))
+        else:
+            params = linked(view, because.shown).params()
+            st.page_link("pages/triage.py", label=safe.label(said, limit=200), query_params=params)
