@@ -46,7 +46,7 @@ class RunFinding:
     the same in a few words.
 
     `shown` are the questions that it is about, None where it is about none; `page` is the dashboard's page
-    that shows more of it ("" is Triage). A note is no fault. `is_of_file`: looking at the files tells the same,
+    that shows more of it ("" is Triage). A note is no fault. `is_of_file`: a look at the files tells it too,
     so that who counts both counts it there.
     """
 
