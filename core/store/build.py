@@ -164,6 +164,7 @@ class Builder:
                 *plan.inputs.problems,
                 *plan.inputs.gold.problems,
                 *plan.inputs.catalogue.problems,
+                *plan.inputs.redirects.problems,
                 *input_problems,
                 *report_problems,
             ),

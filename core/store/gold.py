@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from core.contracts.records import GoldQuestion, LineIssue
+from core.contracts.records import Chunk, GoldQuestion, LineIssue
 from core.errors import Fault, Problem
 from core.store.sidefile import Loss, SideFile
 from core.traces.gold import read_gold
+from core.traces.redirects import gold_of_today
 from core.triage.gold import GoldTarget, gold_target
 
 
@@ -24,6 +25,13 @@ class GoldTargets:
     problems: tuple[Problem, ...] = ()
     questions: Mapping[str, GoldQuestion] = field(default_factory=dict)
 
+    def of_today(self, chunks: Mapping[str, Chunk]) -> GoldTargets:
+        """The same with the ids of today's chunks in the place of former ones."""
+        questions = gold_of_today(self.questions, chunks)
+        if questions is self.questions:
+            return self
+        return replace(self, by_question=targets_of(questions), questions=questions)
+
 
 NO_TARGETS = GoldTargets()
 GOLD_LOSS = Loss("gold_unusable", "the gold file", "what became of the gold passages is not known")
@@ -37,5 +45,9 @@ def read_targets(gold: SideFile) -> GoldTargets:
         questions, issues = read_gold(gold.path, file=gold.file)
     except Fault as fault:
         return GoldTargets(problems=fault.problems)
-    targets = {q_id: target for q_id, known in questions.items() if (target := gold_target(known))}
-    return GoldTargets(targets, tuple(issues), questions=questions)
+    return GoldTargets(targets_of(questions), tuple(issues), questions=questions)
+
+
+def targets_of(questions: Mapping[str, GoldQuestion]) -> dict[str, GoldTarget]:
+    """What to look for in the traces of each question that says so."""
+    return {q_id: target for q_id, known in questions.items() if (target := gold_target(known))}

@@ -27,11 +27,13 @@ from core.store.catalogue import (
 from core.store.columns import INDEX_VERSION
 from core.store.gold import GOLD_LOSS, NO_TARGETS, GoldTargets, read_targets
 from core.store.prints import Print, change_since, sha256_of, take_print
+from core.store.redirected import NO_REDIRECTS, REDIRECTS_LOSS, Redirects, read_side_redirects
 from core.store.runfile import RunFile
 from core.store.sidefile import NO_FILE, Loss, SideFile, find_side_file
 from core.traces.chunks import Places, place_of, read_chunks
 from core.traces.citations import citations
 from core.traces.contract import context_of, trace_codes
+from core.traces.redirects import mapped, of_today, with_redirects
 from core.traces.unpack import plain_source
 from core.triage.about import GoldPlaces
 from core.triage.corpus import Corpus
@@ -61,6 +63,7 @@ class Inputs:
     problems: tuple[Problem, ...] = ()
     catalogue: SideFile = NO_FILE
     context: Context = NO_CONTEXT
+    redirects: SideFile = NO_FILE
 
     @property
     def key(self) -> str:
@@ -79,6 +82,7 @@ class Inputs:
             "chunks": self.chunks_sha256 if self.chunks else None,
             "gold": self.gold.version,
             "catalogue": self.catalogue.version,
+            "redirects": self.redirects.version,
         }
         return hashlib.sha256(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
@@ -110,6 +114,7 @@ def find_inputs(
         find_side_file(manifest, manifest.gold, GOLD_LOSS, cache_dir=cache_dir),
         catalogue=find_side_file(manifest, manifest.catalogue, CATALOGUE_LOSS, cache_dir=cache_dir),
         context=NO_CONTEXT if run is None else context_of(manifest, run, None),
+        redirects=find_side_file(manifest, manifest.redirects, REDIRECTS_LOSS, cache_dir=cache_dir),
     )
     artifact = manifest.chunks
     if artifact is None:
@@ -160,9 +165,9 @@ def _differs(artifact: Artifact, digest: str) -> Problem:
 class Labeller:
     """Labels traces; without a corpus it gives no verdict. Belongs to one process and one thread.
 
-    `issues` are those of chunk file and catalogue; those of the gold file stand in `gold`. `notices` is None
-    where no catalogue says what an answer may leave out, `about` what gold questions are about, by q_id;
-    `judge` says what metrics make of a trace.
+    `issues` are those of chunk file, redirects and catalogue; those of the gold file stand in `gold`.
+    `notices` is None where no catalogue says what an answer may leave out, `about` what gold questions are
+    about, by q_id; `judge` says what metrics make of a trace.
     """
 
     profile: Profile
@@ -196,6 +201,7 @@ class Labeller:
         """What became of the trace's gold passage, and what metrics make of the trace."""
         if trace.q_id not in self.gold.questions:
             return None, self.judge.judged(trace, verdict)
+        trace = of_today(trace, self.places, wanted=self.gold.questions[trace.q_id].chunks)
         target, cited = self.gold.by_question.get(trace.q_id), citations(trace)
         outcome = gold_outcome(trace, target, verdict, self.places, cited)
         return outcome, self.judge.judged(trace, verdict, cited)
@@ -208,10 +214,16 @@ class Labeller:
 def labeller_for(inputs: Inputs) -> tuple[Labeller, tuple[Problem, ...]]:
     """The labeller, and what it cannot do where chunk file, gold file or catalogue are none."""
     gold, catalogued = read_targets(inputs.gold), read_notices(inputs.catalogue)
-    problems = (*gold.problems, *catalogued.problems)
+    redirects = read_side_redirects(inputs.redirects)
+    problems = (*gold.problems, *catalogued.problems, *redirects.problems)
     try:
         labeller = make_labeller(
-            inputs.profile, inputs.chunks, inputs.chunks_file, gold=gold, catalogued=catalogued
+            inputs.profile,
+            inputs.chunks,
+            inputs.chunks_file,
+            gold=gold,
+            catalogued=catalogued,
+            redirects=redirects,
         )
     except InputFault as fault:
         return _without_chunks(inputs.profile, gold, catalogued), (*fault.problems, *problems)
@@ -227,19 +239,22 @@ def make_labeller(
     *,
     gold: GoldTargets = NO_TARGETS,
     catalogued: Catalogued = NOT_CATALOGUED,
+    redirects: Redirects = NO_REDIRECTS,
 ) -> Labeller:
     """Reads the chunk file. InputFault where it is no chunk file at all."""
     if chunks is None:
         return _without_chunks(profile, gold, catalogued)
-    found, issues = read_chunks(chunks, file=file)
-    texts: Mapping[str, str] = {chunk_id: chunk.text for chunk_id, chunk in found.items()}
-    places = {chunk_id: place_of(chunk) for chunk_id, chunk in found.items()}
-    corpus = Corpus(texts)
+    listed, issues = read_chunks(chunks, file=file)
+    found = with_redirects(listed, redirects.by_id)
+    texts = mapped(found, lambda chunk: chunk.text)
+    places = mapped(found, place_of)
+    corpus, gold = Corpus(texts), gold.of_today(found)
     notices = None if catalogued.notices is None else Notices(catalogued.notices, corpus)
     about = _about(gold, places)
-    offsets = {chunk_id: chunk.offsets for chunk_id, chunk in found.items() if chunk.offsets}
+    offsets = mapped(found, lambda chunk: chunk.offsets)
     judge = Judge(gold.questions, ChunkFile(places, texts, offsets))
-    return Labeller(profile, corpus, places, (*issues, *catalogued.issues), gold, notices, about, judge)
+    issues = [*issues, *redirects.issues, *catalogued.issues]
+    return Labeller(profile, corpus, places, tuple(issues), gold, notices, about, judge)
 
 
 def _without_chunks(profile: Profile, gold: GoldTargets, catalogued: Catalogued) -> Labeller:

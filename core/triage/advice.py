@@ -90,6 +90,7 @@ SUSPICIONS: dict[str, str] = {
     "ok_contradicts": "The pipeline's own ok says the opposite of the label.",
     "query_terms_too_few": "The question has no content word of three letters, so alignment says nothing.",
     "question_unknown": "Neither the records nor the gold set say what was asked, so there is no label.",
+    "redirected_chunk_id": "A retrieved or cited id is of an earlier build; a redirect leads to its chunk.",
     "refusal_not_exact": "The answer holds a refusal phrase among other words, not the phrase alone.",
     "refusal_other_wording": "The answer declines in words that the profile does not count as a refusal.",
     "report_stale": "The stored report has another label: it was made from other files or by other rules.",

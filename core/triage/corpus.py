@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from sys import intern
 from typing import NamedTuple
 
+from core.traces.redirects import former_ids
 from core.triage.numbers import evidence_values
 from core.triage.words import is_content, tokens
 
@@ -90,12 +91,16 @@ class Survey(NamedTuple):
 
 
 class Corpus:
-    """Chunk texts by id with their derived views. `cache_bytes` bounds what is kept of the views."""
+    """Chunk texts by id with their derived views. `cache_bytes` bounds what is kept of the views.
 
-    __slots__ = ("_survey", "texts", "views")
+    `former` are the ids of earlier builds that a text is found by beside those of today.
+    """
+
+    __slots__ = ("_survey", "former", "texts", "views")
 
     def __init__(self, chunks: Mapping[str, str], *, cache_bytes: int = 400_000_000) -> None:
         self.texts = chunks
+        self.former = former_ids(chunks)
         self.views: Mapping[str, ChunkView] = _Views(chunks, cache_bytes)
         self._survey: Survey | None = None
 

@@ -88,6 +88,8 @@ def reflect(trace: Trace, corpus: Corpus, profile: Profile) -> ReportRow:
         suspicions.append("citation_outside_retrieved")
     if UNRESOLVED in evidence or not all(resolved):
         suspicions.append("unresolved_chunk_id")
+    if corpus.former and not corpus.former.isdisjoint((*ids, *cited)):
+        suspicions.append("redirected_chunk_id")
     if in_text and in_payload and set(in_text) != set(in_payload):
         suspicions.append("citations_disagree")
     suspicions += _wording_suspicions(lower, refused, cited, profile)

@@ -24,6 +24,7 @@ SHORT: Mapping[str, str] = {
     "ok_contradicts": "its own ok disagrees",
     "query_terms_too_few": "question too short to align",
     "question_unknown": "question not known",
+    "redirected_chunk_id": "id of an earlier build, redirected",
     "refusal_not_exact": "refusal among other words",
     "refusal_other_wording": "declines in other words",
     "report_stale": "stored report disagrees",
