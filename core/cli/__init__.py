@@ -29,6 +29,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "metrics": ("metrics_cmd", "Measure runs: each number with its counts, interval and goal."),
     "gate": ("gate_cmd", "Pass or fail a run by goals, flips and suspicions, for CI."),
     "cohort": ("cohort_cmd", "Freeze a bucket's questions by name, and count conversions."),
+    "contract": ("contract_cmd", "Print the prompt contract, its smoke test, and the schemas."),
     "hash": ("hash_cmd", "Print the canonical sha256 of JSONL and JSON files."),
 }
 

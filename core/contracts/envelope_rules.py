@@ -104,10 +104,11 @@ def time_findings(obj: Mapping[str, Json]) -> Iterator[Finding]:
 
 
 def is_empty(value: Json) -> bool:
-    """Whether a value holds nothing, as an adapter's default does: "", blanks, 0, an empty list or object."""
-    if isinstance(value, str):
-        return not value.strip()
-    return type(value) is not bool and value in (0, [], {})
+    """Whether a value holds nothing, as an adapter's default does: "", blanks or 0.
+
+    An empty list may be right; whoever knows the list says so.
+    """
+    return not value.strip() if isinstance(value, str) else type(value) is int and value == 0
 
 
 def empty(name: str, value: Json) -> Finding:

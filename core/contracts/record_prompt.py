@@ -23,10 +23,11 @@ MOST = 100_000
 _CLAUSE = re.compile(r"[.;:!?\n\r]+")
 _CITING = r"\bcit(?:e|es|ed|ing|ation|ations)\b"
 _EXPLAINING = r"\b(?:explain\w*|explanations?|answer\w*|respon[ds]\w*|conclu\w+|writ\w+|repl\w+)\b"
+_LATER = r"\b(?:and|then|later|afterwards?)\b"
 _NOT = re.compile(r"\b(?:not|never|no|without|cannot)\b|n['’]t\b")
 _LOCKS = (
     re.compile(rf"{_CITING}.{{0,80}}?\b(?:before|first|prior to|ahead of)\b"),
-    re.compile(rf"\bfirst\b.{{0,60}}?{_CITING}"),
+    re.compile(rf"\bfirst\b(?:(?!{_LATER}).){{0,60}}?{_CITING}"),
     re.compile(rf"{_CITING}.{{0,60}}?(?:\bthen\b|→|->|=>).{{0,60}}?{_EXPLAINING}"),
     re.compile(rf"\bbefore\b.{{0,40}}?{_EXPLAINING}.{{0,40}}?{_CITING}"),
 )
@@ -38,9 +39,9 @@ _NEGATED_LOCK = re.compile(
 
 def prompt_findings(obj: Mapping[str, Json], context: Context) -> Iterator[Finding]:
     """Everything that is wrong with a prompt frame beyond its schema."""
-    if not is_locked(list(_asked(obj))):
+    if not is_locked(_asked(obj)):
         said = "system, task and constraints do not ask for citations before the explanation"
-        yield Finding("prompt_not_locked", "system", said)
+        yield Finding("prompt_not_locked", "", said)
     citations = obj.get("citations")
     for place, item in enumerate(citations if isinstance(citations, list) else (), start=1):
         if isinstance(item, dict):
@@ -52,10 +53,9 @@ def prompt_findings(obj: Mapping[str, Json], context: Context) -> Iterator[Findi
     yield from unknown_chunks(ids_of(citations), context, "citations")
 
 
-def is_locked(texts: list[str]) -> bool:
-    """Whether one clause of the texts puts citing before explaining."""
-    clauses = (clause for text in texts for clause in _CLAUSE.split(text[:MOST].lower()))
-    return any(_puts_citing_first(clause) for clause in clauses)
+def is_locked(prompt: str) -> bool:
+    """Whether one clause of a prompt puts citing before explaining."""
+    return any(_puts_citing_first(clause) for clause in _CLAUSE.split(prompt[:MOST].lower()))
 
 
 def _puts_citing_first(clause: str) -> bool:
@@ -66,9 +66,8 @@ def _puts_citing_first(clause: str) -> bool:
     return not _NOT.search(clause) and any(lock.search(clause) for lock in _LOCKS)
 
 
-def _asked(obj: Mapping[str, Json]) -> Iterator[str]:
+def _asked(obj: Mapping[str, Json]) -> str:
+    """What the model is asked to do, one text a line."""
     constraints = obj.get("constraints")
     listed = constraints if isinstance(constraints, list) else [constraints]
-    for text in (obj.get("system"), obj.get("task"), *listed):
-        if isinstance(text, str):
-            yield text
+    return "\n".join(text for text in (obj.get("system"), obj.get("task"), *listed) if isinstance(text, str))

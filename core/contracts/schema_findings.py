@@ -7,6 +7,7 @@ bounded number of them however large the record is.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -79,8 +80,11 @@ def field_at(path: Sequence[str | int]) -> str:
 def schema_findings(record_type: str, obj: Json) -> tuple[Finding, ...]:
     """What the schema of `record_type` says against a record; nothing for most of them, in a microsecond."""
     compiled = validator(record_type)
-    if compiled.is_valid(obj):
-        return ()
+    try:
+        if compiled.is_valid(obj):
+            return ()
+    except UnicodeEncodeError:  # half of a character, which UTF-8 has no bytes for
+        obj = _cut(obj, sys.maxsize)
     is_large = _size(obj) > LARGE
     most = _length(compiled, obj) if is_large else LARGE
     short = _cut(obj, most)
@@ -116,10 +120,12 @@ def _length(compiled: jsonschema_rs.Validator, obj: Json) -> int:
 
 
 def _cut(value: Json, most: int, depth: int = 0) -> Json:
-    """The value with at most so many entries in each list, and nothing below `_DEPTH`."""
+    """The value with at most so many entries in each list, nothing below `_DEPTH`, and no half characters."""
+    if isinstance(value, str):
+        return value if value.isascii() else value.encode("utf-8", "replace").decode()
     if isinstance(value, dict):
         kept = value.items() if depth < _DEPTH else ()
-        return {name: _cut(each, most, depth + 1) for name, each in kept}
+        return {_cut(name, most): _cut(each, most, depth + 1) for name, each in kept}
     if isinstance(value, list):
         return [_cut(each, most, depth + 1) for each in value[: most if depth < _DEPTH else 0]]
     return value
