@@ -29,8 +29,11 @@ report = full.report if full is not None else checks.known_check(opened)
 rows = {**(full.rows if full is not None else {}), **health_runs.trace_rows(opened.manifest, facts)}
 audited = health_load.audits(opened, with_documents=health_ids.is_asked())
 
-health_head.heading(opened.manifest)
-shell.notes(view.notes)
+with st.container(key="health-head"):
+    health_head.heading(opened.manifest)
+    shell.notes(view.notes)
+    verdict = st.container()
+    health_head.show_files(report, is_full=full is not None)
 of_run, of_files = st.container(), st.container()
 with of_files:  # before the run: while that has no index, its part of the page ends the script
     health_ids.ids_panel(audited)
@@ -42,8 +45,6 @@ with of_files:  # before the run: while that has no index, its part of the page 
     if manifest.runs and opened.manifest.documents:
         page_base_panel.cited_pages(session.cited_pages_of_runs(opened), writer_of(opened.manifest))
 with of_run:
-    verdict = st.container()
-    health_head.show_files(report, is_full=full is not None)
     health_artifacts.problems(report)
     if not manifest.runs:
         shell.fault_panel([session.no_runs(manifest)])

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from core.contracts.codes import rule_of
+from core.contracts.codes import RULES, rule_of
 from core.services.run_contract import counted
 from core.store.filters import Filter
 from core.store.placed import EVIDENCE_NAMES, EvidenceState
@@ -100,12 +100,9 @@ def _other_section(signs: Signs) -> Iterator[Because]:
 
 
 def _fields_missing(signs: Signs) -> Iterator[Because]:
-    missing = [
-        code
-        for code in signs.codes
-        if code.startswith(("missing_", "empty_")) and rule_of(code).group == "citation"
-    ]
-    said = list(_by_code(signs, *missing))
+    missing = (code for code in signs.codes if code not in RULES and code.startswith(("missing_", "empty_")))
+    of_citations = (code for code in missing if rule_of(code).group == "citation")
+    said = list(_by_code(signs, "missing_score", *of_citations))
     yield from said[:NAMED]
     if len(said) > NAMED:
         yield Because(f"and {counted(len(said) - NAMED, 'other field')}")

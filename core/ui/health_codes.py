@@ -21,6 +21,8 @@ from core.ui.words import counted, short
 
 #: CSS pixels of the frame.
 HEIGHT = 560
+#: So many runs have a column, and so many after a shown one that is older.
+MOST_RUNS, AFTER = 12, 3
 #: A tint for one question in a hundred is still seen.
 LEAST_TONE, MOST_TONE = 0.08, 0.5
 #: Of so many rows the next step stands below the table; of the others behind a fold.
@@ -42,6 +44,9 @@ def codes_panel(table: HealthTable, view: ViewState, *, workspace: str) -> None:
             safe.show(safe.text([Piece(said)], role="line"))
             return
         show_grid(code_grid(table, table.rows, view), key="code-cells")
+        if len(table.runs) > MOST_RUNS:
+            said = f"{MOST_RUNS} of {len(table.runs):,} runs; the export has all."
+            safe.show(safe.text([Piece(said, "muted")], role="hint"))
         _steps(table)
         if table.members:
             with st.expander(f"Single fields: {counted(len(table.members), 'code')}", key="single-fields"):
@@ -60,26 +65,30 @@ def code_grid(
     table: HealthTable, rows: tuple[HealthRow, ...], view: ViewState, *, name: str = "Findings by code"
 ) -> Grid:
     """A row a code under the names of what they are about, a column a run, the latest at the right."""
-    columns = tuple(
-        Column(
-            Cell(
-                run.run_id,
-                note=counted(total, "question"),
-                tip=run.title or "",
-                look="accent" if place == table.shown else "",
-            ),
-            "end",
-        )
-        for place, (run, total) in enumerate(zip(table.runs, table.questions, strict=True))
-    )
-    beside = [Column(Cell("trend", tip=f"How it came about in {table.run_id}"), "start")]
-    return Grid(
-        name,
-        "finding",
-        (*columns, *(beside if len(table.runs) > 1 else [])),
-        tuple(_rows(table, rows, view)),
-        height=HEIGHT,
-        from_end=True,
+    places = runs_in_sight(table)
+    columns = [Column(_run_head(table, place), "end") for place in places]
+    if len(table.runs) > 1:
+        columns.append(Column(Cell("trend", tip=f"How it came about in {table.run_id}"), "start"))
+    found = tuple(_rows(table, rows, places, view))
+    return Grid(name, "finding", tuple(columns), found, height=HEIGHT, from_end=True)
+
+
+def runs_in_sight(table: HealthTable) -> range:
+    """The places of the runs that have a column: the latest ones, the shown one among them."""
+    end = len(table.runs)
+    if table.shown < end - MOST_RUNS:
+        end = table.shown + 1 + AFTER
+    return range(max(0, end - MOST_RUNS), end)
+
+
+def _run_head(table: HealthTable, place: int) -> Cell:
+    run, total = table.runs[place], counted(table.questions[place], "question")
+    is_shown = place == table.shown
+    return Cell(
+        run.run_id,
+        note=f"of {table.questions[place]:,}",
+        tip=f"{run.title or run.run_id}: {total}{', the shown run' if is_shown else ''}",
+        look="accent" if is_shown else "",
     )
 
 
@@ -88,12 +97,12 @@ def title_of(row: HealthRow) -> str:
     return short(row.codes[0]) if row.kind == "suspicion" else row.title
 
 
-def _rows(table: HealthTable, rows: tuple[HealthRow, ...], view: ViewState) -> Iterator[Row]:
+def _rows(table: HealthTable, rows: tuple[HealthRow, ...], places: range, view: ViewState) -> Iterator[Row]:
     is_compared = len(table.runs) > 1
     for group, alike in groupby(rows, key=lambda row: row.group):
-        yield Row(Cell(group, look="quiet"), (Cell(""),) * (len(table.runs) + is_compared))
+        yield Row(Cell(group, look="quiet"), (Cell(""),) * (len(places) + is_compared))
         for row in alike:
-            cells = [_cell(table, row, place, view) for place in range(len(table.runs))]
+            cells = [_cell(table, row, place, view) for place in places]
             if is_compared:
                 cells.append(Cell(trend(table, row), look="quiet"))
             yield Row(_head(table, row, view), tuple(cells))
@@ -105,7 +114,7 @@ def _head(table: HealthTable, row: HealthRow, view: ViewState) -> Cell:
     place = next(place for place in places if row.counts[place].traces)
     run_id = table.runs[place].run_id
     opened = linked(view, row.filter(run_id, row.counts[place])).link("")
-    tip = f"{row.meaning} {row.next_step}".strip()
+    tip = f"{row.meaning} {row.next_step}".replace("`", "").strip()
     title = title_of(row)
     return Cell(title, tip=tip, href=opened, spoken=f"{title}: {tip} Opens its questions in {run_id}.")
 

@@ -91,7 +91,7 @@ def show_run(health: Health, view: ViewState) -> None:
 
 def run_grid(findings: Sequence[RunFinding], view: ViewState) -> Grid:
     """A row a finding, errors first."""
-    columns = tuple(Column(Cell(name), "start") for name in ("", "found", "what to do"))
+    columns = tuple(Column(Cell(name), "start") for name in ("", "what to do"))
     rows = tuple(_run_row(finding, view) for finding in findings)
     return Grid("Findings of the run", "of the run", columns, rows)
 
@@ -101,9 +101,9 @@ def _run_row(finding: RunFinding, view: ViewState) -> Row:
     title = f"{finding.title[:1].upper()}{finding.title[1:]}"
     opens = finding.shown is not None and finding.page != HEALTH
     href = linked(view, finding.shown).link(finding.page) if opens and finding.shown is not None else None
-    head = Cell(title, tip=finding.code, href=href, spoken=f"{title}: {finding.said} Open it.")
-    plain = finding.next_step.replace("`", "")
-    return Row(head, (Cell(word, look=look), Cell(finding.said), Cell(plain)))
+    spoken = f"{title}: {finding.said} Open it." if href else ""
+    head = Cell(title, note=finding.said.replace("`", ""), tip=finding.code, href=href, spoken=spoken)
+    return Row(head, (Cell(word, look=look), Cell(finding.next_step.replace("`", ""))))
 
 
 def linked(view: ViewState, shown: Filter) -> ViewState:

@@ -79,7 +79,7 @@ def _row(audit: Audit, *, with_step: bool) -> Row:
 
 
 def _step(audit: Audit) -> str:
-    return audit.next_step if audit.status == "fail" else ""
+    return audit.next_step.replace("`", "") if audit.status == "fail" else ""
 
 
 def _examples(audits: Sequence[Audit]) -> None:

@@ -47,9 +47,9 @@ def parity_panel(found: Parity | Hashable, view: ViewState) -> None:
 
 
 def parity_grid(rows: Sequence[ParityRow], differing: Mapping[str, int], view: ViewState) -> Grid:
-    """Name, what is written, what is read and how often, the verdict, and the questions that differ."""
+    """Name, verdict, what is written, what is read and how often, and the questions that differ."""
     columns = (
-        *(Column(Cell(name), "start") for name in ("written", "read", "verdict")),
+        *(Column(Cell(name), "start") for name in ("verdict", "written", "read")),
         Column(Cell("questions that differ"), "end"),
     )
     cells = (Row(Cell(row.name), tuple(_cells(row, differing, view))) for row in rows)
@@ -62,9 +62,9 @@ def _cells(row: ParityRow, differing: Mapping[str, int], view: ViewState) -> lis
     more = f"and {len(row.read) - NAMED:,} more" if len(row.read) > NAMED else ""
     count = differing.get(row.code, 0)
     return [
+        Cell(word, look=look),
         Cell(_short(row.written), tip=row.written) if row.written else Cell("not pinned", look="quiet"),
         Cell("; ".join(told), note=more) if told else Cell("not logged", look="quiet"),
-        Cell(word, look=look),
         _questions(row, count, view) if row.is_same is False and count else Cell("–", look="quiet"),
     ]
 

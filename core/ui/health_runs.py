@@ -76,6 +76,8 @@ def _located(about: RunFacts | None) -> str:
         return "not indexed"
     if about.placed is None:
         return "not located yet"
+    if not about.placed.citations:
+        return "none"
     return f"{about.placed.placed:,} of {about.placed.citations:,} looked for"
 
 

@@ -24,6 +24,7 @@ def shown(**signs: Any) -> dict[str, list[str]]:
         ({"evidence": {"page_mismatch": 1}}, "other_section", None),
         ({"codes": {"missing_rev": 3}}, "fields_missing", ["rev missing on 3 of 40 questions"]),
         ({"codes": {"empty_source_url": 3}}, "fields_missing", None),
+        ({"codes": {"missing_score": 3}}, "fields_missing", ["no score on 3 of 40 questions"]),
         ({"codes": {"tie_order": 2}}, "order_changes", ["ties out of order on 2 of 40 questions"]),
         ({"codes": {"missing_k_pos": 2}}, "order_changes", None),
         ({"codes": {"bad_k_final": 2}}, "order_changes", None),
@@ -67,6 +68,7 @@ def test_a_mode_applies_by_its_signs(signs: dict[str, Any], name: str, because: 
         {"evidence": {"exact": 40}},
         {"codes": {"missing_ts": 40}},
         {"codes": {"tie_order": 0}},
+        {"codes": {"empty_citations": 3}},
         {"audits": {"unique": "2 ids come twice"}},
     ],
 )
