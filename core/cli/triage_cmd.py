@@ -37,10 +37,10 @@ from core.traces.traces import iter_traces
 from core.traces.unpack import plain_source
 from core.triage.corpus import Corpus
 from core.triage.profile import TEMPLATES, profile_from
-from core.triage.reflect import reflect
 from core.triage.report import markdown_row, row_to_json, table_head
 from core.triage.suggest import Suggestion, add_facts, suggest_profile
 from core.triage.types import Profile, ReportRow
+from core.triage.verdict import QUESTION_UNKNOWN, verdict
 
 PROGRESS_AFTER_SECONDS = 1.0
 #: So many line issues are printed; `--json` has them all.
@@ -56,7 +56,7 @@ class Sources:
 
     `run_id` is the manifest's; None with bare files, whose lines may name their own. With `is_final` the
     last line of the traces counts without its line end. `arguments` are the command's, for the advice to
-    run it again.
+    run it again, `issues` the lines of separate records that belong to no trace.
     """
 
     traces: Path
@@ -67,6 +67,7 @@ class Sources:
     run_id: str | None
     is_final: bool
     arguments: tuple[str, ...]
+    issues: tuple[LineIssue, ...] = ()
 
 
 @dataclass(slots=True)
@@ -128,7 +129,7 @@ def command(
             sources = _of_workspace(traces, manifest, run_id, profile, unpacked)
         else:
             raise click.UsageError("name the CHUNKS file after the TRACES, or a workspace alone")
-        outcome = Outcome(sources.profile)
+        outcome = Outcome(sources.profile, issues=list(sources.issues))
         corpus = _corpus(sources, outcome)
         rows = _rows(sources, corpus, outcome)
         _write(rows, stack.enter_context(output_to(report)), markdown, stack)
@@ -175,6 +176,7 @@ def _of_workspace(
         run_id=run.run_id,
         is_final=source.is_final,
         arguments=(str(workspace), "--run", run.run_id),
+        issues=source.issues,
     )
 
 
@@ -209,6 +211,9 @@ def _rows(sources: Sources, corpus: Corpus, outcome: Outcome) -> Iterator[Report
                 outcome.issues.append(found)
                 continue
             row = _row(found, corpus, outcome.profile, is_repeat=repeats.key_of(found).repeat > 1)
+            if row is None:
+                outcome.suspicions.update([QUESTION_UNKNOWN])
+                continue
             outcome.labels[row.label] += 1
             outcome.suspicions.update(row.suspicions)
             add_facts(outcome.facts, found, row, outcome.profile)
@@ -231,9 +236,14 @@ def _end_of_whole_lines(path: Path, outcome: Outcome) -> int:
     return position
 
 
-def _row(trace: Trace, corpus: Corpus, profile: Profile, *, is_repeat: bool) -> ReportRow:
-    """The row as a file shows it: the identity only as far as the trace itself gives it."""
-    row = reflect(trace, corpus, profile)
+def _row(trace: Trace, corpus: Corpus, profile: Profile, *, is_repeat: bool) -> ReportRow | None:
+    """The row as a file shows it: the identity only as far as the trace itself gives it.
+
+    None where nothing says what was asked.
+    """
+    row = verdict(trace, corpus, profile)
+    if row is None:
+        return None
     variant = {"paraphrase": trace.paraphrase, "seed": trace.seed}
     return replace(
         row,

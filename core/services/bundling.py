@@ -22,8 +22,9 @@ from core.services.citing import bundle_citation, closest_to, wanted
 from core.services.shelf import Held, OnPlaced, Shelf
 from core.triage.answers import refuses
 from core.triage.corpus import Corpus
-from core.triage.reflect import lowered, reflect
+from core.triage.reflect import lowered
 from core.triage.types import Profile
+from core.triage.verdict import verdict
 
 #: So many citations of an answer, and so many attachments of a bundle, are looked at.
 MAX_CITATIONS = 50
@@ -100,7 +101,7 @@ def _bundle(
     shown.sort(key=lambda item: not item.is_placed)
     shown = shown or [item for item in passages if item.is_shown][:1]
     attachments, count = _attachments(shown, sources)
-    row = reflect(trace, sources.corpus, sources.profile) if sources.corpus is not None else None
+    row = verdict(trace, sources.corpus, sources.profile)
     profile = {"template": sources.profile.template, "refusal": list(sources.profile.refusal)}
     bundle = Bundle(
         bundle_id=bundle_id(key),

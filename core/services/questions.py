@@ -15,9 +15,9 @@ from core.triage.corpus import Corpus
 from core.triage.explain import explain
 from core.triage.gold import GoldOutcome, GoldTarget, gold_outcome, gold_target
 from core.triage.notices import Notices
-from core.triage.reflect import reflect
 from core.triage.safety import SafetyOmission, omitted
 from core.triage.types import Explanation, Profile, ReportRow
+from core.triage.verdict import QUESTION_UNKNOWN, verdict
 
 GoldMark = Literal["chunk", "page", "section"]
 
@@ -58,8 +58,8 @@ class StageView:
 class QuestionView:
     """Everything about one question that needs no document open. Stages stand in the pipeline's order.
 
-    `gold_outcome` is None where it cannot be known. `row` is None where there are no chunks to judge by:
-    without evidence there is no label. `stored` is the report's row that stands in for a missing trace.
+    `gold_outcome` is None where it cannot be known. `row` is None where there are no chunks, or no question,
+    to judge by: then there is no label. `stored` is the report's row that stands in for a missing trace.
     `omissions` are the warnings and cautions that the answer may leave out, None where that cannot be known.
     """
 
@@ -74,6 +74,11 @@ class QuestionView:
     gold_outcome: GoldOutcome | None
     stored: StoredRow | None = None
     omissions: tuple[SafetyOmission, ...] | None = None
+
+    @property
+    def is_question_known(self) -> bool:
+        """Whether anything says what was asked."""
+        return QUESTION_UNKNOWN not in self.trace.suspicions
 
     @property
     def last_stage(self) -> StageView | None:
@@ -101,7 +106,7 @@ def load_question(
     known = gold.get(trace.q_id)
     cited = tuple(_citation(item, trace) for item in pointers_of(trace, chunks))
     ranked = _stages(trace, chunks, cited, known, unpaged)
-    row = reflect(trace, corpus, profile) if corpus is not None else None
+    row = verdict(trace, corpus, profile)
     target = gold_target(known)
     places = _places(ranked, cited, target, chunks)
     return QuestionView(

@@ -19,6 +19,7 @@ from core.traces.chunks import read_chunks
 from core.traces.gold import read_gold
 from core.traces.joined import TraceFile, needed_trace_file
 from core.traces.reader import unfinished_bytes
+from core.traces.record_lines import unreadable
 from core.traces.reports import read_report
 from core.traces.traces import iter_traces
 from core.traces.unpack import plain_source
@@ -34,7 +35,8 @@ def reading(artifact: Artifact, file: Path, on_bytes: OnBytes) -> Iterable[Probl
     are a note instead.
     """
     part = artifact.key.rsplit("].", 1)[-1]
-    if part not in ("traces", "chunks", "gold", "report", "bundles", "cohorts"):
+    is_separate = part.startswith("records.")
+    if part not in ("traces", "chunks", "gold", "report", "bundles", "cohorts") and not is_separate:
         return []
     try:
         if part == "cohorts":
@@ -42,9 +44,10 @@ def reading(artifact: Artifact, file: Path, on_bytes: OnBytes) -> Iterable[Probl
         with unpacked(file) as plain:
             if part == "bundles":
                 return _bundle_problems(artifact, file, read_bundles(plain, file=artifact.path))
-            if part != "traces":
+            if part != "traces" and not is_separate:
                 return lines_problems(artifact, file, *_read(part, plain, artifact))
-            found = _read_traces(plain, artifact, is_final=plain != file, on_bytes=on_bytes)
+            read = _read_separate if is_separate else _read_traces
+            found = read(plain, artifact, is_final=plain != file, on_bytes=on_bytes)
             waiting = [] if plain != file else _waiting(artifact, file)
             return [*lines_problems(artifact, file, *found), *waiting]
     except InputFault as fault:
@@ -164,6 +167,19 @@ def _read(part: str, path: Path, artifact: Artifact) -> tuple[int, list[LineIssu
     read = read_chunks if part == "chunks" else read_gold
     records, issues = read(path, file=artifact.path)
     return len(records) + len(issues), issues
+
+
+def _read_separate(
+    path: Path, artifact: Artifact, *, is_final: bool, on_bytes: OnBytes
+) -> tuple[int, list[LineIssue]]:
+    """The lines of a file of separate records, each by itself: what they belong to is the index's to say."""
+    lines, issues = 0, []
+    for issue in unreadable(artifact.key.rsplit(".", 1)[-1], path, file=artifact.path, final=is_final):
+        lines += 1
+        if issue is not None:
+            issues.append(issue)
+            on_bytes(issue.source.offset)
+    return lines, issues
 
 
 def _read_traces(

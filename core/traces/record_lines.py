@@ -3,23 +3,64 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Final
 
-from core.contracts.records import Json
+from core.contracts.records import Json, LineIssue, SourceLine
 from core.contracts.versions import refusal
 from core.traces.fields import ID_NAMES, first_of, id_of, text_of
 from core.traces.identity import count_of, q_id_of
 from core.traces.joining import ANSWER_NAMES, QUESTION_NAMES, Record
 from core.traces.log_records import is_even, record_of_row
 from core.traces.logline import LogRecord, decoded, parse_log_line
-from core.traces.reader import ABSENT, RawLine, UnusableError, kind_of, parse_line, refuse_overlong, wrong
+from core.traces.reader import (
+    ABSENT,
+    RawLine,
+    UnusableError,
+    issue_of,
+    kind_of,
+    parse_line,
+    read_lines,
+    refuse_overlong,
+    wrong,
+)
+from core.traces.sniff import foreign_file
+
+#: The types of which a question may have several records, one a segment.
+SEGMENTED: Final = frozenset({"log", "rag_traces"})
+#: The type whose lines are no JSON.
+LOGGED: Final = frozenset({"log"})
 
 #: What a question goes by within its run: q_id, paraphrase, seed.
 Identity = tuple[str, int, int]
 
 #: The types whose published schemas go by another name.
 _SCHEMAS: Final[Mapping[str, str]] = {"prompt": "prompt-frame", "rag_traces": "rag-traces"}
+
+
+def unreadable(name: str, path: Path, *, file: str, final: bool) -> Iterator[LineIssue | None]:
+    """The issue of every line of a file of records of one type, None for a line that is one.
+
+    What belongs to what is not looked at. InputFault where the file cannot be opened.
+    """
+    if name not in LOGGED and (foreign := foreign_file(path, file=file)):
+        yield foreign
+        return
+    for raw in read_lines(path, final=final):
+        try:
+            _read(name, raw)
+        except UnusableError as why:
+            yield issue_of(why, SourceLine(file, raw.line, raw.offset, raw.length), raw.data)
+        else:
+            yield None
+
+
+def _read(name: str, raw: RawLine) -> None:
+    if name in SEGMENTED:
+        refuse_uneven(log_record_of(name, raw))
+    else:
+        identity_of(name, record_of(name, raw))
 
 
 def record_of(name: str, raw: RawLine) -> Record:
@@ -38,7 +79,7 @@ def record_of(name: str, raw: RawLine) -> Record:
 
 def log_record_of(name: str, raw: RawLine) -> LogRecord:
     """The record of a log line, or of a row of `rag_traces`. UnusableError where it names no question."""
-    if name != "log":
+    if name not in LOGGED:
         return record_of_row(record_of(name, raw))
     refuse_overlong(raw)
     return parse_log_line(decoded(raw.data))[0]

@@ -21,6 +21,8 @@ from core.traces.joining import QUESTION_NAMES, Parts, Record, question_of
 from core.traces.logline import LogRecord
 from core.traces.reader import RawLine, UnusableError, issue_of, open_source, read_lines
 from core.traces.record_lines import (
+    LOGGED,
+    SEGMENTED,
     Identity,
     identity_of,
     log_record_of,
@@ -34,8 +36,6 @@ from core.traces.sniff import foreign_file
 TYPES: Final = ("answer", "query", "log", "rag_traces", "retrieved", "rerank", "prompt")
 #: Those of which each makes a trace of its question; the others join one.
 FOUNDING: Final = frozenset({"answer", "query", "log", "rag_traces"})
-#: Those of which a question may have several, one a segment.
-SEGMENTED: Final = frozenset({"log", "rag_traces"})
 
 #: Gives the gold set's question of an identity.
 Gold = Callable[[Identity], str | None]
@@ -118,7 +118,7 @@ class Separate:
         lines = self._lines.setdefault(name, _Lines(source))
         if name == "retrieved":
             self._lines["fused"] = _Lines(source)
-        if name != "log" and (foreign := foreign_file(source.path, file=source.file)):
+        if name not in LOGGED and (foreign := foreign_file(source.path, file=source.file)):
             self.issues.append(foreign)
             return
         note = self._note_log if name in SEGMENTED else self._note

@@ -13,6 +13,8 @@ from core.contracts.records import StageName, TraceKey
 from core.evidence.types import FoundSpan
 from core.services.questions import QuestionView
 from core.traces.reports import StoredRow
+from core.triage.advice import suspicion_text
+from core.triage.verdict import QUESTION_UNKNOWN
 from core.ui import answer_words, question_words, safe, safety_panel, why_words
 from core.ui.candidate_table import show_candidates
 from core.ui.gold_words import Ranking
@@ -72,7 +74,8 @@ def header(
             )
             _step("← Previous", "K", previous)
             _step("Next →", "J", following)
-    safe.show(safe.text(answer_words.marked_question(view), role="title", limit=1_000))
+    if view.is_question_known:
+        safe.show(safe.text(answer_words.marked_question(view), role="title", limit=1_000))
 
 
 def _walkthrough(view: QuestionView) -> ViewState:
@@ -117,6 +120,8 @@ def why(view: QuestionView, *, stored_label: str | None = None, ranking: Ranking
         return
     if row is None:
         told = "Without usable chunks there is no evidence to judge by, and so no label and no signals."
+        if not view.is_question_known:
+            told = suspicion_text(QUESTION_UNKNOWN)
         safe.show(safe.text([Piece(told, "muted")], role="hint"))
         return
     safe.show(

@@ -26,6 +26,8 @@ _LAMBDA = "The pipeline's own word on whether its retrieval settled: convergent 
 _COVERAGE = "The share of the answer's content words that the evidence holds; rare words count more."
 #: So many words, numbers or ranks are named; of more, the rest is counted.
 MAX_WORDS_NAMED = 12
+#: Why a question has no label whose records do not say what it is.
+NOT_KNOWN = "nothing says what was asked"
 #: Characters of a phrase that are shown; its tip has the rest.
 MAX_PHRASE = 60
 
@@ -38,7 +40,7 @@ def verdict(view: QuestionView) -> tuple[Piece, str]:
         said = chip(known) if known else Piece(stored.label, "no-label")
         return said, f"{stored.why or 'no reason given'} (as stored)"
     if view.row is None:
-        return chip(None), "no usable chunks to judge it by"
+        return chip(None), "no usable chunks to judge it by" if view.is_question_known else NOT_KNOWN
     return chip(view.row.label), reason(view.row)
 
 
