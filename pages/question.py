@@ -4,6 +4,7 @@ from functools import partial
 
 import streamlit as st
 
+from core.services.question_findings import broken_rules
 from core.services.regions import region_of
 from core.services.spans import targets_of
 from core.services.stability import question_stability
@@ -11,6 +12,7 @@ from core.ui import (
     answer_panel,
     chunk_panel,
     evidence_panel,
+    findings_panel,
     page_panel,
     placements,
     question_ahead,
@@ -84,6 +86,8 @@ else:
             else None
         ):
             show_variants(steady, partial(store.traces_of, key.q_id, key.run_id), state)
+        broken = broken_rules(store, opened.manifest, key, view, codes=place.codes, corpus=loaded.chunks)
+        findings_panel.show_findings(broken, state)
         below = st.container(key="belonging")
         question_panels.raw_record(view)
 

@@ -23,13 +23,15 @@ class InList:
 
     `is_labelled` is False where the index has no label for it, since the run's chunks cannot be used;
     `stored_label` is what the run's stored report says, `ranking` what the index has of the gold's ranks.
-    `position` says it in words; a question that the filter does not show has no neighbours.
+    `codes` are the rules of the contract that the index says it breaks. `position` says it in words; a
+    question that the filter does not show has no neighbours.
     """
 
     source: SourceLine
     is_labelled: bool
     stored_label: str | None
     ranking: Ranking
+    codes: tuple[str, ...]
     position: str
     previous: Neighbour | None
     following: Neighbour | None
@@ -76,10 +78,15 @@ def find(
         is_labelled=found.row["label"] is not None,
         stored_label=None if stored is None else str(stored),
         ranking=ranking_of(found.row),
+        codes=_texts(found.row["codes"]),
         position=_position(beside.position, beside.total),
         previous=_neighbour(beside.previous),
         following=_neighbour(beside.next),
     )
+
+
+def _texts(values: object) -> tuple[str, ...]:
+    return tuple(map(str, values)) if isinstance(values, list) else ()
 
 
 def _missing(key: TraceKey, state: ViewState) -> Problem:

@@ -47,8 +47,8 @@ class TableRow:
     cited: str
     coverage: str
     numbers: str
-    rules: str
     stands_out: str
+    rules: str
     broken: str = ""
     was: str = ""
 
@@ -79,10 +79,10 @@ HEADERS: Mapping[str, Header] = {
         descending_first=True,
         help="Numbers that stand nowhere in the evidence",
     ),
+    "stands_out": Header("what stands out", "suspicions", descending_first=True),
     "rules": Header(
         "rules", "codes", descending_first=True, help="Rules of the contract that the record breaks"
     ),
-    "stands_out": Header("what stands out", "suspicions", descending_first=True),
 }
 
 

@@ -169,7 +169,13 @@ def table(app: AppTest) -> list[dict[str, str]]:
     data = orjson.loads(elements[0].proto.bytes)
     names = [column["name"] for column in data["columns"]]
     return [
-        dict(zip((*names, "broken", "was", "address"), (*cells, f"{data['page']}{own}&{data['list']}"), strict=True))
+        dict(
+            zip(
+                (*names, "broken", "was", "address"),
+                (*cells, f"{data['page']}{own}&{data['list']}"),
+                strict=True,
+            )
+        )
         for *cells, own in data["rows"]
     ]
 

@@ -73,8 +73,8 @@ def test_a_row_reads_in_words() -> None:
         "cited": "1 of 2",
         "coverage": "0.74",
         "numbers": "1/16",
-        "rules": "–",
         "stands_out": "cited, never retrieved",
+        "rules": "–",
         "broken": "",
         "was": "",
     }

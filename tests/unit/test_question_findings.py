@@ -1,0 +1,122 @@
+"""What one question breaks: the record's own findings with what its run says, and how many others do too."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from core.contracts.records import TraceKey
+from core.manifest.types import Manifest
+from core.services.question_findings import BrokenRule, broken_rules
+from core.services.questions import QuestionView, load_question
+from core.services.stored import stored_question
+from core.store.queries import Store
+from core.traces.chunks import read_chunks
+from core.traces.reports import read_report
+from core.traces.traces import read_trace_at
+from core.triage.corpus import Corpus
+from core.triage.types import Profile
+from tests.unit.store_workspace import built, lines, manifest_of, trace, write_workspace
+
+PINNED = {"run_id": "R1", "traces": {"path": "runs/R1.jsonl"}, "pinned": {"analyzer": "lowercase"}}
+STATE = {"mem_rev": "r1", "mem_hash": "sha256:aa"}
+
+
+def told(number: int, **more: object) -> dict[str, object]:
+    """A trace with a question and an answer of its own."""
+    answer = f"Torque the bolts to 30 Nm, number {number}.\ncitations: [c1]"
+    return trace(f"Q{number}", **{"q": f"Which bolts, {number}?", "answer": answer} | STATE | more)
+
+
+@pytest.fixture(scope="module")
+def manifest(tmp_path_factory: pytest.TempPathFactory) -> Manifest:
+    """Four traces that break a rule each, one of them what the analyzer of two others breaks too."""
+    folder = tmp_path_factory.mktemp("workspace")
+    stale = {"q": "Which bolts, 9?", "answer": told(1)["answer"], "analyzer": "stem"}
+    write_workspace(
+        folder,
+        {
+            "R1": [
+                told(1, analyzer="stem"),
+                told(2, analyzer="stem", mem_rev="r2"),
+                told(3, answer="It holds oil."),
+                told(1),
+                told(9, **stale),
+                told(5, analyzer="stem", paraphrase=1, answer="Check the oil."),
+            ]
+        },
+    )
+    return manifest_of(folder, chunks={"path": "chunks.jsonl"}, runs=[PINNED])
+
+
+@pytest.fixture(scope="module")
+def store(manifest: Manifest) -> Store:
+    return built(manifest, manifest.folder / "cache")
+
+
+def view_of(manifest: Manifest, store: Store, key: TraceKey) -> tuple[QuestionView, list[str]]:
+    """The question as its page loads it, and its codes in the index."""
+    found = store.find(key)
+    assert found is not None
+    path = manifest.folder / "runs" / "R1.jsonl"
+    read = read_trace_at(path, found.source, run_id=key.run_id, q_id=key.q_id)
+    chunks, _ = read_chunks(manifest.folder / "chunks.jsonl", file="chunks.jsonl")
+    corpus = Corpus({chunk_id: chunk.text for chunk_id, chunk in chunks.items()})
+    codes = found.row["codes"]
+    assert isinstance(codes, list)
+    return load_question(read, chunks=chunks, gold={}, corpus=corpus, profile=Profile()), codes
+
+
+def broken(manifest: Manifest, store: Store, key: TraceKey) -> dict[str, BrokenRule]:
+    view, codes = view_of(manifest, store, key)
+    found = broken_rules(store, manifest, key, view, codes=codes, corpus={"c1", "c2", "c3"})
+    assert {each.rule.code for each in found} == set(codes)  # page and table cannot differ
+    return {each.rule.code: each for each in found}
+
+
+def test_a_finding_says_its_place_its_values_and_how_many_others_there_are(
+    manifest: Manifest, store: Store
+) -> None:
+    differs = broken(manifest, store, TraceKey("R1", "Q1"))["analyzer_mismatch"]
+    (finding,) = differs.findings
+    assert ("stem" in finding.message, "lowercase" in finding.message) == (True, True)
+    assert finding.record_id == "Q1"
+    assert differs.others == 2
+    of_variant = broken(manifest, store, TraceKey("R1", "Q5", paraphrase=1))["analyzer_mismatch"]
+    assert of_variant.others == 3
+
+
+@pytest.mark.parametrize(
+    ("key", "code", "said"),
+    [
+        (TraceKey("R1", "Q2"), "memory_desync", "mem_rev is r2 and mem_hash is sha256:aa; most traces"),
+        (TraceKey("R1", "Q1", repeat=2), "duplicate_question", "this is answer 2 of the run"),
+        (TraceKey("R1", "Q9"), "answer_repeated", "candidates, answer and citations are those of Q1"),
+        (TraceKey("R1", "Q3"), "template_violated", "no citations where the profile looks (template seed)"),
+    ],
+)
+def test_what_the_run_alone_tells_has_its_sentence(
+    manifest: Manifest, store: Store, key: TraceKey, code: str, said: str
+) -> None:
+    (finding,) = broken(manifest, store, key)[code].findings
+    assert finding.message.startswith(said)
+
+
+def test_errors_come_first_and_a_record_in_order_has_none(manifest: Manifest, store: Store) -> None:
+    assert store.same_answer(TraceKey("R1", "Q3")) is None
+    assert store.same_answer(TraceKey("R1", "Q1")) is None  # the first of its kind
+    assert broken(manifest, store, TraceKey("R1", "Q1", repeat=2)).keys() == {"duplicate_question"}
+
+
+def test_a_question_of_a_report_alone_has_the_codes_of_the_index(tmp_path: Path, cache: Path) -> None:
+    write_workspace(tmp_path, {})
+    row = {"q_id": "Q1", "q": "Which oil?", "label": "ok"}
+    (tmp_path / "report.jsonl").write_bytes(lines([row, row]))
+    manifest = manifest_of(tmp_path, runs=[{"run_id": "R1", "report": {"path": "report.jsonl"}}])
+    store = built(manifest, cache)
+    (_, second), _ = read_report(tmp_path / "report.jsonl", file="report.jsonl")
+    view = stored_question(second, run_id="R1", chunks={}, gold={}, profile=Profile(), unpaged=frozenset())
+    key = TraceKey("R1", "Q1", repeat=2)
+    (found,) = broken_rules(store, manifest, key, view, codes=["duplicate_question"], corpus=())
+    assert (found.rule.code, found.others) == ("duplicate_question", 0)
