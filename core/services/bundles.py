@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 
 from core.contracts.records import LineIssue, Trace
+from core.contracts.redirects import Redirect
 from core.errors import InputFault, ManifestFault, Problem
 from core.evidence.attachments import CatalogueIndex
 from core.evidence.bundlefile import BundleLine, read_bundles
@@ -26,6 +27,7 @@ from core.traces.chunks import read_chunks
 from core.traces.fields import index_of
 from core.traces.identity import Repeats
 from core.traces.reader import MAX_LINE
+from core.traces.redirects import mapped, read_redirects, with_redirects
 from core.traces.traces import iter_traces
 from core.triage.corpus import Corpus
 from core.triage.profile import profile_from
@@ -48,13 +50,25 @@ def load_sources(manifest: Manifest, pool: Pool) -> tuple[Sources, tuple[Problem
     if manifest.chunks is not None:
         file = artifact_path(manifest, manifest.chunks)
         with unpacked(file) as plain:
-            chunks, issues = read_chunks(plain, file=manifest.chunks.path)
+            listed, issues = read_chunks(plain, file=manifest.chunks.path)
+        redirects, unread = _redirects(manifest)
+        chunks = with_redirects(listed, redirects)
         replaced = _replaced(manifest.chunks, file, "bundles have no label")
-        problems += [*replaced, *_unread(manifest.chunks, issues)]
-        corpus = None if replaced else Corpus({chunk_id: chunk.text for chunk_id, chunk in chunks.items()})
+        problems += [*replaced, *_unread(manifest.chunks, issues), *unread]
+        corpus = None if replaced else Corpus(mapped(chunks, lambda chunk: chunk.text))
         sources = replace(sources, chunks=chunks, corpus=corpus)
     catalogue, told = load_catalogue(manifest)
     return replace(sources, catalogue=catalogue), (*problems, *told)
+
+
+def _redirects(manifest: Manifest) -> tuple[dict[str, Redirect], list[Problem]]:
+    """Where ids of earlier builds lead, and what of it could not be read. Fault for all of it."""
+    if manifest.redirects is None:
+        return {}, []
+    file = artifact_path(manifest, manifest.redirects)
+    with unpacked(file) as plain:
+        found, issues = read_redirects(plain, file=manifest.redirects.path)
+    return found, _unread(manifest.redirects, issues)
 
 
 def load_catalogue(manifest: Manifest) -> tuple[CatalogueIndex, list[Problem]]:

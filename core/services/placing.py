@@ -43,11 +43,10 @@ from core.store.placed import (
     reasons_of,
     write_placed_file,
 )
+from core.store.redirected import read_led_chunks
 from core.store.remembered import Answer, Remembered
 from core.store.runfile import RunFile, Segment, read_run_file, whole_run_file
 from core.store.types import Progress
-from core.traces.chunks import read_chunks
-from core.traces.unpack import plain_source
 
 #: So many citations are worked on together and in memory at once; what is found is kept after each.
 WINDOW = 10_000
@@ -148,13 +147,13 @@ def _still_good(folder: Path, manifest: Manifest) -> PlacedFile | None:
     return placed
 
 
-def _chunks(manifest: Manifest, cache_dir: Path) -> dict[str, Chunk]:
+def _chunks(manifest: Manifest, cache_dir: Path) -> Mapping[str, Chunk]:
     """The workspace's chunks; none where their file cannot be used, of which the index tells."""
     if manifest.chunks is None:
         return {}
     try:
-        path = plain_source(artifact_path(manifest, manifest.chunks), cache_dir=cache_dir)
-        return read_chunks(path, file=manifest.chunks.path)[0]
+        path = artifact_path(manifest, manifest.chunks)
+        return read_led_chunks(manifest, path, file=manifest.chunks.path, cache_dir=cache_dir)[0]
     except Fault:
         return {}
 

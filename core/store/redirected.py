@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from core.contracts.records import LineIssue
+from core.contracts.records import Chunk, LineIssue
 from core.contracts.redirects import Redirect
 from core.errors import Fault, Problem
 from core.manifest.types import Manifest
 from core.store.sidefile import Loss, SideFile, find_side_file
-from core.traces.redirects import read_redirects
+from core.traces.chunks import read_chunks
+from core.traces.redirects import read_redirects, with_redirects
+from core.traces.unpack import plain_source
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,13 @@ def read_side_redirects(found: SideFile) -> Redirects:
     return Redirects(by_id, tuple(issues))
 
 
-def redirects_of(manifest: Manifest, *, cache_dir: Path) -> Mapping[str, Redirect]:
-    """The workspace's redirects; none where their file cannot be used, of which the index tells."""
+def read_led_chunks(
+    manifest: Manifest, path: Path, *, file: str, cache_dir: Path
+) -> tuple[Mapping[str, Chunk], list[LineIssue]]:
+    """The workspace's chunks, found by former ids too, and the bad lines of their file, which lies at `path`.
+
+    Redirects that cannot be used lead nowhere; the index tells of them. InputFault where the chunks cannot.
+    """
+    chunks, issues = read_chunks(plain_source(path, cache_dir=cache_dir), file=file)
     found = find_side_file(manifest, manifest.redirects, REDIRECTS_LOSS, cache_dir=cache_dir)
-    return read_side_redirects(found).by_id
+    return with_redirects(chunks, read_side_redirects(found).by_id), issues

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -22,9 +22,8 @@ from core.evidence.attachments import CatalogueIndex
 from core.evidence.client import PdfPool
 from core.journal.cohorts import Cohort, read_cohorts
 from core.manifest.load import MANIFEST_NAME, load_manifest
-from core.manifest.paths import artifact_path
-from core.manifest.types import Artifact, Manifest, Run
-from core.services.failures import Sections, section_map
+from core.manifest.types import Manifest, Run
+from core.services.failures import Sections
 from core.services.indexing import SHORT_SECONDS, IndexJob, IndexJobs, index_command
 from core.services.pagebase import CitedPages, examine_run
 from core.services.placing import is_placed
@@ -34,14 +33,17 @@ from core.store.index import index_state
 from core.store.queries import Store
 from core.store.types import IndexState, RunFacts
 from core.traces.catalogue import read_catalogue
-from core.traces.chunks import read_chunks
 from core.traces.gold import read_gold
+from core.traces.redirects import gold_of_today
 from core.traces.reports import StoredRow, read_report
 from core.traces.unpack import plain_source
 from core.triage.corpus import Corpus
 from core.triage.profile import profile_from
 from core.triage.types import Profile
+from core.ui.chunk_files import chunk_file, chunks_in, corpus_in, fingerprint, located, sections_in
 from core.ui.state import ViewState, read_view
+
+__all__ = ["fingerprint"]  # told here too: who keeps something by a file's state asks the session
 
 #: Filter name → values with the number of questions that have them, the most frequent first.
 Choices = Mapping[str, Sequence[tuple[str, int]]]
@@ -210,16 +212,14 @@ def pdf_pool() -> PdfPool:
 
 
 def chunks(opened: Opened) -> tuple[Mapping[str, Chunk], list[LineIssue]]:
-    """The workspace's chunks by id and the lines that hold none; a Fault where there is no chunk file."""
-    path, file = _located(opened.manifest, opened.manifest.chunks, "chunks")
-    return _chunks(str(path), file, fingerprint(path))
+    """The workspace's chunks by id, former ids too, and the lines that hold none; a Fault without a file."""
+    return chunks_in(opened.manifest, chunk_file(opened.manifest, cache_dir().path))
 
 
 def sections_or_none(opened: Opened) -> Sections:
     """Where the sections of the workspace's chunks stand; none without a chunk file that can be read."""
     try:
-        path, file = _located(opened.manifest, opened.manifest.chunks, "chunks")
-        return _sections(str(path), file, fingerprint(path), opened.manifest.unpaged)
+        return sections_in(opened.manifest, chunk_file(opened.manifest, cache_dir().path))
     except Fault:  # a lost chunk file is among the run's own problems
         return {}
 
@@ -228,8 +228,12 @@ def gold(opened: Opened) -> tuple[Mapping[str, GoldQuestion], list[LineIssue]]:
     """The workspace's gold questions by id; empty where the manifest names none, a Fault where it is lost."""
     if opened.manifest.gold is None:
         return {}, []
-    path, file = _located(opened.manifest, opened.manifest.gold, "gold")
-    return _gold(str(path), file, fingerprint(path))
+    path, file = located(opened.manifest, opened.manifest.gold, "gold")
+    known, issues = _gold(str(path), file, fingerprint(path))
+    with suppress(Fault):  # a lost chunk file is among the run's own problems
+        if opened.manifest.redirects is not None:
+            return gold_of_today(known, chunks(opened)[0]), issues
+    return known, issues
 
 
 def cohorts(opened: Opened) -> Mapping[str, Cohort]:
@@ -247,13 +251,13 @@ def catalogue(opened: Opened) -> CatalogueIndex:
     """
     if opened.manifest.catalogue is None:
         return CatalogueIndex.of(())
-    path, file = _located(opened.manifest, opened.manifest.catalogue, "catalogue")
+    path, file = located(opened.manifest, opened.manifest.catalogue, "catalogue")
     return _catalogue(str(path), file, fingerprint(path))
 
 
 def report(opened: Opened) -> tuple[list[StoredRow], list[LineIssue]]:
     """The rows of the shown run's stored report and the lines that hold none; a Fault where it is lost."""
-    path, file = _located(opened.manifest, opened.run.report, f"runs[{opened.run.run_id}].report")
+    path, file = located(opened.manifest, opened.run.report, f"runs[{opened.run.run_id}].report")
     return _report(str(path), file, fingerprint(path))
 
 
@@ -264,8 +268,7 @@ def corpus(opened: Opened) -> AbstractContextManager[Corpus]:
 
 def corpus_lender(opened: Opened) -> Callable[[], AbstractContextManager[Corpus]]:
     """What `corpus` gives, now and again, in any thread. A Fault where there is no chunk file."""
-    path, file = _located(opened.manifest, opened.manifest.chunks, "chunks")
-    shared, lock = _corpus(str(path), file, fingerprint(path))
+    shared, lock = corpus_in(opened.manifest, chunk_file(opened.manifest, cache_dir().path))
     return partial(_held, shared, lock)
 
 
@@ -273,15 +276,6 @@ def corpus_lender(opened: Opened) -> Callable[[], AbstractContextManager[Corpus]
 def _held(shared: Corpus, lock: threading.Lock) -> Iterator[Corpus]:
     with lock:
         yield shared
-
-
-def fingerprint(path: Path) -> str:
-    """Changes when the file does: size and time in nanoseconds, "absent" where there is none."""
-    try:
-        found = path.stat()
-    except OSError:
-        return "absent"
-    return f"{found.st_size}:{found.st_mtime_ns}"
 
 
 def identity(opened: Opened) -> tuple[str, str, str]:
@@ -343,30 +337,9 @@ def _cited_pages(
     return examine_run(_manifest, run_id, cache_dir=cache_dir().path, document=pdf_pool().document)
 
 
-def _located(manifest: Manifest, artifact: Artifact | None, key: str) -> tuple[Path, str]:
-    if artifact is None:
-        raise ManifestFault.of(
-            "not_named",
-            f"the manifest names no {key}",
-            where=str(manifest.folder / MANIFEST_NAME),
-            remedy=f"add `{key}: {{path: …}}`",
-        )
-    return artifact_path(manifest, artifact), artifact.path
-
-
 @st.cache_resource(max_entries=4, show_spinner=False)
 def _manifest(folder: str, fingerprint: str) -> Manifest:
     return load_manifest(Path(folder))
-
-
-@st.cache_resource(max_entries=2, show_spinner="Reading the chunks …")
-def _chunks(path: str, file: str, fingerprint: str) -> tuple[Mapping[str, Chunk], list[LineIssue]]:
-    return read_chunks(plain_source(Path(path), cache_dir=cache_dir().path), file=file)
-
-
-@st.cache_resource(max_entries=2, show_spinner=False)
-def _sections(path: str, file: str, fingerprint: str, unpaged: frozenset[str]) -> Sections:
-    return section_map(_chunks(path, file, fingerprint)[0].values(), unpaged=unpaged)
 
 
 @st.cache_resource(max_entries=2, show_spinner=False)
@@ -383,9 +356,3 @@ def _catalogue(path: str, file: str, fingerprint: str) -> CatalogueIndex:
 @st.cache_resource(max_entries=2, show_spinner=False)
 def _report(path: str, file: str, fingerprint: str) -> tuple[list[StoredRow], list[LineIssue]]:
     return read_report(plain_source(Path(path), cache_dir=cache_dir().path), file=file)
-
-
-@st.cache_resource(max_entries=2, show_spinner=False)
-def _corpus(path: str, file: str, fingerprint: str) -> tuple[Corpus, threading.Lock]:
-    known, _ = _chunks(path, file, fingerprint)
-    return Corpus({chunk_id: chunk.text for chunk_id, chunk in known.items()}), threading.Lock()

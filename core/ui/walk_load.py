@@ -69,7 +69,9 @@ def walk(opened: session.Opened, store: Store) -> Walk:
         row=_rows(opened),
     )
     manifest, run_id = opened.manifest, opened.run.run_id
-    states = [_state(opened, artifact) for artifact in (manifest.chunks, manifest.catalogue)]
+    states = [
+        _state(opened, artifact) for artifact in (manifest.chunks, manifest.redirects, manifest.catalogue)
+    ]
     stamp = (*session.identity(opened), run_id, store.stamp(run_id), print_of_bundles, *states)
     return Walk(_playlist(opened, store, stored, stamp), materials, stamp, tuple(told))
 
