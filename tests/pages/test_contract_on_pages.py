@@ -1,4 +1,4 @@
-"""Rules of the contract on Triage and Question: counted, chosen, told with their next step, never as markup."""
+"""Rules of the contract on Triage and Question: counted, chosen, told with their next step, no markup."""
 
 from __future__ import annotations
 

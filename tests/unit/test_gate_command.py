@@ -175,10 +175,32 @@ def test_the_share_of_drift_and_suspicions_are_gates(demo: Demo) -> None:
     assert checks["suspicion_report_stale"].status == "pass"
 
 
+def test_codes_of_the_contract_are_gates(demo: Demo) -> None:
+    codes = {"analyzer_mismatch": "3", "cited_not_retrieved": "2", "duplicate_question": "0"}
+    checks = demo.checks("R005", gates={"codes": codes})
+    differs = checks["code_analyzer_mismatch"]
+    assert (differs.status, differs.count, len(differs.asked)) == ("fail", 39, 39)
+    assert differs.said == "analyzer differs: 39 of 39 questions; at most 3 may"
+    assert differs.link == "./?run=R005&code=analyzer_mismatch"
+    assert checks["code_cited_not_retrieved"].status == "pass"
+    assert checks["code_duplicate_question"].said == "question twice: 0 of 39 questions"
+    assert demo.checks("R006", gates={"codes": codes})["code_analyzer_mismatch"].status == "pass"
+
+
+def test_a_question_counts_by_any_of_its_traces(tmp_path: Path) -> None:
+    repeated = [trace("Q1"), trace("Q1"), trace("Q1"), trace("Q2"), trace("Q2", seed=1)]
+    manifest = write_workspace(tmp_path, {"R1": repeated}, gates={"codes": {"duplicate_question": "0"}})
+    build_index(manifest, cache_dir=tmp_path / "cache")
+    checks = gate_run(Store(manifest, tmp_path / "cache"), manifest, "R1").checks
+    (check,) = [each for each in checks if each.name == "code_duplicate_question"]
+    assert (check.status, check.questions, check.count) == ("fail", ("Q1",), 1)
+    assert check.link == "./?run=R1&all_variants=yes&code=duplicate_question"
+
+
 def test_gates_that_cannot_be_understood_fail_and_unknown_goals_warn(demo: Demo) -> None:
     gates = {"flips": [{"from": "ok", "to": ["retreival_drift"]}], "suspicions": {"citations_missing": "0"}}
-    checks = demo.checks("R006", gates=gates)
-    assert [checks[name].status for name in ("gates_1", "gates_2")] == ["fail", "fail"]
+    checks = demo.checks("R006", gates=gates | {"codes": {"analyser_differs": "0"}})
+    assert [checks[name].status for name in ("gates_1", "gates_2", "gates_3")] == ["fail", "fail", "fail"]
     assert "write `retrieval_drift`" in checks["gates_1"].said
     manifest = demo.manifest(goals={**NO_GOALS, "sectionmatch": ">= 0.7"})
     (goal,) = [each for each in gate_run(demo.store, manifest, "R006").checks if each.name == "goals"]

@@ -49,6 +49,7 @@ GOALS = {
 GATES = {
     "flips": [{"from": "ok", "to": ["retrieval_drift", "generation_drift"]}],
     "suspicions": {"citation_outside_retrieved": "0"},
+    "codes": {"analyzer_mismatch": "0", "answer_repeated": "0"},
     "line_issues": "0",
     "generation_drift": "<= 0.20",
 }
