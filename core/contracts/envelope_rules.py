@@ -53,13 +53,14 @@ def asked_of(record_type: str) -> Asked:
     return Asked(has_envelope, tuple(groups))
 
 
-def contract_findings(record_type: str, obj: Mapping[str, Json]) -> Iterator[Finding]:
+def contract_findings(record_type: str, obj: Mapping[str, Json]) -> tuple[Finding, ...]:
     """What the contract asks for beyond what a reader needs, and the record lacks or leaves empty."""
     asked = asked_of(record_type)
-    if asked.envelope:
-        yield from envelope_findings(obj)
-    if asked.is_met(obj):
-        return
+    enveloped = () if not asked.envelope or _is_whole(obj) else tuple(envelope_findings(obj))
+    return enveloped if asked.is_met(obj) else (*enveloped, *_lacking(asked, obj))
+
+
+def _lacking(asked: Asked, obj: Mapping[str, Json]) -> Iterator[Finding]:
     for names in asked.groups:
         name = next((name for name in names if obj.get(name) is not None), None)
         if name is None:
@@ -71,8 +72,6 @@ def contract_findings(record_type: str, obj: Mapping[str, Json]) -> Iterator[Fin
 
 def envelope_findings(obj: Mapping[str, Json]) -> Iterator[Finding]:
     """What is wrong with a record's envelope: one finding where it has none at all."""
-    if _is_whole(obj):
-        return
     values = [obj.get(name) for name in ENVELOPE]
     given = [value is not None for value in values]
     if not any(given):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from core.contracts.answer_rules import auditable_findings as whole_findings
@@ -31,9 +31,10 @@ def answer_findings(obj: Mapping[str, Json], context: Context) -> Iterator[Findi
             yield finding.inside("citations")
 
 
-def auditable_findings(obj: Mapping[str, Json], context: Context) -> Iterable[Finding]:
+def auditable_findings(obj: Mapping[str, Json], context: Context) -> Iterator[Finding]:
     """Everything that is wrong with an auditable answer beyond its schema."""
-    return whole_findings(obj, context, declines=declines(obj.get("answer")))
+    yield from whole_findings(obj, context, declines=declines(obj.get("answer")))
+    yield from unknown_chunks(ids_of(obj.get("citations")), context, "citations")
 
 
 def declines(answer: Json) -> bool:

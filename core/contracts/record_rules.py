@@ -98,7 +98,7 @@ def record_findings(record_type: str, obj: Json, context: Context) -> tuple[Find
         shape = tuple([finding for finding in shape if not is_judged_elsewhere(obj, finding.field)])
     if record_type == "envelope":  # what it lacks is told below, as one finding where it lacks everything
         shape = tuple([finding for finding in shape if finding.code != f"missing_{finding.field}"])
-    asked = tuple(contract_findings(record_type, obj))
+    asked = contract_findings(record_type, obj)
     if not (said or own or shape or asked):
         return ()
     return _named(record_type, obj, merged((*said, *asked, *own), shape))
