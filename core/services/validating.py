@@ -137,12 +137,19 @@ def _related(jobs: Sequence[Job]) -> dict[str, Related]:
     """What the separate records of each group say together; of a single file of one type, nothing."""
     gathered: dict[str, Relating] = {}
     for job in jobs:
-        if job.usual_type in RELATING and (len(jobs) > 1 or job.record_type is None):
+        if job.record_type is None or (job.record_type in RELATING and len(jobs) > 1):
             relating = gathered.setdefault(job.group, Relating())
-            for _, kind, obj in objects(job):
+            for _, kind, obj in objects(job, holding=_holding(job)):
                 if (facts := facts_of(kind, obj)) is not None:
                     relating.add(facts)
     return {group: relating.related() for group, relating in gathered.items()}
+
+
+def _holding(job: Job) -> tuple[bytes, ...]:
+    """What stands in every record of a file that says what belongs together."""
+    if job.usual_type in RELATING:
+        return ()
+    return tuple(kind.encode() for kind in RELATING)
 
 
 def _of_file(

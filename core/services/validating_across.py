@@ -40,8 +40,8 @@ _NAMING: Mapping[str, str] = {
 #: Record types that say of themselves which question they belong to, and are none themselves.
 _JOINED = frozenset({"retrieved", "rerank", "prompt-frame", "log", "rag-traces"})
 _COUNTED = ("paraphrase", "seed")
-#: Record types from which it is told what belongs together.
-RELATING = frozenset({*_NAMING, "query"})
+#: Record types that say what was retrieved, and which questions there are.
+RELATING = ("query", "retrieved", "answer")
 
 
 class Facts(NamedTuple):

@@ -9,11 +9,12 @@ from typing import NamedTuple
 
 import orjson
 
+from core.contracts.chunk_rules import id_findings
 from core.contracts.clean_payload import is_clean_record
 from core.contracts.codes import is_of_family
 from core.contracts.context import NO_CONTEXT, Context
 from core.contracts.findings import Finding, shown
-from core.contracts.record_rules import record_findings, record_id_of
+from core.contracts.record_rules import merged, record_findings, record_id_of
 from core.contracts.records import Json, LineIssue, SourceLine
 from core.contracts.schemas import type_named
 from core.contracts.values import id_of
@@ -28,12 +29,16 @@ from core.traces.checks import (
     may_hold_large_integer,
     may_repeat_key,
 )
+from core.traces.chunks import chunk_from
 from core.traces.contract import trace_findings
 from core.traces.logline import log_fields, log_line_of
 from core.traces.reader import MAX_DEPTH, RawLine, UnusableError, is_deeper, open_source, parse_line
 from core.traces.whole import read_entries
-from core.triage.answers import refuses
+from core.triage.reflect import declines
+from core.triage.types import Profile
 
+#: The reading of an answer where nothing else is said.
+USUAL = Profile()
 #: Hears how many bytes of a file are done.
 OnDone = Callable[[int], None]
 
@@ -43,10 +48,10 @@ class Job:
     """One file to be validated; goes to the workers once.
 
     `file` is its name in findings. `record_type` is what the caller says its records are, None where each
-    names its type itself; `usual_type` is that of its first record, taken for those that name none. `refusal`
-    are the phrases, in lower case, that make an answer a refusal. `run_id` is the manifest's; separate
-    records of one `group` belong together. `is_final`: the last line counts without its line end. `is_whole`:
-    the file is one JSON value. `same_key`: whether keys that stand twice are looked for.
+    names its type itself; `usual_type` is that of its first record, taken for those that name none. `profile`
+    says which answers decline. `run_id` is the manifest's; separate records of one `group` belong together.
+    `is_final`: the last line counts without its line end. `is_whole`: the file is one JSON value. `same_key`:
+    whether keys that stand twice are looked for.
     """
 
     path: Path
@@ -54,7 +59,7 @@ class Job:
     record_type: str | None
     usual_type: str | None = None
     context: Context = NO_CONTEXT
-    refusal: tuple[str, ...] = ()
+    profile: Profile = USUAL
     run_id: str | None = None
     group: str = ""
     is_final: bool = True
@@ -105,8 +110,11 @@ def judge_lines(
             on_done(block.end)
 
 
-def objects(job: Job) -> Iterator[tuple[int, str, dict[str, Json]]]:
-    """Line, type and object of each record that can be read; nothing is judged."""
+def objects(job: Job, *, holding: tuple[bytes, ...] = ()) -> Iterator[tuple[int, str, dict[str, Json]]]:
+    """Line, type and object of each record that can be read; nothing is judged.
+
+    Of lines only those with one of the texts in `holding`, where there are any.
+    """
     judge = Judge(job)
     if job.is_whole:
         found = ((entry.line, entry.obj) for entry in read_entries(job.path, file=job.file))
@@ -115,6 +123,7 @@ def objects(job: Job) -> Iterator[tuple[int, str, dict[str, Json]]]:
             (line, _object(data))
             for block in read_blocks(job.path, final=job.is_final)
             for line, data in enumerate(block.lines, block.line)
+            if not holding or any(text in data for text in holding)
         )
     return ((line, judge.kind_of(obj), obj) for line, obj in found if obj is not None)
 
@@ -168,6 +177,8 @@ class Judge:
             found += self._of_trace(line, obj, {finding.code for finding in found})
         elif kind == "citation":
             found += _unknown_chunk(obj, context)
+        elif kind == "chunk":
+            found += _of_chunk_id(obj)
         facts = facts_of(kind, obj)
         if not found and facts is None:
             return None
@@ -185,15 +196,18 @@ class Judge:
         except UnusableError as why:
             code, reason = why.code, str(why)
         counts.records += 1
-        return Judged(raw.line, "", (Finding(code, "", reason),), None)
+        return Judged(raw.line, "", (_of_line(code, reason),), None)
 
     def _log_line(self, raw: RawLine, counts: Counts) -> Judged | None:
         """A line of a log as text: the rules read it under the names of its keys."""
         found = log_line_of(raw, file=self._job.file)
         if isinstance(found, LineIssue):
             counts.records += 1
-            return Judged(raw.line, "", (Finding(found.code, "", found.reason),), None)
-        return self.record(raw.line, log_fields(found.record), counts, tuple(found.findings))
+            return Judged(raw.line, "", (_of_line(found.code, found.reason),), None)
+        judged = self.record(raw.line, log_fields(found.record), counts)
+        if judged is None:
+            return Judged(raw.line, found.record.qid, found.findings, None) if found.findings else None
+        return judged._replace(findings=merged(found.findings, judged.findings))
 
     def kind_of(self, obj: Mapping[str, Json]) -> str:
         """The record's type: what the caller says, what its `$schema` says, that of the file's first."""
@@ -208,9 +222,8 @@ class Judge:
         job = self._job
         trace = trace_from(obj, SourceLine(job.file, line, 0, 0), run_id=job.run_id)
         if isinstance(trace, LineIssue):
-            return () if any(map(is_of_family, said)) else (Finding(trace.code, "", trace.reason),)
-        declines = refuses(trace.answer.lower(), job.refusal)
-        found = trace_findings(trace, job.context, declines=declines)
+            return () if any(map(is_of_family, said)) else (_of_line(trace.code, trace.reason),)
+        found = trace_findings(trace, job.context, declines=declines(trace, job.profile))
         return tuple(finding for finding in found if finding.code not in said)
 
 
@@ -236,6 +249,22 @@ class _Bytes:
         is_odd = self._may_be_large and may_hold_large_integer(data)
         is_odd = is_odd or (self._same_key and may_repeat_key(data, obj))
         return exact_findings(data) if is_odd else ()
+
+
+def _of_line(code: str, reason: str) -> Finding:
+    """Why a line is no record, in the contract's codes: a reader's `q_missing` is its `missing_q`."""
+    for ending in ("missing", "wrong_type"):
+        if field := code.removesuffix(f"_{ending}") if code.endswith(f"_{ending}") else "":
+            return Finding(f"{ending}_{field}", field, reason)
+    return Finding(code, "", reason)
+
+
+def _of_chunk_id(obj: Mapping[str, Json]) -> tuple[Finding, ...]:
+    """What a chunk's id says against it; of one that is no chunk its schema tells."""
+    try:
+        return id_findings(chunk_from(obj))
+    except UnusableError:
+        return ()
 
 
 def _unknown_chunk(obj: Mapping[str, Json], context: Context) -> tuple[Finding, ...]:

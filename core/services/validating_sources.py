@@ -12,15 +12,16 @@ from core.errors import Fault, InputFault, Problem
 from core.manifest.load import load_manifest
 from core.manifest.paths import artifact_path
 from core.manifest.types import Artifact, Manifest, Run
-from core.services.validating_lines import Job, objects
+from core.services.validating_lines import USUAL, Job, objects
+from core.store.redirected import read_led_chunks
 from core.traces.chunks import read_chunks
 from core.traces.contract import context_of
 from core.traces.reader import open_source
+from core.traces.redirects import former_ids
 from core.traces.sniff import foreign_file
 from core.traces.unpack import plain_source
 from core.traces.whole import is_whole_json
 from core.triage.profile import profile_from
-from core.triage.reflect import lowered
 from core.triage.types import Profile
 
 #: A manifest may be named in place of its folder.
@@ -66,14 +67,14 @@ def _bare(path: Path, asked: Asked, cache_dir: Path) -> Job:
         file=str(path),
         record_type=asked.record_type,
         context=asked.context,
-        refusal=_refusal(asked, Profile()),
+        profile=_profile(asked, USUAL),
         same_key=asked.same_key,
     )
     return _looked_into(job)
 
 
-def _refusal(asked: Asked, profile: Profile) -> tuple[str, ...]:
-    return lowered(profile.refusal if asked.refusal is None else asked.refusal)
+def _profile(asked: Asked, profile: Profile) -> Profile:
+    return profile if asked.refusal is None else replace(profile, refusal=asked.refusal)
 
 
 def _looked_into(job: Job) -> Job:
@@ -106,7 +107,7 @@ def _of_workspace(path: Path, asked: Asked, cache_dir: Path) -> Iterator[Job | P
     """Every artifact of a workspace that holds records, in the order of its manifest."""
     manifest = load_manifest(path)
     folder = path if path.is_dir() else path.parent
-    corpus, refusal = _corpus(manifest, cache_dir), _refusal(asked, profile_from(manifest.triage))
+    corpus, profile = _corpus(manifest, cache_dir), _profile(asked, profile_from(manifest.triage))
     for artifact, kind, run in _artifacts(manifest):
         if asked.record_type not in (None, kind):
             continue
@@ -117,7 +118,7 @@ def _of_workspace(path: Path, asked: Asked, cache_dir: Path) -> Iterator[Job | P
             record_type=kind,
             context=_held_against(known, asked.context),
             same_key=asked.same_key,
-            refusal=refusal,
+            profile=profile,
             run_id=run.run_id if run is not None else None,
             group=run.run_id if run is not None else "",
         )
@@ -158,13 +159,15 @@ def _artifacts(manifest: Manifest) -> Iterator[tuple[Artifact, str, Run | None]]
 
 
 def _corpus(manifest: Manifest, cache_dir: Path) -> frozenset[str] | None:
-    """The ids of the workspace's chunks; None where there are none to hold anything against."""
+    """The ids of the workspace's chunks, former ones too; None where there are none to compare with."""
     if manifest.chunks is None:
         return None
     try:
-        return corpus_of(artifact_path(manifest, manifest.chunks), cache_dir=cache_dir)
+        file = artifact_path(manifest, manifest.chunks)
+        known, _ = read_led_chunks(manifest, file, file=manifest.chunks.path, cache_dir=cache_dir)
     except Fault:
         return None  # said of the artifact itself
+    return frozenset(known) | former_ids(known)
 
 
 def _held_against(known: Context, given: Context) -> Context:

@@ -11,10 +11,11 @@ from typing import Literal
 
 from core.contracts.findings import Finding
 from core.contracts.records import Json
+from core.contracts.values import OFFSET_UNITS, text_of
 from core.store.marks import SEVERAL, offset_unit
-from core.traces.fields import text_of
 
-About = Literal["memory", "unit"]
+About = Literal["mem_rev", "mem_hash", "unit"]
+_MEMORY: tuple[Literal["mem_rev", "mem_hash"], ...] = ("mem_rev", "mem_hash")
 _UNNAMED_UNITS: tuple[About, str] = ("unit", "")
 #: Record types with a list of citations that have offsets.
 _CITING = frozenset({"trace", "auditable-answer"})
@@ -25,12 +26,14 @@ _OF_RUNS = frozenset(
 _MOST_SHOWN = 60
 
 
-def memory_of(kind: str, obj: Mapping[str, Json]) -> str | None:
-    """`mem_rev` and `mem_hash` of a run's record in words; None where it has neither."""
-    if kind not in _OF_RUNS or not ("mem_rev" in obj or "mem_hash" in obj):
-        return None
-    named = ((name, text_of(obj.get(name))) for name in ("mem_rev", "mem_hash"))
-    return ", ".join(f"{name} {value}" for name, value in named if value is not None) or None
+def words_of(kind: str, obj: Mapping[str, Json]) -> Iterator[tuple[About, str]]:
+    """The words of a record that are compared with those of its run, as far as it has them."""
+    if kind in _OF_RUNS:
+        for name in _MEMORY:
+            if (state := text_of(obj.get(name))) is not None:
+                yield name, state
+    if (unit := unit_of(kind, obj)) is not None:
+        yield "unit", unit
 
 
 def unit_of(kind: str, obj: Mapping[str, Json]) -> str | None:
@@ -38,7 +41,7 @@ def unit_of(kind: str, obj: Mapping[str, Json]) -> str | None:
     if kind == "citation":
         offsets = obj.get("offsets")
         unit = offsets.get("unit", "char") if type(offsets) is dict else None
-        return unit if type(unit) is str else None
+        return unit if type(unit) is str and unit in OFFSET_UNITS else None
     unit = offset_unit(obj) if kind in _CITING else None
     return None if unit == SEVERAL else unit
 
@@ -59,12 +62,9 @@ class Marks:
 
     def note(self, kind: str, obj: Mapping[str, Json]) -> None:
         """Count a record."""
-        if (unit := unit_of(kind, obj)) is not None:
-            words = self.words.setdefault(("unit", _run_of(obj)), {})
-            words[unit] = words.get(unit, 0) + 1
-        if kind in _OF_RUNS and (state := memory_of(kind, obj)) is not None:
-            words = self.words.setdefault(("memory", _run_of(obj)), {})
-            words[state] = words.get(state, 0) + 1
+        for about, word in words_of(kind, obj):
+            words = self.words.setdefault((about, _run_of(obj)), {})
+            words[word] = words.get(word, 0) + 1
 
     def add(self, other: Marks) -> None:
         """Count the records of the next lines as well."""
@@ -80,18 +80,18 @@ class Marks:
 
     def unusual(self, kind: str, obj: Mapping[str, Json]) -> Iterator[Finding]:
         """How a counted record is unlike most of its run; of equally many the first count as most."""
-        state, unit = memory_of(kind, obj), unit_of(kind, obj)
-        if state is not None and state != (most := self._most("memory", obj)):
-            said = f"the memory is at {_shown(state)}, and mostly at {_shown(most)}"
-            yield Finding("memory_desync", "mem_rev" if "mem_rev" in obj else "mem_hash", said)
-        if unit is not None and unit != (most := self._most("unit", obj)):
-            place = "offsets.unit" if kind == "citation" else "citations"
-            said = f"offsets are in {_shown(unit)} here, and mostly in {_shown(most)}"
-            yield Finding("mixed_offset_units", place, said)
-
-    def _most(self, about: About, obj: Mapping[str, Json]) -> str:
-        words = self.words[about, _run_of(obj)]
-        return max(words, key=words.__getitem__)
+        for about, word in words_of(kind, obj):
+            words = self.words[about, _run_of(obj)]
+            most = max(words, key=words.__getitem__)
+            if word == most:
+                continue
+            if about == "unit":
+                place = "offsets.unit" if kind == "citation" else "citations"
+                said = f"offsets are in {word} here, and mostly in {most}"
+                yield Finding("mixed_offset_units", place, said)
+            else:
+                yield Finding("memory_desync", about, f"{about} is {_shown(word)}, and mostly {_shown(most)}")
+                return
 
 
 def _run_of(obj: Mapping[str, Json]) -> str:
