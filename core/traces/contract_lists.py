@@ -48,7 +48,7 @@ def _is_clean(entries: list[Json]) -> bool:
 
 
 def _are_pages(pages: list[Json]) -> bool:
-    return _WHOLE.issuperset(map(type, pages)) and min(pages) >= 0 and max(pages) < LARGEST
+    return _WHOLE.issuperset(map(type, pages)) and min(pages) >= 0 and sum(pages) < LARGEST
 
 
 def _are_in_order(entries: list[Json], tied: list[bool]) -> bool:

@@ -63,17 +63,17 @@ def cited_id(item: Json) -> str | None:
 
 
 def _live(raw: Mapping[str, Json], context: Context) -> Context:
-    if context.index_hash is None and _is_said(value := raw.get("index_hash")):
-        context = replace(context, index_hash=value)
-    if context.embed_model is None and _is_said(value := raw.get("embed_model")):
-        context = replace(context, embed_model=value)
-    if context.analyzer is None and _is_said(value := raw.get("analyzer")):
-        context = replace(context, analyzer=value)
+    if context.index_hash is None and _says(raw, "index_hash"):
+        context = replace(context, index_hash=raw["index_hash"])
+    if context.embed_model is None and _says(raw, "embed_model"):
+        context = replace(context, embed_model=raw["embed_model"])
+    if context.analyzer is None and _says(raw, "analyzer"):
+        context = replace(context, analyzer=raw["analyzer"])
     return context
 
 
-def _is_said(value: Json) -> bool:
-    return isinstance(value, str) and bool(value.strip())
+def _says(raw: Mapping[str, Json], name: str) -> bool:
+    return name in raw and isinstance(value := raw[name], str) and bool(value.strip())
 
 
 def _ranked(raw: Mapping[str, Json]) -> tuple[Listed, ...]:
