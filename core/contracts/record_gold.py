@@ -50,7 +50,7 @@ def redirect_findings(obj: Mapping[str, Json], _: Context) -> Iterator[Finding]:
     least, most = _NEW_IDS[kind]
     if not least <= len(new_ids) <= most:
         wanted = "none" if most == 0 else f"{least}" if most == least else f"{least} or more"
-        yield Finding("bad_new_ids", "new_ids", f"{len(new_ids):,} new ids, and {kind} has {wanted}")
+        yield Finding("bad_new_ids", "new_ids", f"new_ids holds {len(new_ids):,}, and {kind} has {wanted}")
     if kind == "same" and len(new_ids) == 1 and new_ids[0] != obj.get("old_id"):
         yield Finding("bad_new_ids", "new_ids", f"the kind is same, and the id is now {shown(new_ids[0])}")
 

@@ -37,9 +37,8 @@ def rerank_findings(obj: Mapping[str, Json], context: Context) -> Iterator[Findi
         yield Finding("bad_k_out", "k_out", f"k_out is {k_out:,}, and k_in only {k_in:,}")
     stated = [item["selected"] for item in items if type(item) is dict and type(item.get("selected")) is bool]
     if stated and k_out is not None and sum(stated) != k_out:
-        yield Finding(
-            "selected_not_k_out", "items", f"{sum(stated):,} items are selected, k_out is {k_out:,}"
-        )
+        said = f"{sum(stated):,} of {len(items):,} items selected, and k_out is {k_out:,}"
+        yield Finding("selected_not_k_out", "items", said)
     for place, finding in shared_ranks(items):
         yield finding.inside(f"items[{place}]")
     yield from _listed(items, context)

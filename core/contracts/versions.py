@@ -68,7 +68,7 @@ def _of_version(record_type: str, version: str, field: str) -> tuple[Finding, ..
         said = f"{field} is {shown(version)}, and only {major}.x of {record_type} records is read"
         return (Finding(UNSUPPORTED, field, said),)
     if int(match[2]) > minor:
-        said = f"{field} is {shown(version)}, and what {read} of {record_type} records has is read"
+        said = f"{field} is {shown(version)}, newer than the {read} that is known of {record_type} records"
         return (Finding("schema_version_newer", field, said),)
     return ()
 
