@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from core.cli.export_records import KINDS, refuse_filters, write_records
 from core.cli.index_cmd import LOCATORS, TIMEOUT_S
 from core.cli.output import check_outputs, output_to, workspace_files
 from core.cli.paths import NamedPath
@@ -71,7 +72,7 @@ _OPTIONS: tuple[Option, ...] = (
 
 
 @click.command("export")
-@click.argument("kind", type=click.Choice(list(EXPORTS)))
+@click.argument("kind", type=click.Choice([*EXPORTS, *KINDS]))
 @click.argument("workspace", type=NamedPath())
 @with_options(*_OPTIONS)
 def command(kind: str, workspace: Path, output: str, cache_dir: Path | None, **asked: Any) -> None:
@@ -80,12 +81,22 @@ def command(kind: str, workspace: Path, output: str, cache_dir: Path | None, **a
     The index is brought up to date first, and citations are located where `--evidence` or `--sort evidence`
     asks for them; else `evidence` and `agreement` are as the last `proofspan index` left them. Text that a
     spreadsheet would take for a formula gets a `'`.
+
+    `log` and `rag_traces` write the run whole, one record a question and segment: log lines, or the table of
+    the traceability page as .jsonl, .parquet or .sql, by the suffix of the output. What a row lacks that the
+    table declares NOT NULL is said on stderr, and the exit status is 1.
     """
+    if kind in KINDS:
+        refuse_filters(click.get_current_context())
     profile = profile_of_options(asked.pop("template"), asked.pop("refusal"))
     manifest = with_profile(load_manifest(workspace), profile)
     check_outputs([output], workspace_files(manifest))
     run_id = chosen_run(manifest, asked.pop("run_id")).run_id
     cache = cache_dir or default_cache_dir()
+    if kind in KINDS:
+        run, variants = chosen_run(manifest, run_id), asked["all_variants"]
+        write_records(kind, manifest, run, output, cache_dir=cache, all_variants=variants)
+        return
     if asked["cohort"] and asked["cohort"] not in read_cohorts(manifest):
         raise InputFault.of(
             "unknown_cohort",

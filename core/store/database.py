@@ -59,6 +59,12 @@ class Database:
         with self._running(tables) as cursor:
             return cursor.sql(sql, params=dict(params)).to_arrow_table()
 
+    def over_view(self, view: str, sql: str, tables: Tables) -> pa.Table:
+        """A result as an Arrow table, over the temporary view that the statement `view` makes first."""
+        with self._running(tables) as cursor:
+            cursor.execute(view)
+            return cursor.sql(sql).to_arrow_table()
+
     @contextmanager
     def _running(self, tables: Tables) -> Iterator[duckdb.DuckDBPyConnection]:
         """A cursor that sees these tables; running a query and fetching count towards its time limit."""

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 import orjson
 
 from core.contracts.records import Json, StageName, Trace
-from core.traces.canonical import lengths, listed, measures, score_of
+from core.traces.canonical import Measures, lengths, listed, measures, score_of
 from core.traces.citations import citation_ids_in_text, payload_of
 from core.traces.fields import (
     DELTA_S_NAMES,
@@ -64,11 +64,16 @@ def log_records(trace: Trace, *, pinned: Mapping[str, Any] = NOTHING) -> tuple[L
     """
     parts = trace.raw.get("segments")
     segments = [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
+    said = measures(trace)
     if not any(isinstance(part.get("citations"), list) for part in segments):
         cited: Sequence[Json] = payload_of(trace.raw) or citation_ids_in_text(trace.answer)
-        return (_record(trace, 1, {}, cited, pinned),)
+        return (_record(trace, 1, {}, cited, said, pinned),)
+    if any(first_of(part, DELTA_S_NAMES) is not None for part in segments):
+        said = said._replace(delta_s=None)  # it is that of one segment, not of all
+    if any(first_of(part, LAMBDA_NAMES) is not None for part in segments):
+        said = said._replace(lambda_state=None)
     return tuple(
-        _record(trace, _seg(part, place), part, _cited(part), pinned)
+        _record(trace, _seg(part, place), part, _cited(part), said, pinned)
         for place, part in enumerate(segments, start=1)
     )
 
@@ -186,11 +191,16 @@ def _lists(trace: Trace) -> _Lists:
 
 
 def _record(
-    trace: Trace, seg: int, part: Mapping[str, Json], cited: Iterable[Json], pinned: Mapping[str, Any]
+    trace: Trace,
+    seg: int,
+    part: Mapping[str, Json],
+    cited: Iterable[Json],
+    said: Measures,
+    pinned: Mapping[str, Any],
 ) -> LogRecord:
     named = [(chunk_id, item) for item in cited if (chunk_id := _id(item)) is not None]
     items: list[Mapping[str, Json]] = [item if isinstance(item, dict) else {} for _, item in named]
-    ids, lists, said = [chunk_id for chunk_id, _ in named], _lists(trace), measures(trace)
+    ids, lists = [chunk_id for chunk_id, _ in named], _lists(trace)
     logged = trace.raw.get("log")
     around = (part, trace.raw, logged if isinstance(logged, dict) else {}, pinned)
     index = _store_and_hash(_agreed("index_hash", items, *around), _agreed("store", (), *around))
@@ -259,5 +269,9 @@ def _agreed(name: str, items: Iterable[Mapping[str, Json]], *others: Mapping[str
 
 def _store_and_hash(index_hash: str | None, store: str | None) -> tuple[str | None, str | None]:
     """`faiss:2f7d` of a payload as the two that a log line has: `store=faiss index_hash=2f7d`."""
-    found = _STORE.fullmatch(index_hash) if index_hash is not None and store is None else None
-    return (found["store"], found["hash"]) if found else (store, index_hash)
+    if index_hash is None:
+        return store, None
+    if store is not None:
+        return store, index_hash.removeprefix(f"{store}:")
+    found = _STORE.fullmatch(index_hash)
+    return (found["store"], found["hash"]) if found else (None, index_hash)
