@@ -177,8 +177,9 @@ _LISTED: tuple[Rule, ...] = (
         "citation",
         "empty_citations",
         "no citations",
-        "The answer neither cites anything nor declines.",
-        "Make the prompt ask for citations first; `proofspan contract` prints the text.",
+        "The answer cites nothing and does not decline in the words of the triage profile.",
+        "Make the prompt ask for citations first; `proofspan contract` prints the text. Other words of "
+        "refusal belong under triage.refusal.",
     ),
     _rule(
         "citation",

@@ -64,6 +64,8 @@ def item_findings(item: Mapping[str, Json], context: Context, demand: Demand) ->
     yield from page_findings(item)
     yield from score_findings(item, needed=demand.scores)
     yield from rank_findings(item, needs_k_pos=demand.needs_k_pos)
+    if demand is BARE_CANDIDATE:
+        return
     yield from parity_findings(item, context)
     yield from rev_findings(item, context)
 

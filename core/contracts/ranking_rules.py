@@ -105,16 +105,16 @@ def listed_ties(entries: Sequence[Json]) -> Iterator[Placed]:
     yield from _tie_finding(entries, wrong)
 
 
-def scoreless(entries: Sequence[Json]) -> Iterator[Placed]:
-    """The entries without a score in a ranked list that has scores; a list without any makes no claim."""
-    has_score = [
-        type(item) is dict and any(item.get(name) is not None for name in SCORES) for item in entries
-    ]
-    if not any(has_score):
-        return
-    for place, (item, is_scored) in enumerate(zip(entries, has_score, strict=True), start=1):
-        if type(item) is dict and not is_scored:
-            yield place, Finding("missing_score", "score", "no score, where others of its list have one")
+def scoreless(entries: Sequence[Json], *, needed: bool) -> Iterator[Placed]:
+    """One finding for the entries of a ranked list that have no score, at the first.
+
+    A list without any score is one only where scores are `needed`: else it makes no claim to be ranked.
+    """
+    objects = [(place, entry) for place, entry in enumerate(entries, start=1) if type(entry) is dict]
+    without = [place for place, entry in objects if all(entry.get(name) is None for name in SCORES)]
+    if without and (needed or len(without) < len(objects)):
+        said = f"{len(without):,} of {len(objects):,} candidates have no score"
+        yield without[0], Finding("missing_score", "score", said)
 
 
 def _is_wrong_tie(item: Json, other: Json, scores: Iterable[str]) -> bool:

@@ -77,7 +77,14 @@ def _citing_findings(reading: Reading) -> Iterator[Located]:
         yield "", after_finding("answer")
     is_named = bool(reading.in_text) or block is not None
     if not cited and not is_named:
-        yield "", Finding("empty_citations", "citations", "the answer cites nothing and does not decline")
+        yield (
+            "",
+            Finding(
+                "empty_citations",
+                "citations",
+                "the answer cites nothing and does not decline in its profile's words",
+            ),
+        )
     if not cited:
         return
     yield from _uncited_segments(reading)

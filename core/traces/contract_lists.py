@@ -23,23 +23,28 @@ _NUMBERS, _WHOLE = frozenset({int, float}), frozenset({int})
 
 def are_clean_lists(reading: Reading) -> bool:
     """Whether nothing is to be found in the ranked lists: no payloads, every score logged, ties in order."""
-    return all(_is_clean(entries) for _, entries in reading.lists)
+    return all(_is_clean(entries, is_stage=where != "chunks") for where, entries in reading.lists)
 
 
 def candidate_findings(reading: Reading) -> Iterator[Located]:
     """Everything that is wrong with the ranked lists."""
     for where, entries in reading.lists:
-        for place, finding in _list_findings(entries, reading.live):
+        is_stage = where != "chunks"
+        for place, finding in _list_findings(entries, reading.live, is_stage=is_stage):
             yield f"{where}[{place}]", finding
 
 
-def _is_clean(entries: list[Json]) -> bool:
+def _is_clean(entries: list[Json], *, is_stage: bool) -> bool:
     try:
-        scores = list(map(_SCORE, entries))
         keys = set().union(*entries)
-        if not _NUMBERS.issuperset(map(type, scores)) or not _HELD.isdisjoint(keys):
+        if not _HELD.isdisjoint(keys):
             return False
         if "page_idx" in keys and not _are_pages(list(map(_PAGE_IDX, entries))):
+            return False
+        if "score" not in keys:
+            return not is_stage
+        scores = list(map(_SCORE, entries))
+        if not _NUMBERS.issuperset(map(type, scores)):
             return False
         tied = list(map(eq, scores, islice(scores, 1, None)))
         return True not in tied or _are_in_order(entries, tied)
@@ -59,12 +64,12 @@ def _are_in_order(entries: list[Json], tied: list[bool]) -> bool:
     return not any(map(gt, compress(keys, tied), compress(islice(keys, 1, None), tied)))
 
 
-def _list_findings(entries: list[Json], context: Context) -> Iterator[Placed]:
+def _list_findings(entries: list[Json], context: Context, *, is_stage: bool) -> Iterator[Placed]:
     for place, entry in enumerate(entries, start=1):
         if isinstance(entry, dict):
             for finding in item_findings(entry, context, candidate_demand(entry)):
                 yield place, finding
-    yield from scoreless(entries)
+    yield from scoreless(entries, needed=is_stage)
     yield from mixed_units(entries)
     yield from shared_ranks(entries)
     yield from listed_ties(entries)

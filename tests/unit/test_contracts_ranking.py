@@ -114,6 +114,9 @@ def test_two_chunks_cannot_share_a_rank_and_two_citations_of_one_chunk_can() -> 
     assert [finding.code for _, finding in shared_ranks(final)] == ["bad_k_final"]
 
 
-def test_an_entry_without_a_score_is_one_only_where_others_have_one() -> None:
-    assert list(scoreless([{"id": "a"}, {"id": "b"}])) == []
-    assert [place for place, _ in scoreless([{"id": "a"}, {"id": "b", "score_raw": 2}, "c"])] == [1]
+def test_a_list_lacks_scores_where_others_of_it_have_one_or_it_is_ranked_by_them() -> None:
+    bare = [{"id": "a"}, {"id": "b", "score": None}, "c"]
+    assert list(scoreless(bare, needed=False)) == []
+    assert [place for place, _ in scoreless(bare, needed=True)] == [1]
+    ((place, finding),) = scoreless([{"id": "b", "score_raw": 2}, *bare], needed=False)
+    assert (place, finding.code, finding.message) == (2, "missing_score", "2 of 3 candidates have no score")

@@ -127,6 +127,12 @@ def test_a_list_that_wraps_its_items_is_read_too() -> None:
     assert found(line(stages=stages)) == [("tie_order", "stages.fused[1]")]
 
 
+def test_a_stage_without_scores_is_a_finding_and_chunks_without_make_no_claim() -> None:
+    bare = [{"id": "hb-0007", "page_idx": 3}, {"id": "hb-0008"}]
+    assert found(line(chunks=bare)) == []
+    assert found(line(stages={"retrieved": bare})) == [("missing_score", "stages.retrieved[1].score")]
+
+
 def test_citations_may_come_before_or_together_but_not_only_after() -> None:
     unnamed = {"answer": "Admins do.", "citations": ...}
     assert found(line(**unnamed) | {"citations": [payload()]}) == [("cite_after_answer", "citations")]
