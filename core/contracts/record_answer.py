@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from core.contracts.answer_rules import auditable_findings as whole_findings
-from core.contracts.answer_rules import lambda_findings, stop_finding, stop_in
+from core.contracts.answer_rules import lambda_findings, stop_finding, stop_in, stop_of
 from core.contracts.citation_rules import citation_findings
 from core.contracts.context import Context
 from core.contracts.findings import Finding
@@ -19,10 +19,12 @@ DECLINES: Final = "not in context"
 
 def answer_findings(obj: Mapping[str, Json], context: Context) -> Iterator[Finding]:
     """Everything that is wrong with an answer record beyond its schema."""
-    cited, items = obj.get("cited_chunks"), obj.get("citations")
+    cited, items, text = obj.get("cited_chunks"), obj.get("citations"), obj.get("answer_text")
     if (stop := stop_in(obj)) is not None:
         yield stop_finding(stop, "error")
-    elif cited == [] and not declines(obj.get("answer_text")):
+    elif isinstance(text, str) and (stop := stop_of(text)) is not None:
+        yield stop_finding(stop, "answer_text")
+    elif cited == [] and not declines(text):
         yield Finding("empty_citations", "cited_chunks", "nothing is cited")
     yield from lambda_findings(obj)
     yield from unknown_chunks(ids_of(cited), context, "cited_chunks")

@@ -34,7 +34,8 @@ from core.traces.contract import trace_findings
 from core.traces.logline import log_fields, log_line_of
 from core.traces.reader import MAX_DEPTH, RawLine, UnusableError, is_deeper, open_source, parse_line
 from core.traces.whole import read_entries
-from core.triage.reflect import declines
+from core.triage.answers import refuses
+from core.triage.reflect import declines, lowered
 from core.triage.types import Profile
 
 #: The reading of an answer where nothing else is said.
@@ -139,6 +140,7 @@ class Judge:
 
     def __init__(self, job: Job) -> None:
         self._job = job
+        self._phrases = lowered(job.profile.refusal)
 
     def block(self, block: Block, counts: Counts) -> Iterator[Judged]:
         """The records of a block about which there is something to say."""
@@ -179,6 +181,8 @@ class Judge:
             found += _unknown_chunk(obj, context)
         elif kind == "chunk":
             found += _of_chunk_id(obj)
+        elif kind == "answer" and refuses(str(obj.get("answer_text")).lower(), self._phrases):
+            found = tuple(finding for finding in found if finding.code != "empty_citations")
         facts = facts_of(kind, obj)
         if not found and facts is None:
             return None

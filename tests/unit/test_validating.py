@@ -147,6 +147,12 @@ def test_separate_records_are_held_against_each_other_in_any_order(tmp_path: Pat
     assert told(found(answers)) == []
 
 
+def test_an_answer_that_declines_in_the_words_of_its_profile_owes_no_citations(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.jsonl", answer("Q1", answer_text="No idea.", cited_chunks=[]))
+    assert told(found(path)) == [(1, "empty_citations", "cited_chunks")]
+    assert told(found(path, refusal=["no idea"])) == []
+
+
 def test_variants_of_a_question_are_no_repeats(tmp_path: Path) -> None:
     path = written(tmp_path / "a.jsonl", answer("Q1"), answer("Q1", seed=1), answer("Q1", paraphrase=0))
     assert told(found(path)) == [(3, "duplicate_question", "q_id")]

@@ -1,0 +1,111 @@
+"""Files that break each rule of the contract once, and the table of exactly the findings that they give.
+
+`python -m tests.unit.test_validate_golden` writes the table anew, to be read before it is committed.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.cli.validate_lines import piped_line
+from core.contracts.codes import RULES, is_of_family
+from core.contracts.context import NO_CONTEXT, Context
+from core.services.validating import LocatedFinding, Tally, validate
+from tests.places import CHECKOUT
+
+FOLDER = CHECKOUT / "tests/golden/contract"
+TABLE = FOLDER / "findings.tsv"
+HEAD = "where\trecord\tcode\tfield\tmessage\tnext step\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """Files that are validated together, what their records are, and what they are held against."""
+
+    files: tuple[str, ...]
+    record_type: str | None
+    context: Context = NO_CONTEXT
+    chunks: str | None = None
+
+
+LIVE = Context(index_hash="faiss:2f7d", embed_model="bge", analyzer="lowercase", revs={"handbook": "3b91f2a"})
+SEPARATE = ("run_queries", "run_retrieved", "run_rerank", "run_prompts", "run_answers")
+CASES = (
+    Case(("bytes.jsonl",), "citation"),
+    Case(("marked.jsonl",), "citation"),
+    Case(("queries.jsonl",), "query"),
+    Case(("citations.jsonl",), "citation", LIVE),
+    Case(("auditable.jsonl",), "auditable-answer"),
+    Case(("traces.jsonl",), "trace", LIVE, "corpus.jsonl"),
+    Case(tuple(f"{name}.jsonl" for name in SEPARATE), None, chunks="corpus.jsonl"),
+    Case(("log.log",), "log", LIVE),
+    Case(("rag_traces.jsonl",), "rag-traces", LIVE),
+    Case(("chunks.jsonl",), "chunk"),
+    Case(("gold.jsonl",), "gold"),
+    Case(("metrics.json",), "metrics"),
+    Case(("report.jsonl",), "report"),
+    Case(("redirects.jsonl",), "redirect"),
+    Case(("catalogue.jsonl",), "catalogue"),
+    Case(("seed_records.jsonl",), None),
+)
+#: Codes that no small file of records has, with where they are tested: mostly under the code itself.
+ELSEWHERE = {
+    "other_run": "tests/unit/test_validating.py",
+    "line_too_long": "tests/hostile/test_validate.py",
+    "more_findings": "tests/unit/test_contracts_schema_findings.py",
+    "template_violated": "tests/unit/test_store_codes.py",
+    "question_unknown": "tests/unit/test_traces_joined.py",
+    "answer_repeated": "tests/unit/test_store_late.py",
+    "rev_extended": "tests/unit/test_chunk_audit.py",
+    "id_not_recomputable": "tests/unit/test_chunk_sources.py",
+    "chunk_order": "tests/unit/test_chunk_audit.py",
+    "text_not_at_place": "tests/unit/test_chunk_sources.py at_place",
+    "gold_not_covered": "tests/unit/test_gold_cover.py",
+    "metrics_pack_missing": "tests/unit/test_run_contract.py",
+}
+
+
+def found_in(case: Case) -> Iterator[LocatedFinding]:
+    """What validating the case's files finds."""
+    tally = Tally()
+    with tempfile.TemporaryDirectory() as folder:
+        yield from validate(
+            [FOLDER / name for name in case.files],
+            case.record_type,
+            cache_dir=Path(folder),
+            context=case.context,
+            chunks=FOLDER / case.chunks if case.chunks else None,
+            tally=tally,
+        )
+    assert not tally.problems
+
+
+def table() -> str:
+    """All findings of all cases as lines of a table, files by their names alone."""
+    lines = (piped_line(found).decode() for case in CASES for found in found_in(case))
+    return HEAD + "".join(lines).replace(f"{FOLDER}/", "")
+
+
+def test_the_files_give_exactly_the_findings_of_the_table() -> None:
+    assert table() == TABLE.read_text()
+
+
+def test_every_rule_is_broken_in_a_file_or_tested_elsewhere() -> None:
+    told = {line.split("\t")[2] for line in TABLE.read_text().splitlines()[1:]}
+    assert set(RULES) - told == set(ELSEWHERE)
+    assert {code.split("_")[0] for code in told if is_of_family(code)} == {"missing", "empty", "wrong", "bad"}
+    for code, place in ELSEWHERE.items():
+        test, _, word = place.partition(" ")
+        assert (word or code) in (CHECKOUT / test).read_text(), (code, test)
+
+
+def test_every_file_is_validated() -> None:
+    read = {name for case in CASES for name in (*case.files, case.chunks)}
+    assert {path.name for path in FOLDER.iterdir()} - read == {TABLE.name}
+
+
+if __name__ == "__main__":
+    TABLE.write_text(table())
