@@ -78,9 +78,10 @@ def validated(workers: int, *, same_key: bool = True) -> Callable[[Path], int]:
 
     def step(path: Path) -> int:
         from core.services.validating import Tally, validate
+        from core.traces.workers import collector_paused
 
         tally = Tally()
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory() as folder, collector_paused():
             found = validate(
                 [path], "citation", cache_dir=Path(folder), workers=workers, same_key=same_key, tally=tally
             )

@@ -23,6 +23,7 @@ from core.contracts.context import Context
 from core.contracts.record_rules import RECORD_TYPES
 from core.errors import InputFault, printable
 from core.services.validating import OnProgress, Tally, validate
+from core.traces.workers import collector_paused
 
 PROGRESS_AFTER_SECONDS = 1.0
 
@@ -99,6 +100,7 @@ def command(
         tempfile.TemporaryDirectory(prefix="proofspan-") as unpacked,
         output_to(report) as output,
         _progress(quiet=on_terminal) as on_progress,
+        collector_paused(),
     ):
         found = validate(
             paths,

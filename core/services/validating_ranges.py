@@ -82,7 +82,7 @@ def _start_worker(job: Job) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears it, and ends its workers
     global _worker  # the only way to hand a process its corpus once
     _worker = (job,)
-    gc.disable()  # records hold no cycles, and looking for some costs a quarter
+    gc.disable()  # as in `collector_paused`
 
 
 def _judge_range(where: Range) -> Found:

@@ -36,11 +36,12 @@ from core.store.runfile import (
     whole_run_file,
     write_run_file,
 )
-from core.store.scan import Source, collector_paused, index_ranges
+from core.store.scan import Source, index_ranges
 from core.store.segments import Range, cut, segment_bytes
 from core.store.types import OnProgress, Progress, RunReport
 from core.traces.reports import StoredRow, read_report
 from core.traces.sniff import foreign_file
+from core.traces.workers import collector_paused
 from core.triage.types import Profile
 
 #: Below this many bytes a second process costs more than it saves.

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.abc import MetaPathFinder
 from itertools import islice
@@ -86,18 +85,6 @@ def _read_range(
         if verdict is not None and "following" not in facts:  # one that follows the template settles it
             add_facts(facts, item, verdict, labeller.profile)
     return rows, issues, facts
-
-
-@contextmanager
-def collector_paused() -> Iterator[None]:
-    """No search for reference cycles meanwhile: records hold none, and looking for some costs a quarter."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def index_ranges(
