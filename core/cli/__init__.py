@@ -23,6 +23,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "validate": ("validate_cmd", "Hold records to the contract: one finding a line."),
     "locate": ("locate_cmd", "Place quotes on the pages of PDFs, in bulk."),
     "render": ("render_cmd", "Draw one PDF page, with a quote highlighted."),
+    "chunk-ids": ("chunk_ids_cmd", "Audit chunk ids, mint them, and map older ones to new."),
     "bundle": ("bundle_cmd", "Build and validate evidence bundles."),
     "import": ("import_cmd", "Turn other tools' files into a workspace."),
     "export": ("export_cmd", "Write a run's triage as CSV, JSONL or Markdown."),

@@ -186,14 +186,14 @@ def at_place(
     total = min(len(chunks), MOST_PLACED)
     drawn = f" (drawn from {len(chunks):,}, seed {seed})" if total < len(chunks) else ""
     nearly = f", {tally.counts['nearly']:,} of them in part or nearly" if tally.counts["nearly"] else ""
-    rest = f"; {total - known:,} not known: their documents cannot be read" if known < total else ""
+    rest = f"; {total - known:,} not known: no document to look in" if known < total else ""
     return judged(
         "at_place",
         of=known,
         wrong=len(tally.findings),
         findings=tally.findings,
         good=f"{known:,} of {total:,} chunks{drawn} stand where their records say{nearly}{rest}",
-        bad=f"{len(tally.findings):,} of {known:,} chunks{drawn} do not stand where their records say{rest}",
+        bad=f"{len(tally.findings):,} of {known:,} chunks{drawn} not found where their records say{rest}",
         unknown=f"none of the {len(chunks):,} chunks could be looked for: their documents cannot be read",
         numbers={**tally.counts, "not_known": total - known},
     )

@@ -1,0 +1,107 @@
+"""A chunk file with canonical ids in place of its own, and redirects from an older file to a newer one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+
+from core.contracts.chunk_audit import STEADY, Audit
+from core.contracts.findings import Finding
+from core.contracts.minting import doc_uid_of, mint_chunks
+from core.contracts.records import Chunk, Json
+from core.contracts.redirects import RedirectMap
+from core.contracts.revisions import DocumentText, revisions_of
+from core.contracts.values import ID_NAMES
+from core.evidence.fulltext import extractor
+from core.metrics.intervals import percent, share_in_words, wilson
+from core.services.chunk_ids import revs_of
+from core.services.chunk_sources import Sources
+
+#: So many old ids keep one chunk after a reindex. Source: the acceptance targets of the chunk id schema.
+TARGET = 0.95
+REDIRECT_SCHEMA = "urn:proofspan:schema:redirect-1.0"
+
+
+@dataclass(frozen=True, slots=True)
+class Revisions:
+    """Revisions by `doc_id`; for those worked out here `extractors` say what has read the text."""
+
+    by_document: Mapping[str, str]
+    extractors: Mapping[str, str]
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Minted:
+    """A chunk file's records with their new ids. `kept` have theirs still: nothing says their document."""
+
+    records: tuple[dict[str, Json], ...]
+    changed: int
+    kept: int
+    revisions: Revisions
+
+
+def revisions_for(chunks: Sequence[Chunk], sources: Sources | None) -> Revisions:
+    """The revisions of the chunks' documents: as the manifest names them, else from their texts."""
+    if sources is None:
+        return Revisions({}, {})
+    named = revs_of(sources.manifest)
+    uids = {chunk.doc_id: doc_uid_of(chunk) for chunk in chunks if chunk.doc_id and chunk.doc_id not in named}
+    texts = [(doc_id, uid, sources.text(doc_id)) for doc_id, uid in uids.items()]
+    held = [(doc_id, DocumentText(uid, text)) for doc_id, uid, text in texts if uid and text is not None]
+    revs, findings = revisions_of(text for _, text in held)
+    computed = {doc_id: rev for (doc_id, _), rev in zip(held, revs, strict=True)}
+    unpaged = sources.manifest.unpaged
+    extractors = {doc_id: extractor(paged=doc_id not in unpaged) for doc_id in computed}
+    return Revisions(named | computed, extractors, findings)
+
+
+def minted(chunks: Sequence[Chunk], sources: Sources | None) -> Minted:
+    """The records with canonical ids; an id that changed is kept as `old_id`, so that it can be looked up."""
+    revisions = revisions_for(chunks, sources)
+    ids = mint_chunks(chunks, revisions.by_document)
+    return Minted(
+        tuple(_record(chunk, new_id, revisions) for chunk, new_id in zip(chunks, ids, strict=True)),
+        sum(new_id not in (None, chunk.chunk_id) for chunk, new_id in zip(chunks, ids, strict=True)),
+        ids.count(None),
+        revisions,
+    )
+
+
+def _record(chunk: Chunk, new_id: str | None, revisions: Revisions) -> dict[str, Json]:
+    record = dict(chunk.raw)
+    if new_id is None:
+        return record
+    if new_id != chunk.chunk_id:
+        record |= {next(name for name in ID_NAMES if name in record): new_id, "old_id": chunk.chunk_id}
+    if (reader := revisions.extractors.get(chunk.doc_id or "")) is not None:
+        record["extractor"] = reader
+    return record
+
+
+def redirect_records(found: RedirectMap) -> Iterator[dict[str, Json]]:
+    """The redirects as lines of the file that a manifest's `redirects` names."""
+    for redirect in found.redirects:
+        yield {"$schema": REDIRECT_SCHEMA, **asdict(redirect)}
+
+
+def one_to_one_audit(found: RedirectMap) -> Audit:
+    """How many old ids still stand for one chunk, against the target."""
+    total, kept = len(found.redirects), found.one_to_one
+    if not total:
+        return Audit("one_to_one", "unknown", "the older file has no chunk", {"of": 0})
+    low, high = wilson(kept, total)
+    kinds = ", ".join(f"{count:,} {kind}" for kind, count in found.counts.items() if count)
+    said = f"{kept:,} of {total:,} old ids, {share_in_words(kept, total)}, lead to one chunk each"
+    added = f"; {len(found.new):,} ids are new" if found.new else ""
+    reused = f"; {len(found.reused):,} old ids stand for another chunk now" if found.reused else ""
+    is_good = kept / total >= TARGET
+    return Audit(
+        "one_to_one",
+        "pass" if is_good else "fail",
+        f"{said}; the target is {percent(TARGET)} ({kinds}{added}{reused})",
+        {"of": total, "wrong": total - kept, "share": kept / total, "low": low, "high": high}
+        | {kind: float(count) for kind, count in found.counts.items()}
+        | {"new": len(found.new), "reused": len(found.reused)},
+        "" if is_good else STEADY,
+    )
