@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from core.contracts.chunk_audit import Audit
 from core.contracts.records import Chunk, GoldQuestion
 from core.services.failure_modes import Signs
-from core.services.failures import Sections
+from core.services.failures import Sections, section_map
 from core.services.health import HealthTable
 from core.store.filters import Filter, Sort
 from core.store.queries import Store
@@ -18,22 +19,45 @@ from core.triage.about import section_of
 LOOKED_AT = 500
 
 Place = tuple[str | None, str]
-#: q_id → where its gold stands.
-Wanted = Mapping[str, Collection[Place]]
 
 
-def run_signs(
-    store: Store, table: HealthTable, *, wanted: Wanted, sections: Sections, audits: Iterable[Audit] = ()
-) -> Signs:
-    """The signs of the table's shown run. `wanted` and `sections` may be empty: then no section has one
-    beside it."""
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """Where gold and candidates stand: the gold questions and the chunks by id, the chunks' sections.
+
+    Empty where a file is lost: then no section has one beside it.
+    """
+
+    gold: Mapping[str, GoldQuestion] = field(default_factory=dict)
+    chunks: Mapping[str, Chunk] = field(default_factory=dict)
+    sections: Sections = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, gold: Mapping[str, GoldQuestion], chunks: Iterable[Chunk]) -> Corpus:
+        """With the sections of the chunks; of several chunks with one id the last counts."""
+        by_id = {chunk.chunk_id: chunk for chunk in chunks}
+        return cls(gold, by_id, section_map(by_id.values()))
+
+    def gold_places(self, q_id: str) -> Collection[Place]:
+        """Where a question's gold stands: the sections of its chunks, else those that it names, in whatever
+        document has one of that name."""
+        known = self.gold.get(q_id)
+        if known is None:
+            return ()
+        places = (place_of(self.chunks[chunk_id]) for chunk_id in known.chunks if chunk_id in self.chunks)
+        own = {(place.doc_id, section) for place in places if (section := section_of(place))}
+        return own or {key for key in self.sections if key[1] in known.sections}
+
+
+def run_signs(store: Store, table: HealthTable, corpus: Corpus, *, audits: Iterable[Audit] = ()) -> Signs:
+    """The signs of the table's shown run."""
     run_id, shown = table.run_id, Filter(table.run_id)
     buckets = store.bucket_counts(shown)
-    outranked = store.page(
-        Filter(run_id, bucket=("score_policy",)), Sort(), limit=LOOKED_AT if wanted else 0, offset=0
-    )
+    most = LOOKED_AT if corpus.gold else 0
+    outranked = store.page(Filter(run_id, bucket=("score_policy",)), Sort(), limit=most, offset=0)
     rows = zip(outranked["q_id"], outranked["rank1_doc"], outranked["rank1_section"], strict=True)
     known = [(q_id, (doc, section)) for q_id, doc, section in rows if isinstance(section, str)]
+    wanted = {q_id: corpus.gold_places(q_id) for q_id, _ in known}
     return Signs(
         run_id,
         table.questions[table.shown],
@@ -45,27 +69,14 @@ def run_signs(
         missed=store.matching(Filter(run_id, bucket=("hit",), miss="citation_match")),
         outranked=buckets.get("score_policy", 0),
         looked_at=len(known),
-        adjacent=beside(known, wanted=wanted, sections=sections),
+        adjacent=beside(known, wanted=wanted, sections=corpus.sections),
         audits={audit.name: audit.said for audit in audits if audit.status == "fail"},
     )
 
 
-def wanted_places(gold: Iterable[GoldQuestion], chunks: Mapping[str, Chunk], sections: Sections) -> Wanted:
-    """Where each question's gold stands: the sections of its chunks, else those that it names, in any
-    document."""
-    documents: dict[str, list[str | None]] = {}
-    for doc_id, section in sections:
-        documents.setdefault(section, []).append(doc_id)
-    found: dict[str, set[Place]] = {}
-    for each in gold:
-        places = (place_of(chunks[chunk_id]) for chunk_id in each.chunks if chunk_id in chunks)
-        own = {(place.doc_id, section) for place in places if (section := section_of(place))}
-        named = {(doc_id, section) for section in each.sections for doc_id in documents.get(section, ())}
-        found[each.q_id] = own or named
-    return found
-
-
-def beside(rows: Sequence[tuple[str, Place]], *, wanted: Wanted, sections: Sections) -> int:
+def beside(
+    rows: Sequence[tuple[str, Place]], *, wanted: Mapping[str, Collection[Place]], sections: Sections
+) -> int:
     """How many questions have at rank 1 a section that stands right before or after a gold one.
 
     `rows` are q_ids with the place at rank 1; sections follow one another as the chunk file has them.

@@ -18,6 +18,9 @@ from core.services.goals import goals_of
 from core.services.placer import Recent
 from core.ui import session, waiting
 
+#: So much of a page's patience is spent on the files.
+SHARE = 0.15
+
 
 @dataclass(frozen=True, slots=True)
 class FullCheck:
@@ -36,7 +39,7 @@ def full_check(opened: session.Opened) -> FullCheck | None:
         report = check_workspace(manifest, examine=everything(manifest, pool), others=others)
         return FullCheck(report, rows_of(report.artifacts))
 
-    outcome = waiting.ask(full_key(opened), look)
+    outcome = waiting.ask(full_key(opened), look, share=SHARE)
     if isinstance(outcome, Failed):
         raise outcome.fault
     if isinstance(outcome, Waiting):

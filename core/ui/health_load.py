@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import streamlit as st
 
@@ -13,7 +14,7 @@ from core.errors import Fault
 from core.evidence.bundles import Level
 from core.evidence.client import PdfPool
 from core.manifest.types import Manifest, Run
-from core.services.chunk_ids import ChunkAudit, audit_workspace
+from core.services.chunk_ids import ChunkAudit, audit_workspace, gold_questions, workspace_chunks
 from core.services.desk import Done, Failed, Waiting
 from core.services.failure_modes import FailureMode, failure_modes
 from core.services.health import HealthTable, health_table
@@ -21,11 +22,21 @@ from core.services.measuring import bundle_levels, run_metrics
 from core.services.parity import Logged, ParityRow, logged_of_run, parity_rows
 from core.services.placer import Recent
 from core.services.run_contract import RunFinding, index_findings, run_findings
-from core.services.run_signs import run_signs, wanted_places
+from core.services.run_signs import Corpus, run_signs
 from core.services.trends import in_order
 from core.store.filters import Filter
 from core.store.queries import Store
 from core.ui import checks, session, waiting
+
+#: So much of a page's patience is spent on each of the parts that are read in the background.
+SHARE = 0.15
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """What is being read in the background, by the key that it is waited for."""
+
+    key: Hashable
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +84,7 @@ def _beside(opened: session.Opened, store: Store) -> _Beside | None:
         levels, _ = bundle_levels(manifest, run)
         return _Beside(findings, Counter((levels or {}).values()))
 
-    outcome = waiting.ask(key, look)
+    outcome = waiting.ask(key, look, share=SHARE)
     if isinstance(outcome, Failed):
         raise outcome.fault
     if isinstance(outcome, Waiting):
@@ -113,11 +124,11 @@ def audits(opened: session.Opened, *, with_documents: bool) -> Audited | None:
     def look(reader: PdfPool | None) -> ChunkAudit:
         return audit_workspace(manifest, reader, cache_dir=cache)
 
-    quick = waiting.ask(key, lambda: look(None))
+    quick = waiting.ask(key, lambda: look(None), share=SHARE)
     if not isinstance(quick, Done):
         return Audited(pending=key if isinstance(quick, Waiting) else None)
     if with_documents:
-        whole = waiting.ask((*key, "documents"), lambda: look(pool))
+        whole = waiting.ask((*key, "documents"), lambda: look(pool), share=SHARE)
         if isinstance(whole, Done):
             return Audited(whole.value.audits, whole.value.extractor)
         if isinstance(whole, Waiting):
@@ -134,26 +145,43 @@ class Parity:
     differing: Mapping[str, int]
 
 
-def parity(opened: session.Opened, store: Store, table: HealthTable) -> Parity | Hashable:
-    """What the shown run pins and logs; what is waited for while its traces are being read."""
+def parity(opened: session.Opened, store: Store, table: HealthTable) -> Parity | Pending:
+    """What the shown run pins and logs, once its traces are read for it."""
     manifest, run, cache = opened.manifest, opened.run, session.cache_dir().path
     key = ("logged", *session.identity(opened), run.run_id, store.stamp(run.run_id))
-    outcome = waiting.ask(key, lambda: logged_of_run(manifest, run, cache_dir=cache))
+    outcome = waiting.ask(key, lambda: logged_of_run(manifest, run, cache_dir=cache), share=SHARE)
     if isinstance(outcome, Failed):
         raise outcome.fault
     if isinstance(outcome, Waiting):
-        return key
+        return Pending(key)
     differing = {row.codes[0]: table.now(row).questions for row in table.single() if row.kind == "code"}
     return Parity(parity_rows(manifest, run, outcome.value), outcome.value, differing)
 
 
 def modes(
     opened: session.Opened, store: Store, table: HealthTable, audits: Sequence[Audit]
-) -> tuple[FailureMode, ...]:
-    """The typical failures that the shown run shows."""
+) -> tuple[FailureMode, ...] | Pending:
+    """The typical failures that the shown run shows, once gold and chunks are read for them."""
+    manifest, cache = opened.manifest, session.cache_dir().path
     failed = tuple(f"{audit.name}: {audit.said}" for audit in audits if audit.status == "fail")
-    state = (*checks.state_of_files(opened), table.run_id, _stamps(store, table.run_id), *failed)
-    return _modes(opened, store, table, tuple(audits), *state)
+    key = ("modes", *checks.state_of_files(opened), table.run_id, _stamps(store, table.run_id), *failed)
+
+    def look() -> tuple[FailureMode, ...]:
+        return failure_modes(run_signs(store, table, _corpus(manifest, cache), audits=audits))
+
+    outcome = waiting.ask(key, look, share=SHARE)
+    if isinstance(outcome, Failed):
+        raise outcome.fault
+    return Pending(key) if isinstance(outcome, Waiting) else outcome.value
+
+
+def _corpus(manifest: Manifest, cache: Path) -> Corpus:
+    """Gold and chunks; nothing where one is lost, which is among the run's own findings."""
+    try:
+        gold = gold_questions(manifest, cache_dir=cache)
+        return Corpus.of(gold, workspace_chunks(manifest, cache_dir=cache).chunks) if gold else Corpus()
+    except Fault:
+        return Corpus()
 
 
 def _key(opened: session.Opened, store: Store) -> Hashable:
@@ -190,17 +218,3 @@ def _table(
     if not broken:
         return table, 0
     return table, _store.matching(Filter(shown, code=broken))
-
-
-@st.cache_resource(max_entries=16, show_spinner=False)
-def _modes(
-    _opened: session.Opened, _store: Store, _table: HealthTable, _audits: tuple[Audit, ...], *state: str
-) -> tuple[FailureMode, ...]:
-    sections = session.sections_or_none(_opened)
-    try:
-        gold, chunks = session.gold(_opened)[0].values(), session.chunks(_opened)[0]
-        wanted = wanted_places(gold, chunks, sections)
-    except Fault:  # a lost file is among the run's own findings
-        wanted = {}
-    signs = run_signs(_store, _table, wanted=wanted, sections=sections, audits=_audits)
-    return failure_modes(signs)

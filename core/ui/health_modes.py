@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import streamlit as st
 
 from core.services.failure_modes import FailureMode
-from core.ui import safe
+from core.ui import safe, waiting
 from core.ui.boxes import panel
 from core.ui.health_head import linked
+from core.ui.health_load import Pending
 from core.ui.safe import Piece
 from core.ui.state import ViewState
 
 
-def modes_panel(modes: Sequence[FailureMode], view: ViewState) -> None:
-    """A card a failure; nothing to look at where none shows."""
+def modes_panel(modes: tuple[FailureMode, ...] | Pending, view: ViewState) -> None:
+    """A card a failure, once they are known; a sentence where none shows."""
     about = "Failures that retrieval and chunk ids often have, each with what was counted for it here."
     with panel("modes", "What this looks like", about):
+        if isinstance(modes, Pending):
+            waiting.hint("Looking for what the findings have in common …", [modes.key])
+            return
         if not modes:
             said = f"None of the seven typical failures shows in {view.run}."
             safe.show(safe.text([Piece(said)], role="line"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from core.services.parity import ParityRow
 from core.store.filters import Filter
@@ -10,7 +10,7 @@ from core.ui import safe, waiting
 from core.ui.boxes import panel
 from core.ui.grid import Cell, Column, Grid, Look, Row, show_grid
 from core.ui.health_head import linked
-from core.ui.health_load import Parity
+from core.ui.health_load import Parity, Pending
 from core.ui.safe import Piece
 from core.ui.state import ViewState
 from core.ui.words import counted
@@ -24,15 +24,15 @@ _VERDICTS: Mapping[bool | None, tuple[str, Look]] = {
 }
 
 
-def parity_panel(found: Parity | Hashable, view: ViewState) -> None:
+def parity_panel(found: Parity | Pending, view: ViewState) -> None:
     """A row a thing that has to be the same, once the run's traces were read for what they log."""
     about = (
         "The index, the model and the analyzer that the manifest pins, and the documents' revisions, beside "
         f"what the traces of {view.run} log of them."
     )
     with panel("parity", "Written against read", about):
-        if not isinstance(found, Parity):
-            waiting.hint("Reading the traces for what they log …", [found])
+        if isinstance(found, Pending):
+            waiting.hint("Reading the traces for what they log …", [found.key])
         elif found.rows:
             show_grid(parity_grid(found.rows, found.differing, view), key="parity-cells")
             if not found.logged.is_all:

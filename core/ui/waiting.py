@@ -39,9 +39,12 @@ def desk() -> Desk:
     return Desk()
 
 
-def ask(key: Hashable, make: Callable[[], T]) -> Done[T] | Failed | Waiting:
-    """What `make` gives, or what the page has to do without for now. `make` must not use streamlit."""
-    return desk().get(key, make, PATIENCE_S)
+def ask(key: Hashable, make: Callable[[], T], *, share: float = 1.0) -> Done[T] | Failed | Waiting:
+    """What `make` gives, or what the page has to do without for now. `make` must not use streamlit.
+
+    A page that asks for several pieces of work waits for each a `share` of its patience.
+    """
+    return desk().get(key, make, PATIENCE_S * share)
 
 
 class Several:

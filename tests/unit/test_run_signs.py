@@ -10,7 +10,7 @@ from core.contracts.chunk_audit import Audit
 from core.contracts.records import Chunk, GoldQuestion
 from core.services.failures import section_map
 from core.services.health import health_table
-from core.services.run_signs import Place, beside, run_signs, wanted_places
+from core.services.run_signs import Corpus, Place, beside, run_signs
 from core.traces.chunks import read_chunks
 from core.traces.gold import read_gold
 from tests.unit.store_workspace import built, lines, trace, write_workspace
@@ -43,15 +43,17 @@ def test_a_section_stands_beside_another_in_its_document(first: Place, gold: Pla
 
 
 def test_gold_stands_in_the_sections_of_its_chunks_else_in_those_that_it_names() -> None:
-    gold = [
-        GoldQuestion("Q1", "?", chunks=("a", "gone"), sections=("9",)),
-        GoldQuestion("Q2", "?", sections=("1.2", "gone")),
-        GoldQuestion("Q3", "?"),
-    ]
-    assert wanted_places(gold, CHUNKS, SECTIONS) == {
+    gold = {
+        "Q1": GoldQuestion("Q1", "?", chunks=("a", "gone"), sections=("9",)),
+        "Q2": GoldQuestion("Q2", "?", sections=("1.2", "gone")),
+        "Q3": GoldQuestion("Q3", "?"),
+    }
+    corpus = Corpus.of(gold, CHUNKS.values())
+    assert {q_id: set(corpus.gold_places(q_id)) for q_id in (*gold, "Q4")} == {
         "Q1": {("d", "1.1")},
         "Q2": {("d", "1.2"), ("other", "1.2")},
         "Q3": set(),
+        "Q4": set(),
     }
 
 
@@ -63,16 +65,10 @@ def test_the_signs_of_a_run_are_those_of_its_lists(tmp_path: Path) -> None:
     manifest = write_workspace(tmp_path, {"R1": traces}, gold={"path": "gold.jsonl"})
     store = built(manifest, tmp_path / "cache")
     chunks = read_chunks(tmp_path / "chunks.jsonl", file="chunks.jsonl")[0]
-    sections = section_map(chunks.values())
     known = read_gold(tmp_path / "gold.jsonl", file="gold.jsonl")[0]
     audits = [Audit("unique", "pass", "all differ"), Audit("order", "fail", "2 are out of order")]
-    signs = run_signs(
-        store,
-        health_table(store, manifest.runs, "R1"),
-        wanted=wanted_places(known.values(), chunks, sections),
-        sections=sections,
-        audits=audits,
-    )
+    table = health_table(store, manifest.runs, "R1")
+    signs = run_signs(store, table, Corpus.of(known, chunks.values()), audits=audits)
     assert (signs.questions, signs.hits, signs.missed) == (3, 2, 1)
     assert (signs.outranked, signs.looked_at, signs.adjacent) == (1, 1, 1)
     assert signs.audits == {"order": "2 are out of order"}
