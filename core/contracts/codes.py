@@ -572,7 +572,12 @@ def is_known(code: str) -> bool:
 
 def in_order(codes: Iterable[str]) -> list[str]:
     """The codes, each once: errors before warnings, then by group, the listed ones first, then by name."""
-    return sorted(set(codes), key=_order)
+    return list(_in_order(frozenset(codes)))
+
+
+@lru_cache(maxsize=1 << 12)
+def _in_order(codes: frozenset[str]) -> tuple[str, ...]:
+    return tuple(sorted(codes, key=_order))
 
 
 def _order(code: str) -> tuple[bool, int, int, str]:
