@@ -50,7 +50,8 @@ def index_state(manifest: Manifest, run_id: str, cache_dir: Path) -> IndexState:
     """Compares a run's files with its index without reading them."""
     (run,) = _chosen_runs(manifest, [run_id])
     earlier = whole_run_file(index_folder(manifest, run_id, cache_dir))
-    plan = make_plan(manifest, run, profile_from(manifest.triage), earlier, cache_dir=cache_dir)
+    profile = profile_from(manifest.triage)
+    plan = make_plan(manifest, run, profile, earlier, cache_dir=cache_dir, join=False)
     return IndexState(plan.state, plan.reason)
 
 

@@ -56,11 +56,20 @@ class Plan:
 
 
 def make_plan(
-    manifest: Manifest, run: Run, profile: Profile, earlier: RunFile | None, *, cache_dir: Path
+    manifest: Manifest,
+    run: Run,
+    profile: Profile,
+    earlier: RunFile | None,
+    *,
+    cache_dir: Path,
+    join: bool = True,
 ) -> Plan:
-    """Compares a run's files with its index by their two ends, the gold file whole; unpacks packed ones."""
+    """Compares a run's files with its index by their two ends, the gold file whole; unpacks packed ones.
+
+    With `join` False, separate records that are not joined yet are not joined for it: their index is stale.
+    """
     inputs = find_inputs(manifest, profile, earlier, cache_dir=cache_dir, run=run)
-    source = find_source(manifest, run, cache_dir=cache_dir)
+    source = find_source(manifest, run, cache_dir=cache_dir, join=join)
     report, report_problems = (
         _find_plain(manifest, run.report, cache_dir) if not source.from_report else (None, ())
     )
@@ -68,10 +77,10 @@ def make_plan(
     return Plan(state, reason, source, inputs, report, report_problems, keep)
 
 
-def find_source(manifest: Manifest, run: Run, *, cache_dir: Path) -> RunSource:
+def find_source(manifest: Manifest, run: Run, *, cache_dir: Path, join: bool = True) -> RunSource:
     """The run's traces, unpacked or joined if need be; its report where the manifest names no traces."""
     if run.has_traces or run.report is None:
-        traces = trace_file(manifest, run, cache_dir=cache_dir)
+        traces = trace_file(manifest, run, cache_dir=cache_dir, join=join)
         return RunSource(traces.path, traces.file, traces.is_final, False, traces.problems, traces)
     path, problems = _find_plain(manifest, run.report, cache_dir)
     return RunSource(path, run.report.path, is_final=True, from_report=True, problems=problems)
@@ -114,6 +123,8 @@ def _compare(
             "or the rules changed",
             False,
         )
+    if source.traces is not None and source.traces.is_pending:
+        return "stale", "the separate records changed", False
     if (earlier.source is None) != (source.path is None):
         return "stale", "the trace file appeared or disappeared", False
     if earlier.file != source.file:

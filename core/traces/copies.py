@@ -40,11 +40,16 @@ def fingerprint(source: BinaryIO) -> str:
     """Size, time and both ends of the file, in 20 hex digits."""
     facts = os.fstat(source.fileno())
     digest = hashlib.sha256(f"{facts.st_size} {facts.st_mtime_ns} ".encode())
-    source.seek(0)
-    digest.update(source.read(_EDGE))
-    source.seek(max(0, facts.st_size - _EDGE))
-    digest.update(source.read(_EDGE))
+    digest.update(ends_of(source, facts.st_size))
     return digest.hexdigest()[:20]
+
+
+def ends_of(source: BinaryIO, size: int) -> bytes:
+    """Both ends of a file's first `size` bytes: they stay when it only grows."""
+    source.seek(0)
+    head = source.read(min(_EDGE, size))
+    source.seek(max(0, size - _EDGE))
+    return head + source.read(min(_EDGE, size))
 
 
 @contextmanager

@@ -22,6 +22,7 @@ from core.manifest.types import Manifest, Run
 from core.traces.copies import (
     cache_fault,
     copy_name,
+    ends_of,
     fingerprint,
     new_part,
     remove_others,
@@ -47,7 +48,7 @@ class TraceFile:
 
     `file` is the name that records and issues carry, `is_final` whether the last line counts without its line
     end and the file never grows. `issues_file` holds the line issues of joining, None for a file that was
-    not joined.
+    not joined; `is_pending` says that it still has to be.
     """
 
     path: Path | None
@@ -55,6 +56,7 @@ class TraceFile:
     is_final: bool = False
     problems: tuple[Problem, ...] = ()
     issues_file: Path | None = None
+    is_pending: bool = False
 
     @property
     def issues(self) -> tuple[LineIssue, ...]:
@@ -65,10 +67,11 @@ class TraceFile:
             return tuple(_issue(record) for record in orjson.loads(source.read()))
 
 
-def trace_file(manifest: Manifest, run: Run, *, cache_dir: Path) -> TraceFile:
+def trace_file(manifest: Manifest, run: Run, *, cache_dir: Path, join: bool = True) -> TraceFile:
     """The run's traces: the file that it names, unpacked if need be, else its records joined.
 
-    Files that are missing or damaged are among its problems; so is a run that names neither.
+    Files that are missing or damaged are among its problems; so is a run that names neither. Joining takes
+    a while (10 s for 100,000 questions): with `join` False, records that are not joined yet are pending.
     """
     try:
         if run.traces is not None:
@@ -77,7 +80,7 @@ def trace_file(manifest: Manifest, run: Run, *, cache_dir: Path) -> TraceFile:
                 path = plain_source(found, cache_dir=cache_dir)
             return TraceFile(path, run.traces.path, is_final=path != found)
         if run.records:
-            return _joined(manifest, run, cache_dir)
+            return _joined(manifest, run, cache_dir, join=join)
     except Fault as fault:
         return TraceFile(None, _name(run), problems=fault.problems)
     problem = Problem(
@@ -101,21 +104,24 @@ def _name(run: Run) -> str:
     return run.traces.path if run.traces is not None else f"runs[{run.run_id}].records"
 
 
-def _joined(manifest: Manifest, run: Run, cache_dir: Path) -> TraceFile:
+def _joined(manifest: Manifest, run: Run, cache_dir: Path, *, join: bool) -> TraceFile:
     folder = cache_dir / "joined"
     key = hashlib.sha256(f"{manifest.folder.resolve()}\0{run.run_id}".encode()).hexdigest()[:12]
     paths = _paths(manifest, run)
     for _ in range(ATTEMPTS):
         state, time = _state(manifest, run, paths)
+        ends = _ends(paths)
         stem = f"{key}-{state}"
         copy, issues_file = whole_copy(folder, stem), folder / f"{stem}.issues"
         if copy is None or not issues_file.exists():
+            if not join:
+                return TraceFile(None, _name(run), is_final=True, is_pending=True)
             try:
                 sources = _sources(run, paths, cache_dir)
                 copy = _join(folder, stem, sources, _gold(manifest, cache_dir), run.run_id, time)
             except UnusableError:  # a line is not what it was a moment ago
                 continue
-            if _state(manifest, run, paths)[0] != state:
+            if _ends(paths, ends) != ends:  # replaced; what only grew is joined again when it is asked for
                 continue
             remove_parts(folder)
             remove_others(copy, key)
@@ -161,6 +167,18 @@ def _state(manifest: Manifest, run: Run, paths: Mapping[str, Path]) -> tuple[str
     digest = hashlib.sha256("\0".join(prints).encode()).hexdigest()
     second = 10**9
     return digest[:20], max(times) // second * second + int(digest[20:32], 16) % second
+
+
+def _ends(
+    paths: Mapping[str, Path], upto: Mapping[str, tuple[int, bytes]] | None = None
+) -> dict[str, tuple[int, bytes]]:
+    """The sizes of files and both their ends; with `upto` the ends of what had those sizes."""
+    found = {}
+    for name, path in paths.items():
+        with open_source(path) as source:
+            size = upto[name][0] if upto else os.fstat(source.fileno()).st_size
+            found[name] = (size, ends_of(source, size))
+    return found
 
 
 def _sources(run: Run, paths: Mapping[str, Path], cache_dir: Path) -> dict[str, RecordSource]:

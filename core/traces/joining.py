@@ -84,7 +84,8 @@ def joined_trace(parts: Parts, *, run_id: str) -> dict[str, Json]:
     line |= {"run_id": run_id, "q_id": parts.q_id, "q": question_of(parts) or ""}
     line |= {"paraphrase": parts.paraphrase, "seed": parts.seed}
     retrieved = _items(parts.retrieved)
-    reranked = [_placed(item, retrieved) for item in by_post_score(_items(parts.rerank))]
+    known = _by_id(retrieved)
+    reranked = [_placed(item, known) for item in by_post_score(_items(parts.rerank))]
     chunks = _seen(parts, retrieved, reranked)
     if chunks is not None:
         line["chunks"] = chunks
@@ -131,7 +132,7 @@ def _tie(item: Record) -> tuple[str, str]:
 def _seen(parts: Parts, retrieved: Sequence[Record], reranked: Sequence[Record]) -> list[Record] | None:
     """What the answerer saw; None where nothing tells."""
     if parts.prompt is not None and (shown := parts.prompt.get("citations")) is not None:
-        known = [*reranked, *retrieved]
+        known = {**_by_id(retrieved), **_by_id(reranked)}
         return [_placed(item if isinstance(item, dict) else {"id": item}, known) for item in shown]
     if parts.rerank is not None:
         if any(item.get("selected") is not None for item in reranked):
@@ -144,14 +145,22 @@ def _seen(parts: Parts, retrieved: Sequence[Record], reranked: Sequence[Record])
     return own if isinstance(own, list) else None
 
 
-def _placed(item: Record, known: Iterable[Record]) -> Record:
+def _by_id(items: Iterable[Record]) -> dict[str, Record]:
+    """The items by chunk id; of several with one id the first counts."""
+    found: dict[str, Record] = {}
+    for item in items:
+        if (chunk_id := id_of(item)) is not None:
+            found.setdefault(chunk_id, item)
+    return found
+
+
+def _placed(item: Record, known: Mapping[str, Record]) -> Record:
     """The item with its place and text as the same chunk has them in a list before."""
-    missing = [name for name in _PLACE if item.get(name) is None]
-    chunk_id = id_of(item)
-    other = next((other for other in known if id_of(other) == chunk_id), None) if missing else None
+    other = known.get(id_of(item) or "")
     if other is None:
         return item
-    return {**item, **{name: other[name] for name in missing if other.get(name) is not None}}
+    missing = [name for name in _PLACE if item.get(name) is None and other.get(name) is not None]
+    return {**item, **{name: other[name] for name in missing}}
 
 
 def _items(record: Record | None) -> list[Record]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -124,26 +124,23 @@ def _check_items(obj: Record) -> None:
     items = obj.get("items", ABSENT)
     if not isinstance(items, list):
         raise wrong("items", items, wanted="a list of objects with a chunk_id")
-    for place, item in enumerate(items, start=1):
-        _check_item(f"entry {place} of items", item)
+    _check_entries("items", items)
 
 
 def _check_prompt(obj: Record) -> None:
     cited = obj.get("citations")
     if cited is not None and not isinstance(cited, list):
         raise wrong("citations", cited, wanted="a list of objects with an id")
-    for place, item in enumerate(cited or (), start=1):
-        if not isinstance(item, str):
-            _check_item(f"entry {place} of citations", item)
+    _check_entries("citations", [item for item in cited or () if not isinstance(item, str)])
 
 
-def _check_item(place: str, item: Json) -> None:
+def _check_entries(name: str, entries: Sequence[Json]) -> None:
     """A trace's list takes an entry without an id; one whose id is no name would cost the whole trace."""
-    if not isinstance(item, dict):
-        raise wrong(place, item, wanted="an object with an id")
-    name = next((name for name in ID_NAMES if name in item), None)
-    if name is not None and id_of(item) is None:
-        raise wrong(f"the {name} of {place}", item[name])
+    for place, entry in enumerate(entries, start=1):
+        if not isinstance(entry, dict):
+            raise wrong(f"entry {place} of {name}", entry, wanted="an object with an id")
+        if id_of(entry) is None and (named := next((each for each in ID_NAMES if each in entry), None)):
+            raise wrong(f"the {named} of entry {place} of {name}", entry[named])
 
 
 _CHECKS: Final[Mapping[str, Callable[[Record], None]]] = {

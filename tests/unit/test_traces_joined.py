@@ -277,7 +277,7 @@ def test_a_change_of_any_source_is_noticed_and_the_same_sources_give_the_same_by
     write_lines(tmp_path / "query.jsonl", [{**QUERY, "text": "What holds the oil filler?"}])
     os.utime(tmp_path / "query.jsonl", ns=(time, time))
     assert index_state(manifest, "R1", cache).state == "stale"
-    assert not first.exists()
+    assert joined(manifest, cache).path != first and not first.exists()
     assert len(list((cache / "joined").iterdir())) == 2
     build_index(manifest, cache_dir=cache)
     assert table_of(manifest, "R1", cache)[0]["q"] == "What holds the oil filler?"
@@ -291,6 +291,17 @@ def test_a_last_line_without_its_end_waits(tmp_path: Path) -> None:
     with (tmp_path / "query.jsonl").open("ab") as file:
         file.write(b"\n")
     assert len(traces(manifest, tmp_path / "cache")) == 2
+
+
+def test_asking_for_the_state_of_an_index_joins_nothing(tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    manifest = workspace(tmp_path, {"query": [QUERY], "answer": [ANSWER]})
+    (tmp_path / "answer.jsonl").rename(tmp_path / "elsewhere")
+    build_index(manifest, cache_dir=cache)
+    assert index_state(manifest, "R1", cache).state == "fresh"
+    (tmp_path / "elsewhere").rename(tmp_path / "answer.jsonl")
+    assert index_state(manifest, "R1", cache).state == "stale"
+    assert not (cache / "joined").exists()
 
 
 def test_every_missing_file_is_named_at_once(tmp_path: Path) -> None:
