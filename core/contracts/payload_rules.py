@@ -61,7 +61,8 @@ BARE_CANDIDATE = Demand()
 def item_findings(item: Mapping[str, Json], context: Context, demand: Demand) -> Iterator[Finding]:
     """Everything that is wrong with one payload by itself and against its run; fields are its own keys."""
     yield from field_findings(item, demand.fields)
-    yield from page_findings(item)
+    if demand is not BARE_CANDIDATE or "page" in item:
+        yield from page_findings(item)
     yield from score_findings(item, needed=demand.scores)
     yield from rank_findings(item, needs_k_pos=demand.needs_k_pos)
     if demand is BARE_CANDIDATE:

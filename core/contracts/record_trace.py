@@ -25,11 +25,11 @@ def is_judged_elsewhere(trace: Mapping[str, Json], field: str) -> bool:
     candidate = _CANDIDATE.fullmatch(field)
     if candidate is None:
         return False
-    if candidate[2] in _RANKED:
-        return True
-    entry = _at(trace, candidate[1])
+    name, entry = candidate[2], _at(trace, candidate[1])
     is_payload = isinstance(entry, dict) and not PAYLOAD_MARKS.isdisjoint(entry)
-    return is_payload and candidate[2] in _PAYLOAD
+    if is_payload or name != "page_idx":
+        return name in (_PAYLOAD if is_payload else _RANKED)
+    return isinstance(entry, dict) and "page" in entry  # a page_idx alone is the schema's to judge
 
 
 def _at(record: Json, field: str) -> Json:

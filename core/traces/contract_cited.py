@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import repeat
 
 from core.contracts.chunk_ids import parse
 from core.contracts.citation_rules import items_findings, list_findings, section_of
@@ -27,7 +26,7 @@ def are_clean_citations(reading: Reading) -> bool:
     for item in items:
         if not is_clean(item, live):
             return False
-    return len(items) == 1 or all(map(_is_alike, items, repeat(items[0])))
+    return len(items) == 1 or _do_agree(items, is_fenced=not live.allow_cross)
 
 
 def citing_findings(reading: Reading) -> Iterator[Located]:
@@ -52,14 +51,24 @@ def citing_findings(reading: Reading) -> Iterator[Located]:
             yield f"{where}[{place}]", finding
 
 
-def _is_alike(item: dict[str, Json], first: dict[str, Json]) -> bool:
-    """Whether two clean citations point at one chunk at one rank, in one unit, from one section."""
-    return bool(
-        item["snippet_id"] == first["snippet_id"]
-        and item["section_id"] == first["section_id"]
-        and item["offsets"]["unit"] == first["offsets"]["unit"]
-        and id_of(item) == id_of(first)
-    )
+def _do_agree(items: Sequence[dict[str, Json]], *, is_fenced: bool) -> bool:
+    """Whether clean citations plainly keep the rules of lists: a section, a unit, and ranks without a tie."""
+    first = items[0]
+    ids, ranks, finals, scores = set(), set(), set(), set()
+    for item in items:
+        if is_fenced and item["section_id"] != first["section_id"]:
+            return False
+        if item["offsets"]["unit"] != first["offsets"]["unit"]:
+            return False
+        chunk_id, k_final = id_of(item), item.get("k_final")
+        ids.add(chunk_id)
+        ranks.add((chunk_id, item["k_pos"]))
+        finals.add((chunk_id, k_final))
+        scores.add((item.get("score_raw"), item.get("score_norm")))
+    chunks = len(ids)
+    are_ranked = chunks == len(ranks) == len({rank for _, rank in ranks}) == len(scores)
+    placed = {k_final for _, k_final in finals}
+    return are_ranked and (placed == {None} or chunks == len(finals) == len(placed))
 
 
 def _repeats(item: Json, own: Sequence[Json]) -> bool:

@@ -12,13 +12,12 @@ from core.contracts.offset_rules import mixed_units
 from core.contracts.payload_rules import PAYLOAD_MARKS, candidate_demand, item_findings
 from core.contracts.ranking_rules import RANKS, SCORES, listed_ties, scoreless, shared_ranks
 from core.contracts.records import Json
-from core.contracts.values import LARGEST
 from core.traces.contract_reading import Located, Reading
 
 #: A candidate that states none of these is held to nothing but the order of its list.
 _HELD = PAYLOAD_MARKS.union(RANKS, SCORES, {"page"}) - {"score"}
-_ID, _PAGE_IDX, _SCORE, _SECTION = map(itemgetter, ("id", "page_idx", "score", "section_id"))
-_NUMBERS, _WHOLE = frozenset({int, float}), frozenset({int})
+_ID, _SCORE, _SECTION = map(itemgetter, ("id", "score", "section_id"))
+_NUMBERS = frozenset({int, float})
 
 
 def are_clean_lists(reading: Reading) -> bool:
@@ -39,8 +38,6 @@ def _is_clean(entries: list[Json], *, is_stage: bool) -> bool:
         keys = set().union(*entries)
         if not _HELD.isdisjoint(keys):
             return False
-        if "page_idx" in keys and not _are_pages(list(map(_PAGE_IDX, entries))):
-            return False
         if "score" not in keys:
             return not is_stage
         scores = list(map(_SCORE, entries))
@@ -50,10 +47,6 @@ def _is_clean(entries: list[Json], *, is_stage: bool) -> bool:
         return True not in tied or _are_in_order(entries, tied)
     except (KeyError, TypeError):
         return False
-
-
-def _are_pages(pages: list[Json]) -> bool:
-    return _WHOLE.issuperset(map(type, pages)) and min(pages) >= 0 and sum(pages) < LARGEST
 
 
 def _are_in_order(entries: list[Json], tied: list[bool]) -> bool:

@@ -16,6 +16,8 @@ from core.traces.citations import citation_ids_in_text
 #: A place in the record, and a finding whose field is seen from there.
 Located = tuple[str, Finding]
 
+_PLACES = {name: name if name == "chunks" else f"stages.{name}" for name in STAGES}
+
 
 class Listed(NamedTuple):
     """Entries as the record has them, and the place of their list in the record: `stages.fused`."""
@@ -83,7 +85,7 @@ def _ranked(raw: Mapping[str, Json]) -> tuple[Listed, ...]:
     found = []
     for name in STAGES:
         if entries := entries_in(raw, name):
-            found.append(Listed(name if name == "chunks" else f"stages.{name}", entries))
+            found.append(Listed(_PLACES[name], entries))
     return tuple(found)
 
 
