@@ -1,6 +1,6 @@
 """What validating citation payloads costs beside parsing them: time as a ratio, and memory.
 
-    python bench/bench_validate.py --folder SCRATCH [--payloads 1000000] [--rounds 1]
+    python bench/bench_validate.py --folder SCRATCH [--payloads 1000000] [--rounds 1] [--spaced]
 
 Writes payloads of about 470 bytes to SCRATCH (the same each time) and reads them, in one run and in turns:
 with orjson alone, line by line on one process, which is the baseline; as `proofspan validate` does on one
@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import multiprocessing
 import os
 import random
 import resource
@@ -55,12 +56,13 @@ def payload(number: int, rng: random.Random) -> dict[str, object]:
     }
 
 
-def write(path: Path, payloads: int) -> None:
-    """The payloads, one a line."""
+def write(path: Path, payloads: int, *, spaced: bool = False) -> None:
+    """The payloads, one a line; `spaced` with blanks between values, as Python's own json writes them."""
     rng = random.Random(0)
     with path.open("wb") as file:
         for number in range(payloads):
-            file.write(orjson.dumps(payload(number, rng)) + b"\n")
+            made = payload(number, rng)
+            file.write((json.dumps(made).encode() if spaced else orjson.dumps(made)) + b"\n")
 
 
 def parse(path: Path) -> int:
@@ -106,6 +108,8 @@ def run_step(name: str, path: Path) -> None:
     started, cpu = time.perf_counter(), sum(os.times()[:4])
     lines = STEPS[name](path)
     seconds = time.perf_counter() - started
+    for worker in multiprocessing.active_children():
+        worker.join()  # else their CPU time is not told
     own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     workers = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
     cpu = sum(os.times()[:4]) - cpu
@@ -127,17 +131,21 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, required=True)
     parser.add_argument("--payloads", type=int, default=1_000_000)
     parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument(
+        "--spaced", action="store_true", help="Blanks between values, as json.dumps has them."
+    )
     parser.add_argument("--step", choices=STEPS, help=argparse.SUPPRESS)
     parser.add_argument("--file", type=Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.step:
         run_step(arguments.step, arguments.file)
         return
-    files = {count: arguments.folder / f"payloads-{count}.jsonl" for count in _sizes(arguments.payloads)}
+    kind = "spaced" if arguments.spaced else "payloads"
+    files = {count: arguments.folder / f"{kind}-{count}.jsonl" for count in _sizes(arguments.payloads)}
     write(arguments.folder / "warm.jsonl", 100)
     for count, path in files.items():
         if not path.exists():
-            write(path, count)
+            write(path, count, spaced=arguments.spaced)
     small, large = files.values()
     rounds = [{name: measured(name, large) for name in STEPS} for _ in range(arguments.rounds)]
     few = {name: measured(name, small) for name in STEPS}

@@ -17,11 +17,12 @@ _TEXTS = itemgetter(
     *("doc_id", "section_id", "snippet_id", "source_url", "index_hash", "embed_model", "analyzer", "rev")
 )
 _SPAN = itemgetter("start", "end", "unit")
-#: What a payload that is a record of its own may have besides, and the quick look passes over.
-_PASSED_OVER = frozenset(
+#: All that a payload in its plainest form has.
+_PLAIN = frozenset(
     {
-        *("$schema", "schema_version", "id", "chunk_id", "quote", "page_label"),
-        *("span", "bbox", "bbox_space"),
+        *("doc_id", "section_id", "snippet_id", "source_url", "offsets", "tokens"),
+        *("index_hash", "embed_model", "analyzer", "rev", "window", "page", "page_idx"),
+        *("score_raw", "score_norm", "rerank_score", "k_pos", "k_final"),
     }
 )
 
@@ -53,13 +54,26 @@ def is_clean(item: Json, context: Context) -> bool:
 
 
 def is_clean_record(item: Json, context: Context) -> bool:
-    """The same of a payload that is a record of its own: neither version nor schema speaks against it."""
+    """The same of a payload that is a record of its own: neither version nor schema speaks against it.
+
+    It has no fields but those of the payload, and nothing in it is nested deeper than its offsets.
+    """
     return (
         is_clean(item, context)
-        and _PASSED_OVER.isdisjoint(item)
-        and (type(window := item.get("window")) is dict or window is None)
+        and _PLAIN.issuperset(item)
+        and len(item["offsets"]) == len(("start", "end", "unit"))
+        and _is_window(item.get("window"))
         and (context.corpus is None or item["snippet_id"] in context.corpus)
     )
+
+
+def _is_window(window: Json) -> bool:
+    """Whether a window is absent, or two numbers of characters and nothing else."""
+    if window is None:
+        return True
+    if type(window) is not dict or len(window) != len(("pre", "post")):
+        return False
+    return type(window.get("pre")) is int and type(window.get("post")) is int
 
 
 def _is_placed(item: dict[str, Json]) -> bool:

@@ -19,16 +19,11 @@ from core.contracts.records import Json, LineIssue, SourceLine
 from core.contracts.schemas import type_named
 from core.contracts.values import id_of
 from core.services.validating_across import Facts, facts_of
-from core.services.validating_usual import Marks
+from core.services.validating_usual import UNNAMED_UNITS, Marks
 from core.store.segments import Range
 from core.traces.blocks import BOM, Block, read_blocks
 from core.traces.canonical import trace_from
-from core.traces.checks import (
-    byte_order_mark,
-    exact_findings,
-    may_hold_large_integer,
-    may_repeat_key,
-)
+from core.traces.checks import QuickLook, byte_order_mark, exact_findings
 from core.traces.chunks import chunk_from
 from core.traces.contract import trace_findings
 from core.traces.logline import log_fields, log_line_of
@@ -86,6 +81,12 @@ class Counts:
     first_crlf: int = 0
     marks: Marks = field(default_factory=Marks)
 
+    def note_clean(self, payload: Mapping[str, Json]) -> None:
+        """Count a payload in its plainest form."""
+        self.records += 1
+        words, unit = self.marks.words[UNNAMED_UNITS], payload["offsets"]["unit"]
+        words[unit] = words.get(unit, 0) + 1
+
     def add(self, other: Counts) -> None:
         """Counts those of the next range as well."""
         self.records += other.records
@@ -121,10 +122,11 @@ def objects(job: Job, *, holding: tuple[bytes, ...] = ()) -> Iterator[tuple[int,
         found = ((entry.line, entry.obj) for entry in read_entries(job.path, file=job.file))
     else:
         found = (
-            (line, _object(data))
+            (line, obj)
             for block in read_blocks(job.path, final=job.is_final)
             for line, data in enumerate(block.lines, block.line)
             if not holding or any(text in data for text in holding)
+            if (obj := _parsed(data)) is not None and not _is_deep(data, obj)
         )
     return ((line, judge.kind_of(obj), obj) for line, obj in found if obj is not None)
 
@@ -146,12 +148,18 @@ class Judge:
         """The records of a block about which there is something to say."""
         if b"\r" in block.data:
             _count_crlf(block, counts)
-        bytes_of = _Bytes(block, same_key=self._job.same_key)
+        look, context = QuickLook(block.data, same_key=self._job.same_key), self._job.context
+        is_payload = self._job.record_type == "citation"
         for line, data in enumerate(block.lines, block.line):
-            if (obj := _object(data)) is None:
+            obj = _parsed(data)
+            if is_payload and obj and is_clean_record(obj, context) and look.is_sound(data, obj):
+                counts.note_clean(obj)
+                continue
+            if obj is None or _is_deep(data, obj):
                 judged = self._odd(block.overlong or RawLine(line, 0, len(data), data), counts)
             else:
-                judged = self.record(line, obj, counts, bytes_of.findings(data, obj))
+                found = () if look.is_sound(data, obj) else exact_findings(data)
+                judged = self.record(line, obj, counts, found)
             if judged is not None:
                 yield judged
 
@@ -170,9 +178,6 @@ class Judge:
         """A record with what its rules say, after what was `found` in its bytes."""
         counts.records += 1
         kind, context = self._job.record_type or self.kind_of(obj), self._job.context
-        if kind == "citation" and not found and is_clean_record(obj, context):
-            counts.marks.note_clean(obj)
-            return None
         counts.marks.note(kind, obj)
         found += record_findings(kind, obj, context)
         if kind == "trace":
@@ -231,30 +236,6 @@ class Judge:
         return tuple(finding for finding in found if finding.code not in said)
 
 
-class _Bytes:
-    """Looks at the bytes of a block's lines with the quickest test that is of use for them.
-
-    Whoever writes one line without blanks between values mostly writes all of them so.
-    """
-
-    def __init__(self, block: Block, *, same_key: bool) -> None:
-        self._block, self._same_key = block, same_key
-        self._is_compact = same_key
-        self._may_be_large: bool | None = None
-
-    def findings(self, data: bytes, obj: dict[str, Json]) -> tuple[Finding, ...]:
-        """Keys that stand twice in a line, and integers beyond 64 bits."""
-        if self._is_compact:
-            if orjson.dumps(obj) == data:  # nothing was lost; and the quickest test of all
-                return ()
-            self._is_compact = False
-        if self._may_be_large is None:
-            self._may_be_large = may_hold_large_integer(self._block.data)
-        is_odd = self._may_be_large and may_hold_large_integer(data)
-        is_odd = is_odd or (self._same_key and may_repeat_key(data, obj))
-        return exact_findings(data) if is_odd else ()
-
-
 def _of_line(code: str, reason: str) -> Finding:
     """Why a line is no record, in the contract's codes: a reader's `q_missing` is its `missing_q`."""
     for ending in ("missing", "wrong_type"):
@@ -279,18 +260,18 @@ def _unknown_chunk(obj: Mapping[str, Json], context: Context) -> tuple[Finding, 
     return (Finding("not_in_corpus", "snippet_id", f"{shown(chunk_id)} is not in the chunk file"),)
 
 
-def _object(data: bytes) -> dict[str, Json] | None:
-    """The line's object; None where it is none that can be used, for whatever reason."""
+def _parsed(data: bytes) -> dict[str, Json] | None:
+    """The line's object; None where it is none."""
     try:
         obj = orjson.loads(data)
     except orjson.JSONDecodeError:
         return None
-    if type(obj) is not dict:
-        return None
-    brackets = data.count(b"{")
-    if b"[" in data:
-        brackets += data.count(b"[")
-    return None if brackets > MAX_DEPTH and is_deeper(obj, MAX_DEPTH) else obj
+    return obj if type(obj) is dict else None
+
+
+def _is_deep(data: bytes, obj: dict[str, Json]) -> bool:
+    """Whether the line's object is nested deeper than is read."""
+    return data.count(b"{") + data.count(b"[") > MAX_DEPTH and is_deeper(obj, MAX_DEPTH)
 
 
 def _count_crlf(block: Block, counts: Counts) -> None:

@@ -16,7 +16,8 @@ from core.store.marks import SEVERAL, offset_unit
 
 About = Literal["mem_rev", "mem_hash", "unit"]
 _MEMORY: tuple[Literal["mem_rev", "mem_hash"], ...] = ("mem_rev", "mem_hash")
-_UNNAMED_UNITS: tuple[About, str] = ("unit", "")
+#: Where the units of records without a run's name are counted; there from the start.
+UNNAMED_UNITS: tuple[About, str] = ("unit", "")
 #: Record types with a list of citations that have offsets.
 _CITING = frozenset({"trace", "auditable-answer"})
 #: Record types that a run writes; what is written besides may well come from other states of memory.
@@ -50,15 +51,7 @@ def unit_of(kind: str, obj: Mapping[str, Json]) -> str | None:
 class Marks:
     """How many records of each run (its `run_id`, "" where they name none) have which word."""
 
-    words: dict[tuple[About, str], dict[str, int]] = field(default_factory=lambda: {_UNNAMED_UNITS: {}})
-
-    def note_clean(self, payload: Mapping[str, Json]) -> None:
-        """Count a payload in its plainest form, which nearly all are: the same at a third of the time."""
-        if "run_id" in payload:
-            self.note("citation", payload)
-            return
-        words, unit = self.words[_UNNAMED_UNITS], payload["offsets"]["unit"]
-        words[unit] = words.get(unit, 0) + 1
+    words: dict[tuple[About, str], dict[str, int]] = field(default_factory=lambda: {UNNAMED_UNITS: {}})
 
     def note(self, kind: str, obj: Mapping[str, Json]) -> None:
         """Count a record."""

@@ -1,13 +1,15 @@
 """What only the bytes of a line tell: a parser keeps the last of two equal keys, and rounds a long integer.
 
-Both are rare, and to look for them exactly means parsing a line again, ten times slower. So each has a quick
-test that can rule it out; what it cannot rule out is read exactly.
+Both are rare, and to look for them exactly means parsing a line again, ten times slower. So there are quick
+tests that rule them out; what they cannot rule out is read exactly.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import orjson
 
 from core.contracts.findings import Finding
 from core.contracts.records import Json
@@ -16,11 +18,9 @@ from core.contracts.records import Json
 SMALLEST, LARGEST = -(1 << 63), (1 << 64) - 1
 #: No fewer digits pass those bounds.
 _DIGITS = 19
-_AS_ZEROS = bytes(ord("0") if chr(byte).isdigit() else ord(" ") for byte in range(128)) + b" " * 128
-_MANY_DIGITS = b"0" * _DIGITS
-#: How a colon outside strings may stand: after its key's quote, or after white space.
-_AFTER_KEY = b'":'
-_AFTER_SPACE = (b" :", b"\t:", b"\r:", b"\n:")
+#: Any digit as 0, any white space as a blank.
+_SIGNS = bytes.maketrans(b"0123456789\t\r\n", b"0000000000   ")
+_MANY_DIGITS, _APART = b"0" * _DIGITS, b" :"
 #: So much of a key or number is shown.
 _SHOWN = 60
 
@@ -37,18 +37,43 @@ class _TooLarge(str):
     __slots__ = ()
 
 
-def may_hold_large_integer(data: bytes) -> bool:
-    """Whether an integer beyond 64 bits may stand there; False is certain. Any number of lines at once."""
-    return _MANY_DIGITS in data.translate(_AS_ZEROS)
+class QuickLook:
+    """Rules out, line by line, what has to be looked for exactly; `data` are the lines together.
 
-
-def may_repeat_key(data: bytes, value: Json) -> bool:
-    """Whether an object in the line may have a key twice; False is certain. `value` is the parsed line.
-
-    As many keys are left in the parsed value as there are places for one in the text: then none was lost.
+    Whoever writes one line without blanks between values mostly writes all of them so, and then the quickest
+    test of all will do: what was read, written out again, is the same line. `same_key` False leaves out keys
+    that stand twice.
     """
-    places = data.count(_AFTER_KEY) + sum(data.count(each) for each in _AFTER_SPACE)
-    return places != _keys_in(value)
+
+    def __init__(self, data: bytes, *, same_key: bool = True) -> None:
+        self._data, self._same_key = data, same_key
+        self._is_compact = same_key
+        self._signs: bytes | None = None
+        self._may_be_large = self._may_be_apart = True
+
+    def is_sound(self, line: bytes, value: Json) -> bool:
+        """Whether reading `value` from the line lost nothing; True is certain."""
+        if self._is_compact:
+            if orjson.dumps(value) == line:
+                return True
+            self._is_compact = False
+        if self._signs is None:
+            self._signs = self._data.translate(_SIGNS)
+            self._may_be_large = _MANY_DIGITS in self._signs
+            self._may_be_apart = _APART in self._signs
+        if self._may_be_large and _MANY_DIGITS in line.translate(_SIGNS):
+            return False
+        return not (self._same_key and self._may_repeat_key(line, value))
+
+    def _may_repeat_key(self, line: bytes, value: Json) -> bool:
+        """As many keys are left in the value as there are places for one in the text: then none was lost.
+
+        A colon outside strings follows its key's quote, or white space.
+        """
+        places = line.count(b'":')
+        if self._may_be_apart:
+            places += line.translate(_SIGNS).count(_APART)
+        return places != _keys_in(value)
 
 
 def exact_findings(data: bytes) -> tuple[Finding, ...]:
@@ -89,15 +114,15 @@ def crlf(lines: int) -> Finding:
 
 def _keys_in(value: Json) -> int:
     """How many keys all objects in a value have together."""
-    keys, waiting = 0, [value]
-    while waiting:
-        node = waiting.pop()
-        if type(node) is dict:
-            keys += len(node)
-            node = node.values()
-        elif type(node) is not list:
-            continue
-        waiting += [each for each in node if type(each) is dict or type(each) is list]
+    keys = 0
+    waiting: list[Iterable[Json]] = [[value]]
+    for node in waiting:  # which grows meanwhile
+        for each in node:
+            if type(each) is dict:
+                keys += len(each)
+                waiting.append(each.values())
+            elif type(each) is list:
+                waiting.append(each)
     return keys
 
 

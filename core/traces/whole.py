@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from core.contracts.findings import Finding
 from core.contracts.records import Json
-from core.traces.checks import exact_entries, may_hold_large_integer, may_repeat_key
+from core.traces.checks import QuickLook, exact_entries
 from core.traces.reader import MAX_DEPTH, is_deeper
 from core.traces.sniff import first_byte, foreign_file
 from core.traces.tables import entry_lines, whole_json
@@ -34,8 +34,8 @@ def read_entries(path: Path, *, file: str) -> Iterator[Entry]:
     """The entries of an array, or the one object. InputFault where the file is too large, or no JSON."""
     data, value = whole_json(path, file=file)
     entries, lines = (value, entry_lines(path)) if type(value) is list else ([value], [1])
-    is_odd = may_hold_large_integer(data) or may_repeat_key(data, value)
-    found = exact_entries(data) if is_odd and not is_deeper(value, MAX_DEPTH + 1) else [()] * len(entries)
+    is_sound = is_deeper(value, MAX_DEPTH + 1) or QuickLook(data).is_sound(data, value)
+    found = [()] * len(entries) if is_sound else exact_entries(data)
     for line, entry, told in zip(lines, entries, found, strict=True):
         if (why := _unusable(entry)) is not None:
             yield Entry(line, None, (why,))
