@@ -17,11 +17,17 @@ from core.evidence.client import PdfPool
 from core.evidence.types import FoundSpan
 from core.manifest.load import load_manifest
 from core.manifest.types import Manifest
+from core.services.health import HealthTable, health_table
+from core.services.health_words import mend_first, verdict
+from core.services.measuring import run_metrics
 from core.services.pagebase import CitedPages, examine_run
 from core.services.pagebase_words import sentence
 from core.services.placer import Placer
 from core.services.questions import QuestionView, load_question
+from core.services.run_contract import RunFinding, run_findings
 from core.services.spans import choose, locate_view, targets_of
+from core.store.filters import Filter, Sort
+from core.store.queries import Store
 from core.traces.chunks import read_chunks
 from core.traces.gold import read_gold
 from core.traces.traces import iter_traces
@@ -47,6 +53,16 @@ class Product:
     placer: Placer
     pages: CitedPages
     metrics: str
+    store: Store
+    health: HealthTable
+    findings: Mapping[str, RunFinding]
+
+    def on_health(self, code: str) -> set[str]:
+        """The questions that Health's number of a code (or suspicion, or state) in the run opens."""
+        (row,) = (row for row in self.health.rows if row.codes == (code,))
+        opened = self.store.places(row.filter(RUN, self.health.now(row)), Sort())["q_id"].tolist()
+        assert len(opened) == self.health.now(row).questions
+        return set(opened)
 
     def cited(self, q_id: str) -> FoundSpan:
         """Where the first citation of a question stands, as its page shows it."""
@@ -64,7 +80,12 @@ def product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
     indexed = _command("index", str(DEMO), "--run", RUN, "--cache-dir", cache)
     rows = _command("export", "jsonl", str(DEMO), "--run", RUN, "--cache-dir", cache, "-o", "-")
     manifest = load_manifest(DEMO)
+    store = Store(manifest, Path(cache))
+    run = manifest.run(RUN)
+    assert run is not None
     with PdfPool(workers=1) as pool:
+        pages = examine_run(manifest, RUN, cache_dir=Path(cache), document=pool.document)
+        findings = run_findings(store, manifest, run_metrics(store, manifest, RUN), pages)
         yield Product(
             rows={row["q_id"]: row for row in map(json.loads, rows.splitlines())},
             indexed=indexed,
@@ -72,8 +93,11 @@ def product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
             manifest=manifest,
             questions=_questions(),
             placer=Placer(pool),
-            pages=examine_run(manifest, RUN, cache_dir=Path(cache), document=pool.document),
+            pages=pages,
             metrics=_command("metrics", str(DEMO), "--run", RUN, "--cache-dir", cache),
+            store=store,
+            health=health_table(store, [run], RUN),
+            findings={finding.code: finding for finding in findings},
         )
 
 
@@ -185,6 +209,62 @@ def test_the_product_finds_the_fault(fault: Fault, product: Product) -> None:
     FINDERS[fault["kind"]](fault, product)
 
 
+def _on_whole_run(fault: Fault, product: Product) -> None:
+    assert len(product.on_health("analyzer_mismatch")) == product.health.questions[0]
+
+
+def _in(*codes: str) -> Callable[[Fault, Product], None]:
+    """The fault's question is among those that each of these opens."""
+
+    def check(fault: Fault, product: Product) -> None:
+        assert all(fault["q_id"] in product.on_health(code) for code in codes)
+
+    return check
+
+
+def _told(code: str, words: str) -> Callable[[Fault, Product], None]:
+    """Health says it of the run as a whole."""
+
+    def check(fault: Fault, product: Product) -> None:
+        assert words.format(**fault) in f"{product.findings[code].title}: {product.findings[code].said}"
+
+    return check
+
+
+def _shown_as_off(fault: Fault, product: Product) -> None:
+    off = product.on_health("page_mismatch")
+    assert off == {row["q_id"] for row in product.rows.values() if "page_mismatch" in row["evidence"]}
+    assert product.findings["cited_page_differs"].shown == Filter(RUN, evidence=("page_mismatch",))
+
+
+#: How each kind of fault shows on Health.
+ON_HEALTH: Mapping[str, Callable[[Fault, Product], None]] = {
+    "analyzer_mismatch": _on_whole_run,
+    "no_template": _in("template_violated"),
+    "unretrieved_id": _in("cited_not_retrieved"),
+    "misquoted_figure": _in("unsupported", "numbers_differ"),
+    "stale_answer": _in("answer_repeated"),
+    "stale_report": _told("report_stale", "stored report disagrees on 8"),
+    "bad_line": _told("lines_unreadable_declared", "1 line unreadable, as declared"),
+    "unfinished_line": _told("last_line_waits", "The last line of the traces ({keep} bytes)"),
+    "one_based_pages": _shown_as_off,
+    "copied_metrics": _told("metrics_pack_differs", "metrics pack is that of {from}"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault["id"])
+def test_the_fault_shows_on_health(fault: Fault, product: Product) -> None:
+    ON_HEALTH[fault["kind"]](fault, product)
+
+
+def test_health_names_what_is_wrong_with_the_run_first(product: Product) -> None:
+    said = verdict(product.health, tuple(product.findings.values()), len(product.rows))
+    assert said.startswith("R005: 5 rules broken on 39 of 39 questions; stored report disagrees on 8; ")
+    assert said.endswith("metrics pack is that of R004.")
+    first = mend_first(product.health, tuple(product.findings.values()))
+    assert first[0].title == "analyzer differs"
+
+
 def test_every_fault_and_no_other_is_declared() -> None:
     declared = (DEMO / "FAULTS.md").read_text(encoding="utf-8").splitlines()
     rows = [line.split("|")[1].split()[0] for line in declared if line.startswith("| F")]
@@ -198,3 +278,10 @@ def test_the_mended_run_has_none_of_it(tmp_path: Path) -> None:
     assert len(found) == 41
     assert not [row["q_id"] for row in found if row["numbers_unsupported"] or row["suspicions"]]
     assert not [row["q_id"] for row in found if row["codes"]]
+    manifest = load_manifest(DEMO)
+    store = Store(manifest, tmp_path)
+    findings = run_findings(store, manifest, run_metrics(store, manifest, "R006"), None)
+    table = health_table(store, manifest.runs[-1:], "R006")
+    assert (
+        verdict(table, findings, 0) == "R006: no rule broken on 41 questions, and nothing speaks against it."
+    )
