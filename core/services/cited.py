@@ -9,6 +9,7 @@ from typing import Literal
 from core.contracts.records import Chunk, Citation, Trace
 from core.evidence.types import SpanQuery
 from core.traces.canonical import citations, filled_from
+from core.traces.redirects import redirect_of, without_former_place
 
 QuoteFrom = Literal["payload", "chunk"]
 
@@ -24,8 +25,13 @@ class Pointer:
 
 
 def pointer_of(citation: Citation, chunks: Mapping[str, Chunk]) -> Pointer:
-    """The citation with quote and place from its chunk, as it is where that is not known."""
+    """The citation with quote and place from its chunk, as it is where that is not known.
+
+    What only a former id says of the place is of the earlier build: its chunk of today says it better.
+    """
     chunk = chunks.get(citation.chunk_id) if citation.chunk_id is not None else None
+    if redirect_of(chunks, citation.chunk_id) is not None:
+        citation = without_former_place(citation)
     if chunk is None:
         return Pointer(citation, "payload" if citation.quote else None, None)
     return Pointer(filled_from(citation, chunk), "payload" if citation.quote else "chunk", chunk)

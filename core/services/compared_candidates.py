@@ -65,7 +65,7 @@ def aligned(was: StageView | None, now: StageView | None, *, top: int = TOP) -> 
     """Every chunk among the first `top` of either list, once: by its rank in the newer run, then those that
     are only in the older one.
 
-    A chunk that a list names twice counts where it comes first.
+    A chunk that a list names twice counts where it comes first. One of an earlier build is that of today.
     """
     old, new = _by_chunk(was), _by_chunk(now)
     rows = [
@@ -84,5 +84,5 @@ def have_nothing_in_common(rows: Sequence[Aligned]) -> bool:
 def _by_chunk(stage: StageView | None) -> Mapping[str, CandidateView]:
     found: dict[str, CandidateView] = {}
     for view in stage.candidates if stage else ():
-        found.setdefault(view.candidate.chunk_id, view)
+        found.setdefault(view.id_today, view)
     return found

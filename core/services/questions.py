@@ -7,9 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from core.contracts.records import Candidate, Chunk, Citation, GoldQuestion, StageName, Trace
+from core.contracts.redirects import Redirect
 from core.services.cited import Pointer, QuoteFrom, pointers_of
 from core.traces.canonical import LAST_STAGES, Measures, measures, stages
 from core.traces.chunks import Places, place_of
+from core.traces.redirects import candidate_of_today, of_today, redirect_of
 from core.traces.reports import StoredRow
 from core.triage.corpus import Corpus
 from core.triage.explain import explain
@@ -24,12 +26,16 @@ GoldMark = Literal["chunk", "page", "section"]
 
 @dataclass(frozen=True, slots=True)
 class CitationView:
-    """A citation with its quote. `is_resolved`: its chunk is known; `is_retrieved`: the answerer saw it."""
+    """A citation with its quote. `is_resolved`: its chunk is known; `is_retrieved`: the answerer saw it.
+
+    `redirect` says where its id leads now, where it is one of an earlier build.
+    """
 
     citation: Citation
     quote_from: QuoteFrom | None
     is_retrieved: bool
     is_resolved: bool
+    redirect: Redirect | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +44,19 @@ class CandidateView:
 
     `was_rank` is its rank in the stage before, `cited_by` the numbers of the citations that point at it.
     `gold` says by what it is right: the very chunk, else a page with a gold span, else the gold section.
+    `redirect` says where its id leads now, where it is one of an earlier build.
     """
 
     candidate: Candidate
     was_rank: int | None
     cited_by: tuple[int, ...]
     gold: GoldMark | None
+    redirect: Redirect | None = None
+
+    @property
+    def id_today(self) -> str:
+        """The id of its chunk of today, the first of several."""
+        return self.redirect.new_ids[0] if self.redirect else self.candidate.chunk_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,11 +117,12 @@ def load_question(
     the `unpaged` documents have no page, whatever their records say. `notices` are those of the catalogue.
     """
     known = gold.get(trace.q_id)
-    cited = tuple(_citation(item, trace) for item in pointers_of(trace, chunks))
+    cited = tuple(_citation(item, trace, chunks) for item in pointers_of(trace, chunks))
     ranked = _stages(trace, chunks, cited, known, unpaged)
     row = verdict(trace, corpus, profile)
     target = gold_target(known)
     places = _places(ranked, cited, target, chunks)
+    today = of_today(trace, chunks, wanted=known.chunks if known else ())
     return QuestionView(
         trace=trace,
         row=row,
@@ -118,7 +132,7 @@ def load_question(
         citations=cited,
         stages=ranked,
         gold=known,
-        gold_outcome=gold_outcome(trace, target, row, places),
+        gold_outcome=gold_outcome(today, target, row, places),
         omissions=omitted(trace, row, notices, places) if notices is not None else None,
     )
 
@@ -133,6 +147,7 @@ def _places(
     named = {view.candidate.chunk_id for stage in ranked for view in stage.candidates}
     named |= {view.citation.chunk_id for view in cited if view.citation.chunk_id is not None}
     named |= set(map(str, target.wanted)) if target and target.kind == "chunk" else set()
+    named |= {new_id for each in named if (led := redirect_of(chunks, each)) for new_id in led.new_ids}
     return {chunk_id: place_of(chunks[chunk_id]) for chunk_id in named & chunks.keys()}
 
 
@@ -156,12 +171,13 @@ def completed(candidate: Candidate, chunk: Chunk | None) -> Candidate:
     )
 
 
-def _citation(pointer: Pointer, trace: Trace) -> CitationView:
+def _citation(pointer: Pointer, trace: Trace, chunks: Mapping[str, Chunk]) -> CitationView:
     return CitationView(
         citation=pointer.citation,
         quote_from=pointer.quote_from,
         is_retrieved=pointer.citation.chunk_id in trace.chunk_ids,
         is_resolved=pointer.chunk is not None,
+        redirect=redirect_of(chunks, pointer.citation.chunk_id),
     )
 
 
@@ -179,31 +195,39 @@ def _stages(
     views: list[StageView] = []
     ranks_before: Mapping[str, int] = {}
     for stage in stages(trace):
-        filled = (completed(candidate, chunks.get(candidate.chunk_id)) for candidate in stage.candidates)
-        listed = [replace(each, page_idx=None) if each.doc_id in unpaged else each for each in filled]
-        views.append(
-            StageView(
-                stage.name,
-                tuple(
-                    CandidateView(
-                        candidate=candidate,
-                        was_rank=ranks_before.get(candidate.chunk_id),
-                        cited_by=cited_by.get(candidate.chunk_id, ()),
-                        gold=gold_mark(candidate, gold),
-                    )
-                    for candidate in listed
-                ),
+        listed = [_completed(candidate, chunks, unpaged) for candidate in stage.candidates]
+        candidates = [
+            CandidateView(
+                candidate=candidate,
+                was_rank=ranks_before.get(candidate.chunk_id),
+                cited_by=cited_by.get(candidate.chunk_id, ()),
+                gold=gold_mark(candidate, gold, redirect),
+                redirect=redirect,
             )
-        )
+            for candidate in listed
+            for redirect in (redirect_of(chunks, candidate.chunk_id),)
+        ]
+        views.append(StageView(stage.name, tuple(candidates)))
         ranks_before = {candidate.chunk_id: candidate.rank for candidate in reversed(listed)}
     return tuple(views)
 
 
-def gold_mark(candidate: Candidate, gold: GoldQuestion | None) -> GoldMark | None:
+def _completed(candidate: Candidate, chunks: Mapping[str, Chunk], unpaged: frozenset[str]) -> Candidate:
+    """The candidate with what its chunk adds; in a document without pages it has none."""
+    is_former = redirect_of(chunks, candidate.chunk_id) is not None
+    stated = candidate_of_today(candidate) if is_former else candidate
+    filled = completed(stated, chunks.get(candidate.chunk_id))
+    return replace(filled, page_idx=None) if filled.doc_id in unpaged else filled
+
+
+def gold_mark(
+    candidate: Candidate, gold: GoldQuestion | None, redirect: Redirect | None = None
+) -> GoldMark | None:
     """By what a candidate is right, the strongest reason first; None where nothing says so."""
     if gold is None:
         return None
-    if candidate.chunk_id in gold.chunks:
+    ids = redirect.new_ids if redirect else (candidate.chunk_id,)
+    if not set(ids).isdisjoint(gold.chunks):
         return "chunk"
     places = {(span.doc_id, span.page_idx) for span in gold.spans if span.page_idx is not None}
     if (candidate.doc_id, candidate.page_idx) in places:

@@ -10,9 +10,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar, cast
 
-from core.contracts.records import Chunk, GoldQuestion, Json, LineIssue, SourceLine, Trace
+from core.contracts.chunk_ids import parse
+from core.contracts.records import (
+    Candidate,
+    Chunk,
+    Citation,
+    GoldQuestion,
+    Json,
+    LineIssue,
+    SourceLine,
+    Trace,
+)
 from core.contracts.redirects import KINDS, Redirect, RedirectKind
-from core.contracts.values import ID_NAMES, id_of, number_of, text_of
+from core.contracts.values import ID_NAMES, id_of, number_of, page_of, text_of
 from core.traces.citations import citation_ids_in_text, payload_of
 from core.traces.reader import UnusableError
 from core.traces.tables import read_by_id
@@ -165,6 +175,30 @@ class _Today:
         named = {name: self.id(chunk_id) for name in ID_NAMES if name in value} if chunk_id else {}
         lists = {name: self.value(each) for name, each in value.items() if isinstance(each, list | dict)}
         return {**value, **lists, **named}
+
+
+def without_former_place(citation: Citation) -> Citation:
+    """The citation without the document and section that it has from its id alone."""
+    raw, parts = citation.raw, parse(citation.chunk_id or "")
+    if parts is None:
+        return citation
+    is_named = text_of(raw.get("section_id")) is not None or citation.section_id != parts.sect_path
+    return replace(
+        citation,
+        doc_id=citation.doc_id if citation.doc_id != parts.doc_uid else text_of(raw.get("doc_id")),
+        section_id=citation.section_id if is_named else None,
+    )
+
+
+def candidate_of_today(candidate: Candidate) -> Candidate:
+    """A candidate of a former id with the place that its entry states, and nothing from the id."""
+    raw = candidate.raw
+    return replace(
+        candidate,
+        doc_id=text_of(raw.get("doc_id")),
+        section_id=text_of(raw.get("section_id")),
+        page_idx=page_of(raw)[0],
+    )
 
 
 def gold_of_today(

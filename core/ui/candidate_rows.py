@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from core.services.questions import CandidateView, StageView
+from core.ui.redirect_words import redirected
 from core.ui.safe import clean
 
 #: A producer may write any number of features; more of them would hide the text.
@@ -23,6 +24,7 @@ NOTHING = "–"
 _HEADER = re.compile(r"\A\s*(?:\w[\w .-]{0,30}:[^\n]{0,100}\n){2,20}[^\S\n]*\n")
 _GOLD = {"chunk": "gold", "page": "gold page", "section": "gold section"}
 
+Mark = Literal["cited", "gold", "former"]
 Column = Literal["rank", "chunk", "section", "page", "score", "was", "marks"]
 #: Columns in their order: title, and what the pointer is told on it.
 COLUMNS: Mapping[Column, tuple[str, str]] = {
@@ -32,7 +34,7 @@ COLUMNS: Mapping[Column, tuple[str, str]] = {
     "page": ("page", "PDF page, counted from 1"),
     "score": ("score", "The last score that the pipeline gave it"),
     "was": ("was", "Rank in the stage before"),
-    "marks": ("", "What the answer cites, and what the gold question expects"),
+    "marks": ("", "What the answer cites, what the gold question expects, and ids of an earlier build"),
 }
 #: These are left out where no row has a value.
 _OPTIONAL: tuple[Column, ...] = ("section", "page", "score", "was", "marks")
@@ -42,8 +44,8 @@ _OPTIONAL: tuple[Column, ...] = ("section", "page", "score", "was", "marks")
 class CandidateRow:
     """A candidate's cells; "" where there is no value. `page` is the PDF page, counted from 1.
 
-    `tip` is more of its text. `besides` is a line of small print: the document where there are several, then
-    the features with their values. `marks` are pairs of a kind ("cited", "gold") and its words.
+    `tip` is more of its text. `besides` is a line of small print: the document where there are several, from
+    where a redirect leads, then the features with their values. `marks` are pairs of a kind and its words.
     """
 
     chunk_id: str
@@ -54,7 +56,7 @@ class CandidateRow:
     page: str
     score: str
     was: str
-    marks: tuple[tuple[Literal["cited", "gold"], str], ...]
+    marks: tuple[tuple[Mark, str], ...]
     besides: str
 
 
@@ -80,6 +82,7 @@ def _row(view: CandidateView, *, names_document: bool) -> CandidateRow:
     candidate = view.candidate
     text, tip = beginning_of(view)
     document = [clean(candidate.doc_id or "")[:NAME_CHARS]] if names_document and candidate.doc_id else []
+    led = [redirected(view.redirect)] if view.redirect else []
     return CandidateRow(
         chunk_id=candidate.chunk_id,
         rank=f"{candidate.rank:,}",
@@ -90,7 +93,7 @@ def _row(view: CandidateView, *, names_document: bool) -> CandidateRow:
         score="" if candidate.score is None else _number(candidate.score),
         was="" if view.was_rank is None else f"{view.was_rank:,}",
         marks=tuple(_marks(view)),
-        besides=" · ".join([*document, *_scores(view)]),
+        besides=" · ".join([*document, *led, *_scores(view)]),
     )
 
 
@@ -111,11 +114,13 @@ def _beginning(line: str, limit: int) -> str:
     return f"{whole} …" if len(whole) > limit // 2 else f"{line[:limit]}…"
 
 
-def _marks(view: CandidateView) -> Iterator[tuple[Literal["cited", "gold"], str]]:
+def _marks(view: CandidateView) -> Iterator[tuple[Mark, str]]:
     if view.cited_by:
         yield "cited", f"cited {', '.join(map(str, view.cited_by))}"
     if view.gold:
         yield "gold", _GOLD[view.gold]
+    if view.redirect:
+        yield "former", "redirected"
 
 
 def _scores(view: CandidateView) -> list[str]:

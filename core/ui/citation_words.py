@@ -11,6 +11,7 @@ from core.metrics.intervals import percent
 from core.services.questions import CitationView, QuestionView
 from core.services.spans import PageView
 from core.ui.difference_words import figures
+from core.ui.redirect_words import redirected
 from core.ui.words import lines
 
 #: What is odd about the page that a citation's payload gives.
@@ -26,7 +27,8 @@ FROM_TEXT = "Read from the ids in the answer's text: the trace has no citation p
 class CitationLine:
     """A passage in the list: its name and status as a badge, its place, then what speaks against it.
 
-    `name` is the citation's number, or `gold`; `is_wrong` is None while nobody has looked at the page.
+    `name` is the citation's number, or `gold`; `is_wrong` is None while nobody has looked at the page. Beside
+    the place of an id of an earlier build stands from where a redirect led to it.
     """
 
     name: str
@@ -60,6 +62,8 @@ def citation_line(
         _pages(citation.page_idx, found, on=on),
         citation.doc_id if names_document else None,
     )
+    if view.redirect:
+        place = " · ".join(filter(None, (place, redirected(view.redirect))))
     status = status_words(found, citation.page_idx) if found else ("" if _is_known(view) else "not resolved")
     is_wrong = speaks_against(found) if found else (None if _is_known(view) else True)
     return CitationLine(str(citation.number), status, place, tuple(notes), is_wrong)

@@ -1,0 +1,23 @@
+"""Ids of an earlier build in words: from where a redirect leads, and how sure it is. Pure."""
+
+from __future__ import annotations
+
+from core.contracts.chunk_ids import parse
+from core.contracts.redirects import Redirect
+from core.ui.safe import clean
+
+#: So many characters of an id that follows no format are shown, its last ones.
+ID_CHARS = 40
+
+
+def redirected(redirect: Redirect) -> str:
+    """`redirected from …|s=4.2|p=042|b=003 (shift, 0.93)`."""
+    return f"redirected from {former_id(redirect.old_id)} ({redirect.kind}, {redirect.confidence:.2f})"
+
+
+def former_id(chunk_id: str) -> str:
+    """The part of an id that tells it from others of its document."""
+    if parse(chunk_id) is not None:
+        return "…" + clean(chunk_id[chunk_id.index("|s=") :])
+    shown = clean(chunk_id)
+    return shown if len(shown) <= ID_CHARS else "…" + shown[-ID_CHARS:]

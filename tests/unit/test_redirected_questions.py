@@ -1,0 +1,99 @@
+"""A question of a run that names ids of an earlier build, beside the same with those of today."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from core.contracts.records import Chunk, GoldQuestion, GoldSpan
+from core.contracts.redirects import Redirect
+from core.services.compared_candidates import aligned
+from core.services.questions import QuestionView, load_question
+from core.traces.redirects import gold_of_today, mapped, with_redirects
+from core.triage.corpus import Corpus
+from core.triage.types import Profile
+from core.ui.candidate_rows import candidate_rows
+from core.ui.citation_words import citation_line
+from core.ui.redirect_words import ID_CHARS, former_id, redirected
+from tests.made_traces import made_trace
+
+NEW = "m|r=8c1e9a02|s=4.2|p=042|b=003"
+OLD = "m|r=1e0f1e0f|s=9.9|p=007|b=001"
+CHUNKS = {
+    NEW: Chunk(NEW, "The oil filter holds 4 litres.", "m", "4.2", page_idx=41),
+    "c2": Chunk("c2", "Check the coolant.", "m", "4.3", page_idx=42),
+}
+LED = with_redirects(
+    CHUNKS,
+    {
+        OLD: Redirect(OLD, "shift", (NEW,), 0.93),
+        "both": Redirect("both", "split", ("c2", NEW), 0.99),
+    },
+)
+GOLD = {"Q1": GoldQuestion("Q1", "What?", chunks=(NEW,), spans=(GoldSpan("m", 41, "4 litres"),))}
+
+
+def question(chunk_id: str, gold: dict[str, GoldQuestion] = GOLD) -> QuestionView:
+    trace = made_trace(
+        {
+            "q": "What does the oil filter hold?",
+            "q_id": "Q1",
+            "chunks": [{"id": chunk_id}, {"id": "c2"}],
+            "answer": f"The oil filter holds 4 litres.\ncitations: [{chunk_id}]",
+        }
+    )
+    corpus = Corpus(mapped(LED, lambda chunk: chunk.text))
+    return load_question(trace, chunks=LED, gold=gold_of_today(gold, LED), corpus=corpus, profile=Profile())
+
+
+def test_an_old_id_has_text_place_gold_and_label_of_its_chunk_of_today() -> None:
+    former, today = question(OLD), question(NEW)
+    assert former.row is not None and today.row is not None
+    assert (former.row.label, former.row.signals) == (today.row.label, today.row.signals)
+    assert former.gold_outcome == today.gold_outcome
+    assert set(former.row.suspicions) - set(today.row.suspicions) == {"redirected_chunk_id"}
+    (cited,), (now,) = former.citations, today.citations
+    assert replace(cited.citation, chunk_id=NEW) == now.citation
+    assert (cited.is_resolved, now.redirect) == (True, None)
+    assert cited.redirect == Redirect(OLD, "shift", (NEW,), 0.93)
+    candidate, is_now = former.stages[0].candidates[0], today.stages[0].candidates[0]
+    assert (candidate.gold, candidate.candidate.section_id, candidate.candidate.page_idx) == (
+        "chunk",
+        "4.2",
+        41,
+    )
+    assert candidate.id_today == is_now.id_today == NEW
+
+
+def test_a_chunk_that_was_split_is_gold_by_any_part() -> None:
+    split = question("both")
+    assert split.stages[0].candidates[0].gold == "chunk"
+    assert split.gold_outcome is not None and split.gold_outcome.state == "cited"
+    assert split.citations[0].citation.quote == "Check the coolant.\n\nThe oil filter holds 4 litres."
+
+
+def test_gold_that_names_an_old_id_means_its_chunk_of_today() -> None:
+    stale = {"Q1": replace(GOLD["Q1"], chunks=(OLD,))}
+    assert question(NEW, stale).stages[0].candidates[0].gold == "chunk"
+
+
+def test_two_runs_of_different_builds_list_the_same_chunk_once() -> None:
+    (row, _) = aligned(question(OLD).stages[0], question(NEW).stages[0])
+    assert (row.move, row.gold) == ("same", "chunk")
+
+
+def test_the_page_says_from_where_an_id_was_redirected() -> None:
+    former = question(OLD)
+    told = "redirected from …|s=9.9|p=007|b=001 (shift, 0.93)"
+    assert citation_line(former.citations[0], None).place == f"section 4.2 · p. 42 · {told}"
+    first, second = candidate_rows(former.stages[0])
+    assert (first.besides, first.marks[-1]) == (told, ("former", "redirected"))
+    assert (second.besides, second.marks) == ("", ())
+    assert citation_line(question(NEW).citations[0], None).place == "section 4.2 · p. 42"
+
+
+@pytest.mark.parametrize("old_id", ["c" * 200, "\ud800", "a\u202eb", ""])
+def test_whatever_an_old_id_is_it_is_shown_short_and_clean(old_id: str) -> None:
+    assert len(former_id(old_id)) <= ID_CHARS + 1
+    redirected(Redirect(old_id, "gone", (), 1.0)).encode()
