@@ -125,8 +125,10 @@ def _kind_of(kinds: Sequence[RedirectKind], ids: Sequence[str]) -> RedirectKind:
 
 
 def _joined(old_id: str, parts: Sequence[Chunk]) -> Chunk:
-    """The parts as one chunk of the former id, at the place of the first."""
-    first = replace(parts[0], chunk_id=old_id)
+    """The parts as one chunk of the former id, at the place and of the revision of the first."""
+    today = parse(parts[0].chunk_id)
+    rev: dict[str, Json] = {"rev": today.rev} if today is not None else {}
+    first = replace(parts[0], chunk_id=old_id, raw={**rev, **parts[0].raw})
     if len(parts) == 1:
         return first
     return replace(first, text="\n\n".join(part.text for part in parts), offsets=None, box=None, hash=None)

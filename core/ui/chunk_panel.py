@@ -8,6 +8,7 @@ import streamlit as st
 
 from core.contracts.records import TraceKey
 from core.services.regions import region_of
+from core.traces.redirects import redirect_of
 from core.ui import (
     evidence_panel,
     page_panel,
@@ -20,6 +21,7 @@ from core.ui import (
 )
 from core.ui.copying import show_copying
 from core.ui.question_panels import sides
+from core.ui.redirect_words import leading
 from core.ui.safe import Piece
 from core.ui.state import question_name, read_view
 from core.ui.words import counted, variant
@@ -41,6 +43,8 @@ def show_chunk(chunk_id: str) -> None:
     rows = session.placed(opened, store) if store is not None else None
     safe.show(safe.text([Piece("Chunk", "strong")], role="line"))
     show_copying(chunk_id, name="chunk id", key="chunk-id", with_link=False)
+    if (redirect := redirect_of(session.chunks(opened)[0], chunk_id)) is not None:
+        safe.show(safe.text([Piece(leading(redirect), "muted")], role="hint"))
     text, place, below = sides()
     with text:
         safe.show_long([Piece(shown.target.query.quote)], key=f"chunk:{chunk_id}")

@@ -8,14 +8,24 @@ from core.ui.safe import clean
 
 #: So many characters of an id that follows no format are shown, its last ones.
 ID_CHARS = 40
+#: So many ids that one leads to are named; of more, the rest is counted.
+NAMED = 3
 
 
 def redirected(redirect: Redirect) -> str:
     """`redirected from …|s=4.2|p=042|b=003 (shift, 0.93)`."""
-    return f"redirected from {former_id(redirect.old_id)} ({redirect.kind}, {redirect.confidence:.2f})"
+    return f"redirected from {short_id(redirect.old_id)} ({redirect.kind}, {redirect.confidence:.2f})"
 
 
-def former_id(chunk_id: str) -> str:
+def leading(redirect: Redirect) -> str:
+    """`An id of an earlier build: it leads to …|s=4.2|p=042|b=003 (shift, 0.93).`"""
+    names = [short_id(each) for each in redirect.new_ids[:NAMED]]
+    more = len(redirect.new_ids) - NAMED
+    ids = " and ".join([*names, *([f"{more:,} more"] if more > 0 else [])])
+    return f"An id of an earlier build: it leads to {ids} ({redirect.kind}, {redirect.confidence:.2f})."
+
+
+def short_id(chunk_id: str) -> str:
     """The part of an id that tells it from others of its document."""
     if parse(chunk_id) is not None:
         return "…" + clean(chunk_id[chunk_id.index("|s=") :])

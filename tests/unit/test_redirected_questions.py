@@ -10,12 +10,13 @@ from core.contracts.records import Chunk, GoldQuestion, GoldSpan
 from core.contracts.redirects import Redirect
 from core.services.compared_candidates import aligned
 from core.services.questions import QuestionView, load_question
+from core.services.spans import chunk_target
 from core.traces.redirects import gold_of_today, mapped, with_redirects
 from core.triage.corpus import Corpus
 from core.triage.types import Profile
 from core.ui.candidate_rows import candidate_rows
 from core.ui.citation_words import citation_line
-from core.ui.redirect_words import ID_CHARS, former_id, redirected
+from core.ui.redirect_words import ID_CHARS, leading, redirected, short_id
 from tests.made_traces import made_trace
 
 NEW = "m|r=8c1e9a02|s=4.2|p=042|b=003"
@@ -93,7 +94,16 @@ def test_the_page_says_from_where_an_id_was_redirected() -> None:
     assert citation_line(question(NEW).citations[0], None).place == "section 4.2 · p. 42"
 
 
+def test_a_chunk_by_its_old_id_is_of_the_revision_of_today_and_says_where_it_leads() -> None:
+    assert chunk_target(LED[OLD]).rev == "8c1e9a02"
+    assert leading(Redirect(OLD, "shift", (NEW,), 0.93)) == (
+        "An id of an earlier build: it leads to …|s=4.2|p=042|b=003 (shift, 0.93)."
+    )
+    many = Redirect(OLD, "split", ("c1", "c2", "c3", "c4", "c5"), 1.0)
+    assert "leads to c1 and c2 and c3 and 2 more (split, 1.00)" in leading(many)
+
+
 @pytest.mark.parametrize("old_id", ["c" * 200, "\ud800", "a\u202eb", ""])
 def test_whatever_an_old_id_is_it_is_shown_short_and_clean(old_id: str) -> None:
-    assert len(former_id(old_id)) <= ID_CHARS + 1
+    assert len(short_id(old_id)) <= ID_CHARS + 1
     redirected(Redirect(old_id, "gone", (), 1.0)).encode()
