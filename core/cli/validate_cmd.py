@@ -33,7 +33,7 @@ _OPTIONS: tuple[Option, ...] = (
         "record_type",
         type=click.Choice(RECORD_TYPES),
         metavar="TYPE",
-        help="What the records are; without it each says so in its $schema.",
+        help=f"What the records are: {', '.join(RECORD_TYPES)}. Without it each says so in its $schema.",
     ),
     click.option("--chunks", type=NamedPath(), help="A chunk file: whatever is named has to be in it."),
     click.option("--index-hash", metavar="HASH", help="The live index's hash."),
@@ -81,8 +81,6 @@ def command(
     output is no terminal. The summary by code goes to stderr.
 
     Exit status: 0 no finding, 1 findings (warnings count with --strict), 2 a file cannot be used at all.
-
-    TYPE is one of those that `proofspan contract --schema TYPE` prints.
     """
     check_outputs([report], paths if chunks is None else (*paths, chunks))
     context = Context(

@@ -17,7 +17,7 @@ from core.errors import InputFault
 from core.services.validating_lines import Counts, Job, Judged, OnDone, judge_lines
 from core.store.segments import Range, cut
 from core.traces.reader import open_source
-from core.traces.workers import end_with_parent
+from core.traces.workers import end_with_parent, interrupts_held
 
 #: A range has about so many bytes: what is found in it is held at once.
 RANGE_BYTES = 2 << 20
@@ -57,7 +57,8 @@ def _in_order(job: Job, ranges: Iterator[Range], workers: int) -> Iterator[Found
         workers, mp_context=get_context("spawn"), initializer=_start_worker, initargs=(job,)
     )
     try:
-        waiting = deque(pool.submit(_judge_range, each) for each in islice(ranges, 2 * workers))
+        with interrupts_held():
+            waiting = deque(pool.submit(_judge_range, each) for each in islice(ranges, 2 * workers))
         while waiting:
             found = waiting.popleft().result()
             waiting.extend(pool.submit(_judge_range, each) for each in islice(ranges, 1))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,6 +23,19 @@ def _wait_for_end() -> None:
     if parent := parent_process():
         parent.join()
         os._exit(1)
+
+
+@contextmanager
+def interrupts_held() -> Iterator[None]:
+    """Ctrl-C waits for the end of the block; processes that are started in it do not hear it before they ask.
+
+    Else one that is still importing would end in a traceback. For the thread that starts them.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager
