@@ -56,12 +56,12 @@ def verdict(table: HealthTable, findings: Sequence[RunFinding], broken_on: int) 
 
 
 def mend_first(table: HealthTable, findings: Sequence[RunFinding]) -> tuple[Mend, ...]:
-    """The errors of a run, the most far-reaching first; the caller shows the first few.
+    """The errors of a run but for those of its files, the most far-reaching first; the caller shows a few.
 
     What keeps all questions from being judged, then rules that most questions break, what is wrong with the
     run as a whole, and what single questions have.
     """
-    errors = [each for each in findings if each.severity == "error"]
+    errors = [each for each in findings if each.severity == "error" and not each.is_of_file]
     if any(each.code == "page_base" for each in errors):  # it says the same with its reason
         errors = [each for each in errors if each.code != "cited_page_differs"]
     broken = sorted(_broken(table), key=lambda row: -table.now(row).questions)

@@ -164,6 +164,11 @@ def test_what_reaches_farthest_is_to_be_mended_first() -> None:
     assert "On 9 of 10 questions, 90 %" in found[1].said
 
 
+def test_what_is_told_of_the_files_is_not_told_twice() -> None:
+    found = RunFinding("lines_unreadable", "error", "1 line unreadable", "", is_of_file=True)
+    assert mend_first(table(), [found]) == ()
+
+
 def test_pages_that_are_off_for_a_reason_are_said_once() -> None:
     found = [
         RunFinding(code, "error", code, "", "", Filter("R1")) for code in ("cited_page_differs", "page_base")

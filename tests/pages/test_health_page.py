@@ -1,0 +1,207 @@
+"""Health: the verdict, the numbers that open their lists, what is to be mended, and a badge on every page."""
+
+from __future__ import annotations
+
+import html
+import json
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import orjson
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.manifest.load import load_manifest
+from core.store.filters import Filter
+from core.store.queries import Store
+from core.ui.state import ViewState
+from tests.pages.conftest import TRACES, MakeWorkspace, Open, shown, trace
+
+PAGE = "pages/health.py"
+PINNED = {"index_hash": "bm25:1", "analyzer": "lower"}
+PAYLOAD = {"snippet_id": "c1", "section_id": "5.1", "doc_id": "manual"}
+#: A payload with all that the contract asks for, and an answer that cites it: they break no rule.
+WHOLE = {
+    **PAYLOAD,
+    **PINNED,
+    "source_url": "https://example.org/manual",
+    "offsets": {"start": 0, "end": 30, "unit": "char"},
+    "tokens": 8,
+    "embed_model": "none",
+    "rev": "3b91f2a",
+    "score_raw": 0.8,
+    "k_pos": 1,
+}
+CITED = "Change the oil every 15,000 km. citations: [c1]"
+
+
+def good(q_id: str, **more: Any) -> dict[str, Any]:
+    return trace(q_id, "How often is the oil changed?", CITED, **{"citations": [WHOLE], **more})
+
+
+def grids(app: AppTest) -> dict[str, dict[str, Any]]:
+    """What the browser gets of each table, by its name."""
+    sent = (element.proto.bytes for element in app.main.get("bidi_component"))
+    found = (orjson.loads(data) for data in sent if data.startswith(b'{"grid":'))
+    return {str(grid["grid"]): grid for grid in found}
+
+
+def rows(app: AppTest, name: str = "Findings by code") -> dict[str, list[dict[str, Any]]]:
+    """The cells of each row of a table, by the row's header."""
+    return {row["head"]["text"]: row["cells"] for row in grids(app)[name]["rows"]}
+
+
+def badge(app: AppTest) -> tuple[str, str]:
+    """The sidebar's link to Health and what its badge counts."""
+    (link,) = (link for link in app.sidebar.get("page_link") if link.proto.label.startswith("Health"))
+    return link.proto.label, str(link.proto.help).replace("\\", "")
+
+
+@pytest.fixture
+def two_runs(make_workspace: MakeWorkspace) -> Path:
+    """R1 breaks nothing; R2 cites with a payload of three fields, once only in a variant, and pins another
+    analyzer than it logs."""
+    runs = [
+        {"run_id": name, "traces": {"path": f"{name}.jsonl"}, "pinned": PINNED, "ts": f"2026-01-0{day}"}
+        for day, name in enumerate(("R1", "R2"), start=1)
+    ]
+    folder = make_workspace(None, runs=runs)
+    clean = [good("Q1", analyzer="lower"), good("Q2", analyzer="lower")]
+    bad = good("Q1", citations=[PAYLOAD], analyzer="upper")
+    tied = good("Q1", paraphrase=1, analyzer="lower") | {"chunks": [{"id": "c1", "rev": ""}]}
+    for name, traces in (("R1", clean), ("R2", [bad, clean[1], tied])):
+        (folder / f"{name}.jsonl").write_bytes(b"".join(orjson.dumps(each) + b"\n" for each in traces))
+    return folder
+
+
+def test_every_number_opens_a_list_of_as_many(two_runs: Path, open_app: Open, tmp_path: Path) -> None:
+    app = open_app(two_runs, page=PAGE)
+    assert not app.exception
+    store = Store(load_manifest(two_runs), tmp_path / "cache")
+    checked = 0
+    for cells in (*rows(app).values(), *rows(app, "Single fields").values()):
+        for cell in cells:
+            if "href" in cell:
+                asked = ViewState.parse(parse_qs(urlsplit(cell["href"]).query)).filter
+                told = cell["note"].split()[0] if "note" in cell else cell["text"]
+                assert store.matching(asked) == int(told), cell
+                checked += 1
+    assert checked > 8
+
+
+def test_what_is_new_in_a_run_is_called_so(two_runs: Path, open_app: Open) -> None:
+    app = open_app(two_runs, page=PAGE)
+    clean, broken, trend = rows(app)["analyzer differs"]
+    assert (clean["text"], broken["text"], trend["text"]) == ("–", "1", "new in R2")
+    assert broken["spoken"].startswith("R2, analyzer differs: 1 of 2 questions, 50 % (9–91 %)")
+    assert "Written against read" in rows(app)
+    earlier = open_app(two_runs, page=PAGE, run="R1")
+    assert [cell.get("text", "") for cell in rows(earlier)["analyzer differs"]] == ["–", "1", ""]
+
+
+def test_many_missing_fields_are_one_row_with_the_single_ones_below(two_runs: Path, open_app: Open) -> None:
+    app = open_app(two_runs, page=PAGE)
+    (folded,) = (name for name in rows(app) if name.endswith("fields missing"))
+    single = [name for name in rows(app, "Single fields") if name.endswith(" missing")]
+    assert folded == f"{len(single)} fields missing"
+    assert "source_url missing" in single
+
+
+def test_the_verdict_and_the_cards_name_what_is_wrong(two_runs: Path, open_app: Open) -> None:
+    said = html.unescape(shown(open_app(two_runs, page=PAGE)))
+    assert "rules broken on 1 of 2 questions." in said
+    assert "Mend first" in said
+    assert "Similar, and about something else: the reader is not the writer" in said
+
+
+def test_a_run_without_a_finding_says_what_was_looked_at(two_runs: Path, open_app: Open) -> None:
+    app = open_app(two_runs, page=PAGE, run="R1")
+    said = html.unescape(shown(app))
+    assert "R1: no rule broken on 2 questions; besides 1 warning, nothing speaks against it." in said
+    assert "R1 has none of these." in said
+    assert "None of the seven typical failures shows in R1." in said
+    assert "Mend first" not in said
+
+
+def test_a_workspace_without_any_finding_has_no_table(make_workspace: MakeWorkspace, open_app: Open) -> None:
+    app = open_app(make_workspace([good("Q1")]), page=PAGE)
+    assert "Findings by code" not in grids(app)
+    assert "Nothing. Every trace of 1 run was held against the contract" in shown(app)
+
+
+def test_the_badge_counts_files_rules_and_the_run_on_every_page(two_runs: Path, open_app: Open) -> None:
+    before, counted = badge(open_app(two_runs, run="R2"))
+    assert before.endswith("+]")
+    assert "rules broken; more may show when files are read on Health" in counted
+    open_app(two_runs, page=PAGE, run="R2")
+    after, counted = badge(open_app(two_runs, run="R2"))
+    assert after == before.replace("+", "")
+    assert "more may show" not in counted
+    assert badge(open_app(two_runs, run="R1"))[0] == "Health"
+
+
+def test_a_metrics_pack_that_differs_counts_once_it_was_read(
+    make_workspace: MakeWorkspace, open_app: Open
+) -> None:
+    run = {"run_id": "R1", "traces": {"path": "trace.jsonl"}, "metrics": {"path": "m.json"}}
+    folder = make_workspace([good("Q1")], runs=[run])
+    (folder / "m.json").write_text(json.dumps({"recall@50": 0.5}))
+    assert badge(open_app(folder))[0] == "Health"
+    app = open_app(folder, page=PAGE)
+    assert "Metrics pack differs" in rows(app, "Findings of the run")
+    assert badge(open_app(folder)) == ("Health :red-badge[1]", "1 error of the run")
+
+
+def test_written_and_read_stand_side_by_side(two_runs: Path, open_app: Open) -> None:
+    cells = rows(open_app(two_runs, page=PAGE), "Written against read")["analyzer"]
+    assert [cell["text"] for cell in cells] == ["✗ differs", "lower", "lower × 2; upper × 1", "1"]
+
+
+def test_chunk_ids_are_audited_and_documents_only_where_asked(
+    make_workspace: MakeWorkspace, open_app: Open
+) -> None:
+    app = open_app(make_workspace(), page=PAGE)
+    audits = rows(app, "Audits of the chunk file")
+    assert audits["Is every id there once?"][0]["text"] == "✓ passes"
+    assert "Do revisions come out again?" not in audits
+    (button,) = (button for button in app.main.button if button.key == "audit-documents")
+    button.click().run()
+    assert "Do revisions come out again?" in rows(app, "Audits of the chunk file")
+    assert not [button for button in app.main.button if button.key == "audit-documents"]
+
+
+def test_without_runs_files_and_chunk_ids_are_told_all_the_same(
+    make_workspace: MakeWorkspace, open_app: Open
+) -> None:
+    app = open_app(make_workspace(None, runs=[]), page=PAGE, indexed=False)
+    assert not app.exception
+    assert "This workspace lists no run yet" in shown(app)
+    assert list(grids(app)) == ["Audits of the chunk file"]
+
+
+def test_hostile_names_stay_text(make_workspace: MakeWorkspace, open_app: Open) -> None:
+    name = "<img src=x>:red[R]"
+    run = {"run_id": name, "title": "<b>t</b>", "traces": {"path": "trace.jsonl"}}
+    answer = trace("Q1", "How?", "It is so.", rev="<script>", citations=[{"<b>": 1, "snippet_id": "<i>"}])
+    app = open_app(make_workspace([answer], runs=[run]), page=PAGE)
+    assert not app.exception
+    assert "<img" not in shown(app)
+    assert "<script>" not in shown(app)
+    heads = [column["text"] for column in grids(app)["Findings by code"]["columns"]]
+    assert heads[0] == name
+
+
+def test_filters_of_the_address_do_not_narrow_the_table(two_runs: Path, open_app: Open) -> None:
+    app = open_app(two_runs, page=PAGE, run="R2", label="ok", text="nothing")
+    assert rows(app)["analyzer differs"][1]["text"] == "1"
+    href = rows(app)["analyzer differs"][1]["href"]
+    asked = ViewState.parse(parse_qs(urlsplit(href).query)).filter
+    assert asked == Filter("R2", code=("analyzer_mismatch",))
+
+
+def test_traces_as_usual_are_judged_by_rules_that_they_break(
+    make_workspace: MakeWorkspace, open_app: Open
+) -> None:
+    app = open_app(make_workspace(TRACES), page=PAGE)
+    assert rows(app)["no citations"][0]["text"] == "1"
