@@ -108,7 +108,7 @@ def _table_row(
     coverage = None if pd.isna(record["answer_coverage"]) else float(record["answer_coverage"])
     return TableRow(
         label=label if isinstance(label, str) else NO_LABEL,
-        question=_shortened(" · ".join([*words.variant(key), record["q"]]), MAX_QUESTION),
+        question=_shortened(" · ".join([*words.variant(key), record["q"] or key.q_id]), MAX_QUESTION),
         why=clean(words.why(why)) if isinstance(why, str) else "",
         section=_shortened(section, 40) if isinstance(section, str) and section else NOTHING,
         gold_rank=gold_rank(record["unranked"], record["section_rank"]),
