@@ -82,7 +82,8 @@ def items_findings(items: Sequence[Json], context: Context, demand: Demand) -> I
         if demand is CITATION and is_clean(item, context):
             continue
         if not isinstance(item, dict):
-            yield place, _no_object(item)
+            is_bare = demand is CITATION and isinstance(item, str) and item
+            yield place, _bare(item) if is_bare else _no_object(item)
             continue
         for finding in item_findings(item, context, demand):
             yield place, finding
@@ -101,6 +102,11 @@ def section_of(item: Json) -> str | None:
     """The section that a citation states; None where it states none."""
     section = item.get("section_id") if isinstance(item, dict) else None
     return section if isinstance(section, str) and section.strip() else None
+
+
+def _bare(chunk_id: str) -> Finding:
+    """The finding of a citation that is an id alone."""
+    return Finding("bare_citation", "", f"{shown(chunk_id)} is cited without a payload")
 
 
 def _no_object(item: Json) -> Finding:

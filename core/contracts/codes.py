@@ -178,8 +178,15 @@ _LISTED: tuple[Rule, ...] = (
         "empty_citations",
         "no citations",
         "The answer cites nothing and does not decline in the words of the triage profile.",
-        "Make the prompt ask for citations first; `proofspan contract` prints the text. Other words of "
-        "refusal belong under triage.refusal.",
+        "Make the prompt ask for citations first; `proofspan contract` prints the text.",
+    ),
+    _rule(
+        "citation",
+        "bare_citation",
+        "cited by id alone",
+        "A citation is a chunk id alone, so neither its span nor its index and revision can be checked.",
+        "Carry the citation payload on in the adapter, and write it beside the answer.",
+        warns=True,
     ),
     _rule(
         "citation",

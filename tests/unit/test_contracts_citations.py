@@ -139,7 +139,10 @@ def test_citations_of_one_segment_together() -> None:
         ("mixed_offset_units", "[3].offsets"),
         ("cross_section_reuse", "[3].section_id"),
     ]
-    assert found(citation_findings(["hb-0007", one], PINS)) == [("wrong_type_citations", "[1]")]
+    assert found(citation_findings(["hb-0007", one, 7], PINS)) == [
+        ("bare_citation", "[1]"),
+        ("wrong_type_citations", "[3]"),
+    ]
 
 
 @pytest.mark.parametrize(

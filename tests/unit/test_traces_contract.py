@@ -67,7 +67,10 @@ def test_a_trace_that_keeps_the_contract_has_no_finding() -> None:
     ("changes", "expected"),
     [
         ({"citations": [payload(rev=...)]}, [("missing_rev", "citations[1].rev")]),
-        ({"citations": ["hb-0007"]}, [("wrong_type_citations", "citations[1]")]),
+        (
+            {"citations": ["hb-0007", 7]},
+            [("bare_citation", "citations[1]"), ("wrong_type_citations", "citations[2]")],
+        ),
         ({"citations": [payload(), payload(k_pos=0)]}, [("bad_k_pos", "citations[2].k_pos")]),
         (
             {"citations": [payload(), payload(section_id="b")]},
