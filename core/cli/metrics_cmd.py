@@ -23,11 +23,11 @@ from core.manifest.load import load_manifest
 from core.manifest.paths import artifact_path
 from core.manifest.types import Manifest, Run
 from core.metrics.catalogue import METRICS
-from core.metrics.packs import pack_text
 from core.services.goals import goals_of
-from core.services.measuring import dataset_of, run_metrics
 from core.services.metrics_report import MetricsReport, definitions, metrics_report, report_to_json
+from core.services.packing import run_pack
 from core.services.workspace import chosen_run
+from core.store.cache import default_cache_dir
 from core.store.measuring import Slice
 
 #: Wide enough for every column where nothing says how wide the output is.
@@ -82,8 +82,9 @@ def command(
     check_outputs([output], _inputs(manifest, runs[0] if as_pack else None))
     store = indexed(manifest, [run.run_id for run in (*runs, *compared)], cache_dir)
     if as_pack:
-        numbers = run_metrics(store, manifest, runs[0].run_id).numbers
-        write_bytes(pack_text(numbers, dataset=dataset_of(manifest)).encode("utf-8", "replace"), output)
+        cache = cache_dir or default_cache_dir()
+        pack = run_pack(store, manifest, runs[0].run_id, cache_dir=cache)
+        write_bytes(pack.encode("utf-8", "replace"), output)
         return
     reports = [metrics_report(store, manifest, run.run_id, by=asked["by"], vs=vs) for run in runs]
     problems = goals_of(manifest)[1]

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from core.cli.results import SIGNS
+from core.contracts.envelope_rules import ENVELOPE
 from core.errors import Problem, printable
 from core.manifest.types import Run
 from core.metrics.catalogue import GROUPS, METRICS
@@ -41,6 +42,8 @@ OF_PLACES: Mapping[Slice | None, str] = {
 }
 #: So many questions without gold, or without a trace, are named.
 NAMED = 8
+#: What a metrics pack says like any other record, and nothing of the run's numbers.
+_OF_EVERY_RECORD = frozenset({"$schema", *ENVELOPE})
 
 
 def tables(report: MetricsReport, run: Run, *, named: Sequence[str] = ()) -> RenderableType:
@@ -171,7 +174,7 @@ def _pack(measured: RunMetrics, run: Run) -> Iterator[Text]:
         yield from (Text(f"  {difference.in_words()}") for difference in measured.differences)
     else:
         yield Text(f"✓ The metrics pack {file}{dataset} agrees with what is counted: {count}", "green")
-    others = [f"{name}: {value}" for name, value in others_in_words(pack) if name != "$schema"]
+    others = [f"{name}: {value}" for name, value in others_in_words(pack) if name not in _OF_EVERY_RECORD]
     if others:
         yield Text(f"  It also says {printable(', '.join(others))[:400]}", "dim")
 

@@ -55,6 +55,7 @@ _LARGEST = Decimal(1_000_000)
 _IN_0_1 = ("recall@50", "nDCG@10", RATE)
 
 Numbers = Mapping[str, float | None]
+_NO_ENVELOPE: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +99,10 @@ def numbers_of(
     return {key: named.get(key) for key in METRIC_OF} | {RATE: convergent_rate(states)}
 
 
-def pack_text(numbers: Numbers, *, dataset: str | None) -> str:
+def pack_text(numbers: Numbers, *, dataset: str | None, envelope: Mapping[str, str] = _NO_ENVELOPE) -> str:
     """The pack as JSON: sorted keys, four digits after the point, null for what was not measured."""
-    texts = {"$schema": json.dumps(SCHEMA), DATASET: json.dumps(dataset, ensure_ascii=False)}
+    said = {**envelope, "$schema": SCHEMA, DATASET: dataset}
+    texts = {name: json.dumps(value, ensure_ascii=False) for name, value in said.items()}
     texts |= {key: _digits(numbers[key]) for key in KEYS}
     body = ",\n".join(f"  {json.dumps(key, ensure_ascii=False)}: {texts[key]}" for key in sorted(texts))
     return f"{{\n{body}\n}}\n"

@@ -8,10 +8,11 @@ from typing import Literal
 
 import pandas as pd
 
+from core.contracts.records import SourceLine
 from core.manifest.types import Manifest
 from core.store.clauses import HEADLINE
 from core.store.kept import Memory
-from core.store.loaded import LoadedRun
+from core.store.loaded import LoadedRun, record_of
 from core.store.reading import Reader
 from core.store.statements import statement
 
@@ -41,6 +42,19 @@ class Counting(Reader):
     def suspicion_counts(self, runs: Sequence[str]) -> pd.DataFrame:
         """The same of suspicions, in a column `suspicion`."""
         return self._counts_by(runs, "suspicions", "suspicion")
+
+    def line_of_one_memory(self, run: str) -> SourceLine | None:
+        """The run's first line, where all its traces were made in one state of memory; None where not."""
+
+        def read(loaded: LoadedRun) -> SourceLine | None:
+            memory = loaded.table(("memory",)).column("memory")
+            if memory.null_count or len(memory.unique()) != 1:
+                return None
+            record = record_of(loaded.frame([0], ("line", "offset", "length")))
+            line, offset, length = (int(str(record[name])) for name in ("line", "offset", "length"))
+            return SourceLine(loaded.run_file.file, line, offset, length)
+
+        return self._kept.with_run(run, read)
 
     def _counts_by(
         self, runs: Sequence[str], column: Literal["codes", "suspicions"], name: str

@@ -6,12 +6,15 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from uuid import NAMESPACE_URL, uuid5
 
 import orjson
 import pytest
 from click.testing import CliRunner, Result
 
 from core.cli import group, main
+from core.contracts.context import NO_CONTEXT
+from core.contracts.record_rules import record_findings
 from core.metrics.catalogue import METRICS
 from core.metrics.packs import KEYS
 from tests.unit.store_workspace import lines, manifest_of, trace, write_workspace
@@ -205,6 +208,10 @@ def test_a_pack_is_printed_written_and_found_to_agree(ws: Path) -> None:
     assert printed.exit_code == 0
     assert json.loads(printed.stdout) == {
         "$schema": "urn:proofspan:schema:metrics-1.0",
+        "schema_version": "1.0.0",
+        "event": "metrics.pack",
+        "trace_id": str(uuid5(NAMESPACE_URL, "urn:proofspan:metrics:test/R1")),
+        "agent_id": "system",
         "dataset": "gold_v2",
         "nDCG@10": 0.8155,
         "recall@50": None,
@@ -219,8 +226,40 @@ def test_a_pack_is_printed_written_and_found_to_agree(ws: Path) -> None:
     assert _run(ws).exit_code == 0
 
 
+MEMORY = {"mem_rev": "r7", "mem_hash": "sha256:07"}
+
+
+@pytest.mark.parametrize(
+    ("states", "said", "codes"),
+    [
+        ([MEMORY] * 3, MEMORY, ()),
+        ([MEMORY, MEMORY, MEMORY | {"mem_rev": "r8"}], {}, ("missing_mem_rev", "missing_mem_hash")),
+        ([MEMORY, MEMORY, {}], {}, ("missing_mem_rev", "missing_mem_hash")),
+        ([{"mem_rev": "r7"}] * 3, {"mem_rev": "r7"}, ("missing_mem_hash",)),
+    ],
+)
+def test_a_pack_says_in_which_state_of_memory_its_traces_were_made(
+    ws: Path, states: list[dict[str, str]], said: dict[str, str], codes: tuple[str, ...]
+) -> None:
+    traces = [each | state for each, state in zip(_traces(), states, strict=True)]
+    _workspace(ws, {"R1": traces}, entries=[_pack(ws, "R1", "{}") | {"ts": "2026-02-26T18:00:00Z"}])
+    pack = json.loads(_run(ws, "--pack").stdout)
+    assert {name: pack[name] for name in (*MEMORY, "ts") if name in pack} == said | {
+        "ts": "2026-02-26T18:00:00Z"
+    }
+    assert tuple(finding.code for finding in record_findings("metrics", pack, NO_CONTEXT)) == codes
+
+
+def test_a_pack_without_a_time_says_so_when_it_is_validated(ws: Path) -> None:
+    _workspace(ws, {"R1": [each | MEMORY for each in _traces()]}, name="Handbuch “ü”")
+    pack = json.loads(_run(ws, "--pack").stdout)
+    assert [finding.code for finding in record_findings("metrics", pack, NO_CONTEXT)] == ["missing_ts"]
+    assert pack["trace_id"] == json.loads(_run(ws, "--pack").stdout)["trace_id"]
+
+
 def test_a_stored_pack_that_differs_is_a_finding(ws: Path) -> None:
-    stored = '{"dataset": "gold_v1", "deltaS_mean": 0.41, "nDCG@10": 0.82, "recall@50": 0.9, "by": "ci"}'
+    stored = '{"dataset": "gold_v1", "deltaS_mean": 0.41, "nDCG@10": 0.82, "recall@50": 0.9, "by": "ci",'
+    stored += ' "ts": "2026-02-26"}'
     goals = {"section_match_at_1": "none", "citation_match": "none"}
     _workspace(ws, {"R1": _traces(ΔS=0.4)}, entries=[_pack(ws, "R1", stored)], goals=goals)
     result = _run(ws)
@@ -228,7 +267,7 @@ def test_a_stored_pack_that_differs_is_a_finding(ws: Path) -> None:
     assert "The metrics pack runs/R1.json of gold_v1 differs from what is counted:" in result.stdout
     assert "ΔS_mean: 0.41 in the pack, 0.4000 counted" in result.stdout
     assert "recall@50: 0.9 in the pack, not measured here" in result.stdout
-    assert "It also says by: ci" in result.stdout
+    assert "It also says by: ci\n" in result.stdout  # and nothing of its envelope
     assert len(_one(ws)["pack"]["differences"]) == 2  # 0.8155 rounds to 0.82
 
 

@@ -97,6 +97,16 @@ def test_it_is_written_with_sorted_keys_and_four_digits() -> None:
     assert jsonschema_rs.validator_for(schema("metrics")).is_valid(json.loads(text))
 
 
+def test_an_envelope_stands_between_the_numbers_by_its_names(file: Path) -> None:
+    text = pack_text(COUNTED, dataset=None, envelope={"ts": "2026-02-26", "agent_id": "system"})
+    assert list(json.loads(text)) == sorted(["$schema", "agent_id", "dataset", "ts", *KEYS])
+    assert dict(_read(file, text).others) == {
+        "$schema": "urn:proofspan:schema:metrics-1.0",
+        "agent_id": "system",
+        "ts": "2026-02-26",
+    }
+
+
 @given(st.dictionaries(st.sampled_from(KEYS), st.none() | st.floats(0, 1)))
 def test_what_is_written_is_read_again_without_a_difference(
     tmp_path_factory: pytest.TempPathFactory, numbers: dict[str, float | None]

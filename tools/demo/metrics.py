@@ -10,9 +10,8 @@ from typing import Any
 from core.journal.cohorts import Cohort, freeze
 from core.manifest.load import load_manifest
 from core.manifest.types import Manifest
-from core.metrics.packs import pack_text
 from core.metrics.ranked import Bucket
-from core.services.measuring import dataset_of, run_metrics
+from core.services.packing import run_pack
 from core.store.filters import Filter, Sort
 from core.store.index import build_index
 from core.store.queries import Store
@@ -34,7 +33,7 @@ def metrics_files(files: Mapping[str, bytes]) -> dict[str, bytes]:
         build_index(manifest, cache_dir=Path(cache), workers=1)
         store = Store(manifest, Path(cache))
         _freeze(manifest, store)
-        return {path: pack.encode() for path, pack in _packs(manifest, store).items()} | {
+        return {path: pack.encode() for path, pack in _packs(manifest, store, Path(cache)).items()} | {
             COHORTS: (folder / COHORTS).read_bytes()
         }
 
@@ -49,10 +48,9 @@ def copy_packs(files: dict[str, bytes], faults: Sequence[Mapping[str, Any]]) -> 
             files[own] = files[other]
 
 
-def _packs(manifest: Manifest, store: Store) -> dict[str, str]:
-    dataset = dataset_of(manifest)
+def _packs(manifest: Manifest, store: Store, cache: Path) -> dict[str, str]:
     return {
-        run.metrics.path: pack_text(run_metrics(store, manifest, run.run_id).numbers, dataset=dataset)
+        run.metrics.path: run_pack(store, manifest, run.run_id, cache_dir=cache)
         for run in manifest.runs
         if run.metrics is not None
     }
