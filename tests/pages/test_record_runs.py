@@ -28,9 +28,10 @@ def records(make_workspace: MakeWorkspace) -> Path:
 
 def test_a_run_of_records_is_listed_and_opened(make_workspace: MakeWorkspace, open_app: Open) -> None:
     folder = records(make_workspace)
-    listed = shown(open_app(folder))
-    assert "4 questions" in listed
-    assert "1 line of this run" in listed
+    triage = open_app(folder)
+    assert "4 questions" in shown(triage)
+    link, *_ = [link.proto.label for link in triage.main.get("page_link")]
+    assert link == ":red[1 line of this run's files could not be read.]"
     words = shown(open_app(folder, page=PAGE, q="Q2"))
     assert "Use grade 5W-40, 12 litres." in words
     assert "Why this label" in words
