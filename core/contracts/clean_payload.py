@@ -106,13 +106,13 @@ def _is_live(texts: tuple[str, ...], context: Context) -> bool:
     """Whether index, models and revision are the run's, or the run says nothing of them."""
     doc_id, _, _, _, index_hash, embed_model, analyzer, rev = texts
     pinned = context.index_hash
-    if pinned is not None and pinned != index_hash and not same_index(index_hash, pinned):
+    if pinned is not None and not same_index(index_hash, pinned):
         return False
     pinned = context.embed_model
-    if pinned is not None and pinned != embed_model and not same_embed_model(embed_model, pinned):
+    if pinned is not None and not same_embed_model(embed_model, pinned):
         return False
     pinned = context.analyzer
-    if pinned is not None and pinned != analyzer and not same_analyzer(analyzer, pinned):
+    if pinned is not None and not same_analyzer(analyzer, pinned):
         return False
     pinned = context.revs.get(doc_id)
-    return pinned is None or pinned == rev or same_rev(rev, pinned)
+    return pinned is None or same_rev(rev, pinned)

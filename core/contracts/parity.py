@@ -12,6 +12,8 @@ from functools import lru_cache
 
 #: So short may a commit hash be written.
 SHORTEST_COMMIT = 7
+#: Names are compared as far as this, in characters: no longer ones are kept in memory.
+LONGEST = 1_000
 
 _HEX = re.compile(r"[0-9a-f]+")
 _REV_LENGTHS = (8, 12)
@@ -22,29 +24,45 @@ def index_name(index_hash: str, store: str | None = None) -> str:
     return f"{store}:{index_hash}" if store and store.strip() else index_hash
 
 
-@lru_cache(maxsize=1 << 8)
 def same_index(a: str, b: str) -> bool:
     """Whether two index hashes are one; the store in front counts where both name it."""
+    return a == b or _same_index(a[:LONGEST], b[:LONGEST])
+
+
+@lru_cache(maxsize=1 << 8)
+def _same_index(a: str, b: str) -> bool:
     return _agree(_parts(a, ":")[::-1], _parts(b, ":")[::-1])
 
 
-@lru_cache(maxsize=1 << 8)
 def same_embed_model(a: str, b: str) -> bool:
     """Whether two embedding models are one; pooling and publisher count where both name them."""
+    return a == b or _same_embed_model(a[:LONGEST], b[:LONGEST])
+
+
+@lru_cache(maxsize=1 << 8)
+def _same_embed_model(a: str, b: str) -> bool:
     (publisher, *model), (other_publisher, *other) = _model(a), _model(b)
     return _agree([publisher], [other_publisher]) and _agree(model, other)
 
 
-@lru_cache(maxsize=1 << 8)
 def same_analyzer(a: str, b: str) -> bool:
     """Whether two analyzers are one: the same steps in the same order."""
+    return a == b or _same_analyzer(a[:LONGEST], b[:LONGEST])
+
+
+@lru_cache(maxsize=1 << 8)
+def _same_analyzer(a: str, b: str) -> bool:
     steps, other = _parts(a, "+"), _parts(b, "+")
     return not steps or not other or steps == other
 
 
-@lru_cache(maxsize=1 << 8)
 def same_rev(a: str, b: str) -> bool:
     """Whether two revisions are one; a commit may be cut short to seven digits on either side."""
+    return a == b or _same_rev(a[:LONGEST], b[:LONGEST])
+
+
+@lru_cache(maxsize=1 << 8)
+def _same_rev(a: str, b: str) -> bool:
     short, long = sorted((a.strip().lower(), b.strip().lower()), key=len)
     if not short or short == long:
         return True

@@ -19,7 +19,7 @@ _CITATIONS = re.compile(r"citations\s*:\s*\[", re.IGNORECASE)
 _BETWEEN_IDS = re.compile(r"[,\s]+")
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=2)
 def citation_ids_in_text(answer: str) -> tuple[str, ...]:
     """The ids of the first `citations: [id, id]` in an answer, as they stand, repeats included.
 

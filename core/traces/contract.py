@@ -5,6 +5,7 @@ Both go through the same rules. `trace_codes` skips one only where a quick look 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Container, Iterator
 from dataclasses import replace
 from typing import Any
@@ -20,6 +21,9 @@ from core.traces.contract_cited import are_clean_citations, citing_findings
 from core.traces.contract_lists import are_clean_lists, candidate_findings
 from core.traces.contract_reading import Located, Reading, reading_of
 
+#: So many findings of one code are told of one trace; one more counts the rest.
+MOST = 24
+
 #: Each rule with the quick look that may show that it finds nothing, in the order of findings.
 _RULES: tuple[tuple[Callable[[Reading], bool], Callable[[Reading], Iterator[Located]]], ...] = (
     (is_clean_log, log_findings),
@@ -31,25 +35,32 @@ _RULES: tuple[tuple[Callable[[Reading], bool], Callable[[Reading], Iterator[Loca
 
 
 def trace_findings(trace: Trace, context: Context, *, declines: bool) -> tuple[Finding, ...]:
-    """Everything that is wrong with a trace; the q_id names the findings.
+    """Everything that is wrong with a trace, code by code; the q_id names the findings.
+
+    Of one code at most `MOST` findings are told, and one more that counts the rest.
 
     `declines` says whether the answer declines by the run's profile: then it owes no citations.
     """
     reading = reading_of(trace, context, declines=declines)
-    return tuple(
-        [
-            replace(finding.inside(place) if place else finding, record_id=trace.q_id)
-            for _, rule in _RULES
-            for place, finding in rule(reading)
-        ]
-    )
+    found: dict[str, list[Finding]] = {}
+    more: Counter[str] = Counter()
+    for _, rule in _RULES:
+        for place, finding in rule(reading):
+            told = found.setdefault(finding.code, [])
+            if len(told) > MOST:
+                more[finding.code] += 1
+            else:
+                told.append(replace(finding.inside(place) if place else finding, record_id=trace.q_id))
+    for code, rest in more.items():
+        found[code][MOST] = replace(found[code][MOST], message=f"{rest + 1:,} more like it")
+    return tuple([finding for told in found.values() for finding in told])
 
 
 def trace_codes(trace: Trace, context: Context, *, declines: bool) -> tuple[str, ...]:
     """The distinct codes of `trace_findings`, in order."""
     reading = reading_of(trace, context, declines=declines)
     rules = [rule for is_clean, rule in _RULES if not is_clean(reading)]
-    return tuple(in_order([finding.code for rule in rules for _, finding in rule(reading)])) if rules else ()
+    return tuple(in_order({finding.code for rule in rules for _, finding in rule(reading)})) if rules else ()
 
 
 def context_of(manifest: Manifest, run: Run, corpus: Container[str] | None) -> Context:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 from core.contracts.answer_rules import (
     LAMBDA_WORDS,
@@ -20,6 +21,9 @@ from core.contracts.records import Json
 from core.contracts.values import LAMBDA_NAMES
 from core.traces.answer_block import MARK, auditable_block
 from core.traces.contract_reading import Listed, Located, Reading, cited_id
+
+#: So many cited chunks are looked for in the text of an answer.
+MOST_NAMED = 50
 
 _LAMBDAS = frozenset(LAMBDA_NAMES)
 
@@ -107,4 +111,4 @@ def _uncited_segments(reading: Reading) -> Iterator[Located]:
 def _names_one(answer: str, cited: tuple[Listed, ...]) -> bool:
     """Whether the answer's text names one of the cited chunks."""
     named = (cited_id(item) for _, items in cited for item in items)
-    return any(chunk_id in answer for chunk_id in named if chunk_id)
+    return any(chunk_id in answer for chunk_id in islice(filter(None, named), MOST_NAMED))
