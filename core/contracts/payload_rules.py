@@ -54,6 +54,8 @@ class Demand:
 
 CITATION = Demand(PAYLOAD_FIELDS, CITATION_SCORES, needs_k_pos=True)
 AUDITABLE = Demand(AUDITABLE_FIELDS)
+#: What a log line says of each citation: no more than its scores and ranks.
+LOGGED = Demand((), CITATION_SCORES, needs_k_pos=True)
 CANDIDATE = Demand(PAYLOAD_FIELDS, CANDIDATE_SCORES)
 BARE_CANDIDATE = Demand()
 

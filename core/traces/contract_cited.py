@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+
+import orjson
 
 from core.contracts.chunk_ids import parse
 from core.contracts.citation_rules import items_findings, list_findings, section_of
 from core.contracts.clean_payload import is_clean
-from core.contracts.payload_rules import CITATION
+from core.contracts.payload_rules import CITATION, LOGGED
 from core.contracts.records import Json
 from core.contracts.section_rules import cross_section
 from core.contracts.values import id_of, text_of
 from core.traces.contract_reading import Located, Reading, cited_id
+
+#: Where a joined trace's citations may come from that hold no payload: ids of an answer, lines of a log.
+JOINED = frozenset({"cited_chunks", "log"})
 
 
 def are_clean_citations(reading: Reading) -> bool:
@@ -35,14 +40,18 @@ def citing_findings(reading: Reading) -> Iterator[Located]:
         yield from _text_sections(reading)
         return
     own = reading.cited[0].entries if reading.cited[0].place == "citations" else []
+    repeated = _repeats_of(own if len(reading.cited) > 1 else [])
     judged = [
         (f"{where}[{number}]", item)
         for where, items in reading.cited
         for number, item in enumerate(items, start=1)
-        if items is own or not _repeats(item, own)
+        if items is own or not repeated(item)
     ]
-    items = [item for _, item in judged]
-    for place, finding in (*items_findings(items, reading.live, CITATION), *list_findings(items)):
+    is_joined = reading.raw.get("citations_from") in JOINED
+    if is_joined:  # ids are all that the record asks for
+        judged = [(place, item) for place, item in judged if not isinstance(item, str)]
+    items, demand = [item for _, item in judged], LOGGED if is_joined else CITATION
+    for place, finding in (*items_findings(items, reading.live, demand), *list_findings(items)):
         yield judged[place - 1][0], finding
     by_id = {cited_id(item): section_of(item) for item in own}
     for where, items in [each for each in reading.cited if each.entries is not own] or reading.cited:
@@ -71,9 +80,12 @@ def _do_agree(items: Sequence[dict[str, Json]], *, is_fenced: bool) -> bool:
     return are_ranked and (placed == {None} or chunks == len(finals) == len(placed))
 
 
-def _repeats(item: Json, own: Sequence[Json]) -> bool:
-    """Whether a segment's citation only points at one of the trace's own, which is judged there."""
-    return bool(own) and (isinstance(item, str) or item in own)
+def _repeats_of(own: Sequence[Json]) -> Callable[[Json], bool]:
+    """Whether a segment's citation only points at one of the trace's own, or repeats it: it is judged there."""
+    prints = {orjson.dumps(item, option=orjson.OPT_SORT_KEYS) for item in own}
+    return lambda item: (
+        bool(own) and (isinstance(item, str) or orjson.dumps(item, option=orjson.OPT_SORT_KEYS) in prints)
+    )
 
 
 def _text_sections(reading: Reading) -> Iterator[Located]:

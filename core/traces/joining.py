@@ -12,7 +12,8 @@ belongs to one question becomes one line that reads like any other trace:
   those of the log; several segments of a log become `segments`;
 - ΔS, λ and latency are the answer's, else the log's.
 
-What else the records say is kept under their types' names, and `joined_from` names their lines.
+`citations_from` says where citations come from that are no payload. What else the records say is kept under
+their types' names, and `joined_from` names their lines.
 """
 
 from __future__ import annotations
@@ -176,7 +177,11 @@ def _envelope(parts: Parts) -> dict[str, Json]:
 
 
 def _answered(answer: Record, logs: Sequence[LogRecord]) -> dict[str, Json]:
-    """The answer's text and citations, and whatever else its record says, in the order of its record."""
+    """The answer's text and citations, and whatever else its record says, in the order of its record.
+
+    `citations_from` says of citations that they are no payload of the answer's: the contract asks less of
+    ids and of what a log has of them.
+    """
     payloads = [payload_entries(log) for log in logs]
     entries = [entry for payload in payloads for entry in payload]
     cited = _cited(answer, entries)
@@ -184,9 +189,13 @@ def _answered(answer: Record, logs: Sequence[LogRecord]) -> dict[str, Json]:
     if cited is None and isinstance(answer.get("segments"), list):
         pass  # the answer's own
     elif cited is None and len(logs) > 1:
+        found["citations_from"] = "log"
         found["segments"] = [_segment(log, payload) for log, payload in zip(logs, payloads, strict=True)]
     elif cited is None and any(log.citations is not None for log in logs):
+        found["citations_from"] = "log"
         found["citations"] = entries
+    elif cited is not None and not isinstance(answer.get("citations"), list):
+        found["citations_from"] = "cited_chunks"
     for name, value in answer.items():
         if name in ANSWER_NAMES:
             found.setdefault("answer", value)

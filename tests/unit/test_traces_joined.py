@@ -10,11 +10,13 @@ from typing import Any
 import orjson
 import pytest
 
+from core.contracts.context import NO_CONTEXT
 from core.contracts.records import LineIssue, Trace
 from core.manifest.load import load_manifest
 from core.manifest.types import Manifest
 from core.store.index import build_index, index_state
 from core.store.queries import Store
+from core.traces.contract import trace_codes
 from core.traces.joined import TraceFile, trace_file
 from core.traces.traces import iter_traces
 from tests.record_files import HANDBOOK, handbook_of_records, write_lines
@@ -204,6 +206,15 @@ def test_ids_that_an_answer_cites_are_given_what_the_log_says(tmp_path: Path) ->
     (trace,) = traces(workspace(tmp_path, {"answer": [answer], "log": [LOG]}), tmp_path / "cache")
     assert trace.raw["citations"][0]["k_final"] == 3
     assert trace.raw["citations"][1] == "c3"
+
+
+def test_ids_and_log_lines_owe_no_payload(tmp_path: Path) -> None:
+    alone = b"qid=Q2 seg=1 citations=[c1]"
+    answers = [{"q_id": "Q1", "cited_chunks": ["c1"], "answer_text": "Oil."}]
+    files: dict[str, Sequence[object]] = {"answer": answers, "log": [alone], "query": [QUERY]}
+    first, second = traces(workspace(tmp_path, files), tmp_path / "cache")
+    assert trace_codes(first, NO_CONTEXT, declines=False) == ()
+    assert trace_codes(second, NO_CONTEXT, declines=False) == ("missing_score", "missing_k_pos")
 
 
 def test_paraphrases_and_seeds_are_questions_of_their_own(tmp_path: Path) -> None:
