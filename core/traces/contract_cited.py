@@ -81,7 +81,7 @@ def _do_agree(items: Sequence[dict[str, Json]], *, is_fenced: bool) -> bool:
 
 
 def _repeats_of(own: Sequence[Json]) -> Callable[[Json], bool]:
-    """Whether a segment's citation only points at one of the trace's own, or repeats it: it is judged there."""
+    """Whether a citation of a segment only points at one of the trace's own, or repeats it."""
     prints = {orjson.dumps(item, option=orjson.OPT_SORT_KEYS) for item in own}
     return lambda item: (
         bool(own) and (isinstance(item, str) or orjson.dumps(item, option=orjson.OPT_SORT_KEYS) in prints)

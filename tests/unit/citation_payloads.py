@@ -37,9 +37,13 @@ def payload(**changes: Any) -> dict[str, Any]:
     return {name: value for name, value in {**whole, **changes}.items() if value is not ...}
 
 
-#: Any JSON value, small.
+#: Any JSON value, small, as a parsed line has it: no larger integers.
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=4),
+    st.none()
+    | st.booleans()
+    | st.integers(-(1 << 63), (1 << 64) - 1)
+    | st.floats(allow_nan=False)
+    | st.text(max_size=4),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
     max_leaves=5,
 )
