@@ -147,7 +147,7 @@ def test_a_rows_link_opens_the_same_question_in_another_tab(
     with page.context.expect_page() as opened:
         link(page, 2).click(modifiers=["Control"])
     other = opened.value
-    expect(other.get_by_test_id("ps-title").nth(1)).to_contain_text(question, timeout=20_000)
+    expect(other.get_by_test_id("ps-title").nth(1)).to_contain_text(question)
     wait_for_query(other, label="ok")
     assert page.url == before
 

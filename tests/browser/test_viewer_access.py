@@ -146,7 +146,7 @@ def test_where_the_script_does_not_start_a_still_picture_has_the_same_boxes(
     page.add_init_script(NO_SCRIPTS)
     page.goto(serve().url + QUESTION)
     still = page.get_by_test_id("ps-still")
-    expect(still).to_be_visible(timeout=30_000)
+    expect(still).to_be_visible()
     expect(page.get_by_text("The page viewer did not start in this browser.")).to_be_visible()
     expect(page.locator("[data-testid=stErrorElementStack]:visible")).to_have_count(0)
     expect(

@@ -122,7 +122,7 @@ def open_app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Open:
         monkeypatch.setenv(WORKSPACE_VARIABLE, str(workspace))
         if indexed:
             build_index(with_profile(load_manifest(workspace), profile), cache_dir=tmp_path / "cache")
-        app = AppTest.from_file(str(CHECKOUT / "app.py"), default_timeout=20)
+        app = AppTest.from_file(str(CHECKOUT / "app.py"), default_timeout=60)
         for name, value in url.items():
             app.query_params[name] = value
         if page:

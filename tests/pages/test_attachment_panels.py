@@ -78,7 +78,7 @@ def run(tmp_path: Path, source: Source) -> Run:
     manifest = Manifest("m", tmp_path, documents=(paged, text))
 
     def start(items: Sequence[Attached]) -> AppTest:
-        app = AppTest.from_function(page_script, default_timeout=20)
+        app = AppTest.from_function(page_script, default_timeout=60)
         app.session_state["items"] = items
         app.session_state["manifest"] = manifest
         app.session_state["placer"] = Placer(source)

@@ -48,7 +48,7 @@ def open_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenP
         monkeypatch.setenv(WORKSPACE_VARIABLE, str(folder))
         if indexed:
             build_index(load_manifest(folder), cache_dir=tmp_path / "cache")
-        app = AppTest.from_file(str(CHECKOUT / "app.py"), default_timeout=30).run()
+        app = AppTest.from_file(str(CHECKOUT / "app.py"), default_timeout=60).run()
         return app if script == TRIAGE and not url else go(app, script, **url)
 
     yield start

@@ -31,7 +31,7 @@ def shown(app: AppTest) -> str:
 
 @pytest.fixture
 def app() -> AppTest:
-    app = AppTest.from_function(script)
+    app = AppTest.from_function(script, default_timeout=60)
     app.query_params["q"] = "Q1"
     return app.run()
 

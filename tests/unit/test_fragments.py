@@ -29,7 +29,7 @@ def told(node: Node) -> list[object]:
 
 
 def test_a_fragment_is_alone_in_its_container() -> None:
-    app = AppTest.from_function(script).run()
+    app = AppTest.from_function(script, default_timeout=60).run()
     assert not app.exception
     assert told(app.main) == ["before", [["ticks"]], "after"]
 
@@ -55,5 +55,5 @@ def nested() -> None:
 
 
 def test_no_fragment_is_drawn_inside_another() -> None:
-    app = AppTest.from_function(nested).run()
+    app = AppTest.from_function(nested, default_timeout=60).run()
     assert [text.value for text in app.text] == ["alone", "the fragment inner is drawn inside another"]

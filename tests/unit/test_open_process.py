@@ -68,11 +68,11 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     yield started
     if started.process.poll() is None:
         started.process.terminate()
-    started.process.wait(timeout=20)
+    started.process.wait(timeout=SECONDS)
 
 
 def first_line(port: int, request: str) -> str:
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+    with socket.create_connection(("127.0.0.1", port), timeout=SECONDS) as connection:
         connection.sendall(request.encode())
         return connection.recv(4096).split(b"\r\n", 1)[0].decode()
 
@@ -87,7 +87,7 @@ def handshake(port: int, host: str) -> str:
 
 def test_it_prints_the_address_and_serves_with_the_headers(running: Running) -> None:
     assert running.lines[-2].startswith("Meridian owner's manual: http://localhost:")
-    with urllib.request.urlopen(running.url, timeout=10) as answer:  # noqa: S310
+    with urllib.request.urlopen(running.url, timeout=SECONDS) as answer:  # noqa: S310
         assert (
             answer.headers["Content-Security-Policy"]
             == security.response_headers()["Content-Security-Policy"]
@@ -114,7 +114,7 @@ def test_a_second_one_takes_another_port_and_each_signal_ends_one_cleanly(
     third = start(tmp_path)
     for one, sign in ((second, signal.SIGTERM), (third, signal.SIGHUP), (running, signal.SIGINT)):
         one.process.send_signal(sign)
-        assert one.process.wait(timeout=20) == 0
+        assert one.process.wait(timeout=SECONDS) == 0
         with socket.socket() as probe:
             assert probe.connect_ex(("127.0.0.1", one.port)) != 0
 
@@ -124,7 +124,7 @@ def test_a_server_that_cannot_start_is_told_with_status_2(tmp_path: Path) -> Non
         listener.bind(("127.0.0.1", 0))
         listener.listen()
         result = start(tmp_path, "--port", str(listener.getsockname()[1]))
-    assert result.process.wait(timeout=20) == 2
+    assert result.process.wait(timeout=SECONDS) == 2
     assert "is taken on 127.0.0.1" in result.lines[-1]
 
 
