@@ -21,7 +21,7 @@ _ID = itemgetter("id")
 def is_clean_across(reading: Reading) -> bool:
     """Whether every id plainly is one of the chunks that the answerer saw, and all of them in the corpus."""
     seen, corpus = reading.trace.chunk_ids, reading.context.corpus
-    if len(seen) > MOST_SEEN:
+    if len(seen) > MOST_SEEN or reading.block is not None:
         return False
     for chunk_id in reading.in_text:
         if chunk_id not in seen:
@@ -66,6 +66,9 @@ def _cited_places(reading: Reading) -> dict[str, str]:
                 found.setdefault(chunk_id, f"{place}[{number}]")
     for chunk_id in reading.in_text:
         found.setdefault(chunk_id, "answer")
+    for number, item in enumerate(reading.block.citations if reading.block else (), start=1):
+        if chunk_id := cited_id(item):
+            found.setdefault(chunk_id, f"answer.citations[{number}]")
     return found
 
 

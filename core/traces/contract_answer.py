@@ -14,12 +14,15 @@ from core.contracts.answer_rules import (
     stop_in,
     stop_of,
 )
+from core.contracts.citation_rules import items_findings, list_findings, section_of
+from core.contracts.context import Context
 from core.contracts.findings import Finding
 from core.contracts.parity import index_name
-from core.contracts.payload_rules import parity_findings
+from core.contracts.payload_rules import AUDITABLE, parity_findings
 from core.contracts.records import Json
+from core.contracts.section_rules import cross_section
 from core.contracts.values import LAMBDA_NAMES
-from core.traces.answer_block import MARK, auditable_block
+from core.traces.answer_block import Block
 from core.traces.contract_reading import Listed, Located, Reading, cited_id
 
 #: So many cited chunks are looked for in the text of an answer.
@@ -59,7 +62,7 @@ def is_clean_answer(reading: Reading) -> bool:
     answer = reading.trace.answer
     if "error" in reading.raw or "error" in answer or "segments" in reading.raw:
         return False
-    return reading.declines or (bool(reading.in_text) and MARK not in answer)
+    return reading.declines or (bool(reading.in_text) and reading.block is None)
 
 
 def answer_findings(reading: Reading) -> Iterator[Located]:
@@ -75,12 +78,10 @@ def answer_findings(reading: Reading) -> Iterator[Located]:
 
 def _citing_findings(reading: Reading) -> Iterator[Located]:
     """An answer that neither stops nor declines: nothing cited, or cited too late."""
-    answer, cited = reading.trace.answer, reading.cited
-    block = auditable_block(answer)
-    if block is not None and cited_after(block.keys):
-        yield "", after_finding("answer")
-    is_named = bool(reading.in_text) or block is not None
-    if not cited and not is_named:
+    answer, cited, block = reading.trace.answer, reading.cited, reading.block
+    if block is not None:
+        yield from _block_findings(block, reading.live)
+    if not (cited or reading.in_text or (block and block.citations)):
         yield (
             "",
             Finding(
@@ -93,8 +94,24 @@ def _citing_findings(reading: Reading) -> Iterator[Located]:
         return
     yield from _uncited_segments(reading)
     name = cited[0].place.partition("[")[0]
+    is_named = bool(reading.in_text) or block is not None
     if not is_named and cited_after(list(reading.raw), cited=name) and not _names_one(answer, cited):
         yield "", after_finding(name)
+
+
+def _block_findings(block: Block, context: Context) -> Iterator[Located]:
+    """The auditable answer by its own keys: each citation owes the five fields of the prompt contract."""
+    if cited_after(block.keys):
+        yield "", after_finding("answer")
+    if block.lambda_state is not None:
+        for finding in lambda_findings({"λ": block.lambda_state}):
+            yield "answer", finding
+    for place, finding in (
+        *items_findings(block.citations, context, AUDITABLE),
+        *list_findings(block.citations),
+        *cross_section([section_of(item) for item in block.citations], context),
+    ):
+        yield f"answer.citations[{place}]", finding
 
 
 def _uncited_segments(reading: Reading) -> Iterator[Located]:

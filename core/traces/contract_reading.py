@@ -10,6 +10,7 @@ from core.contracts.context import Context
 from core.contracts.findings import Finding
 from core.contracts.records import Json, Trace
 from core.contracts.values import id_of
+from core.traces.answer_block import Block, auditable_block
 from core.traces.canonical import STAGES, entries_in
 from core.traces.citations import citation_ids_in_text
 
@@ -31,7 +32,8 @@ class Reading(NamedTuple):
 
     `live` is `context` with what the trace logs itself of index, embedding model and analyzer where the run
     pins nothing. `lists` are its ranked lists, `cited` the lists of citations (its own, then those of its
-    segments), empty ones left out. `in_text` are the ids of `citations: […]` in the answer.
+    segments), empty ones left out. `in_text` are the ids of `citations: […]` in the answer, `block` is the
+    auditable answer in it.
     """
 
     trace: Trace
@@ -42,6 +44,7 @@ class Reading(NamedTuple):
     lists: tuple[Listed, ...]
     cited: tuple[Listed, ...]
     in_text: tuple[str, ...]
+    block: Block | None
 
 
 def reading_of(trace: Trace, context: Context, *, declines: bool) -> Reading:
@@ -56,6 +59,7 @@ def reading_of(trace: Trace, context: Context, *, declines: bool) -> Reading:
         _ranked(raw),
         _cited(raw),
         citation_ids_in_text(answer),
+        auditable_block(answer),
     )
 
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from core.contracts.chunk_ids import ChunkId, mint
 from core.contracts.codes import in_order
 from core.contracts.context import NO_CONTEXT, Context
+from core.contracts.payload_rules import AUDITABLE_FIELDS
 from core.contracts.records import LineIssue, SourceLine, Trace
 from core.manifest.load import load_manifest
 from core.manifest.types import Artifact, Document, Manifest, Run
@@ -144,10 +145,29 @@ def test_citations_may_come_before_or_together_but_not_only_after() -> None:
     assert found(line(answer="Admins do."), declines=True) == []
 
 
-def test_an_auditable_block_is_judged_by_its_own_keys() -> None:
-    cited = '"citations": [{"snippet_id": "hb-0007"}]'
-    assert found(line(answer=f'{{{cited}, "answer": "Admins do."}}')) == []
-    assert found(line(answer=f'So: {{"answer": "Admins do.", {cited}}}')) == [("cite_after_answer", "answer")]
+def block(*, ends_with_citations: bool = False, **changes: Any) -> str:
+    """An answer's text with an auditable answer in it; `changes` are those of its one citation."""
+    five = {name: payload()[name] for name in AUDITABLE_FIELDS}
+    cited = [{name: value for name, value in {**five, **changes}.items() if value is not ...}]
+    whole = {"citations": cited, "answer": "Admins do.", "λ": "convergent"}
+    if ends_with_citations:
+        whole = {"answer": "Admins do.", "citations": cited}
+    return f"So: {orjson.dumps(whole).decode()} That is all."
+
+
+def test_an_auditable_block_is_judged_by_its_own_keys_and_five_fields() -> None:
+    assert found(line(answer=block())) == []
+    assert found(line(answer=block(), citations=...)) == []
+    assert found(line(answer=block(ends_with_citations=True))) == [("cite_after_answer", "answer")]
+    assert found(line(answer=block(tokens=...))) == [("missing_tokens", "answer.citations[1].tokens")]
+    assert found(line(answer=block(snippet_id="elsewhere"))) == [
+        ("cited_not_retrieved", "answer.citations[1]")
+    ]
+    bare = '{"citations": [], "answer": "Admins do.", "λ": "odd"}'
+    assert found(line(answer=bare, citations=[])) == [
+        ("unknown_lambda_state", "answer.λ"),
+        ("empty_citations", "citations"),
+    ]
 
 
 def test_an_answer_that_declines_owes_no_citations() -> None:
@@ -248,6 +268,7 @@ def test_a_context_is_made_of_pins_revisions_and_the_whitelist() -> None:
     assert context_of(Manifest("m", Path(), contract={"allow_cross_section": True}), run, None).allow_cross
 
 
+STOP = '{"error": "rev", "fix": "x"}'
 _IDS = st.sampled_from(["a", "b", "hb-0007", "d|r=00000000|s=1|p=001|b=001", 7, None])
 _ENTRY = st.fixed_dictionaries(
     {},
@@ -274,7 +295,7 @@ _CITED = st.lists(st.just(payload()) | odd_payloads() | st.just("a"), max_size=3
         optional={
             "chunks": st.lists(_SCORED, max_size=4),
             "answer": st.sampled_from(
-                ["", "A.", "A. citations: [a, b]", "A. citations: [hb-0007]", '{"error": "rev", "fix": "x"}']
+                ["", "A.", "A. citations: [a, b]", "A. citations: [hb-0007]", STOP, block(), block(tokens=0)]
             ),
             "citations": _CITED | JSON,
             "segments": st.lists(
@@ -287,6 +308,7 @@ _CITED = st.lists(st.just(payload()) | odd_payloads() | st.just("a"), max_size=3
             "analyzer": st.sampled_from(["lowercase+ascii_fold", "icu", 7]),
             "index_hash": st.sampled_from(["2f7d", "beef"]),
             "error": JSON,
+            "citations_from": st.sampled_from(["log", "cited_chunks"]),
         },
     ),
     st.sampled_from(
