@@ -34,32 +34,43 @@ with st.container(key="health-head"):
     shell.notes(view.notes)
     verdict = st.container()
     health_head.show_files(report, is_full=full is not None)
+    still_read = st.container()
 of_run, of_files = st.container(), st.container()
 with of_files:  # before the run: while that has no index, its part of the page ends the script
     health_ids.ids_panel(audited)
-    pending = checks.full_key(opened) if full is None else None
-    health_artifacts.artifacts(report, rows, now=time.time(), pending=pending)
+    health_artifacts.artifacts(report, rows, now=time.time())
     if manifest.runs:
         health_runs.runs(opened.manifest, view, facts, rows)
     of_bundles = st.container()
     if manifest.runs and opened.manifest.documents:
         page_base_panel.cited_pages(session.cited_pages_of_runs(opened), writer_of(opened.manifest))
+pending = [
+    checks.full_key(opened) if full is None else None,
+    audited.pending if audited is not None else None,
+]
 with of_run:
     health_artifacts.problems(report)
     if not manifest.runs:
         shell.fault_panel([session.no_runs(manifest)])
+        with still_read:
+            health_head.show_pending(pending)
         st.stop()
     store = shell.store_or_progress(opened)
     health = health_load.load(opened, store)
+    audits = audited.audits if audited is not None else ()
+    modes = health_load.modes(opened, store, health.table, audits)
+    parity = health_load.parity(opened, store, health.table)
     with verdict:
         health_head.show_verdict(health)
     with of_bundles:
         health_runs.bundle_levels(health.levels, view.run)
+    with still_read:
+        parts = (part.key for part in (modes, parity) if isinstance(part, health_load.Pending))
+        health_head.show_pending([*pending, health.pending, *parts])
     health_head.show_first(health, view)
     health_codes.codes_panel(health.table, view, workspace=opened.manifest.name)
     health_head.show_run(health, view)
-    audits = audited.audits if audited is not None else ()
-    health_modes.modes_panel(health_load.modes(opened, store, health.table, audits), view)
-    health_parity.parity_panel(health_load.parity(opened, store, health.table), view)
+    health_modes.modes_panel(modes, view)
+    health_parity.parity_panel(parity, view)
 undeclared = run_lines(store, opened.manifest, opened.run).undeclared.index
 health_runs.line_issues(store.line_issues(view.run), undeclared, view.run)

@@ -27,11 +27,6 @@ class Badge:
         return self.files + self.rules + self.run
 
     @property
-    def text(self) -> str:
-        """`3`, or `3+` while there may be more."""
-        return f"{self.count:,}{'' if self.is_all else '+'}"
-
-    @property
     def tip(self) -> str:
         """What is counted."""
         told = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 import pandas as pd
@@ -10,7 +10,7 @@ import streamlit as st
 
 from core.errors import Problem
 from core.manifest.check import ArtifactCheck, CheckReport, State
-from core.ui import safe, waiting, words
+from core.ui import safe, words
 from core.ui.safe import Piece
 from core.ui.shell import fault_panel
 
@@ -57,13 +57,9 @@ def problems(report: CheckReport) -> None:
             safe.show(safe.text([Piece(more, "muted")], role="hint"))
 
 
-def artifacts(
-    report: CheckReport, rows: Mapping[str, int], *, now: float, pending: Hashable | None = None
-) -> None:
-    """Every file that the manifest names. `now` is the time in seconds; `pending` is still being read."""
+def artifacts(report: CheckReport, rows: Mapping[str, int], *, now: float) -> None:
+    """Every file that the manifest names. `now` is the time in seconds."""
     safe.show(safe.text([Piece("Artifacts")], role="heading"))
-    if pending is not None:
-        waiting.hint("Reading the files for their hashes, records and rows …", [pending])
     notes = [problem.message.replace("`", "") for problem in report.problems if problem.severity == "note"]
     for message in notes[:MAX_NOTES]:
         safe.show(safe.text([Piece(f"{message}.", "muted")], role="hint"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 
 import streamlit as st
@@ -61,6 +61,15 @@ def show_files(report: CheckReport, *, is_full: bool) -> None:
     safe.show(safe.text([Piece(f"Workspace: {told}{so_far}.")], role="line"))
 
 
+def show_pending(keys: Sequence[Hashable | None]) -> None:
+    """That parts of the page are still being read, where any of these is; once all are, the page runs anew.
+
+    One part looks for all: each that looked for itself might run the page anew while a click is on its way.
+    """
+    if at_work := [key for key in keys if key is not None]:
+        waiting.hint("Parts of this page are still being read; they come by themselves.", at_work)
+
+
 def show_first(health: Health, view: ViewState) -> None:
     """What to mend first, a card each, and how much more there is."""
     found = mend_first(health.table, health.findings)
@@ -81,7 +90,8 @@ def show_run(health: Health, view: ViewState) -> None:
     about = "What speaks against the run as a whole, and against what was committed beside it."
     with panel("run", f"{health.table.run_id} as a whole", about):
         if health.pending is not None:
-            waiting.hint("Reading its bundles and its metrics pack …", [health.pending])
+            told = "Reading its bundles and its metrics pack …"
+            safe.show(safe.text([Piece(told, "muted")], role="hint"))
         if health.findings:
             show_grid(run_grid(health.findings, view), key="run-cells")
         elif health.pending is None:
@@ -119,5 +129,5 @@ def _card(mend: Mend, view: ViewState) -> None:
         safe.text(safe.coded(mend.next_step), role="hint"),
     )
     if mend.shown is not None and mend.page != HEALTH:
-        script, label = _OPENS[mend.page]
-        st.page_link(script, label=label, query_params=linked(view, mend.shown).params())
+        script, told = _OPENS[mend.page]
+        st.page_link(script, label=told, query_params=linked(view, mend.shown).params())

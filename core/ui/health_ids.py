@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from core.contracts.chunk_audit import Audit, Status
-from core.ui import safe, waiting
+from core.ui import safe
 from core.ui.boxes import panel
 from core.ui.grid import Cell, Column, Grid, Look, Row, show_grid
 from core.ui.health_load import Audited
@@ -39,15 +39,15 @@ def ids_panel(found: Audited | None) -> None:
     """A row an audit; a button where no document was opened yet. Nothing without a chunk file."""
     if found is None:
         return
-    audits, extractor, pending = found.audits, found.extractor, found.pending
+    audits, extractor = found.audits, found.extractor
     about = "Audits of the chunk file: its ids, its reading order, and its offsets against the gold."
     about += f" Documents were read by {extractor}." if extractor else ""
     with panel("ids", "Chunk ids", about):
         if audits:
             show_grid(audit_grid(audits), key="audit-cells")
             _examples(audits)
-        if pending is not None:
-            waiting.hint("Auditing the chunk file …", [pending])
+        if found.pending is not None:
+            safe.show(safe.text([Piece("Auditing the chunk file …", "muted")], role="hint"))
         elif extractor is None:
             st.button(
                 "Check against the documents",

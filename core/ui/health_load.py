@@ -34,7 +34,7 @@ SHARE = 0.15
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """What is being read in the background, by the key that it is waited for."""
+    """What is being read in the background; `key` is what it is waited for by."""
 
     key: Hashable
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.services.failure_modes import FailureMode
-from core.ui import safe, waiting
+from core.ui import safe
 from core.ui.boxes import panel
 from core.ui.health_head import linked
 from core.ui.health_load import Pending
@@ -18,7 +18,8 @@ def modes_panel(modes: tuple[FailureMode, ...] | Pending, view: ViewState) -> No
     about = "Failures that retrieval and chunk ids often have, each with what was counted for it here."
     with panel("modes", "What this looks like", about):
         if isinstance(modes, Pending):
-            waiting.hint("Looking for what the findings have in common …", [modes.key])
+            told = "Looking for what the findings have in common …"
+            safe.show(safe.text([Piece(told, "muted")], role="hint"))
             return
         if not modes:
             said = f"None of the seven typical failures shows in {view.run}."

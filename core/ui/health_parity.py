@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from core.services.parity import ParityRow
 from core.store.filters import Filter
-from core.ui import safe, waiting
+from core.ui import safe
 from core.ui.boxes import panel
 from core.ui.grid import Cell, Column, Grid, Look, Row, show_grid
 from core.ui.health_head import linked
@@ -32,7 +32,7 @@ def parity_panel(found: Parity | Pending, view: ViewState) -> None:
     )
     with panel("parity", "Written against read", about):
         if isinstance(found, Pending):
-            waiting.hint("Reading the traces for what they log …", [found.key])
+            safe.show(safe.text([Piece("Reading the traces for what they log …", "muted")], role="hint"))
         elif found.rows:
             show_grid(parity_grid(found.rows, found.differing, view), key="parity-cells")
             if not found.logged.is_all:

@@ -204,7 +204,9 @@ def _sidebar(opened: session.Opened, *, on_health: bool) -> None:
             wrong = badge_of(opened, on_health=on_health) if title == HEALTH_TITLE else NOTHING_WRONG
             st.page_link(
                 script,
-                label=f"{title} :red-badge[{wrong.text}]" if wrong.count else title,
+                label=f"{title} :red-badge[{wrong.count:,}{'' if wrong.is_all else '+'}]"
+                if wrong.count
+                else title,
                 help=safe.label(wrong.tip, limit=160) if wrong.count else None,
                 query_params=view.params(),
             )

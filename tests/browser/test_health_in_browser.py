@@ -1,0 +1,40 @@
+"""Health in a real browser: from the old address to a number, by keys, and on to its questions."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import PageAt, Serve, WaitForRun
+
+pytestmark = pytest.mark.browser
+
+CELLS = ".st-key-code-cells"
+
+
+def in_sight(page: Page) -> None:
+    """Nothing stands out over the right edge of the page."""
+    wider = page.evaluate("() => document.documentElement.scrollWidth - window.innerWidth")
+    assert wider <= 0
+
+
+def test_a_number_of_health_leads_to_as_many_questions(
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
+) -> None:
+    page = page_at(900, 1000)
+    page.goto(f"{serve().url}/workspace?run=R001")
+    page.wait_for_url("**/health?run=R001")
+    wait_for_run(page)
+    expect(page.get_by_text("Parts of this page are still being read")).to_have_count(0)
+    in_sight(page)
+    badge = page.get_by_test_id("stSidebar").get_by_role("link", name=re.compile("Health"))
+    expect(badge).to_have_text(re.compile(r"Health\s*\d+"))
+    number = page.locator(f"{CELLS} td a").first
+    count = int(number.inner_text())
+    number.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/?*code=*")
+    wait_for_run(page)
+    expect(page.get_by_test_id("ps-row")).to_have_count(count)
