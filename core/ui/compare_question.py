@@ -20,7 +20,8 @@ from core.ui.question_panels import STAGE_NAMES
 from core.ui.question_words import NO_TRACE, place_words, short_id
 from core.ui.safe import Kind, Piece
 from core.ui.span_cards import cards_of, scores_of
-from core.ui.state import ViewState, change_view, parse_question_name
+from core.ui.state import ViewState, parse_question_name
+from core.ui.steps import Neighbour, show_steps
 from core.ui.words import counted
 
 When = Literal["was", "now"]
@@ -44,29 +45,12 @@ def header(view: ViewState, place: Step, q: str) -> None:
             width="content",
         )
         st.space("stretch")
-        with st.container(
-            horizontal=True,
-            vertical_alignment="center",
-            wrap=False,
-            width="content",
-            gap="small",
-            key="steps",
-        ):
-            safe.show(safe.text([Piece(place.position, "muted")], role="hint"), width="content")
-            _step("← Previous", "K", place.previous)
-            _step("Next →", "J", place.following)
+        show_steps(
+            place.position,
+            previous=Neighbour(place.previous) if place.previous else None,
+            following=Neighbour(place.following) if place.following else None,
+        )
     safe.show(safe.text([Piece(f"{q}  "), Piece(name, "muted")], role="title", limit=1_000))
-
-
-def _step(words: str, key: str, to: str | None) -> None:
-    st.button(
-        safe.label(words),
-        key=f"step-{key}",
-        shortcut=key,
-        disabled=to is None,
-        on_click=change_view,
-        kwargs={"q": to, "p": 0, "s": 0, "cite": None, "chunk": None, "page": None},
-    )
 
 
 def answers(was: Side, now: Side) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import orjson
 import streamlit as st
@@ -21,6 +20,7 @@ from core.ui.gold_words import Ranking
 from core.ui.inputs import feed
 from core.ui.safe import Piece
 from core.ui.state import ViewState, change_view, question_name, read_view
+from core.ui.steps import Neighbour, show_steps
 from core.ui.words import variant
 
 STAGE_NAMES = {
@@ -32,15 +32,6 @@ STAGE_NAMES = {
 STAGE_KEY = "stage"
 #: A record longer than this many characters is cut: the whole line stands in its file.
 RAW_CHARS = safe.LIMIT
-
-
-@dataclass(frozen=True, slots=True)
-class Neighbour:
-    """The previous or next question of the list: its place in the URL."""
-
-    q: str
-    p: int = 0
-    s: int = 0
 
 
 def header(
@@ -56,24 +47,7 @@ def header(
     chip, reason = why_words.verdict(view)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         safe.show(safe.text([name, chip, Piece(reason, "muted")], role="line"))
-        with st.container(
-            horizontal=True,
-            vertical_alignment="center",
-            wrap=False,
-            width="content",
-            gap="small",
-            key="steps",
-        ):
-            safe.show(safe.text([Piece(position, "muted")], role="hint"), width="content")
-            st.page_link(
-                "pages/walkthrough.py",
-                label="Walk through",
-                query_params=_walkthrough(view).params(),
-                width="content",
-                help="This list one question at a time, large: for a demo",
-            )
-            _step("← Previous", "K", previous)
-            _step("Next →", "J", following)
+        show_steps(position, previous=previous, following=following, walk=_walkthrough(view))
     if view.is_question_known:
         safe.show(safe.text(answer_words.marked_question(view), role="title", limit=1_000))
 
@@ -83,18 +57,6 @@ def _walkthrough(view: QuestionView) -> ViewState:
     shown = read_view()
     return shown.change(
         run=view.trace.run_id or shown.run, chunk=None, page=None, stage=None, ids=shown.ids, at=1
-    )
-
-
-def _step(words: str, key: str, to: Neighbour | None) -> None:
-    place = {"q": to.q, "p": to.p, "s": to.s} if to else {}
-    st.button(
-        safe.label(words),
-        key=f"step-{key}",
-        shortcut=key,
-        disabled=to is None,
-        on_click=change_view,
-        kwargs={**place, "cite": None, "chunk": None, "page": None},
     )
 
 

@@ -12,9 +12,9 @@ from core.services.spans import Target
 from core.store.queries import Store
 from core.ui.gold_words import Ranking, ranking_of
 from core.ui.other_runs import OtherRun
-from core.ui.question_panels import Neighbour
 from core.ui.question_words import short_id
 from core.ui.state import ViewState, question_name
+from core.ui.steps import Neighbour
 
 
 @dataclass(frozen=True, slots=True)
