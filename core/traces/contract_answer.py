@@ -82,21 +82,13 @@ def _citing_findings(reading: Reading) -> Iterator[Located]:
     if block is not None:
         yield from _block_findings(block, reading.live)
     if not (cited or reading.in_text or (block and block.citations)):
-        yield (
-            "",
-            Finding(
-                "empty_citations",
-                "citations",
-                "the answer cites nothing and does not decline in its profile's words",
-            ),
-        )
-    if not cited:
-        return
+        said = "the answer cites nothing and does not decline in its profile's words"
+        yield "citations", Finding("empty_citations", "", said)
     yield from _uncited_segments(reading)
-    name = cited[0].place.partition("[")[0]
-    is_named = bool(reading.in_text) or block is not None
-    if not is_named and cited_after(list(reading.raw), cited=name) and not _names_one(answer, cited):
-        yield "", after_finding(name)
+    if cited and not (reading.in_text or block or reading.is_joined or _names_one(answer, cited)):
+        name = cited[0].place.partition("[")[0]
+        if cited_after(list(reading.raw), cited=name):
+            yield "", after_finding(name)
 
 
 def _block_findings(block: Block, context: Context) -> Iterator[Located]:

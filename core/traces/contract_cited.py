@@ -16,9 +16,6 @@ from core.contracts.section_rules import cross_section
 from core.contracts.values import id_of, text_of
 from core.traces.contract_reading import Located, Reading, cited_id
 
-#: Where a joined trace's citations may come from that hold no payload: ids of an answer, lines of a log.
-JOINED = frozenset({"cited_chunks", "log"})
-
 
 def are_clean_citations(reading: Reading) -> bool:
     """Whether nothing is to be found in the citations: none, or clean ones of one chunk each or of one."""
@@ -47,10 +44,9 @@ def citing_findings(reading: Reading) -> Iterator[Located]:
         for number, item in enumerate(items, start=1)
         if items is own or not repeated(item)
     ]
-    is_joined = reading.raw.get("citations_from") in JOINED
-    if is_joined:  # ids are all that the record asks for
+    if reading.is_joined:  # ids are all that the record asks for
         judged = [(place, item) for place, item in judged if not isinstance(item, str)]
-    items, demand = [item for _, item in judged], LOGGED if is_joined else CITATION
+    items, demand = [item for _, item in judged], LOGGED if reading.is_joined else CITATION
     for place, finding in (*items_findings(items, reading.live, demand), *list_findings(items)):
         yield judged[place - 1][0], finding
     by_id = {cited_id(item): section_of(item) for item in own}

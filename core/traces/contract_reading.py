@@ -17,6 +17,9 @@ from core.traces.citations import citation_ids_in_text
 #: A place in the record, and a finding whose field is seen from there.
 Located = tuple[str, Finding]
 
+#: Where a joined trace's citations may come from that hold no payload: ids of an answer, lines of a log.
+JOINED = ("cited_chunks", "log")
+
 _PLACES = {name: name if name == "chunks" else f"stages.{name}" for name in STAGES}
 
 
@@ -45,6 +48,11 @@ class Reading(NamedTuple):
     cited: tuple[Listed, ...]
     in_text: tuple[str, ...]
     block: Block | None
+
+    @property
+    def is_joined(self) -> bool:
+        """Whether the citations are ids of an answer's record or lines of a log, which hold no payload."""
+        return self.raw.get("citations_from") in JOINED
 
 
 def reading_of(trace: Trace, context: Context, *, declines: bool) -> Reading:

@@ -142,6 +142,8 @@ def test_citations_may_come_before_or_together_but_not_only_after() -> None:
     assert found(line(**unnamed) | {"citations": [payload()]}) == [("cite_after_answer", "citations")]
     assert found({"citations": [payload()], **line(**unnamed)}) == []
     assert found(line(answer="Admins do [hb-0007].")) == []
+    logged = {"citations": [{"snippet_id": "hb-0007", "score_raw": 1, "k_pos": 1}], "citations_from": "log"}
+    assert found(line(**unnamed) | logged) == []
     assert found(line(answer="Admins do."), declines=True) == []
 
 
