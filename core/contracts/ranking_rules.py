@@ -89,10 +89,9 @@ def cited_ties(items: Sequence[Json]) -> Iterator[Placed]:
         else:
             decide = CITATION_SCORES
         ranked.sort(key=lambda each: each[:2])
-        neighbours = pairwise(ranked)
         wrong = [
             (first, second)
-            for (_, first, item), (_, second, other) in neighbours
+            for (_, first, item), (_, second, other) in pairwise(ranked)
             if _is_wrong_tie(item, other, decide)
         ]
         yield from _tie_finding(items, wrong)

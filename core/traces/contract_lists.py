@@ -9,7 +9,7 @@ from operator import eq, gt, itemgetter
 from core.contracts.context import Context
 from core.contracts.findings import Placed
 from core.contracts.offset_rules import mixed_units
-from core.contracts.payload_rules import PAYLOAD_MARKS, candidate_demand, item_findings
+from core.contracts.payload_rules import BARE_CANDIDATE, PAYLOAD_MARKS, candidate_demand, item_findings
 from core.contracts.ranking_rules import RANKS, SCORES, listed_ties, scoreless, shared_ranks
 from core.contracts.records import Json
 from core.traces.contract_reading import Located, Reading
@@ -28,8 +28,7 @@ def are_clean_lists(reading: Reading) -> bool:
 def candidate_findings(reading: Reading) -> Iterator[Located]:
     """Everything that is wrong with the ranked lists."""
     for where, entries in reading.lists:
-        is_stage = where != "chunks"
-        for place, finding in _list_findings(entries, reading.live, is_stage=is_stage):
+        for place, finding in _list_findings(entries, reading.live, is_stage=where != "chunks"):
             yield f"{where}[{place}]", finding
 
 
@@ -58,11 +57,13 @@ def _are_in_order(entries: list[Json], tied: list[bool]) -> bool:
 
 
 def _list_findings(entries: list[Json], context: Context, *, is_stage: bool) -> Iterator[Placed]:
+    bare: list[Json] = []
     for place, entry in enumerate(entries, start=1):
-        if isinstance(entry, dict):
-            for finding in item_findings(entry, context, candidate_demand(entry)):
-                yield place, finding
-    yield from scoreless(entries, needed=is_stage)
+        demand = candidate_demand(entry) if isinstance(entry, dict) else None
+        bare.append(entry if demand is BARE_CANDIDATE else None)
+        for finding in item_findings(entry, context, demand) if demand else ():
+            yield place, finding
+    yield from scoreless(bare, needed=is_stage)
     yield from mixed_units(entries)
     yield from shared_ranks(entries)
     yield from listed_ties(entries)

@@ -119,6 +119,8 @@ def test_each_breach_stands_at_its_place(changes: dict[str, Any], expected: list
 def test_a_candidate_owes_a_payload_only_where_it_states_one() -> None:
     whole = payload(score_raw=..., score_norm=..., k_pos=..., score=0.9)
     assert found(line(chunks=[whole])) == []
+    scoreless = {name: value for name, value in whole.items() if name != "score"}
+    assert found(line(chunks=[scoreless])) == [("missing_score", "chunks[1].score_raw")]
     stages = {"retrieved": [whole, payload(snippet_id="b", analyzer="icu", rev=...)]}
     assert found(line(stages=stages)) == [
         ("missing_rev", "stages.retrieved[2].rev"),
