@@ -24,6 +24,7 @@ from core.store.index import build_index
 from core.store.queries import Store
 from core.traces.canonical import stages
 from core.traces.chunks import read_chunks
+from core.traces.contract import context_of, trace_codes
 from core.traces.gold import read_gold
 from core.traces.traces import iter_traces
 from core.triage.corpus import Corpus
@@ -144,6 +145,18 @@ def test_one_profile_says_nothing_of_the_ten_and_the_suggested_one_parts_them(
         "financebench_id_01935",
         "financebench_id_01928",
     }
+
+
+def test_the_ten_log_no_score_of_the_retriever_and_six_answer_without_a_citation(filings: Outcome) -> None:
+    manifest = load_manifest(filings[0])
+    chunks, _ = read_chunks(filings[0] / "corpus/chunks.jsonl", file="chunks.jsonl")
+    context = context_of(manifest, manifest.runs[0], chunks)
+    codes = Counter(
+        code
+        for trace in _traces(filings[0])
+        for code in trace_codes(trace, context, declines=trace.answer == "I don't know.")
+    )
+    assert codes == {"missing_score": 10, "empty_citations": 6}
 
 
 def _refused(row: ReportRow) -> bool:
