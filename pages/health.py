@@ -53,7 +53,7 @@ with of_run:
     if not manifest.runs:
         shell.fault_panel([session.no_runs(manifest)])
         with still_read:
-            health_head.show_pending(pending)
+            health_head.show_pending(pending, None)
         st.stop()
     store = shell.store_or_progress(opened)
     health = health_load.load(opened, store)
@@ -66,7 +66,8 @@ with of_run:
         health_runs.bundle_levels(health.levels, view.run)
     with still_read:
         parts = (part.key for part in (modes, parity) if isinstance(part, health_load.Pending))
-        health_head.show_pending([*pending, health.pending, *parts])
+        locating = session.locating(opened, store) if store.placed_stamp(view.run) is None else None
+        health_head.show_pending([*pending, health.pending, *parts], locating)
     health_head.show_first(health, view)
     health_codes.codes_panel(health.table, view, workspace=opened.manifest.name)
     health_head.show_run(health, view)

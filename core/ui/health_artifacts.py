@@ -89,7 +89,7 @@ def artifacts(report: CheckReport, rows: Mapping[str, int], *, now: float) -> No
             ),
             "size": st.column_config.NumberColumn(width=80, format="bytes"),
             "hash": st.column_config.TextColumn(width=100, help="The manifest's sha256 against the file's"),
-            "changed": st.column_config.TextColumn(width=170),
+            "changed": st.column_config.TextColumn(width=195),
             "what is wrong": st.column_config.TextColumn(width=260),
             "what to do": st.column_config.TextColumn(width=440),
         },

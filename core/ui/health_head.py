@@ -10,10 +10,12 @@ import streamlit as st
 from core.manifest.check import CheckReport
 from core.manifest.types import Manifest
 from core.services.health_words import FIRST, Mend, mend_first, verdict
+from core.services.indexing import IndexJob
 from core.services.run_contract import HEALTH, RunFinding
 from core.store.filters import Filter
 from core.ui import safe, waiting
 from core.ui.boxes import panel
+from core.ui.fragments import fragment
 from core.ui.grid import Cell, Column, Grid, Look, Row, show_grid
 from core.ui.health_load import Health
 from core.ui.safe import Piece
@@ -61,13 +63,27 @@ def show_files(report: CheckReport, *, is_full: bool) -> None:
     safe.show(safe.text([Piece(f"Workspace: {told}{so_far}.")], role="line"))
 
 
-def show_pending(keys: Sequence[Hashable | None]) -> None:
-    """That parts of the page are still being read, where any of these is; once all are, the page runs anew.
+def show_pending(keys: Sequence[Hashable | None], job: IndexJob | None) -> None:
+    """That parts of the page are still being read, or citations located by `job`; it runs anew when they are.
 
     One part looks for all: each that looked for itself might run the page anew while a click is on its way.
     """
-    if at_work := [key for key in keys if key is not None]:
-        waiting.hint("Parts of this page are still being read; they come by themselves.", at_work)
+    at_work = tuple(key for key in keys if key is not None)
+    running = job if job is not None and job.is_running else None
+    if at_work or running is not None:
+        _look(at_work, running)
+
+
+@fragment(run_every=waiting.LOOK_S)
+def _look(keys: tuple[Hashable, ...], job: IndexJob | None) -> None:
+    is_read = all(map(waiting.desk().is_done, keys))
+    is_located = job is None or not job.is_running
+    if (keys and is_read) or (job is not None and is_located):
+        st.rerun()
+    parts = [*(["parts of this page are still being read"] if keys else [])]
+    parts += [] if is_located else ["citations are being located"]
+    said = f"{' and '.join(parts)}; what is missing comes by itself."
+    safe.show(safe.text([Piece(f"{said[:1].upper()}{said[1:]}", "muted")], role="hint"))
 
 
 def show_first(health: Health, view: ViewState) -> None:

@@ -27,7 +27,7 @@ def test_a_number_of_health_leads_to_as_many_questions(
     page.goto(f"{serve().url}/workspace?run=R001")
     page.wait_for_url("**/health?run=R001")
     wait_for_run(page)
-    expect(page.get_by_text("Parts of this page are still being read")).to_have_count(0)
+    expect(page.get_by_text("what is missing comes by itself")).to_have_count(0)
     in_sight(page)
     badge = page.get_by_test_id("stSidebar").get_by_role("link", name=re.compile("Health"))
     expect(badge).to_have_text(re.compile(r"Health\s*\d+"))

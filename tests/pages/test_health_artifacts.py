@@ -5,10 +5,12 @@ from __future__ import annotations
 import html
 import json
 
+import pytest
 from click.testing import CliRunner
 from streamlit.testing.v1 import AppTest
 
 from core.cli.check_cmd import command
+from core.ui.health_artifacts import age_words
 from tests.pages.conftest import TRACES, MakeWorkspace, Open, shown
 
 PAGE = "pages/health.py"
@@ -152,3 +154,27 @@ def test_an_unfinished_last_line_is_a_note_and_no_finding(
     assert "the last line (12 bytes) has no line end yet: it waits, and is not counted." in shown(app)
     assert "Every line of R1 could be read and belongs to something." in shown(app)
     assert list(app.dataframe[1].value["line issues"]) == [0]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (-5, "just now"),
+        (59, "just now"),
+        (60, "1 minute ago"),
+        (7_200, "2 hours ago"),
+        (86_400, "1 day ago"),
+        (45 * 86_400, "1 month ago"),
+        (800 * 86_400, "2 years ago"),
+    ],
+)
+def test_an_age_is_told_in_the_unit_that_fits(seconds: float, words: str) -> None:
+    assert age_words(seconds) == words
+
+
+def test_every_file_has_its_rows_size_and_age(make_workspace: MakeWorkspace, open_app: Open) -> None:
+    table = open_app(make_workspace([*TRACES, b"{torn"]), page=PAGE).dataframe[0].value
+    rows = dict(zip(table["artifact"], table["rows"], strict=True))
+    assert rows == {"chunks": 2, "runs[R1].traces": 3}, "of traces those that were read"
+    assert all(table["changed"].str.startswith("just now · "))
+    assert (table["size"] > 0).all()
