@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NoReturn
@@ -15,12 +12,11 @@ from typing import Any, NoReturn
 import click
 from rich.console import Console
 from rich.filesize import decimal
-from rich.markup import escape
-from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColumn
 from rich.table import Table
 from rich.text import Text
 
 from core.cli.interrupts import heeding
+from core.cli.late_bar import late_bar
 from core.cli.paths import NamedPath
 from core.errors import Problem, printable
 from core.evidence.client import PdfPool
@@ -30,7 +26,6 @@ from core.manifest.check import (
     LINES_UNREADABLE,
     ArtifactCheck,
     CheckReport,
-    OnProgress,
     check_workspace,
     sha256_lines,
 )
@@ -40,7 +35,6 @@ from core.services.checking import everything
 from core.services.documents import opening
 from core.services.goals import goals_of
 
-PROGRESS_AFTER_SECONDS = 1.0
 #: Wide enough for keys and paths where nothing says how wide the output is.
 WIDTH_WITHOUT_TERMINAL = 140
 
@@ -88,7 +82,7 @@ def command(workspace: Path, as_json: bool, no_hashes: bool, as_lines: bool, tru
     if trust_roots:
         for _, folder in trust.untrusted_roots(manifest):
             trust.remember(manifest.folder, folder)
-    with PdfPool(workers=1) as pool, _progress() as on_progress:
+    with PdfPool(workers=1) as pool, late_bar("checking") as on_progress:
         report = check_workspace(
             manifest,
             hashes=not no_hashes,
@@ -230,31 +224,3 @@ def summary(report: CheckReport) -> Text:
 
 def _count(number: int, one: str, many: str | None = None) -> str:
     return f"{number} {one if number == 1 else many or one + 's'}"
-
-
-@contextmanager
-def _progress() -> Iterator[OnProgress]:
-    """A bar on a terminal's stderr, which appears only where checking takes longer than a second."""
-    console = Console(stderr=True)
-    bar = Progress(
-        TextColumn("checking {task.fields[key]}"),
-        BarColumn(),
-        DownloadColumn(),
-        console=console,
-        transient=True,
-    )
-    started = time.monotonic()
-    tasks: list[TaskID] = []
-
-    def on_progress(key: str, done: int, total: int) -> None:
-        if console.is_terminal and not tasks and time.monotonic() - started > PROGRESS_AFTER_SECONDS:
-            bar.start()
-            tasks.append(bar.add_task("checking", total=total, key=""))
-        for task in tasks:
-            bar.update(task, completed=done, key=escape(printable(key)))
-
-    try:
-        yield on_progress
-    finally:
-        if tasks:
-            bar.stop()

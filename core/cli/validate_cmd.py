@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import sys
 import tempfile
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import click
-from rich.console import Console
-from rich.markup import escape
-from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColumn
 
 from core.cli.interrupts import heeding
+from core.cli.late_bar import late_bar
 from core.cli.output import STDOUT, check_outputs, output_to
 from core.cli.paths import NamedPath
 from core.cli.results import Option, with_options
@@ -22,10 +17,8 @@ from core.cli.validate_lines import json_line, json_summary, piped_line, summary
 from core.contracts.context import Context
 from core.contracts.record_rules import RECORD_TYPES
 from core.errors import InputFault, printable
-from core.services.validating import OnProgress, Tally, validate
+from core.services.validating import Tally, validate
 from core.traces.workers import collector_paused
-
-PROGRESS_AFTER_SECONDS = 1.0
 
 _OPTIONS: tuple[Option, ...] = (
     click.option(
@@ -97,7 +90,7 @@ def command(
     with (
         tempfile.TemporaryDirectory(prefix="proofspan-") as unpacked,
         output_to(report) as output,
-        _progress(quiet=on_terminal) as on_progress,
+        late_bar("validating", quiet=on_terminal) as on_progress,
         collector_paused(),
     ):
         found = validate(
@@ -129,35 +122,3 @@ def _rev(given: str) -> tuple[str, str]:
     if not (doc_id and sign and rev):
         raise click.UsageError(f"--rev {given!r} is not DOC=REV")
     return doc_id, rev
-
-
-@contextmanager
-def _progress(*, quiet: bool) -> Iterator[OnProgress]:
-    """A bar on a terminal's stderr, which appears only where validating takes longer than a second.
-
-    None where findings go to the terminal: they show the progress.
-    """
-    console = Console(stderr=True)
-    bar = Progress(
-        TextColumn("validating {task.fields[file]}"),
-        BarColumn(),
-        DownloadColumn(),
-        console=console,
-        transient=True,
-    )
-    started = time.monotonic()
-    tasks: list[TaskID] = []
-
-    def on_progress(file: str, done: int, total: int) -> None:
-        is_late = time.monotonic() - started > PROGRESS_AFTER_SECONDS
-        if console.is_terminal and not quiet and not tasks and is_late:
-            bar.start()
-            tasks.append(bar.add_task("validating", total=total, file=""))
-        for task in tasks:
-            bar.update(task, completed=done, total=total, file=escape(printable(file)))
-
-    try:
-        yield on_progress
-    finally:
-        if tasks:
-            bar.stop()
