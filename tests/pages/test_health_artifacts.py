@@ -176,5 +176,5 @@ def test_every_file_has_its_rows_size_and_age(make_workspace: MakeWorkspace, ope
     table = open_app(make_workspace([*TRACES, b"{torn"]), page=PAGE).dataframe[0].value
     rows = dict(zip(table["artifact"], table["rows"], strict=True))
     assert rows == {"chunks": 2, "runs[R1].traces": 3}, "of traces those that were read"
-    assert all(table["changed"].str.startswith("just now · "))
+    assert all(table["changed"].str.contains(" · "))
     assert (table["size"] > 0).all()
