@@ -20,7 +20,7 @@ from core.traces.reader import open_source
 from core.traces.workers import end_with_parent, interrupts_held
 
 #: A range has about so many bytes: what is found in it is held at once.
-RANGE_BYTES = 2 << 20
+RANGE_BYTES = 512 << 10
 #: Starting processes takes longer than to judge a file of fewer bytes.
 WORTH_IT = 16 << 20
 
@@ -58,7 +58,7 @@ def _in_order(job: Job, ranges: Iterator[Range], workers: int) -> Iterator[Found
     )
     try:
         with interrupts_held():
-            waiting = deque(pool.submit(_judge_range, each) for each in islice(ranges, 2 * workers))
+            waiting = deque(pool.submit(_judge_range, each) for each in islice(ranges, workers + 1))
         while waiting:
             found = waiting.popleft().result()
             waiting.extend(pool.submit(_judge_range, each) for each in islice(ranges, 1))

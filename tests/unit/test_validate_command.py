@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 import orjson
 import pytest
 from click.testing import CliRunner, Result
 
+from core.cli import main
+from core.cli.interrupts import INTERRUPTED
 from core.cli.validate_cmd import command
 from core.errors import InputFault
+from core.services import validating
 
 CLEAN = (
     b'{"citations": [{"snippet_id": "s1", "section_id": "keys", "source_url": "https://example.org/h", '
@@ -148,3 +152,19 @@ def test_a_revision_is_given_as_document_and_revision(answers: Path, rev: str) -
     result = run(answers, "--as", "auditable-answer", "--rev", rev)
     assert result.exit_code == 2
     assert "DOC=REV" in result.stderr
+
+
+@pytest.mark.usefixtures("ctrl_c")
+def test_an_interrupted_validation_leaves_no_file(
+    answers: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object, **__: object) -> object:
+        signal.raise_signal(signal.SIGINT)
+        raise AssertionError
+
+    monkeypatch.setattr(validating, "judge_file", interrupted)
+    report = tmp_path / "findings.tsv"
+    with pytest.raises(SystemExit) as ended:
+        main(["validate", str(answers), "--as", "auditable-answer", "-o", str(report)])
+    assert ended.value.code == INTERRUPTED
+    assert list(tmp_path.iterdir()) == [answers]
