@@ -1,7 +1,7 @@
 """Texts of one document before and after: which became which, split, merged, or went.
 
 Texts are compared by the pairs of words that follow each other in both, so that what moved into a longer
-text is still found. Candidates are those that share rare words.
+text is still found. Candidates are those that share rare pairs.
 """
 
 from __future__ import annotations
@@ -17,9 +17,11 @@ from rapidfuzz.distance import Indel
 
 #: So many of a text's words are compared.
 MOST_WORDS = 2_000
-#: A text is looked for by so many of its rarest words and pairs of words, each in at most so many texts, and
-#: so many of those that share the most are compared.
+#: A text is looked for by so many of its rarest pairs of words, each in at most so many texts, and so many of
+#: those that share the most are compared.
 RAREST, MOST_HOLDING, MOST_CANDIDATES = 12, 64, 4
+#: Who shares less than this part of what the best candidate shares is not compared.
+WORTH_A_LOOK = 0.25
 #: Shares from which on a text lies in another, and two texts are one that was edited; where the id stayed
 #: less is enough, as an edit keeps it.
 INSIDE, EDITED, EDITED_SAME_ID = 0.7, 0.6, 0.4
@@ -120,9 +122,9 @@ def _words(text: Text) -> list[str]:
 
 
 def _marks(text: Text) -> set[str]:
-    """What a text is found by: its words, and which follows which."""
+    """What a text is found by: which word follows which; a single word by itself."""
     words = _words(text)
-    return {*words, *map(" ".join, pairwise(words))}
+    return set(map(" ".join, pairwise(words))) if len(words) > 1 else set(words)
 
 
 def _edges(
@@ -139,7 +141,7 @@ def _edges(
 
 
 def _candidates(texts: Sequence[Text], among: Sequence[Text]) -> Iterator[tuple[Text, Text]]:
-    """Each text with those that share the most of its rare words and pairs of words."""
+    """Each text with those that share the most of its rare pairs of words."""
     wanted = {mark for text in texts for mark in _marks(text)}
     holding: dict[str, list[int]] = defaultdict(list)
     for number, text in enumerate(among):
@@ -150,8 +152,8 @@ def _candidates(texts: Sequence[Text], among: Sequence[Text]) -> Iterator[tuple[
         few = [(len(numbers), mark) for mark, numbers in known.items() if len(numbers) <= MOST_HOLDING]
         rare = heapq.nsmallest(RAREST, few)
         votes = Counter(number for _, mark in rare for number in known[mark])
-        best = heapq.nsmallest(MOST_CANDIDATES, votes, key=lambda number: (-votes[number], number))
-        yield from ((text, among[number]) for number in best)
+        best = heapq.nsmallest(MOST_CANDIDATES, ((-count, number) for number, count in votes.items()))
+        yield from ((text, among[number]) for count, number in best if count <= best[0][0] * WORTH_A_LOOK)
 
 
 def _open(edges: Iterable[Edge], found: Mapping[str, Change]) -> list[Edge]:
