@@ -86,10 +86,8 @@ def main() -> None:
                 took[name].append(timed(call))
     medians = {name: statistics.median(times) for name, times in took.items()}
     for name, seconds in medians.items():
-        each = 1e6 * seconds / len(change.new)
-        print(
-            f"{name:28} {seconds:7.2f} CPU s  {each:7.1f} µs a chunk  {seconds / medians['reading']:6.2f} times"
-        )
+        each, ratio = 1e6 * seconds / len(change.new), seconds / medians["reading"]
+        print(f"{name:28} {seconds:7.2f} CPU s  {each:7.1f} µs a chunk  {ratio:6.2f} times")
     found = redirects_between(change.old, change.new).redirects
     true = sum(right(each, change.truth[each.old_id]) for each in found)
     print(f"{true:,} of {len(found):,} redirects are the true ones")
