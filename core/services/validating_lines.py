@@ -124,6 +124,7 @@ def objects(job: Job, *, holding: tuple[bytes, ...] = ()) -> Iterator[tuple[int,
         found = (
             (line, obj)
             for block in read_blocks(job.path, final=job.is_final)
+            if block.overlong is None
             for line, data in enumerate(block.lines, block.line)
             if not holding or any(text in data for text in holding)
             if (obj := _parsed(data)) is not None and not _is_deep(data, obj)
@@ -151,7 +152,7 @@ class Judge:
         look, context = QuickLook(block.data, same_key=self._job.same_key), self._job.context
         is_payload = self._job.record_type == "citation"
         for line, data in enumerate(block.lines, block.line):
-            obj = _parsed(data)
+            obj = _parsed(data) if block.overlong is None else None
             if is_payload and obj and is_clean_record(obj, context) and look.is_sound(data, obj):
                 counts.note_clean(obj)
                 continue
@@ -195,7 +196,7 @@ class Judge:
 
     def _odd(self, raw: RawLine, counts: Counts) -> Judged | None:
         """A line that is no plain JSON object: blank, a line of a log, or none that can be read."""
-        if not raw.data or raw.data.isspace():
+        if len(raw.data) == raw.length and (not raw.data or raw.data.isspace()):
             return None
         try:
             if self._job.record_type == "log" and not raw.data.lstrip().startswith(b"{"):

@@ -19,6 +19,7 @@ from core.contracts.record_rules import record_findings
 from core.errors import InputFault
 from core.services import validating_ranges
 from core.services.validating import LocatedFinding, Tally, validate
+from core.traces import reader
 from tests.places import HANDBOOK
 
 PAYLOAD: dict[str, Any] = {
@@ -113,6 +114,16 @@ def test_arrays_objects_over_lines_and_packed_files_are_read(tmp_path: Path) -> 
     packed = tmp_path / "p.jsonl.gz"
     packed.write_bytes(gzip.compress(orjson.dumps(PAYLOAD) + b"\n" + orjson.dumps(wrong)))
     assert told(found(packed, "citation")) == [(2, "empty_rev", "rev")]
+
+
+@pytest.mark.parametrize("begin", [b"{}", b""])
+def test_an_overlong_line_is_none_whatever_it_begins_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, begin: bytes
+) -> None:
+    monkeypatch.setattr(reader, "MAX_LINE", 2_000)
+    path = tmp_path / "p.jsonl"
+    path.write_bytes(begin + b" " * 5_000 + b"\n" + orjson.dumps({**PAYLOAD, "rev": ""}))
+    assert told(found(path, "citation")) == [(1, "line_too_long", ""), (2, "empty_rev", "rev")]
 
 
 def test_what_is_no_file_of_records_is_a_problem_and_the_next_is_read(tmp_path: Path) -> None:
