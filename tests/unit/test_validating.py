@@ -277,6 +277,25 @@ def test_a_runs_traces_are_held_against_its_pins_revisions_chunks_and_whitelist(
     assert "Q2" in of_pin
 
 
+def test_the_separate_records_of_a_run_are_held_against_each_other_and_those_of_another_are_not(
+    tmp_path: Path,
+) -> None:
+    lists = {**ENVELOPE, "q_id": "Q1", "ranker": "dense", "k": 5}
+    for run, chunk_id in (("A", "c1"), ("B", "c2")):
+        written(tmp_path / f"{run}-answers.jsonl", answer("Q1"))
+        items = [{"chunk_id": chunk_id, "score": 0.5}]
+        written(tmp_path / f"{run}-retrieved.jsonl", {**lists, "items": items})
+    runs = "".join(
+        f"  - run_id: {run}\n    records:\n      retrieved: {{path: {run}-retrieved.jsonl}}\n"
+        f"      answer: {{path: {run}-answers.jsonl}}\n"
+        for run in "AB"
+    )
+    manifest = tmp_path / "pipeline_manifest.yaml"
+    manifest.write_text(f'manifest_version: "1.0"\nname: separate\nruns:\n{runs}')
+    (finding,) = found(manifest, cache_dir=tmp_path / "cache")
+    assert (finding.file, finding.code) == (str(tmp_path / "B-answers.jsonl"), "cited_not_retrieved")
+
+
 def test_a_run_of_a_workspace_that_lacks_a_file_says_so_and_the_rest_is_read(tmp_path: Path) -> None:
     path = workspace(tmp_path / "w", "", trace("Q1", PAYLOAD))
     (path / "t.jsonl").unlink()
