@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from core.contracts.codes import rule_of
+from core.errors import Fault
 from core.ui import checks, health_load, session
 from core.ui.words import counted
 
@@ -42,17 +43,29 @@ NOTHING_WRONG = Badge(0, 0, 0, is_all=True)
 
 
 def badge_of(opened: session.Opened, *, on_health: bool) -> Badge:
-    """What is known of the workspace and of the shown run; on Health itself, what that page shows."""
-    store = session.store_or_none(opened)
-    if on_health:
-        checks.full_check(opened)
-    if on_health and store is not None:
-        health_load.load(opened, store)
+    """What is known of the workspace and of the shown run; on Health itself, what that page shows.
+
+    What cannot be counted is told by the page, with room for it; the sidebar stays as it is.
+    """
+    try:
+        rules, errors, is_all = _of_run(opened, on_health=on_health)
+        if on_health:
+            checks.full_check(opened)
+    except Fault:
+        rules, errors, is_all = 0, 0, False
     report = checks.known_check(opened)
+    return Badge(len(report.findings), rules, errors, is_all and report.hashed)
+
+
+def _of_run(opened: session.Opened, *, on_health: bool) -> tuple[int, int, bool]:
+    """The rules that the shown run breaks, its errors as a whole, and whether those are all."""
+    store = session.store_or_none(opened)
     if store is None:
-        return Badge(len(report.findings), 0, 0, report.hashed and not opened.manifest.runs)
+        return 0, 0, not opened.manifest.runs
+    if on_health:
+        health_load.load(opened, store)
     codes = store.code_counts([opened.run.run_id])["code"]
     rules = sum(rule_of(code).severity == "error" for code in codes)
     findings, is_all = health_load.known_findings(opened, store)
     errors = sum(each.severity == "error" and not each.is_of_file for each in findings)
-    return Badge(len(report.findings), rules, errors, is_all and report.hashed)
+    return rules, errors, is_all

@@ -12,9 +12,11 @@ import orjson
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core.errors import StoreFault
 from core.manifest.load import load_manifest
 from core.store.filters import Filter
 from core.store.queries import Store
+from core.ui import health_load
 from core.ui.state import ViewState
 from tests.pages.conftest import TRACES, MakeWorkspace, Open, shown, trace
 
@@ -151,6 +153,19 @@ def test_a_metrics_pack_that_differs_counts_once_it_was_read(
     app = open_app(folder, page=PAGE)
     assert "Metrics pack differs" in rows(app, "Findings of the run")
     assert badge(open_app(folder)) == ("Health :red-badge[1]", "1 error of the run")
+
+
+def test_what_cannot_be_counted_leaves_the_sidebar_as_it_is(
+    make_workspace: MakeWorkspace, open_app: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise StoreFault.of("damaged", "the index is damaged")
+
+    folder = make_workspace(documents=[{"doc_id": "gone", "path": "gone.pdf"}])
+    monkeypatch.setattr(health_load, "known_findings", fail)
+    app = open_app(folder)
+    assert badge(app)[0] == "Health :red-badge[1+]"
+    assert len(app.sidebar.get("page_link")) == 6
 
 
 def test_written_and_read_stand_side_by_side(two_runs: Path, open_app: Open) -> None:
