@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import NamedTuple
 
-from core.contracts.findings import Finding
+from core.contracts.findings import Finding, shown
+from core.contracts.record_lists import ids_of
 from core.contracts.records import Json
 from core.traces.fields import first_of, id_of, index_of, text_of
 
@@ -40,6 +41,8 @@ _NAMING: Mapping[str, str] = {
 #: Record types that say of themselves which question they belong to, and are none themselves.
 _JOINED = frozenset({"retrieved", "rerank", "prompt-frame", "log", "rag-traces"})
 _COUNTED = ("paraphrase", "seed")
+#: The code of a chunk that was not retrieved, and what happened to it all the same.
+_CITED, _RERANKED = ("cited_not_retrieved", "cited"), ("reranked_not_retrieved", "reranked")
 #: Record types that say what was retrieved, and which questions there are.
 RELATING = ("query", "retrieved", "answer")
 
@@ -69,7 +72,7 @@ def facts_of(kind: str, obj: Mapping[str, Json]) -> Facts | None:
     if kind not in _IDENTITY and kind not in _NAMING:
         return None
     q_id = text_of(first_of(obj, ("q_id", "qid"))) or ""
-    return Facts(kind, _identity(kind, obj), q_id, _named(kind, obj))
+    return Facts(kind, _identity(kind, obj), q_id, tuple(ids_of(obj.get(_NAMING.get(kind, "")))))
 
 
 def _identity(kind: str, obj: Mapping[str, Json]) -> str:
@@ -83,13 +86,6 @@ def _identity(kind: str, obj: Mapping[str, Json]) -> str:
         if value:
             told.append(f"{other} {value}")
     return ", ".join(told)
-
-
-def _named(kind: str, obj: Mapping[str, Json]) -> tuple[str | None, ...]:
-    entries = obj.get(_NAMING.get(kind, ""))
-    if not isinstance(entries, list):
-        return ()
-    return tuple(id_of(entry) if isinstance(entry, dict) else text_of(entry) for entry in entries)
 
 
 class Relating:
@@ -138,28 +134,19 @@ class Across:
         first = self._lines.setdefault(key, line)
         if first != line:
             code = "duplicate_question" if facts.kind in _ANSWERING else "duplicate_id"
-            said = f"{_shown(facts.identity)} came before, on line {first:,}"
+            said = f"{shown(facts.identity)} came before, on line {first:,}"
             yield Finding(code, _IDENTITY[facts.kind][0], said)
 
     def _unjoined(self, facts: Facts) -> Iterator[Finding]:
         known = self._related.questions
         if known and facts.q_id not in known:
-            yield Finding("unjoined_record", "q_id", f"no answer or query has the id {_shown(facts.q_id)}")
+            yield Finding("unjoined_record", "q_id", f"no answer or query has the id {shown(facts.q_id)}")
 
     def _unretrieved(self, facts: Facts) -> Iterator[Finding]:
         retrieved = self._related.retrieved.get(facts.q_id, frozenset())
-        code, verb = ("reranked_not_retrieved", "reranked") if facts.kind == "rerank" else _CITED
+        code, verb = _RERANKED if facts.kind == "rerank" else _CITED
         for place, chunk_id in enumerate(facts.ids, start=1):
             if chunk_id is not None and chunk_id not in retrieved:
-                among = (
-                    f"not among the {len(retrieved):,} retrieved" if retrieved else "nothing was retrieved"
-                )
-                said = f"{_shown(chunk_id)} is {verb}, and {among} for {_shown(facts.q_id)}"
+                among = f"not among the {len(retrieved):,}" if retrieved else "nothing was"
+                said = f"{shown(chunk_id)} is {verb}, and {among} retrieved for {shown(facts.q_id)}"
                 yield Finding(code, f"{_NAMING[facts.kind]}[{place}]", said)
-
-
-_CITED = ("cited_not_retrieved", "cited")
-
-
-def _shown(text: str) -> str:
-    return text if len(text) <= 80 else text[:79] + "…"

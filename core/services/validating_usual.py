@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from core.contracts.findings import Finding
+from core.contracts.findings import Finding, shown
 from core.contracts.records import Json
 from core.contracts.values import OFFSET_UNITS, text_of
 from core.store.marks import SEVERAL, offset_unit
@@ -24,7 +24,6 @@ _CITING = frozenset({"trace", "auditable-answer"})
 _OF_RUNS = frozenset(
     {"envelope", "query", "retrieved", "rerank", "prompt-frame", "answer", "trace", "log", "rag-traces"}
 )
-_MOST_SHOWN = 60
 
 
 def words_of(kind: str, obj: Mapping[str, Json]) -> Iterator[tuple[About, str]]:
@@ -83,13 +82,9 @@ class Marks:
                 said = f"offsets are in {word} here, and mostly in {most}"
                 yield Finding("mixed_offset_units", place, said)
             else:
-                yield Finding("memory_desync", about, f"{about} is {_shown(word)}, and mostly {_shown(most)}")
+                yield Finding("memory_desync", about, f"{about} is {shown(word)}, and mostly {shown(most)}")
                 return
 
 
 def _run_of(obj: Mapping[str, Json]) -> str:
     return text_of(obj["run_id"]) or "" if "run_id" in obj else ""
-
-
-def _shown(text: str) -> str:
-    return text if len(text) <= _MOST_SHOWN else text[: _MOST_SHOWN - 1] + "…"

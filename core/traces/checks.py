@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import orjson
 
-from core.contracts.findings import Finding
+from core.contracts.findings import Finding, shown
 from core.contracts.records import Json
 
 #: What a 64-bit integer, signed or not, can hold.
@@ -135,7 +135,7 @@ def _walk(value: Json, place: str) -> Iterator[Finding]:
         for key, each in value:
             inside = f"{place}.{_shown(key)}" if place else _shown(key)
             if key in seen:
-                yield Finding("duplicate_key", inside, f"the key {_shown(key)!r} stands twice in an object")
+                yield Finding("duplicate_key", inside, f"the key {shown(key)} stands twice in an object")
             seen.add(key)
             yield from _walk(each, inside)
     elif type(value) is list:

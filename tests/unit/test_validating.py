@@ -179,7 +179,7 @@ def test_what_most_of_a_run_has_is_usual_wherever_it_stands(tmp_path: Path) -> N
     assert told(found(of_two_runs)) == []
     even = written(tmp_path / "c.jsonl", answer("Q1"), answer("Q2", **other))
     (finding,) = found(even)
-    assert (finding.line, finding.message) == (2, "mem_rev is r2, and mostly r1")
+    assert (finding.line, finding.message) == (2, "mem_rev is 'r2', and mostly 'r1'")
 
 
 def test_chunks_given_make_a_corpus(tmp_path: Path) -> None:
