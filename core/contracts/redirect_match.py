@@ -7,14 +7,20 @@ text is still found. Candidates are those that share rare pairs.
 from __future__ import annotations
 
 import heapq
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import islice, pairwise
 from operator import itemgetter
 
 from rapidfuzz.distance import Indel
 
+#: Thai, Lao, Burmese, Khmer, kana and Han write no spaces between words.
+_UNPARTED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+)
+_WORD = re.compile(rf"[{_UNPARTED}]|[^\s{_UNPARTED}]+")
 #: So many of a text's words are compared.
 MOST_WORDS = 2_000
 #: A text is looked for by so many of its rarest pairs of words, each in at most so many texts, and so many of
@@ -118,7 +124,10 @@ def changes_of(
 
 
 def _words(text: Text) -> list[str]:
-    return text.words.casefold().split(" ", MOST_WORDS)[:MOST_WORDS]
+    """The words that are compared; in scripts that part no words each character is one."""
+    if text.words.isascii():
+        return text.words.casefold().split(" ", MOST_WORDS)[:MOST_WORDS]
+    return [match[0] for match in islice(_WORD.finditer(text.words.casefold()), MOST_WORDS)]
 
 
 def _marks(text: Text) -> set[str]:

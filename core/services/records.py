@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -20,10 +20,17 @@ from core.traces.gold import read_gold
 from core.traces.joined import TraceFile, needed_trace_file
 from core.traces.reader import unfinished_bytes
 from core.traces.record_lines import unreadable
+from core.traces.redirects import read_redirects
 from core.traces.reports import read_report
 from core.traces.traces import iter_traces
 from core.traces.unpack import plain_source
 
+#: What reads a file of records whole, by the manifest's key.
+_READERS: Mapping[str, Callable[..., tuple[Sized, list[LineIssue]]]] = {
+    "chunks": read_chunks,
+    "redirects": read_redirects,
+    "gold": read_gold,
+}
 #: Progress is told once in so many traces.
 LINES_A_STEP = 5_000
 
@@ -36,7 +43,10 @@ def reading(artifact: Artifact, file: Path, on_bytes: OnBytes) -> Iterable[Probl
     """
     part = artifact.key.rsplit("].", 1)[-1]
     is_separate = part.startswith("records.")
-    if part not in ("traces", "chunks", "gold", "report", "bundles", "cohorts") and not is_separate:
+    if (
+        part not in ("traces", "chunks", "redirects", "gold", "report", "bundles", "cohorts")
+        and not is_separate
+    ):
         return []
     try:
         if part == "cohorts":
@@ -164,8 +174,7 @@ def _read(part: str, path: Path, artifact: Artifact) -> tuple[int, list[LineIssu
     if part == "report":
         rows, issues = read_report(path, file=artifact.path)
         return len(rows) + len(issues), issues
-    read = read_chunks if part == "chunks" else read_gold
-    records, issues = read(path, file=artifact.path)
+    records, issues = _READERS[part](path, file=artifact.path)
     return len(records) + len(issues), issues
 
 

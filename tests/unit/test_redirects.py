@@ -21,6 +21,7 @@ FIRST = "Loosen the wheel bolts by half a turn while the car stands on the groun
 SECOND = "Set the jack under the marked point of the sill and lift the car slowly."
 THIRD = "The spare wheel is only meant for the way to the next workshop."
 SHORT = "Tighten to 120 Nm."
+JAPANESE = "ハザードランプをつけて、三角表示板を車の後ろに置いてください。"
 
 
 def file_of(*texts: str, section: str = "4.2", rev: str = "8c1e9a02", doc: str = "m") -> dict[str, Chunk]:
@@ -85,6 +86,18 @@ def told(old: Mapping[str, Chunk], new: Mapping[str, Chunk]) -> list[tuple[str, 
         ),
         pytest.param(file_of(FIRST, SECOND), file_of(FIRST), [("same", ["001"]), ("gone", [])], id="gone"),
         pytest.param(file_of(FIRST), file_of(THIRD), [("gone", [])], id="replaced by another text"),
+        pytest.param(
+            file_of(f"{SHORT} {JAPANESE}"),
+            file_of(SHORT, JAPANESE),
+            [("split", ["001", "002"])],
+            id="split where no spaces part words",
+        ),
+        pytest.param(
+            file_of(JAPANESE),
+            file_of(JAPANESE.replace("三角", "四角"), section="5"),
+            [("shift", ["001"])],
+            id="edited where no spaces part words",
+        ),
         pytest.param(file_of(""), file_of(""), [("same", ["001"])], id="empty"),
         pytest.param(file_of("", FIRST), file_of(FIRST), [("gone", []), ("shift", ["001"])], id="empty gone"),
     ],

@@ -9,6 +9,7 @@ import orjson
 import pytest
 
 from core.manifest.types import Manifest
+from core.services.records import reading
 from core.store.index import build_index
 from tests.unit.store_workspace import RUN, lines, table_of, trace, write_workspace
 
@@ -117,3 +118,11 @@ def test_lost_redirects_are_told_and_leave_the_labels(
     problems = [problem.code for problem in report.problems]
     assert problems + [issue.code for issue in report.issues] == told
     assert [row["label"] for row in table(manifest)] == ["ok"]
+
+
+def test_checking_a_workspace_tells_lines_that_are_no_redirect(tmp_path: Path) -> None:
+    manifest = workspace(tmp_path / "bad", [trace("Q1")], [*REDIRECTS, {"old_id": "x", "kind": "moved"}])
+    assert manifest.redirects is not None
+    (told,) = reading(manifest.redirects, manifest.folder / "redirects.jsonl", lambda done: None)
+    assert (told.code, told.severity) == ("lines_unreadable", "warning")
+    assert "1 line of 6 could not be read, first: line 6: kind is no kind of redirect" in told.message
