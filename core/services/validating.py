@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -104,9 +105,9 @@ def validate(
 
     `record_type` is that of all records; None reads it from each record's `$schema`, and from the manifest.
     `context` and the ids of the `chunks` file are what records are held against; `refusal` are the phrases of
-    answers that decline, None for the manifest's or the usual ones. What only a file as a whole
-    tells comes after its lines. Packed files are unpacked below `cache_dir`. `tally` hears what could not be
-    read at all. Fault where `chunks` cannot be used.
+    answers that decline, None for the manifest's or the usual ones. What only a file as a whole tells comes
+    after its lines. Packed files are unpacked below `cache_dir`. `tally` hears what could not be read at all.
+    Fault where `chunks` cannot be used.
     """
     counted = tally if tally is not None else Tally()
     if chunks is not None:
@@ -139,9 +140,10 @@ def _related(jobs: Sequence[Job]) -> dict[str, Related]:
     for job in jobs:
         if job.record_type is None or (job.record_type in RELATING and len(jobs) > 1):
             relating = gathered.setdefault(job.group, Relating())
-            for _, kind, obj in objects(job, holding=_holding(job)):
-                if (facts := facts_of(kind, obj)) is not None:
-                    relating.add(facts)
+            with suppress(Fault):  # told when the file is judged
+                for _, kind, obj in objects(job, holding=_holding(job)):
+                    if (facts := facts_of(kind, obj)) is not None:
+                        relating.add(facts)
     return {group: relating.related() for group, relating in gathered.items()}
 
 

@@ -109,15 +109,11 @@ class Relating:
 
 
 class Across:
-    """Judges records in the order of their files; of each id only eight bytes are kept."""
+    """Judges the records of a file in their order; of each id only eight bytes are kept."""
 
     def __init__(self, related: Related) -> None:
         self._related = related
         self._lines: dict[int, int] = {}
-
-    def begin(self) -> None:
-        """Another file begins: ids may come again."""
-        self._lines.clear()
 
     def findings(self, line: int, facts: Facts) -> Iterator[Finding]:
         """What is wrong with the record on `line` beside those before it."""

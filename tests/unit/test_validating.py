@@ -156,6 +156,11 @@ def test_separate_records_are_held_against_each_other_in_any_order(tmp_path: Pat
     both.write_bytes(answers.read_bytes() + lists.read_bytes())
     assert told(found(both)) == [*of_answers, (5, "unjoined_record", "q_id")]
     assert told(found(answers)) == []
+    broken = tmp_path / "broken.json"
+    broken.write_text('[{"q_id": "Q1"},')
+    tally = Tally()
+    assert found([answers, broken], "answer", tally) == []
+    assert (tally.read, [problem.code for problem in tally.problems]) == (2, ["not_json"])
 
 
 def test_an_answer_that_declines_in_the_words_of_its_profile_owes_no_citations(tmp_path: Path) -> None:
