@@ -17,7 +17,7 @@ from core.contracts.chunk_order import out_of_order
 from core.contracts.chunk_rules import id_findings
 from core.contracts.findings import Finding
 from core.contracts.records import Chunk
-from core.contracts.revisions import LONG
+from core.contracts.revisions import LONG, begins_alike, is_of_text
 
 Status = Literal["pass", "fail", "unknown"]
 AuditName = Literal[
@@ -196,17 +196,24 @@ def _order_finding(section: str, one: Chunk, other: Chunk, why: str) -> Finding:
 
 
 def _revision(parsed: Iterable[tuple[Chunk, ChunkId]], revs: Mapping[str, str]) -> Audit:
-    """Does every id carry the revision that the workspace names for its document?"""
+    """Does every id carry the revision that the workspace names for its document?
+
+    A commit, or another name of a version, is no hash of a text: it cannot differ from one.
+    """
     used: dict[str, Counter[str]] = defaultdict(Counter)
     for chunk, parts in parsed:
         used[chunk.doc_id or parts.doc_uid][parts.rev] += 1
-    known = {doc_id for doc_id, found in used.items() if revs.get(doc_id) and set(found) - {UNKNOWN_REVISION}}
+    known = {
+        doc_id
+        for doc_id, found in used.items()
+        if is_of_text(revs.get(doc_id, "")) and set(found) - {UNKNOWN_REVISION}
+    }
     wrong = [
         Finding("rev_mismatch", "rev", _other_revision(doc_id, rev, count, revs[doc_id]), doc_id)
         for doc_id in used
         if doc_id in known
         for rev, count in used[doc_id].items()
-        if rev != UNKNOWN_REVISION and not same_revision(rev, revs[doc_id])
+        if rev != UNKNOWN_REVISION and not begins_alike(rev, revs[doc_id])
     ]
     apart = {doc_id: long for doc_id, found in used.items() if (long := [r for r in found if len(r) == LONG])}
     count = len({finding.record_id for finding in wrong})
@@ -221,12 +228,6 @@ def _revision(parsed: Iterable[tuple[Chunk, ChunkId]], revs: Mapping[str, str]) 
         unknown=f"ids or manifest name no revision {named}",
         numbers={"documents": len(used), "extended": len(apart)},
     )
-
-
-def same_revision(one: str, other: str) -> bool:
-    """Whether two revisions agree as far as the shorter one goes."""
-    length = min(len(one), len(other))
-    return length > 0 and one[:length].lower() == other[:length].lower()
 
 
 def _other_revision(doc_id: str, rev: str, count: int, named: str) -> str:

@@ -7,7 +7,6 @@ the same; else chunks are counted from 1 in reading order. Without a document's 
 from __future__ import annotations
 
 import math
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -21,8 +20,8 @@ from core.contracts.chunk_ids import (
     section_path,
 )
 from core.contracts.records import Chunk
+from core.contracts.revisions import is_of_text
 
-_REVISION = re.compile(r"[0-9a-f]{8}(?:[0-9a-f]{4})?")
 #: A section of a document.
 Group = tuple[str, str]
 
@@ -86,7 +85,7 @@ def _page(chunk: Chunk) -> int:
 
 def _rev(chunk: Chunk, revs: Mapping[str, str]) -> str:
     named = revs.get(chunk.doc_id or "", "")
-    if _REVISION.fullmatch(named):
+    if is_of_text(named):
         return named
     parts = parse(chunk.chunk_id)
     return parts.rev if parts is not None else UNKNOWN_REVISION

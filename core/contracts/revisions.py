@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import defaultdict
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -11,6 +12,7 @@ from core.contracts.findings import Finding
 from core.contracts.normalize import normalize_text
 
 SHORT, LONG = 8, 12
+_OF_TEXT = re.compile(rf"[0-9a-f]{{{SHORT}}}(?:[0-9a-f]{{{LONG - SHORT}}})?")
 
 
 class DocumentText(NamedTuple):
@@ -18,6 +20,17 @@ class DocumentText(NamedTuple):
 
     doc_uid: str
     text: str
+
+
+def is_of_text(rev: str) -> bool:
+    """Whether a revision has the form of one that ids carry: the hash of a document's text."""
+    return _OF_TEXT.fullmatch(rev) is not None
+
+
+def begins_alike(rev: str, digest: str) -> bool:
+    """Whether two of different length agree as far as the shorter one goes."""
+    length = min(len(rev), len(digest))
+    return rev[:length] == digest[:length]
 
 
 def digest_of(text: str) -> str:

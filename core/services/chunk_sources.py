@@ -14,11 +14,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, Protocol
 
-from core.contracts.chunk_audit import STEADY, Audit, judged, same_revision
+from core.contracts.chunk_audit import STEADY, Audit, judged
 from core.contracts.chunk_ids import UNKNOWN_REVISION, parse
 from core.contracts.findings import Finding
 from core.contracts.records import Chunk
-from core.contracts.revisions import LONG, digest_of
+from core.contracts.revisions import LONG, begins_alike, digest_of
 from core.errors import Fault, Problem
 from core.evidence.bulk import Ask, Locator, locate_bulk
 from core.evidence.fulltext import PageTexts, document_text, extractor
@@ -119,10 +119,10 @@ def _recomputed(doc_id: str, chunks: Sequence[Chunk], sources: Sources) -> Compu
     named = {parts.rev for chunk in chunks if (parts := parse(chunk.chunk_id))}
     text = sources.text(doc_id)
     digest = digest_of(text) if text is not None else None
-    if digest is not None and all(same_revision(rev, digest) for rev in named):
+    if digest is not None and all(begins_alike(rev, digest) for rev in named):
         return "document"
     own = own_text(chunks)
-    if own is not None and all(same_revision(rev, digest_of(own)) for rev in named):
+    if own is not None and all(begins_alike(rev, digest_of(own)) for rev in named):
         return "chunks"
     if digest is None or not _is_binding(doc_id, chunks, sources):
         return None

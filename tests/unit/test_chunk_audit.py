@@ -106,6 +106,21 @@ def test_twelve_digits_are_a_revision_that_agrees_and_are_told() -> None:
     assert (found.status, [each.code for each in found.findings]) == ("pass", ["rev_extended"])
 
 
+@pytest.mark.parametrize(
+    ("named", "status"),
+    [
+        (REV, "pass"),
+        (f"{REV}4bce", "pass"),
+        ("0bce068b", "fail"),
+        ("3b91f2a", "unknown"),  # a commit
+        ("v2", "unknown"),
+        ("", "unknown"),
+    ],
+)
+def test_a_revision_is_compared_only_with_the_hash_of_a_text(named: str, status: str) -> None:
+    assert audits(GOOD, {"manual": named})["revision"].status == status
+
+
 def test_what_nobody_knows_is_not_known_and_no_finding() -> None:
     bare = [replace(each, order_in_section=None, offsets=None, page_idx=None) for each in GOOD]
     unknown = {audit.name for audit in audits(bare, {}).values() if audit.status == "unknown"}
