@@ -232,7 +232,8 @@ class Judge:
         job = self._job
         trace = trace_from(obj, SourceLine(job.file, line, 0, 0), run_id=job.run_id)
         if isinstance(trace, LineIssue):
-            return () if any(map(is_of_family, said)) else (_of_line(trace.code, trace.reason),)
+            is_said = trace.code in said or any(map(is_of_family, said))
+            return () if is_said else (_of_line(trace.code, trace.reason),)
         found = trace_findings(trace, job.context, declines=declines(trace, job.profile))
         return tuple(finding for finding in found if finding.code not in said)
 

@@ -18,6 +18,7 @@ from core.manifest.types import Manifest, Run
 from core.traces.contract_across import across_findings, is_clean_across
 from core.traces.contract_answer import answer_findings, is_clean_answer, is_clean_log, log_findings
 from core.traces.contract_cited import are_clean_citations, citing_findings
+from core.traces.contract_envelope import envelope_findings, is_clean_envelope
 from core.traces.contract_lists import are_clean_lists, candidate_findings
 from core.traces.contract_reading import Located, Reading, reading_of
 
@@ -26,6 +27,7 @@ MOST = 24
 
 #: Each rule with the quick look that may show that it finds nothing, in the order of findings.
 _RULES: tuple[tuple[Callable[[Reading], bool], Callable[[Reading], Iterator[Located]]], ...] = (
+    (is_clean_envelope, envelope_findings),
     (is_clean_log, log_findings),
     (is_clean_answer, answer_findings),
     (are_clean_citations, citing_findings),

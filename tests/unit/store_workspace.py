@@ -19,6 +19,16 @@ CHUNKS = [
     {"chunk_id": "c2", "doc_id": "manual", "section_id": "4.3", "text": "Check the coolant every week."},
     {"chunk_id": "c3", "doc_id": "bulletin", "section_id": "1", "text": "Torque the bolts to 30 Nm."},
 ]
+#: What a trace that keeps the contract says of its own making.
+ENVELOPE = {
+    "schema_version": "1.0.0",
+    "event": "answer.decide",
+    "ts": "2026-02-23T10:22:59Z",
+    "trace_id": "4545fce2-41e9-5781-a1c8-4565bd133a9e",
+    "agent_id": "system",
+    "mem_rev": "r7",
+    "mem_hash": "sha256:07",
+}
 
 
 def trace(q_id: str, **more: object) -> dict[str, object]:

@@ -17,10 +17,10 @@ from core.traces.reports import read_report
 from core.traces.traces import read_trace_at
 from core.triage.corpus import Corpus
 from core.triage.types import Profile
-from tests.unit.store_workspace import built, lines, manifest_of, trace, write_workspace
+from tests.unit.store_workspace import ENVELOPE, built, lines, manifest_of, trace, write_workspace
 
 PINNED = {"run_id": "R1", "traces": {"path": "runs/R1.jsonl"}, "pinned": {"analyzer": "lowercase"}}
-STATE = {"mem_rev": "r1", "mem_hash": "sha256:aa"}
+STATE = ENVELOPE | {"mem_rev": "r1", "mem_hash": "sha256:aa"}
 
 
 def told(number: int, **more: object) -> dict[str, object]:

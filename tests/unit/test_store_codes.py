@@ -13,6 +13,7 @@ from core.store.index import build_index, index_state
 from core.store.labelling import Inputs, labeller_for
 from core.store.queries import Store
 from tests.unit.store_workspace import (
+    ENVELOPE,
     append,
     built,
     lines,
@@ -168,7 +169,7 @@ def test_an_answer_without_its_template_is_told_from_one_that_cites_elsewhere(
 def test_an_answer_that_declines_owes_no_citations_with_or_without_chunks(
     tmp_path: Path, cache: Path
 ) -> None:
-    records = [trace("Q1", answer="not in context"), trace("Q2", answer="It holds oil.")]
+    records = [trace("Q1", answer="not in context", **ENVELOPE), trace("Q2", answer="It holds oil.")]
     write_workspace(tmp_path, {"R1": records})
     for entries in ({"chunks": {"path": "chunks.jsonl"}}, {}):
         manifest = manifest_of(tmp_path, runs=[ONE], **entries)

@@ -18,6 +18,7 @@ from core.store.index import build_index, index_folder, index_state
 from core.store.queries import Store
 from core.store.runfile import read_run_file
 from tests.unit.store_workspace import (
+    ENVELOPE,
     RUN,
     append,
     built,
@@ -38,7 +39,7 @@ JUDGED = (
 
 
 def test_a_row_holds_what_its_line_and_its_label_say(tmp_path: Path, cache: Path) -> None:
-    record = trace("Q1") | {"ok": False, "ΔS": 0.25, "λ": "→", "latency_ms": 900, "mem_rev": "r7"}
+    record = trace("Q1") | {"ok": False, "ΔS": 0.25, "λ": "→", "latency_ms": 900, **ENVELOPE}
     manifest = write_workspace(tmp_path, {RUN: [{"q": "not a question yet", "answer": 3}, record]})
     build_index(manifest, cache_dir=cache)
     (row,) = table_of(manifest, RUN, cache)
@@ -68,7 +69,7 @@ def test_a_row_holds_what_its_line_and_its_label_say(tmp_path: Path, cache: Path
         "numbers_unsupported": [],
         "suspicions": ["ok_contradicts"],
         "codes": [],
-        "memory": sha1_8("r7\nNone"),
+        "memory": sha1_8("r7\nsha256:07"),
         "offset_unit": None,
         "answer_print": row["answer_print"],  # see test_store_late
         "stored_label": None,

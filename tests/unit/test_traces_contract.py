@@ -23,6 +23,7 @@ from core.traces.contract import MOST, context_of, trace_codes, trace_findings
 from core.traces.traces import iter_traces
 from core.traces.unpack import plain_source
 from tests.unit.citation_payloads import JSON, PINS, odd_payloads, payload
+from tests.unit.store_workspace import ENVELOPE
 
 DEMO = Path(__file__).parents[2] / "data" / "demo"
 
@@ -34,6 +35,7 @@ def candidate(chunk_id: str, score: Any = 0.5, **more: Any) -> dict[str, Any]:
 def line(**changes: Any) -> dict[str, Any]:
     """A trace with nothing wrong; a value of `...` takes the key away, order of keys as given."""
     whole = {
+        **ENVELOPE,
         "q_id": "Q1",
         "q": "Who needs a key?",
         "chunks": [candidate("hb-0007", 0.9), candidate("hb-0008", 0.5)],

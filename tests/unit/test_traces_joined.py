@@ -20,7 +20,7 @@ from core.traces.contract import trace_codes
 from core.traces.joined import TraceFile, trace_file
 from core.traces.traces import iter_traces
 from tests.record_files import HANDBOOK, handbook_of_records, write_lines
-from tests.unit.store_workspace import CHUNKS, manifest_of, table_of
+from tests.unit.store_workspace import CHUNKS, ENVELOPE, manifest_of, table_of
 
 ITEMS = [{"chunk_id": "c2", "score": 2.0, "doc_id": "manual"}, {"chunk_id": "c1", "score": 1.0}]
 QUERY = {"q_id": "Q1", "text": "What holds the oil filter?"}
@@ -210,11 +210,15 @@ def test_ids_that_an_answer_cites_are_given_what_the_log_says(tmp_path: Path) ->
 
 def test_ids_and_log_lines_owe_no_payload(tmp_path: Path) -> None:
     alone = b"qid=Q2 seg=1 citations=[c1]"
-    answers = [{"q_id": "Q1", "cited_chunks": ["c1"], "answer_text": "Oil."}]
+    answers = [{"q_id": "Q1", "cited_chunks": ["c1"], "answer_text": "Oil.", **ENVELOPE}]
     files: dict[str, Sequence[object]] = {"answer": answers, "log": [alone], "query": [QUERY]}
     first, second = traces(workspace(tmp_path, files), tmp_path / "cache")
     assert trace_codes(first, NO_CONTEXT, declines=False) == ()
-    assert trace_codes(second, NO_CONTEXT, declines=False) == ("missing_score", "missing_k_pos")
+    assert trace_codes(second, NO_CONTEXT, declines=False) == (
+        "envelope_missing",
+        "missing_score",
+        "missing_k_pos",
+    )
 
 
 def test_paraphrases_and_seeds_are_questions_of_their_own(tmp_path: Path) -> None:
