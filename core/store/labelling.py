@@ -39,9 +39,10 @@ from core.triage.about import GoldPlaces
 from core.triage.corpus import Corpus
 from core.triage.gold import GoldOutcome, gold_outcome
 from core.triage.notices import Notices
-from core.triage.reflect import REFUSAL_LABELS, RULES_VERSION, declines, lacks_template, reflect
+from core.triage.reflect import REFUSAL_LABELS, RULES_VERSION, declines, lacks_template
 from core.triage.safety import omitted_ids
 from core.triage.types import Profile, ReportRow
+from core.triage.verdict import verdict
 
 CHUNKS_LOSS = Loss("chunks_unusable", "the chunk file", "the questions have no label")
 
@@ -181,9 +182,7 @@ class Labeller:
 
     def verdict(self, trace: Trace) -> ReportRow | None:
         """The report row of a trace; None where there are no chunks, or no question, to judge by."""
-        if self.corpus is None or "question_unknown" in trace.suspicions:
-            return None
-        return reflect(trace, self.corpus, self.profile)
+        return verdict(trace, self.corpus, self.profile)
 
     def context(self, inputs: Inputs) -> Context:
         """What a run's traces are held against: its own context with the corpus."""
