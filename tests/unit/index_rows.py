@@ -18,7 +18,7 @@ from tests.unit.store_workspace import manifest_of
 Row = Mapping[str, object]
 #: What a row holds that does not say otherwise; what is not here is null.
 DEFAULTS: Row = {"paraphrase": 0, "seed": 0, "answer": "", "offset": 0, "length": 1, "label": "ok"}
-LISTS = ("docs", "numbers_unsupported", "suspicions", "about")
+LISTS = ("docs", "numbers_unsupported", "suspicions", "about", "codes")
 
 
 def store_of(folder: Path, runs: Mapping[str, Iterable[Row]], **manifest: object) -> Store:
@@ -38,7 +38,7 @@ def write_index(folder: Path, rows: list[Row], *, name: str = "s.parquet") -> No
     columns = [pa.array([row.get(field.name) for row in whole], field.type) for field in ROW_SCHEMA]
     write_segment(folder, name, pa.table(columns, schema=ROW_SCHEMA))
     repeats = [
-        {"row": place, "repeat": row["repeat"], "stored_label": None, "late": []}
+        {"row": place, "repeat": row["repeat"], "stored_label": None, "late": [], "late_codes": []}
         for place, row in enumerate(rows)
         if "repeat" in row
     ]
