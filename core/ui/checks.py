@@ -17,6 +17,7 @@ from core.services.desk import Failed, Waiting
 from core.services.goals import goals_of
 from core.services.placer import Recent
 from core.ui import session, waiting
+from core.ui.chunk_files import fingerprint
 
 #: So much of a page's patience is spent on the files.
 SHARE = 0.15
@@ -82,6 +83,6 @@ def _quick() -> Recent[CheckReport]:
 def state_of(manifest: Manifest, artifact: Artifact) -> str:
     """Changes when the artifact's file does, also when it goes or comes."""
     try:
-        return session.fingerprint(artifact_path(manifest, artifact))
+        return fingerprint(artifact_path(manifest, artifact))
     except Fault as fault:
         return fault.problems[0].code

@@ -12,6 +12,7 @@ from core.traces.unpack import plain_source
 from core.triage.corpus import Corpus
 from core.triage.notices import Notices
 from core.ui import session
+from core.ui.chunk_files import fingerprint
 
 
 def notices(opened: session.Opened, corpus: Corpus) -> Notices | None:
@@ -23,7 +24,7 @@ def notices(opened: session.Opened, corpus: Corpus) -> Notices | None:
     if artifact is None:
         return None
     path = artifact_path(opened.manifest, artifact)
-    return _notices(corpus, id(corpus), str(path), artifact.path, session.fingerprint(path))
+    return _notices(corpus, id(corpus), str(path), artifact.path, fingerprint(path))
 
 
 @st.cache_resource(max_entries=2, show_spinner=False)

@@ -20,6 +20,7 @@ from core.store.queries import Store
 from core.traces.traces import read_trace_at
 from core.triage.profile import profile_from
 from core.ui import question_load, session, waiting
+from core.ui.chunk_files import fingerprint
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,7 @@ def _ready_page(opened: session.Opened, chosen: Target, targets: Sequence[Target
 
 def _ready_question(opened: session.Opened, store: Store, key: TraceKey) -> None:
     path = question_load.attempted(lambda: question_load.plain_traces(opened), None, [])
-    work = ("ahead", *session.identity(opened), path and session.fingerprint(path), key)
+    work = ("ahead", *session.identity(opened), path and fingerprint(path), key)
     if path is None or waiting.desk().has(work) or (found := store.find(key)) is None:
         return
     following = _Next(

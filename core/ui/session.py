@@ -43,8 +43,6 @@ from core.triage.types import Profile
 from core.ui.chunk_files import chunk_file, chunks_in, corpus_in, fingerprint, located, sections_in
 from core.ui.state import ViewState, read_view
 
-__all__ = ["fingerprint"]  # told here too: who keeps something by a file's state asks the session
-
 #: Filter name → values with the number of questions that have them, the most frequent first.
 Choices = Mapping[str, Sequence[tuple[str, int]]]
 

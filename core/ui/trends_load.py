@@ -23,6 +23,7 @@ from core.store.measures import OUTCOMES
 from core.store.measuring import Slice
 from core.store.queries import Store
 from core.ui import session
+from core.ui.chunk_files import fingerprint
 from core.ui.compare_matrices import Transitions
 
 #: Of each cohort what became of it, by run.
@@ -106,7 +107,7 @@ def _print(manifest: Manifest, artifact: Artifact | None) -> str:
     if artifact is None:
         return "-"
     try:
-        return session.fingerprint(artifact_path(manifest, artifact))
+        return fingerprint(artifact_path(manifest, artifact))
     except Fault:  # what is wrong with it is among the run's problems
         return "refused"
 

@@ -34,6 +34,7 @@ from core.store.queries import Store
 from core.traces.reports import StoredRow
 from core.traces.unpack import plain_source
 from core.ui import question_load, session, waiting
+from core.ui.chunk_files import fingerprint
 from core.ui.state import ViewState, parse_question_name
 
 
@@ -178,7 +179,7 @@ def _rows(opened: session.Opened) -> Callable[[Stop], StoredRow]:
 def _state(opened: session.Opened, artifact: Artifact | None) -> str:
     """Changes when a file does, also when it goes or comes."""
     try:
-        return session.fingerprint(artifact_path(opened.manifest, artifact)) if artifact else ""
+        return fingerprint(artifact_path(opened.manifest, artifact)) if artifact else ""
     except Fault as fault:
         return fault.problems[0].code
 
@@ -190,7 +191,7 @@ def _stored_bundles(opened: session.Opened, told: list[str]) -> tuple[StoredBund
         return StoredBundles(), ""
     try:
         path = artifact_path(opened.manifest, artifact)
-        state = session.fingerprint(path)
+        state = fingerprint(path)
         return _stored(str(path), artifact.path, opened.run.run_id, state), state
     except Fault as fault:
         told.append(f"The run's stored bundles can't be read: {fault.problems[0].message}.")
