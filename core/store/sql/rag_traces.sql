@@ -1,9 +1,9 @@
 -- The view rag_traces: the log records of one run under the names and types of the traceability page's table.
 --
 -- Grain: one row a question and segment, in the order of the run's traces.
--- ts is UTC without its zone; deltaS has no unit (0: question and context mean the same); seg counts from 1.
--- citations, scores, kpos and kfinal are JSON lists that belong together place by place; ranks count from 1.
--- Reads: records, made by core.store.rag_traces, all of its columns but seg and deltaS as text.
+-- Columns: those of rag_traces_table.sql. ts is UTC without its zone; deltaS has no unit (0: question and
+--   context mean the same); seg and ranks count from 1; the lists are JSON and belong together by place.
+-- Parameters: none. Reads: records (core.store.rag_traces), all text but place, seg and deltaS.
 CREATE TEMP VIEW rag_traces AS
 SELECT
     CAST(ts AS TIMESTAMP) AS ts,
