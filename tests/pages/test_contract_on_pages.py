@@ -9,6 +9,7 @@ import pytest
 
 from core.contracts.codes import rule_of
 from tests.pages.conftest import MakeWorkspace, Open, shown, table, trace
+from tests.unit.store_workspace import ENVELOPE
 
 RUNS = [{"run_id": "R1", "traces": {"path": "trace.jsonl"}, "pinned": {"analyzer": "lowercase"}}]
 TEMPLATE = "{} citations: [c1]"
@@ -16,18 +17,17 @@ EVIL = "![x](http://evil.example/x.png) <b>stem</b>"
 
 
 def told(q_id: str, answer: str, **more: Any) -> dict[str, Any]:
-    return trace(q_id, f"What does {q_id} ask?", TEMPLATE.format(answer), **more)
+    return trace(q_id, f"What does {q_id} ask?", TEMPLATE.format(answer), **{**ENVELOPE, **more})
 
 
 @pytest.fixture
 def folder(make_workspace: MakeWorkspace) -> Path:
     """Two questions read with another analyzer, one of them of another memory too, and one in order."""
-    state = {"mem_rev": "r1"}
     return make_workspace(
         [
-            told("Q1", "Change the oil.", analyzer=EVIL, **state),
+            told("Q1", "Change the oil.", analyzer=EVIL),
             told("Q2", "Use grade 5W-30.", analyzer="stem", mem_rev="r2"),
-            told("Q3", "Change the oil every 15,000 km.", analyzer="lowercase", **state),
+            told("Q3", "Change the oil every 15,000 km.", analyzer="lowercase"),
         ],
         runs=RUNS,
     )

@@ -19,11 +19,12 @@ from core.store.queries import Store
 from core.ui import health_load
 from core.ui.state import ViewState
 from tests.pages.conftest import TRACES, MakeWorkspace, Open, shown, trace
+from tests.unit.store_workspace import ENVELOPE
 
 PAGE = "pages/health.py"
 PINNED = {"index_hash": "bm25:1", "analyzer": "lower"}
 PAYLOAD = {"snippet_id": "c1", "section_id": "5.1", "doc_id": "manual"}
-#: A payload with all that the contract asks for, and an answer that cites it: they break no rule.
+#: A payload and an envelope with all that the contract asks for, and an answer: they break no rule.
 WHOLE = {
     **PAYLOAD,
     **PINNED,
@@ -35,11 +36,20 @@ WHOLE = {
     "score_raw": 0.8,
     "k_pos": 1,
 }
+ENVELOPE = {
+    "schema_version": "1.0.0",
+    "event": "answer.decide",
+    "ts": "2026-01-01T10:00:00Z",
+    "trace_id": "t1",
+    "agent_id": "system",
+    "mem_rev": "r1",
+    "mem_hash": "sha256:1",
+}
 CITED = "Change the oil every 15,000 km. citations: [c1]"
 
 
 def good(q_id: str, **more: Any) -> dict[str, Any]:
-    return trace(q_id, "How often is the oil changed?", CITED, **{"citations": [WHOLE], **more})
+    return trace(q_id, "How often is the oil changed?", CITED, **{**ENVELOPE, "citations": [WHOLE], **more})
 
 
 def grids(app: AppTest) -> dict[str, dict[str, Any]]:

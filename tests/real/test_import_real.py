@@ -147,7 +147,7 @@ def test_one_profile_says_nothing_of_the_ten_and_the_suggested_one_parts_them(
     }
 
 
-def test_the_ten_log_no_score_of_the_retriever_and_six_answer_without_a_citation(filings: Outcome) -> None:
+def test_the_ten_have_no_envelope_and_no_score_and_six_answer_without_a_citation(filings: Outcome) -> None:
     manifest = load_manifest(filings[0])
     chunks, _ = read_chunks(filings[0] / "corpus/chunks.jsonl", file="chunks.jsonl")
     context = context_of(manifest, manifest.runs[0], chunks)
@@ -156,7 +156,7 @@ def test_the_ten_log_no_score_of_the_retriever_and_six_answer_without_a_citation
         for trace in _traces(filings[0])
         for code in trace_codes(trace, context, declines=trace.answer == "I don't know.")
     )
-    assert codes == {"missing_score": 10, "empty_citations": 6}
+    assert codes == {"envelope_missing": 10, "missing_score": 10, "empty_citations": 6}
 
 
 def _refused(row: ReportRow) -> bool:
