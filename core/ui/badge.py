@@ -39,33 +39,35 @@ class Badge:
         return f"{', '.join(told)}{more}"
 
 
-NOTHING_WRONG = Badge(0, 0, 0, is_all=True)
-
-
-def badge_of(opened: session.Opened, *, on_health: bool) -> Badge:
+def badge_of(opened: session.Opened, *, on_health: bool) -> Badge | None:
     """What is known of the workspace and of the shown run; on Health itself, what that page shows.
 
-    What cannot be counted is told by the page, with room for it; the sidebar stays as it is.
+    None while the run is being counted. What cannot be counted is told by the page, with room for it; the
+    sidebar stays as it is.
     """
     try:
-        rules, errors, is_all = _of_run(opened, on_health=on_health)
         if on_health:
             checks.full_check(opened)
+        counted_run = _of_run(opened, on_health=on_health)
     except Fault:
-        rules, errors, is_all = 0, 0, False
+        counted_run = (0, 0, False)
+    if counted_run is None:
+        return None
+    rules, errors, is_all = counted_run
     report = checks.known_check(opened)
     return Badge(len(report.findings), rules, errors, is_all and report.hashed)
 
 
-def _of_run(opened: session.Opened, *, on_health: bool) -> tuple[int, int, bool]:
+def _of_run(opened: session.Opened, *, on_health: bool) -> tuple[int, int, bool] | None:
     """The rules that the shown run breaks, its errors as a whole, and whether those are all."""
     store = session.store_or_none(opened)
     if store is None:
         return 0, 0, not opened.manifest.runs
     if on_health:
         health_load.load(opened, store)
-    codes = store.code_counts([opened.run.run_id])["code"]
-    rules = sum(rule_of(code).severity == "error" for code in codes)
-    findings, is_all = health_load.known_findings(opened, store)
-    errors = sum(each.severity == "error" and not each.is_of_file for each in findings)
-    return rules, errors, is_all
+    known = health_load.known_findings(opened, store)
+    if known is None:
+        return None
+    rules = sum(rule_of(code).severity == "error" for code in known.codes)
+    errors = sum(each.severity == "error" and not each.is_of_file for each in known.findings)
+    return rules, errors, known.is_all

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import streamlit as st
@@ -30,6 +30,8 @@ from core.ui import checks, session, waiting
 
 #: So much of a page's patience is spent on each of the parts that are read in the background.
 SHARE = 0.15
+#: Of that of any other page on the badge.
+KNOWN_SHARE = 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +95,31 @@ def _beside(opened: session.Opened, store: Store) -> _Beside | None:
     return outcome.value
 
 
-def known_findings(opened: session.Opened, store: Store) -> tuple[tuple[RunFinding, ...], bool]:
-    """The fullest findings that cost no look into a file, and whether they are all."""
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The codes of the shown run and the fullest findings that cost no look into a file; `is_all`: all."""
+
+    codes: tuple[str, ...]
+    findings: tuple[RunFinding, ...]
+    is_all: bool
+
+
+def known_findings(opened: session.Opened, store: Store) -> Known | None:
+    """For pages that show neither: counted in the background, None while that is at work."""
+    manifest, run_id = opened.manifest, opened.run.run_id
+    key = ("known", *session.identity(opened), run_id, _stamps(store, run_id))
+
+    def look() -> Known:
+        codes = tuple(map(str, store.code_counts([run_id])["code"]))
+        return Known(codes, index_findings(store, manifest, run_id), is_all=False)
+
+    outcome = waiting.ask(key, look, share=KNOWN_SHARE)
+    if isinstance(outcome, Failed):
+        raise outcome.fault
+    if isinstance(outcome, Waiting):
+        return None
     found = _known().get(_key(opened, store))
-    return (found, True) if found is not None else (index_part(opened, store), False)
+    return outcome.value if found is None else replace(outcome.value, findings=found, is_all=True)
 
 
 def index_part(opened: session.Opened, store: Store) -> tuple[RunFinding, ...]:

@@ -15,7 +15,7 @@ from core.services.indexing import IndexJob
 from core.store.queries import Store
 from core.store.types import RunFacts
 from core.ui import safe, session, words
-from core.ui.badge import NOTHING_WRONG, badge_of
+from core.ui.badge import Badge, badge_of
 from core.ui.fragments import fragment
 from core.ui.state import ViewState, read_view, write_view
 
@@ -201,15 +201,26 @@ def _sidebar(opened: session.Opened, *, on_health: bool) -> None:
     for group, entries in PAGES.items():
         safe.show(safe.text([safe.Piece(group)], role="heading"))
         for script, title, _ in entries:
-            wrong = badge_of(opened, on_health=on_health) if title == HEALTH_TITLE else NOTHING_WRONG
-            st.page_link(
-                script,
-                label=f"{title} :red-badge[{wrong.count:,}{'' if wrong.is_all else '+'}]"
-                if wrong.count
-                else title,
-                help=safe.label(wrong.tip, limit=160) if wrong.count else None,
-                query_params=view.params(),
-            )
+            if title == HEALTH_TITLE:
+                _health_link(view, badge_of(opened, on_health=on_health))
+            else:
+                st.page_link(script, label=title, query_params=view.params())
+
+
+def _health_link(view: ViewState, wrong: Badge | None) -> None:
+    """The way to Health with the number of its problems; a sign while they are being counted."""
+    params, title = view.params(), HEALTH_TITLE
+    if wrong is None:
+        st.page_link(HEALTH_PAGE, label=f"{title} :gray-badge[…]", help="being counted", query_params=params)
+    elif wrong.count:
+        st.page_link(
+            HEALTH_PAGE,
+            label=f"{title} :red-badge[{wrong.count:,}{'' if wrong.is_all else '+'}]",
+            help=safe.label(wrong.tip, limit=160),
+            query_params=params,
+        )
+    else:
+        st.page_link(HEALTH_PAGE, label=title, query_params=params)
 
 
 def _run_switcher(opened: session.Opened) -> None:
