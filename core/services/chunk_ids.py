@@ -54,7 +54,7 @@ def audit_workspace(
 ) -> ChunkAudit:
     """The audits of a workspace's chunk file; those that open documents only where a `reader` is given.
 
-    Without one it takes about as long as reading the file. A Fault where the chunk file, or the gold file, cannot be used.
+    Without one it takes about as long as reading the file. A Fault where chunks or gold cannot be used.
     """
     loaded = workspace_chunks(manifest, cache_dir=cache_dir)
     sources = Sources(manifest, reader) if reader is not None else None
