@@ -24,7 +24,7 @@ from tests.unit.store_workspace import ENVELOPE
 PAGE = "pages/health.py"
 PINNED = {"index_hash": "bm25:1", "analyzer": "lower"}
 PAYLOAD = {"snippet_id": "c1", "section_id": "5.1", "doc_id": "manual"}
-#: A payload and an envelope with all that the contract asks for, and an answer: they break no rule.
+#: A payload with all that the contract asks for, and an answer that cites it: they break no rule.
 WHOLE = {
     **PAYLOAD,
     **PINNED,
@@ -35,15 +35,6 @@ WHOLE = {
     "rev": "3b91f2a",
     "score_raw": 0.8,
     "k_pos": 1,
-}
-ENVELOPE = {
-    "schema_version": "1.0.0",
-    "event": "answer.decide",
-    "ts": "2026-01-01T10:00:00Z",
-    "trace_id": "t1",
-    "agent_id": "system",
-    "mem_rev": "r1",
-    "mem_hash": "sha256:1",
 }
 CITED = "Change the oil every 15,000 km. citations: [c1]"
 
