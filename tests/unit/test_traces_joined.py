@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from core.manifest.load import load_manifest
 from core.manifest.types import Manifest
 from core.store.index import build_index, index_state
 from core.store.queries import Store
+from core.traces import joined as joined_module
 from core.traces.contract import trace_codes
 from core.traces.joined import TraceFile, trace_file
 from core.traces.traces import iter_traces
@@ -331,3 +333,36 @@ def test_a_run_without_a_record_of_an_answer_or_a_query_has_no_trace(tmp_path: P
     manifest = workspace(tmp_path, {"retrieved": [{"q_id": "Q1", "items": ITEMS}]})
     assert traces(manifest, tmp_path / "cache") == []
     assert [issue.code for issue in joined(manifest, tmp_path / "cache").issues] == ["unjoined_record"]
+
+
+def test_records_that_grow_while_they_are_joined_are_joined_again_when_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    manifest = workspace(tmp_path, {"query": [QUERY]})
+    plain_join = joined_module._join
+
+    def join_beside_a_writer(*arguments: Any) -> Path:
+        path = plain_join(*arguments)
+        with (tmp_path / "query.jsonl").open("ab") as file:
+            file.write(orjson.dumps({"q_id": "Q2", "text": "Second?"}) + b"\n")
+        monkeypatch.undo()
+        return path
+
+    monkeypatch.setattr(joined_module, "_join", join_beside_a_writer)
+    assert [trace.q_id for trace in traces(manifest, tmp_path / "cache")] == ["Q1"]
+    assert [trace.q_id for trace in traces(manifest, tmp_path / "cache")] == ["Q1", "Q2"]
+
+
+def test_records_that_are_replaced_again_and_again_are_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    manifest = workspace(tmp_path, {"query": [QUERY]})
+    plain_join = joined_module._join
+
+    def join_while_replaced(*arguments: Any) -> Path:
+        write_lines(tmp_path / "query.jsonl", [{**QUERY, "text": secrets.token_hex(8)}])
+        return plain_join(*arguments)
+
+    monkeypatch.setattr(joined_module, "_join", join_while_replaced)
+    found = joined(manifest, tmp_path / "cache")
+    assert (found.path, [problem.code for problem in found.problems]) == (None, ["file_changing"])
