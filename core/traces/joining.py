@@ -95,6 +95,7 @@ def joined_trace(parts: Parts, *, run_id: str) -> dict[str, Json]:
         line["stages"] = stages
     line = {**line, **_answered(answer, parts.logs), **{name: line[name] for name in _LISTS if name in line}}
     line |= _measured(answer, parts.logs)
+    line |= {name: value for name, value in _logged(parts.logs).items() if name not in line}
     line |= {name: kept for name, kept in _kept(parts) if kept}
     line["joined_from"] = dict(parts.origins)
     return line
@@ -254,14 +255,15 @@ def _kept(parts: Parts) -> Iterator[tuple[str, dict[str, Json]]]:
     for name, (record, without) in moved.items():
         left_out = _JOINED_BY.union(without)
         yield name, {key: value for key, value in (record or {}).items() if key not in left_out}
-    if parts.logs and (others := _log_extras(parts.logs)):
-        yield "log", others
+    others = {name: value for log in reversed(parts.logs) for name, value in log.others}
+    yield "log", others
 
 
-def _log_extras(logs: Sequence[LogRecord]) -> dict[str, Json]:
-    """What log lines name beside what became part of the citations: k, and keys that are not known."""
+def _logged(logs: Sequence[LogRecord]) -> dict[str, Json]:
+    """What the question was answered with, as the first of its log lines says that says it."""
     found: dict[str, Json] = {}
     for log in logs:
-        said = {"k": log.k, "store": log.store, **dict(log.others)}
+        said = {"k": log.k, "store": log.store, "index_hash": log.index_hash}
+        said |= {"embed_model": log.embed, "analyzer": log.analyzer}
         found |= {name: value for name, value in said.items() if value is not None and name not in found}
     return found

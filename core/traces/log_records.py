@@ -201,8 +201,7 @@ def _record(
     named = [(chunk_id, item) for item in cited if (chunk_id := _id(item)) is not None]
     items: list[Mapping[str, Json]] = [item if isinstance(item, dict) else {} for _, item in named]
     ids, lists = [chunk_id for chunk_id, _ in named], _lists(trace)
-    logged = trace.raw.get("log")
-    around = (part, trace.raw, logged if isinstance(logged, dict) else {}, pinned)
+    around = (part, trace.raw, pinned)
     index = _store_and_hash(_agreed("index_hash", items, *around), _agreed("store", (), *around))
     delta_s = number_of(first_of(part, DELTA_S_NAMES))
     return LogRecord(

@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 import pytest
 
-from core.contracts.context import NO_CONTEXT
+from core.contracts.context import NO_CONTEXT, Context
 from core.contracts.records import LineIssue, Trace
 from core.manifest.load import load_manifest
 from core.manifest.types import Manifest
@@ -366,3 +366,11 @@ def test_records_that_are_replaced_again_and_again_are_given_up(
     monkeypatch.setattr(joined_module, "_join", join_while_replaced)
     found = joined(manifest, tmp_path / "cache")
     assert (found.path, [problem.code for problem in found.problems]) == (None, ["file_changing"])
+
+
+def test_a_log_line_is_compared_with_what_the_run_pins(tmp_path: Path) -> None:
+    (trace,) = traces(workspace(tmp_path, {"log": [LOG], "query": [QUERY]}), tmp_path / "cache")
+    assert (trace.raw["store"], trace.raw["index_hash"], trace.raw["embed_model"]) == ("faiss", "2f7d", "bge")
+    same, other = Context(index_hash="faiss:2f7d", embed_model="bge:mean"), Context(index_hash="faiss:0000")
+    assert "mismatch_index_hash" not in trace_codes(trace, same, declines=False)
+    assert "mismatch_index_hash" in trace_codes(trace, other, declines=False)
