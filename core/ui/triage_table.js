@@ -40,14 +40,17 @@ function show(view, json) {
   view.json = json;
   const data = JSON.parse(json);
   const hadFocus = view.body.contains(view.root.activeElement);
+  const held = links(view).find((one) => one.tabIndex === 0)?.getAttribute("href");
   showHead(view, data.columns);
   view.table.classList.toggle("unranked", !data.ranked);
   view.table.classList.toggle("unbroken", !data.broken);
   view.body.replaceChildren(...data.rows.map((row) => drawn(row, data)));
   if (data.list !== view.list) view.frame.scrollTop = 0;
   view.list = data.list;
-  hold(links(view), links(view)[0]);
-  if (hadFocus) links(view)[0]?.focus();
+  // What is found out meanwhile fills cells of the same list: the row that somebody is at stays theirs.
+  const here = links(view).find((one) => one.getAttribute("href") === held) ?? links(view)[0];
+  hold(links(view), here);
+  if (hadFocus) here?.focus({ preventScroll: true });
 }
 
 // Ends the frame inside a row and never near its edge: a row that is cut says that there are more.

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.conftest import PageAt, Serve, WaitForRun, wait_for_query
+from tests.browser.conftest import IDLE, PageAt, Serve, WaitForRun, wait_for_query
 from tests.hostile.workspaces import lines, trace, write_workspace
 from tests.places import DEMO
 
@@ -40,10 +40,14 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def open_triage(page: Page, url: str, wait_for_run: WaitForRun) -> None:
+def open_triage(page: Page, url: str, wait_for_run: WaitForRun, *, at_rest: bool = True) -> None:
+    """Triage with its rows; `at_rest` when they are drawn with all that is found out in the background."""
     page.goto(url)
     wait_for_run(page)
     rows(page).first.wait_for(state="visible", timeout=45_000)
+    if at_rest:
+        expect(page.get_by_text("looking for it on its pages")).to_have_count(0, timeout=60_000)
+        page.locator(IDLE).wait_for(state="attached")
 
 
 def rows(page: Page) -> Locator:
@@ -318,12 +322,16 @@ def test_a_toggle_on_cited_text_lands_in_the_url_and_brings_its_rows_without_a_j
 ) -> None:
     page = page_at(1400, 900)
     url = serve(DEMO, FRESH="its citations are located meanwhile").url
-    open_triage(page, f"{url}/?run=R005", wait_for_run)
+    open_triage(page, f"{url}/?run=R005", wait_for_run, at_rest=False)
     table = page.get_by_test_id("ps-rows")
     top = table.bounding_box()
+    link(page, 2).focus()
+    question = focused(page)
     toggle = page.get_by_role("button", name="1 on another page")
     toggle.wait_for(state="visible", timeout=60_000)
+    page.locator(IDLE).wait_for(state="attached")
     assert table.bounding_box() == top
+    assert focused(page) == question, "who is at a row stays there"
     toggle.click()
     wait_for_query(page, evidence="page_mismatch")
     expect(page.locator(".st-key-sentence .ps-line")).to_contain_text(
