@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Literal
+from typing import Literal, cast
 
 import pandas as pd
 
@@ -117,7 +117,7 @@ class HealthRow:
             return replace(shown, suspicion=self.codes)
         if self.kind == "unsupported":
             return replace(shown, unsupported=True)
-        return replace(shown, evidence=self.codes)  # type: ignore[arg-type]
+        return replace(shown, evidence=cast(tuple[EvidenceState, ...], self.codes))
 
 
 @dataclass(frozen=True, slots=True)
