@@ -28,6 +28,7 @@ from core.evidence.client import PdfPool
 from core.manifest.load import load_manifest
 from core.manifest.types import Manifest
 from core.metrics.gold_cover import DEFAULT_SEED
+from core.metrics.one_to_one import one_to_one_audit
 from core.services.chunk_ids import (
     ChunkAudit,
     LoadedChunks,
@@ -37,7 +38,7 @@ from core.services.chunk_ids import (
     revs_of,
     workspace_chunks,
 )
-from core.services.chunk_minting import Minted, minted, one_to_one_audit, redirect_records
+from core.services.chunk_minting import Minted, minted, redirect_records
 from core.services.chunk_sources import Sources
 
 WIDTH_WITHOUT_TERMINAL = 160

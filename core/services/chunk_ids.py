@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from core.contracts.chunk_audit import Audit, audit_chunks
 from core.contracts.records import Chunk, GoldQuestion, LineIssue
+from core.contracts.redirects import RedirectMap
 from core.errors import InputFault
 from core.evidence.fulltext import extractor
 from core.manifest.paths import artifact_path
 from core.manifest.types import Manifest
 from core.metrics.gold_cover import DEFAULT_SEED, SAMPLE, match_audit, match_gold
+from core.metrics.one_to_one import one_to_one_audit
 from core.services.chunk_sources import OnPlaced, Reader, Sources, source_audits
 from core.traces.chunks import iter_chunks
 from core.traces.gold import read_gold
+from core.traces.redirects import read_redirects
 from core.traces.unpack import plain_source
 
 
@@ -54,12 +57,14 @@ def audit_workspace(
 ) -> ChunkAudit:
     """The audits of a workspace's chunk file; those that open documents only where a `reader` is given.
 
-    Without one it takes about as long as reading the file. A Fault where chunks or gold cannot be used.
+    Without one it takes about as long as reading the file. A Fault where chunks, gold or redirects cannot be
+    used.
     """
     loaded = workspace_chunks(manifest, cache_dir=cache_dir)
     sources = Sources(manifest, reader) if reader is not None else None
     gold = gold_questions(manifest, cache_dir=cache_dir)
-    return audit(loaded.chunks, revs=revs_of(manifest), gold=gold.values(), sources=sources, seed=seed)
+    found = audit(loaded.chunks, revs=revs_of(manifest), gold=gold.values(), sources=sources, seed=seed)
+    return replace(found, audits=(*found.audits, *_stored_redirects(manifest, cache_dir=cache_dir)))
 
 
 def audit(
@@ -84,6 +89,15 @@ def audit(
         return ChunkAudit(audits)
     opened = source_audits(chunks, sources, seed=seed, on_placed=on_placed)
     return ChunkAudit((*audits, *opened), extractor(paged=True))
+
+
+def _stored_redirects(manifest: Manifest, *, cache_dir: Path) -> tuple[Audit, ...]:
+    """How many ids of the earlier build go on one to one by the workspace's redirects, if it has some."""
+    if manifest.redirects is None:
+        return ()
+    path = plain_source(artifact_path(manifest, manifest.redirects), cache_dir=cache_dir)
+    redirects, _ = read_redirects(path, file=manifest.redirects.path)
+    return (one_to_one_audit(RedirectMap(tuple(redirects.values()), new=(), reused=())),)
 
 
 def workspace_chunks(manifest: Manifest, *, cache_dir: Path) -> LoadedChunks:

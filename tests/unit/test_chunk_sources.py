@@ -16,7 +16,7 @@ from core.errors import ManifestFault
 from core.evidence.client import PdfPool
 from core.evidence.fulltext import document_text, extractor
 from core.manifest.load import load_manifest
-from core.manifest.types import Manifest
+from core.manifest.types import Artifact, Manifest
 from core.services import chunk_sources
 from core.services.chunk_ids import audit_workspace
 from core.services.chunk_sources import Sources, at_place, own_text, recomputed
@@ -165,6 +165,14 @@ def test_a_workspace_is_audited_with_and_without_its_documents(manifest: Manifes
         "citation_match_sample": "unknown",
         "citation_match": "unknown",
     }
+    (manifest.folder / "r.jsonl").write_bytes(
+        b'{"old_id": "a", "kind": "shift", "new_ids": ["b"], "confidence": 0.9}\n'
+        b'{"old_id": "c", "kind": "gone", "new_ids": [], "confidence": 1.0}\n'
+    )
+    led = replace(manifest, redirects=Artifact("redirects", "r.jsonl"))
+    (*_, redirected) = audit_workspace(led, None, cache_dir=manifest.folder / "cache").audits
+    assert (redirected.name, redirected.status) == ("one_to_one", "fail")
+    assert redirected.said.startswith("1 of 2 old ids, 50 % (9–91 %), lead to one chunk each")
     opened = audit_workspace(manifest, pool, cache_dir=manifest.folder / "cache")
     assert named(opened.audits) == {**named(bare.audits), "recomputed": "pass", "at_place": "pass"}
     assert opened.extractor == extractor(paged=True)
