@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import FloatRect, Locator, Page, expect
 
-from tests.browser.conftest import PageAt, Serve, WaitForRun
+from tests.browser.conftest import IDLE, PageAt, Serve, WaitForRun
 from tests.hostile.workspaces import trace, write_workspace
 from tests.places import DEMO
 
@@ -97,6 +97,8 @@ def test_arrow_keys_turn_the_page_and_a_button_leads_back(
     expect(side.locator(".ps-hint").first).to_have_text(start, use_inner_text=True)
     expect(said).to_have_text(at, use_inner_text=True)
     page.keyboard.press("ArrowLeft")
+    expect(said).to_contain_text("not on this page.")
+    page.locator(IDLE).wait_for(state="attached")
     page.get_by_role("button", name="Back to the passage").click()
     expect(said).to_have_text(at, use_inner_text=True)
     assert "page=" not in page.url
