@@ -6,7 +6,7 @@ Both go through the same rules. `trace_codes` skips one only where a quick look 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -21,6 +21,7 @@ from core.traces.contract_cited import are_clean_citations, citing_findings
 from core.traces.contract_envelope import envelope_findings, is_clean_envelope
 from core.traces.contract_lists import are_clean_lists, candidate_findings
 from core.traces.contract_reading import Located, Reading, reading_of
+from core.traces.contract_sparse import cited_codes
 
 #: So many findings of one code are told of one trace; one more counts the rest.
 MOST = 24
@@ -34,6 +35,10 @@ _RULES: tuple[tuple[Callable[[Reading], bool], Callable[[Reading], Iterator[Loca
     (are_clean_lists, candidate_findings),
     (is_clean_across, across_findings),
 )
+#: What stands for a rule where codes alone are wanted.
+_CODED: Mapping[Callable[[Reading], Iterator[Located]], Callable[[Reading], Iterable[Located]]] = {
+    citing_findings: cited_codes
+}
 
 
 def trace_findings(trace: Trace, context: Context, *, declines: bool) -> tuple[Finding, ...]:
@@ -61,7 +66,7 @@ def trace_findings(trace: Trace, context: Context, *, declines: bool) -> tuple[F
 def trace_codes(trace: Trace, context: Context, *, declines: bool) -> tuple[str, ...]:
     """The distinct codes of `trace_findings`, in order."""
     reading = reading_of(trace, context, declines=declines)
-    rules = [rule for is_clean, rule in _RULES if not is_clean(reading)]
+    rules = [_CODED.get(rule, rule) for is_clean, rule in _RULES if not is_clean(reading)]
     return tuple(in_order({finding.code for rule in rules for _, finding in rule(reading)})) if rules else ()
 
 
