@@ -30,7 +30,7 @@ def late_codes(folder: Path, segments: Sequence[str]) -> dict[int, list[str]]:
     marks = read_columns(folder, segments, ("memory", "offset_unit", "answer_print")).unify_dictionaries()
     found: dict[int, list[str]] = {}
     for code, places in (
-        ("memory_desync", unlike_most(marks.column("memory"))),
+        ("memory_desync", _desynced(marks.column("memory"))),
         ("mixed_offset_units", _mixed(folder, segments, marks.column("offset_unit"))),
         ("answer_repeated", _repeated(folder, segments, marks.column("answer_print"))),
     ):
@@ -58,6 +58,18 @@ def unlike_most(words: pa.ChunkedArray, *, besides: str | None = None) -> np.nda
     if counts[usual] == 0:  # every word is `besides`
         usual = len(known)
     return np.flatnonzero((codes != usual) & (codes != len(known)))
+
+
+def _desynced(states: pa.ChunkedArray) -> np.ndarray:
+    """The rows whose `mem_rev` or whose `mem_hash` is not that of most rows that have one."""
+    column = states.combine_chunks()
+    known = column.dictionary.to_pylist()
+    if len(known) < 2:
+        return _NONE
+    parts = zip(*(state.split(":") for state in known), strict=True)
+    words = (pa.array([word or None for word in part], pa.string()).take(column.indices) for part in parts)
+    unlike = (unlike_most(pa.chunked_array([part.dictionary_encode()])) for part in words)
+    return np.unique(np.concatenate(list(unlike)))
 
 
 def _mixed(folder: Path, segments: Sequence[str], units: pa.ChunkedArray) -> np.ndarray:

@@ -28,9 +28,14 @@ def marks_of(trace: Trace, verdict: ReportRow | None) -> tuple[str | None, str |
 
 
 def memory_state(raw: Mapping[str, Json]) -> str | None:
-    """Names the state of memory that the record was made in, from `mem_rev` and `mem_hash`."""
+    """Names the state of memory that the record was made in: a word for `mem_rev`, `:`, one for `mem_hash`.
+
+    The two are compared each by itself, and a record that lacks one of them has no word there.
+    """
     rev, digest = text_of(raw.get("mem_rev")), text_of(raw.get("mem_hash"))
-    return None if rev is None and digest is None else sha1_8(f"{rev}\n{digest}")
+    if rev is None and digest is None:
+        return None
+    return f"{'' if rev is None else sha1_8(rev)}:{'' if digest is None else sha1_8(digest)}"
 
 
 def offset_unit(raw: Mapping[str, Json]) -> str | None:

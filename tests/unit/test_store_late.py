@@ -63,6 +63,15 @@ def test_a_row_of_another_state_of_memory_is_one_of_a_desync(tmp_path: Path, cac
     assert found == [set(), set(), {"memory_desync"}, {"memory_desync"}, set()]
 
 
+def test_a_state_of_memory_without_one_of_its_two_names_is_no_other_state(
+    tmp_path: Path, cache: Path
+) -> None:
+    states = [("r1", "a"), ("r1", None), (None, "a"), ("r1", "a"), ("r2", None), (None, "b")]
+    records = [told(place, mem_rev=rev, mem_hash=digest) for place, (rev, digest) in enumerate(states)]
+    found = late(tmp_path, records, cache)
+    assert found == [set(), set(), set(), set(), {"memory_desync"}, {"memory_desync"}]
+
+
 def test_of_equally_frequent_states_the_first_counts(tmp_path: Path, cache: Path) -> None:
     records = [told(place, mem_rev=rev) for place, rev in enumerate(["r9", "r1", "r1", "r9"])]
     assert late(tmp_path, records, cache) == [set(), {"memory_desync"}, {"memory_desync"}, set()]
