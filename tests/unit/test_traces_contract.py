@@ -360,36 +360,37 @@ def test_the_demo_breaks_the_contract_where_its_faults_are_declared(tmp_path: Pa
     assert not any(codes.values()), codes
 
 
-_SPARSE = st.fixed_dictionaries(
-    {"section_id": st.sampled_from(["1", "1", "1", "2", " ", None])},
-    optional={
-        **{name: st.sampled_from(["c", "c2", "c", "", " ", 7, None]) for name in ("id", "chunk_id")},
-        "doc_id": st.sampled_from(["d", "d", "", " ", 7, None]),
-        "snippet_id": st.sampled_from(["c", 7]),
-        "page": st.sampled_from([1, 2, 0, "3", "x", None, True]),
-        "page_idx": st.sampled_from([0, 1, -1, "x"]),
-        "quote": JSON,
-        "tokens": st.just(3),
-        "rev": st.just("r"),
-        "score": st.just("high"),
-        "k_pos": st.sampled_from([1, 0]),
-        "k_final": st.just(1),
-    },
-)
+SPARSE = {"chunk_id": "c", "doc_id": "d", "section_id": "1", "page": 2}
 
 
-@given(
-    st.lists(_SPARSE | st.just({"chunk_id": "c", "doc_id": "d", "section_id": "1", "page": 2}), min_size=1),
-    st.sampled_from(["citations", "segments", "joined"]),
-    st.sampled_from([PINS, Context(allow_cross=True), Context(cross_sections=frozenset({"1"}))]),
+@pytest.mark.parametrize("where", ["citations", "segments", "joined"])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        *({"section_id": value} for value in ("2", " ", None, 7)),
+        *({"chunk_id": value} for value in ("", " ", 7, None, ["c"])),
+        *({"doc_id": value} for value in ("", " ", 7, None)),
+        *({"id": ""}, {"snippet_id": 7}, {"page": 0}, {"page": "x"}, {"page_idx": 4}, {"page": None}),
+        *({"tokens": 0}, {"rev": ""}, {"offsets": 3}, {"analyzer": "icu"}, {"source_url": "u"}),
+        *({"score": "high"}, {"score_norm": 0.5}, {"rerank_score": "x"}, {"k_pos": 1}, {"k_final": 0}),
+        {"quote": ["unread"]},
+    ],
 )
-@settings(max_examples=200)
 def test_the_quick_codes_of_citations_without_a_payload_are_those_of_the_findings(
-    cited: list[Any], where: str, context: Context
+    changes: dict[str, Any], where: str
 ) -> None:
-    parts: dict[str, Any] = {"segments": [{"citations": cited}]} if where == "segments" else {}
-    joined = {"joined_from": {"answer": "a.jsonl:1"}} if where == "joined" else {}
-    obj = line(**{"citations": cited, **joined} if not parts else {"citations": ..., **parts})
-    findings = trace_findings(trace(obj), context, declines=False)
-    codes = trace_codes(trace(obj), context, declines=False)
-    assert list(codes) == in_order(finding.code for finding in findings)
+    odd = SPARSE | changes
+    joined = {"citations_from": "log"} if where == "joined" else {}
+    for cited in ([odd], [SPARSE, odd], [odd, SPARSE], [SPARSE, "c"]):
+        is_own = where != "segments"
+        parts = (
+            {"citations": cited, **joined}
+            if is_own
+            else {"citations": ..., "segments": [{"citations": cited}]}
+        )
+        for context in (PINS, Context(allow_cross=True), Context(cross_sections=frozenset({"1"}))):
+            read = trace(line(**parts))
+            findings = trace_findings(read, context, declines=False)
+            codes = trace_codes(read, context, declines=False)
+            assert list(codes) == in_order(finding.code for finding in findings), cited
