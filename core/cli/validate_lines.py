@@ -58,8 +58,8 @@ def json_summary(tally: Tally) -> bytes:
         for code, findings, records in tally.by_code()
     ]
     problems = [
-        {"code": each.code, "message": each.message, "where": each.where, "remedy": each.remedy}
-        for each in (*tally.problems, *tally.waiting)
+        {name: getattr(each, name) for name in ("code", "severity", "message", "where", "remedy")}
+        for each in (*tally.problems, *tally.notes)
     ]
     told = {
         "files": tally.files,
@@ -75,7 +75,9 @@ def json_summary(tally: Tally) -> bytes:
 def summary_lines(tally: Tally) -> Iterator[str]:
     """What was read and found, then a line a code with its next step."""
     read = f"{_count(tally.read, 'record')} in {_count(tally.files, 'file')}"
-    if not tally.findings:
+    if not tally.files:
+        yield "nothing could be read"
+    elif not tally.findings:
         yield f"{read}: no finding"
     else:
         yield f"{read}: {_count(tally.errors, 'error')}, {_count(tally.warnings, 'warning')}"
@@ -85,7 +87,7 @@ def summary_lines(tally: Tally) -> Iterator[str]:
         rule = rule_of(code)
         sign = "" if rule.severity == "error" else " (warning)"
         yield f"  {findings:>9,}{records:>10,}  {code:<{width}}  {rule.next_step}{sign}"
-    for each in tally.waiting:
+    for each in tally.notes:
         yield f"note: {each}"
 
 

@@ -7,7 +7,7 @@ of findings.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,7 +18,7 @@ from core.contracts.findings import Finding
 from core.contracts.record_rules import record_id_of
 from core.errors import Fault, Problem
 from core.services.validating_across import RELATING, Across, Related, Relating, facts_of
-from core.services.validating_lines import Counts, Job, objects
+from core.services.validating_lines import Counts, Job, Judged, objects
 from core.services.validating_ranges import judge_file
 from core.services.validating_sources import Asked, corpus_of, jobs_of
 from core.traces.checks import crlf
@@ -52,7 +52,7 @@ class LocatedFinding:
 
 @dataclass(slots=True)
 class Tally:
-    """What was counted over all files; `problems` are those that cannot be used, `waiting` unfinished ones.
+    """What was counted over all files; `problems` are those that cannot be used, `notes` what is no finding.
 
     `findings` and `records` count by code: how often, and in how many records.
     """
@@ -62,7 +62,7 @@ class Tally:
     findings: Counter[str] = field(default_factory=Counter)
     records: Counter[str] = field(default_factory=Counter)
     problems: list[Problem] = field(default_factory=list)
-    waiting: list[Problem] = field(default_factory=list)
+    notes: list[Problem] = field(default_factory=list)
     _last: dict[str, tuple[str, int]] = field(default_factory=dict)
 
     def add(self, found: LocatedFinding) -> None:
@@ -162,7 +162,8 @@ def _of_file(
     on_done = (lambda done: on_progress(job.file, done, size)) if on_progress is not None else None
     tally.files += 1
     try:
-        for judged in judge_file(job, counts, workers=workers, on_done=on_done):
+        told = judge_file(job, counts, workers=workers, on_done=on_done)
+        for judged in _but_declared(job, told, tally) if job.unreadable else told:
             beside = across.findings(judged.line, judged.facts) if judged.facts is not None else ()
             for finding in (*judged.findings, *beside):
                 yield _located(job, judged.line, judged.record_id, finding)
@@ -172,7 +173,27 @@ def _of_file(
     tally.read += counts.records
     if not job.is_final and (size := unfinished_bytes(job.path)):
         said = f"the last line ({size:,} bytes) has no line end yet: it waits, and was not read"
-        tally.waiting.append(Problem("last_line_waits", said, job.file, severity="note"))
+        tally.notes.append(Problem("last_line_waits", said, job.file, severity="note"))
+
+
+def _but_declared(job: Job, told: Iterable[Judged], tally: Tally) -> Iterator[Judged]:
+    """All but the lines that the manifest declares to hold no record, of which a note is made.
+
+    Where there are more or fewer of them than declared, they are told after the others.
+    """
+    unread: list[Judged] = []
+    for judged in told:
+        if not judged.is_unread or len(unread) > job.unreadable:
+            yield judged
+        else:
+            unread.append(judged)
+    if len(unread) != job.unreadable:
+        yield from unread
+        return
+    count = f"{len(unread):,} line{'s' * (len(unread) != 1)}"
+    said = f"{count} could not be read, as declared; first: {unread[0].findings[0].message}"
+    where = f"{job.file}:{unread[0].line}"
+    tally.notes.append(Problem("lines_unreadable_declared", said, where, severity="note"))
 
 
 def _of_whole_file(job: Job, counts: Counts) -> Iterator[LocatedFinding]:

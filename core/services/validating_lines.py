@@ -47,7 +47,7 @@ class Job:
     names its type itself; `usual_type` is that of its first record, taken for those that name none. `profile`
     says which answers decline. `run_id` is the manifest's; separate records of one `group` belong together.
     `is_final`: the last line counts without its line end. `is_whole`: the file is one JSON value. `same_key`:
-    whether keys that stand twice are looked for.
+    whether keys that stand twice are looked for. `unreadable`: how many lines are declared to hold no record.
     """
 
     path: Path
@@ -61,15 +61,20 @@ class Job:
     is_final: bool = True
     is_whole: bool = False
     same_key: bool = True
+    unreadable: int = 0
 
 
 class Judged(NamedTuple):
-    """A record about which there is something to say. `facts` are for those that compare it with others."""
+    """A record about which there is something to say. `facts` are for those that compare it with others.
+
+    `is_unread`: the line becomes no record.
+    """
 
     line: int
     record_id: str
     findings: tuple[Finding, ...]
     facts: Facts | None
+    is_unread: bool = False
 
 
 @dataclass(slots=True)
@@ -169,7 +174,7 @@ class Judge:
         for line, obj, found in read_entries(self._job.path, file=self._job.file):
             if obj is None:
                 counts.records += 1
-                yield Judged(line, "", found, None)
+                yield Judged(line, "", found, None, is_unread=True)
             elif (judged := self.record(line, obj, counts, found)) is not None:
                 yield judged
 
@@ -181,8 +186,10 @@ class Judge:
         kind, context = self._job.record_type or self.kind_of(obj), self._job.context
         counts.marks.note(kind, obj)
         found += record_findings(kind, obj, context)
+        is_unread = False
         if kind == "trace":
-            found += self._of_trace(line, obj, {finding.code for finding in found})
+            of_trace, is_unread = self._of_trace(line, obj, {finding.code for finding in found})
+            found += of_trace
         elif kind == "citation":
             found += _unknown_chunk(obj, context)
         elif kind == "chunk":
@@ -192,7 +199,7 @@ class Judge:
         facts = facts_of(kind, obj)
         if not found and facts is None:
             return None
-        return Judged(line, record_id_of(kind, obj), found, facts)
+        return Judged(line, record_id_of(kind, obj), found, facts, is_unread)
 
     def _odd(self, raw: RawLine, counts: Counts) -> Judged | None:
         """A line that is no plain JSON object: blank, a line of a log, or none that can be read."""
@@ -206,14 +213,14 @@ class Judge:
         except UnusableError as why:
             code, reason = why.code, str(why)
         counts.records += 1
-        return Judged(raw.line, "", (_of_line(code, reason),), None)
+        return Judged(raw.line, "", (_of_line(code, reason),), None, is_unread=True)
 
     def _log_line(self, raw: RawLine, counts: Counts) -> Judged | None:
         """A line of a log as text: the rules read it under the names of its keys."""
         found = log_line_of(raw, file=self._job.file)
         if isinstance(found, LineIssue):
             counts.records += 1
-            return Judged(raw.line, "", (_of_line(found.code, found.reason),), None)
+            return Judged(raw.line, "", (_of_line(found.code, found.reason),), None, is_unread=True)
         judged = self.record(raw.line, log_fields(found.record), counts)
         if judged is None:
             return Judged(raw.line, found.record.qid, found.findings, None) if found.findings else None
@@ -227,15 +234,17 @@ class Judge:
         named = type_named(uri) if isinstance(uri, str) else None
         return named[0] if named else self._job.usual_type or ""
 
-    def _of_trace(self, line: int, obj: Mapping[str, Json], said: set[str]) -> tuple[Finding, ...]:
-        """What its citations and candidates break; why it becomes no trace, where that is not said."""
+    def _of_trace(
+        self, line: int, obj: Mapping[str, Json], said: set[str]
+    ) -> tuple[tuple[Finding, ...], bool]:
+        """What its citations and candidates break; whether it becomes no trace, and why if that is not said."""
         job = self._job
         trace = trace_from(obj, SourceLine(job.file, line, 0, 0), run_id=job.run_id)
         if isinstance(trace, LineIssue):
             is_said = trace.code in said or any(map(is_of_family, said))
-            return () if is_said else (_of_line(trace.code, trace.reason),)
+            return () if is_said else (_of_line(trace.code, trace.reason),), True
         found = trace_findings(trace, job.context, declines=declines(trace, job.profile))
-        return tuple(finding for finding in found if finding.code not in said)
+        return tuple(finding for finding in found if finding.code not in said), False
 
 
 def _of_line(code: str, reason: str) -> Finding:

@@ -121,6 +121,7 @@ def _of_workspace(path: Path, asked: Asked, cache_dir: Path) -> Iterator[Job | P
             profile=profile,
             run_id=run.run_id if run is not None else None,
             group=run.run_id if run is not None else "",
+            unreadable=artifact.unreadable_lines or 0,
         )
         try:
             yield _found(job, manifest, artifact, cache_dir)

@@ -109,7 +109,7 @@ def parse_log_line(text: str) -> tuple[LogRecord, tuple[Finding, ...]]:
     if found.get("qid") is None:
         raise UnusableError(
             "qid_missing",
-            "the line has no qid= and so belongs to no question",
+            "the line has no qid= and so belongs to no question; a record is one physical line",
             "Write one line a question and segment, with qid=… in it.",
         )
     findings += _uneven(found)
@@ -168,12 +168,13 @@ def decoded(data: bytes) -> str:
 
 def _entries(text: str) -> Iterator[tuple[str, _Value]]:
     """The entries of a line in order; text before the first comes under no name."""
+    lists = _Lists(text)
     found = _KEY.search(text)
     if before := text[: found.start() if found else len(text)].strip():
         yield "", _Value(before)
     while found:
         begin = found.end()
-        value, end = _list_at(text, begin) or _string_at(text, begin) or (None, begin)
+        value, end = lists.at(begin) or _string_at(text, begin) or (None, begin)
         following = _KEY.search(text, end)
         if value is None:
             value = _Value(text[begin : following.start() if following else len(text)].strip())
@@ -198,34 +199,63 @@ def _decoded_string(text: str, begin: int) -> tuple[str, int] | None:
     return value.encode("utf-8", "replace").decode(), found.end()
 
 
-def _list_at(text: str, begin: int) -> tuple[_Value, int] | None:
-    """The list there and its end; None where none begins, or where it is not closed."""
-    if not text.startswith("[", begin):
-        return None
-    items: list[str | None] = []
-    end = _after_space(text, begin + 1)
-    if not text.startswith("]", end):
-        while True:
-            item, end = _item_at(text, end)
-            items.append(item)
-            if not text.startswith(",", end):
-                break
-            end = _after_space(text, end + 1)
-    if not text.startswith("]", end) or not _ends_at(text, end + 1):
-        return None
-    return _Value(text[begin : end + 1], tuple(items)), end + 1
+class _Lists:
+    """The lists of one line.
 
+    What was learned of one that is not closed is kept: the items of another that begins inside it may be the
+    same ones, and reading them once for each would take quadratic time.
+    """
 
-def _item_at(text: str, begin: int) -> tuple[str | None, int]:
-    """One item of a list and where it ends; None for a bare null."""
-    if (quoted := _decoded_string(text, begin)) is not None:
-        end = _after_space(text, quoted[1])
-        if text.startswith((",", "]"), end):
-            return quoted[0], end
-    following = _ITEM_END.search(text, begin)
-    end = following.start() if following else len(text)
-    item = text[begin:end].strip()
-    return None if item == "null" else item, end
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._lost = bytearray()  # 1 where an item begins whose list is not closed
+        self._searched = (0, -1)  # from the first of these places on, the second is the first end of an item
+
+    def at(self, begin: int) -> tuple[_Value, int] | None:
+        """The list there and its end; None where none begins, or where it is not closed."""
+        text = self._text
+        if not text.startswith("[", begin):
+            return None
+        starts: list[int] = []
+        items: list[str | None] = []
+        end = _after_space(text, begin + 1)
+        if not text.startswith("]", end):
+            while True:
+                if end < len(self._lost) and self._lost[end]:
+                    return self._lose(starts)
+                starts.append(end)
+                item, end = self._item(end)
+                items.append(item)
+                if not text.startswith(",", end):
+                    break
+                end = _after_space(text, end + 1)
+        if not text.startswith("]", end) or not _ends_at(text, end + 1):
+            return self._lose(starts)
+        return _Value(text[begin : end + 1], tuple(items)), end + 1
+
+    def _lose(self, starts: Iterable[int]) -> None:
+        self._lost = self._lost or bytearray(len(self._text) + 1)
+        for start in starts:
+            self._lost[start] = 1
+
+    def _item(self, begin: int) -> tuple[str | None, int]:
+        """One item of a list and where it ends; None for a bare null."""
+        text = self._text
+        if (quoted := _decoded_string(text, begin)) is not None:
+            end = _after_space(text, quoted[1])
+            if text.startswith((",", "]"), end):
+                return quoted[0], end
+        end = self._item_end(begin)
+        item = text[begin:end].strip()
+        return None if item == "null" else item, end
+
+    def _item_end(self, begin: int) -> int:
+        first, end = self._searched
+        if not first <= begin <= end:
+            found = _ITEM_END.search(self._text, begin)
+            end = found.start() if found else len(self._text)
+            self._searched = (begin, end)
+        return end
 
 
 def _after_space(text: str, place: int) -> int:

@@ -30,6 +30,8 @@ _BOM = b"\xef\xbb\xbf"
 _BUFFER = 1 << 20
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _KEPT_OF_LONG = 4 * EXCERPT
+#: What the parser says of a value that is nested deeper than it reads, which is no fault of its JSON.
+_PARSER_DEPTH = "depth limit exceeded"
 
 
 class RawLine(NamedTuple):
@@ -126,11 +128,7 @@ def parse_line(raw: RawLine) -> Json:
     except orjson.JSONDecodeError as error:
         raise _why_not_json(data, error) from None
     if len(data.translate(None, _NO_BRACKETS)) > 2 * MAX_DEPTH and is_deeper(value, MAX_DEPTH):
-        raise UnusableError(
-            "nested_too_deeply",
-            f"arrays and objects are nested more than {MAX_DEPTH} deep",
-            "Flatten the record.",
-        )
+        raise _too_deep()
     return value
 
 
@@ -184,6 +182,11 @@ def _skip_line(file: BinaryIO, room: int, tail: bytes) -> tuple[int, bytes]:
     return passed, tail
 
 
+def _too_deep() -> UnusableError:
+    said = f"arrays and objects are nested more than {MAX_DEPTH} deep"
+    return UnusableError("nested_too_deeply", said, "Flatten the record.")
+
+
 def _why_not_json(data: bytes, error: orjson.JSONDecodeError) -> UnusableError:
     try:
         data.decode("utf-8")
@@ -193,6 +196,8 @@ def _why_not_json(data: bytes, error: orjson.JSONDecodeError) -> UnusableError:
             f"byte {bad.start + 1} of the line is not valid UTF-8",
             "Write the file as UTF-8.",
         )
+    if error.msg == _PARSER_DEPTH:
+        return _too_deep()
     return UnusableError(
         "not_json",
         f"the line is not valid JSON: {error.msg} (character {error.pos + 1})",

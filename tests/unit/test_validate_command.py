@@ -108,6 +108,7 @@ def test_an_unusable_file_is_told_after_the_findings_of_the_others(answers: Path
     assert len(result.stdout.splitlines()) == 2
     assert isinstance(result.exception, InputFault)
     assert [problem.code for problem in result.exception.problems] == ["missing_file"]
+    assert run(tmp_path / "none.jsonl", "--as", "answer").stderr.startswith("nothing could be read")
 
 
 @pytest.mark.parametrize(

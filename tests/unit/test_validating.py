@@ -274,7 +274,7 @@ def test_a_runs_traces_are_held_against_its_pins_revisions_chunks_and_whitelist(
         ("Q4", "other_run"),
     }
     assert expected <= codes
-    assert [problem.code for problem in tally.waiting] == ["last_line_waits"]
+    assert [problem.code for problem in tally.notes] == ["last_line_waits"]
     allowed = workspace(tmp_path / "v", "contract: {allow_cross_section: true}\n", *lines)
     assert "cross_section_reuse" not in {each.code for each in found(allowed, "trace", cache_dir=tmp_path)}
     given_pin = Context(index_hash="faiss:77aa")
@@ -309,6 +309,30 @@ def test_a_run_of_a_workspace_that_lacks_a_file_says_so_and_the_rest_is_read(tmp
         str(path / "chunks.jsonl")
     }
     assert [problem.code for problem in tally.problems] == ["missing"]
+
+
+@pytest.mark.parametrize(("declared", "told"), [(2, 0), (1, 2), (3, 2)])
+def test_lines_that_a_manifest_declares_to_hold_no_record_are_a_note(
+    tmp_path: Path, declared: int, told: int
+) -> None:
+    path = workspace(tmp_path / "w", "", trace("Q1", PAYLOAD), {"no": "question"}, trace("Q2", PAYLOAD))
+    with (path / "t.jsonl").open("ab") as file:
+        file.write(b"{torn\n")
+    manifest = path / "pipeline_manifest.yaml"
+    said = manifest.read_text().replace("t.jsonl}", f"t.jsonl, unreadable_lines: {declared}}}")
+    manifest.write_text(said)
+    tally = Tally()
+    lines = {each.line for each in found(path, "trace", tally, cache_dir=tmp_path)}
+    assert (len(lines), tally.read) == (told, 4)
+    notes = [(note.code, note.where, "2 lines" in note.message) for note in tally.notes]
+    assert notes == ([] if told else [("lines_unreadable_declared", f"{path / 't.jsonl'}:2", True)])
+
+
+def test_a_line_nested_beyond_what_the_parser_reads_is_not_called_bad_json(tmp_path: Path) -> None:
+    path = tmp_path / "deep.jsonl"
+    path.write_bytes(b'{"a":' * 2000 + b"1" + b"}" * 2000 + b"\n")
+    (finding,) = found(path, "citation")
+    assert (finding.code, finding.next_step) == ("nested_too_deeply", "Flatten the record.")
 
 
 FIELDS = [
