@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
@@ -17,6 +18,7 @@ CANDIDATE_SCORES = ("score", *CITATION_SCORES)
 #: Every score that can decide an order: a tie is one only where none of them differs.
 SCORES = (*CANDIDATE_SCORES, "rerank_score")
 RANKS = ("k_pos", "k_final")
+_NUMBERS = re.compile("([0-9]+)")
 #: A normalized score may be so far out of 0 to 1: a cosine in 32 bits is rounded.
 ROUNDING = 1e-6
 
@@ -77,6 +79,7 @@ def cited_ties(items: Sequence[Json]) -> Iterator[Placed]:
 
     k_pos is held against the scores before reranking, k_final against all of them, a rerank score among them.
     """
+    found: dict[Placed, None] = {}
     for name in RANKS:
         ranked = [
             (rank, place, item)
@@ -94,7 +97,8 @@ def cited_ties(items: Sequence[Json]) -> Iterator[Placed]:
             for (_, first, item), (_, second, other) in pairwise(ranked)
             if _is_wrong_tie(item, other, decide)
         ]
-        yield from _tie_finding(items, wrong)
+        found.update(dict.fromkeys(_tie_finding(items, wrong)))
+    yield from found
 
 
 def listed_ties(entries: Sequence[Json]) -> Iterator[Placed]:
@@ -102,6 +106,16 @@ def listed_ties(entries: Sequence[Json]) -> Iterator[Placed]:
     pairs = enumerate(pairwise(entries), start=1)
     wrong = [(place, place + 1) for place, (item, other) in pairs if _is_wrong_tie(item, other, SCORES)]
     yield from _tie_finding(entries, wrong)
+
+
+def repeated(entries: Sequence[Json]) -> Iterator[Placed]:
+    """Where a chunk stands in a ranked list, of objects or of ids alone, that stands in it further up."""
+    first: dict[str, int] = {}
+    for place, entry in enumerate(entries, start=1):
+        chunk_id = id_of(entry) if isinstance(entry, dict) else text_of(entry)
+        if chunk_id and first.setdefault(chunk_id, place) != place:
+            said = f"{shown(chunk_id)} stands at {first[chunk_id]} and again at {place}"
+            yield place, Finding("duplicate_candidate", "", said)
 
 
 def scoreless(entries: Sequence[Json], *, needed: bool) -> Iterator[Placed]:
@@ -129,12 +143,26 @@ def _is_wrong_tie(item: Json, other: Json, scores: Iterable[str]) -> bool:
         return False
     section, other_section = text_of(item.get("section_id")), text_of(other.get("section_id"))
     if section is not None and other_section is not None:
-        return (section, chunk_id) > (other_section, other_id)
+        return _is_after((section, chunk_id), (other_section, other_id))
     if section is not None or other_section is not None:
         return False
     parts, other_parts = parse(chunk_id), parse(other_id)
     paths = (parts.sect_path, other_parts.sect_path) if parts and other_parts else ("", "")
-    return chunk_id > other_id and (paths[0], chunk_id) > (paths[1], other_id)
+    return chunk_id > other_id and _is_after((paths[0], chunk_id), (paths[1], other_id))
+
+
+def _is_after(place: tuple[str, str], other: tuple[str, str]) -> bool:
+    """Whether section and id come after the others, as text and with their numbers by size: 4.9 and 4.10.
+
+    Either order is one that does not change from run to run.
+    """
+    return place > other and [*map(_by_size, place)] > [*map(_by_size, other)]
+
+
+def _by_size(text: str) -> list[tuple[int, str]]:
+    """Text and numbers in turn, each number after those with fewer digits."""
+    parts = enumerate(_NUMBERS.split(text))
+    return [(len(part.lstrip("0")), part.lstrip("0")) if at % 2 else (0, part) for at, part in parts]
 
 
 def _tie_finding(items: Sequence[Json], wrong: Sequence[tuple[int, int]]) -> Iterator[Placed]:

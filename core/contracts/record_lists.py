@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from core.contracts.context import Context
 from core.contracts.findings import Finding, shown
 from core.contracts.payload_rules import PAYLOAD_MARKS, candidate_demand, item_findings
-from core.contracts.ranking_rules import RANKS, listed_ties, shared_ranks
+from core.contracts.ranking_rules import RANKS, listed_ties, repeated, shared_ranks
 from core.contracts.records import Json
 from core.contracts.values import id_of, index_of, text_of
 
@@ -63,14 +63,9 @@ def ids_of(items: Json) -> list[str | None]:
 
 def _listed(items: Sequence[Json], context: Context) -> Iterator[Finding]:
     """Chunks that stand in a ranked list twice, or are not in the corpus."""
-    ids = ids_of(items)
-    if len(set(ids)) < len(ids):
-        first: dict[str, int] = {}
-        for place, chunk_id in enumerate(ids, start=1):
-            if chunk_id is not None and first.setdefault(chunk_id, place) != place:
-                said = f"{shown(chunk_id)} stands at {first[chunk_id]} and again at {place}"
-                yield Finding("duplicate_candidate", f"items[{place}]", said)
-    yield from unknown_chunks(ids, context, "items")
+    for place, finding in repeated(items):
+        yield finding.inside(f"items[{place}]")
+    yield from unknown_chunks(ids_of(items), context, "items")
 
 
 def _items(obj: Mapping[str, Json]) -> list[Json]:

@@ -237,7 +237,7 @@ class Judge:
     def _of_trace(
         self, line: int, obj: Mapping[str, Json], said: set[str]
     ) -> tuple[tuple[Finding, ...], bool]:
-        """What its citations and candidates break, or why it becomes no trace; and whether it becomes none."""
+        """What its citations and candidates break, or why it becomes no trace; whether it becomes none."""
         job = self._job
         trace = trace_from(obj, SourceLine(job.file, line, 0, 0), run_id=job.run_id)
         if isinstance(trace, LineIssue):

@@ -10,8 +10,9 @@ from core.contracts.context import Context
 from core.contracts.findings import Placed
 from core.contracts.offset_rules import mixed_units
 from core.contracts.payload_rules import BARE_CANDIDATE, PAYLOAD_MARKS, candidate_demand, item_findings
-from core.contracts.ranking_rules import RANKS, SCORES, listed_ties, scoreless, shared_ranks
+from core.contracts.ranking_rules import RANKS, SCORES, listed_ties, repeated, scoreless, shared_ranks
 from core.contracts.records import Json
+from core.contracts.values import id_of
 from core.traces.contract_reading import Located, Reading
 
 #: A candidate that states none of these is held to nothing but the order of its list.
@@ -36,6 +37,9 @@ def _is_clean(entries: list[Json], *, is_stage: bool) -> bool:
     try:
         keys = set().union(*entries)
         if not _HELD.isdisjoint(keys):
+            return False
+        ids = list(map(_ID, entries)) if "id" in keys else list(map(id_of, entries))
+        if len(set(ids)) < len(ids):
             return False
         if "score" not in keys:
             return not is_stage
@@ -63,6 +67,7 @@ def _list_findings(entries: list[Json], context: Context, *, is_stage: bool) -> 
         bare.append(entry if demand is BARE_CANDIDATE else None)
         for finding in item_findings(entry, context, demand) if demand else ():
             yield place, finding
+    yield from repeated(entries)
     yield from scoreless(bare, needed=is_stage)
     yield from mixed_units(entries)
     yield from shared_ranks(entries)

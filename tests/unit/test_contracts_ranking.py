@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from core.contracts.ranking_rules import cited_ties, listed_ties, scoreless, shared_ranks
+from core.contracts.ranking_rules import cited_ties, listed_ties, repeated, scoreless, shared_ranks
 
 
 def entry(chunk_id: str, section: str | None, score: Any, **more: Any) -> dict[str, Any]:
@@ -46,6 +46,11 @@ def entry(chunk_id: str, section: str | None, score: Any, **more: Any) -> dict[s
             [entry("e|r=00000000|s=2|p=009|b=001", None, 1), entry("d|r=00000000|s=1|p=002|b=001", None, 1)],
             [1],
         ),
+        # Both orders of numbers are fixed ones: as text, and by their size.
+        ([entry("a", "4.9", 1), entry("b", "4.10", 1)], []),
+        ([entry("b", "4.10", 1), entry("a", "4.9", 1)], []),
+        ([entry("d|p=999", "4", 1), entry("d|p=1000", "4", 1)], []),
+        ([entry("b", "4.10", 1), entry("a", "4.1", 1)], [1]),
     ],
 )
 def test_ties_in_a_ranked_list(entries: list[Any], places: list[int]) -> None:
@@ -96,6 +101,27 @@ def cited(chunk_id: str, rank: Any, norm: Any, section: str = "1", **more: Any) 
 )
 def test_ties_among_cited_chunks(items: list[Any], places: list[int]) -> None:
     assert [place for place, _ in cited_ties(items)] == places
+
+
+def test_a_tie_that_is_wrong_by_both_ranks_is_told_once() -> None:
+    reranked = {"k_final": 1, "rerank_score": 0.7}
+    items = [cited("b", 1, 0.5, **reranked), cited("a", 2, 0.5, **{**reranked, "k_final": 2})]
+    assert [place for place, _ in cited_ties(items)] == [1]
+
+
+def test_a_chunk_that_stands_in_a_list_again_is_told_at_its_later_places() -> None:
+    entries: list[Any] = [
+        "c",
+        {"id": "d"},
+        {"chunk_id": "c"},
+        None,
+        {"score": 1},
+        {"id": ""},
+        {"id": ""},
+        "c",
+    ]
+    found = [(place, finding.message) for place, finding in repeated(entries)]
+    assert found == [(3, "'c' stands at 1 and again at 3"), (8, "'c' stands at 1 and again at 8")]
 
 
 def test_two_chunks_cannot_share_a_rank_and_two_citations_of_one_chunk_can() -> None:

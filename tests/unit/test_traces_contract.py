@@ -94,6 +94,10 @@ def test_a_trace_that_keeps_the_contract_has_no_finding() -> None:
         ({"chunks": [candidate("hb-0007", "0.9")]}, [("wrong_type_score", "chunks[1].score")]),
         ({"chunks": [candidate("hb-0007"), candidate("hb-0001")]}, [("tie_order", "chunks[1]")]),
         (
+            {"chunks": [candidate("hb-0007"), candidate("hb-0007", 0.1)]},
+            [("duplicate_candidate", "chunks[2]")],
+        ),
+        (
             {"chunks": [candidate("hb-0007"), candidate("hb-0008", None)]},
             [("missing_score", "chunks[2].score")],
         ),
@@ -394,3 +398,13 @@ def test_the_quick_codes_of_citations_without_a_payload_are_those_of_the_finding
             findings = trace_findings(read, context, declines=False)
             codes = trace_codes(read, context, declines=False)
             assert list(codes) == in_order(finding.code for finding in findings), cited
+
+
+def test_a_chunk_that_is_cited_with_another_score_may_still_be_tied_with_the_next() -> None:
+    scored = {"score_norm": 0.7, "k_pos": 2}
+    tied = [
+        payload(**scored, score_raw=0.7),
+        payload(**scored | {"k_pos": 1}, score_raw=0.7, snippet_id="hb-0008"),
+        payload(**scored, score_raw=0.5),
+    ]
+    assert ("tie_order", "citations[2]") in found(line(citations=tied))
