@@ -23,7 +23,7 @@ LAMBDA_WORDS = LAMBDA_STATES.union(LAMBDA_SIGNS)
 LONGEST_STOP = 2_000
 
 _STOP_NAMES = ("fix", "field", "tip")
-_FENCE = re.compile(r"```[a-z]*\s*(?P<inside>.*?)\s*```", re.DOTALL)
+_FENCE = re.compile(r"```[a-z]*(?P<inside>.*)```", re.DOTALL)
 _BARE_KEY = re.compile(r"(?<=[{,])\s*(error|fix|field|tip)\s*:")
 
 
@@ -49,7 +49,7 @@ def stop_of(answer: str) -> Mapping[str, Json] | None:
     if "error" not in text or len(text) > LONGEST_STOP:
         return None
     if (fenced := _FENCE.fullmatch(text)) is not None:
-        text = fenced["inside"]
+        text = fenced["inside"].strip()
     if not (text.startswith("{") and text.endswith("}")):
         return None
     for candidate in (text, _BARE_KEY.sub(r'"\1":', text)):

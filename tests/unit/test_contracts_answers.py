@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.contracts.answer_rules import auditable_findings, cited_after, lambda_findings, stop_in, stop_of
+from core.contracts.answer_rules import (
+    LONGEST_STOP,
+    auditable_findings,
+    cited_after,
+    lambda_findings,
+    stop_in,
+    stop_of,
+)
 from core.contracts.context import NO_CONTEXT
 from tests.unit.citation_payloads import JSON, payload
 
@@ -52,6 +60,13 @@ def test_the_contracts_error_reply_is_a_stop(answer: str) -> None:
 )
 def test_any_other_answer_is_none(answer: str) -> None:
     assert stop_of(answer) is None
+
+
+def test_a_fence_full_of_blanks_takes_no_time() -> None:
+    started = time.process_time()
+    assert stop_of("```" + " " * (LONGEST_STOP - 8) + "error") is None
+    assert stop_of("```" + "\n \n" * 300 + '{"error": "rev", "fix": "x"}' + " " * 900 + "```") is not None
+    assert time.process_time() - started < 0.5
 
 
 @pytest.mark.parametrize(

@@ -191,12 +191,21 @@ def test_no_known_name_may_be_written_as_an_unknown_one() -> None:
         'citations=["' + '",' * 100_000,
         "citations=[" + '"\x01,' * 50_000,
         "citations=[" + ' "\\" ,' * 30_000,
+        "citations=[x " * 50_000,
+        "citations=[1, " * 50_000,
+        'citations=["x", ' * 50_000,
     ],
 )
 def test_hostile_lines_take_no_time(text: str) -> None:
     started = time.process_time()
     parse_log_line(f"qid=Q1 {text}")
     assert time.process_time() - started < 2
+
+
+def test_a_list_that_is_closed_is_read_inside_one_that_is_not() -> None:
+    record, _ = parse_log_line('qid=Q1 note=["a kpos=[1] kfinal=[2,3] b=1", x')
+    assert (record.kpos, record.kfinal) == ((1,), (2, 3))
+    assert dict(record.others)["note"] == '["a'
 
 
 def test_a_log_is_read_line_by_line_with_its_issues(tmp_path: Path) -> None:
