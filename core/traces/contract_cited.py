@@ -59,7 +59,7 @@ def citing_findings(reading: Reading) -> Iterator[Located]:
 def _do_agree(items: Sequence[dict[str, Json]], *, is_fenced: bool) -> bool:
     """Whether clean citations plainly keep the rules of lists: a section, a unit, and ranks without a tie."""
     first = items[0]
-    ids, ranks, finals, scores = set(), set(), set(), set()
+    ids, ranks, finals, scored = set(), set(), set(), set()
     for item in items:
         if is_fenced and item["section_id"] != first["section_id"]:
             return False
@@ -69,11 +69,12 @@ def _do_agree(items: Sequence[dict[str, Json]], *, is_fenced: bool) -> bool:
         ids.add(chunk_id)
         ranks.add((chunk_id, item["k_pos"]))
         finals.add((chunk_id, k_final))
-        scores.add((item.get("score_raw"), item.get("score_norm")))
+        scored.add((chunk_id, (item.get("score_raw"), item.get("score_norm"))))
     chunks = len(ids)
-    are_ranked = chunks == len(ranks) == len({rank for _, rank in ranks}) == len(scores)
+    are_ranked = chunks == len(ranks) == len({rank for _, rank in ranks})
+    are_scored = chunks == len(scored) == len({scores for _, scores in scored})
     placed = {k_final for _, k_final in finals}
-    return are_ranked and (placed == {None} or chunks == len(finals) == len(placed))
+    return are_ranked and are_scored and (placed == {None} or chunks == len(finals) == len(placed))
 
 
 def _repeats_of(own: Sequence[Json]) -> Callable[[Json], bool]:
