@@ -216,7 +216,7 @@ def _apart(whole: Counter[str], parts: Sequence[tuple[Edge, Counter[str]]]) -> t
     for edge, pairs in sorted(
         parts, key=lambda part: (-part[0].shared, part[0].old.order, part[0].new.order)
     ):
-        if (rest & pairs).total() >= INSIDE * pairs.total():
+        if (pairs & rest).total() >= INSIDE * pairs.total():
             kept.append(edge)
             rest -= pairs
     return kept, 1 - rest.total() / whole.total()

@@ -22,8 +22,6 @@ from core.contracts.redirect_match import Change, Text, changes_of
 RedirectKind = Literal["same", "rev", "shift", "split", "merge", "gone"]
 KINDS: tuple[RedirectKind, ...] = get_args(RedirectKind)
 ONE_TO_ONE: frozenset[RedirectKind] = frozenset({"same", "rev", "shift"})
-
-
 #: How sure a pair of equal texts is where there are several of them.
 ONE_OF_SEVERAL = 0.9
 
@@ -149,29 +147,6 @@ def _by_document(texts: Iterable[Text]) -> dict[str, list[Text]]:
     for text in texts:
         found[text.document].append(text)
     return found
-
-
-def _equal_pairs(olds: Mapping[str, Text], news: Mapping[str, Text]) -> Iterator[tuple[str, str]]:
-    """Old and new ids of equal texts: same id, then same place, then in order, then in another document."""
-    left = dict.fromkeys(name for name, text in olds.items() if text.words)
-    free = dict.fromkeys(name for name, text in news.items() if text.words)
-    keys = (
-        lambda text: (text.words, text.name),
-        lambda text: (text.words, _place(text.name)),
-        lambda text: (text.words, text.document, _section(text.name)),
-        lambda text: (text.words, text.document),
-        lambda text: (text.words,),
-    )
-    for key in keys:
-        found: dict[object, list[str]] = defaultdict(list)
-        for name in free:
-            found[key(news[name])].append(name)
-        queues = {each: iter(names) for each, names in found.items()}
-        for name in list(left):
-            match = next(queues.get(key(olds[name]), iter(())), None)
-            if match is not None:
-                yield name, match
-                del left[name], free[match]
 
 
 def _partners(olds: Iterable[Text], news: Iterable[Text]) -> dict[str, str]:

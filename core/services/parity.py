@@ -104,7 +104,7 @@ def logged_values(lines: Iterable[bytes], *, most: int) -> Logged:
             continue
         if isinstance(trace, dict):
             traces += 1
-            for key, value in set(_values(trace)):
+            for key, value in dict.fromkeys(_values(trace)):
                 counted = found.setdefault(key, Counter())
                 if value in counted or len(counted) < MOST_VALUES:
                     counted[value] += 1

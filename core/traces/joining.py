@@ -151,7 +151,7 @@ def _by_id(items: Iterable[Record]) -> dict[str, Record]:
     """The items by chunk id; of several with one id the first counts."""
     found: dict[str, Record] = {}
     for item in items:
-        if (chunk_id := id_of(item)) is not None:
+        if chunk_id := id_of(item):
             found.setdefault(chunk_id, item)
     return found
 
