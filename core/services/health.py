@@ -96,7 +96,8 @@ Union = Callable[[tuple[str, ...], int, Sequence[Count]], Count]
 class HealthRow:
     """What some codes of one kind come to, run by run. Several codes are a family that is folded together.
 
-    `group` is the heading that the row stands under.
+    `group` is the heading that the row stands under, `unknown` the places of runs in which it was not counted
+    yet: their counts say nothing.
     """
 
     kind: Kind
@@ -107,6 +108,7 @@ class HealthRow:
     severity: Severity
     group: str
     counts: tuple[Count, ...]
+    unknown: frozenset[int] = frozenset()
 
     def filter(self, run_id: str, count: Count) -> Filter:
         """The list that has exactly these questions, with all variants where only those have it."""
@@ -217,10 +219,11 @@ def not_said_before(noticed: Iterable[HealthRow], codes: Iterable[HealthRow]) ->
 def _evidence_rows(store: Store, runs: Sequence[str]) -> Iterator[HealthRow]:
     """What of cited text and figures does not agree with the page, where any run has it."""
     found = [store.evidence_counts(Filter(run_id)) for run_id in runs]
+    unknown = frozenset(place for place, each in enumerate(found) if not each)  # citations not located yet
     for state, (title, meaning, step) in _EVIDENCE.items():
         counts = tuple(Count(each.get(state, 0), each.get(state, 0)) for each in found)
         if any(count.questions for count in counts):
-            yield HealthRow("evidence", (state,), title, meaning, step, "error", ON_THE_PAGE, counts)
+            yield HealthRow("evidence", (state,), title, meaning, step, "error", ON_THE_PAGE, counts, unknown)
     numbers = [store.matching(Filter(run_id, unsupported=True)) for run_id in runs]
     if any(numbers):
         counts = tuple(Count(number, number) for number in numbers)

@@ -75,9 +75,12 @@ def mend_first(table: HealthTable, findings: Sequence[RunFinding]) -> tuple[Mend
 
 
 def trend(table: HealthTable, row: HealthRow) -> str:
-    """How the shown run's count came about: `new in R005`, `gone since R006`, `+3`, `as in R004`; "" in the
-    first run. What only variants have counts as 1 a trace."""
-    if not table.shown:
+    """How the shown run's count came about: `new in R005`, `gone since R006`, `+3`, `as in R004`.
+
+    "" in the first run, and where one up to the shown run was not counted. What only variants have counts as
+    1 a trace.
+    """
+    if not table.shown or any(place <= table.shown for place in row.unknown):
         return ""
     seen = [count.questions or count.traces for count in row.counts[: table.shown + 1]]
     now, before, last = seen[-1], seen[-2], table.runs[table.shown - 1].run_id
@@ -94,7 +97,7 @@ def trend(table: HealthTable, row: HealthRow) -> str:
 
 
 def health_frame(table: HealthTable) -> pd.DataFrame:
-    """One row a code and run, nothing folded: what an export holds."""
+    """One row a code and run, nothing folded: what an export holds. What was not counted has no number."""
     return pd.DataFrame(
         [
             {
@@ -104,16 +107,20 @@ def health_frame(table: HealthTable) -> pd.DataFrame:
                 "severity": row.severity,
                 "group": row.group,
                 "title": row.title,
-                "questions": count.questions,
+                "questions": count.questions if is_known else None,
                 "of_questions": total,
-                "traces": count.traces,
+                "traces": count.traces if is_known else None,
                 "meaning": row.meaning,
                 "next_step": row.next_step,
             }
             for row in table.single()
-            for run, total, count in zip(table.runs, table.questions, row.counts, strict=True)
+            for place, (run, total, count) in enumerate(
+                zip(table.runs, table.questions, row.counts, strict=True)
+            )
+            for is_known in (place not in row.unknown,)
         ],
         columns=list(COLUMNS),
+        dtype=object,  # a number that is missing would make its column one of floats
     )
 
 

@@ -35,6 +35,8 @@ def codes_panel(table: HealthTable, view: ViewState, *, workspace: str) -> None:
         "Questions a run that break a rule of the contract, or have something that was noticed. A number "
         "opens its questions; – is none."
     )
+    if any(row.unknown for row in table.rows):
+        about += " ? is not known: citations that are not located yet."
     with panel("codes", "Findings by code, run by run", about):
         if not table.rows:
             said = (
@@ -121,6 +123,9 @@ def _head(table: HealthTable, row: HealthRow, view: ViewState) -> Cell:
 
 def _cell(table: HealthTable, row: HealthRow, place: int, view: ViewState) -> Cell:
     count, total, run_id = row.counts[place], table.questions[place], table.runs[place].run_id
+    if place in row.unknown:
+        tip = f"Not known: the citations of {run_id} are located once it is opened, or indexed."
+        return Cell("?", tip=tip, look="quiet", spoken=f"{run_id}, {title_of(row)}: not known")
     if not count.traces:
         return Cell("–", look="quiet", spoken=f"{run_id}, {title_of(row)}: none")
     said = _said(count, total)

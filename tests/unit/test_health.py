@@ -24,6 +24,8 @@ from core.services.health import (
 from core.services.health_words import HEALTH_EXPORTS, health_frame, mend_first, trend, verdict
 from core.services.run_contract import RunFinding
 from core.store.filters import Filter
+from core.ui.health_codes import code_grid
+from core.ui.state import ViewState
 from tests.unit.store_workspace import built, trace, write_workspace
 
 RUNS = ("R1", "R2", "R3")
@@ -127,6 +129,16 @@ def test_few_missing_fields_stay_as_they_are() -> None:
 def test_how_a_count_came_about(numbers: tuple[int, ...], shown: int, expected: str) -> None:
     code = row("bad_offsets", *numbers)
     assert trend(table(code, shown=shown), code) == expected
+
+
+def test_what_was_not_counted_in_a_run_is_no_zero_there() -> None:
+    code = replace(row("bad_offsets", 0, 3), unknown=frozenset({0}))
+    found = table(code)
+    assert trend(found, code) == ""
+    assert health_frame(found)["questions"].tolist() == [None, 3]
+    cells = code_grid(found, found.rows, ViewState()).rows[1].cells
+    assert [cell.text for cell in cells] == ["?", "3", ""]
+    assert cells[0].href is None
 
 
 ERRORS = (
