@@ -222,7 +222,8 @@ class _Lists:
         if not text.startswith("]", end):
             while True:
                 if end < len(self._lost) and self._lost[end]:
-                    return self._lose(starts)
+                    self._lose(starts)
+                    return None
                 starts.append(end)
                 item, end = self._item(end)
                 items.append(item)
@@ -230,7 +231,8 @@ class _Lists:
                     break
                 end = _after_space(text, end + 1)
         if not text.startswith("]", end) or not _ends_at(text, end + 1):
-            return self._lose(starts)
+            self._lose(starts)
+            return None
         return _Value(text[begin : end + 1], tuple(items)), end + 1
 
     def _lose(self, starts: Iterable[int]) -> None:
