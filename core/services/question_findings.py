@@ -27,11 +27,15 @@ MOST_CHARS = 80
 
 @dataclass(frozen=True, slots=True)
 class BrokenRule:
-    """A rule, where the record breaks it, and how many other questions of the run break it as well."""
+    """A rule, where the record breaks it, and how many questions of the run break it: those of its list.
+
+    `is_shared`: another question than this one is among them.
+    """
 
     rule: Rule
     findings: tuple[Finding, ...]
-    others: int = 0
+    questions: int = 0
+    is_shared: bool = False
 
 
 def broken_rules(
@@ -62,8 +66,9 @@ def broken_rules(
     questions = dict(zip(counts["code"], counts["questions"], strict=True))
     is_counted = (key.paraphrase, key.seed, key.repeat) == (0, 0, 1)
     return tuple(
-        BrokenRule(rule_of(code), tuple(found[code]), max(0, int(questions.get(code, 0)) - is_counted))
+        BrokenRule(rule_of(code), tuple(found[code]), count, count > is_counted)
         for code in in_order(found)
+        for count in (int(questions.get(code, 0)),)
     )
 
 

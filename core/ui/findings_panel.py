@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 import streamlit as st
 
@@ -13,8 +14,9 @@ from core.ui.safe import Piece
 from core.ui.state import ViewState
 from core.ui.words import counted
 
-#: So many rules stand there at once, the rest is folded; so many places of each are named.
-MOST_RULES, MOST_PLACES = 3, 4
+#: So many rules stand there at once, the rest is folded; of each so many sentences are said, and so many
+#: places are named for each.
+MOST_RULES, MOST_SAID, MOST_PLACES = 3, 4, 4
 _SEVERITIES = ("error", "warning")
 
 
@@ -40,9 +42,13 @@ def heading(broken: Sequence[BrokenRule]) -> list[Piece]:
 def rule_rows(each: BrokenRule) -> Iterator[tuple[str, list[Piece]]]:
     """A rule in words: its title, where it is broken and how, then its code and what to do."""
     title = each.rule.title
-    for message, fields in _by_message(each.findings).items():
-        yield title, [*_places(fields), Piece(message)]
+    said = _by_message(each.findings)
+    for message, fields in islice(said.items(), MOST_SAID):
+        is_told = fields == [message.partition(" ")[0]]  # by the sentence itself
+        yield title, [*([] if is_told else _places(fields)), Piece(message)]
         title = ""
+    if len(said) > MOST_SAID:
+        yield "", [Piece(f"and {counted(len(said) - MOST_SAID, 'more finding')} like these", "muted")]
     step = safe.coded(f"Next step: {each.rule.next_step}", "muted") if each.rule.next_step else []
     yield "", [Piece(each.rule.code, "code", tip=each.rule.meaning), Piece("  "), *step]
 
@@ -69,16 +75,16 @@ def _places(fields: Sequence[str]) -> Iterator[Piece]:
 def _show_rules(broken: Sequence[BrokenRule], view: ViewState, *, head: Sequence[Piece] = ()) -> None:
     top = [safe.text(head, role="line")] if head else []
     safe.show(*top, safe.facts([row for each in broken for row in rule_rows(each)]))
-    shared = [each for each in broken if each.others]
+    shared = [each for each in broken if each.is_shared]
     if not shared:
         return
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        told = f"Other questions of {view.run} that break them:"
+        told = f"All questions of {view.run} that break them:"
         safe.show(safe.text([Piece(told, "muted")], role="hint"), width="content")
         for each in shared:
             st.page_link(
                 "pages/triage.py",
-                label=safe.label(f"{each.others:,} {each.rule.title}"),
+                label=safe.label(f"{each.questions:,} {each.rule.title}"),
                 query_params=view.without_filter().change(code=(each.rule.code,)).as_list().params(),
                 width="content",
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from core.contracts.codes import rule_of
 from core.contracts.findings import Finding
 from core.services.question_findings import BrokenRule
-from core.ui.findings_panel import MOST_PLACES, heading, rule_rows
+from core.ui.findings_panel import MOST_PLACES, MOST_SAID, heading, rule_rows
 
 
 def broken(code: str, *places: tuple[str, str]) -> BrokenRule:
@@ -38,6 +38,25 @@ def test_of_many_places_the_rest_is_counted_and_named_in_a_tip() -> None:
     (left_out,) = [piece for piece in pieces if piece.tip]
     assert left_out.text == " and 2 more places"
     assert left_out.tip == f"citations[{MOST_PLACES + 1}].rev, citations[{MOST_PLACES + 2}].rev"
+
+
+def test_a_field_that_its_sentence_begins_with_is_not_named_twice() -> None:
+    ((_, said), _) = words(broken("empty_agent_id", ("agent_id", "agent_id is ''")))
+    assert said == "agent_id is ''"
+    ((_, said), _) = words(broken("empty_rev", ("citations[1].rev", "rev is ''")))
+    assert said == "citations[1].rev: rev is ''"
+
+
+def test_of_many_sentences_the_rest_is_counted() -> None:
+    many = broken(
+        "not_in_corpus", *((f"chunks[{n}]", f"'{n}' is not in it") for n in range(1, MOST_SAID + 3))
+    )
+    said = [text for _, text in words(many)]
+    assert said[MOST_SAID - 1 : MOST_SAID + 1] == [
+        f"chunks[{MOST_SAID}]: '{MOST_SAID}' is not in it",
+        "and 2 more findings like these",
+    ]
+    assert len(said) == MOST_SAID + 2
 
 
 def test_a_code_that_nobody_knows_has_no_next_step() -> None:

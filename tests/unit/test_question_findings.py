@@ -75,16 +75,16 @@ def broken(manifest: Manifest, store: Store, key: TraceKey) -> dict[str, BrokenR
     return {each.rule.code: each for each in found}
 
 
-def test_a_finding_says_its_place_its_values_and_how_many_others_there_are(
+def test_a_finding_says_its_place_its_values_and_how_many_questions_have_it(
     manifest: Manifest, store: Store
 ) -> None:
     differs = broken(manifest, store, TraceKey("R1", "Q1"))["analyzer_mismatch"]
     (finding,) = differs.findings
     assert ("stem" in finding.message, "lowercase" in finding.message) == (True, True)
     assert finding.record_id == "Q1"
-    assert differs.others == 2
+    assert (differs.questions, differs.is_shared) == (3, True)
     of_variant = broken(manifest, store, TraceKey("R1", "Q5", paraphrase=1))["analyzer_mismatch"]
-    assert of_variant.others == 3
+    assert (of_variant.questions, of_variant.is_shared) == (3, True)
 
 
 @pytest.mark.parametrize(
@@ -119,4 +119,4 @@ def test_a_question_of_a_report_alone_has_the_codes_of_the_index(tmp_path: Path,
     view = stored_question(second, run_id="R1", chunks={}, gold={}, profile=Profile(), unpaged=frozenset())
     key = TraceKey("R1", "Q1", repeat=2)
     (found,) = broken_rules(store, manifest, key, view, codes=["duplicate_question"], corpus=())
-    assert (found.rule.code, found.others) == ("duplicate_question", 0)
+    assert (found.rule.code, found.is_shared) == ("duplicate_question", False)
