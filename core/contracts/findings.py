@@ -60,6 +60,8 @@ def shown(value: Json) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, dict | list):
-        kind, of = ("an object", "keys") if isinstance(value, dict) else ("a list", "entries")
-        return f"{kind} of {len(value):,} {of}" if value else f"{kind} without {of}"
+        is_object, number = isinstance(value, dict), len(value)
+        kind, one, more = ("an object", "key", "keys") if is_object else ("a list", "entry", "entries")
+        of = one if number == 1 else more
+        return f"{kind} of {number:,} {of}" if value else f"{kind} without {of}"
     return "null" if value is None else str(value)[:SHOWN]

@@ -100,6 +100,8 @@ def _other_section(signs: Signs) -> Iterator[Because]:
 
 
 def _fields_missing(signs: Signs) -> Iterator[Because]:
+    if signs.codes.get("empty_citations", 0) >= signs.questions:
+        return  # there are no citations whose fields could be missing
     missing = (code for code in signs.codes if code not in RULES and code.startswith(("missing_", "empty_")))
     of_citations = (code for code in missing if rule_of(code).group == "citation")
     said = list(_by_code(signs, "missing_score", *of_citations))
@@ -124,7 +126,7 @@ def _span_missed(signs: Signs) -> Iterator[Because]:
     if signs.missed:
         shown = Filter(signs.run_id, bucket=("hit",), miss="citation_match")
         said = f"of {counted(signs.hits, 'question')} with the gold section first, {signs.missed:,}"
-        yield Because(f"{said} cite no gold passage", shown)
+        yield Because(f"{said} {'cites' if signs.missed == 1 else 'cite'} no gold passage", shown)
     yield from _by_audit(signs, "citation_match", "at_place")
 
 
@@ -135,7 +137,8 @@ def _adjacent_section(signs: Signs) -> Iterator[Because]:
             f"of the {first}{counted(signs.looked_at, 'question')} whose gold section is found and not first"
         )
         shown = Filter(signs.run_id, bucket=("score_policy",))
-        yield Because(f"{said}, {signs.adjacent:,} have a section beside it first", shown)
+        has = "has" if signs.adjacent == 1 else "have"
+        yield Because(f"{said}, {signs.adjacent:,} {has} a section beside it first", shown)
 
 
 def _ids_change(signs: Signs) -> Iterator[Because]:

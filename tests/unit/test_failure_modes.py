@@ -43,7 +43,11 @@ def shown(**signs: Any) -> dict[str, list[str]]:
             "span_missed",
             ["of 30 questions with the gold section first, 2 cite no gold passage"],
         ),
-        ({"outranked": 8, "looked_at": 8, "adjacent": 3}, "adjacent_section", None),
+        (
+            {"outranked": 8, "looked_at": 8, "adjacent": 1},
+            "adjacent_section",
+            ["of the 8 questions whose gold section is found and not first, 1 has a section beside it first"],
+        ),
         ({"codes": {"not_in_corpus": 5}}, "ids_change", None),
         ({"codes": {"rev_mismatch": 5}}, "ids_change", None),
         ({"suspicions": {"unresolved_chunk_id": 5}}, "ids_change", None),
@@ -69,6 +73,7 @@ def test_a_mode_applies_by_its_signs(signs: dict[str, Any], name: str, because: 
         {"codes": {"missing_ts": 40}},
         {"codes": {"tie_order": 0}},
         {"codes": {"empty_citations": 3}},
+        {"codes": {"empty_citations": 40, "missing_score": 40}},
         {"audits": {"unique": "2 ids come twice"}},
     ],
 )
