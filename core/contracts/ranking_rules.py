@@ -17,6 +17,8 @@ CITATION_SCORES = ("score_raw", "score_norm")
 CANDIDATE_SCORES = ("score", *CITATION_SCORES)
 #: Every score that can decide an order: a tie is one only where none of them differs.
 SCORES = (*CANDIDATE_SCORES, "rerank_score")
+#: A reranker's scores, before and after it, by name or alone.
+STAGE_SCORES = ("post_score", "pre_score")
 RANKS = ("k_pos", "k_final")
 _NUMBERS = re.compile("([0-9]+)")
 #: A normalized score may be so far out of 0 to 1: a cosine in 32 bits is rounded.
@@ -124,7 +126,8 @@ def scoreless(entries: Sequence[Json], *, needed: bool) -> Iterator[Placed]:
     A list without any score is one only where scores are `needed`: else it makes no claim to be ranked.
     """
     objects = [(place, entry) for place, entry in enumerate(entries, start=1) if type(entry) is dict]
-    without = [place for place, entry in objects if all(entry.get(name) is None for name in SCORES)]
+    names = (*SCORES, *STAGE_SCORES)
+    without = [place for place, entry in objects if all(entry.get(name) is None for name in names)]
     if without and (needed or len(without) < len(objects)):
         said = f"{len(without):,} of {len(objects):,} candidates have no score"
         yield without[0], Finding("missing_score", "score", said)

@@ -58,7 +58,7 @@ class Told:
             for code, first in self.first.items()
         ]
         if self.unread:
-            said = f"{self.unread:,} line{'s' * (self.unread != 1)} could not be read and are not in it"
+            said = f"{self.unread:,} line{'s' * (self.unread != 1)} could not be read: left out"
             found.append(Problem("lines_unreadable", said, "", "proofspan check WORKSPACE"))
         if self.variants:
             said = f"{self.variants:,} paraphrases, seeds and repeats are left out"

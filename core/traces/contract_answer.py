@@ -32,9 +32,11 @@ _LAMBDAS = frozenset(LAMBDA_NAMES)
 
 
 def is_clean_log(reading: Reading) -> bool:
-    """Whether what the trace logs of index, models and λ is absent, or just what the run pins."""
+    """Whether there is a question, and what is logged of index, models and λ is absent or what is pinned."""
     raw = reading.raw
     analyzer, state = raw.get("analyzer"), raw.get("λ")
+    if not reading.trace.q:
+        return False
     if analyzer is not None and analyzer != reading.context.analyzer:
         return False
     if "index_hash" in raw or "embed_model" in raw or "metrics" in raw:
@@ -45,8 +47,11 @@ def is_clean_log(reading: Reading) -> bool:
 
 
 def log_findings(reading: Reading) -> Iterator[Located]:
-    """Index, embedding model and analyzer that are not those that the run pins; an unknown λ state."""
+    """A question that nothing knows, an unknown λ state; index, model, analyzer that the run does not pin."""
     raw = reading.raw
+    if "question_unknown" in reading.trace.suspicions:
+        said = "neither the records nor the gold set say what was asked"
+        yield "", Finding("question_unknown", "q", said)
     logged: dict[str, Json] = {name: raw.get(name) for name in ("index_hash", "embed_model", "analyzer")}
     if isinstance(logged["index_hash"], str) and isinstance(store := raw.get("store"), str):
         logged["index_hash"] = index_name(logged["index_hash"], store)

@@ -12,6 +12,8 @@ from core.traces.contract_reading import Located, Reading
 
 _TYPE = f"{URN}trace-1.0"
 _STATED = frozenset({"$schema", *ENVELOPE})
+#: What a trace is joined from where none of its records has room for an envelope, but for its time.
+_LINES = frozenset({"log", "rag_traces", "gold"})
 
 
 def is_clean_envelope(reading: Reading) -> bool:
@@ -21,8 +23,14 @@ def is_clean_envelope(reading: Reading) -> bool:
 
 
 def envelope_findings(reading: Reading) -> Iterator[Located]:
-    """What is missing, empty, of the wrong type or of another version; one finding where there is nothing."""
+    """What is missing, empty, of the wrong type or of another version; one finding where there is nothing.
+
+    A trace that is joined from log lines or rows of `rag_traces` owes none: their keys are given.
+    """
     raw = reading.raw
+    joined = raw.get("joined_from")
+    if isinstance(joined, dict) and joined and _LINES.issuperset(joined):
+        return
     if _STATED.isdisjoint(raw):
         yield "", NO_ENVELOPE
         return

@@ -144,5 +144,7 @@ def test_a_list_lacks_scores_where_others_of_it_have_one_or_it_is_ranked_by_them
     bare = [{"id": "a"}, {"id": "b", "score": None}, "c"]
     assert list(scoreless(bare, needed=False)) == []
     assert [place for place, _ in scoreless(bare, needed=True)] == [1]
+    reranked = [{"id": "a", "pre_score": {"dense": 0.91}, "post_score": {"ce": 0.82}}]
+    assert list(scoreless(reranked, needed=True)) == []
     ((place, finding),) = scoreless([{"id": "b", "score_raw": 2}, *bare], needed=False)
     assert (place, finding.code, finding.message) == (2, "missing_score", "2 of 3 candidates have no score")

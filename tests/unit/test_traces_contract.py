@@ -83,6 +83,8 @@ def test_a_trace_that_keeps_the_contract_has_no_finding() -> None:
             [("mixed_offset_units", "citations[2].offsets")],
         ),
         ({"λ": "stable"}, [("unknown_lambda_state", "λ")]),
+        ({"q": "", "joined_from": {"answer": "a.jsonl:1"}}, [("question_unknown", "q")]),
+        ({"q": ""}, []),
         ({"λ": ..., "metrics": {"λ_observe": "?"}}, [("unknown_lambda_state", "metrics.λ_observe")]),
         ({"analyzer": "icu"}, [("analyzer_mismatch", "analyzer")]),
         ({"index_hash": "beef", "store": "faiss"}, [("mismatch_index_hash", "index_hash")]),

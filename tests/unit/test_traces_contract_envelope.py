@@ -65,6 +65,18 @@ def test_what_an_envelope_lacks_is_told_of_a_trace(
     assert trace_codes(trace, NO_CONTEXT, declines=True) == tuple(in_order(code for code, _ in expected))
 
 
+@pytest.mark.parametrize(
+    ("joined", "owes"), [({"log": ["r.log:1"], "gold": "Q1"}, False), ({"answer": "a.jsonl:1"}, True)]
+)
+def test_a_trace_joined_from_log_lines_owes_no_envelope(joined: dict[str, Any], owes: bool) -> None:
+    absent = [name for name in ENVELOPE if name != "ts"]
+    trace = read(line(**dict.fromkeys(absent, ...), joined_from=joined))
+    assert isinstance(trace, Trace)
+    expected = {f"missing_{name}" for name in absent} if owes else set()
+    assert {finding.code for finding in trace_findings(trace, NO_CONTEXT, declines=True)} == expected
+    assert set(trace_codes(trace, NO_CONTEXT, declines=True)) == expected
+
+
 @pytest.mark.parametrize(("changes", "expected"), CASES)
 def test_validating_a_trace_tells_its_envelope_once(
     tmp_path: Path, changes: dict[str, Any], expected: list[tuple[str, str]]

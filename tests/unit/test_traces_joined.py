@@ -217,9 +217,9 @@ def test_ids_and_log_lines_owe_no_payload(tmp_path: Path) -> None:
     first, second = traces(workspace(tmp_path, files), tmp_path / "cache")
     assert trace_codes(first, NO_CONTEXT, declines=False) == ()
     assert trace_codes(second, NO_CONTEXT, declines=False) == (
-        "envelope_missing",
         "missing_score",
         "missing_k_pos",
+        "question_unknown",
     )
 
 
