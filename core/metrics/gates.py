@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any, Literal
 
-from core.contracts.codes import RULES, is_known
+from core.contracts.codes import RULES, is_known, rule_of
 from core.contracts.records import LABELS
 from core.errors import Problem
 from core.metrics.buckets import BUCKETS
@@ -69,7 +69,7 @@ def read_gates(given: Mapping[str, Any], *, where: str = "gates") -> tuple[Gates
     gates = Gates(
         flips=flips,
         suspicions={name: int(most) for name, most in suspicions.items() if name in OF_QUESTIONS},
-        codes={code: int(most) for code, most in codes.items() if is_known(code)},
+        codes={code: int(most) for code, most in codes.items() if _is_of_traces(code)},
         line_issues=int(given.get("line_issues", 0)),
         drift=drift,
     )
@@ -85,7 +85,7 @@ def read_gates(given: Mapping[str, Any], *, where: str = "gates") -> tuple[Gates
             for name in suspicions
             if name not in OF_QUESTIONS
         ),
-        *(_unknown_code(code, f"{where}.codes") for code in codes if not is_known(code)),
+        *(_unknown_code(code, f"{where}.codes") for code in codes if not _is_of_traces(code)),
     ]
     return gates, (*problems, *unknown)
 
@@ -131,7 +131,15 @@ def _unknown(kind: str, name: str, known: Sequence[str], where: str) -> Problem:
     return Problem(f"unknown_{kind.split()[0]}", f"`{name[:80]}` is no {kind}", where, remedy)
 
 
+def _is_of_traces(code: str) -> bool:
+    """Whether a trace may break the rule: one of chunks, or of a file's bytes, no question ever breaks."""
+    return is_known(code) and rule_of(code).group not in ("chunk", "reading")
+
+
 def _unknown_code(code: str, where: str) -> Problem:
+    if is_known(code):
+        said = f"`{code}` is no code of a question: the gate would always pass"
+        return Problem("unknown_code", said, where, "hold the files to it with `proofspan validate`")
     remedy = _nearest(code, tuple(RULES)) or "name one that Health shows, or `missing_` and a field's name"
     return Problem("unknown_code", f"`{code[:80]}` is no code of the contract", where, remedy)
 

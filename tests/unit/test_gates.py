@@ -75,6 +75,7 @@ def test_no_flips_at_all_allow_every_flip() -> None:
         ({"suspicions": {"template_absent": "0"}}, "is no suspicion", "name one of"),
         ({"codes": {"analyser_mismatch": "0"}}, "is no code of the contract", "write `analyzer_mismatch`"),
         ({"codes": {"xyz": "0"}}, "is no code of the contract", "`missing_` and a field's name"),
+        ({"codes": {"hash_mismatch": "0"}}, "is no code of a question", "proofspan validate"),
         ({"codes": {"missing_": "0"}}, "is no code of the contract", "write `missing_"),
         ({"flip": []}, "`flip` is no gate", "write `flips`"),
         ({"generation_drift": "<= 20"}, "beyond a share", "write a comparison"),
