@@ -8,7 +8,7 @@ from core.services.questions import QuestionView
 from core.services.spans import PageView, Target
 from core.ui.difference_words import Quoted, figures, sentence
 from core.ui.safe import Piece
-from core.ui.words import counted, lines
+from core.ui.words import counted, lines, sentence_start
 
 #: So many differing words or other pages are named; of more, the rest is counted.
 MAX_NAMED = 12
@@ -65,7 +65,7 @@ def finding_pieces(view: PageView, *, answer: str, quote_from: str | None) -> li
         pieces.append(Piece(f" The same text also stands on {_other_places(found)}.", "muted"))
     if found.note:
         is_finding = found.box_agrees is False
-        pieces.append(Piece(f" {_sentence_start(found.note)}.", "plain" if is_finding else "muted"))
+        pieces.append(Piece(f" {sentence_start(found.note)}.", "plain" if is_finding else "muted"))
     return pieces
 
 
@@ -96,7 +96,7 @@ def origin(view: QuestionView, target: Target) -> str | None:
 
 
 def _elsewhere(view: PageView, found: FoundSpan, quote_from: str | None) -> str:
-    quote = _sentence_start(_quote_words(quote_from))
+    quote = sentence_start(_quote_words(quote_from))
     pages = [place.page_idx for place in found.continues]
     if view.page_idx in pages:
         return f"{quote} begins on PDF page {(found.page_idx or 0) + 1} and goes on here."
@@ -138,11 +138,6 @@ def _but_for(found: FoundSpan) -> str:
 def _quote_words(quote_from: str | None) -> str:
     """What was looked for: the citation's own quote, the gold one, else the text of a chunk."""
     return {"payload": "the quote", "gold": "the gold quote"}.get(quote_from or "", "the chunk's text")
-
-
-def _sentence_start(words: str) -> str:
-    """The words with a capital; a name such as page_idx keeps its own."""
-    return words[:1].upper() + words[1:] if words.partition(" ")[0].isalpha() else words
 
 
 def _page_words(page_idx: int) -> str:

@@ -17,7 +17,7 @@ from core.ui.grid import Cell, Column, Grid, Look, Row, show_grid
 from core.ui.health_head import linked
 from core.ui.safe import Piece
 from core.ui.state import ViewState
-from core.ui.words import counted, short
+from core.ui.words import counted, sentence_start, short
 
 #: CSS pixels of the frame.
 HEIGHT = 560
@@ -163,6 +163,5 @@ def _steps(table: HealthTable) -> None:
 
 
 def _told(row: HealthRow) -> list[Piece]:
-    title = title_of(row)
-    told = [Piece(f"{title[:1].upper()}{title[1:]}. ", "strong", tip=", ".join(row.codes))]
+    told = [Piece(f"{sentence_start(title_of(row))}. ", "strong", tip=", ".join(row.codes))]
     return [*told, *safe.coded(f"{row.meaning} ", "muted"), *safe.coded(row.next_step)]

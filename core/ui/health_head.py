@@ -20,7 +20,7 @@ from core.ui.grid import Cell, Column, Grid, Look, Row, show_grid
 from core.ui.health_load import Health
 from core.ui.safe import Piece
 from core.ui.state import ViewState
-from core.ui.words import counted
+from core.ui.words import counted, sentence_start
 
 _SEVERITIES: Mapping[str, tuple[str, Look]] = {
     "error": ("✗ error", "red"),
@@ -83,7 +83,7 @@ def _look(keys: tuple[Hashable, ...], job: IndexJob | None) -> None:
     parts = [*(["parts of this page are still being read"] if keys else [])]
     parts += [] if is_located else ["citations are being located"]
     said = f"{' and '.join(parts)}; what is missing comes by itself."
-    safe.show(safe.text([Piece(f"{said[:1].upper()}{said[1:]}", "muted")], role="hint"))
+    safe.show(safe.text([Piece(sentence_start(said), "muted")], role="hint"))
 
 
 def show_first(health: Health, view: ViewState) -> None:
@@ -124,7 +124,7 @@ def run_grid(findings: Sequence[RunFinding], view: ViewState) -> Grid:
 
 def _run_row(finding: RunFinding, view: ViewState) -> Row:
     word, look = _SEVERITIES[finding.severity]
-    title = f"{finding.title[:1].upper()}{finding.title[1:]}"
+    title = sentence_start(finding.title)
     opens = finding.shown is not None and finding.page != HEALTH
     href = linked(view, finding.shown).link(finding.page) if opens and finding.shown is not None else None
     spoken = f"{title}: {finding.said} Open it." if href else ""
@@ -138,9 +138,8 @@ def linked(view: ViewState, shown: Filter) -> ViewState:
 
 
 def _card(mend: Mend, view: ViewState) -> None:
-    title = f"{mend.title[:1].upper()}{mend.title[1:]}"
     safe.show(
-        safe.text([Piece(title, "strong")], role="line"),
+        safe.text([Piece(sentence_start(mend.title), "strong")], role="line"),
         safe.text(safe.coded(mend.said, "muted"), role="hint"),
         safe.text(safe.coded(mend.next_step), role="hint"),
     )

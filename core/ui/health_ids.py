@@ -12,6 +12,7 @@ from core.ui.boxes import panel
 from core.ui.grid import Cell, Column, Grid, Look, Row, show_grid
 from core.ui.health_load import Audited
 from core.ui.safe import Piece
+from core.ui.words import sentence_start
 
 #: What an audit asks.
 QUESTIONS: Mapping[str, str] = {
@@ -73,7 +74,7 @@ def audit_grid(audits: Sequence[Audit]) -> Grid:
 
 def _row(audit: Audit, *, with_step: bool) -> Row:
     word, look = _VERDICTS[audit.status]
-    said = f"{audit.said[:1].upper()}{audit.said[1:]}"
+    said = sentence_start(audit.said)
     steps = [Cell(_step(audit))] if with_step else []
     return Row(Cell(QUESTIONS.get(audit.name, audit.name)), (Cell(word, look=look), Cell(said), *steps))
 

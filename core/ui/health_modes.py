@@ -11,6 +11,7 @@ from core.ui.health_head import linked
 from core.ui.health_load import Pending
 from core.ui.safe import Piece
 from core.ui.state import ViewState
+from core.ui.words import sentence_start
 
 
 def modes_panel(modes: tuple[FailureMode, ...] | Pending, view: ViewState) -> None:
@@ -37,7 +38,7 @@ def _card(mode: FailureMode, view: ViewState) -> None:
         safe.text(safe.coded(mode.next_step), role="hint"),
     )
     for because in mode.because:
-        said = f"{because.said[:1].upper()}{because.said[1:]}"
+        said = sentence_start(because.said)
         if because.shown is None:
             safe.show(safe.text([Piece(said, "muted")], role="hint"))
         else:

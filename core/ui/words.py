@@ -152,6 +152,11 @@ def lines(ranges: Sequence[TextRange]) -> str:
     return f"{'line' if is_one else 'lines'} {', '.join(parts)}"
 
 
+def sentence_start(words: str) -> str:
+    """The words with a capital; a name such as page_idx keeps its own."""
+    return words if "_" in words.partition(" ")[0] else f"{words[:1].upper()}{words[1:]}"
+
+
 def counted(number: int, noun: str, plural: str = "") -> str:
     """`1 line`, `2 lines`, `1,200 lines`."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
