@@ -39,7 +39,7 @@ def _is_clean(entries: list[Json], *, is_stage: bool) -> bool:
         if not _HELD.isdisjoint(keys):
             return False
         ids = list(map(_ID, entries)) if "id" in keys else list(map(id_of, entries))
-        if len(set(ids)) < len(ids):
+        if len(set(map(str, ids))) < len(ids):  # 7 and "7" are one
             return False
         if "score" not in keys:
             return not is_stage

@@ -100,6 +100,10 @@ def test_a_trace_that_keeps_the_contract_has_no_finding() -> None:
             [("duplicate_candidate", "chunks[2]")],
         ),
         (
+            {"chunks": [candidate("hb-0007", 0.9), candidate("7"), candidate(7, 0.1)]},
+            [("duplicate_candidate", "chunks[3]")],
+        ),
+        (
             {"chunks": [candidate("hb-0007"), candidate("hb-0008", None)]},
             [("missing_score", "chunks[2].score")],
         ),
