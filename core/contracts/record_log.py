@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+import orjson
+
 from core.contracts.answer_rules import lambda_findings
 from core.contracts.context import Context
 from core.contracts.envelope_rules import time_findings
@@ -16,6 +18,20 @@ from core.contracts.records import Json
 
 #: Lists that have one entry a citation.
 _BESIDE = ("scores", "kpos", "kfinal")
+
+
+def with_lists(row: Mapping[str, Json]) -> dict[str, Json]:
+    """A row of `rag_traces` with lists where it holds the JSON text of one, as exported columns do."""
+    lists = {name: _list_in(row[name]) for name in ("citations", *_BESIDE) if isinstance(row.get(name), str)}
+    return {**row, **{name: found for name, found in lists.items() if found is not None}}
+
+
+def _list_in(text: str) -> list[Json] | None:
+    try:
+        found = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return None
+    return found if isinstance(found, list) else None
 
 
 def row_findings(obj: Mapping[str, Json], context: Context) -> Iterator[Finding]:

@@ -20,7 +20,7 @@ from core.contracts.record_answer import answer_findings, auditable_findings
 from core.contracts.record_chunk import chunk_findings
 from core.contracts.record_gold import gold_findings, redirect_findings
 from core.contracts.record_lists import rerank_findings, retrieved_findings
-from core.contracts.record_log import log_findings, row_findings
+from core.contracts.record_log import log_findings, row_findings, with_lists
 from core.contracts.record_prompt import prompt_findings
 from core.contracts.record_trace import is_judged_elsewhere
 from core.contracts.records import Json
@@ -86,6 +86,8 @@ def record_findings(record_type: str, obj: Json, context: Context) -> tuple[Find
         return (Finding("not_an_object", "", f"the record is {shown(obj)}, not an object"),)
     if record_type not in schema_files():
         return (Finding("unknown_schema", "$schema", "nothing says of which type the record is"),)
+    if record_type == "rag-traces":
+        obj = with_lists(obj)
     said = version_findings(record_type, obj)
     if said and any(finding.code == UNSUPPORTED for finding in said):
         return _named(record_type, obj, said)

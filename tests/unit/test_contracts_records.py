@@ -326,6 +326,9 @@ TABLE: list[tuple[str, Change, list[tuple[str, str]]]] = [
     ("log", _with(ts="28/08/2025"), [("bad_ts", "ts")]),
     ("rag-traces", _without("lambda_state"), [("missing_lambda_state", "lambda_state")]),
     ("rag-traces", _with(scores=[0.8]), [("lists_differ", "scores")]),
+    ("rag-traces", _with(scores="[0.8]", kpos="[18, 7]"), [("lists_differ", "scores")]),
+    ("rag-traces", _with(scores="0.8"), [("wrong_type_scores", "scores")]),
+    ("rag-traces", _with(kpos="[0, 7]"), [("bad_kpos", "kpos[1]")]),
     # traces, reports, gold questions, redirects, attachments, packs
     ("trace", _with(q=None), [("missing_q", "q")]),
     ("trace", _with(answer=5), [("wrong_type_answer", "answer")]),
