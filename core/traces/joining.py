@@ -105,7 +105,7 @@ def question_of(parts: Parts) -> str | None:
     """What was asked; None where neither a record nor the gold set says."""
     asked = [(parts.query, QUESTION_NAMES), (parts.answer, QUESTION_NAMES[1:]), (parts.prompt, ("question",))]
     for record, names in asked:
-        if record is not None and isinstance(text := first_of(record, names), str):
+        if record is not None and isinstance(text := first_of(record, names), str) and text.strip():
             return text
     return parts.gold
 

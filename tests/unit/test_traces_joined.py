@@ -223,6 +223,16 @@ def test_ids_and_log_lines_owe_no_payload(tmp_path: Path) -> None:
     )
 
 
+def test_a_blank_question_is_none(tmp_path: Path) -> None:
+    (tmp_path / "gold.jsonl").write_bytes(b'{"q_id": "Q1", "q": "What holds the oil filter?"}\n')
+    files: dict[str, list[object]] = {"query": [{"q_id": "Q1", "text": " "}], "answer": [ANSWER]}
+    (found,) = traces(workspace(tmp_path, files, gold={"path": "gold.jsonl"}), tmp_path / "cache")
+    assert found.q == "What holds the oil filter?"
+    files = {"query": [{"q_id": "Q2", "text": ""}], "answer": []}
+    (unknown,) = traces(workspace(tmp_path, files), tmp_path / "cache")
+    assert (unknown.q, "question_unknown" in unknown.suspicions) == ("", True)
+
+
 def test_paraphrases_and_seeds_are_questions_of_their_own(tmp_path: Path) -> None:
     other = {"paraphrase": 1, "seed": 2}
     (tmp_path / "gold.jsonl").write_bytes(b'{"q_id": "Q1", "q": "Base?", "paraphrases": ["Other?"]}\n')
