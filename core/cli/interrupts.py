@@ -54,12 +54,15 @@ def remembered() -> Iterator[None]:
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        sys.unraisablehook = printing
-        if _heard.is_interrupted:
+        is_interrupted = _heard.is_interrupted
+        if is_interrupted:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second one while the first is told
             forget()
             with suppress(OSError):  # nobody is there to read it
                 click.echo("interrupted", err=True)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        sys.unraisablehook = printing
+        if is_interrupted:
             sys.exit(INTERRUPTED)
 
 

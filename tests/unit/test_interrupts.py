@@ -181,6 +181,15 @@ def test_the_second_does_not_wait() -> None:
     assert steps == [1]
 
 
+def test_a_second_one_while_the_first_is_told_is_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[object] = []
+    monkeypatch.setattr("click.echo", lambda text, **_: (press(), told.append(text)))
+    with pytest.raises(SystemExit) as ended, remembered():
+        press()
+    assert (ended.value.code, told) == (130, ["interrupted"])
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
 def test_after_one_that_was_lost_the_next_ends_it_at_once() -> None:
     with pytest.raises(SystemExit), remembered():
         where_it_is_cleared()
