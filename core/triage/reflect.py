@@ -99,8 +99,11 @@ def reflect(trace: Trace, corpus: Corpus, profile: Profile) -> ReportRow:
 
 
 def lacks_template(trace: Trace, verdict: ReportRow, profile: Profile) -> bool:
-    """Whether an answer was labelled for want of its citations, not for citing what was not retrieved."""
-    if verdict.why != VIOLATED[1]:
+    """Whether an answer was labelled for want of its citations, not for citing what was not retrieved.
+
+    Where no answer was logged, as in a log line, nothing says that it lacked them.
+    """
+    if verdict.why != VIOLATED[1] or not trace.answer.strip():
         return False
     has_payload = bool(payload_ids(trace.raw))
     return not follows_template(trace.answer.lower(), has_payload=has_payload, template=profile.template)

@@ -155,6 +155,7 @@ def test_runs_with_other_pins_share_the_chunks_and_not_the_context(
         ("The oil filter holds 4 litres. citations: [c1]", False),
         ("The oil filter holds 4 litres. citations: [c3]", False),  # cited, never retrieved
         ("not in context", False),
+        ("", False),  # no answer was logged
     ],
 )
 def test_an_answer_without_its_template_is_told_from_one_that_cites_elsewhere(
