@@ -34,6 +34,7 @@ _SPACE = re.compile(rb"[ \t\r\n]*")
 
 #: The largest JSON array that is read whole, in bytes; JSONL has no such bound.
 MAX_ARRAY = 1 << 30
+_EXCERPT = 1_000
 
 
 def read_table(
@@ -93,7 +94,15 @@ def _elements(path: Path, file: str, record_of: Callable[[Json, SourceLine], T])
                 )
             yield record_of(element, source)
         except UnusableError as why:
-            yield issue_of(why, source, orjson.dumps(element, default=str)[:1000])
+            yield issue_of(why, source, _excerpt(element))
+
+
+def _excerpt(element: Json) -> bytes:
+    """How an element of an array begins; nothing of one that is nested deeper than can be written."""
+    try:
+        return orjson.dumps(element)[:_EXCERPT]
+    except orjson.JSONEncodeError:
+        return b""
 
 
 def placed(issues: Sequence[LineIssue], path: Path) -> list[LineIssue]:
@@ -124,7 +133,8 @@ def entry_lines(path: Path) -> list[int]:
             continue
         begin = _SPACE.match(data, token.end()).end()  # type: ignore[union-attr]  # it matches anything
         line, counted = line + data.count(b"\n", counted, begin), begin
-        lines.append(line)
+        if data[begin : begin + 1] != b"]":  # an empty array
+            lines.append(line)
     return lines
 
 
