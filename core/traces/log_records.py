@@ -50,9 +50,6 @@ COLUMNS: Final[Mapping[str, str]] = {
 #: Candidates by chunk id, each with its 1-based rank.
 Ranked = Mapping[str, tuple[int, Mapping[str, Json]]]
 
-#: The columns that the page declares NOT NULL.
-REQUIRED: Final = ("ts", "qid", "seg", "deltaS", "lambda_state")
-
 _STORE = re.compile(r"(?P<store>[A-Za-z][\w.+-]*):(?P<hash>.+)", re.DOTALL)
 
 

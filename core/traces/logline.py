@@ -18,13 +18,12 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final, NamedTuple
 
 from core.contracts.findings import Finding
 from core.contracts.records import Json, LineIssue, SourceLine
 from core.traces.fields import lambda_of
-from core.traces.reader import RawLine, UnusableError, issue_of, read_lines, refuse_overlong
+from core.traces.reader import RawLine, UnusableError, issue_of, refuse_overlong
 
 #: The keys of a log line, in the order in which they are written; `analyzer` is not the page's own.
 KEYS: Final = (
@@ -136,15 +135,6 @@ def log_fields(record: LogRecord) -> dict[str, Json]:
     named = {key: getattr(record, _FIELDS.get(key, key)) for key in KEYS}
     known = {key: list(value) if key in LISTS else value for key, value in named.items() if value is not None}
     return {**dict(record.others), **known}
-
-
-def iter_log(path: Path, *, file: str, final: bool = False) -> Iterator[LogLine | LineIssue]:
-    """Every line of a log as a record or as the issue that says why it is none, in file order.
-
-    As `iter_traces`: a last line without its line end counts only when `final`. InputFault where the file
-    cannot be opened.
-    """
-    return (log_line_of(raw, file=file) for raw in read_lines(path, final=final))
 
 
 def log_line_of(raw: RawLine, *, file: str) -> LogLine | LineIssue:

@@ -16,11 +16,11 @@ from core.traces.logline import (
     LogLine,
     LogRecord,
     format_log_line,
-    iter_log,
     log_fields,
+    log_line_of,
     parse_log_line,
 )
-from core.traces.reader import UnusableError
+from core.traces.reader import UnusableError, read_lines
 
 SEED = (
     "ts=2025-08-28 qid=Q001 seg=1 deltaS=0.37 lambda=convergent k=10 store=faiss index_hash=2f7d...9a "
@@ -211,8 +211,7 @@ def test_a_list_that_is_closed_is_read_inside_one_that_is_not() -> None:
 def test_a_log_is_read_line_by_line_with_its_issues(tmp_path: Path) -> None:
     path = tmp_path / "run.log"
     path.write_bytes(b"\xef\xbb\xbfqid=Q1 seg=1\r\n\nseg=2\nqid=\xff\nqid=Q2\nqid=Q3 no line end")
-    found = list(iter_log(path, file="run.log"))
+    found = [log_line_of(raw, file="run.log") for raw in read_lines(path, final=False)]
     assert [type(item) for item in found] == [LogLine, LineIssue, LineIssue, LogLine]
     assert [item.source.line for item in found] == [1, 3, 4, 5]
     assert [item.code for item in found if isinstance(item, LineIssue)] == ["qid_missing", "bad_utf8"]
-    assert len(list(iter_log(path, file="run.log", final=True))) == 5
