@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from core.contracts.codes import rule_of
 from core.errors import Fault
 from core.ui import checks, health_load, session
+from core.ui.health_load import KNOWN_SHARE
 from core.ui.words import counted
 
 
@@ -39,16 +40,16 @@ class Badge:
         return f"{', '.join(told)}{more}"
 
 
-def badge_of(opened: session.Opened, *, on_health: bool) -> Badge | None:
+def badge_of(opened: session.Opened, *, on_health: bool, share: float = KNOWN_SHARE) -> Badge | None:
     """What is known of the workspace and of the shown run; on Health itself, what that page shows.
 
-    None while the run is being counted. What cannot be counted is told by the page, with room for it; the
-    sidebar stays as it is.
+    None while the run is being counted, which is waited for with a `share` of the page's patience. What
+    cannot be counted is told by the page, with room for it; the sidebar stays as it is.
     """
     try:
         if on_health:
             checks.full_check(opened)
-        counted_run = _of_run(opened, on_health=on_health)
+        counted_run = _of_run(opened, on_health=on_health, share=share)
     except Fault:
         counted_run = (0, 0, False)
     if counted_run is None:
@@ -58,14 +59,14 @@ def badge_of(opened: session.Opened, *, on_health: bool) -> Badge | None:
     return Badge(len(report.findings), rules, errors, is_all and report.hashed)
 
 
-def _of_run(opened: session.Opened, *, on_health: bool) -> tuple[int, int, bool] | None:
+def _of_run(opened: session.Opened, *, on_health: bool, share: float) -> tuple[int, int, bool] | None:
     """The rules that the shown run breaks, its errors as a whole, and whether those are all."""
     store = session.store_or_none(opened)
     if store is None:
         return 0, 0, not opened.manifest.runs
     if on_health:
         health_load.load(opened, store)
-    known = health_load.known_findings(opened, store)
+    known = health_load.known_findings(opened, store, share=share)
     if known is None:
         return None
     rules = sum(rule_of(code).severity == "error" for code in known.codes)

@@ -30,8 +30,8 @@ from core.ui import checks, session, waiting
 
 #: So much of a page's patience is spent on each of the parts that are read in the background.
 SHARE = 0.15
-#: Of that of any other page on the badge.
-KNOWN_SHARE = 0.3
+#: Of that of any other page on the badge; and on it again once the page is there, when nobody waits for it.
+KNOWN_SHARE, LATE_SHARE = 0.3, 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +104,11 @@ class Known:
     is_all: bool
 
 
-def known_findings(opened: session.Opened, store: Store) -> Known | None:
-    """For pages that show neither: counted in the background, None while that is at work."""
+def known_findings(opened: session.Opened, store: Store, *, share: float = KNOWN_SHARE) -> Known | None:
+    """For pages that show neither: counted in the background, None while that is at work.
+
+    It is waited for with a `share` of the page's patience.
+    """
     manifest, run_id = opened.manifest, opened.run.run_id
     key = ("known", *session.identity(opened), run_id, _stamps(store, run_id))
 
@@ -113,7 +116,7 @@ def known_findings(opened: session.Opened, store: Store) -> Known | None:
         codes = tuple(map(str, store.code_counts([run_id])["code"]))
         return Known(codes, index_findings(store, manifest, run_id), is_all=False)
 
-    outcome = waiting.ask(key, look, share=KNOWN_SHARE)
+    outcome = waiting.ask(key, look, share=share)
     if isinstance(outcome, Failed):
         raise outcome.fault
     if isinstance(outcome, Waiting):

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from functools import partial
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.errors import Fault, Problem
 from core.manifest.types import Run
 from core.services.indexing import IndexJob
 from core.store.queries import Store
 from core.store.types import RunFacts
-from core.ui import safe, session, words
+from core.ui import health_load, safe, session, words
 from core.ui.badge import Badge, badge_of
 from core.ui.fragments import fragment
 from core.ui.state import ViewState, read_view, write_view
@@ -52,10 +54,11 @@ def run() -> None:
         + [st.Page(_moved, title=HEALTH_TITLE, url_path="workspace")],
         position="hidden",
     )
-    if page.title != WALKTHROUGH_TITLE or not read_view().present:
-        _framed(page.title)
+    late = _framed(page.title) if page.title != WALKTHROUGH_TITLE or not read_view().present else None
     with _faults_shown():
         page.run()
+    if late is not None:
+        late()
 
 
 def _moved() -> None:
@@ -63,16 +66,17 @@ def _moved() -> None:
     st.switch_page(HEALTH_PAGE, query_params=read_view().params())
 
 
-def _framed(title: str) -> None:
-    """The sidebar, whatever becomes of the page."""
+def _framed(title: str) -> Callable[[], None] | None:
+    """The sidebar, whatever becomes of the page; and what of it is left to be drawn when that is there."""
     with st.sidebar:
         safe.show(safe.text([safe.Piece("Proofspan")], role="title"))
         try:
             manifest = session.workspace()
             opened = session.current() if manifest.runs else session.without_runs(manifest)
-            _sidebar(opened, on_health=title == HEALTH_TITLE)
+            return _sidebar(opened, on_health=title == HEALTH_TITLE)
         except Fault:  # the page says what and where, with room for it
             safe.show(safe.text([safe.Piece("This workspace cannot be opened.", "muted")], role="hint"))
+    return None
 
 
 def fault_panel(problems: Iterable[Problem]) -> None:
@@ -191,8 +195,9 @@ def _faults_shown() -> Iterator[None]:
         fault_panel(fault.problems)
 
 
-def _sidebar(opened: session.Opened, *, on_health: bool) -> None:
-    manifest, view = opened.manifest, opened.view
+def _sidebar(opened: session.Opened, *, on_health: bool) -> Callable[[], None] | None:
+    """All of it; a badge that is still being counted is left to be drawn by what is returned."""
+    manifest, view, late = opened.manifest, opened.view, None
     safe.show(
         safe.text([safe.Piece("Workspace")], role="heading"),
         safe.text([safe.Piece(manifest.name)], role="line"),
@@ -201,10 +206,21 @@ def _sidebar(opened: session.Opened, *, on_health: bool) -> None:
     for group, entries in PAGES.items():
         safe.show(safe.text([safe.Piece(group)], role="heading"))
         for script, title, _ in entries:
-            if title == HEALTH_TITLE:
-                _health_link(view, badge_of(opened, on_health=on_health))
-            else:
+            if title != HEALTH_TITLE:
                 st.page_link(script, label=title, query_params=view.params())
+            elif (wrong := badge_of(opened, on_health=on_health)) is not None:
+                _health_link(view, wrong)
+            else:
+                late = partial(_late_link, st.empty(), opened, on_health=on_health)
+                late(share=0.0)
+    return late
+
+
+def _late_link(
+    place: DeltaGenerator, opened: session.Opened, *, on_health: bool, share: float = health_load.LATE_SHARE
+) -> None:
+    with place:
+        _health_link(opened.view, badge_of(opened, on_health=on_health, share=share))
 
 
 def _health_link(view: ViewState, wrong: Badge | None) -> None:

@@ -159,7 +159,7 @@ def test_a_metrics_pack_that_differs_counts_once_it_was_read(
 def test_what_cannot_be_counted_leaves_the_sidebar_as_it_is(
     make_workspace: MakeWorkspace, open_app: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise StoreFault.of("damaged", "the index is damaged")
 
     folder = make_workspace(documents=[{"doc_id": "gone", "path": "gone.pdf"}])
@@ -167,6 +167,21 @@ def test_what_cannot_be_counted_leaves_the_sidebar_as_it_is(
     app = open_app(folder)
     assert badge(app)[0] == "Health :red-badge[1+]"
     assert len(app.sidebar.get("page_link")) == 6
+
+
+def test_a_badge_that_takes_long_is_drawn_when_the_page_is_there(
+    two_runs: Path, open_app: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known, asked = health_load.known_findings, []
+
+    def slow(*args: Any, share: float) -> health_load.Known | None:
+        asked.append(share)
+        return known(*args, share=60.0) if share == health_load.LATE_SHARE else None
+
+    monkeypatch.setattr(health_load, "known_findings", slow)
+    label, _ = badge(open_app(two_runs, run="R2"))
+    assert asked == [health_load.KNOWN_SHARE, 0.0, health_load.LATE_SHARE]
+    assert label.startswith("Health :red-badge[")
 
 
 def test_written_and_read_stand_side_by_side(two_runs: Path, open_app: Open) -> None:
