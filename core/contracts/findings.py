@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from core.contracts.codes import Rule, Severity, rule_of
+from core.contracts.codes import rule_of
 from core.contracts.records import Json
+from core.contracts.rule import Rule, Severity
 
 #: An entry of a list, by its place from 1, and a finding whose field is one of its keys.
 Placed = tuple[int, "Finding"]

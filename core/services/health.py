@@ -12,7 +12,8 @@ from typing import Literal, cast
 
 import pandas as pd
 
-from core.contracts.codes import RULES, Group, Severity, in_order, rule_of
+from core.contracts.codes import RULES, in_order, rule_of
+from core.contracts.rule import Group, Severity
 from core.manifest.types import Run
 from core.store.filters import Filter
 from core.store.placed import EvidenceState

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 
-from core.contracts.codes import Rule, in_order, rule_of
+from core.contracts.codes import in_order, rule_of
 from core.contracts.context import NO_CONTEXT, Context
 from core.contracts.findings import Finding
 from core.contracts.records import Trace, TraceKey
+from core.contracts.rule import Rule
 from core.manifest.types import Manifest
 from core.services.questions import QuestionView
 from core.store.queries import Store

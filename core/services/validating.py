@@ -12,10 +12,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from core.contracts.codes import Severity, in_order, rule_of
+from core.contracts.codes import in_order, rule_of
 from core.contracts.context import NO_CONTEXT, Context
 from core.contracts.findings import Finding
 from core.contracts.record_rules import record_id_of
+from core.contracts.rule import Severity
 from core.errors import Fault, Problem
 from core.services.validating_across import RELATING, Across, Related, Relating, facts_of
 from core.services.validating_lines import Counts, Job, Judged, objects
