@@ -30,13 +30,13 @@ def id_findings(chunk: Chunk) -> tuple[Finding, ...]:
 def place_findings(chunk: Chunk, parts: ChunkId) -> Iterator[Finding]:
     """Document, section and page of the id that are not the record's own; what is left open cannot differ."""
     if chunk.doc_id and clean_part(chunk.doc_id) != parts.doc_uid:
-        yield _differs(chunk, "doc_id", chunk.doc_id, parts.doc_uid)
+        yield _differs(chunk, "doc_id", _shown(chunk.doc_id), _shown(parts.doc_uid))
     named = [section for section in (chunk.section_id, chunk.section_number) if section]
     if named and not _SYNTHESIZED.fullmatch(parts.sect_path) and not _is_among(parts.sect_path, named):
-        yield _differs(chunk, "section_id", named[0], parts.sect_path)
+        yield _differs(chunk, "section_id", _shown(named[0]), _shown(parts.sect_path))
     if chunk.page_idx is not None and parts.page_idx not in (None, chunk.page_idx):
-        said = f"PDF page {parts.page}"
-        yield _differs(chunk, "page_idx", f"{chunk.page_idx}, PDF page {chunk.page_idx + 1}", said)
+        own = f"PDF page {chunk.page_idx + 1:,} (page_idx {chunk.page_idx:,})"
+        yield _differs(chunk, "page_idx", own, f"PDF page {parts.page:,}")
 
 
 def _is_among(path: str, named: list[str]) -> bool:
@@ -51,7 +51,7 @@ def _beyond(chunk: Chunk, parts: ChunkId) -> Iterator[Finding]:
 
 
 def _differs(chunk: Chunk, field: str, own: str, named: str) -> Finding:
-    said = f"the record says {_shown(own)}, its id {_shown(named)}"
+    said = f"the record says {own}, its id {named}"
     return Finding("id_place_differs", field, said, chunk.chunk_id)
 
 

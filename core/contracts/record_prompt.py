@@ -40,7 +40,7 @@ _NEGATED_LOCK = re.compile(
 def prompt_findings(obj: Mapping[str, Json], context: Context) -> Iterator[Finding]:
     """Everything that is wrong with a prompt frame beyond its schema."""
     if not is_locked(_asked(obj)):
-        said = "system, task and constraints do not ask for citations before the explanation"
+        said = "system, task and constraints do not ask, in English, for citations before the explanation"
         yield Finding("prompt_not_locked", "", said)
     citations = obj.get("citations")
     for place, item in enumerate(citations if isinstance(citations, list) else (), start=1):

@@ -108,3 +108,8 @@ def test_the_same_text_twice_is_no_collision() -> None:
     revs, warnings = revisions_of([DocumentText("m", "one  text"), DocumentText("m", "one text")])
     assert revs[0] == revs[1]
     assert (len(revs[0]), warnings) == (8, ())
+
+
+def test_a_page_that_differs_is_told_as_both_count_it() -> None:
+    (finding,) = id_findings(replace(GOOD, page_idx=1203))
+    assert finding.message == "the record says PDF page 1,204 (page_idx 1,203), its id PDF page 42"
