@@ -97,17 +97,18 @@ def recomputed(chunks: Iterable[Chunk], sources: Sources) -> Audit:
     known = sum(ways.values()) + len(findings)
     unknown = len(held) - known
     said = ", ".join(f"{ways[way]:,} from {words}" for way, words in _WAYS.items() if ways[way])
+    named = f"{len(held):,} document{'s' * (len(held) != 1)}"
     rest = f"; {unknown:,} not known: not readable, or extracted by another program" if unknown else ""
     audit = judged(
         "recomputed",
         of=known,
         wrong=len(findings),
         findings=findings,
-        good=f"the revisions of {known:,} of {len(held):,} documents come out the same: {said}{rest}",
-        bad=f"the revisions of {len(findings):,} of {len(held):,} documents come out different{rest}",
+        good=f"the revisions of {known:,} of {named} come out the same: {said}{rest}",
+        bad=f"the revisions of {len(findings):,} of {named} come out different{rest}",
         unknown="no id carries a revision that can be computed again"
         if not held
-        else f"none of the revisions of {len(held):,} documents can be computed again: their texts cannot be "
+        else f"none of the revisions of {named} can be computed again: their texts cannot be "
         "read, or another program extracted them",
         numbers={"documents": len(held), **{way: ways[way] for way in _WAYS}},
     )

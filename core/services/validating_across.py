@@ -17,6 +17,7 @@ from core.traces.fields import first_of, id_of, index_of, text_of
 _IDENTITY: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "chunk": ("chunk_id", ()),
     "catalogue": ("attachment_id", ()),
+    "redirect": ("old_id", ()),
     "gold": ("q_id", ()),
     "query": ("q_id", ("paraphrase", "seed", "run_id")),
     "retrieved": ("q_id", ("ranker", "paraphrase", "seed", "run_id")),
