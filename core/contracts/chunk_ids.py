@@ -28,7 +28,8 @@ _CLEAN_PART = re.compile(_PART)
 _UNCLEAN = re.compile(r"[\s,\]|]+")
 _REVISION = re.compile(r"[0-9a-f]{8}(?:[0-9a-f]{4})?")
 _SYNTHESIZED = re.compile(r"p(?:[0-9]{3}|[1-9][0-9]{3,})")
-_LARGEST = 999_999_999
+#: No page or block of an id is larger.
+LARGEST = 999_999_999
 #: The largest page or block that three digits hold; ids with a larger one do not sort as text.
 LARGEST_PADDED = 999
 _NO_ID = re.compile(r"[\s,\]]|\A\Z")
@@ -91,7 +92,7 @@ def mint(parts: ChunkId) -> str:
             raise ValueError(f"{name} {value!r} is empty or holds white space, a comma, ']' or '|'")
     if not _REVISION.fullmatch(parts.rev):
         raise ValueError(f"rev {parts.rev!r} is not 8 or 12 lower-case hex digits")
-    if not (0 <= parts.page <= _LARGEST and 0 <= parts.block <= _LARGEST):
+    if not (0 <= parts.page <= LARGEST and 0 <= parts.block <= LARGEST):
         raise ValueError(f"page {parts.page} or block {parts.block} is out of range")
     return f"{parts.doc_uid}|r={parts.rev}|s={parts.sect_path}|p={parts.page:03d}|b={parts.block:03d}"
 
@@ -116,7 +117,7 @@ def sort_key(chunk_id: str) -> tuple[bool, str, tuple[tuple[int, str], ...], int
 def section_steps(sect_path: str) -> tuple[tuple[int, str], ...]:
     """A section path to sort by: its steps, numbers by their value and before names."""
     steps = sect_path.split(".")
-    return tuple((int(step), "") if _STEP.fullmatch(step) else (_LARGEST + 1, step) for step in steps)
+    return tuple((int(step), "") if _STEP.fullmatch(step) else (LARGEST + 1, step) for step in steps)
 
 
 def clean_part(text: str) -> str:

@@ -1,7 +1,8 @@
 """Canonical ids for the chunks of a file, from what their records say of document, section, page and order.
 
-The block number is the record's own `order_in_section` where all chunks of the section have one and no two
-the same; else chunks are counted from 1 in reading order. Without a document's id, its address stands for it.
+The block number is the record's own `order_in_section` where all chunks of the section have one that an id
+can hold, and no two the same; else chunks are counted from 1 in reading order. Without a document's id, its
+address stands for it.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from core.contracts.chunk_ids import (
+    LARGEST,
     UNKNOWN_REVISION,
     ChunkId,
     clean_part,
@@ -60,7 +62,7 @@ def _blocks(chunks: Sequence[Chunk], numbers: Iterable[int]) -> Iterable[tuple[i
     """Each chunk of a section, by its place in the file, with its block number."""
     ordered = sorted(numbers, key=lambda number: _reading_order(chunks[number], number))
     own = [chunks[number].order_in_section for number in ordered]
-    known = [block for block in own if block is not None]
+    known = [block for block in own if block is not None and 0 <= block <= LARGEST]
     if len(known) == len(ordered) == len(set(known)):
         return zip(ordered, known, strict=True)
     return zip(ordered, range(1, len(ordered) + 1), strict=True)
@@ -76,11 +78,11 @@ def _reading_order(chunk: Chunk, number: int) -> tuple[float, float, float, floa
 
 
 def _page(chunk: Chunk) -> int:
-    """The page as ids count it, 0 where there is none."""
+    """The page as ids count it, 0 where there is none, or none that an id can hold."""
     parts = parse(chunk.chunk_id)
     if parts is not None and parts.page == 0:
         return 0
-    return 0 if chunk.page_idx is None else chunk.page_idx + 1
+    return 0 if chunk.page_idx is None or chunk.page_idx >= LARGEST else chunk.page_idx + 1
 
 
 def _rev(chunk: Chunk, revs: Mapping[str, str]) -> str:

@@ -101,7 +101,8 @@ class Bags:
     def edge(self, old: Text, new: Text) -> Edge:
         """What two texts share."""
         one, other = self.old(old), self.new(new)
-        shared = (one.pairs & other.pairs).total()
+        few, many = sorted((one.pairs, other.pairs), key=len)
+        shared = (few & many).total()
         alike = Indel.normalized_similarity(one.words, other.words)
         return Edge(old, new, shared, shared / one.pairs.total(), shared / other.pairs.total(), alike)
 

@@ -60,8 +60,8 @@ places = st.builds(
     st.text("abc|r=", max_size=6),
     doc_id=st.sampled_from(["manual", "a b", "c,d]"]),
     section_id=st.sampled_from([None, "1", "1.10", "x y"]),
-    page_idx=st.none() | st.integers(0, 2000),
-    order_in_section=st.none() | st.integers(0, 3),
+    page_idx=st.none() | st.integers(0, 2000) | st.just(1 << 40),
+    order_in_section=st.none() | st.integers(0, 3) | st.sampled_from([-1, 1 << 40]),
     offsets=st.none() | st.builds(Offsets, st.integers(0, 9), st.integers(10, 20)),
 )
 
