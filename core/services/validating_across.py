@@ -22,6 +22,7 @@ _IDENTITY: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "query": ("q_id", ("paraphrase", "seed", "run_id")),
     "retrieved": ("q_id", ("ranker", "paraphrase", "seed", "run_id")),
     "rerank": ("q_id", ("model", "paraphrase", "seed", "run_id")),
+    "prompt-frame": ("q_id", ("paraphrase", "seed", "run_id")),
     "answer": ("q_id", ("paraphrase", "seed", "run_id")),
     "trace": ("q_id", ("paraphrase", "seed", "run_id")),
     "report": ("q_id", ("paraphrase", "seed", "run_id")),
@@ -40,12 +41,12 @@ _NAMING: Mapping[str, str] = {
     "rag-traces": "citations",
 }
 #: Record types that say of themselves which question they belong to, and are none themselves.
-_JOINED = frozenset({"retrieved", "rerank", "prompt-frame", "log", "rag-traces"})
+_JOINED = frozenset({"retrieved", "rerank", "prompt-frame"})
 _COUNTED = ("paraphrase", "seed")
 #: The code of a chunk that was not retrieved, and what happened to it all the same.
 _CITED, _RERANKED = ("cited_not_retrieved", "cited"), ("reranked_not_retrieved", "reranked")
 #: Record types that say what was retrieved, and which questions there are.
-RELATING = ("query", "retrieved", "answer")
+RELATING = ("query", "retrieved", "answer", "log", "rag-traces")
 
 
 class Facts(NamedTuple):
@@ -100,7 +101,7 @@ class Relating:
         """Note a record's chunks, or its question."""
         if facts.kind == "retrieved":
             self._retrieved[facts.q_id].update(filter(None, facts.ids))
-        elif facts.kind in ("answer", "query") and facts.q_id:
+        elif facts.kind in RELATING and facts.q_id:
             self._questions.add(facts.q_id)
 
     def related(self) -> Related:
@@ -137,7 +138,9 @@ class Across:
     def _unjoined(self, facts: Facts) -> Iterator[Finding]:
         known = self._related.questions
         if known and facts.q_id not in known:
-            yield Finding("unjoined_record", "q_id", f"no answer or query has the id {shown(facts.q_id)}")
+            yield Finding(
+                "unjoined_record", "q_id", f"no answer, query or log line has the id {shown(facts.q_id)}"
+            )
 
     def _unretrieved(self, facts: Facts) -> Iterator[Finding]:
         retrieved = self._related.retrieved.get(facts.q_id, frozenset())

@@ -132,7 +132,7 @@ def objects(job: Job, *, holding: tuple[bytes, ...] = ()) -> Iterator[tuple[int,
             if block.overlong is None
             for line, data in enumerate(block.lines, block.line)
             if not holding or any(text in data for text in holding)
-            if (obj := _parsed(data)) is not None and not _is_deep(data, obj)
+            if (obj := _parsed(data) or _logged(job, line, data)) is not None and not _is_deep(data, obj)
         )
     return ((line, judge.kind_of(obj), obj) for line, obj in found if obj is not None)
 
@@ -278,6 +278,14 @@ def _parsed(data: bytes) -> dict[str, Json] | None:
     except orjson.JSONDecodeError:
         return None
     return obj if type(obj) is dict else None
+
+
+def _logged(job: Job, line: int, data: bytes) -> dict[str, Json] | None:
+    """The fields of a line of text in a log; None where it is no such line."""
+    if job.record_type != "log" or not data.strip() or data.lstrip().startswith(b"{"):
+        return None
+    found = log_line_of(RawLine(line, 0, len(data), data), file=job.file)
+    return None if isinstance(found, LineIssue) else log_fields(found.record)
 
 
 def _is_deep(data: bytes, obj: dict[str, Json]) -> bool:

@@ -301,6 +301,21 @@ def test_the_separate_records_of_a_run_are_held_against_each_other_and_those_of_
     assert (finding.file, finding.code) == (str(tmp_path / "B-answers.jsonl"), "cited_not_retrieved")
 
 
+def test_log_lines_are_questions_that_other_records_may_join(tmp_path: Path) -> None:
+    lists = {**ENVELOPE, "ranker": "dense", "k": 5, "items": []}
+    retrieved = written(tmp_path / "r.jsonl", {**lists, "q_id": "Q1"}, {**lists, "q_id": "Q2"})
+    log = tmp_path / "rag.log"
+    log.write_text("ts=2025-08-28 qid=Q1 seg=1 deltaS=0.37 lambda=convergent\n")
+    answers = written(tmp_path / "a.jsonl", answer("Q3"))
+    (tmp_path / "pipeline_manifest.yaml").write_text(
+        'manifest_version: "1.0"\nname: separate\nruns:\n  - run_id: R1\n    records:\n'
+        f"      retrieved: {{path: {retrieved.name}}}\n      log: {{path: {log.name}}}\n"
+        f"      answer: {{path: {answers.name}}}\n"
+    )
+    codes = [(each.record_id, each.code) for each in found(tmp_path, cache_dir=tmp_path / "cache")]
+    assert [told for told in codes if told[1] == "unjoined_record"] == [("Q2", "unjoined_record")]
+
+
 def test_a_run_of_a_workspace_that_lacks_a_file_says_so_and_the_rest_is_read(tmp_path: Path) -> None:
     path = workspace(tmp_path / "w", "", trace("Q1", PAYLOAD))
     (path / "t.jsonl").unlink()
