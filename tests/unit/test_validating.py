@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from core.contracts.clean_payload import is_clean_record
 from core.contracts.context import NO_CONTEXT, Context
-from core.contracts.record_rules import record_findings
+from core.contracts.record_rules import RECORD_TYPES, record_findings
+from core.contracts.schemas import schema
 from core.errors import InputFault
 from core.services import validating_ranges
 from core.services.validating import LocatedFinding, Tally, validate
@@ -96,6 +97,16 @@ def test_a_file_whose_type_nothing_names_says_how_to_name_it(tmp_path: Path) -> 
 def test_a_schema_that_contradicts_the_given_type_is_a_finding(tmp_path: Path) -> None:
     path = written(tmp_path / "r.jsonl", answer("Q1"))
     assert "schema_conflict" in [each.code for each in found(path, "query")]
+
+
+@pytest.mark.parametrize(
+    "kind", sorted({*RECORD_TYPES} - {"envelope", "citation", "auditable-answer", "metrics"})
+)
+def test_a_record_that_comes_again_is_told_whatever_its_type(tmp_path: Path, kind: str) -> None:
+    example = schema(kind)["examples"][0]
+    twice = found(written(tmp_path / "r.jsonl", example, example), kind)
+    code = "duplicate_question" if kind in ("answer", "trace") else "duplicate_id"
+    assert [each.line for each in twice if each.code == code] == [2]
 
 
 def test_arrays_objects_over_lines_and_packed_files_are_read(tmp_path: Path) -> None:
