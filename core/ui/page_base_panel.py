@@ -18,8 +18,8 @@ TITLES: Mapping[int, str] = {-2: "−2", -1: "−1", 0: "cited", 1: "+1", 2: "+2
 ELSEWHERE = "farther"
 _OFFSETS = (*(TITLES[offset] for offset in NEAR_OFFSETS), ELSEWHERE)
 ALL_DOCUMENTS = "all documents"
-#: Pixels of a row whose sentence takes one, two or three lines.
-LINES = (34, 50, 66)
+#: Pixels of a row whose sentence takes one line, or up to three: below 65 a table breaks no line.
+LOW_ROW, TALL_ROW = 34, 66
 ROWS_IN_SIGHT = 6
 #: Characters of a sentence that fit into a line.
 FIT = 85
@@ -43,7 +43,7 @@ def cited_pages(known: Mapping[str, CitedPages], writer: Writer) -> None:
     )
     safe.show(safe.text([safe.Piece(hint, "muted")], role="hint"))
     has_remedy = "what to do" in frame
-    row = LINES[2] if has_remedy else LINES[int(frame["what it says"].str.len().max() > FIT)]
+    row = TALL_ROW if has_remedy or frame["what it says"].str.len().max() > FIT else LOW_ROW
     st.dataframe(
         frame,
         hide_index=True,

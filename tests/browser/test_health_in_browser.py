@@ -29,6 +29,8 @@ def test_a_number_of_health_leads_to_as_many_questions(
     wait_for_run(page)
     expect(page.get_by_text("what is missing comes by itself")).to_have_count(0)
     in_sight(page)
+    expect(page.locator('button[aria-label^="Download as CSV"]').first).to_be_attached()
+    expect(page.get_by_role("button", name="Download as CSV")).to_have_count(0)  # it keeps formulas
     badge = page.get_by_test_id("stSidebar").get_by_role("link", name=re.compile("Health"))
     expect(badge).to_have_text(re.compile(r"Health\s*\d+"))
     number = page.locator(f"{CELLS} td a").first
