@@ -37,6 +37,7 @@ class Told:
     findings: Counter[str] = field(default_factory=Counter)
     first: dict[str, Finding] = field(default_factory=dict)
     unread: int = 0
+    declared: int = 0
     variants: int = 0
 
     def add(self, findings: Iterable[Finding]) -> None:
@@ -59,7 +60,10 @@ class Told:
         ]
         if self.unread:
             said = f"{self.unread:,} line{'s' * (self.unread != 1)} could not be read: left out"
-            found.append(Problem("lines_unreadable", said, "", "proofspan check WORKSPACE"))
+            if self.unread == self.declared:
+                found.append(Problem("lines_unreadable_declared", f"{said}, as declared", severity="note"))
+            else:
+                found.append(Problem("lines_unreadable", said, "", "proofspan check WORKSPACE"))
         if self.variants:
             said = f"{self.variants:,} paraphrases, seeds and repeats are left out"
             note = Problem("variants_left_out", said, "", "--all-variants writes them too", severity="note")
@@ -76,6 +80,7 @@ def records_of(
     seed 0 has its rows, unless all are asked for.
     """
     path, found = needed_trace_file(manifest, run, cache_dir=cache_dir)
+    told.declared = sum(artifact.unreadable_lines or 0 for artifact in run.trace_artifacts)
     told.unread += len(found.issues)
     repeats = Repeats()
     for item in iter_traces(path, file=found.file, run_id=run.run_id, final=found.is_final):

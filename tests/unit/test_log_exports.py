@@ -12,6 +12,7 @@ import duckdb
 import orjson
 import pyarrow.parquet as pq
 import pytest
+import yaml
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
@@ -159,6 +160,18 @@ def test_rows_are_written_as_jsonl_and_what_they_lack_is_said(folder: Path, tmp_
         assert said in told
     assert "1 line could not be read" in told
     assert "1 paraphrases, seeds and repeats are left out" in told
+
+
+def test_a_line_that_is_declared_unreadable_is_a_note(tmp_path: Path) -> None:
+    folder = tmp_path / "workspace"
+    folder.mkdir()
+    write_workspace(folder, {"R1": [FULL, b"{"]})
+    manifest = folder / "pipeline_manifest.yaml"
+    given = yaml.safe_load(manifest.read_text())
+    given["runs"][0]["traces"]["unreadable_lines"] = 1
+    manifest.write_text(yaml.safe_dump(given))
+    code, told = export(folder, "log", tmp_path / "run.log")
+    assert (code, "1 line could not be read: left out, as declared" in told) == (0, True)
 
 
 def test_the_sql_file_loads_into_duckdb(folder: Path, tmp_path: Path) -> None:
