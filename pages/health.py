@@ -33,7 +33,8 @@ with st.container(key="health-head"):
     health_head.heading(opened.manifest)
     shell.notes(view.notes)
     verdict = st.container()
-    health_head.show_files(report, is_full=full is not None)
+    failed = audited.failed if audited is not None else 0
+    health_head.show_files(report, is_full=full is not None, failed_audits=failed)
     still_read = st.container()
 of_run, of_files = st.container(), st.container()
 with of_files:  # before the run: while that has no index, its part of the page ends the script

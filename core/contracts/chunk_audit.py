@@ -51,6 +51,12 @@ class Audit:
     findings: tuple[Finding, ...] = ()
 
     @property
+    def is_error(self) -> bool:
+        """Whether it fails by what is required, and not only by what is recommended."""
+        recommended = bool(self.findings) and all(each.severity == "warning" for each in self.findings)
+        return self.status == "fail" and not recommended
+
+    @property
     def examples(self) -> tuple[Finding, ...]:
         """The first findings, as a page shows them."""
         return self.findings[:SHOWN]
@@ -225,7 +231,7 @@ def _revision(parsed: Iterable[tuple[Chunk, ChunkId]], revs: Mapping[str, str]) 
         findings=chain(wrong, _extended(apart)),
         good=f"the ids of {len(known):,} {named} carry the revision that the manifest names",
         bad=f"ids of {count:,} of {len(known):,} documents carry another revision than the manifest names",
-        unknown=f"ids or manifest name no revision {named}",
+        unknown=f"ids or manifest name no revision {named}" if used else "no id names a document",
         numbers={"documents": len(used), "extended": len(apart)},
     )
 

@@ -13,7 +13,8 @@ from core.ui.words import counted
 
 @dataclass(frozen=True, slots=True)
 class Badge:
-    """Problems of the workspace's files, rules that the shown run breaks, and errors of the run as a whole.
+    """Problems of the workspace's files, rules that the shown run breaks, errors of the run as a whole, and
+    audits of the chunk ids that fail.
 
     `is_all` is False while files were not read yet: then there may be more.
     """
@@ -21,12 +22,13 @@ class Badge:
     files: int
     rules: int
     run: int
+    ids: int
     is_all: bool
 
     @property
     def count(self) -> int:
         """All problems together."""
-        return self.files + self.rules + self.run
+        return self.files + self.rules + self.run + self.ids
 
     @property
     def tip(self) -> str:
@@ -35,6 +37,7 @@ class Badge:
             *([counted(self.files, "problem") + " of files"] if self.files else []),
             *([counted(self.rules, "rule") + " broken"] if self.rules else []),
             *([counted(self.run, "error") + " of the run"] if self.run else []),
+            *([counted(self.ids, "failed audit") + " of chunk ids"] if self.ids else []),
         ]
         more = "" if self.is_all else "; more may show when files are read on Health"
         return f"{', '.join(told)}{more}"
@@ -50,13 +53,15 @@ def badge_of(opened: session.Opened, *, on_health: bool, share: float = KNOWN_SH
         if on_health:
             checks.full_check(opened)
         counted_run = _of_run(opened, on_health=on_health, share=share)
+        ids = health_load.failed_audits(opened, on_health=on_health)
     except Fault:
-        counted_run = (0, 0, False)
+        counted_run, ids = (0, 0, False), None
     if counted_run is None:
         return None
     rules, errors, is_all = counted_run
     report = checks.known_check(opened)
-    return Badge(len(report.findings), rules, errors, is_all and report.hashed)
+    is_all = is_all and report.hashed and ids is not None
+    return Badge(len(report.findings), rules, errors, ids or 0, is_all)
 
 
 def _of_run(opened: session.Opened, *, on_health: bool, share: float) -> tuple[int, int, bool] | None:

@@ -54,13 +54,17 @@ def show_verdict(health: Health) -> None:
     )
 
 
-def show_files(report: CheckReport, *, is_full: bool) -> None:
-    """The workspace's files in one sentence."""
+def show_files(report: CheckReport, *, is_full: bool, failed_audits: int = 0) -> None:
+    """The workspace's files in one sentence, and how many audits of its chunk ids fail."""
     wrong = sum(not check.is_good for check in report.artifacts)
     told = f"{counted(len(report.artifacts), 'artifact')}, "
     told += f"{wrong:,} with a problem" if wrong else "all as the manifest names them"
     so_far = "" if is_full else " (as far as their names and sizes tell; they are being read)"
-    safe.show(safe.text([Piece(f"Workspace: {told}{so_far}.")], role="line"))
+    told += so_far
+    if failed_audits:
+        fails = "fails" if failed_audits == 1 else "fail"
+        told += f"; {counted(failed_audits, 'audit')} of the chunk ids {fails}"
+    safe.show(safe.text([Piece(f"Workspace: {told}.")], role="line"))
 
 
 def show_pending(keys: Sequence[Hashable | None], job: IndexJob | None) -> None:

@@ -139,13 +139,32 @@ class Audited:
     extractor: str | None = None
     pending: Hashable | None = None
 
+    @property
+    def failed(self) -> int:
+        """How many of them fail, those left out that only recommend something."""
+        return sum(audit.is_error for audit in self.audits)
+
+
+def failed_audits(opened: session.Opened, *, on_health: bool) -> int | None:
+    """How many audits of the chunk ids fail; None while nobody has looked, which only Health does."""
+    if opened.manifest.chunks is None:
+        return 0
+    if not on_health and not waiting.desk().has(_audit_key(opened)):
+        return None
+    found = audits(opened, with_documents=False)
+    return found.failed if found is not None and found.pending is None else None
+
+
+def _audit_key(opened: session.Opened) -> tuple[Hashable, ...]:
+    return ("chunk ids", *checks.state_of_files(opened))
+
 
 def audits(opened: session.Opened, *, with_documents: bool) -> Audited | None:
     """The audits that need no document at once, the others where they are asked for; None without chunks."""
     manifest, pool, cache = opened.manifest, session.pdf_pool(), session.cache_dir().path
     if manifest.chunks is None:
         return None
-    key = ("chunk ids", *checks.state_of_files(opened))
+    key = _audit_key(opened)
 
     def look(reader: PdfPool | None) -> ChunkAudit:
         return audit_workspace(manifest, reader, cache_dir=cache)

@@ -202,6 +202,17 @@ def test_chunk_ids_are_audited_and_documents_only_where_asked(
     assert not [button for button in app.main.button if button.key == "audit-documents"]
 
 
+def test_an_audit_that_fails_stands_in_the_verdict_and_counts(
+    make_workspace: MakeWorkspace, open_app: Open
+) -> None:
+    folder = make_workspace([good("Q1")])
+    chunks = folder / "chunks.jsonl"
+    chunks.write_bytes(chunks.read_bytes() * 2)
+    app = open_app(folder, page=PAGE)
+    assert "1 audit of the chunk ids fails." in shown(app)
+    assert "1 failed audit of chunk ids" in badge(open_app(folder))[1]
+
+
 def test_without_runs_files_and_chunk_ids_are_told_all_the_same(
     make_workspace: MakeWorkspace, open_app: Open
 ) -> None:
