@@ -38,7 +38,7 @@ from make_traces import sentence, vocabulary
 from core.contracts.records import Trace, TraceKey
 from core.manifest.load import load_manifest
 from core.store.filters import Filter, Sort
-from core.store.index import build_index
+from core.store.index import build_index, index_folder
 from core.store.labelling import make_labeller
 from core.store.scan import spare_pandas
 from core.store.segments import Range, cut, segment_bytes
@@ -312,8 +312,10 @@ def compare_with(folder: Path, rounds: int, part: str, name: str) -> None:
 
 def report_queries(folder: Path, rounds: int) -> None:
     """Builds the index where it is to stay, then asks it in fresh processes."""
-    (run,) = build_index(load_manifest(folder), cache_dir=folder / "cache").runs
-    size = sum(path.stat().st_size for path in (folder / "cache").rglob("*-*.*"))
+    manifest, cache = load_manifest(folder), folder / "cache"
+    (run,) = build_index(manifest, cache_dir=cache).runs
+    files = index_folder(manifest, run.run_id, cache).rglob("*")  # not those of other versions of the program
+    size = sum(path.stat().st_size for path in files if path.is_file())
     print(f"index of {run.rows:,} traces: {size / 1e6:.0f} MB")
     found = [measure("query", folder) for _ in range(rounds)]
     for name in found[0]:
