@@ -1,4 +1,4 @@
-"""A trace held to the contract: every breach at its place, and the quick codes equal to the findings'."""
+"""A trace held to the contract: every breach at its place."""
 
 from __future__ import annotations
 
@@ -8,56 +8,19 @@ from typing import Any
 
 import orjson
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from core.contracts.chunk_ids import ChunkId, mint
-from core.contracts.codes import in_order
 from core.contracts.context import NO_CONTEXT, Context
-from core.contracts.payload_rules import AUDITABLE_FIELDS
-from core.contracts.records import LineIssue, SourceLine, Trace
+from core.contracts.records import Trace
 from core.manifest.load import load_manifest
 from core.manifest.types import Artifact, Document, Manifest, Run
-from core.traces.canonical import trace_from
 from core.traces.contract import MOST, context_of, trace_codes, trace_findings
 from core.traces.traces import iter_traces
 from core.traces.unpack import plain_source
-from tests.unit.citation_payloads import JSON, PINS, odd_payloads, payload
-from tests.unit.store_workspace import ENVELOPE
+from tests.unit.citation_payloads import payload
+from tests.unit.contract_lines import block, candidate, found, line, trace
 
 DEMO = Path(__file__).parents[2] / "data" / "demo"
-
-
-def candidate(chunk_id: str, score: Any = 0.5, **more: Any) -> dict[str, Any]:
-    return {"id": chunk_id, "section_id": "policies/keys", "score": score, **more}
-
-
-def line(**changes: Any) -> dict[str, Any]:
-    """A trace with nothing wrong; a value of `...` takes the key away, order of keys as given."""
-    whole = {
-        **ENVELOPE,
-        "q_id": "Q1",
-        "q": "Who needs a key?",
-        "chunks": [candidate("hb-0007", 0.9), candidate("hb-0008", 0.5)],
-        "answer": "Admins do. citations: [hb-0007]",
-        "citations": [payload()],
-        "λ": "convergent",
-    }
-    return {name: value for name, value in {**whole, **changes}.items() if value is not ...}
-
-
-def trace(obj: dict[str, Any]) -> Trace:
-    found = trace_from(obj, SourceLine("t.jsonl", 1, 0, 0), run_id=None)
-    assert isinstance(found, Trace), found
-    return found
-
-
-def found(obj: dict[str, Any], context: Context = PINS, *, declines: bool = False) -> list[tuple[str, str]]:
-    findings = trace_findings(trace(obj), context, declines=declines)
-    assert all(finding.record_id == "Q1" and finding.message for finding in findings)
-    codes = trace_codes(trace(obj), context, declines=declines)
-    assert list(codes) == in_order(finding.code for finding in findings)
-    return [(finding.code, finding.field) for finding in findings]
 
 
 def test_a_trace_that_keeps_the_contract_has_no_finding() -> None:
@@ -159,16 +122,6 @@ def test_citations_may_come_before_or_together_but_not_only_after() -> None:
     logged = {"citations": [{"snippet_id": "hb-0007", "score_raw": 1, "k_pos": 1}], "citations_from": "log"}
     assert found(line(**unnamed) | logged) == []
     assert found(line(answer="Admins do."), declines=True) == []
-
-
-def block(*, ends_with_citations: bool = False, **changes: Any) -> str:
-    """An answer's text with an auditable answer in it; `changes` are those of its one citation."""
-    five = {name: payload()[name] for name in AUDITABLE_FIELDS}
-    cited = [{name: value for name, value in {**five, **changes}.items() if value is not ...}]
-    whole = {"citations": cited, "answer": "Admins do.", "λ": "convergent"}
-    if ends_with_citations:
-        whole = {"answer": "Admins do.", "citations": cited}
-    return f"So: {orjson.dumps(whole).decode()} That is all."
 
 
 def test_an_auditable_block_is_judged_by_its_own_keys_and_five_fields() -> None:
@@ -284,70 +237,6 @@ def test_a_context_is_made_of_pins_revisions_and_the_whitelist() -> None:
     assert context_of(Manifest("m", Path(), contract={"allow_cross_section": True}), run, None).allow_cross
 
 
-STOP = '{"error": "rev", "fix": "x"}'
-_IDS = st.sampled_from(["a", "b", "hb-0007", "d|r=00000000|s=1|p=001|b=001", 7, None])
-_ENTRY = st.fixed_dictionaries(
-    {},
-    optional={
-        "id": _IDS,
-        "section_id": st.sampled_from(["1", "2", "", None, 3]),
-        "score": st.sampled_from([0.5, 1, 1.0, True, "1", None]),
-        "page_idx": st.sampled_from([0, 3, -1, "3", None, True]),
-        "page": st.sampled_from([0, 1, 4]),
-        "analyzer": st.sampled_from(["icu", "lowercase+ascii_fold"]),
-    },
-)
-_SCORED = st.fixed_dictionaries(
-    {"id": st.sampled_from(["a", "b", "c"]), "section_id": st.sampled_from(["1", "2"])},
-    optional={"score": st.sampled_from([0.5, 1]), "page_idx": st.sampled_from([0, 1])},
-)
-_LISTS = st.lists(_SCORED, max_size=4) | st.lists(_ENTRY, max_size=3)
-_CITED = st.lists(st.just(payload()) | odd_payloads() | st.just("a"), max_size=3)
-
-
-@given(
-    st.fixed_dictionaries(
-        {"q": st.just("Who?")},
-        optional={
-            "chunks": st.lists(_SCORED, max_size=4),
-            "answer": st.sampled_from(
-                ["", "A.", "A. citations: [a, b]", "A. citations: [hb-0007]", STOP, block(), block(tokens=0)]
-            ),
-            "citations": _CITED | JSON,
-            "segments": st.lists(
-                st.fixed_dictionaries({"text": st.just("a"), "citations": _CITED}), max_size=2
-            )
-            | JSON,
-            "stages": st.dictionaries(st.sampled_from(["retrieved", "fused", "reranked"]), _LISTS) | JSON,
-            "λ": st.sampled_from(["convergent", "→", "?", 4]),
-            "metrics": st.just({"λ": "?"}) | JSON,
-            "analyzer": st.sampled_from(["lowercase+ascii_fold", "icu", 7]),
-            "index_hash": st.sampled_from(["2f7d", "beef"]),
-            "error": JSON,
-            "citations_from": st.sampled_from(["log", "cited_chunks"]),
-        },
-    ),
-    st.sampled_from(
-        [
-            PINS,
-            NO_CONTEXT,
-            Context(corpus={"a", "hb-0007"}, revs={"d": "11111111"}),
-            Context(allow_cross=True),
-        ]
-    ),
-    st.booleans(),
-)
-@settings(max_examples=300)
-def test_the_quick_codes_are_those_of_the_findings(
-    obj: dict[str, Any], context: Context, declines: bool
-) -> None:
-    record = trace_from(obj, SourceLine("t.jsonl", 1, 0, 0), run_id=None)
-    if isinstance(record, LineIssue):
-        return
-    findings = trace_findings(record, context, declines=declines)
-    assert list(trace_codes(record, context, declines=declines)) == in_order(each.code for each in findings)
-
-
 def test_the_demo_breaks_the_contract_where_its_faults_are_declared(tmp_path: Path) -> None:
     manifest = load_manifest(DEMO)
     assert manifest.chunks is not None
@@ -368,49 +257,3 @@ def test_the_demo_breaks_the_contract_where_its_faults_are_declared(tmp_path: Pa
     faulty = codes.pop("R005")
     assert faulty == {"analyzer_mismatch": 39, "cite_after_answer": 2, "cited_not_retrieved": 2}
     assert not any(codes.values()), codes
-
-
-SPARSE = {"chunk_id": "c", "doc_id": "d", "section_id": "1", "page": 2}
-
-
-@pytest.mark.parametrize("where", ["citations", "segments", "joined"])
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {},
-        *({"section_id": value} for value in ("2", " ", None, 7)),
-        *({"chunk_id": value} for value in ("", " ", 7, None, ["c"])),
-        *({"doc_id": value} for value in ("", " ", 7, None)),
-        *({"id": ""}, {"snippet_id": 7}, {"page": 0}, {"page": "x"}, {"page_idx": 4}, {"page": None}),
-        *({"tokens": 0}, {"rev": ""}, {"offsets": 3}, {"analyzer": "icu"}, {"source_url": "u"}),
-        *({"score": "high"}, {"score_norm": 0.5}, {"rerank_score": "x"}, {"k_pos": 1}, {"k_final": 0}),
-        {"quote": ["unread"]},
-    ],
-)
-def test_the_quick_codes_of_citations_without_a_payload_are_those_of_the_findings(
-    changes: dict[str, Any], where: str
-) -> None:
-    odd = SPARSE | changes
-    joined = {"citations_from": "log"} if where == "joined" else {}
-    for cited in ([odd], [SPARSE, odd], [odd, SPARSE], [SPARSE, "c"]):
-        is_own = where != "segments"
-        parts = (
-            {"citations": cited, **joined}
-            if is_own
-            else {"citations": ..., "segments": [{"citations": cited}]}
-        )
-        for context in (PINS, Context(allow_cross=True), Context(cross_sections=frozenset({"1"}))):
-            read = trace(line(**parts))
-            findings = trace_findings(read, context, declines=False)
-            codes = trace_codes(read, context, declines=False)
-            assert list(codes) == in_order(finding.code for finding in findings), cited
-
-
-def test_a_chunk_that_is_cited_with_another_score_may_still_be_tied_with_the_next() -> None:
-    scored = {"score_norm": 0.7, "k_pos": 2}
-    tied = [
-        payload(**scored, score_raw=0.7),
-        payload(**scored | {"k_pos": 1}, score_raw=0.7, snippet_id="hb-0008"),
-        payload(**scored, score_raw=0.5),
-    ]
-    assert ("tie_order", "citations[2]") in found(line(citations=tied))

@@ -53,7 +53,7 @@ CASES = (
 )
 #: Codes that no small file of records has, with where they are tested: mostly under the code itself.
 ELSEWHERE = {
-    "other_run": "tests/unit/test_validating.py",
+    "other_run": "tests/unit/test_validating_workspaces.py",
     "line_too_long": "tests/hostile/test_validate.py",
     "more_findings": "tests/unit/test_contracts_schema_findings.py",
     "template_violated": "tests/unit/test_store_codes.py",

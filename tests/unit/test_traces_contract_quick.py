@@ -1,0 +1,126 @@
+"""The quick codes of a trace are those of its findings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.contracts.codes import in_order
+from core.contracts.context import NO_CONTEXT, Context
+from core.contracts.records import LineIssue, SourceLine
+from core.traces.canonical import trace_from
+from core.traces.contract import trace_codes, trace_findings
+from tests.unit.citation_payloads import JSON, PINS, odd_payloads, payload
+from tests.unit.contract_lines import block, found, line, trace
+
+STOP = '{"error": "rev", "fix": "x"}'
+_IDS = st.sampled_from(["a", "b", "hb-0007", "d|r=00000000|s=1|p=001|b=001", 7, None])
+_ENTRY = st.fixed_dictionaries(
+    {},
+    optional={
+        "id": _IDS,
+        "section_id": st.sampled_from(["1", "2", "", None, 3]),
+        "score": st.sampled_from([0.5, 1, 1.0, True, "1", None]),
+        "page_idx": st.sampled_from([0, 3, -1, "3", None, True]),
+        "page": st.sampled_from([0, 1, 4]),
+        "analyzer": st.sampled_from(["icu", "lowercase+ascii_fold"]),
+    },
+)
+_SCORED = st.fixed_dictionaries(
+    {"id": st.sampled_from(["a", "b", "c"]), "section_id": st.sampled_from(["1", "2"])},
+    optional={"score": st.sampled_from([0.5, 1]), "page_idx": st.sampled_from([0, 1])},
+)
+_LISTS = st.lists(_SCORED, max_size=4) | st.lists(_ENTRY, max_size=3)
+_CITED = st.lists(st.just(payload()) | odd_payloads() | st.just("a"), max_size=3)
+
+
+@given(
+    st.fixed_dictionaries(
+        {"q": st.just("Who?")},
+        optional={
+            "chunks": st.lists(_SCORED, max_size=4),
+            "answer": st.sampled_from(
+                ["", "A.", "A. citations: [a, b]", "A. citations: [hb-0007]", STOP, block(), block(tokens=0)]
+            ),
+            "citations": _CITED | JSON,
+            "segments": st.lists(
+                st.fixed_dictionaries({"text": st.just("a"), "citations": _CITED}), max_size=2
+            )
+            | JSON,
+            "stages": st.dictionaries(st.sampled_from(["retrieved", "fused", "reranked"]), _LISTS) | JSON,
+            "λ": st.sampled_from(["convergent", "→", "?", 4]),
+            "metrics": st.just({"λ": "?"}) | JSON,
+            "analyzer": st.sampled_from(["lowercase+ascii_fold", "icu", 7]),
+            "index_hash": st.sampled_from(["2f7d", "beef"]),
+            "error": JSON,
+            "citations_from": st.sampled_from(["log", "cited_chunks"]),
+        },
+    ),
+    st.sampled_from(
+        [
+            PINS,
+            NO_CONTEXT,
+            Context(corpus={"a", "hb-0007"}, revs={"d": "11111111"}),
+            Context(allow_cross=True),
+        ]
+    ),
+    st.booleans(),
+)
+@settings(max_examples=300)
+def test_the_quick_codes_are_those_of_the_findings(
+    obj: dict[str, Any], context: Context, declines: bool
+) -> None:
+    record = trace_from(obj, SourceLine("t.jsonl", 1, 0, 0), run_id=None)
+    if isinstance(record, LineIssue):
+        return
+    findings = trace_findings(record, context, declines=declines)
+    assert list(trace_codes(record, context, declines=declines)) == in_order(each.code for each in findings)
+
+
+SPARSE = {"chunk_id": "c", "doc_id": "d", "section_id": "1", "page": 2}
+
+
+@pytest.mark.parametrize("where", ["citations", "segments", "joined"])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        *({"section_id": value} for value in ("2", " ", None, 7)),
+        *({"chunk_id": value} for value in ("", " ", 7, None, ["c"])),
+        *({"doc_id": value} for value in ("", " ", 7, None)),
+        *({"id": ""}, {"snippet_id": 7}, {"page": 0}, {"page": "x"}, {"page_idx": 4}, {"page": None}),
+        *({"tokens": 0}, {"rev": ""}, {"offsets": 3}, {"analyzer": "icu"}, {"source_url": "u"}),
+        *({"score": "high"}, {"score_norm": 0.5}, {"rerank_score": "x"}, {"k_pos": 1}, {"k_final": 0}),
+        {"quote": ["unread"]},
+    ],
+)
+def test_the_quick_codes_of_citations_without_a_payload_are_those_of_the_findings(
+    changes: dict[str, Any], where: str
+) -> None:
+    odd = SPARSE | changes
+    joined = {"citations_from": "log"} if where == "joined" else {}
+    for cited in ([odd], [SPARSE, odd], [odd, SPARSE], [SPARSE, "c"]):
+        is_own = where != "segments"
+        parts = (
+            {"citations": cited, **joined}
+            if is_own
+            else {"citations": ..., "segments": [{"citations": cited}]}
+        )
+        for context in (PINS, Context(allow_cross=True), Context(cross_sections=frozenset({"1"}))):
+            read = trace(line(**parts))
+            findings = trace_findings(read, context, declines=False)
+            codes = trace_codes(read, context, declines=False)
+            assert list(codes) == in_order(finding.code for finding in findings), cited
+
+
+def test_a_chunk_that_is_cited_with_another_score_may_still_be_tied_with_the_next() -> None:
+    scored = {"score_norm": 0.7, "k_pos": 2}
+    tied = [
+        payload(**scored, score_raw=0.7),
+        payload(**scored | {"k_pos": 1}, score_raw=0.7, snippet_id="hb-0008"),
+        payload(**scored, score_raw=0.5),
+    ]
+    assert ("tie_order", "citations[2]") in found(line(citations=tied))
