@@ -36,7 +36,7 @@ class Mend:
 def verdict(table: HealthTable, findings: Sequence[RunFinding], broken_on: int) -> str:
     """The run in one sentence. `broken_on` counts the questions that break any rule.
 
-    `R005: 3 rules broken on 39 of 39 questions; stored report disagrees on 8; metrics pack is that of R004.`
+    `R005: 3 rules broken on 39 of 39 questions; stored report disagrees on 8 of 39; metrics pack differs.`
     """
     rules, total = len(table.broken()), table.questions[table.shown]
     titles = [finding.title for finding in findings if finding.severity == "error"]

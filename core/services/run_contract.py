@@ -144,7 +144,7 @@ def report_findings(run_id: str, stale: int, total: int) -> Iterator[RunFinding]
     if stale:
         said = f"The stored report has another label on {share_of(stale, total)}."
         step = "Make it anew from these traces and chunks: `proofspan triage TRACES CHUNKS -o REPORT`."
-        title = f"stored report disagrees on {stale:,}"
+        title = f"stored report disagrees on {stale:,} of {total:,}"
         shown = Filter(run_id, suspicion=("report_stale",))
         yield RunFinding("report_stale", "error", title, said, step, shown)
 
@@ -193,7 +193,7 @@ def cited_findings(
     for state, (code, short, said, step) in _CITED.items():
         if count := counts.get(state, 0):
             told = f"{said} on {share_of(count, total)}."
-            title = f"{short} on {count:,}"
+            title = f"{short} on {count:,} of {total:,}"
             yield RunFinding(code, "error", title, told, step, Filter(run_id, evidence=(state,)))
 
 
@@ -202,7 +202,7 @@ def figure_findings(run_id: str, unsupported: int, total: int) -> Iterator[RunFi
     if unsupported:
         said = f"A number in the answer stands nowhere in the evidence on {share_of(unsupported, total)}."
         step = "Check these numbers against the page before the answers go out."
-        title = f"number without evidence on {unsupported:,}"
+        title = f"number without evidence on {unsupported:,} of {total:,}"
         shown = Filter(run_id, unsupported=True)
         yield RunFinding("numbers_unsupported", "warning", title, said, step, shown)
 

@@ -244,7 +244,7 @@ ON_HEALTH: Mapping[str, Callable[[Fault, Product], None]] = {
     "unretrieved_id": _in("cited_not_retrieved"),
     "misquoted_figure": _in("unsupported", "numbers_differ"),
     "stale_answer": _in("answer_repeated"),
-    "stale_report": _told("report_stale", "stored report disagrees on 8"),
+    "stale_report": _told("report_stale", "stored report disagrees on 8 of 39"),
     "bad_line": _told("lines_unreadable_declared", "1 line unreadable, as declared"),
     "unfinished_line": _told("last_line_waits", "The last line of the traces ({keep} bytes)"),
     "one_based_pages": _shown_as_off,
@@ -259,7 +259,7 @@ def test_the_fault_shows_on_health(fault: Fault, product: Product) -> None:
 
 def test_health_names_what_is_wrong_with_the_run_first(product: Product) -> None:
     said = verdict(product.health, tuple(product.findings.values()), len(product.rows))
-    assert said.startswith("R005: 5 rules broken on 39 of 39 questions; stored report disagrees on 8; ")
+    assert said.startswith("R005: 5 rules broken on 39 of 39 questions; stored report disagrees on 8 of 39; ")
     assert said.endswith("metrics pack is that of R004.")
     first = mend_first(product.health, tuple(product.findings.values()))
     assert first[0].title == "analyzer differs"
