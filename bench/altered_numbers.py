@@ -16,7 +16,7 @@ from typing import Any
 
 import pymupdf
 
-from core.evidence.types import FoundSpan
+from proofspan.evidence.types import FoundSpan
 
 Row = dict[str, Any]
 Shape = Callable[[random.Random, str], "str | None"]

@@ -24,10 +24,10 @@ import orjson
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from core.contracts.chunk_audit import audit_chunks
-from core.contracts.records import Chunk
-from core.contracts.redirects import redirects_between
-from core.traces.chunks import read_chunks
+from proofspan.contracts.chunk_audit import audit_chunks
+from proofspan.contracts.records import Chunk
+from proofspan.contracts.redirects import redirects_between
+from proofspan.traces.chunks import read_chunks
 from tests.rechunked import rechunked, right
 
 BLOCKS = 50

@@ -80,7 +80,7 @@ def measure(rounds: int) -> dict[str, list[float]]:
     from streamlit.runtime.pages_manager import PagesManager
     from streamlit.testing.v1 import AppTest
 
-    from core.ui import shell
+    from proofspan.ui import shell
 
     found = manifest_scanner.scan_component_manifests()  # a server does this once, an AppTest every time
     manifest_scanner.scan_component_manifests = lambda: found
@@ -138,7 +138,7 @@ def main() -> None:
         write(folder, options.traces)
         cache = folder.parent / "cache"
         begin = time.perf_counter()
-        index = [sys.executable, "-m", "core.cli", "index", str(folder), "--cache-dir", str(cache)]
+        index = [sys.executable, "-m", "proofspan.cli", "index", str(folder), "--cache-dir", str(cache)]
         subprocess.run(index, check=False, cwd=ROOT, capture_output=True)
         print(f"indexed in {time.perf_counter() - begin:.0f} s")
         command = [sys.executable, __file__, "--measure", "--rounds", str(options.rounds)]

@@ -19,9 +19,9 @@ from pathlib import Path
 
 import orjson
 
-from core.manifest.load import load_manifest
-from core.traces.joined import trace_file
-from core.traces.reader import read_lines
+from proofspan.manifest.load import load_manifest
+from proofspan.traces.joined import trace_file
+from proofspan.traces.reader import read_lines
 
 TYPES = ("query", "retrieved", "rerank", "prompt", "answer")
 

@@ -28,9 +28,9 @@ import whole_document
 from altered_numbers import Texts, altered_quotes, is_listed
 from span_score import score
 
-from core.evidence.client import PdfPool
-from core.evidence.tokens import tokenize
-from core.evidence.types import SpanQuery
+from proofspan.evidence.client import PdfPool
+from proofspan.evidence.tokens import tokenize
+from proofspan.evidence.types import SpanQuery
 
 Row = dict[str, Any]
 ALTERED, SEED = 950, 4

@@ -22,9 +22,9 @@ from pathlib import Path
 
 import pymupdf
 
-from core.evidence.bulk import Answer, Ask, locate_bulk
-from core.evidence.client import PdfPool
-from core.evidence.types import FoundSpan, SpanQuery
+from proofspan.evidence.bulk import Answer, Ask, locate_bulk
+from proofspan.evidence.client import PdfPool
+from proofspan.evidence.types import FoundSpan, SpanQuery
 
 DEMO_MANUAL = Path(__file__).resolve().parents[1] / "data" / "demo" / "corpus" / "meridian-2026.pdf"
 DISTURBED, OFF_BY_ONE, ABSENT = 0.25, 0.20, 0.10

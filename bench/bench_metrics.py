@@ -29,10 +29,10 @@ from typing import Any
 import orjson
 from make_runs import write
 
-from core.manifest.load import load_manifest
-from core.store.filters import Filter
-from core.store.index import build_index
-from core.store.queries import Store
+from proofspan.manifest.load import load_manifest
+from proofspan.store.filters import Filter
+from proofspan.store.index import build_index
+from proofspan.store.queries import Store
 
 SIZES = {"run": (1, 1_000_000), "trends": (30, 1_000), "compare": (2, 100_000)}
 #: What has to hold, in seconds; and in MB for a process.

@@ -22,8 +22,8 @@ from pathlib import Path
 
 import pymupdf
 
-from core.evidence.client import SHOWN_BYTES, PdfPool
-from core.evidence.types import SpanQuery
+from proofspan.evidence.client import SHOWN_BYTES, PdfPool
+from proofspan.evidence.types import SpanQuery
 
 TARGET = 0.2
 PAGES = 24

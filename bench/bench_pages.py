@@ -139,7 +139,7 @@ def dashboard(workspace: Path, folder: Path) -> Iterator[str]:
         "PROOFSPAN_CACHE_DIR": str(folder / "cache"),
     }
     subprocess.run(
-        [sys.executable, "-m", "core.cli", "index", str(workspace)],
+        [sys.executable, "-m", "proofspan.cli", "index", str(workspace)],
         cwd=CHECKOUT,
         env=environment,
         stdout=subprocess.DEVNULL,

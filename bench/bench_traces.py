@@ -18,10 +18,10 @@ from typing import Any
 import orjson
 from make_traces import write
 
-from core.contracts.records import SourceLine, Trace
-from core.traces.canonical import doc_ids, measures, rank_one_place, trace_from
-from core.traces.reader import parse_line, read_lines
-from core.traces.traces import iter_traces
+from proofspan.contracts.records import SourceLine, Trace
+from proofspan.traces.canonical import doc_ids, measures, rank_one_place, trace_from
+from proofspan.traces.reader import parse_line, read_lines
+from proofspan.traces.traces import iter_traces
 
 SOURCE = SourceLine("traces.jsonl", 1, 0, 1)
 

@@ -24,21 +24,22 @@ from urllib.parse import urlencode
 from bench_pages import FLAGS, chromium, served
 from playwright.sync_api import Page, sync_playwright
 
-from core.evidence.client import PdfPool
-from core.manifest.load import load_manifest
-from core.services.bundles import load_sources
-from core.services.placer import Placer
-from core.services.playlist import Playlist, Stop
-from core.services.stored_bundles import StoredBundles
-from core.services.walking import Materials, is_current, scene_of, slide_of
-from core.services.workspace import default_run, demo_folder
-from core.store.filters import Filter, Sort
-from core.store.index import build_index
-from core.store.queries import Store
-from core.traces.reports import StoredRow
-from core.traces.unpack import plain_source
-from core.ui.state import question_name
-from core.ui.viewer_page import ViewerPage, packed
+from proofspan.evidence.client import PdfPool
+from proofspan.manifest.load import load_manifest
+from proofspan.resources import DEMO
+from proofspan.services.bundles import load_sources
+from proofspan.services.placer import Placer
+from proofspan.services.playlist import Playlist, Stop
+from proofspan.services.stored_bundles import StoredBundles
+from proofspan.services.walking import Materials, is_current, scene_of, slide_of
+from proofspan.services.workspace import default_run
+from proofspan.store.filters import Filter, Sort
+from proofspan.store.index import build_index
+from proofspan.store.queries import Store
+from proofspan.traces.reports import StoredRow
+from proofspan.traces.unpack import plain_source
+from proofspan.ui.state import question_name
+from proofspan.ui.viewer_page import ViewerPage, packed
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 #: Notes when the new picture and a chosen box stand there: two frames on, the browser has painted them.
@@ -85,7 +86,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--steps", type=int, default=30)
-    parser.add_argument("--workspace", type=Path, default=demo_folder())
+    parser.add_argument("--workspace", type=Path, default=DEMO)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="proofspan-bench-") as scratch, PdfPool() as pool:
         cache = Path(scratch) / "cache"

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from core.contracts.records import Box
-from core.evidence.types import FoundSpan
+from proofspan.contracts.records import Box
+from proofspan.evidence.types import FoundSpan
 
 Row = dict[str, Any]
 

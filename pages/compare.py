@@ -1,8 +1,8 @@
 """Compare: is this run better than another, on which questions, and what was done differently?"""
 
-from core.services.compared_flips import FLIP_EXPORTS, flip_frames
-from core.ui import compare_load, compare_pair, compare_panels, compare_question, export, session, shell
-from core.ui.state import write_view
+from proofspan.services.compared_flips import FLIP_EXPORTS, flip_frames
+from proofspan.ui import compare_load, compare_pair, compare_panels, compare_question, export, session, shell
+from proofspan.ui.state import write_view
 
 opened = session.current()
 store = shell.store_or_progress(opened)

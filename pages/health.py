@@ -4,9 +4,9 @@ import time
 
 import streamlit as st
 
-from core.services.pagebase import writer_of
-from core.services.run_lines import run_lines
-from core.ui import (
+from proofspan.services.pagebase import writer_of
+from proofspan.services.run_lines import run_lines
+from proofspan.ui import (
     checks,
     health_artifacts,
     health_codes,

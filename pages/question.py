@@ -4,11 +4,11 @@ from functools import partial
 
 import streamlit as st
 
-from core.services.question_findings import broken_rules
-from core.services.regions import region_of
-from core.services.spans import targets_of
-from core.services.stability import question_stability
-from core.ui import (
+from proofspan.services.question_findings import broken_rules
+from proofspan.services.regions import region_of
+from proofspan.services.spans import targets_of
+from proofspan.services.stability import question_stability
+from proofspan.ui import (
     answer_panel,
     chunk_panel,
     evidence_panel,
@@ -22,9 +22,9 @@ from core.ui import (
     session,
     shell,
 )
-from core.ui.other_runs import show_other_runs
-from core.ui.state import read_view, write_view
-from core.ui.variants_panel import show_variants
+from proofspan.ui.other_runs import show_other_runs
+from proofspan.ui.state import read_view, write_view
+from proofspan.ui.variants_panel import show_variants
 
 asked = read_view()
 if asked.q is None and asked.chunk is not None:

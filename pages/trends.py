@@ -4,7 +4,7 @@ from functools import partial
 
 import streamlit as st
 
-from core.ui import (
+from proofspan.ui import (
     recipe_panel,
     safe,
     session,

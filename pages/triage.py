@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import streamlit as st
 
-from core.contracts.records import LABELS
-from core.services.unknown_values import unknown_values
-from core.store.filters import Filter
-from core.triage.profile import profile_from
-from core.ui import (
+from proofspan.contracts.records import LABELS
+from proofspan.diagnosis.profile import profile_from
+from proofspan.services.unknown_values import unknown_values
+from proofspan.store.filters import Filter
+from proofspan.ui import (
     export,
     failure_panel,
     safe,
@@ -21,7 +21,7 @@ from core.ui import (
     triage_table,
     words,
 )
-from core.ui.toggles import line
+from proofspan.ui.toggles import line
 
 opened = session.current()
 view = opened.view

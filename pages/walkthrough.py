@@ -2,8 +2,8 @@
 
 from functools import partial
 
-from core.services.desk import Done, Failed
-from core.ui import playlist_panel, session, shell, walk_load, walk_panels, walk_state
+from proofspan.services.desk import Done, Failed
+from proofspan.ui import playlist_panel, session, shell, walk_load, walk_panels, walk_state
 
 opened = session.current()
 store = shell.store_or_progress(opened)

@@ -10,19 +10,19 @@ from typing import Any
 import orjson
 import pymupdf
 
-from core.contracts.records import LineIssue, SourceLine, Trace, TraceKey
-from core.evidence.attachments import CatalogueIndex
-from core.evidence.bundles import Bundle, BundleCitation
-from core.manifest.load import load_manifest
-from core.manifest.types import Manifest
-from core.services.bundling import Sources, bundles_of
-from core.services.shelf import Pool, Shelf
-from core.traces.canonical import trace_from
-from core.traces.catalogue import attachment_from
-from core.traces.chunks import chunk_from
-from core.traces.identity import Repeats
-from core.traces.reader import UnusableError
-from core.triage.corpus import Corpus
+from proofspan.contracts.records import LineIssue, SourceLine, Trace, TraceKey
+from proofspan.diagnosis.corpus import Corpus
+from proofspan.evidence.attachments import CatalogueIndex
+from proofspan.evidence.bundles import Bundle, BundleCitation
+from proofspan.manifest.load import load_manifest
+from proofspan.manifest.types import Manifest
+from proofspan.services.bundling import Sources, bundles_of
+from proofspan.services.shelf import Pool, Shelf
+from proofspan.traces.canonical import trace_from
+from proofspan.traces.catalogue import attachment_from
+from proofspan.traces.chunks import chunk_from
+from proofspan.traces.identity import Repeats
+from proofspan.traces.reader import UnusableError
 from tests.made_traces import made_trace
 from tests.pdf_files import write_pages
 from tests.pictures import saved, two_colours

@@ -18,7 +18,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from xdist.remote import Producer
 
-from core.evidence.client import PdfPool
+from proofspan.evidence.client import PdfPool
 from tests.schedule import FromBothEnds
 
 # Two cores are shared by all tests: a slow moment is no finding. Where it is decided whether a change lands,

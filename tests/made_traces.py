@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from core.contracts.records import SourceLine, Trace
-from core.traces.canonical import trace_from
+from proofspan.contracts.records import SourceLine, Trace
+from proofspan.traces.canonical import trace_from
 
 
 def made_trace(

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pymupdf
 
-from core.contracts.records import Box
-from core.evidence.pagetext import PageText, QuoteText
-from core.evidence.search import WordIndex
+from proofspan.contracts.records import Box
+from proofspan.evidence.pagetext import PageText, QuoteText
+from proofspan.evidence.search import WordIndex
 
 LINE = 12.0
 CHARACTER = 6.0

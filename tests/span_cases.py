@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pymupdf
 
-from core.contracts.records import Offsets
-from core.evidence.types import SpanQuery
+from proofspan.contracts.records import Offsets
+from proofspan.evidence.types import SpanQuery
 from tests.places import DEMO
 from tests.span_pages import cells, lines, together, upright, write
 

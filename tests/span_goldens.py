@@ -17,11 +17,11 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageDraw
 
-from core.contracts.records import Json
-from core.evidence.client import PdfPool
-from core.evidence.geometry import box_to_pixels
-from core.evidence.highlight import with_highlights
-from core.evidence.types import FoundSpan, Place
+from proofspan.contracts.records import Json
+from proofspan.evidence.client import PdfPool
+from proofspan.evidence.geometry import box_to_pixels
+from proofspan.evidence.highlight import with_highlights
+from proofspan.evidence.types import FoundSpan, Place
 from tests.span_cases import CASES, GOLDENS, Case
 
 DPI = 96

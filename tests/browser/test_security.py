@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import ConsoleMessage, Page, expect
 
-from core.ui import security
+from proofspan.ui import security
 from tests.browser.conftest import PageAt, Serve, WaitForRun
 
 pytestmark = pytest.mark.browser

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from core.charts.theme import contrast
+from proofspan.charts.theme import contrast
 from tests.browser.conftest import PageAt, Serve, WaitForRun, wait_for_query
 
 pytestmark = pytest.mark.browser

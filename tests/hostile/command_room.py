@@ -8,10 +8,10 @@ from pathlib import Path
 
 import orjson
 
-from core.manifest.load import load_manifest
-from core.store.cache import default_cache_dir
-from core.store.filters import Filter, Sort
-from core.store.queries import Store
+from proofspan.manifest.load import load_manifest
+from proofspan.store.cache import default_cache_dir
+from proofspan.store.filters import Filter, Sort
+from proofspan.store.queries import Store
 
 LABELS = {"Q1": "ok", "Q2": "generation_drift", "Q3": "refusal_suspect"}
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from core.cli import main
+from proofspan.cli import main
 from tests.hostile.command_room import Ended, Proofspan
 
 

@@ -12,17 +12,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from core.evidence.bundlefile import BundleLine, read_bundles
-from core.evidence.bundles import Bundle, record_of, sealed, sha256_of
-from core.evidence.client import PdfPool
-from core.evidence.levels import judge
-from core.manifest.types import Manifest
-from core.services.bundle_checks import validate_bundles
-from core.services.bundle_report import Earlier
-from core.services.bundles import line_of, load_catalogue
-from core.services.drawings import draw
-from core.services.placer import Placer
-from core.services.shelf import Shelf
+from proofspan.evidence.bundlefile import BundleLine, read_bundles
+from proofspan.evidence.bundles import Bundle, record_of, sealed, sha256_of
+from proofspan.evidence.client import PdfPool
+from proofspan.evidence.levels import judge
+from proofspan.manifest.types import Manifest
+from proofspan.services.bundle_checks import validate_bundles
+from proofspan.services.bundle_report import Earlier
+from proofspan.services.bundles import line_of, load_catalogue
+from proofspan.services.drawings import draw
+from proofspan.services.placer import Placer
+from proofspan.services.shelf import Shelf
 from tests.bundle_room import (
     CATALOGUE,
     CHUNKS,

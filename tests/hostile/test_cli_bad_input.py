@@ -207,7 +207,7 @@ def test_text_of_any_length_and_kind_is_a_row_and_never_acts_on_the_terminal(
 def test_the_installed_command_ends_with_status_and_message_and_no_traceback(tmp_path: Path) -> None:
     (tmp_path / MANIFEST).write_text(TABBED)
     ended = subprocess.run(
-        [sys.executable, "-m", "core.cli", "check", str(tmp_path)],
+        [sys.executable, "-m", "proofspan.cli", "check", str(tmp_path)],
         cwd=CHECKOUT,
         env={**os.environ, "PROOFSPAN_CACHE_DIR": str(tmp_path / "cache")},
         check=False,

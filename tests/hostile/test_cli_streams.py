@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from core.cli import main
+from proofspan.cli import main
 from tests.hostile.workspaces import write_workspace
 from tests.places import CHECKOUT
 
@@ -24,7 +24,7 @@ traces:
 
 def run(*arguments: object, to: str | None = None, **environment: str) -> subprocess.CompletedProcess[bytes]:
     """The installed command in a process of its own, its output led to the file `to`."""
-    command = [sys.executable, "-m", "core.cli", *map(str, arguments)]
+    command = [sys.executable, "-m", "proofspan.cli", *map(str, arguments)]
     with open(to or os.devnull, "wb") as out:  # noqa: PTH123 - devices are no paths to make
         return subprocess.run(
             command,
@@ -89,7 +89,7 @@ def test_a_reader_that_has_gone_ends_the_command_without_a_word(folder: Path) ->
     reading, writing = os.pipe()
     os.close(reading)
     for arguments in (("check", folder), ("check", folder, "--json")):
-        command = [sys.executable, "-m", "core.cli", *map(str, arguments)]
+        command = [sys.executable, "-m", "proofspan.cli", *map(str, arguments)]
         ended = subprocess.run(command, cwd=CHECKOUT, check=False, stdout=writing, stderr=subprocess.PIPE)
         assert (ended.returncode, ended.stderr) == (1, b"")
     os.close(writing)

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.contracts.records import LineIssue, SourceLine, Trace
-from core.traces import reader
-from core.traces.canonical import citations, doc_ids, measures, rank_one_place, stages, trace_from
-from core.traces.traces import iter_traces
+from proofspan.contracts.records import LineIssue, SourceLine, Trace
+from proofspan.traces import reader
+from proofspan.traces.canonical import citations, doc_ids, measures, rank_one_place, stages, trace_from
+from proofspan.traces.traces import iter_traces
 
 GOOD = b'{"q": "still read"}\n'
 

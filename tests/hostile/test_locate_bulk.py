@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import Problem
-from core.evidence.bulk import MOST_FAULTS, Answer, Ask, locate_bulk
-from core.evidence.client import PdfPool
-from core.evidence.types import SpanQuery
+from proofspan.errors import Problem
+from proofspan.evidence.bulk import MOST_FAULTS, Answer, Ask, locate_bulk
+from proofspan.evidence.client import PdfPool
+from proofspan.evidence.types import SpanQuery
 from tests.pdf_files import form_bomb, write_pages
 
 OIL = "Change the engine oil every 15,000 km or once a year."
@@ -104,7 +104,7 @@ def test_an_interrupted_command_leaves_neither_output_nor_workers(folder: Path) 
     spans, found = folder / "spans.jsonl", folder / "found.jsonl"
     rows = [{"id": n, "pdf": "bomb.pdf", "cited_page_idx": 0, "quote": f"{OIL} {n}"} for n in range(3)]
     spans.write_text("\n".join(map(json.dumps, rows)))
-    command = [sys.executable, "-m", "core.cli", "locate", str(spans), "-o", str(found)]
+    command = [sys.executable, "-m", "proofspan.cli", "locate", str(spans), "-o", str(found)]
     with subprocess.Popen(command, stderr=subprocess.PIPE) as process:
         deadline = time.monotonic() + 30
         while not (workers := _children(process.pid)) and time.monotonic() < deadline:

@@ -9,14 +9,14 @@ from pathlib import Path
 import pymupdf
 import pytest
 
-from core.evidence.client import SHOWN_BYTES, PdfPool
-from core.evidence.search import MAX_SEARCHED, searched
-from core.evidence.types import SpanQuery
-from core.manifest.types import Artifact, Document, Manifest
-from core.services.details import detail_of
-from core.services.placer import Placer
-from core.services.spans import PageView, Target, locate_view
-from core.services.under import MAX_TEXTS
+from proofspan.evidence.client import SHOWN_BYTES, PdfPool
+from proofspan.evidence.search import MAX_SEARCHED, searched
+from proofspan.evidence.types import SpanQuery
+from proofspan.manifest.types import Artifact, Document, Manifest
+from proofspan.services.details import detail_of
+from proofspan.services.placer import Placer
+from proofspan.services.spans import PageView, Target, locate_view
+from proofspan.services.under import MAX_TEXTS
 from tests.pdf_files import handmade, one_page, stream
 
 QUOTE = "Change the oil every 15,000 km."

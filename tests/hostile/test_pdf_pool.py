@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from core.contracts.records import Offsets
-from core.errors import EvidenceFault
-from core.evidence.client import PdfPool
-from core.evidence.types import PageImage, SpanQuery
+from proofspan.contracts.records import Offsets
+from proofspan.errors import EvidenceFault
+from proofspan.evidence.client import PdfPool
+from proofspan.evidence.types import PageImage, SpanQuery
 from tests.pdf_files import form_bomb, one_page, text_bomb, write_pages
 
 #: Far longer than anything here takes on the busiest machine, and far shorter than what never ends.

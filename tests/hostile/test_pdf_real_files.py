@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import EvidenceFault
-from core.evidence.client import PdfPool
-from core.evidence.types import SpanQuery
+from proofspan.errors import EvidenceFault
+from proofspan.evidence.client import PdfPool
+from proofspan.evidence.types import SpanQuery
 
 pytestmark = pytest.mark.real_data
 FAULTS = {

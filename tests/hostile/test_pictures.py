@@ -14,10 +14,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from core.errors import EvidenceFault
-from core.evidence.client import PdfPool
-from core.evidence.picturefile import MAX_BYTES
-from core.evidence.pictures import MAX_PIXELS, MAX_SIDE
+from proofspan.errors import EvidenceFault
+from proofspan.evidence.client import PdfPool
+from proofspan.evidence.picturefile import MAX_BYTES
+from proofspan.evidence.pictures import MAX_PIXELS, MAX_SIDE
 from tests.pictures import SIGNATURE, chunk, opened, png_of, saved, two_colours
 
 GOOD = saved(two_colours(), "PNG")

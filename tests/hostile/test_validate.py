@@ -9,8 +9,8 @@ from pathlib import Path
 import orjson
 import pytest
 
-from core.cli import validate_lines
-from core.services.validating import LocatedFinding, Tally, validate
+from proofspan.cli import validate_lines
+from proofspan.services.validating import LocatedFinding, Tally, validate
 from tests.hostile.command_room import Proofspan
 
 QUERY = b'{"schema_version": "1.0.0", "event": "retrieve.run", "ts": "2026-02-23", "trace_id": "t", '

@@ -15,12 +15,12 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.proto.WidgetStates_pb2 import WidgetStates
 from streamlit.testing.v1 import AppTest
 
-from core.evidence.client import PdfPool
-from core.manifest.load import load_manifest
-from core.services.workspace import WORKSPACE_VARIABLE, with_profile
-from core.store.index import build_index
-from core.triage.types import Profile
-from core.ui import session, waiting
+from proofspan.diagnosis.types import Profile
+from proofspan.evidence.client import PdfPool
+from proofspan.manifest.load import load_manifest
+from proofspan.services.workspace import WORKSPACE_VARIABLE, with_profile
+from proofspan.store.index import build_index
+from proofspan.ui import session, waiting
 from tests.places import CHECKOUT, HANDBOOK
 
 Open = Callable[..., AppTest]

@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.contracts.records import Attachment, AttachmentKind, Box
-from core.errors import EvidenceFault
-from core.evidence.attachments import Attached
-from core.evidence.types import DocumentInfo, FoundSpan, PageImage, Picture, SpanQuery
-from core.manifest.types import Artifact, Document, Manifest
-from core.services.placer import Placer
-from core.ui import attachment_panels, waiting
+from proofspan.contracts.records import Attachment, AttachmentKind, Box
+from proofspan.errors import EvidenceFault
+from proofspan.evidence.attachments import Attached
+from proofspan.evidence.types import DocumentInfo, FoundSpan, PageImage, Picture, SpanQuery
+from proofspan.manifest.types import Artifact, Document, Manifest
+from proofspan.services.placer import Placer
+from proofspan.ui import attachment_panels, waiting
 from tests.pages.conftest import shown
 from tests.pictures import saved, two_colours
 
@@ -59,7 +59,7 @@ def page_script() -> None:
     """What AppTest runs: the panel with what the test put into the session."""
     import streamlit as st
 
-    from core.ui.attachment_panels import show_attachments
+    from proofspan.ui.attachment_panels import show_attachments
 
     state = st.session_state
     show_attachments(state["items"], manifest=state["manifest"], placer=state["placer"], key="a")

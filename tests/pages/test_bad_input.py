@@ -14,11 +14,11 @@ import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest
 
-from core.contracts.records import LABELS
-from core.manifest.load import load_manifest
-from core.services.workspace import WORKSPACE_VARIABLE
-from core.store.index import build_index
-from core.triage.advice import next_step
+from proofspan.contracts.records import LABELS
+from proofspan.diagnosis.advice import next_step
+from proofspan.manifest.load import load_manifest
+from proofspan.services.workspace import WORKSPACE_VARIABLE
+from proofspan.store.index import build_index
 from tests.hostile.workspaces import CHUNKS, MANIFEST, TRACES, lines, trace, write_pdf, write_workspace
 from tests.pages.conftest import candidates, shown, table
 from tests.places import CHECKOUT

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from core.contracts.records import Citation, GoldSpan
-from core.evidence.types import Difference, FoundSpan, SpanQuery, TextRange
-from core.manifest.types import Artifact, Document
-from core.services.questions import CitationView, load_question
-from core.services.spans import PageView, Target
-from core.services.textviews import TextView
-from core.triage.types import Profile
-from core.ui.citation_words import (
+from proofspan.contracts.records import Citation, GoldSpan
+from proofspan.diagnosis.types import Profile
+from proofspan.evidence.types import Difference, FoundSpan, SpanQuery, TextRange
+from proofspan.manifest.types import Artifact, Document
+from proofspan.services.questions import CitationView, load_question
+from proofspan.services.spans import PageView, Target
+from proofspan.services.textviews import TextView
+from proofspan.ui.citation_words import (
     citation_line,
     first_step,
     gold_line,

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.evidence.client import PdfPool
-from core.manifest.load import load_manifest
-from core.services.pagebase import CitedPages
-from core.services.pagebase_words import PRODUCER
-from core.services.placing import place_run
-from core.store.index import build_index
-from core.ui import page_base_panel
+from proofspan.evidence.client import PdfPool
+from proofspan.manifest.load import load_manifest
+from proofspan.services.pagebase import CitedPages
+from proofspan.services.pagebase_words import PRODUCER
+from proofspan.services.placing import place_run
+from proofspan.store.index import build_index
+from proofspan.ui import page_base_panel
 from tests.pages.conftest import MakeWorkspace, Open, shown, table, trace
 from tests.pdf_files import write_pages
 

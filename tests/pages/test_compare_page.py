@@ -11,12 +11,12 @@ import orjson
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.manifest.load import load_manifest
-from core.store.filters import Filter
-from core.store.index import build_index
-from core.store.queries import Store
-from core.ui import session
-from core.ui.state import ViewState
+from proofspan.manifest.load import load_manifest
+from proofspan.store.filters import Filter
+from proofspan.store.index import build_index
+from proofspan.store.queries import Store
+from proofspan.ui import session
+from proofspan.ui.state import ViewState
 from tests.pages.conftest import TRACES, MakeWorkspace, Open, shown, trace
 from tests.places import DEMO
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.evidence.types import Difference
-from core.ui.difference_words import Quoted, figures, says, sentence
+from proofspan.evidence.types import Difference
+from proofspan.ui.difference_words import Quoted, figures, says, sentence
 
 
 def told(said: str, page: str, quote: str, *, answer: str = "", others: tuple[Difference, ...] = ()) -> str:

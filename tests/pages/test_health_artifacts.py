@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner
 from streamlit.testing.v1 import AppTest
 
-from core.cli.check_cmd import command
-from core.ui.health_artifacts import age_words
+from proofspan.cli.check_cmd import command
+from proofspan.ui.health_artifacts import age_words
 from tests.pages.conftest import TRACES, MakeWorkspace, Open, shown
 
 PAGE = "pages/health.py"

@@ -12,12 +12,12 @@ import orjson
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.errors import StoreFault
-from core.manifest.load import load_manifest
-from core.store.filters import Filter
-from core.store.queries import Store
-from core.ui import health_load
-from core.ui.state import ViewState
+from proofspan.errors import StoreFault
+from proofspan.manifest.load import load_manifest
+from proofspan.store.filters import Filter
+from proofspan.store.queries import Store
+from proofspan.ui import health_load
+from proofspan.ui.state import ViewState
 from tests.pages.conftest import TRACES, MakeWorkspace, Open, shown, trace
 from tests.unit.store_workspace import ENVELOPE
 

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from core.evidence.client import PdfPool
-from core.manifest.load import load_manifest
-from core.services.indexing import IndexJob, IndexJobs
-from core.services.placing import place_runs
-from core.ui import session
-from core.ui.session import locating
+from proofspan.evidence.client import PdfPool
+from proofspan.manifest.load import load_manifest
+from proofspan.services.indexing import IndexJob, IndexJobs
+from proofspan.services.placing import place_runs
+from proofspan.ui import session
+from proofspan.ui.session import locating
 from tests.pages.conftest import Open, shown, table
 from tests.places import HANDBOOK
 

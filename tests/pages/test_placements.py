@@ -6,10 +6,10 @@ from typing import Any
 
 import pandas as pd
 
-from core.contracts.records import TraceKey
-from core.evidence.types import FoundSpan
-from core.ui import placements
-from core.ui.citation_words import speaks_against
+from proofspan.contracts.records import TraceKey
+from proofspan.evidence.types import FoundSpan
+from proofspan.ui import placements
+from proofspan.ui.citation_words import speaks_against
 
 KEY = TraceKey("R1", "Q1")
 ROW: dict[str, Any] = {

@@ -12,12 +12,12 @@ import pymupdf
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.errors import InputFault
-from core.evidence.client import PdfPool
-from core.manifest.load import load_manifest
-from core.services.placing import place_run
-from core.ui import question_load, session
-from core.ui.state import ViewState
+from proofspan.errors import InputFault
+from proofspan.evidence.client import PdfPool
+from proofspan.manifest.load import load_manifest
+from proofspan.services.placing import place_run
+from proofspan.ui import question_load, session
+from proofspan.ui.state import ViewState
 from tests.pages.conftest import CHUNKS, MakeWorkspace, Open, shown, trace
 
 PAGE = "pages/question.py"

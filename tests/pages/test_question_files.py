@@ -11,11 +11,11 @@ from pathlib import Path
 import orjson
 import pytest
 
-from core.contracts.records import SourceLine, TraceKey
-from core.errors import InputFault
-from core.manifest.load import load_manifest
-from core.ui import question_load, session
-from core.ui.state import ViewState
+from proofspan.contracts.records import SourceLine, TraceKey
+from proofspan.errors import InputFault
+from proofspan.manifest.load import load_manifest
+from proofspan.ui import question_load, session
+from proofspan.ui.state import ViewState
 from tests.pages.conftest import MakeWorkspace, Open, shown
 from tests.pages.manual import CITED, DOCUMENTS, PAGE, PAGED, labels, manual
 

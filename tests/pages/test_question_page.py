@@ -12,14 +12,14 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Button
 
-from core.errors import InputFault
-from core.manifest.load import load_manifest
-from core.services.indexing import IndexJobs
-from core.store.index import build_index
-from core.store.queries import Store
-from core.triage.types import Profile
-from core.ui import question_place, session
-from core.ui.state import ViewState
+from proofspan.diagnosis.types import Profile
+from proofspan.errors import InputFault
+from proofspan.manifest.load import load_manifest
+from proofspan.services.indexing import IndexJobs
+from proofspan.store.index import build_index
+from proofspan.store.queries import Store
+from proofspan.ui import question_place, session
+from proofspan.ui.state import ViewState
 from tests.pages.conftest import TRACES, MakeWorkspace, Open, candidates, send, shown, trace
 from tests.pages.manual import CITED, DOCUMENTS, PAGE, PAGED, labels, manual
 from tests.places import HANDBOOK

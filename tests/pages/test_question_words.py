@@ -7,15 +7,15 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.contracts.records import Chunk
-from core.evidence.types import Difference, FoundSpan, Place, SpanQuery, TextRange
-from core.services.questions import load_question
-from core.services.spans import PageView, Target
-from core.services.textviews import TextView
-from core.triage.corpus import Corpus
-from core.triage.types import Profile, Signals
-from core.ui import answer_words, finding_words, question_words, why_words
-from core.ui.words import lines
+from proofspan.contracts.records import Chunk
+from proofspan.diagnosis.corpus import Corpus
+from proofspan.diagnosis.types import Profile, Signals
+from proofspan.evidence.types import Difference, FoundSpan, Place, SpanQuery, TextRange
+from proofspan.services.questions import load_question
+from proofspan.services.spans import PageView, Target
+from proofspan.services.textviews import TextView
+from proofspan.ui import answer_words, finding_words, question_words, why_words
+from proofspan.ui.words import lines
 from tests.made_traces import made_trace
 
 MISQUOTE = (Difference("1/16", "1/32", "number"),)

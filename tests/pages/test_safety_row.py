@@ -8,14 +8,14 @@ from pathlib import Path
 import orjson
 import pytest
 
-from core.contracts.records import Attachment, AttachmentKind, Chunk
-from core.services.questions import QuestionView, load_question
-from core.triage.advice import step_for
-from core.triage.corpus import Corpus
-from core.triage.notices import Notices
-from core.triage.safety import SafetyOmission
-from core.triage.types import Profile
-from core.ui.safety_words import MAX_TOLD, MAX_WORDS, WORD_CHARS, notice_ways, omission_rows
+from proofspan.contracts.records import Attachment, AttachmentKind, Chunk
+from proofspan.diagnosis.advice import step_for
+from proofspan.diagnosis.corpus import Corpus
+from proofspan.diagnosis.notices import Notices
+from proofspan.diagnosis.safety import SafetyOmission
+from proofspan.diagnosis.types import Profile
+from proofspan.services.questions import QuestionView, load_question
+from proofspan.ui.safety_words import MAX_TOLD, MAX_WORDS, WORD_CHARS, notice_ways, omission_rows
 from tests.made_traces import made_trace
 from tests.pages.conftest import MakeWorkspace, Open, shown, trace
 from tests.places import DEMO

@@ -12,14 +12,14 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.contracts.records import GoldQuestion, GoldSpan
-from core.services.questions import QuestionView, load_question
-from core.services.stability import Steadiness
-from core.store.filters import Filter
-from core.triage.types import Profile
-from core.ui.gold_words import Ranking, ranking_rows
-from core.ui.state import ViewState
-from core.ui.variants_panel import stability_words, variants_grid
+from proofspan.contracts.records import GoldQuestion, GoldSpan
+from proofspan.diagnosis.types import Profile
+from proofspan.services.questions import QuestionView, load_question
+from proofspan.services.stability import Steadiness
+from proofspan.store.filters import Filter
+from proofspan.ui.gold_words import Ranking, ranking_rows
+from proofspan.ui.state import ViewState
+from proofspan.ui.variants_panel import stability_words, variants_grid
 from tests.made_traces import made_trace
 from tests.pages.conftest import MakeWorkspace, Open, shown, trace
 

@@ -10,7 +10,7 @@ import orjson
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.ui import textframe
+from proofspan.ui import textframe
 from tests.pages.conftest import MakeWorkspace, Open, trace
 from tests.pages.conftest import shown as raw
 

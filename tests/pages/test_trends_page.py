@@ -12,10 +12,10 @@ import pytest
 import yaml
 from streamlit.testing.v1 import AppTest
 
-from core.manifest.load import MANIFEST_NAME, load_manifest
-from core.services.gating import gate_run
-from core.services.measuring import run_metrics
-from core.store.queries import Store
+from proofspan.manifest.load import MANIFEST_NAME, load_manifest
+from proofspan.services.gating import gate_run
+from proofspan.services.measuring import run_metrics
+from proofspan.store.queries import Store
 from tests.pages.conftest import TRACES, MakeWorkspace, Open, shown, trace
 
 PAGE = "pages/trends.py"

@@ -12,7 +12,7 @@ import streamlit as st
 from streamlit.errors import StreamlitAPIException
 from streamlit.testing.v1 import AppTest
 
-from core.triage.types import Profile
+from proofspan.diagnosis.types import Profile
 from tests.pages.conftest import TRACES, MakeWorkspace, Open, send, shown, table, trace
 
 
@@ -385,7 +385,7 @@ def test_without_its_component_the_bare_rows_are_shown(
     def refuse(*_: object, **__: object) -> None:
         raise StreamlitAPIException("not registered")
 
-    monkeypatch.setattr("core.ui.triage_table._mount", refuse)
+    monkeypatch.setattr("proofspan.ui.triage_table._mount", refuse)
     app = open_app(make_workspace())
     assert not app.exception
     assert list(app.dataframe[0].value["label"]) == ["generation_drift", "refusal_suspect", "ok"]

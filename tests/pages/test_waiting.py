@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.evidence.client import PdfPool
-from core.ui import session, waiting
+from proofspan.evidence.client import PdfPool
+from proofspan.ui import session, waiting
 from tests.hostile.workspaces import write_pdf, write_workspace
 from tests.pages.conftest import Open, shown
 from tests.pdf_files import form_bomb, text_bomb

@@ -11,7 +11,7 @@ import orjson
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.ui import waiting
+from proofspan.ui import waiting
 from tests.pages.conftest import TRACES, MakeWorkspace, Open, marked_texts, send, shown, trace
 from tests.pages.manual import CITED, DOCUMENTS, manual
 from tests.pdf_files import form_bomb

@@ -13,24 +13,24 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from core.cli import main
-from core.contracts.records import GoldQuestion, Trace
-from core.evidence.client import PdfPool
-from core.evidence.types import SpanQuery
-from core.manifest.check import check_workspace
-from core.manifest.load import load_manifest
-from core.store.filters import Filter, Sort
-from core.store.index import build_index
-from core.store.queries import Store
-from core.traces.canonical import stages
-from core.traces.chunks import read_chunks
-from core.traces.contract import context_of, trace_codes
-from core.traces.gold import read_gold
-from core.traces.traces import iter_traces
-from core.triage.corpus import Corpus
-from core.triage.reflect import reflect
-from core.triage.suggest import add_facts, suggest_profile
-from core.triage.types import Profile, ReportRow
+from proofspan.cli import main
+from proofspan.contracts.records import GoldQuestion, Trace
+from proofspan.diagnosis.corpus import Corpus
+from proofspan.diagnosis.reflect import reflect
+from proofspan.diagnosis.suggest import add_facts, suggest_profile
+from proofspan.diagnosis.types import Profile, ReportRow
+from proofspan.evidence.client import PdfPool
+from proofspan.evidence.types import SpanQuery
+from proofspan.manifest.check import check_workspace
+from proofspan.manifest.load import load_manifest
+from proofspan.store.filters import Filter, Sort
+from proofspan.store.index import build_index
+from proofspan.store.queries import Store
+from proofspan.traces.canonical import stages
+from proofspan.traces.chunks import read_chunks
+from proofspan.traces.contract import context_of, trace_codes
+from proofspan.traces.gold import read_gold
+from proofspan.traces.traces import iter_traces
 
 pytestmark = pytest.mark.real_data
 

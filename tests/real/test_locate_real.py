@@ -11,8 +11,8 @@ import pytest
 
 from bench.altered_numbers import Texts, altered_quotes, is_listed
 from bench.span_score import score
-from core.evidence.client import PdfPool
-from core.evidence.types import FoundSpan, SpanQuery
+from proofspan.evidence.client import PdfPool
+from proofspan.evidence.types import FoundSpan, SpanQuery
 
 pytestmark = pytest.mark.real_data
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from core.cli import main
+from proofspan.cli import main
 
 pytestmark = pytest.mark.real_data
 

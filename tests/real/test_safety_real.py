@@ -7,11 +7,11 @@ from pathlib import Path
 import pymupdf
 import pytest
 
-from core.contracts.records import Attachment
-from core.traces.chunks import Place
-from core.triage.corpus import Corpus
-from core.triage.notices import Notice, Notices
-from core.triage.wordforms import Passage
+from proofspan.contracts.records import Attachment
+from proofspan.diagnosis.corpus import Corpus
+from proofspan.diagnosis.notices import Notice, Notices
+from proofspan.diagnosis.wordforms import Passage
+from proofspan.traces.chunks import Place
 
 pytestmark = pytest.mark.real_data
 

@@ -8,8 +8,8 @@ from typing import Any
 import orjson
 from click.testing import CliRunner, Result
 
-from core.cli import group
-from core.manifest.types import Manifest
+from proofspan.cli import group
+from proofspan.manifest.types import Manifest
 from tests.bundle_room import jsonl, trace, write_workspace
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from core.contracts.context import Context
+from proofspan.contracts.context import Context
 
 PINS = Context(
     index_hash="faiss:2f7d",

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from core.contracts.records import Trace
-from core.evidence.client import PdfPool
-from core.store import scan
-from core.store.columns import Row, index_row
+from proofspan.contracts.records import Trace
+from proofspan.evidence.client import PdfPool
+from proofspan.store import scan
+from proofspan.store.columns import Row, index_row
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 @pytest.fixture
 def one_bundle_pool(pool: PdfPool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every command asks the same workers: starting them takes longer than what they are asked."""
-    monkeypatch.setattr("core.cli.bundle_cmd.PdfPool", lambda **options: nullcontext(pool))
+    monkeypatch.setattr("proofspan.cli.bundle_cmd.PdfPool", lambda **options: nullcontext(pool))
 
 
 @pytest.fixture(scope="session")

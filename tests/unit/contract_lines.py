@@ -6,12 +6,12 @@ from typing import Any
 
 import orjson
 
-from core.contracts.codes import in_order
-from core.contracts.context import Context
-from core.contracts.payload_rules import AUDITABLE_FIELDS
-from core.contracts.records import SourceLine, Trace
-from core.traces.canonical import trace_from
-from core.traces.contract import trace_codes, trace_findings
+from proofspan.contracts.codes import in_order
+from proofspan.contracts.context import Context
+from proofspan.contracts.payload_rules import AUDITABLE_FIELDS
+from proofspan.contracts.records import SourceLine, Trace
+from proofspan.traces.canonical import trace_from
+from proofspan.traces.contract import trace_codes, trace_findings
 from tests.unit.citation_payloads import PINS, payload
 from tests.unit.store_workspace import ENVELOPE
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from core.store.columns import ROW_SCHEMA, SEVERITY
-from core.store.files import write_segment, write_table
-from core.store.index import index_folder
-from core.store.joins import JOINED_SCHEMA
-from core.store.queries import Store
-from core.store.runfile import RunFile, Segment, write_run_file
+from proofspan.store.columns import ROW_SCHEMA, SEVERITY
+from proofspan.store.files import write_segment, write_table
+from proofspan.store.index import index_folder
+from proofspan.store.joins import JOINED_SCHEMA
+from proofspan.store.queries import Store
+from proofspan.store.runfile import RunFile, Segment, write_run_file
 from tests.unit.store_workspace import manifest_of
 
 Row = Mapping[str, object]

@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-from core.contracts.records import Trace
-from core.traces.importers.mapped import import_mapped
-from core.traces.importers.report import ImportReport
-from core.traces.traces import iter_traces
+from proofspan.contracts.records import Trace
+from proofspan.traces.importers.mapped import import_mapped
+from proofspan.traces.importers.report import ImportReport
+from proofspan.traces.traces import iter_traces
 
 MAPPING = """
 mapping_version: "1.0"

@@ -9,7 +9,7 @@ from typing import Any
 
 from click.testing import CliRunner, Result
 
-from core.cli import group
+from proofspan.cli import group
 from tests.unit.store_workspace import lines, manifest_of, trace, write_workspace
 
 Json = Any

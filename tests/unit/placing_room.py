@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from core.errors import Problem
-from core.evidence.bulk import Answer
-from core.evidence.types import Difference, FoundSpan, SpanQuery
-from core.manifest.types import Manifest
-from core.services.placing import PlacedReport, place_run
-from core.store.filters import Filter, Sort
-from core.store.index import build_index
-from core.store.queries import Store
+from proofspan.errors import Problem
+from proofspan.evidence.bulk import Answer
+from proofspan.evidence.types import Difference, FoundSpan, SpanQuery
+from proofspan.manifest.types import Manifest
+from proofspan.services.placing import PlacedReport, place_run
+from proofspan.store.filters import Filter, Sort
+from proofspan.store.index import build_index
+from proofspan.store.queries import Store
 from tests.unit.store_workspace import RUN, lines, manifest_of, trace
 
 DOCUMENTS: list[dict[str, object]] = [

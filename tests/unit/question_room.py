@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from core.contracts.records import Chunk, GoldQuestion, GoldSpan, SourceLine
-from core.evidence.types import DocumentInfo, FoundSpan, PageImage, PageInfo, SpanQuery
-from core.services.questions import QuestionView, load_question
-from core.triage.corpus import Corpus
-from core.triage.types import Profile
+from proofspan.contracts.records import Chunk, GoldQuestion, GoldSpan, SourceLine
+from proofspan.diagnosis.corpus import Corpus
+from proofspan.diagnosis.types import Profile
+from proofspan.evidence.types import DocumentInfo, FoundSpan, PageImage, PageInfo, SpanQuery
+from proofspan.services.questions import QuestionView, load_question
 from tests.made_traces import made_trace
 
 CHUNKS = {

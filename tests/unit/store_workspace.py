@@ -7,11 +7,11 @@ from pathlib import Path
 
 import orjson
 
-from core.manifest.load import load_manifest
-from core.manifest.types import Manifest
-from core.store.columns import ROW_SCHEMA
-from core.store.index import build_index
-from core.store.queries import Store
+from proofspan.manifest.load import load_manifest
+from proofspan.manifest.types import Manifest
+from proofspan.store.columns import ROW_SCHEMA
+from proofspan.store.index import build_index
+from proofspan.store.queries import Store
 
 RUN = "R1"
 CHUNKS = [

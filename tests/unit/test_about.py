@@ -6,9 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.contracts.records import GoldQuestion, GoldSpan
-from core.traces.chunks import Place
-from core.triage.about import MAX_CHARS, About, GoldPlaces, about_place, in_words, outer_sections, parse_about
+from proofspan.contracts.records import GoldQuestion, GoldSpan
+from proofspan.diagnosis.about import (
+    MAX_CHARS,
+    About,
+    GoldPlaces,
+    about_place,
+    in_words,
+    outer_sections,
+    parse_about,
+)
+from proofspan.traces.chunks import Place
 
 PLACES = {
     "c1": Place("manual", "4.2", 41),

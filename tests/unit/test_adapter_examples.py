@@ -29,6 +29,6 @@ def test_an_example_gives_citations_that_hold(example: Path) -> None:
 
 def test_the_readme_shows_no_other_code_of_adapters_than_the_examples() -> None:
     shown = [
-        code for code in _BLOCK.findall((ROOT / "README.md").read_text("utf-8")) if "core.traces" in code
+        code for code in _BLOCK.findall((ROOT / "README.md").read_text("utf-8")) if "proofspan.traces" in code
     ]
     assert set(shown) <= {each.read_text("utf-8") for each in EXAMPLES}

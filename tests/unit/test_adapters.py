@@ -17,8 +17,8 @@ from llama_index.core.schema import Document as IndexDocument
 from llama_index.core.schema import NodeRelationship, NodeWithScore, RelatedNodeInfo, TextNode
 from llama_index.core.storage.docstore.utils import doc_to_json
 
-from core.contracts.citation_rules import validate_citations
-from core.traces.adapters import (
+from proofspan.contracts.citation_rules import validate_citations
+from proofspan.traces.adapters import (
     Payload,
     langchain_payload,
     llamaindex_payload,

@@ -7,14 +7,14 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
 from streamlit.testing.v1 import AppTest
 
-from core.ui import address
+from proofspan.ui import address
 
 
 def script() -> None:
     """Shows its address, and has a button for each of two addresses."""
     import streamlit as st
 
-    from core.ui import address
+    from proofspan.ui import address
 
     def go(to: str) -> None:
         address.write({**address.read(), "cite": [to]})

@@ -8,10 +8,10 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from core.contracts.names import parse_question_name
-from core.services.addresses import absolute, list_address, question_address
-from core.store.filters import Filter
-from core.ui.state import ViewState
+from proofspan.contracts.names import parse_question_name
+from proofspan.services.addresses import absolute, list_address, question_address
+from proofspan.store.filters import Filter
+from proofspan.ui.state import ViewState
 
 EVERYTHING = Filter(
     run="R 6&x=1",

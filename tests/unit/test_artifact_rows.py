@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.manifest.check import ArtifactCheck
-from core.manifest.types import Artifact, Kind
-from core.services import artifact_rows
-from core.services.artifact_rows import count_lines, rows_of
+from proofspan.manifest.check import ArtifactCheck
+from proofspan.manifest.types import Artifact, Kind
+from proofspan.services import artifact_rows
+from proofspan.services.artifact_rows import count_lines, rows_of
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,10 @@ from typing import cast, get_args
 
 import pytest
 
-from core.contracts.records import Attachment, AttachmentKind
-from core.errors import Problem
-from core.evidence.attachments import Attached, By
-from core.ui import attachment_words as words
+from proofspan.contracts.records import Attachment, AttachmentKind
+from proofspan.errors import Problem
+from proofspan.evidence.attachments import Attached, By
+from proofspan.ui import attachment_words as words
 
 
 def item(name: str, kind: AttachmentKind, by: By = "section", away: int | None = 0) -> Attached:

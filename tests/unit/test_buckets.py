@@ -6,8 +6,8 @@ from typing import get_args
 
 import pytest
 
-from core.metrics.buckets import BUCKETS, bucket_meaning, bucket_step
-from core.metrics.ranked import Bucket
+from proofspan.metrics.buckets import BUCKETS, bucket_meaning, bucket_step
+from proofspan.metrics.ranked import Bucket
 
 
 def test_every_bucket_is_named_best_first_and_says_what_it_means() -> None:

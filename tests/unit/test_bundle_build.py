@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from core.evidence.client import PdfPool
-from core.manifest.types import Manifest
-from core.services import bundling
+from proofspan.evidence.client import PdfPool
+from proofspan.manifest.types import Manifest
+from proofspan.services import bundling
 from tests.bundle_room import (
     CATALOGUE,
     JACK,

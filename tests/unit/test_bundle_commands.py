@@ -9,9 +9,9 @@ import orjson
 import pytest
 from click.testing import CliRunner
 
-from core.cli import group
-from core.manifest.types import Manifest
-from core.traces.unpack import plain_source
+from proofspan.cli import group
+from proofspan.manifest.types import Manifest
+from proofspan.traces.unpack import plain_source
 from tests.bundle_room import CATALOGUE, QUOTE, cites, jsonl, sha256, trace, write_workspace
 from tests.unit.bundle_command import lines, run, workspace
 
@@ -68,7 +68,7 @@ def test_a_packed_name_is_written_packed(name: str, tmp_path: Path) -> None:
 
 
 def test_pieces_of_a_packed_file_are_read_as_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("core.cli.bundle_cmd.LINES_A_PIECE", 1)
+    monkeypatch.setattr("proofspan.cli.bundle_cmd.LINES_A_PIECE", 1)
     for name in ("bundles.jsonl.gz", "bundles.jsonl.zst"):
         workspace(tmp_path / name, bundles=name)
         assert run("build", tmp_path / name).exit_code == 0

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import orjson
 
-from core.evidence.client import PdfPool
-from core.manifest.load import load_manifest
-from core.services.bundle_report import Built
-from core.services.bundles import build_bundles, load_sources
+from proofspan.evidence.client import PdfPool
+from proofspan.manifest.load import load_manifest
+from proofspan.services.bundle_report import Built
+from proofspan.services.bundles import build_bundles, load_sources
 from tests.places import CHECKOUT, HANDBOOK
 
 GOLDEN = CHECKOUT / "tests/golden/bundles/handbook.json"

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from core.contracts.records import LineIssue
-from core.evidence.client import PdfPool
-from core.manifest.types import Manifest
-from core.services.bundle_report import Built, Coverage, Earlier
-from core.services.bundles import build_bundles, line_of, load_sources
-from core.services.bundling import bundles_of
+from proofspan.contracts.records import LineIssue
+from proofspan.evidence.client import PdfPool
+from proofspan.manifest.types import Manifest
+from proofspan.services.bundle_report import Built, Coverage, Earlier
+from proofspan.services.bundles import build_bundles, line_of, load_sources
+from proofspan.services.bundling import bundles_of
 from tests.bundle_room import (
     QUOTE,
     bundles_from,
@@ -36,7 +36,7 @@ def test_a_bundle_fits_into_a_line(
 ) -> None:
     made = one(trace(), manifest, pool)
     assert line_of(made, Earlier()).bundle == made
-    monkeypatch.setattr("core.services.bundles.MAX_LINE", 2_000)
+    monkeypatch.setattr("proofspan.services.bundles.MAX_LINE", 2_000)
     small = line_of(made, Earlier()).bundle
     assert (small.level, small.attachments, small.citations) == ("citation_only", (), ())
     assert small.citation == made.citation

@@ -9,9 +9,9 @@ from typing import Any
 import orjson
 import pytest
 
-from core.contracts.records import AttachmentKind, TraceKey
-from core.contracts.schemas import schema
-from core.evidence.bundles import (
+from proofspan.contracts.records import AttachmentKind, TraceKey
+from proofspan.contracts.schemas import schema
+from proofspan.evidence.bundles import (
     Bundle,
     BundleAttachment,
     BundleCitation,
@@ -25,8 +25,8 @@ from core.evidence.bundles import (
     record_of,
     sha256_of,
 )
-from core.evidence.levels import judge
-from core.evidence.types import Difference, FoundSpan, TextRange
+from proofspan.evidence.levels import judge
+from proofspan.evidence.types import Difference, FoundSpan, TextRange
 
 EXAMPLE: dict[str, Any] = schema("bundle")["examples"][0]
 FOUND = FoundSpan("exact", 41, False, 1.0, ((72.0, 140.0, 318.0, 152.0),))

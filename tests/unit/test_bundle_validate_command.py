@@ -12,8 +12,8 @@ import orjson
 import pytest
 from click.testing import CliRunner
 
-from core.cli import group
-from core.evidence.bundles import sealed
+from proofspan.cli import group
+from proofspan.evidence.bundles import sealed
 from tests.bundle_room import JACK, QUOTE, cites, jsonl
 from tests.pdf_files import write_pages
 from tests.unit.bundle_command import lines, run, workspace

@@ -11,11 +11,11 @@ import streamlit
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.contracts.records import Candidate
-from core.services.questions import CandidateView, StageView
-from core.ui import candidate_table
-from core.ui.candidate_rows import MAX_SCORES, CandidateRow, candidate_rows, columns_of
-from core.ui.candidate_table import name_of, packed
+from proofspan.contracts.records import Candidate
+from proofspan.services.questions import CandidateView, StageView
+from proofspan.ui import candidate_table
+from proofspan.ui.candidate_rows import MAX_SCORES, CandidateRow, candidate_rows, columns_of
+from proofspan.ui.candidate_table import name_of, packed
 
 ANY_TEXT = st.text(alphabet=st.characters(exclude_categories=()), max_size=60)
 

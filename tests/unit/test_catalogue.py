@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from core.cli.check_cmd import command
-from core.errors import EvidenceFault, InputFault
-from core.evidence.types import DocumentInfo, PageInfo
-from core.manifest.load import load_manifest
-from core.services.attachments import attachment_problems
-from core.traces.catalogue import attachment_from, read_catalogue
+from proofspan.cli.check_cmd import command
+from proofspan.errors import EvidenceFault, InputFault
+from proofspan.evidence.types import DocumentInfo, PageInfo
+from proofspan.manifest.load import load_manifest
+from proofspan.services.attachments import attachment_problems
+from proofspan.traces.catalogue import attachment_from, read_catalogue
 from tests.pdf_files import write_pages
 
 WARNING = {

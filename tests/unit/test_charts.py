@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.charts.lines import Line, Point, Rule, line_figure
-from core.charts.stacks import Band, Part, stack_figure
-from core.charts.text import MAX_CHARS, hover, plain
-from core.charts.theme import DARK, FONT, LIGHT, MOST_NAMES, Hue, Palette, contrast, run_axis
+from proofspan.charts.lines import Line, Point, Rule, line_figure
+from proofspan.charts.stacks import Band, Part, stack_figure
+from proofspan.charts.text import MAX_CHARS, hover, plain
+from proofspan.charts.theme import DARK, FONT, LIGHT, MOST_NAMES, Hue, Palette, contrast, run_axis
 
 ROOT = Path(__file__).parents[2]
 HOSTILE = [

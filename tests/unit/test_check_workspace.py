@@ -12,11 +12,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.errors import Problem
-from core.manifest.check import ArtifactCheck, CheckReport, OnBytes, check_workspace, sha256_lines, sha256_of
-from core.manifest.load import MANIFEST_NAME, load_manifest
-from core.manifest.sniff import content_problem
-from core.manifest.types import Artifact, Kind
+from proofspan.errors import Problem
+from proofspan.manifest.check import (
+    ArtifactCheck,
+    CheckReport,
+    OnBytes,
+    check_workspace,
+    sha256_lines,
+    sha256_of,
+)
+from proofspan.manifest.load import MANIFEST_NAME, load_manifest
+from proofspan.manifest.sniff import content_problem
+from proofspan.manifest.types import Artifact, Kind
 
 HEAD = 'manifest_version: "1.0"\nname: Test\n'
 Check = Callable[..., CheckReport]
@@ -229,7 +236,7 @@ def refuse(*_: object, **__: object) -> None:
 
 
 def test_a_file_that_may_not_be_opened_is_unreadable(check: Check, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("core.manifest.check.content_problem", refuse)
+    monkeypatch.setattr("proofspan.manifest.check.content_problem", refuse)
     checked = by_key(check("gold: {path: it's}", {"it's": b"{}"}))["gold"]
     (problem,) = checked.problems
     assert checked.state == "unreadable" and "Permission denied" in problem.message
@@ -239,7 +246,7 @@ def test_a_file_that_may_not_be_opened_is_unreadable(check: Check, monkeypatch: 
 def test_a_file_that_breaks_off_while_hashing_is_unreadable(
     check: Check, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("core.manifest.check.sha256_of", refuse)
+    monkeypatch.setattr("proofspan.manifest.check.sha256_of", refuse)
     report = check(f'gold: {{path: g, sha256: "{"0" * 64}"}}\nchunks: {{path: g}}', {"g": b"{}"})
     assert by_key(report)["gold"].state == "unreadable"
     assert by_key(report)["chunks"].state == "ok"

@@ -11,15 +11,15 @@ import orjson
 import pytest
 from click.testing import CliRunner, Result
 
-from core.cli.chunk_ids_cmd import command
-from core.contracts.chunk_ids import VERSION_PINS
-from core.contracts.normalize import revision
-from core.errors import InputFault
-from core.evidence.client import PdfPool
-from core.evidence.fulltext import extractor
-from core.manifest.load import load_manifest
-from core.services.workspace import demo_folder
-from core.traces.redirects import read_redirects
+from proofspan.cli.chunk_ids_cmd import command
+from proofspan.contracts.chunk_ids import VERSION_PINS
+from proofspan.contracts.normalize import revision
+from proofspan.errors import InputFault
+from proofspan.evidence.client import PdfPool
+from proofspan.evidence.fulltext import extractor
+from proofspan.manifest.load import load_manifest
+from proofspan.resources import DEMO
+from proofspan.traces.redirects import read_redirects
 from tests.unit.store_workspace import lines, manifest_of
 
 TEXT = "# Notes\n\nThe oil filter holds 4 litres.\n\nCheck the coolant every week.\n"
@@ -32,7 +32,7 @@ RECORDS = [
 @pytest.fixture
 def workspace(tmp_path: Path, pool: PdfPool, monkeypatch: pytest.MonkeyPatch) -> Path:
     """One text, its two chunks under ids that say nothing, and a gold question with offsets."""
-    monkeypatch.setattr("core.cli.chunk_ids_cmd.PdfPool", lambda **options: nullcontext(pool))
+    monkeypatch.setattr("proofspan.cli.chunk_ids_cmd.PdfPool", lambda **options: nullcontext(pool))
     (tmp_path / "notes.md").write_text(TEXT, encoding="utf-8")
     (tmp_path / "chunks.jsonl").write_bytes(lines(RECORDS))
     span = {"doc_id": "notes", "quote": "4 litres", "offsets": [30, 38]}
@@ -165,12 +165,12 @@ def test_the_help_lists_what_pins_a_version() -> None:
 
 
 def test_the_demo_passes_every_audit_and_mints_its_own_ids_again(tmp_path: Path) -> None:
-    result = run(demo_folder(), "--json")
+    result = run(DEMO, "--json")
     assert set(statuses(result).values()) == {"pass"}, result.stdout
     assert result.exit_code == 0
-    assert run(demo_folder(), "--mint", "-o", tmp_path / "again.jsonl").exit_code == 0
+    assert run(DEMO, "--mint", "-o", tmp_path / "again.jsonl").exit_code == 0
     again = hashlib.sha256((tmp_path / "again.jsonl").read_bytes()).hexdigest()
-    chunks = load_manifest(demo_folder()).chunks
+    chunks = load_manifest(DEMO).chunks
     assert chunks is not None
     assert again == chunks.sha256
 

@@ -8,18 +8,18 @@ import orjson
 import pytest
 import yaml
 
-from core.contracts.chunk_audit import Audit
-from core.contracts.chunk_ids import ChunkId, mint
-from core.contracts.normalize import revision
-from core.contracts.records import Chunk, Offsets
-from core.errors import ManifestFault
-from core.evidence.client import PdfPool
-from core.evidence.fulltext import document_text, extractor
-from core.manifest.load import load_manifest
-from core.manifest.types import Artifact, Manifest
-from core.services import chunk_sources
-from core.services.chunk_ids import audit_workspace
-from core.services.chunk_sources import Sources, at_place, own_text, recomputed
+from proofspan.contracts.chunk_audit import Audit
+from proofspan.contracts.chunk_ids import ChunkId, mint
+from proofspan.contracts.normalize import revision
+from proofspan.contracts.records import Chunk, Offsets
+from proofspan.errors import ManifestFault
+from proofspan.evidence.client import PdfPool
+from proofspan.evidence.fulltext import document_text, extractor
+from proofspan.manifest.load import load_manifest
+from proofspan.manifest.types import Artifact, Manifest
+from proofspan.services import chunk_sources
+from proofspan.services.chunk_ids import audit_workspace
+from proofspan.services.chunk_sources import Sources, at_place, own_text, recomputed
 from tests.pdf_files import write_pages
 
 PAGES = [["Never reach under the car."], ["Tighten the wheel nuts to 120 Nm."]]

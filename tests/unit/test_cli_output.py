@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from core.cli.output import check_outputs, output_to
-from core.errors import InputFault
+from proofspan.cli.output import check_outputs, output_to
+from proofspan.errors import InputFault
 from tests.unit.store_workspace import trace, write_workspace
 
 FULL = Path("/dev/full")
@@ -119,7 +119,7 @@ def test_everything_wrong_with_the_outputs_is_said_at_once(tmp_path: Path) -> No
 
 
 def run(*arguments: object, stdout: int = subprocess.PIPE) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "core.cli", *map(str, arguments)]
+    command = [sys.executable, "-m", "proofspan.cli", *map(str, arguments)]
     return subprocess.run(command, check=False, stdout=stdout, stderr=subprocess.PIPE, text=True)
 
 

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from core.cli.cohort_cmd import command
-from core.errors import InputFault
-from core.journal.cohorts import Cohort, read_cohorts
-from core.manifest.load import load_manifest
-from core.manifest.types import Manifest
-from core.services.cohorts import Conversion, conversions
-from core.store.index import build_index
-from core.store.queries import Store
+from proofspan.cli.cohort_cmd import command
+from proofspan.errors import InputFault
+from proofspan.journal.cohorts import Cohort, read_cohorts
+from proofspan.manifest.load import load_manifest
+from proofspan.manifest.types import Manifest
+from proofspan.services.cohorts import Conversion, conversions
+from proofspan.store.index import build_index
+from proofspan.store.queries import Store
 from tests.unit.store_workspace import lines, manifest_of, trace, write_workspace
 
 GOLD = [{"q_id": f"Q{n}", "q": "What?", "sections": ["4.2"]} for n in range(1, 5)]

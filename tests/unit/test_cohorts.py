@@ -8,14 +8,14 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from core.contracts.records import LineIssue, SourceLine
-from core.contracts.schemas import schema
-from core.errors import Fault, InputFault, ManifestFault
-from core.journal.cohorts import Cohort, Cohorts, cohorts_of, freeze, read_cohorts
-from core.journal.lines import Entry
-from core.manifest.check import check_workspace
-from core.manifest.types import Manifest
-from core.services.records import reading
+from proofspan.contracts.records import LineIssue, SourceLine
+from proofspan.contracts.schemas import schema
+from proofspan.errors import Fault, InputFault, ManifestFault
+from proofspan.journal.cohorts import Cohort, Cohorts, cohorts_of, freeze, read_cohorts
+from proofspan.journal.lines import Entry
+from proofspan.manifest.check import check_workspace
+from proofspan.manifest.types import Manifest
+from proofspan.services.records import reading
 from tests.unit.store_workspace import manifest_of
 
 GAP = Cohort("RETRIEVAL-GAP", ("Q80", "Q90"), "R001", "retrieval_gap", "2026-02-23T10:00:00Z")

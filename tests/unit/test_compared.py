@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.contracts.records import TraceKey
-from core.store.compared import Flips
-from core.store.filters import FLIPS, Filter, Sort
-from core.store.index import index_folder
-from core.store.measures import MEASURES, OUTCOMES
-from core.store.queries import Store
+from proofspan.contracts.records import TraceKey
+from proofspan.store.compared import Flips
+from proofspan.store.filters import FLIPS, Filter, Sort
+from proofspan.store.index import index_folder
+from proofspan.store.measures import MEASURES, OUTCOMES
+from proofspan.store.queries import Store
 from tests.unit.index_rows import store_of, write_index
 from tests.unit.store_workspace import lines
 

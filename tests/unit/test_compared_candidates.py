@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.contracts.records import Candidate
-from core.services.compared_candidates import Aligned, aligned, have_nothing_in_common
-from core.services.questions import CandidateView, GoldMark, StageView
+from proofspan.contracts.records import Candidate
+from proofspan.services.compared_candidates import Aligned, aligned, have_nothing_in_common
+from proofspan.services.questions import CandidateView, GoldMark, StageView
 
 
 def stage(*names: str, gold: str = "") -> StageView:

@@ -7,10 +7,10 @@ from pathlib import Path
 import orjson
 import pytest
 
-from core.contracts.records import LABELS
-from core.services.compared_flips import FLIP_EXPORTS, FLIP_KINDS, flip_frames, flip_list, ranks_in_words
-from core.store.filters import Filter, Sort
-from core.store.queries import Store
+from proofspan.contracts.records import LABELS
+from proofspan.services.compared_flips import FLIP_EXPORTS, FLIP_KINDS, flip_frames, flip_list, ranks_in_words
+from proofspan.store.filters import Filter, Sort
+from proofspan.store.queries import Store
 from tests.unit.store_workspace import built, trace, write_workspace
 
 GOLD = [{"q_id": f"Q{number}", "q": "?", "sections": ["4.2"]} for number in range(1, 6)]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.metrics.catalogue import METRICS
-from core.metrics.values import Tally, metric_value
-from core.services.compared_metrics import MetricPair, metric_pairs
+from proofspan.metrics.catalogue import METRICS
+from proofspan.metrics.values import Tally, metric_value
+from proofspan.services.compared_metrics import MetricPair, metric_pairs
 
 
 def pairs(

@@ -8,10 +8,10 @@ from typing import Any
 import orjson
 import pytest
 
-from core.errors import Fault
-from core.manifest.load import load_manifest
-from core.manifest.types import Manifest
-from core.services.compared_pins import PinDifference, compared_pins, pin_differences, read_record
+from proofspan.errors import Fault
+from proofspan.manifest.load import load_manifest
+from proofspan.manifest.types import Manifest
+from proofspan.services.compared_pins import PinDifference, compared_pins, pin_differences, read_record
 from tests.places import DEMO
 from tests.unit.store_workspace import manifest_of
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.manifest.types import Manifest, Run
-from core.metrics.paired import LEVEL, mcnemar
-from core.services.comparing import (
+from proofspan.manifest.types import Manifest, Run
+from proofspan.metrics.paired import LEVEL, mcnemar
+from proofspan.services.comparing import (
     FEWEST,
     needs_sentence,
     other_run,
@@ -16,7 +16,7 @@ from core.services.comparing import (
     scope_sentences,
     verdict_sentence,
 )
-from core.store.compared import Flips
+from proofspan.store.compared import Flips
 from tests.places import CHECKOUT
 
 MATCH, OK = "section_match_at_1", "answered_ok"

@@ -11,14 +11,14 @@ import orjson
 import pytest
 from click.testing import CliRunner, Result
 
-from core.cli import group
-from core.contracts.codes import RULES, is_of_family, rule_of
-from core.contracts.context import NO_CONTEXT
-from core.contracts.payload_rules import AUDITABLE_FIELDS
-from core.contracts.prompt import ANSWER, checked_codes, cited_fields, contract_text, smoke_test_text
-from core.contracts.record_prompt import is_locked
-from core.contracts.record_rules import RECORD_TYPES, record_findings
-from core.contracts.schemas import schema
+from proofspan.cli import group
+from proofspan.contracts.codes import RULES, is_of_family, rule_of
+from proofspan.contracts.context import NO_CONTEXT
+from proofspan.contracts.payload_rules import AUDITABLE_FIELDS
+from proofspan.contracts.prompt import ANSWER, checked_codes, cited_fields, contract_text, smoke_test_text
+from proofspan.contracts.record_prompt import is_locked
+from proofspan.contracts.record_rules import RECORD_TYPES, record_findings
+from proofspan.contracts.schemas import schema
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "prompt"
 

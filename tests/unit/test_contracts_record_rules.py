@@ -9,12 +9,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from core.contracts.context import NO_CONTEXT, Context
-from core.contracts.envelope_rules import ENVELOPE
-from core.contracts.findings import Finding
-from core.contracts.record_rules import RECORD_TYPES, merged, record_findings, record_id_of
-from core.contracts.schema_findings import schema_findings
-from core.contracts.schemas import schema_alone, validator
+from proofspan.contracts.context import NO_CONTEXT, Context
+from proofspan.contracts.envelope_rules import ENVELOPE
+from proofspan.contracts.findings import Finding
+from proofspan.contracts.record_rules import RECORD_TYPES, merged, record_findings, record_id_of
+from proofspan.contracts.schema_findings import schema_findings
+from proofspan.contracts.schemas import schema_alone, validator
 from tests.unit.test_contracts_records import good
 
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from core.contracts.codes import RULES, is_of_family, rule_of
-from core.contracts.context import NO_CONTEXT
-from core.contracts.envelope_rules import ENVELOPE
-from core.contracts.findings import Finding
-from core.contracts.record_rules import RECORD_TYPES, record_findings
-from core.contracts.schemas import schema_alone
+from proofspan.contracts.codes import RULES, is_of_family, rule_of
+from proofspan.contracts.context import NO_CONTEXT
+from proofspan.contracts.envelope_rules import ENVELOPE
+from proofspan.contracts.findings import Finding
+from proofspan.contracts.record_rules import RECORD_TYPES, record_findings
+from proofspan.contracts.schemas import schema_alone
 
 Record = dict[str, Any]
 Change = Callable[[Record], Any]

@@ -6,7 +6,15 @@ from typing import Any
 
 import pytest
 
-from core.contracts.schema_findings import FARTHEST, LARGE, MOST, WINDOW, code_name, field_at, schema_findings
+from proofspan.contracts.schema_findings import (
+    FARTHEST,
+    LARGE,
+    MOST,
+    WINDOW,
+    code_name,
+    field_at,
+    schema_findings,
+)
 
 BAD = {"page": 0, "doc_id": [], "section_id": {}}
 

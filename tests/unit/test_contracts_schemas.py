@@ -7,14 +7,14 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from core.contracts.records import SourceLine, Trace
-from core.contracts.schemas import schema, schema_alone, schema_files, schema_names
-from core.evidence.bundles import sha256_of
-from core.traces.canonical import trace_from
-from core.traces.catalogue import attachment_from
-from core.traces.chunks import chunk_from
-from core.traces.gold import gold_from
-from core.traces.reader import UnusableError
+from proofspan.contracts.records import SourceLine, Trace
+from proofspan.contracts.schemas import schema, schema_alone, schema_files, schema_names
+from proofspan.evidence.bundles import sha256_of
+from proofspan.traces.canonical import trace_from
+from proofspan.traces.catalogue import attachment_from
+from proofspan.traces.chunks import chunk_from
+from proofspan.traces.gold import gold_from
+from proofspan.traces.reader import UnusableError
 
 TRACES: list[Any] = [
     {"q": "x"},

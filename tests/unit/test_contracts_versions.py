@@ -8,15 +8,15 @@ from typing import Any
 import orjson
 import pytest
 
-from core.contracts.records import LineIssue, SourceLine, Trace
-from core.contracts.schemas import type_named
-from core.contracts.versions import is_readable, refusal, version_findings
-from core.metrics.packs import read_pack
-from core.traces.canonical import trace_from
-from core.traces.catalogue import read_catalogue
-from core.traces.chunks import read_chunks
-from core.traces.gold import read_gold
-from core.traces.reports import read_report
+from proofspan.contracts.records import LineIssue, SourceLine, Trace
+from proofspan.contracts.schemas import type_named
+from proofspan.contracts.versions import is_readable, refusal, version_findings
+from proofspan.metrics.packs import read_pack
+from proofspan.traces.canonical import trace_from
+from proofspan.traces.catalogue import read_catalogue
+from proofspan.traces.chunks import read_chunks
+from proofspan.traces.gold import read_gold
+from proofspan.traces.reports import read_report
 
 UNSUPPORTED = "schema_version_unsupported"
 

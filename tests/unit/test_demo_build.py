@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from core.cli import group
-from core.journal.cohorts import read_cohorts
-from core.manifest.load import load_manifest
+from proofspan.cli import group
+from proofspan.journal.cohorts import read_cohorts
+from proofspan.manifest.load import load_manifest
 from tests.places import DEMO
 from tools.demo import build as demo
 

@@ -11,28 +11,28 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from core.cli import group
-from core.contracts.records import Trace
-from core.evidence.client import PdfPool
-from core.evidence.types import FoundSpan
-from core.manifest.load import load_manifest
-from core.manifest.types import Manifest
-from core.services.health import HealthTable, health_table
-from core.services.health_words import mend_first, verdict
-from core.services.measuring import run_metrics
-from core.services.pagebase import CitedPages, examine_run
-from core.services.pagebase_words import sentence
-from core.services.placer import Placer
-from core.services.questions import QuestionView, load_question
-from core.services.run_contract import RunFinding, run_findings
-from core.services.spans import choose, locate_view, targets_of
-from core.store.filters import Filter, Sort
-from core.store.queries import Store
-from core.traces.chunks import read_chunks
-from core.traces.gold import read_gold
-from core.traces.traces import iter_traces
-from core.triage.corpus import Corpus
-from core.triage.types import Profile
+from proofspan.cli import group
+from proofspan.contracts.records import Trace
+from proofspan.diagnosis.corpus import Corpus
+from proofspan.diagnosis.types import Profile
+from proofspan.evidence.client import PdfPool
+from proofspan.evidence.types import FoundSpan
+from proofspan.manifest.load import load_manifest
+from proofspan.manifest.types import Manifest
+from proofspan.services.health import HealthTable, health_table
+from proofspan.services.health_words import mend_first, verdict
+from proofspan.services.measuring import run_metrics
+from proofspan.services.pagebase import CitedPages, examine_run
+from proofspan.services.pagebase_words import sentence
+from proofspan.services.placer import Placer
+from proofspan.services.questions import QuestionView, load_question
+from proofspan.services.run_contract import RunFinding, run_findings
+from proofspan.services.spans import choose, locate_view, targets_of
+from proofspan.store.filters import Filter, Sort
+from proofspan.store.queries import Store
+from proofspan.traces.chunks import read_chunks
+from proofspan.traces.gold import read_gold
+from proofspan.traces.traces import iter_traces
 from tests.places import DEMO
 from tools.demo.faults import read_faults
 

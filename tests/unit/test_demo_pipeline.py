@@ -11,14 +11,14 @@ from typing import Any, NamedTuple
 import orjson
 import pytest
 
-from core.contracts.chunk_ids import parse
-from core.contracts.records import Chunk
-from core.manifest.load import load_manifest
-from core.metrics.fusion import rrf
-from core.store.plan import find_source
-from core.traces.chunks import read_chunks
-from core.traces.citations import citation_ids_in_text
-from core.traces.gold import read_gold
+from proofspan.contracts.chunk_ids import parse
+from proofspan.contracts.records import Chunk
+from proofspan.manifest.load import load_manifest
+from proofspan.metrics.fusion import rrf
+from proofspan.store.plan import find_source
+from proofspan.traces.chunks import read_chunks
+from proofspan.traces.citations import citation_ids_in_text
+from proofspan.traces.gold import read_gold
 from tools.demo import fuse, lexical, rerank
 from tools.demo.analyzer import WITHOUT_PLURALS
 from tools.demo.faults import read_faults

@@ -11,14 +11,14 @@ import orjson
 import pymupdf
 import pytest
 
-from core.contracts.chunk_ids import parse
-from core.contracts.records import Chunk, GoldQuestion, GoldSpan
-from core.contracts.render_ref import parse_render_ref
-from core.evidence.client import PdfPool
-from core.evidence.types import SpanQuery
-from core.services.placer import Placer
-from core.traces.chunks import read_chunks
-from core.traces.gold import read_gold
+from proofspan.contracts.chunk_ids import parse
+from proofspan.contracts.records import Chunk, GoldQuestion, GoldSpan
+from proofspan.contracts.render_ref import parse_render_ref
+from proofspan.evidence.client import PdfPool
+from proofspan.evidence.types import SpanQuery
+from proofspan.services.placer import Placer
+from proofspan.traces.chunks import read_chunks
+from proofspan.traces.gold import read_gold
 from tests.places import DEMO
 
 MANUAL, BULLETIN = DEMO / "corpus/meridian-2026.pdf", DEMO / "corpus/bulletin-07.md"

@@ -13,14 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from core.errors import EvidenceFault
-from core.evidence.client import PdfPool
-from core.evidence.raster import Sheet, part
-from core.evidence.types import Picture, SpanQuery
-from core.services.details import GRID, MAX_WIDTH, detail_of, snapped
-from core.services.placer import Placer
-from core.services.places import Percent
-from core.services.spans import PageView, Target
+from proofspan.errors import EvidenceFault
+from proofspan.evidence.client import PdfPool
+from proofspan.evidence.raster import Sheet, part
+from proofspan.evidence.types import Picture, SpanQuery
+from proofspan.services.details import GRID, MAX_WIDTH, detail_of, snapped
+from proofspan.services.placer import Placer
+from proofspan.services.places import Percent
+from proofspan.services.spans import PageView, Target
 from tests.pdf_files import one_page, write_pages
 
 UPRIGHT = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)

@@ -11,12 +11,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from core.evidence.client import PdfPool
-from core.evidence.geometry import box_to_pixels
-from core.evidence.raster import MARGIN, Sheet, region
-from core.manifest.types import Artifact, Document, Manifest
-from core.services.drawings import Drawing, draw
-from core.services.placer import Placer, Recent
+from proofspan.evidence.client import PdfPool
+from proofspan.evidence.geometry import box_to_pixels
+from proofspan.evidence.raster import MARGIN, Sheet, region
+from proofspan.manifest.types import Artifact, Document, Manifest
+from proofspan.services.drawings import Drawing, draw
+from proofspan.services.placer import Placer, Recent
 from tests.pdf_files import one_page, write_pages
 from tests.pictures import BLUE, RED, WHITE, opened, saved, two_colours
 

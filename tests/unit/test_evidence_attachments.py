@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.contracts.records import Attachment, Box
-from core.evidence.attachments import CatalogueIndex, CitedPlace, attached, section_key
+from proofspan.contracts.records import Attachment, Box
+from proofspan.evidence.attachments import CatalogueIndex, CitedPlace, attached, section_key
 
 PLACE = CitedPlace("manual", "5.4.2", 42, ((72.0, 300.0, 300.0, 320.0),))
 

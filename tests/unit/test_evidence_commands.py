@@ -9,8 +9,8 @@ from typing import Any
 import pymupdf
 import pytest
 
-from core.cli import main
-from core.evidence.png import decode_rgb
+from proofspan.cli import main
+from proofspan.evidence.png import decode_rgb
 from tests.pdf_files import write_pages
 
 OIL = "Change the engine oil every 15,000 km."

@@ -6,10 +6,10 @@ import unicodedata
 
 import pytest
 
-from core.evidence.glyphs import page_of, words_of
-from core.evidence.locate import locate
-from core.evidence.match import Match, find_on_page
-from core.evidence.types import SpanQuery
+from proofspan.evidence.glyphs import page_of, words_of
+from proofspan.evidence.locate import locate
+from proofspan.evidence.match import Match, find_on_page
+from proofspan.evidence.types import SpanQuery
 from tests.pdf_files import MadeDocument, page_text, quote_text
 
 

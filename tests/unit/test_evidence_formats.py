@@ -11,16 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.evidence.framing import (
+from proofspan.evidence.framing import (
     ConnectionEndedError,
     DeadlineError,
     NotSendableError,
     receive_frame,
     send_frame,
 )
-from core.evidence.labels import numeral, page_labels, with_page
-from core.evidence.png import decode_rgb, encode_rgb
-from core.evidence.types import SpanQuery
+from proofspan.evidence.labels import numeral, page_labels, with_page
+from proofspan.evidence.png import decode_rgb, encode_rgb
+from proofspan.evidence.types import SpanQuery
 
 
 @given(st.integers(1, 40), st.integers(1, 40), st.randoms(use_true_random=False))

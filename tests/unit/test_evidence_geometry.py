@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.contracts.records import Box
-from core.evidence.client import PdfPool
-from core.evidence.geometry import (
+from proofspan.contracts.records import Box
+from proofspan.evidence.client import PdfPool
+from proofspan.evidence.geometry import (
     box_to_pixels,
     inverse,
     line_boxes,
@@ -21,9 +21,9 @@ from core.evidence.geometry import (
     scaled,
     to_points,
 )
-from core.evidence.highlight import FRAME, TINT, with_highlights
-from core.evidence.png import decode_rgb
-from core.evidence.types import PageImage, SpanQuery
+from proofspan.evidence.highlight import FRAME, TINT, with_highlights
+from proofspan.evidence.png import decode_rgb
+from proofspan.evidence.types import PageImage, SpanQuery
 from tests.pdf_files import one_page, write_pages
 
 QUOTE = "Change the brake fluid"

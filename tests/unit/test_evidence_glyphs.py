@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.contracts.records import Box
-from core.evidence.geometry import levelled
-from core.evidence.glyphs import are_needed, page_of, words_of
-from core.evidence.match import find_on_page
-from core.evidence.pagetext import QuoteText
-from core.evidence.tokens import tokenize
-from core.evidence.types import Difference
+from proofspan.contracts.records import Box
+from proofspan.evidence.geometry import levelled
+from proofspan.evidence.glyphs import are_needed, page_of, words_of
+from proofspan.evidence.match import find_on_page
+from proofspan.evidence.pagetext import QuoteText
+from proofspan.evidence.tokens import tokenize
+from proofspan.evidence.types import Difference
 from tests.pdf_files import page_text
 
 WIDE = 6.0

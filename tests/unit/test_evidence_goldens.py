@@ -11,11 +11,11 @@ import pymupdf
 import pytest
 from PIL import Image
 
-from core.contracts.records import Box
-from core.evidence.client import PdfPool
-from core.evidence.geometry import box_to_pixels
-from core.evidence.png import decode_rgb
-from core.evidence.types import FoundSpan, PageImage, Place
+from proofspan.contracts.records import Box
+from proofspan.evidence.client import PdfPool
+from proofspan.evidence.geometry import box_to_pixels
+from proofspan.evidence.png import decode_rgb
+from proofspan.evidence.types import FoundSpan, PageImage, Place
 from tests import span_goldens
 from tests.span_cases import CASES, GOLDENS, Case
 

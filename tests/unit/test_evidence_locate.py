@@ -6,10 +6,10 @@ import math
 
 import pytest
 
-from core.contracts.records import Offsets
-from core.evidence.locate import locate
-from core.evidence.pagetext import PageText
-from core.evidence.types import FoundSpan, SpanQuery
+from proofspan.contracts.records import Offsets
+from proofspan.evidence.locate import locate
+from proofspan.evidence.pagetext import PageText
+from proofspan.evidence.types import FoundSpan, SpanQuery
 from tests.pdf_files import LINE, MadeDocument, page_text
 
 OIL = "Change the engine oil every 15,000 km and note the date in the service book."

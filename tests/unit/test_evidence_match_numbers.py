@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.evidence.match import find_misquoted, find_on_page
-from core.evidence.pagetext import PageText
-from core.evidence.types import Difference
+from proofspan.evidence.match import find_misquoted, find_on_page
+from proofspan.evidence.pagetext import PageText
+from proofspan.evidence.types import Difference
 from tests.pdf_files import page_text, quote_text
 from tests.unit.match_page import BRAKES, only
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.evidence.locate import locate
-from core.evidence.orders import other_orders
-from core.evidence.pagetext import PageText
-from core.evidence.types import FoundSpan, SpanQuery
+from proofspan.evidence.locate import locate
+from proofspan.evidence.orders import other_orders
+from proofspan.evidence.pagetext import PageText
+from proofspan.evidence.types import FoundSpan, SpanQuery
 from tests.pdf_files import LINE, MadeDocument
 
 LEFT = ("Change the engine oil", "every 15,000 km and", "note the date in the", "service book kept here.")

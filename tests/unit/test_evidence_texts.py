@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.contracts.records import Offsets
-from core.errors import EvidenceFault
-from core.evidence.textfile import MAX_BYTES, read_text
-from core.evidence.texts import TextDocument, locate_in_text
-from core.evidence.types import FoundSpan, SpanQuery
-from core.manifest.sniff import content_problem
+from proofspan.contracts.records import Offsets
+from proofspan.errors import EvidenceFault
+from proofspan.evidence.textfile import MAX_BYTES, read_text
+from proofspan.evidence.texts import TextDocument, locate_in_text
+from proofspan.evidence.types import FoundSpan, SpanQuery
+from proofspan.manifest.sniff import content_problem
 
 BULLETIN = """# Service bulletin 07
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.contracts.records import Chunk
-from core.services.failures import MOST_PLACES, Section, documents, failure_map, section_map
-from core.services.marks import MOST_CELLS
-from core.store.types import FailureCount
-from core.traces.chunks import Place
-from core.triage.about import about_place
-from core.ui.failure_panel import ALL, chosen_document
-from core.ui.failure_words import area_words, cell_words, failure_strip, place_words
+from proofspan.contracts.records import Chunk
+from proofspan.diagnosis.about import about_place
+from proofspan.services.failures import MOST_PLACES, Section, documents, failure_map, section_map
+from proofspan.services.marks import MOST_CELLS
+from proofspan.store.types import FailureCount
+from proofspan.traces.chunks import Place
+from proofspan.ui.failure_panel import ALL, chosen_document
+from proofspan.ui.failure_words import area_words, cell_words, failure_strip, place_words
 
 TITLES = {"manual": "Owner's manual", "bulletin": ""}
 SECTIONS = {

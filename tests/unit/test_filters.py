@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.store.clauses import FAILS
-from core.store.database import Database
-from core.store.filters import SORT_KEYS, Filter, Sort
-from core.store.folding import fold, fold_all
-from core.store.measures import MEETS, MISSES, measure_of
-from core.store.statements import statement
+from proofspan.store.clauses import FAILS
+from proofspan.store.database import Database
+from proofspan.store.filters import SORT_KEYS, Filter, Sort
+from proofspan.store.folding import fold, fold_all
+from proofspan.store.measures import MEETS, MISSES, measure_of
+from proofspan.store.statements import statement
 
 CASES = [
     (Filter("R"), "paraphrase = 0 AND seed = 0 AND repeat = 1", {}, ""),

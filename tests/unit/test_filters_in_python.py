@@ -6,14 +6,14 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.contracts.records import LABELS
-from core.metrics.buckets import BUCKETS
-from core.store.database import Database
-from core.store.filters import FLIPS, Filter
-from core.store.folding import fold
-from core.store.placed import EVIDENCE_STATES
-from core.store.statements import statement
-from core.triage.gold import GOLD_STATES
+from proofspan.contracts.records import LABELS
+from proofspan.diagnosis.gold import GOLD_STATES
+from proofspan.metrics.buckets import BUCKETS
+from proofspan.store.database import Database
+from proofspan.store.filters import FLIPS, Filter
+from proofspan.store.folding import fold
+from proofspan.store.placed import EVIDENCE_STATES
+from proofspan.store.statements import statement
 
 words = st.sampled_from(["oil", "Oil filter", "100%", "a_b", "Straße", "", "c:\\x", "“q”", "1.5"])
 few = st.lists(words, max_size=3).map(tuple)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.contracts.records import Candidate
-from core.metrics.fusion import rrf
+from proofspan.contracts.records import Candidate
+from proofspan.metrics.fusion import rrf
 
 
 class Entry(NamedTuple):

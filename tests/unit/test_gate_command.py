@@ -13,18 +13,18 @@ import pytest
 import yaml
 from click.testing import CliRunner, Result
 
-from core.cli.gate_cmd import command
-from core.errors import Fault
-from core.manifest.load import load_manifest
-from core.manifest.types import Manifest
-from core.metrics.goals import read_goals
-from core.services.gate_checks import Check
-from core.services.gate_files import report_to_json
-from core.services.gating import gate_run
-from core.services.workspace import demo_folder
-from core.store.filters import Filter, Sort
-from core.store.index import build_index
-from core.store.queries import Store
+from proofspan.cli.gate_cmd import command
+from proofspan.errors import Fault
+from proofspan.manifest.load import load_manifest
+from proofspan.manifest.types import Manifest
+from proofspan.metrics.goals import read_goals
+from proofspan.resources import DEMO
+from proofspan.services.gate_checks import Check
+from proofspan.services.gate_files import report_to_json
+from proofspan.services.gating import gate_run
+from proofspan.store.filters import Filter, Sort
+from proofspan.store.index import build_index
+from proofspan.store.queries import Store
 from tests.unit.store_workspace import manifest_of, trace, write_workspace
 
 #: What keeps the runs of the demo from passing for other reasons than those that are looked at.
@@ -44,7 +44,7 @@ class Demo:
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.cache = folder / "demo", folder / "cache"
-        shutil.copytree(demo_folder(), self.folder)
+        shutil.copytree(DEMO, self.folder)
         shipped = yaml.safe_load((self.folder / "pipeline_manifest.yaml").read_text(encoding="utf-8"))
         self._plain = {name: value for name, value in shipped.items() if name not in ("gates", "goals")}
         manifest = self.manifest()

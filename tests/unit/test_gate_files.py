@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from core.services.gate_checks import Asked, Check
-from core.services.gate_files import code, junit_xml, markdown, one_line, prose, report_to_json
-from core.services.gating import GateReport
-from core.store.filters import Filter
+from proofspan.services.gate_checks import Asked, Check
+from proofspan.services.gate_files import code, junit_xml, markdown, one_line, prose, report_to_json
+from proofspan.services.gating import GateReport
+from proofspan.store.filters import Filter
 
 BASE = "https://proofspan.example/team"
 HOSTILE = (

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from core.errors import ManifestFault
-from core.metrics.gates import DEFAULT_FLIPS, OF_QUESTIONS, FlipRule, Gates, read_gates
-from core.triage.advice import SUSPICIONS
+from proofspan.diagnosis.advice import SUSPICIONS
+from proofspan.errors import ManifestFault
+from proofspan.metrics.gates import DEFAULT_FLIPS, OF_QUESTIONS, FlipRule, Gates, read_gates
 from tests.unit.store_workspace import manifest_of
 
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from core.contracts.chunk_audit import REBUILD, TIGHTEN
-from core.contracts.records import Chunk, GoldQuestion, GoldSpan, Offsets
-from core.metrics.gold_cover import Matched, match_audit, match_gold
+from proofspan.contracts.chunk_audit import REBUILD, TIGHTEN
+from proofspan.contracts.records import Chunk, GoldQuestion, GoldSpan, Offsets
+from proofspan.metrics.gold_cover import Matched, match_audit, match_gold
 
 TEXT = "Loosen the bolts by half a turn. Then lift the car."
 CHUNK = Chunk("c1", TEXT, "manual", "4.2", page_idx=4, offsets=Offsets(100, 100 + len(TEXT)))

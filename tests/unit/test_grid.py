@@ -10,9 +10,9 @@ import streamlit
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from core.ui import grid, links
-from core.ui.grid import Cell, Column, Grid, Row, bare, frame_height, packed
-from core.ui.state import ViewState
+from proofspan.ui import grid, links
+from proofspan.ui.grid import Cell, Column, Grid, Row, bare, frame_height, packed
+from proofspan.ui.state import ViewState
 
 ANY_TEXT = st.text(alphabet=st.characters(exclude_categories=()), max_size=40)
 

@@ -16,10 +16,10 @@ from click.testing import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.cli.hash_cmd import command
-from core.errors import InputFault
-from core.traces.hashing import canonical_json
-from core.traces.reader import RawLine, UnusableError
+from proofspan.cli.hash_cmd import command
+from proofspan.errors import InputFault
+from proofspan.traces.hashing import canonical_json
+from proofspan.traces.reader import RawLine, UnusableError
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
 LEAVES = st.one_of(

@@ -9,8 +9,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from core.manifest.types import Run
-from core.services.health import (
+from proofspan.manifest.types import Run
+from proofspan.services.health import (
     NONE,
     Count,
     HealthRow,
@@ -21,11 +21,11 @@ from core.services.health import (
     not_said_before,
     suspicion_rows,
 )
-from core.services.health_words import HEALTH_EXPORTS, health_frame, mend_first, trend, verdict
-from core.services.run_contract import RunFinding
-from core.store.filters import Filter
-from core.ui.health_codes import code_grid
-from core.ui.state import ViewState
+from proofspan.services.health_words import HEALTH_EXPORTS, health_frame, mend_first, trend, verdict
+from proofspan.services.run_contract import RunFinding
+from proofspan.store.filters import Filter
+from proofspan.ui.health_codes import code_grid
+from proofspan.ui.state import ViewState
 from tests.unit.store_workspace import built, trace, write_workspace
 
 RUNS = ("R1", "R2", "R3")

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.errors import EvidenceFault
-from core.evidence.html_text import text_of_html
-from core.evidence.textfile import read_text
-from core.evidence.texts import locate_in_text
-from core.evidence.types import SpanQuery
+from proofspan.errors import EvidenceFault
+from proofspan.evidence.html_text import text_of_html
+from proofspan.evidence.textfile import read_text
+from proofspan.evidence.texts import locate_in_text
+from proofspan.evidence.types import SpanQuery
 
 PAGE = """<!DOCTYPE html><html lang=en><head><meta charset="utf-8"><title>Not shown</title>
 <style>p > b { color: red }</style></head><body class="it's">

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from core.cli import main
-from core.manifest.load import load_manifest
-from core.traces.canonical import citations, stages
-from core.traces.chunks import read_chunks
-from core.traces.gold import read_gold
+from proofspan.cli import main
+from proofspan.manifest.load import load_manifest
+from proofspan.traces.canonical import citations, stages
+from proofspan.traces.chunks import read_chunks
+from proofspan.traces.gold import read_gold
 from tests.unit.mapped_room import MAPPING, RECORD, arguments_of, bytes_in, imported, traces_in, write_source
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import Fault
-from core.traces.importers.mapped import import_mapped
+from proofspan.errors import Fault
+from proofspan.traces.importers.mapped import import_mapped
 from tests.unit.mapped_room import MAPPING, RECORD, bytes_in, imported, traces_in, write_source
 
 
@@ -116,7 +116,7 @@ def test_a_failed_import_leaves_nothing_behind(
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("core.traces.importers.documents.shutil.copyfile", full)
+    monkeypatch.setattr("proofspan.traces.importers.documents.shutil.copyfile", full)
     with pytest.raises(Fault, match="No space left"):
         imported(source, tmp_path / "ws")
     assert [each.name for each in tmp_path.iterdir()] == ["foreign"]

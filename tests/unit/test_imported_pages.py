@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from core.cli import group
-from core.services import imported_pages
+from proofspan.cli import group
+from proofspan.services import imported_pages
 from tests.pdf_files import write_pages
 
 COLOURS = ("red", "blue", "green", "grey", "white", "brown", "black", "amber")

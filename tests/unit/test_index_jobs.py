@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from core.services import indexing
-from core.services.indexing import IndexJob, IndexJobs, JobProgress, index_command
-from core.triage.types import Profile
+from proofspan.diagnosis.types import Profile
+from proofspan.services import indexing
+from proofspan.services.indexing import IndexJob, IndexJobs, JobProgress, index_command
 
 STEP = '{"event": "progress", "run_id": "R1", "done": 5, "total": 10, "rows": 3}'
 
@@ -87,7 +87,7 @@ def test_the_command_names_runs_cache_and_profile() -> None:
         Path("/w"), runs=["R1"], profile=Profile("none", ("no idea", "unknown")), cache_dir=Path("/c")
     )
     assert command[1:] == [
-        *("-m", "core.cli", "index", "/w", "--progress-json", "--cache-dir", "/c"),
+        *("-P", "-m", "proofspan.cli", "index", "/w", "--progress-json", "--cache-dir", "/c"),
         *("--no-locate", "--run", "R1"),
         *("--template", "none", "--refusal", "no idea", "--refusal", "unknown"),
     ]

@@ -15,10 +15,10 @@ from typing import Any
 
 import pytest
 
-from core.cli import COMMANDS, bundle_cmd, check_cmd, index_cmd, main
-from core.cli.interrupts import forget, heed, heeding, held, remembered
-from core.cli.output import output_to
-from core.evidence import bulk
+from proofspan.cli import COMMANDS, bundle_cmd, check_cmd, index_cmd, main
+from proofspan.cli.interrupts import forget, heed, heeding, held, remembered
+from proofspan.cli.output import output_to
+from proofspan.evidence import bulk
 
 pytestmark = pytest.mark.usefixtures("ctrl_c")
 HANDBOOK = Path(__file__).parents[1] / "handbook"
@@ -167,7 +167,7 @@ def test_a_command_is_loaded_whole_before_it_is_ended(
     with pytest.raises(SystemExit) as ended:
         main(["check", "--help"])
     assert ended.value.code == 130
-    assert loaded == [f"core.cli.{COMMANDS['check'][0]}"]
+    assert loaded == [f"proofspan.cli.{COMMANDS['check'][0]}"]
     assert capfd.readouterr() == ("", "interrupted\n")
 
 

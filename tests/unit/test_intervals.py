@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.metrics.intervals import wilson
+from proofspan.metrics.intervals import wilson
 
 
 @pytest.mark.parametrize(

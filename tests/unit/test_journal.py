@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.errors import InputFault
-from core.journal import lines
-from core.journal.lines import open_journal, read_journal
+from proofspan.errors import InputFault
+from proofspan.journal import lines
+from proofspan.journal.lines import open_journal, read_journal
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 RECORDS = st.dictionaries(TEXTS, st.one_of(TEXTS, st.integers(-(2**53), 2**53), st.lists(TEXTS)), max_size=3)

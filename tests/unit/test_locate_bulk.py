@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.errors import Problem
-from core.evidence import spanfile
-from core.evidence.bulk import BATCH, MOST_FAULTS, WORTH_SHARING, Answer, Ask, GivenUp, locate_bulk
-from core.evidence.spanfile import SpanLine, locate_spans
-from core.evidence.types import FoundSpan, SpanQuery
+from proofspan.errors import Problem
+from proofspan.evidence import spanfile
+from proofspan.evidence.bulk import BATCH, MOST_FAULTS, WORTH_SHARING, Answer, Ask, GivenUp, locate_bulk
+from proofspan.evidence.spanfile import SpanLine, locate_spans
+from proofspan.evidence.types import FoundSpan, SpanQuery
 
 #: What the fake locator does with a quote before it is answered.
 Rule = Callable[[Path, str], str | None]

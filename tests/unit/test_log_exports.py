@@ -17,14 +17,14 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.cli.export_cmd import command
-from core.contracts.records import SourceLine, Trace
-from core.store.rag_traces import rag_traces, sql_dump, table_row
-from core.traces.canonical import trace_from
-from core.traces.joined import trace_file
-from core.traces.log_records import COLUMNS, log_records, record_of_row, row_of
-from core.traces.logline import LogRecord, format_log_line, parse_log_line
-from core.traces.traces import iter_traces
+from proofspan.cli.export_cmd import command
+from proofspan.contracts.records import SourceLine, Trace
+from proofspan.store.rag_traces import rag_traces, sql_dump, table_row
+from proofspan.traces.canonical import trace_from
+from proofspan.traces.joined import trace_file
+from proofspan.traces.log_records import COLUMNS, log_records, record_of_row, row_of
+from proofspan.traces.logline import LogRecord, format_log_line, parse_log_line
+from proofspan.traces.traces import iter_traces
 from tests.unit.store_workspace import lines, manifest_of, trace, write_workspace
 
 PAYLOAD = [

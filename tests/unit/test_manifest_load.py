@@ -12,10 +12,10 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.errors import ManifestFault, Problem
-from core.manifest.load import MANIFEST_NAME, load_manifest, manifest_schema
-from core.manifest.types import Manifest
-from core.manifest.yaml_text import MAX_BYTES, read_yaml
+from proofspan.errors import ManifestFault, Problem
+from proofspan.manifest.load import MANIFEST_NAME, load_manifest, manifest_schema
+from proofspan.manifest.types import Manifest
+from proofspan.manifest.yaml_text import MAX_BYTES, read_yaml
 
 HEAD = 'manifest_version: "1.0"\nname: Test\n'
 HASH = "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae"

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.errors import ManifestFault
-from core.manifest import trust
-from core.manifest.load import MANIFEST_NAME, load_manifest
-from core.manifest.paths import artifact_path, refusal_of, resolve_reference
-from core.manifest.types import Manifest
+from proofspan.errors import ManifestFault
+from proofspan.manifest import trust
+from proofspan.manifest.load import MANIFEST_NAME, load_manifest
+from proofspan.manifest.paths import artifact_path, refusal_of, resolve_reference
+from proofspan.manifest.types import Manifest
 
 
 @pytest.fixture(autouse=True)

@@ -12,9 +12,9 @@ import streamlit
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.ui import marked_text, safe
-from core.ui.marked_text import packed
-from core.ui.safe import Piece
+from proofspan.ui import marked_text, safe
+from proofspan.ui.marked_text import packed
+from proofspan.ui.safe import Piece
 
 ANY_TEXT = st.text(alphabet=st.characters(exclude_categories=()), max_size=80)
 NUMBERS = {1: "citation 1, exact, PDF page 42", 2: "citation 2"}

@@ -6,12 +6,12 @@ from typing import get_args
 
 import pytest
 
-from core.metrics.catalogue import METRICS
-from core.metrics.relevance import Unranked
-from core.metrics.values import LEFT_OUT, Tally
-from core.store.filters import Filter, Sort
-from core.store.measures import MEASURES, MEETS, MISSES
-from core.store.queries import Store
+from proofspan.metrics.catalogue import METRICS
+from proofspan.metrics.relevance import Unranked
+from proofspan.metrics.values import LEFT_OUT, Tally
+from proofspan.store.filters import Filter, Sort
+from proofspan.store.measures import MEASURES, MEETS, MISSES
+from proofspan.store.queries import Store
 from tests.unit.index_rows import store_of
 
 RANKED = {"answerable": True, "unranked": None, "refused": False}

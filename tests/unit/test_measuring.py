@@ -9,14 +9,14 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from core.errors import StoreFault
-from core.metrics.values import Tally
-from core.store.columns import ROW_SCHEMA
-from core.store.database import Database
-from core.store.filters import Filter
-from core.store.index import index_folder
-from core.store.measuring import MOST_SLICES
-from core.store.sums import MEASURED, sums_statement, tallies_of
+from proofspan.errors import StoreFault
+from proofspan.metrics.values import Tally
+from proofspan.store.columns import ROW_SCHEMA
+from proofspan.store.database import Database
+from proofspan.store.filters import Filter
+from proofspan.store.index import index_folder
+from proofspan.store.measuring import MOST_SLICES
+from proofspan.store.sums import MEASURED, sums_statement, tallies_of
 from tests.unit.index_rows import store_of, write_index
 
 HIT = {"answerable": True, "refused": False, "bucket": "hit", "section_rank": 1, "top_rank": 1}
@@ -280,7 +280,7 @@ def test_a_run_that_is_indexed_anew_is_added_up_anew(tmp_path: Path) -> None:
 def test_runs_that_were_not_used_for_longest_make_room(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("core.store.kept.KEPT_BYTES", 1)
+    monkeypatch.setattr("proofspan.store.kept.KEPT_BYTES", 1)
     store = store_of(tmp_path, dict.fromkeys(("R1", "R2", "R3"), OUTCOMES))
     first = [store._kept.loaded(run) for run in ("R1", "R2")]
     for run in ("R1", "R2", "R1", "R3"):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from core.metrics.catalogue import METRICS
-from core.metrics.values import MetricValue, Tally, metric_value
-from core.metrics.words import (
+from proofspan.metrics.catalogue import METRICS
+from proofspan.metrics.values import MetricValue, Tally, metric_value
+from proofspan.metrics.words import (
     counted_in_words,
     difference_in_words,
     left_out_in_words,

@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from core.contracts.records import TraceKey
-from core.manifest.load import load_manifest
-from core.services.measuring import run_metrics
-from core.store.index import build_index
-from core.store.queries import Store
+from proofspan.contracts.records import TraceKey
+from proofspan.manifest.load import load_manifest
+from proofspan.services.measuring import run_metrics
+from proofspan.store.index import build_index
+from proofspan.store.queries import Store
 from tests.places import DEMO
 
 Json = Any

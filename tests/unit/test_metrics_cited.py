@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.contracts.records import GoldQuestion, GoldSpan, Label, Offsets, Trace
-from core.metrics.cited import NOT_COUNTED, Cited, anchor_of, cited_against
-from core.metrics.judged import Judge, Judged
-from core.metrics.passages import NO_CHUNK_FILE, ChunkFile, cited_spans, words_of
-from core.metrics.ranked import NO_GOLD
-from core.traces.canonical import citations
-from core.traces.chunks import Place
-from core.triage.types import ReportRow, Signals
+from proofspan.contracts.records import GoldQuestion, GoldSpan, Label, Offsets, Trace
+from proofspan.diagnosis.types import ReportRow, Signals
+from proofspan.metrics.cited import NOT_COUNTED, Cited, anchor_of, cited_against
+from proofspan.metrics.judged import Judge, Judged
+from proofspan.metrics.passages import NO_CHUNK_FILE, ChunkFile, cited_spans, words_of
+from proofspan.metrics.ranked import NO_GOLD
+from proofspan.traces.canonical import citations
+from proofspan.traces.chunks import Place
 from tests.made_traces import made_trace
 
 TEXTS = {

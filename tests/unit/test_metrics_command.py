@@ -8,8 +8,8 @@ from pathlib import Path
 import orjson
 import pytest
 
-from core.cli import main
-from core.metrics.catalogue import METRICS
+from proofspan.cli import main
+from proofspan.metrics.catalogue import METRICS
 from tests.unit.metrics_room import (
     DECLINED,
     measured_workspace,

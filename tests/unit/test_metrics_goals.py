@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.metrics.catalogue import METRICS
-from core.metrics.goals import DEFAULT_GOALS, Bound, Goal, judge, read_goals
-from core.metrics.values import MetricValue, Tally, metric_value
+from proofspan.metrics.catalogue import METRICS
+from proofspan.metrics.goals import DEFAULT_GOALS, Bound, Goal, judge, read_goals
+from proofspan.metrics.values import MetricValue, Tally, metric_value
 
 AT_ONE = METRICS["section_match_at_1"]
 DELTA_S = METRICS["delta_s_mean"]

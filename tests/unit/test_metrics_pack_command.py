@@ -8,10 +8,10 @@ from uuid import NAMESPACE_URL, uuid5
 
 import pytest
 
-from core.cli import main
-from core.contracts.context import NO_CONTEXT
-from core.contracts.record_rules import record_findings
-from core.metrics.packs import KEYS
+from proofspan.cli import main
+from proofspan.contracts.context import NO_CONTEXT
+from proofspan.contracts.record_rules import record_findings
+from proofspan.metrics.packs import KEYS
 from tests.unit.metrics_room import (
     measured_workspace,
     run_metrics,

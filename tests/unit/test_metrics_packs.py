@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.contracts.schemas import schema
-from core.metrics.catalogue import METRICS
-from core.metrics.packs import (
+from proofspan.contracts.schemas import schema
+from proofspan.metrics.catalogue import METRICS
+from proofspan.metrics.packs import (
     ALIASES,
     KEYS,
     RATE,
@@ -26,7 +26,7 @@ from core.metrics.packs import (
     pack_text,
     read_pack,
 )
-from core.metrics.values import Tally, metric_value
+from proofspan.metrics.values import Tally, metric_value
 
 SEED = """{
   "$schema": "https://wfgy.dev/schemas/metrics-1.0.json",

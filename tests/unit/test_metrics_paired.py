@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.metrics import paired
-from core.metrics.paired import flips_needed, mcnemar, mean_difference
+from proofspan.metrics import paired
+from proofspan.metrics.paired import flips_needed, mcnemar, mean_difference
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.metrics.ranking import (
+from proofspan.metrics.ranking import (
     average_precision,
     ndcg,
     precision,

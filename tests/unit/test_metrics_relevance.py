@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 import pytest
 
-from core.contracts.records import GoldQuestion, GoldSpan
-from core.contracts.sections import section_key
-from core.metrics.relevance import GoldCorpus, Relevance
-from core.traces.chunks import Place
+from proofspan.contracts.records import GoldQuestion, GoldSpan
+from proofspan.contracts.sections import section_key
+from proofspan.metrics.relevance import GoldCorpus, Relevance
+from proofspan.traces.chunks import Place
 
 PLACES = {
     "intro": Place("manual", "5", 40),

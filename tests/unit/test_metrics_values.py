@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.metrics.catalogue import GROUPS, METRICS, Group, Metric
-from core.metrics.intervals import wilson
-from core.metrics.values import LEFT_OUT, LeftOut, Tally, metric_value
+from proofspan.metrics.catalogue import GROUPS, METRICS, Group, Metric
+from proofspan.metrics.intervals import wilson
+from proofspan.metrics.values import LEFT_OUT, LeftOut, Tally, metric_value
 
 SHARE = METRICS["section_match_at_1"]
 MEAN = METRICS["delta_s_mean"]

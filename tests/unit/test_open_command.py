@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from core.cli import open_cmd
-from core.errors import InputFault
-from core.manifest import trust
-from core.manifest.load import load_manifest
-from core.manifest.types import Manifest
+from proofspan.cli import open_cmd
+from proofspan.errors import InputFault
+from proofspan.manifest import trust
+from proofspan.manifest.load import load_manifest
+from proofspan.manifest.types import Manifest
 from tests.places import CHECKOUT
 
 EVERYWHERE = "0.0.0.0"  # noqa: S104 - what must not be served by accident
@@ -109,7 +109,7 @@ def test_every_flag_is_one_that_streamlit_knows() -> None:
 
 
 def test_the_script_is_the_one_beside_the_package() -> None:
-    script = Path(open_cmd.server_command("127.0.0.1", 8501)[4])
+    script = Path(open_cmd.server_command("127.0.0.1", 8501)[5])
     assert script == CHECKOUT / "app.py"
     ast.parse(script.read_text(encoding="utf-8"))
 

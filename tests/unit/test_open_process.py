@@ -17,8 +17,8 @@ from types import FrameType
 
 import pytest
 
-from core.cli import open_cmd
-from core.ui import security
+from proofspan.cli import open_cmd
+from proofspan.ui import security
 
 SECONDS = 60
 
@@ -36,7 +36,7 @@ class Running:
 
 def start(folder: Path, *arguments: str, **env: str) -> Running:
     process = subprocess.Popen(
-        [sys.executable, "-m", "core.cli", "open", "--no-browser", *arguments],
+        [sys.executable, "-m", "proofspan.cli", "open", "--no-browser", *arguments],
         cwd=folder,
         env={**os.environ, "PROOFSPAN_CACHE_DIR": str(folder), "PROOFSPAN_CONFIG_DIR": str(folder), **env},
         stdin=subprocess.DEVNULL,

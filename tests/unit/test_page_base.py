@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.evidence.pagebase import (
+from proofspan.evidence.pagebase import (
     NEAR_OFFSETS,
     Kind,
     PageBaseFinding,
@@ -17,7 +17,7 @@ from core.evidence.pagebase import (
     is_clear,
     speaks_for_itself,
 )
-from core.evidence.types import FoundSpan, Place
+from proofspan.evidence.types import FoundSpan, Place
 
 QUOTE = "Downhill, cruise control brakes with the engine only."
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from core.cli import main
-from core.contracts.records import TraceKey
-from core.evidence.pagebase import PlacedQuote, diagnose
-from core.services.pagebase import CitedPages, examine, pages_of_placed
-from core.services.pagebase_words import (
+from proofspan.cli import main
+from proofspan.contracts.records import TraceKey
+from proofspan.evidence.pagebase import PlacedQuote, diagnose
+from proofspan.services.pagebase import CitedPages, examine, pages_of_placed
+from proofspan.services.pagebase_words import (
     PRODUCER,
     how_far,
     in_one_line,

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from core.manifest.load import load_manifest
-from core.store.filters import Filter, Sort
-from core.store.index import index_folder
-from core.store.placed import EvidenceState
-from core.store.queries import Store
+from proofspan.manifest.load import load_manifest
+from proofspan.store.filters import Filter, Sort
+from proofspan.store.index import index_folder
+from proofspan.store.placed import EvidenceState
+from proofspan.store.queries import Store
 from tests.places import DEMO
 
 #: The run with the planted faults (see its FAULTS.md).
@@ -23,7 +23,7 @@ FAULTY = "R005"
 
 def index(cache: Path, *options: str) -> list[str]:
     """The command; both cores may be busy with it."""
-    return [sys.executable, "-m", "core.cli", "index", str(DEMO), "--cache-dir", str(cache), *options]
+    return [sys.executable, "-m", "proofspan.cli", "index", str(DEMO), "--cache-dir", str(cache), *options]
 
 
 @pytest.fixture(scope="module")

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import EvidenceFault
-from core.evidence.types import DocumentInfo, PageImage, PageInfo, SpanQuery
-from core.services.placer import Placer
+from proofspan.errors import EvidenceFault
+from proofspan.evidence.types import DocumentInfo, PageImage, PageInfo, SpanQuery
+from proofspan.services.placer import Placer
 
 QUOTE = SpanQuery("Change the oil.", 0)
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.errors import EvidenceFault
-from core.evidence.types import SpanQuery
-from core.services.placer import Placer, Recent
-from core.services.places import blocks, rows, shapes
+from proofspan.errors import EvidenceFault
+from proofspan.evidence.types import SpanQuery
+from proofspan.services.placer import Placer, Recent
+from proofspan.services.places import blocks, rows, shapes
 from tests.unit.question_room import Source
 
 

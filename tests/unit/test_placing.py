@@ -7,20 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from core.contracts.records import Trace
-from core.errors import Problem, StoreFault
-from core.evidence.bulk import MOST_FAULTS, Answer
-from core.evidence.types import SpanQuery
-from core.services.placing import place_run, place_runs
-from core.services.questions import load_question
-from core.services.spans import targets_of
-from core.store.filters import Filter, Sort
-from core.store.index import build_index
-from core.store.placed import EVIDENCE_STATES
-from core.store.queries import Store
-from core.traces.chunks import read_chunks
-from core.traces.traces import iter_traces
-from core.triage.types import Profile
+from proofspan.contracts.records import Trace
+from proofspan.diagnosis.types import Profile
+from proofspan.errors import Problem, StoreFault
+from proofspan.evidence.bulk import MOST_FAULTS, Answer
+from proofspan.evidence.types import SpanQuery
+from proofspan.services.placing import place_run, place_runs
+from proofspan.services.questions import load_question
+from proofspan.services.spans import targets_of
+from proofspan.store.filters import Filter, Sort
+from proofspan.store.index import build_index
+from proofspan.store.placed import EVIDENCE_STATES
+from proofspan.store.queries import Store
+from proofspan.traces.chunks import read_chunks
+from proofspan.traces.traces import iter_traces
 from tests.unit.placing_room import DOCUMENTS, TRACES, FakePool, cite, place, shown, workspace
 from tests.unit.store_workspace import RUN, lines, manifest_of, trace
 

@@ -11,19 +11,19 @@ from typing import Any
 
 import pytest
 
-from core.errors import Problem
-from core.evidence.bulk import Answer
-from core.evidence.types import SpanQuery
-from core.services import placing
-from core.services.placing import is_placed, place_run, place_runs
-from core.services.workspace import with_profile
-from core.store import placed as placed_module
-from core.store import remembered
-from core.store.filters import Filter, Sort
-from core.store.index import build_index, index_folder
-from core.store.placed import PLACED_FOLDER
-from core.store.queries import Store
-from core.triage.types import Profile
+from proofspan.diagnosis.types import Profile
+from proofspan.errors import Problem
+from proofspan.evidence.bulk import Answer
+from proofspan.evidence.types import SpanQuery
+from proofspan.services import placing
+from proofspan.services.placing import is_placed, place_run, place_runs
+from proofspan.services.workspace import with_profile
+from proofspan.store import placed as placed_module
+from proofspan.store import remembered
+from proofspan.store.filters import Filter, Sort
+from proofspan.store.index import build_index, index_folder
+from proofspan.store.placed import PLACED_FOLDER
+from proofspan.store.queries import Store
 from tests.unit.placing_room import DOCUMENTS, FOUND, TRACES, FakePool, cite, place, shown, workspace
 from tests.unit.store_workspace import RUN, append, lines, manifest_of, trace
 

@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from core.contracts.records import TraceKey
-from core.manifest.types import Manifest
-from core.services.question_findings import BrokenRule, broken_rules
-from core.services.questions import QuestionView, load_question
-from core.services.stored import stored_question
-from core.store.queries import Store
-from core.traces.chunks import read_chunks
-from core.traces.reports import read_report
-from core.traces.traces import read_trace_at
-from core.triage.corpus import Corpus
-from core.triage.types import Profile
+from proofspan.contracts.records import TraceKey
+from proofspan.diagnosis.corpus import Corpus
+from proofspan.diagnosis.types import Profile
+from proofspan.manifest.types import Manifest
+from proofspan.services.question_findings import BrokenRule, broken_rules
+from proofspan.services.questions import QuestionView, load_question
+from proofspan.services.stored import stored_question
+from proofspan.store.queries import Store
+from proofspan.traces.chunks import read_chunks
+from proofspan.traces.reports import read_report
+from proofspan.traces.traces import read_trace_at
 from tests.unit.store_workspace import ENVELOPE, built, lines, manifest_of, trace, write_workspace
 
 PINNED = {"run_id": "R1", "traces": {"path": "runs/R1.jsonl"}, "pinned": {"analyzer": "lowercase"}}

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from core.contracts.records import Chunk, SourceLine
-from core.evidence.types import FoundSpan, PageImage, SpanQuery
-from core.manifest.types import Artifact, Document, Manifest
-from core.services.placer import Placer
-from core.services.questions import load_question
-from core.services.spans import (
+from proofspan.contracts.records import Chunk, SourceLine
+from proofspan.diagnosis.types import Profile
+from proofspan.evidence.types import FoundSpan, PageImage, SpanQuery
+from proofspan.manifest.types import Artifact, Document, Manifest
+from proofspan.services.placer import Placer
+from proofspan.services.questions import load_question
+from proofspan.services.spans import (
     PageView,
     Target,
     choose,
@@ -22,8 +23,7 @@ from core.services.spans import (
     place_of,
     targets_of,
 )
-from core.services.textviews import TextRun
-from core.triage.types import Profile
+from proofspan.services.textviews import TextRun
 from tests.made_traces import made_trace
 from tests.unit.question_room import CHUNKS, GOLD, LINE, Source, question
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from core.contracts.records import GoldQuestion
-from core.metrics.catalogue import METRICS
-from core.metrics.goals import DEFAULT_GOALS, Verdict, judge
-from core.metrics.values import MetricValue, Tally, metric_value
-from core.services.measuring import run_metrics
-from core.services.recipe import (
+from proofspan.contracts.records import GoldQuestion
+from proofspan.metrics.catalogue import METRICS
+from proofspan.metrics.goals import DEFAULT_GOALS, Verdict, judge
+from proofspan.metrics.values import MetricValue, Tally, metric_value
+from proofspan.services.measuring import run_metrics
+from proofspan.services.recipe import (
     Findings,
     Step,
     findings_step,
@@ -21,8 +21,8 @@ from core.services.recipe import (
     run_recipe,
     variants_step,
 )
-from core.services.stability import ASPECTS, Stability, Steadiness, run_stability
-from core.traces.chunks import Place
+from proofspan.services.stability import ASPECTS, Stability, Steadiness, run_stability
+from proofspan.traces.chunks import Place
 from tests.unit.store_workspace import RUN, built, trace, write_workspace
 
 FAILS, PASSES = Verdict("fail", "0.40 is less than 0.95"), Verdict("pass", "")

@@ -10,7 +10,7 @@ import orjson
 import pytest
 from click.testing import CliRunner
 
-from core.cli import bundle_cmd, check_cmd, triage_cmd
+from proofspan.cli import bundle_cmd, check_cmd, triage_cmd
 from tests.record_files import HANDBOOK, handbook_of_records
 
 

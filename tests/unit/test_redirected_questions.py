@@ -6,17 +6,17 @@ from dataclasses import replace
 
 import pytest
 
-from core.contracts.records import Chunk, GoldQuestion, GoldSpan
-from core.contracts.redirects import Redirect
-from core.services.compared_candidates import aligned
-from core.services.questions import QuestionView, load_question
-from core.services.spans import chunk_target
-from core.traces.redirects import gold_of_today, mapped, with_redirects
-from core.triage.corpus import Corpus
-from core.triage.types import Profile
-from core.ui.candidate_rows import candidate_rows
-from core.ui.citation_words import citation_line
-from core.ui.redirect_words import ID_CHARS, leading, redirected, short_id
+from proofspan.contracts.records import Chunk, GoldQuestion, GoldSpan
+from proofspan.contracts.redirects import Redirect
+from proofspan.diagnosis.corpus import Corpus
+from proofspan.diagnosis.types import Profile
+from proofspan.services.compared_candidates import aligned
+from proofspan.services.questions import QuestionView, load_question
+from proofspan.services.spans import chunk_target
+from proofspan.traces.redirects import gold_of_today, mapped, with_redirects
+from proofspan.ui.candidate_rows import candidate_rows
+from proofspan.ui.citation_words import citation_line
+from proofspan.ui.redirect_words import ID_CHARS, leading, redirected, short_id
 from tests.made_traces import made_trace
 
 NEW = "m|r=8c1e9a02|s=4.2|p=042|b=003"

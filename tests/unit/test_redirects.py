@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.contracts import redirect_match
-from core.contracts.chunk_ids import ChunkId, mint
-from core.contracts.records import Chunk
-from core.contracts.redirects import ONE_TO_ONE, Redirect, redirects_between
+from proofspan.contracts import redirect_match
+from proofspan.contracts.chunk_ids import ChunkId, mint
+from proofspan.contracts.records import Chunk
+from proofspan.contracts.redirects import ONE_TO_ONE, Redirect, redirects_between
 from tests.rechunked import book, rechunked, right
 
 FIRST = "Loosen the wheel bolts by half a turn while the car stands on the ground."

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from core.contracts.records import Attachment, Box
-from core.evidence.attachments import CatalogueIndex
-from core.evidence.types import PageImage, PageInfo, SpanQuery
-from core.manifest.types import Artifact, Document
-from core.services.regions import attachment_on, region_of
-from core.services.spans import PageView, Target
+from proofspan.contracts.records import Attachment, Box
+from proofspan.evidence.attachments import CatalogueIndex
+from proofspan.evidence.types import PageImage, PageInfo, SpanQuery
+from proofspan.manifest.types import Artifact, Document
+from proofspan.services.regions import attachment_on, region_of
+from proofspan.services.spans import PageView, Target
 
 BOX = (50.0, 100.0, 150.0, 120.0)
 WARNING = Attachment(

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from core.manifest.types import Artifact, Document
-from core.services.revisions import cited_rev, revision_problems
+from proofspan.manifest.types import Artifact, Document
+from proofspan.services.revisions import cited_rev, revision_problems
 
 DATA = b"# Bulletin\n"
 SHA256 = hashlib.sha256(DATA).hexdigest()

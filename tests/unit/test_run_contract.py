@@ -12,14 +12,16 @@ import orjson
 import pandas as pd
 import pytest
 
-from core.errors import Problem
-from core.evidence.pagebase import PlacedQuote
-from core.manifest.types import Artifact, Manifest, Run
-from core.metrics.packs import Pack, PackDifference
-from core.services.measuring import RunMetrics
-from core.services.pagebase import CitedPages, examine
-from core.services.pagebase_words import PRODUCER
-from core.services.run_contract import (
+from proofspan.diagnosis.suggest import Suggestion
+from proofspan.diagnosis.types import Profile
+from proofspan.errors import Problem
+from proofspan.evidence.pagebase import PlacedQuote
+from proofspan.manifest.types import Artifact, Manifest, Run
+from proofspan.metrics.packs import Pack, PackDifference
+from proofspan.services.measuring import RunMetrics
+from proofspan.services.pagebase import CitedPages, examine
+from proofspan.services.pagebase_words import PRODUCER
+from proofspan.services.run_contract import (
     RunFinding,
     cited_findings,
     copied_from,
@@ -32,10 +34,8 @@ from core.services.run_contract import (
     template_findings,
     worst_first,
 )
-from core.services.run_lines import RunLines
-from core.store.types import RunFacts
-from core.triage.suggest import Suggestion
-from core.triage.types import Profile
+from proofspan.services.run_lines import RunLines
+from proofspan.store.types import RunFacts
 
 FACTS = RunFacts("R1", "t.jsonl", Profile(), 9, 9, 0, 0, 0, 0, False, (), None)
 ISSUE = {"file": "t.jsonl", "line": 4, "remedy": "write one object a line"}

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from core.contracts.chunk_audit import Audit
-from core.contracts.records import Chunk, GoldQuestion
-from core.services.failures import section_map
-from core.services.health import health_table
-from core.services.run_signs import Corpus, Place, beside, run_signs
-from core.traces.chunks import read_chunks
-from core.traces.gold import read_gold
+from proofspan.contracts.chunk_audit import Audit
+from proofspan.contracts.records import Chunk, GoldQuestion
+from proofspan.services.failures import section_map
+from proofspan.services.health import health_table
+from proofspan.services.run_signs import Corpus, Place, beside, run_signs
+from proofspan.traces.chunks import read_chunks
+from proofspan.traces.gold import read_gold
 from tests.unit.store_workspace import built, lines, trace, write_workspace
 
 CHUNKS = {

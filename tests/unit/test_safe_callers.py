@@ -1,4 +1,4 @@
-"""Only `core.ui.safe` makes HTML, and no foreign text enters Streamlit's Markdown unescaped."""
+"""Only `proofspan.ui.safe` makes HTML, and no foreign text enters Streamlit's Markdown unescaped."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-SAFE = ROOT / "core/ui/safe.py"
-SCRIPTS = sorted([ROOT / "app.py", *(ROOT / "pages").glob("*.py"), *(ROOT / "core/ui").rglob("*.py")])
+SAFE = ROOT / "core/proofspan/ui/safe.py"
+SCRIPTS = sorted(
+    [ROOT / "app.py", *(ROOT / "pages").glob("*.py"), *(ROOT / "core/proofspan/ui").rglob("*.py")]
+)
 
 BANNED_CALLS = {"html", "iframe", "write", "write_stream", "echo", "logo", "exception"}
 BANNED_OPTIONS = {"unsafe_allow_html", "unsafe_allow_javascript"}
@@ -137,7 +139,7 @@ def test_the_rule_sees_what_it_forbids(source: str) -> None:
         "st.tabs([label(name) for name in names])",
         "st.button('Next →' if more else 'End')",
         "st.text(foreign)",
-        "from core.ui import safe, panels\nsafe.show(safe.text(pieces))\npanels.header(view)",
+        "from proofspan.ui import safe, panels\nsafe.show(safe.text(pieces))\npanels.header(view)",
     ],
 )
 def test_the_rule_lets_safe_forms_pass(source: str) -> None:

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.contracts.records import LABELS
-from core.ui import safe
-from core.ui.safe import Piece
+from proofspan.contracts.records import LABELS
+from proofspan.ui import safe
+from proofspan.ui.safe import Piece
 
 ANY_TEXT = st.text(alphabet=st.characters(exclude_categories=()), max_size=80)
 KINDS = get_args(safe.Kind)

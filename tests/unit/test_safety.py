@@ -10,13 +10,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from core.contracts.records import Attachment, AttachmentKind, Label, Trace
-from core.traces.chunks import Place
-from core.triage.corpus import Corpus
-from core.triage.notices import MOST_NOTICES, MOST_WORDS, Notices
-from core.triage.safety import SafetyOmission, omitted
-from core.triage.types import ReportRow, Signals
-from core.triage.wordforms import Passage, form, named_words
+from proofspan.contracts.records import Attachment, AttachmentKind, Label, Trace
+from proofspan.diagnosis.corpus import Corpus
+from proofspan.diagnosis.notices import MOST_NOTICES, MOST_WORDS, Notices
+from proofspan.diagnosis.safety import SafetyOmission, omitted
+from proofspan.diagnosis.types import ReportRow, Signals
+from proofspan.diagnosis.wordforms import Passage, form, named_words
+from proofspan.traces.chunks import Place
 from tests.made_traces import made_trace
 
 FAN = (

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.contracts.records import Chunk, Offsets
-from core.contracts.section_text import section_text
-from core.traces.chunks import read_chunks
+from proofspan.contracts.records import Chunk, Offsets
+from proofspan.contracts.section_text import section_text
+from proofspan.traces.chunks import read_chunks
 
 GOLDENS = Path(__file__).parents[1] / "golden" / "section_text"
 SECTIONS = {"cruise_control": "5.4.2", "door_locks": "3.2.1", "engine_oil": "7.3.2"}

@@ -16,7 +16,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import Message
 
-from core.ui import security
+from proofspan.ui import security
 
 INDEX = Path(streamlit.__file__).parent / "static" / "index.html"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from core.services.stability import (
+from proofspan.services.stability import (
     ASPECTS,
     Aspect,
     Stability,
@@ -15,7 +15,7 @@ from core.services.stability import (
     question_stability,
     run_stability,
 )
-from core.store.queries import Store
+from proofspan.store.queries import Store
 from tests.unit.store_workspace import RUN, built, trace, write_workspace
 
 CITES_ANOTHER = "The oil filter holds 4 litres.\ncitations: [c2]"

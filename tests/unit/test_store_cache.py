@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from core.store import cache, columns
+from proofspan.store import cache, columns
 
 
 @pytest.fixture

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from core.manifest.types import Manifest
-from core.store import build
-from core.store.filters import Filter, Sort
-from core.store.index import build_index, index_state
-from core.store.labelling import Inputs, labeller_for
-from core.store.queries import Store
+from proofspan.manifest.types import Manifest
+from proofspan.store import build
+from proofspan.store.filters import Filter, Sort
+from proofspan.store.index import build_index, index_state
+from proofspan.store.labelling import Inputs, labeller_for
+from proofspan.store.queries import Store
 from tests.unit.store_workspace import (
     ENVELOPE,
     append,

@@ -13,7 +13,15 @@ from tests.unit.store_workspace import trace, write_workspace
 
 def index(folder: Path, *options: str) -> subprocess.CompletedProcess[bytes]:
     """Citations are located by the tests of those."""
-    command = [sys.executable, "-m", "core.cli", "index", str(folder), "--cache-dir", str(folder / "cache")]
+    command = [
+        sys.executable,
+        "-m",
+        "proofspan.cli",
+        "index",
+        str(folder),
+        "--cache-dir",
+        str(folder / "cache"),
+    ]
     command.append("--no-locate")
     return subprocess.run([*command, *options], check=False, capture_output=True)
 

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from core.store import build
-from core.store.columns import row_table
-from core.store.index import build_index, index_folder
-from core.store.queries import Store
-from core.store.runfile import read_run_file
-from core.store.segments import cut
-from core.traces.traces import iter_traces
+from proofspan.store import build
+from proofspan.store.columns import row_table
+from proofspan.store.index import build_index, index_folder
+from proofspan.store.queries import Store
+from proofspan.store.runfile import read_run_file
+from proofspan.store.segments import cut
+from proofspan.traces.traces import iter_traces
 from tests.unit.store_workspace import (
     RUN,
     append,
@@ -126,7 +126,16 @@ def test_two_processes_make_the_table_that_one_makes(
 
 def test_several_processes_may_index_at_once(tmp_path: Path, cache: Path) -> None:
     manifest = write_workspace(tmp_path, {RUN: [trace(f"Q{number}") for number in range(200)]})
-    command = [sys.executable, "-m", "core.cli", "index", str(tmp_path), "--cache-dir", str(cache), "--json"]
+    command = [
+        sys.executable,
+        "-m",
+        "proofspan.cli",
+        "index",
+        str(tmp_path),
+        "--cache-dir",
+        str(cache),
+        "--json",
+    ]
     started = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(3)]
     reports = [orjson.loads(process.communicate()[0])["runs"][0] for process in started]
     assert [process.returncode for process in started] == [0, 0, 0]

@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from core.errors import StoreFault
-from core.store.database import Database
+from proofspan.errors import StoreFault
+from proofspan.store.database import Database
 
 
 @pytest.fixture(scope="module")

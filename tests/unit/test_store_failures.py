@@ -10,13 +10,13 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.contracts.records import LABELS
-from core.manifest.types import Manifest
-from core.store.clauses import FAILS
-from core.store.database import Database
-from core.store.filters import Filter, Sort
-from core.store.statements import statement
-from core.triage.gold import GOLD_STATES
+from proofspan.contracts.records import LABELS
+from proofspan.diagnosis.gold import GOLD_STATES
+from proofspan.manifest.types import Manifest
+from proofspan.store.clauses import FAILS
+from proofspan.store.database import Database
+from proofspan.store.filters import Filter, Sort
+from proofspan.store.statements import statement
 from tests.unit.store_workspace import RUN, built, lines, table_of, trace, write_workspace
 
 GOLD = [

@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.contracts.records import Trace
-from core.manifest.types import Manifest
-from core.store import build
-from core.store.filters import Filter, Sort
-from core.store.index import build_index, index_state
-from core.store.labelling import find_inputs, labeller_for
-from core.store.queries import Store
-from core.traces.traces import iter_traces
-from core.triage.gold import GOLD_STATES, GoldState
-from core.triage.types import Profile
+from proofspan.contracts.records import Trace
+from proofspan.diagnosis.gold import GOLD_STATES, GoldState
+from proofspan.diagnosis.types import Profile
+from proofspan.manifest.types import Manifest
+from proofspan.store import build
+from proofspan.store.filters import Filter, Sort
+from proofspan.store.index import build_index, index_state
+from proofspan.store.labelling import find_inputs, labeller_for
+from proofspan.store.queries import Store
+from proofspan.traces.traces import iter_traces
 from tests.unit.store_workspace import append, built, lines, table_of, trace, write_workspace
 
 RUN = "R1"

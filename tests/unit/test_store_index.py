@@ -11,12 +11,12 @@ import orjson
 import pyarrow
 import pytest
 
-from core.contracts.chunk_ids import sha1_8
-from core.manifest.types import Manifest
-from core.store.files import DamagedError
-from core.store.index import build_index, index_folder, index_state
-from core.store.queries import Store
-from core.store.runfile import read_run_file
+from proofspan.contracts.chunk_ids import sha1_8
+from proofspan.manifest.types import Manifest
+from proofspan.store.files import DamagedError
+from proofspan.store.index import build_index, index_folder, index_state
+from proofspan.store.queries import Store
+from proofspan.store.runfile import read_run_file
 from tests.unit.store_workspace import (
     ENVELOPE,
     RUN,

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from core.metrics.judged import UNJUDGED
-from core.store import build
-from core.store.index import build_index
+from proofspan.metrics.judged import UNJUDGED
+from proofspan.store import build
+from proofspan.store.index import build_index
 from tests.unit.store_workspace import RUN, built, lines, manifest_of, table_of, trace, write_workspace
 
 COLUMNS = (

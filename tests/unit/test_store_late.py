@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.contracts.records import Trace
-from core.store.index import build_index
-from core.store.late import unlike_most
-from core.store.marks import SEVERAL, answer_print, memory_state, offset_unit
-from core.traces.canonical import trace_from
-from core.triage.corpus import Corpus
-from core.triage.reflect import reflect
-from core.triage.types import Profile
+from proofspan.contracts.records import Trace
+from proofspan.diagnosis.corpus import Corpus
+from proofspan.diagnosis.reflect import reflect
+from proofspan.diagnosis.types import Profile
+from proofspan.store.index import build_index
+from proofspan.store.late import unlike_most
+from proofspan.store.marks import SEVERAL, answer_print, memory_state, offset_unit
+from proofspan.traces.canonical import trace_from
 from tests.unit.store_workspace import CHUNKS, RUN, append, lines, table_of, trace, write_workspace
 
 LATE = {"memory_desync", "mixed_offset_units", "answer_repeated", "duplicate_question"}

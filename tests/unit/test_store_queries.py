@@ -13,14 +13,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.contracts.records import LABELS, SourceLine, Trace, TraceKey
-from core.errors import StoreFault
-from core.store.columns import index_row, row_table
-from core.store.files import read_rows, write_segment
-from core.store.filters import SORT_KEYS, Filter, Sort
-from core.store.index import build_index
-from core.store.queries import FULL_COLUMNS, PAGE_COLUMNS, Store
-from core.store.statements import statement
+from proofspan.contracts.records import LABELS, SourceLine, Trace, TraceKey
+from proofspan.errors import StoreFault
+from proofspan.store.columns import index_row, row_table
+from proofspan.store.files import read_rows, write_segment
+from proofspan.store.filters import SORT_KEYS, Filter, Sort
+from proofspan.store.index import build_index
+from proofspan.store.queries import FULL_COLUMNS, PAGE_COLUMNS, Store
+from proofspan.store.statements import statement
 from tests.unit.store_workspace import built, trace, write_workspace
 
 RUN = "R1"
@@ -166,8 +166,8 @@ def test_a_row_is_the_same_from_its_segment_and_from_its_column(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Several segments of several batches each; first read row by row, then with whole columns."""
-    monkeypatch.setattr("core.store.files.BATCH_ROWS", 3)
-    monkeypatch.setattr("core.store.build.segment_bytes", lambda size: 2_000)
+    monkeypatch.setattr("proofspan.store.files.BATCH_ROWS", 3)
+    monkeypatch.setattr("proofspan.store.build.segment_bytes", lambda size: 2_000)
     manifest = write_workspace(tmp_path, {RUN: records(40)})
     store = built(manifest, tmp_path / "cache")
     keys_of_all = [TraceKey(RUN, f"Q{number:03d}", seed=number % 7 // 6) for number in range(40)]
@@ -247,7 +247,7 @@ def test_rows_come_in_the_order_they_are_asked_for(places: list[int]) -> None:
         for at in range(100)
     ]
     table = row_table([index_row(trace, None, {}) for trace in traces])
-    with tempfile.TemporaryDirectory() as folder, patch("core.store.files.BATCH_ROWS", 7):
+    with tempfile.TemporaryDirectory() as folder, patch("proofspan.store.files.BATCH_ROWS", 7):
         write_segment(Path(folder), "s.parquet", table)
         found = read_rows(Path(folder), "s.parquet", np.array(places, dtype=np.int64), ["q", "line"])
     assert found.to_pylist() == [{"q": f"question {place}", "line": place + 1} for place in places]
@@ -256,7 +256,7 @@ def test_rows_come_in_the_order_they_are_asked_for(places: list[int]) -> None:
 def test_an_export_comes_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     manifest = write_workspace(tmp_path, {RUN: records(25)})
     store = built(manifest, tmp_path / "cache")
-    monkeypatch.setattr("core.store.queries.EXPORT_ROWS", 10)
+    monkeypatch.setattr("proofspan.store.queries.EXPORT_ROWS", 10)
     pieces = list(store.rows(Filter(RUN, all_variants=True), Sort("q_id")))
     assert [len(piece) for piece in pieces] == [10, 10, 5]
     assert [q_id for piece in pieces for q_id in piece["q_id"]] == [f"Q{number:03d}" for number in range(25)]
@@ -283,7 +283,7 @@ def test_a_rebuilt_index_is_picked_up_by_every_thread(tmp_path: Path) -> None:
     assert read(0) == (30, 60)
 
 
-STATEMENTS = sorted(path.name.removesuffix(".sql") for path in (files("core.store") / "sql").iterdir())
+STATEMENTS = sorted(path.name.removesuffix(".sql") for path in (files("proofspan.store") / "sql").iterdir())
 
 
 @pytest.mark.parametrize("name", STATEMENTS)

@@ -8,9 +8,9 @@ from typing import Any
 import orjson
 import pytest
 
-from core.manifest.types import Manifest
-from core.services.records import reading
-from core.store.index import build_index
+from proofspan.manifest.types import Manifest
+from proofspan.services.records import reading
+from proofspan.store.index import build_index
 from tests.unit.store_workspace import RUN, lines, table_of, trace, write_workspace
 
 GOLD = [

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from core.manifest.types import Manifest
-from core.services.exports import jsonl_pieces
-from core.store import build
-from core.store.filters import Filter, Sort
-from core.store.index import build_index, index_state
-from core.store.queries import Store
-from core.triage.notices import MOST_NOTICES
+from proofspan.diagnosis.notices import MOST_NOTICES
+from proofspan.manifest.types import Manifest
+from proofspan.services.exports import jsonl_pieces
+from proofspan.store import build
+from proofspan.store.filters import Filter, Sort
+from proofspan.store.index import build_index, index_state
+from proofspan.store.queries import Store
 from tests.unit.store_workspace import built, lines, table_of, trace, write_workspace
 
 RUN = "R1"

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from core.errors import InputFault, StoreFault
-from core.store import build, scan
-from core.store.cache import writable_cache_dir
-from core.store.filters import Filter, Sort
-from core.store.index import build_index, index_state
-from core.store.queries import Store
+from proofspan.errors import InputFault, StoreFault
+from proofspan.store import build, scan
+from proofspan.store.cache import writable_cache_dir
+from proofspan.store.filters import Filter, Sort
+from proofspan.store.index import build_index, index_state
+from proofspan.store.queries import Store
 from tests.unit.store_workspace import (
     RUN,
     append,
@@ -321,10 +321,10 @@ def test_no_flipped_bit_ends_the_process(tmp_path: Path, cache: Path, kind: str)
     asks = f"""
 import random, sys
 from pathlib import Path
-from core.errors import InputFault, StoreFault
-from core.manifest.load import load_manifest
-from core.store.filters import Filter, Sort
-from core.store.queries import Store
+from proofspan.errors import InputFault, StoreFault
+from proofspan.manifest.load import load_manifest
+from proofspan.store.filters import Filter, Sort
+from proofspan.store.queries import Store
 segment, random = Path({str(segment)!r}), random.Random(7)
 whole = segment.read_bytes()
 for _ in range(40):
@@ -350,10 +350,10 @@ def test_workers_end_with_the_process_that_started_them(tmp_path: Path) -> None:
 import sys, time
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
-from core.store.labelling import Inputs
-from core.store.scan import Source, _start_worker
-from core.store.sidefile import NO_FILE
-from core.triage.types import Profile
+from proofspan.store.labelling import Inputs
+from proofspan.store.scan import Source, _start_worker
+from proofspan.store.sidefile import NO_FILE
+from proofspan.diagnosis.types import Profile
 from pathlib import Path
 import os
 if __name__ == "__main__":

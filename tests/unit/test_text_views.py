@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.evidence.texts import TextDocument
-from core.services.places import Layer
-from core.services.textviews import MAX_CHARACTERS, MAX_LINES, TextSpan, TextView, text_view
+from proofspan.evidence.texts import TextDocument
+from proofspan.services.places import Layer
+from proofspan.services.textviews import MAX_CHARACTERS, MAX_LINES, TextSpan, TextView, text_view
 
 ONE_TO_TEN = "".join(f"{number} line\n" for number in range(1, 11))
 

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.contracts.records import Trace
-from core.traces.answer_block import auditable_block
-from core.traces.canonical import citations, measures
-from core.traces.citations import payload_of
+from proofspan.contracts.records import Trace
+from proofspan.traces.answer_block import auditable_block
+from proofspan.traces.canonical import citations, measures
+from proofspan.traces.citations import payload_of
 from tests.made_traces import made_trace
 
 ITEM = {

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from core.contracts.chunk_ids import sha1_8
-from core.contracts.records import LineIssue, SourceLine, Trace, TraceKey
-from core.traces.canonical import doc_ids, measures, rank_one_place, stages, top_stage, trace_from
-from core.traces.identity import Repeats
+from proofspan.contracts.chunk_ids import sha1_8
+from proofspan.contracts.records import LineIssue, SourceLine, Trace, TraceKey
+from proofspan.traces.canonical import doc_ids, measures, rank_one_place, stages, top_stage, trace_from
+from proofspan.traces.identity import Repeats
 
 SOURCE = SourceLine("runs/R1/trace.jsonl", 7, 120, 80)
 

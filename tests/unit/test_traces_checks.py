@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.traces import blocks, reader
-from core.traces.blocks import read_blocks
-from core.traces.checks import (
+from proofspan.traces import blocks, reader
+from proofspan.traces.blocks import read_blocks
+from proofspan.traces.checks import (
     LARGEST,
     SMALLEST,
     QuickLook,
     exact_entries,
     exact_findings,
 )
-from core.traces.reader import read_lines
+from proofspan.traces.reader import read_lines
 
 KEYS = st.text(st.characters(exclude_categories=["Cs"]), max_size=3) | st.sampled_from(['"', ":", ' :"', "a"])
 VALUES = st.recursive(

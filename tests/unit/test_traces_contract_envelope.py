@@ -11,13 +11,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from core.contracts.codes import in_order
-from core.contracts.context import NO_CONTEXT
-from core.contracts.envelope_rules import contract_findings, envelope_findings, is_whole
-from core.contracts.records import LineIssue, SourceLine, Trace
-from core.services.validating import validate
-from core.traces.canonical import trace_from
-from core.traces.contract import trace_codes, trace_findings
+from proofspan.contracts.codes import in_order
+from proofspan.contracts.context import NO_CONTEXT
+from proofspan.contracts.envelope_rules import contract_findings, envelope_findings, is_whole
+from proofspan.contracts.records import LineIssue, SourceLine, Trace
+from proofspan.services.validating import validate
+from proofspan.traces.canonical import trace_from
+from proofspan.traces.contract import trace_codes, trace_findings
 from tests.unit.citation_payloads import JSON
 from tests.unit.store_workspace import ENVELOPE
 

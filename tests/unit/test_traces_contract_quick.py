@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.contracts.codes import in_order
-from core.contracts.context import NO_CONTEXT, Context
-from core.contracts.records import LineIssue, SourceLine
-from core.traces.canonical import trace_from
-from core.traces.contract import trace_codes, trace_findings
+from proofspan.contracts.codes import in_order
+from proofspan.contracts.context import NO_CONTEXT, Context
+from proofspan.contracts.records import LineIssue, SourceLine
+from proofspan.traces.canonical import trace_from
+from proofspan.traces.contract import trace_codes, trace_findings
 from tests.unit.citation_payloads import JSON, PINS, odd_payloads, payload
 from tests.unit.contract_lines import block, found, line, trace
 

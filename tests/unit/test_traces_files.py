@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.contracts.records import GoldSpan, LineIssue, Offsets, SourceLine, Trace
-from core.errors import InputFault
-from core.traces.canonical import citations, rank_one_place, stages
-from core.traces.chunks import read_chunks
-from core.traces.gold import read_gold
-from core.traces.reports import StoredReport, read_report
-from core.traces.tables import entry_lines
-from core.traces.traces import iter_traces, read_trace_at
-from core.triage.answers import payload_ids
+from proofspan.contracts.records import GoldSpan, LineIssue, Offsets, SourceLine, Trace
+from proofspan.diagnosis.answers import payload_ids
+from proofspan.errors import InputFault
+from proofspan.traces.canonical import citations, rank_one_place, stages
+from proofspan.traces.chunks import read_chunks
+from proofspan.traces.gold import read_gold
+from proofspan.traces.reports import StoredReport, read_report
+from proofspan.traces.tables import entry_lines
+from proofspan.traces.traces import iter_traces, read_trace_at
 
 
 def jsonl(path: Path, *records: Any) -> Path:

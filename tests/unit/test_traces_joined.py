@@ -11,16 +11,16 @@ from typing import Any
 import orjson
 import pytest
 
-from core.contracts.context import NO_CONTEXT, Context
-from core.contracts.records import LineIssue, Trace
-from core.manifest.load import load_manifest
-from core.manifest.types import Manifest
-from core.store.index import build_index, index_state
-from core.store.queries import Store
-from core.traces import joined as joined_module
-from core.traces.contract import trace_codes
-from core.traces.joined import TraceFile, trace_file
-from core.traces.traces import iter_traces
+from proofspan.contracts.context import NO_CONTEXT, Context
+from proofspan.contracts.records import LineIssue, Trace
+from proofspan.manifest.load import load_manifest
+from proofspan.manifest.types import Manifest
+from proofspan.store.index import build_index, index_state
+from proofspan.store.queries import Store
+from proofspan.traces import joined as joined_module
+from proofspan.traces.contract import trace_codes
+from proofspan.traces.joined import TraceFile, trace_file
+from proofspan.traces.traces import iter_traces
 from tests.record_files import HANDBOOK, handbook_of_records, write_lines
 from tests.unit.store_workspace import CHUNKS, ENVELOPE, manifest_of, table_of
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.contracts.records import LineIssue
-from core.traces.logline import (
+from proofspan.contracts.records import LineIssue
+from proofspan.traces.logline import (
     KEYS,
     LogLine,
     LogRecord,
@@ -20,7 +20,7 @@ from core.traces.logline import (
     log_line_of,
     parse_log_line,
 )
-from core.traces.reader import UnusableError, read_lines
+from proofspan.traces.reader import UnusableError, read_lines
 
 SEED = (
     "ts=2025-08-28 qid=Q001 seg=1 deltaS=0.37 lambda=convergent k=10 store=faiss index_hash=2f7d...9a "

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from core.errors import InputFault
-from core.traces import reader
-from core.traces.reader import RawLine, read_lines
+from proofspan.errors import InputFault
+from proofspan.traces import reader
+from proofspan.traces.reader import RawLine, read_lines
 
 BOM = b"\xef\xbb\xbf"
 contents = st.lists(

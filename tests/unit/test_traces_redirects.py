@@ -7,12 +7,12 @@ from pathlib import Path
 import orjson
 import pytest
 
-from core.contracts.records import Chunk, GoldQuestion, Offsets, SourceLine, Trace
-from core.contracts.redirects import Redirect, redirects_between
-from core.contracts.schemas import schema
-from core.traces.canonical import listed, trace_from
-from core.traces.citations import citations
-from core.traces.redirects import (
+from proofspan.contracts.records import Chunk, GoldQuestion, Offsets, SourceLine, Trace
+from proofspan.contracts.redirects import Redirect, redirects_between
+from proofspan.contracts.schemas import schema
+from proofspan.traces.canonical import listed, trace_from
+from proofspan.traces.citations import citations
+from proofspan.traces.redirects import (
     former_ids,
     gold_of_today,
     mapped,

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from core.services.validating import Tally, validate
-from core.traces.chunks import read_chunks
-from core.traces.tables import entry_lines
+from proofspan.services.validating import Tally, validate
+from proofspan.traces.chunks import read_chunks
+from proofspan.traces.tables import entry_lines
 
 
 @pytest.mark.parametrize("data", [b"[]", b" [\n ]\n"])

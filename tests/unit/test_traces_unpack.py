@@ -14,10 +14,10 @@ from pathlib import Path
 import pyarrow
 import pytest
 
-from core.errors import InputFault
-from core.traces import unpack
-from core.traces.traces import iter_traces
-from core.traces.unpack import plain_source
+from proofspan.errors import InputFault
+from proofspan.traces import unpack
+from proofspan.traces.traces import iter_traces
+from proofspan.traces.unpack import plain_source
 
 DATA = b'{"q": "one"}\n{"q": "two"}\n'
 
@@ -102,7 +102,7 @@ def test_a_source_that_changes_while_it_is_unpacked_leaves_the_later_copy(
 UNPACKING = """
 import sys, time
 from pathlib import Path
-from core.traces import unpack
+from proofspan.traces import unpack
 pieces = unpack._pieces
 def stuck(path, limit):
     yield from pieces(path, limit)

@@ -7,17 +7,17 @@ from urllib.parse import parse_qs, urlsplit
 import pandas as pd
 import pytest
 
-from core.metrics.catalogue import METRICS
-from core.metrics.goals import DEFAULT_GOALS
-from core.metrics.values import Tally, metric_value
-from core.services.gate_checks import Asked, Check
-from core.services.gating import GateReport
-from core.services.ranks import Ranks, sorted_questions
-from core.store.filters import Filter
-from core.ui.grid import Grid
-from core.ui.state import ViewState
-from core.ui.trends_cells import band_table, line_table
-from core.ui.trends_points import (
+from proofspan.metrics.catalogue import METRICS
+from proofspan.metrics.goals import DEFAULT_GOALS
+from proofspan.metrics.values import Tally, metric_value
+from proofspan.services.gate_checks import Asked, Check
+from proofspan.services.gating import GateReport
+from proofspan.services.ranks import Ranks, sorted_questions
+from proofspan.store.filters import Filter
+from proofspan.ui.grid import Grid
+from proofspan.ui.state import ViewState
+from proofspan.ui.trends_cells import band_table, line_table
+from proofspan.ui.trends_points import (
     BY_BUCKET,
     BY_LABEL,
     BY_STATE,
@@ -28,10 +28,10 @@ from core.ui.trends_points import (
     metric_line,
     rules,
 )
-from core.ui.trends_ranks import rank_grid
-from core.ui.trends_refusals import refusal_grid
-from core.ui.trends_table import metric_grid, slice_grid
-from core.ui.trends_verdict import against, card, check_grid
+from proofspan.ui.trends_ranks import rank_grid
+from proofspan.ui.trends_refusals import refusal_grid
+from proofspan.ui.trends_table import metric_grid, slice_grid
+from proofspan.ui.trends_verdict import against, card, check_grid
 from tests.trend_runs import SECTION, run_of, trends_of
 
 VIEW = ViewState().change(run="R2", label=("ok",), q="Q1")

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from core.manifest.types import Manifest, Run
-from core.services.trends import in_order, trends
+from proofspan.manifest.types import Manifest, Run
+from proofspan.services.trends import in_order, trends
 from tests.trend_runs import run_of
 
 RUNS = (

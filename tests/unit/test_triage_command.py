@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from core.cli import group
-from core.cli.triage_cmd import command
-from core.errors import Fault, InputFault
-from core.manifest.load import load_manifest
-from core.store.filters import Filter, Sort
-from core.store.index import build_index
-from core.store.queries import Store
+from proofspan.cli import group
+from proofspan.cli.triage_cmd import command
+from proofspan.errors import Fault, InputFault
+from proofspan.manifest.load import load_manifest
+from proofspan.store.filters import Filter, Sort
+from proofspan.store.index import build_index
+from proofspan.store.queries import Store
 
 CHUNKS = [
     {"id": "p1#1", "text": "X is a constrained mapping over sets."},
@@ -328,7 +328,7 @@ def test_a_damaged_archive_of_chunks_is_a_fault_here_and_a_problem_of_the_index(
 def test_a_last_line_without_its_end_waits_as_in_the_index(
     folder: Path, monkeypatch: pytest.MonkeyPatch, block: int
 ) -> None:
-    monkeypatch.setattr("core.cli.triage_cmd._BLOCK", block)
+    monkeypatch.setattr("proofspan.cli.triage_cmd._BLOCK", block)
     write_lines(folder / "trace.jsonl", TRACES[:2])
     last = json.dumps(TRACES[2])
     with (folder / "trace.jsonl").open("a", encoding="utf-8") as stream:

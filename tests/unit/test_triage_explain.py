@@ -7,12 +7,12 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.contracts.records import Trace
-from core.triage.corpus import Corpus
-from core.triage.explain import explain
-from core.triage.folding import Folded
-from core.triage.reflect import reflect
-from core.triage.types import Explanation, Profile
+from proofspan.contracts.records import Trace
+from proofspan.diagnosis.corpus import Corpus
+from proofspan.diagnosis.explain import explain
+from proofspan.diagnosis.folding import Folded
+from proofspan.diagnosis.reflect import reflect
+from proofspan.diagnosis.types import Explanation, Profile
 from tests.made_traces import made_trace
 
 CHUNKS = {

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 import pytest
 
-from core.contracts.records import GoldQuestion, GoldSpan, Label, Trace
-from core.traces.chunks import Place
-from core.triage.advice import gold_meaning
-from core.triage.gold import GOLD_STATES, GoldOutcome, gold_outcome, gold_target
-from core.triage.types import ReportRow, Signals
+from proofspan.contracts.records import GoldQuestion, GoldSpan, Label, Trace
+from proofspan.diagnosis.advice import gold_meaning
+from proofspan.diagnosis.gold import GOLD_STATES, GoldOutcome, gold_outcome, gold_target
+from proofspan.diagnosis.types import ReportRow, Signals
+from proofspan.traces.chunks import Place
 from tests.made_traces import made_trace
 
 PLACES = {

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.triage.corpus import ChunkView
-from core.triage.numbers import claimed_numbers, evidence_values
-from core.triage.reflect import unsupported_numbers
+from proofspan.diagnosis.corpus import ChunkView
+from proofspan.diagnosis.numbers import claimed_numbers, evidence_values
+from proofspan.diagnosis.reflect import unsupported_numbers
 
 
 def open_numbers(answer: str, evidence: str, question: str = "") -> list[str]:

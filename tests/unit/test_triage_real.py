@@ -10,11 +10,11 @@ from typing import Any
 import orjson
 import pytest
 
-from core.contracts.records import Trace
-from core.triage.corpus import Corpus
-from core.triage.reflect import reflect
-from core.triage.suggest import add_facts, suggest_profile
-from core.triage.types import Profile, ReportRow
+from proofspan.contracts.records import Trace
+from proofspan.diagnosis.corpus import Corpus
+from proofspan.diagnosis.reflect import reflect
+from proofspan.diagnosis.suggest import add_facts, suggest_profile
+from proofspan.diagnosis.types import Profile, ReportRow
 from tests.made_traces import made_trace
 
 pytestmark = pytest.mark.real_data

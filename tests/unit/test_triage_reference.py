@@ -13,10 +13,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from core.contracts.records import Trace
-from core.triage.corpus import Corpus
-from core.triage.reflect import reflect
-from core.triage.types import Profile
+from proofspan.contracts.records import Trace
+from proofspan.diagnosis.corpus import Corpus
+from proofspan.diagnosis.reflect import reflect
+from proofspan.diagnosis.types import Profile
 from tests.made_traces import made_trace
 
 GOLDENS = Path(__file__).parent.parent / "golden" / "triage"

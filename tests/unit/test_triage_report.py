@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.contracts.records import LABELS
-from core.triage.report import markdown_row, question_cell, row_to_json, table_head
-from core.triage.types import ReportRow, Signals
+from proofspan.contracts.records import LABELS
+from proofspan.diagnosis.report import markdown_row, question_cell, row_to_json, table_head
+from proofspan.diagnosis.types import ReportRow, Signals
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 TEXTS = st.lists(TEXT, max_size=3).map(tuple)

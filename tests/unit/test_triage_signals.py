@@ -10,17 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.contracts.records import LABELS, Trace
-from core.errors import InputFault
-from core.triage.advice import SUSPICIONS, meaning, next_step, step_for, suspicion_text
-from core.triage.answers import other_refusal
-from core.triage.corpus import ChunkView, Corpus
-from core.triage.gold import GoldOutcome
-from core.triage.profile import TEMPLATES, profile_from
-from core.triage.reflect import reflect
-from core.triage.suggest import add_facts, suggest_profile
-from core.triage.types import Profile, ReportRow, Signals
-from core.triage.words import tokens
+from proofspan.contracts.records import LABELS, Trace
+from proofspan.diagnosis.advice import SUSPICIONS, meaning, next_step, step_for, suspicion_text
+from proofspan.diagnosis.answers import other_refusal
+from proofspan.diagnosis.corpus import ChunkView, Corpus
+from proofspan.diagnosis.gold import GoldOutcome
+from proofspan.diagnosis.profile import TEMPLATES, profile_from
+from proofspan.diagnosis.reflect import reflect
+from proofspan.diagnosis.suggest import add_facts, suggest_profile
+from proofspan.diagnosis.types import Profile, ReportRow, Signals
+from proofspan.diagnosis.words import tokens
+from proofspan.errors import InputFault
 from tests.made_traces import made_trace
 
 CHUNKS = {

@@ -10,14 +10,14 @@ import orjson
 import pandas as pd
 import pytest
 
-from core.contracts.records import TraceKey
-from core.store.filters import SORTS, Filter, Sort
-from core.triage.advice import SUSPICIONS
-from core.triage.gold import GoldOutcome
-from core.ui import words
-from core.ui.state import ViewState
-from core.ui.triage_rows import HEADERS, NO_LABEL, TableRow, table_rows
-from core.ui.triage_table import opened, own_parameters, packed, sort_after_click
+from proofspan.contracts.records import TraceKey
+from proofspan.diagnosis.advice import SUSPICIONS
+from proofspan.diagnosis.gold import GoldOutcome
+from proofspan.store.filters import SORTS, Filter, Sort
+from proofspan.ui import words
+from proofspan.ui.state import ViewState
+from proofspan.ui.triage_rows import HEADERS, NO_LABEL, TableRow, table_rows
+from proofspan.ui.triage_table import opened, own_parameters, packed, sort_after_click
 
 ROW = {
     "q_id": "Q80",

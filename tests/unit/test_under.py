@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.evidence.client import PdfPool
-from core.evidence.types import SpanQuery
-from core.services.under import CUT, MAX_TEXT, MAX_TEXTS, PageWord, text_under, texts_under
+from proofspan.evidence.client import PdfPool
+from proofspan.evidence.types import SpanQuery
+from proofspan.services.under import CUT, MAX_TEXT, MAX_TEXTS, PageWord, text_under, texts_under
 from tests.pdf_files import write_pages
 
 LINES = ["Change the oil every 15,000 km.", "Use grade 5W-30 and a", "new filter each time."]

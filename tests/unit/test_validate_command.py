@@ -9,11 +9,11 @@ import orjson
 import pytest
 from click.testing import CliRunner, Result
 
-from core.cli import main
-from core.cli.interrupts import INTERRUPTED
-from core.cli.validate_cmd import command
-from core.errors import InputFault
-from core.services import validating
+from proofspan.cli import main
+from proofspan.cli.interrupts import INTERRUPTED
+from proofspan.cli.validate_cmd import command
+from proofspan.errors import InputFault
+from proofspan.services import validating
 
 CLEAN = (
     b'{"citations": [{"snippet_id": "s1", "section_id": "keys", "source_url": "https://example.org/h", '

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.cli.validate_lines import piped_line
-from core.contracts.codes import RULES, is_of_family
-from core.contracts.context import NO_CONTEXT, Context
-from core.services.validating import LocatedFinding, Tally, validate
+from proofspan.cli.validate_lines import piped_line
+from proofspan.contracts.codes import RULES, is_of_family
+from proofspan.contracts.context import NO_CONTEXT, Context
+from proofspan.services.validating import LocatedFinding, Tally, validate
 from tests.places import CHECKOUT
 
 FOLDER = CHECKOUT / "tests/golden/contract"

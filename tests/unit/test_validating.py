@@ -13,14 +13,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.contracts.clean_payload import is_clean_record
-from core.contracts.context import NO_CONTEXT
-from core.contracts.record_rules import RECORD_TYPES, record_findings
-from core.contracts.schemas import schema
-from core.errors import InputFault
-from core.services import validating_ranges
-from core.services.validating import Tally
-from core.traces import reader
+from proofspan.contracts.clean_payload import is_clean_record
+from proofspan.contracts.context import NO_CONTEXT
+from proofspan.contracts.record_rules import RECORD_TYPES, record_findings
+from proofspan.contracts.schemas import schema
+from proofspan.errors import InputFault
+from proofspan.services import validating_ranges
+from proofspan.services.validating import Tally
+from proofspan.traces import reader
 from tests.unit.store_workspace import ENVELOPE
 from tests.unit.validating_room import PAYLOAD, answer, found, told, written
 

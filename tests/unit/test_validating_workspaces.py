@@ -7,8 +7,8 @@ from pathlib import Path
 import orjson
 import pytest
 
-from core.contracts.context import Context
-from core.services.validating import Tally
+from proofspan.contracts.context import Context
+from proofspan.services.validating import Tally
 from tests.places import HANDBOOK
 from tests.unit.store_workspace import ENVELOPE
 from tests.unit.validating_room import PAYLOAD, answer, found, written

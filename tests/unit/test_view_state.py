@@ -10,17 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.contracts.records import LABELS, StageName, TraceKey
-from core.evidence.bundles import LEVELS
-from core.metrics.ranked import Bucket
-from core.services.ranks import RankOrder
-from core.store.filters import FLIPS, SORT_KEYS, Filter, Sort
-from core.store.measures import MISSES, OUTCOMES
-from core.store.measuring import Slice
-from core.store.placed import EVIDENCE_STATES
-from core.triage.gold import GOLD_STATES
-from core.triage.types import Profile, Template
-from core.ui.state import (
+from proofspan.contracts.records import LABELS, StageName, TraceKey
+from proofspan.diagnosis.gold import GOLD_STATES
+from proofspan.diagnosis.types import Profile, Template
+from proofspan.evidence.bundles import LEVELS
+from proofspan.metrics.ranked import Bucket
+from proofspan.services.ranks import RankOrder
+from proofspan.store.filters import FLIPS, SORT_KEYS, Filter, Sort
+from proofspan.store.measures import MISSES, OUTCOMES
+from proofspan.store.measuring import Slice
+from proofspan.store.placed import EVIDENCE_STATES
+from proofspan.ui.state import (
     MAX_CHARS,
     MAX_NUMBER,
     ViewState,

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.evidence.types import PageImage, PageInfo, Picture
-from core.services.places import PageSpan
-from core.ui.span_cards import SpanCard
-from core.ui.still_page import EVERY_S, PATIENCE_S, awaited
-from core.ui.viewer_page import NEAR, Asked, ViewerPage, packed, packed_wire
-from core.ui.viewer_sent import MAX_WIDTH, asked_for, chosen_span, turned_to
+from proofspan.evidence.types import PageImage, PageInfo, Picture
+from proofspan.services.places import PageSpan
+from proofspan.ui.span_cards import SpanCard
+from proofspan.ui.still_page import EVERY_S, PATIENCE_S, awaited
+from proofspan.ui.viewer_page import NEAR, Asked, ViewerPage, packed, packed_wire
+from proofspan.ui.viewer_sent import MAX_WIDTH, asked_for, chosen_span, turned_to
 
 PICTURE = b"\x89PNG bytes"
 IMAGE = PageImage(PICTURE, 600, 800, PageInfo(8, 450.0, 600.0, 0, None), (1, 0, 0, 1, 0, 0))

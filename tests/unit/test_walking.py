@@ -11,19 +11,19 @@ from typing import Any
 import orjson
 import pytest
 
-from core.contracts.records import SourceLine, Trace, TraceKey
-from core.errors import InputFault
-from core.evidence.bundles import sealed
-from core.evidence.client import PdfPool
-from core.manifest.load import load_manifest
-from core.services.bundle_report import Earlier
-from core.services.bundles import line_of, load_sources
-from core.services.placer import Placer
-from core.services.playlist import Stop
-from core.services.stored_bundles import StoredBundles
-from core.services.walking import Materials, Slide, is_current, scene_of, slide_of
-from core.traces.reports import StoredRow
-from core.traces.traces import iter_traces
+from proofspan.contracts.records import SourceLine, Trace, TraceKey
+from proofspan.errors import InputFault
+from proofspan.evidence.bundles import sealed
+from proofspan.evidence.client import PdfPool
+from proofspan.manifest.load import load_manifest
+from proofspan.services.bundle_report import Earlier
+from proofspan.services.bundles import line_of, load_sources
+from proofspan.services.placer import Placer
+from proofspan.services.playlist import Stop
+from proofspan.services.stored_bundles import StoredBundles
+from proofspan.services.walking import Materials, Slide, is_current, scene_of, slide_of
+from proofspan.traces.reports import StoredRow
+from proofspan.traces.traces import iter_traces
 from tests.bundle_room import JACK, QUOTE, bundles_from, cites, jsonl, sources_of, trace, write_workspace
 from tests.pdf_files import write_pages
 

@@ -16,7 +16,7 @@ import pyarrow
 import yaml
 from threadpoolctl import threadpool_limits
 
-from core.manifest.load import MANIFEST_NAME
+from proofspan.manifest.load import MANIFEST_NAME
 from tools.demo import pinning, timings
 from tools.demo.bundles import bundle_files
 from tools.demo.catalogue import catalogue

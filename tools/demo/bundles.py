@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from core.evidence.bundlefile import packed
-from core.evidence.client import PdfPool
-from core.manifest.load import load_manifest
-from core.services.bundle_report import Built
-from core.services.bundles import build_bundles, load_sources
+from proofspan.evidence.bundlefile import packed
+from proofspan.evidence.client import PdfPool
+from proofspan.manifest.load import load_manifest
+from proofspan.services.bundle_report import Built
+from proofspan.services.bundles import build_bundles, load_sources
 from tools.demo.folder import written
 
 

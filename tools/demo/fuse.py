@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from core.metrics.fusion import rrf
+from proofspan.metrics.fusion import rrf
 from tools.demo.corpus import Piece
 from tools.demo.lexical import Scores
 

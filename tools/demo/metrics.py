@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from core.journal.cohorts import Cohort, freeze
-from core.manifest.load import load_manifest
-from core.manifest.types import Manifest
-from core.metrics.ranked import Bucket
-from core.services.packing import run_pack
-from core.store.filters import Filter, Sort
-from core.store.index import build_index
-from core.store.queries import Store
+from proofspan.journal.cohorts import Cohort, freeze
+from proofspan.manifest.load import load_manifest
+from proofspan.manifest.types import Manifest
+from proofspan.metrics.ranked import Bucket
+from proofspan.services.packing import run_pack
+from proofspan.store.filters import Filter, Sort
+from proofspan.store.index import build_index
+from proofspan.store.queries import Store
 from tools.demo.folder import written
 
 COHORTS = "cohorts.jsonl"

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from core.contracts.records import SourceLine, Trace
-from core.traces.canonical import trace_from
-from core.triage.corpus import Corpus
-from core.triage.reflect import reflect
-from core.triage.report import row_to_json
-from core.triage.types import Profile, ReportRow
+from proofspan.contracts.records import SourceLine, Trace
+from proofspan.diagnosis.corpus import Corpus
+from proofspan.diagnosis.reflect import reflect
+from proofspan.diagnosis.report import row_to_json
+from proofspan.diagnosis.types import Profile, ReportRow
+from proofspan.traces.canonical import trace_from
 from tools.demo.corpus import Piece
 
 Json = Any

@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from core.contracts.records import Chunk
-from core.contracts.section_text import section_text
+from proofspan.contracts.records import Chunk
+from proofspan.contracts.section_text import section_text
 from tools.demo.analyzer import Analyzer
 from tools.demo.corpus import Piece, sentences
 from tools.demo.dense import Dense

@@ -4,9 +4,9 @@ import os
 
 import streamlit as st
 
-from core.ui import safe
-from core.ui.marked_text import show_marked
-from core.ui.safe import Piece
+from proofspan.ui import safe
+from proofspan.ui.marked_text import show_marked
+from proofspan.ui.safe import Piece
 
 HOSTILE = os.environ.get("HOSTILE", "<img src=x onerror=alert(1)> \u202e${1} ![x](y)")
 TEXT = [

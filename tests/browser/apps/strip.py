@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.services.marks import PageMark
-from core.ui import safe
-from core.ui.strip import show_strip
+from proofspan.services.marks import PageMark
+from proofspan.ui import safe
+from proofspan.ui.strip import show_strip
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 

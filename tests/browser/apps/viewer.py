@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.evidence.png import encode_rgb
-from core.evidence.types import PageImage, PageInfo, Picture
-from core.services.places import Layer, PageSpan, Percent
-from core.ui import safe
-from core.ui.span_cards import SpanCard
-from core.ui.viewer import ViewerPage, show_page
+from proofspan.evidence.png import encode_rgb
+from proofspan.evidence.types import PageImage, PageInfo, Picture
+from proofspan.services.places import Layer, PageSpan, Percent
+from proofspan.ui import safe
+from proofspan.ui.span_cards import SpanCard
+from proofspan.ui.viewer import ViewerPage, show_page
 
 LAYERS: tuple[Layer, ...] = ("cited", "gold", "retrieved")
 SIZES = {"page": (600, 800), "tall": (15, 1_500), "wide": (2_000, 2_000)}

@@ -1,0 +1,162 @@
+"""A number of each run as a line over the runs, with its intervals and the goals it is held to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import plotly.graph_objects as go
+
+from proofspan.charts.text import hover, plain
+from proofspan.charts.theme import SMALL_SIZE, Hue, Palette, layout, run_axis, share_axis, value_axis
+
+#: How a value is written on its axis: in whole percent, as a number of 0–1, in milliseconds.
+Form = Literal["percent", "number", "ms"]
+_FORMS = {"number": ".2f", "ms": ",.0f"}
+_SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross")
+_DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
+HEIGHT = 250
+#: So many points are drawn large.
+MOST_LARGE = 15
+#: Room for the words of a goal beside the plot.
+RULE_WORDS = 88
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A run's number: `value` with its interval, None where it has none, `told` what a hover says in lines.
+
+    `target` is what a click on the point is told as.
+    """
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    told: tuple[str, ...] = ()
+    target: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One number over the runs: a point a run."""
+
+    name: str
+    hue: Hue
+    points: tuple[Point, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A goal: a dashed line at `value`, with `words` beside its right end."""
+
+    value: float
+    words: str
+    hue: Hue = "gray"
+
+
+def line_figure(
+    runs: Sequence[str],
+    lines: Sequence[Line],
+    *,
+    palette: Palette,
+    rules: Sequence[Rule] = (),
+    shown: int | None = None,
+    form: Form = "percent",
+    height: int = HEIGHT,
+) -> go.Figure:
+    """The lines over the runs; they differ in dash and symbol as well as in colour.
+
+    `customdata` of a point holds its target alone. A run without a number leaves a gap.
+    """
+    figure = go.Figure(
+        data=[_trace(line, place, palette, is_alone=len(lines) == 1) for place, line in enumerate(lines)],
+        layout=layout(palette, height=height, legend=len(lines) > 1),
+    )
+    figure.update_layout(
+        margin_r=RULE_WORDS if rules else 12,
+        xaxis=run_axis([plain(run) for run in runs], palette, shown=shown),
+        yaxis=_axis(lines, rules, form, palette),
+        shapes=[_rule(rule, palette) for rule in rules],
+        annotations=[_rule_words(rule, palette) for rule in rules],
+    )
+    return figure
+
+
+def _trace(line: Line, place: int, palette: Palette, *, is_alone: bool) -> go.Scatter:
+    colour = palette.hue(line.hue)
+    points = line.points
+    return go.Scatter(
+        name=plain(line.name),
+        x=list(range(len(points))),
+        y=[point.value for point in points],
+        error_y=_intervals(points, colour) if is_alone else None,
+        mode="lines+markers",
+        line={"color": colour, "width": 2, "dash": _DASHES[place % len(_DASHES)]},
+        marker={
+            "color": colour,
+            "size": 9 if len(points) <= MOST_LARGE else 6,
+            "symbol": _SYMBOLS[place % len(_SYMBOLS)],
+        },
+        unselected={"marker": {"opacity": 1}},
+        connectgaps=False,
+        hoverinfo="text",
+        hovertext=[hover(point.told) for point in points],
+        customdata=[[point.target] for point in points],
+    )
+
+
+def _intervals(points: Iterable[Point], colour: str) -> dict[str, object] | None:
+    """The 95 % intervals as bars above and below the points; none where none is known."""
+    ends = [
+        (point.value - point.low, point.high - point.value)
+        if point.value is not None and point.low is not None and point.high is not None
+        else (0.0, 0.0)
+        for point in points
+    ]
+    if not any(map(any, ends)):
+        return None
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": [above for _, above in ends],
+        "arrayminus": [below for below, _ in ends],
+        "color": colour,
+        "thickness": 1.2,
+        "width": 5,
+    }
+
+
+def _axis(lines: Iterable[Line], rules: Iterable[Rule], form: Form, palette: Palette) -> dict[str, Any]:
+    """From 0 to 1 for shares, else to a little above the largest number and goal."""
+    if form == "percent":
+        return share_axis(palette, top=1.04)
+    ends = [end for line in lines for point in line.points for end in (point.value, point.high) if end]
+    top = 1.12 * max([*ends, *(rule.value for rule in rules)], default=1.0)
+    return value_axis(palette, top=top, form=_FORMS[form])
+
+
+def _rule(rule: Rule, palette: Palette) -> dict[str, object]:
+    return {
+        "type": "line",
+        "xref": "paper",
+        "x0": 0,
+        "x1": 1,
+        "y0": rule.value,
+        "y1": rule.value,
+        "layer": "below",
+        "line": {"color": palette.hue(rule.hue), "width": 1.5, "dash": "dash"},
+    }
+
+
+def _rule_words(rule: Rule, palette: Palette) -> dict[str, object]:
+    return {
+        "xref": "paper",
+        "x": 1,
+        "xanchor": "left",
+        "y": rule.value,
+        "yanchor": "middle",
+        "text": plain(rule.words),
+        "showarrow": False,
+        "font": {"size": SMALL_SIZE, "color": palette.small},
+    }

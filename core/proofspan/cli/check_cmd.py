@@ -1,0 +1,226 @@
+"""`proofspan check`: is everything there that the manifest names, and is it what it was?"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, NoReturn
+
+import click
+from rich.console import Console
+from rich.filesize import decimal
+from rich.table import Table
+from rich.text import Text
+
+from proofspan.cli.interrupts import heeding
+from proofspan.cli.late_bar import late_bar
+from proofspan.cli.paths import NamedPath
+from proofspan.errors import Problem, printable
+from proofspan.evidence.client import PdfPool
+from proofspan.manifest import trust
+from proofspan.manifest.check import (
+    ATTACHMENTS_WRONG,
+    LINES_UNREADABLE,
+    ArtifactCheck,
+    CheckReport,
+    check_workspace,
+    sha256_lines,
+)
+from proofspan.manifest.load import load_manifest
+from proofspan.manifest.types import Manifest
+from proofspan.services.checking import everything
+from proofspan.services.documents import opening
+from proofspan.services.goals import goals_of
+
+#: Wide enough for keys and paths where nothing says how wide the output is.
+WIDTH_WITHOUT_TERMINAL = 140
+
+#: More exact than the state where the first problem's code says more.
+_WORDS = {
+    "path_refused": "path refused",
+    "path_outside": "leaves its folder",
+    "root_not_trusted": "root not confirmed",
+    "not_a_file": "not a file",
+    "pdf_is_html": "is a web page",
+    "json_is_html": "is a web page",
+    "jsonl_is_csv": "is CSV",
+    "empty_file": "is empty",
+    "locked": "is locked",
+    "no_pages": "has no pages",
+}
+_STATES = {
+    "ok": ("✓", "good", "green"),
+    "missing": ("✗", "missing", "red"),
+    "unreadable": ("✗", "unreadable", "red"),
+    "hash_differs": ("✗", "hash differs", "red"),
+    "wrong_content": ("✗", "wrong content", "red"),
+}
+
+#: A file that can be used, and of what it holds not all: why, by the finding's code.
+_PARTLY = {
+    LINES_UNREADABLE: "some lines unreadable",
+    ATTACHMENTS_WRONG: "some attachments wrong",
+}
+_STYLES = {"error": "bold red", "warning": "bold yellow", "note": "bold"}
+
+
+@click.command("check")
+@click.argument("workspace", type=NamedPath())
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+@click.option("--no-hashes", is_flag=True, help="Leave out comparing files with their sha256.")
+@click.option("--sha256-lines", "as_lines", is_flag=True, help="Print each artifact's sha256 line to paste.")
+@click.option("--trust-roots", is_flag=True, help="Confirm the folders in `roots`, now and later.")
+def command(workspace: Path, as_json: bool, no_hashes: bool, as_lines: bool, trust_roots: bool) -> None:
+    """Verify a workspace: every artifact there, of the right kind, with the right hash, every line a record.
+
+    Exit status: 0 nothing is wrong, 1 something is, 2 the manifest itself cannot be used.
+    """
+    manifest = load_manifest(workspace)
+    if trust_roots:
+        for _, folder in trust.untrusted_roots(manifest):
+            trust.remember(manifest.folder, folder)
+    with PdfPool(workers=1) as pool, late_bar("checking") as on_progress:
+        report = check_workspace(
+            manifest,
+            hashes=not no_hashes,
+            every_hash=as_lines,
+            on_progress=heeding(on_progress),
+            examine=opening(pool) if as_lines else everything(manifest, pool),
+            others=goals_of(manifest)[1],
+        )
+    if as_lines:
+        _print_lines(report)
+    elif as_json:
+        click.echo(json.dumps(report_to_json(report), ensure_ascii=False, indent=2, sort_keys=True))
+    else:
+        _print_report(report, _console())
+    sys.exit(0 if report.ok else 1)
+
+
+def _print_lines(report: CheckReport) -> NoReturn:
+    """The lines alone on stdout; a hash that differs is what they are asked for, the rest is still wrong."""
+    for line in sha256_lines(report):
+        click.echo(printable(line))
+    others = [p for p in report.problems if p.severity == "error" and p.code != "hash_differs"]
+    for problem in others:
+        click.echo(f"error: {problem}", err=True)
+    sys.exit(1 if others else 0)
+
+
+def report_to_json(report: CheckReport) -> dict[str, Any]:
+    """The report as plain data: sizes in bytes, a state for each artifact, every problem with its remedy."""
+    return {
+        "name": report.manifest.name,
+        "workspace": str(report.manifest.folder),
+        "ok": report.ok,
+        "hashes_compared": report.hashed,
+        "artifacts": [_artifact_to_json(check) for check in report.artifacts],
+        "manifest_problems": [asdict(problem) for problem in report.others],
+    }
+
+
+def _artifact_to_json(check: ArtifactCheck) -> dict[str, Any]:
+    return {
+        "key": check.artifact.key,
+        "path": check.artifact.path,
+        "root": check.artifact.root,
+        "state": check.state,
+        "size": check.size,
+        "sha256": check.sha256,
+        "sha256_expected": check.artifact.sha256,
+        "problems": [asdict(problem) for problem in check.problems],
+    }
+
+
+def _console() -> Console:
+    return Console(width=None if sys.stdout.isatty() else WIDTH_WITHOUT_TERMINAL, highlight=False)
+
+
+def _print_report(report: CheckReport, console: Console) -> None:
+    console.print(_title(report.manifest))
+    console.print()
+    console.print(_table(report))
+    if report.problems:
+        console.print()
+    for problem in report.problems:
+        _print_problem(problem, console)
+    console.print()
+    console.print(summary(report))
+
+
+def _title(manifest: Manifest) -> Text:
+    return Text.assemble((printable(manifest.name), "bold"), "  ", (printable(str(manifest.folder)), "dim"))
+
+
+def _table(report: CheckReport) -> Table:
+    table = Table(box=None, pad_edge=False, show_header=True, header_style="dim")
+    table.add_column("")
+    table.add_column("artifact", overflow="fold")
+    table.add_column("path", overflow="fold")
+    table.add_column("size", justify="right", no_wrap=True)
+    table.add_column("state", no_wrap=True)
+    for check in report.artifacts:
+        sign, words, style = _state_of(check)
+        table.add_row(
+            Text(sign, style),
+            Text(printable(check.artifact.key)),
+            Text(printable(_path_of(check)), "dim"),
+            Text("" if check.size is None else decimal(check.size)),
+            Text(_state_words(check, words, hashed=report.hashed), style),
+        )
+    return table
+
+
+def _state_of(check: ArtifactCheck) -> tuple[str, str, str]:
+    """Sign, words and style of a state; a good file of which something cannot be used has its own."""
+    partly = next((problem.code for problem in check.problems if problem.code in _PARTLY), None)
+    if check.state == "ok" and partly is not None:
+        return "!", _PARTLY[partly], "yellow"
+    return _STATES[check.state]
+
+
+def _path_of(check: ArtifactCheck) -> str:
+    root = check.artifact.root
+    return f"{root}: {check.artifact.path}" if root else check.artifact.path
+
+
+def _state_words(check: ArtifactCheck, words: str, *, hashed: bool) -> str:
+    if check.state != "ok":
+        return _WORDS.get(check.problems[0].code, words)
+    if any(problem.code == "no_line_yet" for problem in check.problems):
+        return "holds no line yet"
+    if check.file is None:
+        return "not written yet"
+    if check.artifact.sha256 is None:
+        return f"{words}, no hash given"
+    return f"{words}, hash agrees" if hashed else f"{words}, hash not compared"
+
+
+def _print_problem(problem: Problem, console: Console) -> None:
+    head = Text.assemble((problem.severity, _STYLES[problem.severity]), "  ", printable(problem.message))
+    console.print(head, soft_wrap=True)
+    for name, value in (("where", problem.where), ("remedy", problem.remedy)):
+        if value:
+            console.print(Text.assemble((f"  {name:<7}", "dim"), printable(value)), soft_wrap=True)
+
+
+def summary(report: CheckReport) -> Text:
+    """`9 of 10 artifacts are good · 6 hashes agree · 1 error · 2 warnings · 1 note`."""
+    checks = report.artifacts
+    good = sum(check.is_good for check in checks)
+    agreeing = sum(
+        check.state == "ok" and check.sha256 == check.artifact.sha256 is not None for check in checks
+    )
+    severities = Counter(problem.severity for problem in report.problems)
+    parts = [f"{good} of {_count(len(checks), 'artifact')} {'is' if good == 1 else 'are'} good"]
+    if report.hashed:
+        parts.append(f"{_count(agreeing, 'hash', 'hashes')} {'agrees' if agreeing == 1 else 'agree'}")
+    parts += [_count(severities[name], name) for name in ("error", "warning", "note") if severities[name]]
+    return Text(" · ".join(parts), "bold green" if report.ok else "bold red")
+
+
+def _count(number: int, one: str, many: str | None = None) -> str:
+    return f"{number} {one if number == 1 else many or one + 's'}"

@@ -1,0 +1,271 @@
+"""`proofspan chunk-ids`: audit a chunk file, mint canonical ids, and map those of an older file to it."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+import orjson
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from proofspan.cli.output import STDOUT, check_outputs, output_to
+from proofspan.cli.paths import NamedPath
+from proofspan.cli.results import SIGNS, Option, json_text, with_options, write_parts
+from proofspan.contracts.chunk_audit import Audit
+from proofspan.contracts.chunk_ids import VERSION_PINS
+from proofspan.contracts.records import Chunk, LineIssue
+from proofspan.contracts.redirects import RedirectMap, redirects_between
+from proofspan.errors import Problem, printable
+from proofspan.evidence.client import PdfPool
+from proofspan.manifest.load import load_manifest
+from proofspan.manifest.types import Manifest
+from proofspan.metrics.gold_cover import DEFAULT_SEED
+from proofspan.metrics.one_to_one import one_to_one_audit
+from proofspan.services.chunk_ids import (
+    ChunkAudit,
+    LoadedChunks,
+    audit,
+    gold_questions,
+    load_chunks,
+    revs_of,
+    workspace_chunks,
+)
+from proofspan.services.chunk_minting import Minted, minted, redirect_records
+from proofspan.services.chunk_sources import Sources
+
+WIDTH_WITHOUT_TERMINAL = 160
+_TITLES = {
+    "unique": "ids are unique",
+    "format": "ids follow the format",
+    "place": "ids name their place",
+    "order": "ids sort in reading order",
+    "revision": "revisions are the named ones",
+    "recomputed": "revisions can be recomputed",
+    "at_place": "texts stand at their place",
+    "citation_match_sample": "citation match, sample",
+    "citation_match": "citation match, all",
+    "one_to_one": "one to one with the older file",
+}
+_PINS = ", ".join(sorted(VERSION_PINS))
+_OPTIONS: tuple[Option, ...] = (
+    click.option("--documents", type=NamedPath(), help="The workspace whose documents and gold they are of."),
+    click.option("--against", type=NamedPath(), metavar="OLD", help="An older chunk file, or its workspace."),
+    click.option("--mint", is_flag=True, help="Write CHUNKS with canonical ids to -o."),
+    click.option("--sample-seed", type=int, default=DEFAULT_SEED, show_default=True, help="Draws samples."),
+    click.option("--json", "as_json", is_flag=True, help="Print the audits as JSON."),
+    click.option("-o", "--output", help="The file to write: redirects, or with --mint chunks; - for stdout."),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What is audited: the chunks, and the workspace that they are of, if one is named."""
+
+    loaded: LoadedChunks
+    manifest: Manifest | None
+
+    def sources(self, pool: PdfPool) -> Sources | None:
+        """The documents, None where nothing says which they are."""
+        return Sources(self.manifest, pool) if self.manifest is not None else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What is printed: the audits, and the redirects where an older file is named."""
+
+    asked: _Asked
+    found: ChunkAudit
+    redirects: RedirectMap | None
+
+    @property
+    def audits(self) -> tuple[Audit, ...]:
+        """All audits, that of the redirects last."""
+        return (*self.found.audits, *([one_to_one_audit(self.redirects)] if self.redirects else ()))
+
+    @property
+    def is_bad(self) -> bool:
+        """Whether an audit fails or a line holds no chunk."""
+        return bool(self.asked.loaded.issues) or any(each.status == "fail" for each in self.audits)
+
+
+@click.command(
+    "chunk-ids",
+    epilog="A document without an id is known by the hash of its address: scheme and host in lower case, "
+    f"http as https, no fragment, and of the query only what pins a version: {_PINS}.",
+)
+@click.argument("chunks", type=NamedPath())
+@with_options(*_OPTIONS)
+def command(
+    chunks: Path, against: Path | None, mint: bool, as_json: bool, output: str | None, **more: Any
+) -> None:
+    """Audit the ids of CHUNKS, a chunk file or a workspace; mint them anew, or map older ones to them.
+
+    With a workspace its documents are opened and its gold is compared: can ids be computed again, and do
+    offsets stand where they say? With --against every id of an older file is looked up in this one: same,
+    rev (only the revision differs), shift, split, merge or gone; -o writes that as redirects, which a
+    manifest's `redirects` names.
+
+    Exit status: 0 no audit fails, 1 one does or a line is no chunk, 2 unusable input.
+    """
+    _check_usage(against, mint, as_json, output)
+    with tempfile.TemporaryDirectory(prefix="proofspan-") as folder, PdfPool() as pool:
+        asked = _load(chunks, more["documents"], Path(folder))
+        if output is not None:
+            check_outputs([output], [path for path in (chunks, against) if path is not None])
+        if mint and output is not None:
+            sys.exit(_mint(asked, pool, output))
+        found = _audited(asked, pool, seed=more["sample_seed"], cache=Path(folder))
+        told = _Told(asked, found, _against(asked.loaded, against, Path(folder)))
+    if told.redirects is not None and output is not None:
+        _write_lines(redirect_records(told.redirects), output)
+    if as_json:
+        click.echo(json_text(_to_json(told)), nl=False)
+    elif output != STDOUT:
+        write_parts(_parts(told), output=STDOUT, width=WIDTH_WITHOUT_TERMINAL)
+    _tell(asked.loaded.issues)
+    sys.exit(1 if told.is_bad else 0)
+
+
+def _check_usage(against: Path | None, mint: bool, as_json: bool, output: str | None) -> None:
+    if mint and (against is not None or as_json):
+        raise click.UsageError("--mint writes chunks alone: leave out --against and --json")
+    if mint and output is None:
+        raise click.UsageError("--mint needs -o FILE to write the chunks to")
+    if output is not None and not mint and against is None:
+        raise click.UsageError("-o writes redirects or minted chunks: name --against OLD or --mint")
+    if as_json and output == STDOUT:
+        raise click.UsageError("--json and -o - would both write to stdout")
+
+
+def _load(chunks: Path, documents: Path | None, cache: Path) -> _Asked:
+    """A workspace's chunks with it, or a bare file with the workspace that `--documents` names."""
+    if chunks.is_dir():
+        manifest = load_manifest(chunks)
+        return _Asked(workspace_chunks(manifest, cache_dir=cache), load_manifest(documents or chunks))
+    manifest_of = load_manifest(documents) if documents is not None else None
+    return _Asked(load_chunks(chunks, file=str(chunks), cache_dir=cache), manifest_of)
+
+
+def _audited(asked: _Asked, pool: PdfPool, *, seed: int, cache: Path) -> ChunkAudit:
+    manifest, sources = asked.manifest, asked.sources(pool)
+    if manifest is None:
+        return audit(asked.loaded.chunks, revs={}, gold=(), sources=None, seed=seed)
+    gold = gold_questions(manifest, cache_dir=cache).values()
+    return audit(asked.loaded.chunks, revs=revs_of(manifest), gold=gold, sources=sources, seed=seed)
+
+
+def _against(loaded: LoadedChunks, old: Path | None, cache: Path) -> RedirectMap | None:
+    """Where each id of the older file leads; None where none is named."""
+    if old is None:
+        return None
+    older = _load(old, None, cache).loaded
+    return redirects_between(_by_id(older.chunks), _by_id(loaded.chunks))
+
+
+def _by_id(chunks: Sequence[Chunk]) -> dict[str, Chunk]:
+    return {chunk.chunk_id: chunk for chunk in chunks}
+
+
+def _mint(asked: _Asked, pool: PdfPool, output: str) -> int:
+    """Writes the chunks with their new ids; says on stderr what became of them. Gives the exit status."""
+    loaded, sources = asked.loaded, asked.sources(pool)
+    found = minted(loaded.chunks, sources)
+    _write_lines(iter(found.records), output)
+    click.echo(printable(_minted_in_words(found)), err=True)
+    for finding in found.revisions.findings:
+        click.echo(printable(f"{finding.severity}: {finding.message}"), err=True)
+    _tell(loaded.issues)
+    return 1 if loaded.issues or found.kept else 0
+
+
+def _minted_in_words(found: Minted) -> str:
+    total = len(found.records)
+    kept = f"; {found.kept:,} keep theirs, as nothing says from which document they are" if found.kept else ""
+    computed = len(found.revisions.extractors)
+    revs = f"; {computed:,} revision{'s' * (computed != 1)} computed from texts" if computed else ""
+    return f"{found.changed:,} of {total:,} chunks have a new id{kept}{revs}"
+
+
+def _write_lines(records: Iterator[dict[str, Any]], output: str) -> None:
+    with output_to(output) as sink:
+        for record in records:
+            sink.write(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE))
+
+
+def _parts(told: _Told) -> RenderableType:
+    """One line an audit, then the first findings with what to do, then the verdict."""
+    audits, extractor = told.audits, told.found.extractor
+    counts = Counter(each.status for each in audits)
+    verdict = f"{counts['pass']} of {len(audits)} audits pass"
+    verdict += f", {counts['fail']} fail" if counts["fail"] else ""
+    verdict += f", {counts['unknown']} not known" if counts["unknown"] else ""
+    return Group(
+        _table(audits),
+        *(part for each in audits if each.findings or each.next_step for part in _findings(each)),
+        Text(),
+        *([Text(f"documents read by {extractor}", "dim")] if extractor else []),
+        Text(verdict, "bold red" if counts["fail"] else "bold green"),
+    )
+
+
+def _table(audits: Sequence[Audit]) -> Table:
+    table = Table(box=None, pad_edge=False, show_header=False)
+    for style in ("", "", "dim"):
+        table.add_column(style=style, overflow="fold")
+    for each in audits:
+        sign, colour = SIGNS[each.status]
+        table.add_row(Text(sign, colour), _TITLES[each.name], Text(printable(each.said)))
+    return table
+
+
+def _findings(audit_: Audit) -> Iterator[Text]:
+    """The first findings of an audit, and its next step."""
+    count = len(audit_.findings)
+    shown = len(audit_.examples)
+    more = f" (the first {shown} of {count:,})" if count > shown else ""
+    yield Text()
+    yield Text(f"{_TITLES[audit_.name]}{more}", "bold")
+    for each in audit_.examples:
+        yield Text(printable(f"  {each.code}  {each.record_id[:80]}: {each.message}"))
+    if audit_.next_step:
+        yield Text(f"  {audit_.next_step}", "dim")
+
+
+def _tell(issues: Sequence[LineIssue]) -> None:
+    for issue in issues:
+        where = f"{issue.source.file}:{issue.source.line}"
+        click.echo(str(Problem(issue.code, issue.reason, where, issue.remedy)), err=True)
+
+
+def _to_json(told: _Told) -> dict[str, Any]:
+    """Every audit with its findings, as plain data."""
+    loaded, redirects = told.asked.loaded, told.redirects
+    value: dict[str, Any] = {
+        "chunks": len(loaded.chunks),
+        "extractor": told.found.extractor,
+        "audits": [_audit_to_json(each) for each in told.audits],
+        "issues": [asdict(issue) for issue in loaded.issues],
+    }
+    if redirects is not None:
+        value["redirects"] = {**redirects.counts, "new": len(redirects.new), "reused": redirects.reused}
+    return value
+
+
+def _audit_to_json(each: Audit) -> dict[str, Any]:
+    findings = [{**asdict(finding), "severity": finding.severity} for finding in each.findings]
+    return {
+        "name": each.name,
+        "status": each.status,
+        "said": each.said,
+        "numbers": dict(each.numbers),
+        "next_step": each.next_step,
+        "findings": findings,
+    }

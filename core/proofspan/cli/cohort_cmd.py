@@ -1,0 +1,110 @@
+"""`proofspan cohort`: freeze the questions of a bucket by name, and count what becomes of them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import cast
+
+import click
+
+from proofspan.cli.indexed import indexed
+from proofspan.cli.paths import NamedPath
+from proofspan.cli.results import json_text
+from proofspan.contracts.records import LineIssue
+from proofspan.errors import Problem, printable
+from proofspan.journal.cohorts import MAX_NAME, Cohort, read_cohorts
+from proofspan.manifest.load import load_manifest
+from proofspan.metrics.buckets import BUCKETS
+from proofspan.metrics.ranked import Bucket
+from proofspan.services.cohorts import Conversion, conversions, freeze_bucket
+from proofspan.services.workspace import chosen_run
+
+
+@click.group("cohort")
+def command() -> None:
+    """Freeze the questions of a bucket by name, and count what becomes of them in later runs."""
+
+
+@command.command("freeze")
+@click.argument("workspace", type=NamedPath())
+@click.argument("name")
+@click.option("--run", "run_id", required=True, metavar="ID", help="The run whose bucket it is.")
+@click.option("--bucket", required=True, type=click.Choice(BUCKETS), help="Where ranking failed.")
+@click.option("--again", is_flag=True, help="A cohort of that name may be there: this one stands for it.")
+@click.option("--cache-dir", type=NamedPath(), help="Where the index lies.")
+def freeze(workspace: Path, name: str, run_id: str, bucket: str, again: bool, cache_dir: Path | None) -> None:
+    """Freeze the questions that a run of WORKSPACE has in a bucket as the cohort NAME.
+
+    It is added to the file that the manifest's `cohorts` names, one line a cohort; nothing in it is changed.
+
+    Exit status: 0 it is written, 2 it cannot be, or there is a cohort of that name.
+    """
+    if not 0 < len(name) <= MAX_NAME or not name.isprintable():
+        raise click.UsageError(
+            f"a cohort's name has 1 to {MAX_NAME} characters, none of them a control character"
+        )
+    manifest = load_manifest(workspace)
+    run = chosen_run(manifest, run_id)
+    store = indexed(manifest, [run.run_id], cache_dir)
+    cohort = freeze_bucket(store, manifest, name, run_id=run.run_id, bucket=cast(Bucket, bucket), again=again)
+    click.echo(printable(f"{_head(cohort)}: {', '.join(cohort.q_ids)}"))
+
+
+@command.command("list")
+@click.argument("workspace", type=NamedPath())
+@click.option("--run", "run_ids", multiple=True, metavar="ID", help="Only this run; repeat.")
+@click.option("--json", "as_json", is_flag=True, help="Print cohorts and conversions as JSON.")
+@click.option("--cache-dir", type=NamedPath(), help="Where the index lies.")
+def list_cohorts(workspace: Path, run_ids: tuple[str, ...], as_json: bool, cache_dir: Path | None) -> None:
+    """List the cohorts of WORKSPACE, and how many of each converted in each run.
+
+    A question has converted where the gold section stands first.
+
+    Exit status: 0 good, 1 some line of the file is no cohort, 2 unusable input.
+    """
+    manifest = load_manifest(workspace)
+    runs = [chosen_run(manifest, run_id) for run_id in run_ids] or manifest.runs
+    wanted = list(dict.fromkeys(run.run_id for run in runs))
+    found = read_cohorts(manifest)
+    store = indexed(manifest, wanted, cache_dir)
+    told = [
+        (cohort, [each for each in conversions(store, manifest, cohort) if each.run_id in wanted])
+        for cohort in found.values()
+    ]
+    if as_json:
+        _print_json(told, found.issues)
+    else:
+        _print(told, found.issues)
+    sys.exit(1 if found.issues else 0)
+
+
+def _print(told: Sequence[tuple[Cohort, Sequence[Conversion]]], issues: Sequence[LineIssue]) -> None:
+    for cohort, counted in told:
+        click.echo(printable(_head(cohort)))
+        for each in counted:
+            click.echo(printable(f"  {each.run_id}: {each.in_words(cohort.name)}"))
+    if not told:
+        click.echo("No cohort is frozen yet: proofspan cohort freeze WORKSPACE NAME --run ID --bucket …")
+    for issue in issues:
+        where = f"{issue.source.file}:{issue.source.line}"
+        click.echo(str(Problem(issue.code, issue.reason, where, issue.remedy)), err=True)
+
+
+def _print_json(told: Sequence[tuple[Cohort, Sequence[Conversion]]], issues: Sequence[LineIssue]) -> None:
+    value = {
+        "cohorts": [
+            {**asdict(cohort), "runs": [asdict(each) for each in counted]} for cohort, counted in told
+        ],
+        "issues": [asdict(issue) for issue in issues],
+    }
+    click.echo(json_text(value), nl=False)
+
+
+def _head(cohort: Cohort) -> str:
+    """`RETRIEVAL-GAP: 6 questions, retrieval_gap of R001`."""
+    origin = f"{cohort.bucket or 'some'} of {cohort.run_id}" if cohort.run_id else "chosen by hand"
+    count = len(cohort.q_ids)
+    return f"{cohort.name}: {count:,} question{'s' * (count != 1)}, {origin}"

@@ -1,0 +1,54 @@
+"""`proofspan contract`: the prompt contract, its smoke test, and the schemas that both are made from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+import orjson
+
+from proofspan.contracts.codes import rule_of
+from proofspan.contracts.prompt import ANSWER, checked_codes, cited_fields, contract_text, smoke_test_text
+from proofspan.contracts.schemas import schema, schema_names
+
+
+@click.command("contract")
+@click.option("--smoke-test", is_flag=True, help="Print a prompt that has a model check one answer.")
+@click.option(
+    "--schema", "record_type", type=click.Choice(schema_names()), help="Print the JSON Schema of a record."
+)
+@click.option(
+    "--allow-cross-section", is_flag=True, help="Let one segment of an answer cite several sections."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print contract, smoke test and schema as JSON.")
+def command(smoke_test: bool, record_type: str | None, allow_cross_section: bool, as_json: bool) -> None:
+    """Print the contract to paste into a prompt: cite first, five fields a citation, one section a segment.
+
+    It is made from the schema of the auditable answer, which `proofspan validate --as auditable-answer` holds
+    answers to. Schemas stand alone and name nothing that would have to be fetched.
+    """
+    if smoke_test and record_type:
+        raise click.UsageError("--smoke-test and --schema print different things; name one of them.")
+    if as_json:
+        click.echo(_json(_data(record_type or ANSWER, allow_cross_section=allow_cross_section)))
+    elif record_type is not None:
+        click.echo(_json(schema(record_type)))
+    else:
+        text = smoke_test_text if smoke_test else contract_text
+        click.echo(text(allow_cross_section=allow_cross_section), nl=False)
+
+
+def _data(record_type: str, *, allow_cross_section: bool) -> dict[str, Any]:
+    """All of it as data; `schema` is that of the record type."""
+    codes = checked_codes(allow_cross_section=allow_cross_section)
+    return {
+        "contract": contract_text(allow_cross_section=allow_cross_section),
+        "smoke_test": smoke_test_text(allow_cross_section=allow_cross_section),
+        "citation_fields": cited_fields(),
+        "codes": [{"code": code, "tip": rule_of(code).next_step} for code in codes],
+        "schema": schema(record_type),
+    }
+
+
+def _json(data: dict[str, Any]) -> str:
+    return orjson.dumps(data, option=orjson.OPT_INDENT_2).decode()

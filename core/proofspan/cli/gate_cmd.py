@@ -1,0 +1,166 @@
+"""`proofspan gate`: may a run ship? The checks of the Trends page, with an exit status for CI."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+import click
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from proofspan.cli.indexed import indexed
+from proofspan.cli.output import check_outputs, workspace_files
+from proofspan.cli.paths import NamedPath
+from proofspan.cli.results import (
+    RESULT_OPTIONS,
+    SIGNS,
+    Option,
+    json_text,
+    with_options,
+    write_bytes,
+    write_parts,
+)
+from proofspan.errors import InputFault, Problem
+from proofspan.manifest.load import load_manifest
+from proofspan.metrics.goals import Goal, read_goals
+from proofspan.services.gate_checks import Check
+from proofspan.services.gate_files import junit_xml, markdown, one_line, question_line, report_to_json
+from proofspan.services.gating import GateReport, gate_run
+from proofspan.services.workspace import chosen_run
+
+#: Wide enough for a line a check where nothing says how wide the output is.
+WIDTH_WITHOUT_TERMINAL = 200
+#: So many questions of a check are printed with their texts, and so many by their ids; `--json` has more.
+SHOWN, SHOWN_BY_ID = 20, 60
+
+_GOAL = re.compile(r"\s*(?P<metric>[^<>=\s]+)\s*(?P<threshold>[<>=].*)", re.DOTALL)
+
+_OPTIONS: tuple[Option, ...] = (
+    click.option("--run", "run_id", metavar="ID", help="The run; the latest when none is named."),
+    click.option("--against", metavar="ID", help="The run before it; else its baseline in the manifest."),
+    click.option("--goal", "goals", multiple=True, help='Such as "section_match_at_1>=0.7"; repeat.'),
+    click.option("--allow", multiple=True, metavar="Q_ID", help="A question that may flip; repeat."),
+    click.option("--strict", is_flag=True, help="Warnings fail as well."),
+    click.option("--junit", metavar="FILE", help="Also write the checks as JUnit XML."),
+    click.option("--markdown", "as_markdown", metavar="FILE", help="Also write them for a pull request."),
+    click.option("--link-base", metavar="URL", help="The dashboard's address, for links to questions."),
+    *RESULT_OPTIONS,
+)
+
+
+@click.command("gate")
+@click.argument("workspace", type=NamedPath())
+@with_options(*_OPTIONS)
+def command(
+    workspace: Path,
+    run_id: str | None,
+    strict: bool,
+    junit: str | None,
+    as_markdown: str | None,
+    link_base: str | None,
+    as_json: bool,
+    cache_dir: Path | None,
+    output: str,
+    **asked: Any,
+) -> None:
+    """Check whether a run of WORKSPACE may ship: its goals, flips, suspicions and lines.
+
+    Thresholds are those of the manifest's `goals` and `gates`; where it says nothing, the acceptance targets,
+    and no question that was ok in the baseline may become retrieval_drift or generation_drift. The index is
+    brought up to date first.
+
+    Exit status: 0 it passes, warnings or not, 1 a check fails (with --strict: or warns), 2 unusable input.
+    """
+    goals, base = _goals(asked["goals"]), _link_base(link_base)
+    manifest = load_manifest(workspace)
+    check_outputs(
+        [name for name in (output, junit, as_markdown) if name is not None], workspace_files(manifest)
+    )
+    run = chosen_run(manifest, run_id)
+    other = chosen_run(manifest, asked["against"]) if asked["against"] is not None else None
+    baseline = other.run_id if other is not None else run.baseline
+    runs = [each for each in (run.run_id, baseline) if each is not None and manifest.run(each) is not None]
+    store = indexed(manifest, list(dict.fromkeys(runs)), cache_dir)
+    report = gate_run(
+        store, manifest, run.run_id, against=asked["against"], goals=goals, allow=asked["allow"]
+    )
+    if as_markdown is not None:
+        write_bytes(markdown(report, strict=strict, base=base).encode(), as_markdown)
+    if junit is not None:
+        write_bytes(junit_xml(report, strict=strict), junit)
+    if as_json:
+        write_bytes(json_text(report_to_json(report, strict=strict, base=base)), output)
+    else:
+        write_parts(_parts(report, strict=strict), output=output, width=WIDTH_WITHOUT_TERMINAL)
+    sys.exit(0 if report.passes(strict=strict) else 1)
+
+
+def _goals(given: Sequence[str]) -> dict[str, Goal]:
+    """The goals that `--goal` names. InputFault where a metric is unknown or a threshold unreadable."""
+    goals: dict[str, Goal] = {}
+    problems: list[Problem] = []
+    for text in given:
+        match = _GOAL.fullmatch(text)
+        if match is None:
+            raise click.UsageError(f'--goal {text!r} is no goal; write one such as "gt_in_top_20>=0.9"')
+        read, wrong = read_goals({match["metric"]: match["threshold"]}, where="--goal")
+        problems += wrong
+        if not wrong:
+            goals[match["metric"]] = read[match["metric"]]
+    if problems:
+        raise InputFault(*problems)
+    return goals
+
+
+def _link_base(text: str | None) -> str:
+    """The address as it can stand in a link; "" for none. UsageError where it is no web address."""
+    if text is None:
+        return ""
+    if urlsplit(text).scheme not in ("http", "https") or not urlsplit(text).netloc:
+        raise click.UsageError(f"--link-base {text!r} is no address such as https://proofspan.example/")
+    return quote(text, safe=":/?&=%@[]~-._")
+
+
+def _parts(report: GateReport, *, strict: bool) -> RenderableType:
+    """One line a check, then the questions that speak against the run, then whether it may ship."""
+    passes = report.passes(strict=strict)
+    against = f" against {one_line(report.against)}" if report.against is not None else ""
+    words = f"{'passes' if passes else 'fails'}{' (warnings count)' if strict else ''}"
+    verdict = f"{one_line(report.run_id)}{against} {words}: {report.counts_in_words()}"
+    return Group(
+        _table(report.checks),
+        *(part for check in report.checks if check.asked for part in _questions(check)),
+        Text(),
+        Text(verdict, "bold green" if passes else "bold red"),
+    )
+
+
+def _table(checks: Sequence[Check]) -> Table:
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column()
+    table.add_column(overflow="fold")
+    table.add_column(overflow="fold")
+    for check in checks:
+        sign, style = SIGNS[check.status]
+        table.add_row(Text(sign, style), Text(one_line(check.title)), Text(one_line(check.said, cut=None)))
+    return table
+
+
+def _questions(check: Check) -> list[Text]:
+    """A check's questions under its name: what changed with its text, what merely counts by its id."""
+    count, shown = check.count, SHOWN if check.is_change else SHOWN_BY_ID
+    more = f"… and {count - shown:,} more, see --json" if count > shown else ""
+    lines = [Text(), Text(f"{one_line(check.title)}: {count:,}", "bold")]
+    if check.is_change:
+        return [
+            *lines,
+            *(Text(f"  {each}") for each in [*map(question_line, check.asked[:shown]), more] if each),
+        ]
+    names = " ".join(one_line(each.q_id) for each in check.asked[:shown])
+    return [*lines, Text(f"  {names} {more}".rstrip())]

@@ -1,0 +1,175 @@
+"""`proofspan index`: build or refresh the index of a workspace, and look for its citations."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+import orjson
+
+from proofspan.cli import Started
+from proofspan.cli.index_progress import Tell, progress
+from proofspan.cli.interrupts import heeding
+from proofspan.cli.paths import NamedPath
+from proofspan.cli.results import json_text
+from proofspan.diagnosis.profile import TEMPLATES
+from proofspan.diagnosis.types import Template
+from proofspan.errors import printable
+from proofspan.manifest.load import load_manifest
+from proofspan.manifest.types import Manifest
+from proofspan.services.workspace import profile_of_options, with_profile
+from proofspan.store.cache import default_cache_dir
+from proofspan.store.index import IndexReport, RunReport, build_index
+from proofspan.store.scan import spare_pandas
+
+if TYPE_CHECKING:  # what locating needs is loaded when it is asked for: see `_located`
+    from proofspan.services.placing import PlacedReport
+
+#: So many line issues of a run are printed; `--json` has the first hundred, the dashboard all.
+ISSUES_SHOWN = 20
+#: PDF processes, and seconds for one citation: one that stands nowhere makes its worker read the document.
+LOCATORS, TIMEOUT_S = 2, 60.0
+#: The statuses as they are counted, the best first; and what a citation may be besides.
+COUNTED = ("exact", "normalized", "fuzzy", "partial", "not_found", "not_placed")
+BESIDES = {"page_mismatch": "on another page than cited", "numbers_differ": "with other figures"}
+
+
+@click.command("index")
+@click.argument("workspace", type=NamedPath())
+@click.option("--run", "runs", multiple=True, metavar="ID", help="Only this run (may be repeated).")
+@click.option("--cache-dir", type=NamedPath(), help="Where the index lies.")
+@click.option("--workers", type=click.IntRange(min=1), help="Processes that read large files, and PDFs.")
+@click.option("--template", type=click.Choice(TEMPLATES), help="Read the runs with another profile.")
+@click.option("--refusal", multiple=True, help="A refusal phrase of that profile (may be repeated).")
+@click.option("--locate/--no-locate", default=True, help="Look for the citations on their pages as well.")
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+@click.option("--progress-json", is_flag=True, help="Print progress as JSON, one object a line.")
+def command(
+    workspace: Path,
+    runs: tuple[str, ...],
+    cache_dir: Path | None,
+    workers: int | None,
+    template: Template | None,
+    refusal: tuple[str, ...],
+    locate: bool,
+    as_json: bool,
+    progress_json: bool,
+) -> None:
+    """Build or refresh the index of a workspace; what is up to date is left alone.
+
+    When the index is written, the citations of its runs are looked for in the workspace's documents, so that
+    lists can be filtered by what became of them. The dashboard can be used meanwhile.
+
+    Exit status: 0 every record could be read, 1 some lines or files could not, 2 nothing can be indexed.
+    What becomes of citations does not count.
+    """
+    started = click.get_current_context().find_object(Started)
+    if started and started.alone:
+        spare_pandas()
+    manifest = with_profile(load_manifest(workspace), profile_of_options(template, refusal))
+    cache, in_words = cache_dir or default_cache_dir(), not (as_json or progress_json)
+    with progress(as_lines=progress_json, quiet=as_json) as telling:
+        tell = heeding(telling)
+        report = build_index(
+            manifest,
+            runs=runs or None,
+            cache_dir=cache,
+            workers=workers,
+            on_progress=lambda step: tell("progress", step),
+        )
+        if in_words:
+            _print_index(report)
+        placed: list[PlacedReport] = []
+        if locate:
+            for found in _located(manifest, report, cache=cache, workers=workers or LOCATORS, tell=tell):
+                placed.append(found)
+                if in_words:
+                    _print_placed(found)
+    told = report_to_json(report, placed)
+    if as_json:
+        click.echo(json_text(told), nl=False)
+    elif progress_json:
+        click.echo(orjson.dumps({"event": "done", **told}, option=orjson.OPT_SORT_KEYS))
+    sys.exit(1 if report.has_findings else 0)
+
+
+def report_to_json(report: IndexReport, placed: Sequence[PlacedReport] = ()) -> dict[str, object]:
+    """Both reports as plain data; `located` has what became of each run's citations."""
+    return {
+        "findings": report.has_findings,
+        "runs": [asdict(run) for run in report.runs],
+        "located": [asdict(run) for run in placed],
+    }
+
+
+def _located(
+    manifest: Manifest, report: IndexReport, *, cache: Path, workers: int, tell: Tell
+) -> Iterator[PlacedReport]:
+    """What becomes of the citations of the indexed runs, run by run."""
+    from proofspan.evidence.client import PdfPool  # a tenth of a second: a page may wait for the index alone
+    from proofspan.services.pagebase import told_of_run
+    from proofspan.services.placing import place_runs
+
+    with PdfPool(workers=workers, timeout_s=TIMEOUT_S) as pool:
+        for placed in place_runs(
+            manifest,
+            [run.run_id for run in report.runs],
+            cache_dir=cache,
+            pool=pool,
+            workers=workers,
+            on_progress=lambda step: tell("locating", step),
+        ):
+            told = told_of_run(manifest, placed.run_id, cache_dir=cache, document=pool.document)
+            yield replace(placed, findings=told)
+
+
+def _print_index(report: IndexReport) -> None:
+    for run in report.runs:
+        _print_run(run)
+    if not report.runs:
+        click.echo("The manifest lists no run yet, so there is nothing to index.", err=True)
+
+
+def _print_run(run: RunReport) -> None:
+    done = f"{_count(run.lines_read, 'line')} read, {run.reason}" if run.was != "fresh" else run.reason
+    click.echo(printable(f"{run.run_id}: {_count(run.rows, 'trace')} ({done})"))
+    if run.waiting_bytes:
+        click.echo(f"  {run.waiting_bytes:,} bytes of a last line without line end wait for the rest of it")
+    for problem in run.problems:
+        click.echo(printable(f"{problem.severity}: {problem}"), err=True)
+    for issue in run.issues[:ISSUES_SHOWN]:
+        where = f"{issue.source.file}:{issue.source.line}"
+        click.echo(printable(f"{where}: {issue.reason} — {issue.remedy}"), err=True)
+    if run.line_issues > ISSUES_SHOWN:
+        click.echo(f"… {_count(run.line_issues, 'line')} of {run.run_id} could not be used in all", err=True)
+
+
+def _print_placed(run: PlacedReport) -> None:
+    """`R005: 47 citations: 40 exact, 4 fuzzy, 3 not placed (no quote) · 2 on another page than cited`."""
+    click.echo(printable(f"{run.run_id}: {_count(run.citations, 'citation')}{_states(run)}"))
+    for problem in run.problems:
+        click.echo(printable(f"warning: {problem}"), err=True)
+    for finding in run.findings:
+        click.echo(printable(f"pages: {finding}"), err=True)
+
+
+def _states(run: PlacedReport) -> str:
+    counts = run.counts
+    statuses = [f"{counts[name]:,} {_plain(name)}" for name in COUNTED if name in counts]
+    if run.reasons:
+        statuses[-1] += f" ({', '.join(f'{count:,} {_plain(why)}' for why, count in run.reasons.items())})"
+    besides = (f"{counts[name]:,} {words}" for name, words in BESIDES.items() if name in counts)
+    told = " · ".join(filter(None, (", ".join(statuses), *besides)))
+    return f": {told}" if told else ""
+
+
+def _plain(code: str) -> str:
+    return code.replace("_", " ")
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun if number == 1 else noun + 's'}"

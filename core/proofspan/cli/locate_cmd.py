@@ -1,0 +1,122 @@
+"""`proofspan locate`: where do these quotes stand in these PDFs and texts?"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from proofspan.cli.interrupts import heeding
+from proofspan.cli.output import Output, check_outputs, output_to
+from proofspan.cli.paths import NamedPath
+from proofspan.errors import InputFault, Problem
+from proofspan.evidence.client import PdfPool
+from proofspan.evidence.spanfile import Located, count_spans, locate_spans, read_spans, to_json
+from proofspan.evidence.types import Status
+from proofspan.services.pagebase import examine, labels_in, quotes_of_spans
+from proofspan.services.pagebase_words import SPAN_LINES, in_one_line, worth_saying
+
+#: A quote that stands nowhere makes the worker read the whole document once.
+TIMEOUT_S = 60.0
+STATUSES: tuple[Status, ...] = ("exact", "normalized", "fuzzy", "partial", "not_found")
+
+
+@click.command("locate")
+@click.argument("spans", type=NamedPath())
+@click.option("-o", "--output", "found", required=True, help="The found spans to write; - for stdout.")
+@click.option("--root", type=NamedPath(), help="Folder of the documents; default: the spans' own.")
+@click.option("--workers", type=click.IntRange(1, 32), default=2, show_default=True, help="PDF processes.")
+def command(spans: Path, found: str, root: Path | None, workers: int) -> None:
+    """Place quotes on the pages of PDFs and in the lines of texts, in bulk.
+
+    SPANS holds lines of {id, pdf, cited_page_idx, quote}, pages counted from 0, `pdf` relative to --root;
+    `path` may stand for `pdf`, and names a text where it ends in .md, .markdown or .txt. A line may also have
+    `cited_page_label` (what is printed on the page, looked up in the document), `bbox` with `bbox_space`
+    (points of the unrotated page; unit, 0 to 1, or per_mille, 0 to 1000, of the page as it is displayed),
+    `offsets`, and `before` and `after`, the text around the quote.
+
+    The output has a line for each: {id, status, page_idx, page_mismatch, agreement, rects, differences,
+    alternatives}; for a text also `ranges` of characters (half open) with their lines; `box_agrees` for a
+    `bbox`, and `unverified`, that box in points, where the page has no text to compare it with; `error` where
+    a line or its document can't be used.
+
+    Exit status: 0 every line was looked for, 1 some could not be, 2 unusable input.
+    """
+    folder = root or spans.parent
+    if not folder.is_dir():
+        problem = Problem("missing_folder", "the folder does not exist", str(folder), "Name it with --root.")
+        raise InputFault(problem)
+    check_outputs([found], [spans])
+    tally = _Tally(spans)
+    with PdfPool(workers=workers, timeout_s=TIMEOUT_S) as pool, output_to(found) as output:
+        with _progress() as progress:
+            task = progress.add_task("locating", total=count_spans(spans))
+            located = locate_spans(
+                read_spans(spans, root=folder),
+                pool,
+                workers=workers,
+                on_done=heeding(lambda done: progress.update(task, completed=done)),
+            )
+            quotes = quotes_of_spans(_written(located, output, tally), root=folder)
+        bases = examine(quotes, lambda name: labels_in(pool.document, folder / name))
+    click.echo(tally.summary(), err=True)
+    for finding in worth_saying(bases):
+        click.echo(f"pages: {in_one_line(finding, SPAN_LINES)}", err=True)
+    sys.exit(1 if tally.unusable else 0)
+
+
+def _written(located: Iterable[Located], output: Output, tally: _Tally) -> Iterator[Located]:
+    """Passes the spans on, each written and counted: none is kept."""
+    for item in located:
+        output.write(to_json(item))
+        tally.add(item)
+        yield item
+
+
+def _progress() -> Progress:
+    """A bar on stderr, gone when done; nothing where stderr is no terminal."""
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+
+
+class _Tally:
+    """What became of the lines of `spans`; tells of each that could not be used."""
+
+    def __init__(self, spans: Path) -> None:
+        self._spans = spans
+        self._statuses: Counter[Status] = Counter()
+        self._mismatched = 0
+        self.unusable = 0
+
+    def add(self, item: Located) -> None:
+        """Count one line."""
+        if item.found is None:
+            self.unusable += 1
+        else:
+            self._statuses[item.found.status] += 1
+            self._mismatched += item.found.page_mismatch
+        if item.problem is not None:
+            click.echo(f"error: {_located_problem(item.problem, item.source.line, self._spans)}", err=True)
+
+    def summary(self) -> str:
+        """`389 quotes: 120 exact, 150 normalized, … · 67 on another page than cited · 2 not usable`."""
+        counts = self._statuses
+        parts = [", ".join(f"{counts[status]:,} {status}" for status in STATUSES if counts[status])]
+        if self._mismatched:
+            parts.append(f"{self._mismatched:,} on another page than cited")
+        if self.unusable:
+            parts.append(f"{self.unusable:,} not usable")
+        total = counts.total() + self.unusable
+        return f"{total:,} quote{'s' * (total != 1)}: " + " · ".join(filter(None, parts))
+
+
+def _located_problem(problem: Problem, line: int, spans: Path) -> Problem:
+    """The problem with the line that it belongs to; the document stands in the message."""
+    document = f"{problem.where}: " if problem.where and not problem.where.startswith(str(spans)) else ""
+    return Problem(problem.code, document + problem.message, f"{spans}:{line}", problem.remedy)

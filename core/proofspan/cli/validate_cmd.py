@@ -1,0 +1,124 @@
+"""`proofspan validate`: files of records against the contract, one finding a line."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+import click
+
+from proofspan.cli.interrupts import heeding
+from proofspan.cli.late_bar import late_bar
+from proofspan.cli.output import STDOUT, check_outputs, output_to
+from proofspan.cli.paths import NamedPath
+from proofspan.cli.results import Option, with_options
+from proofspan.cli.validate_lines import json_line, json_summary, piped_line, summary_lines, terminal_line
+from proofspan.contracts.context import Context
+from proofspan.contracts.record_rules import RECORD_TYPES
+from proofspan.errors import InputFault, printable
+from proofspan.services.validating import Tally, validate
+from proofspan.traces.workers import collector_paused
+
+_OPTIONS: tuple[Option, ...] = (
+    click.option(
+        "--as",
+        "record_type",
+        type=click.Choice(RECORD_TYPES),
+        metavar="TYPE",
+        help=f"What the records are: {', '.join(RECORD_TYPES)}. Without it each says so in its $schema.",
+    ),
+    click.option("--chunks", type=NamedPath(), help="A chunk file: whatever is named has to be in it."),
+    click.option("--index-hash", metavar="HASH", help="The live index's hash."),
+    click.option("--embed-model", metavar="NAME", help="The live embedding model."),
+    click.option("--analyzer", metavar="NAME", help="The analyzer at read time."),
+    click.option("--rev", "revs", multiple=True, metavar="DOC=REV", help="A document's revision; repeat."),
+    click.option("--refusal", multiple=True, help="A phrase that makes an answer a refusal; repeat."),
+    click.option("--allow-cross-section", "cross", is_flag=True, help="A segment may cite any sections."),
+    click.option(
+        "--cross-section", "sections", multiple=True, metavar="ID", help="One to cite beside others; repeat."
+    ),
+    click.option("--strict", is_flag=True, help="Warnings count as findings too."),
+    click.option("--json", "as_json", is_flag=True, help="Print an object a finding, and the summary last."),
+    click.option("--workers", type=click.IntRange(1, 32), default=2, show_default=True, help="Processes."),
+    click.option("-o", "--output", "report", default=STDOUT, help="The file to write; - for stdout."),
+)
+
+
+@click.command("validate")
+@click.argument("paths", nargs=-1, required=True, metavar="PATH…", type=NamedPath())
+@with_options(*_OPTIONS)
+def command(
+    paths: tuple[Path, ...],
+    record_type: str | None,
+    chunks: Path | None,
+    index_hash: str | None,
+    embed_model: str | None,
+    analyzer: str | None,
+    revs: tuple[str, ...],
+    refusal: tuple[str, ...],
+    cross: bool,
+    sections: tuple[str, ...],
+    strict: bool,
+    as_json: bool,
+    workers: int,
+    report: str,
+) -> None:
+    """Hold the records of each PATH to the contract: JSONL, a JSON array, a log, .gz and .zst too.
+
+    Of a workspace (its folder or manifest) every file that its manifest names, with the pins of its runs;
+    --as then chooses among them. Separate records (query, retrieved, rerank, answer) that are given together
+    are held against each other.
+
+    A finding is one line: file:line, record, code, field, message, next step; tabs between them where the
+    output is no terminal. The summary by code goes to stderr.
+
+    Exit status: 0 no finding, 1 findings (warnings count with --strict), 2 a file cannot be used at all.
+    """
+    check_outputs([report], paths if chunks is None else (*paths, chunks))
+    context = Context(
+        index_hash=index_hash,
+        embed_model=embed_model,
+        analyzer=analyzer,
+        revs=dict(map(_rev, revs)),
+        allow_cross=cross,
+        cross_sections=frozenset(sections),
+    )
+    on_terminal = report == STDOUT and sys.stdout.isatty()
+    line_of = json_line if as_json else terminal_line if on_terminal else piped_line
+    tally = Tally()
+    with (
+        tempfile.TemporaryDirectory(prefix="proofspan-") as unpacked,
+        output_to(report) as output,
+        late_bar("validating", quiet=on_terminal) as on_progress,
+        collector_paused(),
+    ):
+        found = validate(
+            paths,
+            record_type,
+            cache_dir=Path(unpacked),
+            context=context,
+            chunks=chunks,
+            refusal=refusal or None,
+            workers=workers,
+            tally=tally,
+            on_progress=heeding(on_progress),
+        )
+        for finding in found:
+            output.write(line_of(finding))
+        if as_json:
+            output.write(json_summary(tally))
+    if not as_json:
+        for line in summary_lines(tally):
+            click.echo(printable(line), err=True)
+    if tally.problems:
+        raise InputFault(*tally.problems)
+    sys.exit(1 if tally.errors or (strict and tally.warnings) else 0)
+
+
+def _rev(given: str) -> tuple[str, str]:
+    """`DOC=REV`; the document's name may hold further equals signs."""
+    doc_id, sign, rev = given.rpartition("=")
+    if not (doc_id and sign and rev):
+        raise click.UsageError(f"--rev {given!r} is not DOC=REV")
+    return doc_id, rev

@@ -1,0 +1,117 @@
+"""What an answer says about itself: whether it refuses, what it cites, and the claims left without that.
+
+Ranges found in `claims_of` hold in the answer: what is taken out is overwritten with spaces.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from proofspan.diagnosis.types import Template
+from proofspan.traces.citations import payload_of
+from proofspan.traces.fields import id_of
+
+#: What the reference's template check looks for in the lower-cased answer.
+MARKER = "citations:"
+
+# The list is bounded, as many that never close would cost quadratic time; a longer one is taken line by line.
+_CITATION_LINE = re.compile(r"citations\s*:(?:\s*\[[^\]]{0,2000}\]|[^\n]*)", re.IGNORECASE)
+_BRACKETED = re.compile(r"\[([^\[\]]*)\]|\(([^()]*)\)|【([^【】]*)】")
+_BETWEEN = re.compile(r"[,;\s]+")
+_REFERENCE_NUMBER = re.compile(r"\^?\d{1,3}(?:[-–]\d{1,3})?")
+
+_NOT = r"(?:do|does|did)(?: not|n['’]t)"
+_SOURCES = (
+    r"(?:document|context|passage|text|information|source|article|excerpt|material|manual|filing|evidence)"
+)
+_SAY = r"(?:say|state|mention|specify|contain|provide|include|give|indicate|answer|address|discuss|describe)"
+_SAID = (
+    r"(?:said|stated|mentioned|specified|contained|provided|included|given|indicated|addressed|discussed"
+    r"|described|found|available)"
+)
+_FIND = r"(?:answer|find|determine|provide)"
+#: Declining in other words than a profile's, to be searched in lower case.
+_OTHER_REFUSAL = re.compile(
+    rf"\b(?:i {_NOT} (?:know|have (?:any |enough |sufficient )?(?:information|context))"
+    r"|i(?: am|['’]m) (?:not sure|unable to|not able to)"
+    rf"|i (?:can not|cannot|can['’]t|could not|couldn['’]t) {_FIND}"
+    rf"|(?:unable|impossible|not possible) to {_FIND}"
+    r"|(?:can not|cannot|can['’]t|could not|couldn['’]t) be (?:answered|found|determined)"
+    rf"|{_SOURCES}s?(?: provided| given)? {_NOT} (?:\w+ly )?{_SAY}"
+    r"|there (?:is|was) no (?:\w+ )?(?:information|mention)"
+    r"|no (?:relevant |specific |such )?information (?:about|on|of|regarding|is|was|in)"
+    rf"|(?:not|(?:is|are|was|were)n['’]t) (?:\w+ly )?{_SAID} in (?:the|this|these) (?:\w+ )?{_SOURCES}s?"
+    r"|(?:insufficient|not enough|not sufficient) (?:information|context))\b"
+)
+#: Every wording above holds one of the first and one of the second: cheap to look for, and mostly absent.
+_NEGATIONS = ("not", "n't", "n’t", "unable", "impossible", "insufficient", "no ")
+_SUBJECTS = (
+    *("know", "sure", "able to", "answer", "find", "found", "determine", "provide", "possible to"),
+    *("information", "context", "document", "passage", "text", "source", "article", "excerpt"),
+    *("material", "manual", "filing", "evidence", "mention"),
+)
+
+
+def follows_template(lower: str, *, has_payload: bool, template: Template) -> bool:
+    """Whether the lower-cased answer names its citations where the template wants them."""
+    return has_payload if template == "payload" else MARKER in lower
+
+
+def refuses(lower: str, phrases: Collection[str]) -> bool:
+    """Whether the lower-cased answer holds one of the refusal phrases (given in lower case)."""
+    return _holds_one(lower, phrases)
+
+
+def other_refusal(lower: str) -> re.Match[str] | None:
+    """Where a lower-cased answer declines in words that are no profile's."""
+    if _holds_one(lower, _NEGATIONS) and _holds_one(lower, _SUBJECTS):
+        return _OTHER_REFUSAL.search(lower)
+    return None
+
+
+def _holds_one(text: str, words: Collection[str]) -> bool:
+    for word in words:  # noqa: SIM110 - a generator would double the time of the hot path
+        if word in text:
+            return True
+    return False
+
+
+def payload_ids(raw: Mapping[str, Any]) -> tuple[str, ...]:
+    """The chunk ids of a trace's citation payload, in order; entries that name no chunk are left out."""
+    payload = payload_of(raw)
+    if not payload:
+        return ()
+    named = (id_of(item) if isinstance(item, dict) else item for item in payload)
+    return tuple([chunk_id for chunk_id in named if isinstance(chunk_id, str) and chunk_id])
+
+
+def claims_of(answer: str, lower: str, ids: Sequence[Collection[str]], refusals: Collection[str] = ()) -> str:
+    """The answer with its citation line, bracketed references and refusal phrases overwritten by spaces.
+
+    `ids` are collections of the ids that may stand in brackets (retrieved, cited). The result is as long as
+    the answer.
+    """
+    claims = answer
+    if "citation" in lower or not answer.isascii():
+        claims = _CITATION_LINE.sub(_spaces, claims)
+    if "[" in claims or "(" in claims or "【" in claims:
+        known = set().union(*ids)
+        claims = _BRACKETED.sub(lambda match: _spaces(match) if _refers(match, known) else match[0], claims)
+    for phrase in refusals:
+        claims = re.sub(re.escape(phrase), _spaces, claims, flags=re.IGNORECASE)
+    return claims
+
+
+def _spaces(match: re.Match[str]) -> str:
+    return " " * (match.end() - match.start())
+
+
+def _refers(match: re.Match[str], ids: Collection[str]) -> bool:
+    """Whether a bracket holds nothing but known ids, or, unless it is round, small numbers such as [3]."""
+    parts = [part for part in _BETWEEN.split(match[match.lastindex or 0]) if part]
+    if not parts:
+        return False
+    numbered = match[0][0] != "("
+    return all(part in ids or (numbered and _REFERENCE_NUMBER.fullmatch(part)) for part in parts)

@@ -1,0 +1,122 @@
+"""The chunks of a workspace, prepared for triage: lower-case text, tokens, word rarity, each worked out once.
+
+A `Corpus` belongs to one thread. What it derives from a chunk is kept while it fits the given bound and
+worked out again after that, so that a corpus of any size can be triaged.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from sys import intern
+from typing import NamedTuple
+
+from proofspan.diagnosis.numbers import evidence_values
+from proofspan.diagnosis.words import is_content, tokens
+from proofspan.traces.redirects import former_ids
+
+#: Rarity is counted in thousandths and rounded, so that sums are exact in any order.
+_RARITY_UNIT = 1000
+
+
+class ChunkView:
+    """What triage needs of one chunk: the lower-cased text, its tokens, and on demand its numbers."""
+
+    __slots__ = ("_numbers", "lower", "text", "words")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.lower = text.lower()
+        # Copied from a set: a frozenset grown from a list reserves twice the memory. Interned, since most
+        # words stand in many chunks.
+        self.words = frozenset(set(map(intern, tokens(text))))
+        self._numbers: set[str] | None = None
+
+    @property
+    def numbers(self) -> set[str]:
+        """The values of all numbers in the text."""
+        if self._numbers is None:
+            self._numbers = evidence_values(self.text)
+        return self._numbers
+
+    @property
+    def cost(self) -> int:
+        """Roughly the bytes that keeping this view takes beyond the text itself."""
+        return len(self.lower) + 48 * len(self.words) + 600
+
+
+#: Stands for every id that no chunk has; the reference reads it as an empty text.
+UNRESOLVED = ChunkView("")
+
+
+class _Views(dict[str, ChunkView]):
+    """Chunk id → view, made when first asked for; the oldest half is dropped when the bound is reached."""
+
+    def __init__(self, texts: Mapping[str, str], bound: int) -> None:
+        super().__init__()
+        self._texts = texts
+        self._bound = bound
+        self._spent = 0
+
+    def __missing__(self, chunk_id: str) -> ChunkView:
+        text = self._texts.get(chunk_id)
+        if text is None:
+            return UNRESOLVED
+        view = ChunkView(text)
+        self._spent += view.cost
+        if self._spent > self._bound:
+            self._drop_oldest()
+        self[chunk_id] = view
+        return view
+
+    def _drop_oldest(self) -> None:
+        """Forget the views made first until half of the bound is free."""
+        for chunk_id in list(self):
+            if self._spent <= self._bound // 2:
+                return
+            self._spent -= self.pop(chunk_id).cost
+
+
+class Survey(NamedTuple):
+    """What one pass over a corpus learns of its words.
+
+    `rarity` holds every token: for a content word thousandths of ln(1 + (chunks + 1) / (chunks with it + 1)),
+    which is positive, so that a corpus of three chunks still tells words apart; 0 for all other tokens.
+    `unseen` is that of a word in no chunk.
+    """
+
+    rarity: dict[str, int]
+    unseen: int
+
+
+class Corpus:
+    """Chunk texts by id with their derived views. `cache_bytes` bounds what is kept of the views.
+
+    `former` are the ids of earlier builds that a text is found by beside those of today.
+    """
+
+    __slots__ = ("_survey", "former", "texts", "views")
+
+    def __init__(self, chunks: Mapping[str, str], *, cache_bytes: int = 400_000_000) -> None:
+        self.texts = chunks
+        self.former = former_ids(chunks)
+        self.views: Mapping[str, ChunkView] = _Views(chunks, cache_bytes)
+        self._survey: Survey | None = None
+
+    @property
+    def survey(self) -> Survey:
+        """The corpus's words; one pass over all chunks when it is first asked for."""
+        if self._survey is None:
+            counts: Counter[str] = Counter()
+            for chunk_id in self.texts:
+                counts.update(self.views[chunk_id].words)
+            size = len(self.texts)
+            by_count = {count: _rarity_of(count, size) for count in set(counts.values())}
+            rarity = {word: by_count[n] if is_content(word) else 0 for word, n in counts.items()}
+            self._survey = Survey(rarity, _rarity_of(0, size))
+        return self._survey
+
+
+def _rarity_of(count: int, chunks: int) -> int:
+    return round(_RARITY_UNIT * math.log(1 + (chunks + 1) / (count + 1)))

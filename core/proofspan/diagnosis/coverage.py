@@ -1,0 +1,58 @@
+"""How much of a question's or an answer's content the evidence holds, rare words counting more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from proofspan.diagnosis.corpus import ChunkView, Survey
+from proofspan.diagnosis.words import is_content
+
+
+class Content(NamedTuple):
+    """The content words of a text: `known` stand in the corpus; `total` and `lost` are rarities.
+
+    `nowhere` are the tokens, content or not, that no chunk of the corpus has, and so no evidence either;
+    `lost` is their part of `total`.
+    """
+
+    known: list[str]
+    nowhere: list[str]
+    total: int
+    lost: int
+
+
+def content_of(words: Iterable[str], survey: Survey) -> Content:
+    """The content words among distinct tokens, weighed; one look-up a word, as most time goes here."""
+    rarity_of = survey.rarity.get
+    known, nowhere = [], []
+    total = lost = 0
+    for word in words:
+        rarity = rarity_of(word)
+        if rarity:
+            known.append(word)
+            total += rarity
+        elif rarity is None:
+            nowhere.append(word)
+            if is_content(word):
+                lost += survey.unseen
+    return Content(known, nowhere, total + lost, lost)
+
+
+def missing_words(words: set[str], evidence: Sequence[ChunkView]) -> set[str]:
+    """Those of the words that are a token of no chunk of the evidence."""
+    for view in evidence:
+        if not words:
+            break
+        words = words - view.words
+    return words
+
+
+def coverage(content: Content, missing: set[str], survey: Survey) -> float | None:
+    """The rarity-weighted share of the content that is not missing, in 0–1; None without content words."""
+    if not content.total:
+        return None
+    lost = content.lost
+    if missing:
+        lost += sum([survey.rarity[word] for word in content.known if word in missing])
+    return round(1 - lost / content.total, 4)

@@ -1,0 +1,149 @@
+"""Why a question has its label, as ranges in the original question, answer and chunks.
+
+Slower and fuller than `reflect`, for one question at a time. Both use the same functions, so that the marks
+on a page agree with the numbers beside them.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Collection, Iterator, Sequence
+
+from proofspan.contracts.records import Trace
+from proofspan.diagnosis.answers import claims_of, other_refusal, payload_ids, refuses
+from proofspan.diagnosis.corpus import ChunkView, Corpus
+from proofspan.diagnosis.coverage import missing_words
+from proofspan.diagnosis.folding import Folded
+from proofspan.diagnosis.phrases import placed_phrases
+from proofspan.diagnosis.reflect import counted_ids, lowered, unsupported
+from proofspan.diagnosis.types import CitedId, Explanation, PhraseMatch, Profile, QueryToken, TextRange
+from proofspan.diagnosis.words import is_content, query_tokens, tokens
+from proofspan.traces.citations import citation_ids_in_text
+
+#: At most so many places of one phrase or token are listed.
+MAX_PLACES = 50
+
+_JOIN = "\n\n"
+_WORD = re.compile(r"\w+")
+
+ChunkPlace = tuple[str, int, int]
+
+
+def explain(trace: Trace, corpus: Corpus, profile: Profile) -> Explanation:
+    """Everything that the Question page marks."""
+    answer, lower = trace.answer, trace.answer.lower()
+    views = [corpus.views[chunk_id] for chunk_id in trace.chunk_ids]
+    chunks = [(chunk_id, Folded(view.text)) for chunk_id, view in zip(trace.chunk_ids, views, strict=True)]
+    cited = counted_ids(citation_ids_in_text(answer), payload_ids(trace.raw), profile)
+    refusals = lowered(profile.refusal)
+    refused = refuses(lower, refusals)
+    claims = claims_of(answer, lower, (trace.chunk_ids, cited), refusals if refused else ())
+    other = None if refused else other_refusal(lower)
+    return Explanation(
+        phrases=() if refused else tuple(_phrases(answer, chunks)),
+        numbers=tuple(
+            TextRange(number.text, number.start, number.end) for number in unsupported(claims, trace.q, views)
+        ),
+        query=tuple(_query(trace.q, chunks)),
+        cited=tuple(_cited(answer, cited, trace, corpus)),
+        refusal=_refusal(answer, refusals) if refused else _original(other, answer),
+        is_other_wording=other is not None,
+        words_missing=tuple(_words_missing(claims, views)),
+    )
+
+
+def _phrases(answer: str, chunks: Sequence[tuple[str, Folded]]) -> Iterator[PhraseMatch]:
+    """The phrases that stand in the joined evidence, each with its places chunk by chunk."""
+    joined = _Joined(chunks)
+    for phrase, start, end in placed_phrases(answer):
+        if places := joined.places(phrase.lower()):
+            yield PhraseMatch(phrase, start, end, places)
+
+
+class _Joined:
+    """The lower-cased evidence as the reference joins it, and the way back into its chunks."""
+
+    def __init__(self, chunks: Sequence[tuple[str, Folded]]) -> None:
+        self._chunks = chunks
+        self._text = _JOIN.join([folded.lower for _, folded in chunks])
+        self._starts = [0]
+        for _, folded in chunks[:-1]:
+            self._starts.append(self._starts[-1] + len(folded.lower) + len(_JOIN))
+
+    def places(self, wanted: str) -> tuple[ChunkPlace, ...]:
+        """Where a lower-cased phrase stands; one that runs across a join has a place in each chunk."""
+        found: list[ChunkPlace] = []
+        at = self._text.find(wanted)
+        while at >= 0 and len(found) < MAX_PLACES:
+            found += self._pieces(at, at + len(wanted))
+            at = self._text.find(wanted, at + len(wanted))
+        return tuple(dict.fromkeys(found))
+
+    def _pieces(self, start: int, end: int) -> Iterator[ChunkPlace]:
+        first = bisect_right(self._starts, start) - 1
+        for place in range(first, len(self._chunks)):
+            chunk_id, folded = self._chunks[place]
+            begin = max(start - self._starts[place], 0)
+            stop = min(end - self._starts[place], len(folded.lower))
+            if stop <= 0:
+                return
+            if begin < stop:
+                yield chunk_id, *folded.original(begin, stop)
+
+
+def _query(question: str, chunks: Sequence[tuple[str, Folded]]) -> Iterator[QueryToken]:
+    """Each of the reference's query tokens with its places in the question and in the chunks."""
+    asked = query_tokens(question)
+    own = _token_ranges(Folded(question), set(asked))
+    found: dict[str, list[ChunkPlace]] = {token: [] for token in asked}
+    for chunk_id, folded in dict(chunks).items():
+        for token, ranges in _token_ranges(folded, set(asked)).items():
+            found[token] += [(chunk_id, each.start, each.end) for each in ranges]
+    for token in asked:
+        yield QueryToken(token, is_content(token), tuple(own[token]), tuple(found[token][:MAX_PLACES]))
+
+
+def _token_ranges(folded: Folded, wanted: Collection[str]) -> dict[str, list[TextRange]]:
+    """Where the wanted tokens stand in a text, as ranges of the original."""
+    found: dict[str, list[TextRange]] = {}
+    for match in _WORD.finditer(folded.lower):
+        if match[0] in wanted:
+            start, end = folded.original(match.start(), match.end())
+            found.setdefault(match[0], []).append(TextRange(folded.text[start:end], start, end))
+    return found
+
+
+def _cited(answer: str, cited: Sequence[str], trace: Trace, corpus: Corpus) -> Iterator[CitedId]:
+    """The counted ids; each occurrence is looked for behind the one before it."""
+    behind = max(answer.lower().find("citations"), 0) if answer.isascii() else 0
+    for chunk_id in cited:
+        at = answer.find(chunk_id, behind)
+        place = None if at < 0 else TextRange(chunk_id, at, at + len(chunk_id))
+        behind = place.end if place else behind
+        yield CitedId(chunk_id, place, chunk_id in trace.chunk_ids, chunk_id in corpus.texts)
+
+
+def _refusal(answer: str, phrases: Sequence[str]) -> TextRange | None:
+    """The first refusal phrase that the answer holds, in the profile's order."""
+    folded = Folded(answer)
+    for phrase in phrases:
+        for start, end in folded.find_all(phrase):
+            return TextRange(answer[start:end], start, end)
+    return None
+
+
+def _original(match: re.Match[str] | None, text: str) -> TextRange | None:
+    """The original words of a match in the lower-cased text."""
+    if match is None:
+        return None
+    start, end = Folded(text).original(*match.span())
+    return TextRange(text[start:end], start, end)
+
+
+def _words_missing(claims: str, views: Sequence[ChunkView]) -> Iterator[TextRange]:
+    """The content words of the claims that are in no chunk, in order, repeats included."""
+    missing = missing_words(set(filter(is_content, tokens(claims))), views)
+    if missing:
+        ranges = _token_ranges(Folded(claims), missing)
+        yield from sorted((each for found in ranges.values() for each in found), key=lambda each: each.start)

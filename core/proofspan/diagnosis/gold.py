@@ -1,0 +1,184 @@
+"""What became of a question's gold passage in one trace: retrieved, seen, cited, or rightly done without."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from proofspan.contracts.records import Citation, GoldQuestion, StageName, Trace
+from proofspan.diagnosis.types import ReportRow
+from proofspan.traces.canonical import citations, listed, place_in, ranked_places, top_stage
+from proofspan.traces.chunks import Place, Places
+from proofspan.traces.fields import page_of, text_of
+
+GoldState = Literal["answered", "missed", "dropped", "uncited", "seen", "cited", "declined"]
+#: Worst first, as lists are ordered. Each state with the few words that counts and filters use.
+GOLD_NAMES: Mapping[GoldState, str] = {
+    "answered": "wrongly answered",
+    "missed": "never retrieved",
+    "dropped": "retrieved, not seen",
+    "uncited": "seen, not cited",
+    "seen": "seen, nothing cited",
+    "cited": "cited",
+    "declined": "rightly declined",
+}
+GOLD_STATES: tuple[GoldState, ...] = tuple(GOLD_NAMES)
+#: The states of questions that the documents hold no answer to.
+WITHOUT_ANSWER: frozenset[GoldState] = frozenset({"answered", "declined"})
+#: The states in which nothing went wrong.
+GOOD_STATES: frozenset[GoldState] = frozenset({"cited", "declined"})
+
+NO_PLACE = Place(None, None, None)
+
+
+@dataclass(frozen=True, slots=True)
+class GoldTarget:
+    """What a candidate has to be to be the gold one: a chunk id, a section id, or a (doc_id, page_idx).
+
+    `nothing`: the documents hold no answer, so that no candidate is.
+    """
+
+    kind: Literal["chunk", "section", "page", "nothing"]
+    wanted: frozenset[object] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class GoldOutcome:
+    """What became of the gold passage, with its best 1-based ranks, None where no candidate of a list is it.
+
+    `seen` is the rank among the answerer's chunks, `retrieved` that in the whole list of `stage`, the one
+    that the top 20 are read from (None: the trace lists no candidates). `is_refusal`: the answer declines.
+    """
+
+    state: GoldState
+    seen: int | None = None
+    retrieved: int | None = None
+    stage: StageName | None = None
+    is_refusal: bool = False
+
+
+def gold_target(gold: GoldQuestion | None) -> GoldTarget | None:
+    """The narrowest thing that the gold names: its chunks, else its sections, else its spans' pages.
+
+    None where there is nothing to look for: no gold, or spans without a page.
+    """
+    if gold is None:
+        return None
+    if not gold.answerable:
+        return GoldTarget("nothing")
+    if gold.chunks:
+        return GoldTarget("chunk", frozenset(gold.chunks))
+    if sections := frozenset(filter(None, map(str.strip, gold.sections))):
+        return GoldTarget("section", sections)
+    pages = frozenset((span.doc_id, span.page_idx) for span in gold.spans if span.page_idx is not None)
+    return GoldTarget("page", pages) if pages else None
+
+
+def gold_outcome(
+    trace: Trace,
+    target: GoldTarget | None,
+    verdict: ReportRow | None,
+    places: Places,
+    cited: Sequence[Citation] | None = None,
+) -> GoldOutcome | None:
+    """What became of the gold passage; None where it cannot be known.
+
+    That is without a target, where the trace leaves out its chunks and lists no other stage, and, if the
+    documents hold no answer, without a verdict or an answer. `places` says where a chunk lies whose
+    candidate or citation does not. `cited` are the trace's citations, if they have been read already.
+    """
+    if target is None:
+        return None
+    if target.kind == "nothing":
+        return _without_answer(trace, verdict)
+    stage = top_stage(trace)
+    if stage is None and "chunks_missing" in trace.suspicions:
+        return None
+    seen = _best(trace, "chunks", target, places)
+    retrieved = seen if stage is None or stage == "chunks" else _best(trace, stage, target, places)
+    is_refusal = declines(trace, verdict)
+    if seen is not None:
+        state = "uncited" if is_refusal else _state_of_seen(trace, target, places, cited)
+    else:
+        state = "missed" if retrieved is None else "dropped"
+    return GoldOutcome(state, seen, retrieved, stage, is_refusal)
+
+
+def _without_answer(trace: Trace, verdict: ReportRow | None) -> GoldOutcome | None:
+    if declines(trace, verdict):
+        return GoldOutcome("declined", is_refusal=True)
+    return GoldOutcome("answered") if verdict is not None and trace.answer.strip() else None
+
+
+def declines(trace: Trace, verdict: ReportRow | None) -> bool:
+    """Whether the answer declines: by its label, or in other words while it cites nothing."""
+    if verdict is None:
+        return False
+    if verdict.label in ("refusal_ok", "refusal_suspect"):
+        return True
+    return "refusal_other_wording" in verdict.suspicions and not citations(trace)
+
+
+def _state_of_seen(
+    trace: Trace, target: GoldTarget, places: Places, cited: Sequence[Citation] | None
+) -> GoldState:
+    """By what an answer cites whose answerer saw the gold passage."""
+    cited = citations(trace) if cited is None else cited
+    if not cited:
+        return "seen"
+    chunk_ids = {citation.chunk_id for citation in cited}
+    if target.kind == "chunk" and not target.wanted.isdisjoint(chunk_ids):
+        return "cited"
+    listed_places = {
+        chunk_id: place_in(entry, chunk_id, places)
+        for _, chunk_id, entry in listed(trace, "chunks")
+        if chunk_id in chunk_ids
+    }
+    for citation in cited:
+        chunk_id = citation.chunk_id or ""
+        if _is_gold(citation, listed_places.get(chunk_id) or places.get(chunk_id), target, places):
+            return "cited"
+    return "uncited"
+
+
+def _is_gold(citation: Citation, known: Place | None, target: GoldTarget, places: Places) -> bool:
+    """Whether a citation points at the gold passage; one of a page and no chunk means every chunk there."""
+    place = _cited_place(citation, known or NO_PLACE)
+    if target.kind == "section":
+        return (place.section_id or "").strip() in target.wanted
+    if target.kind == "page":
+        return (place.doc_id, place.page_idx) in target.wanted
+    if citation.chunk_id is not None or place.page_idx is None:
+        return False
+    gold = (places[chunk_id] for chunk_id in map(str, target.wanted) if chunk_id in places)
+    return any((place.doc_id, place.page_idx) == (each.doc_id, each.page_idx) for each in gold)
+
+
+def _cited_place(citation: Citation, known: Place) -> Place:
+    """Where a citation points: as its payload says, else as its chunk's record has it, else by its id."""
+    page_idx, _ = page_of(citation.raw)
+    if page_idx is None:
+        page_idx = citation.page_idx if known.page_idx is None else known.page_idx
+    return Place(
+        text_of(citation.raw.get("doc_id")) or known.doc_id or citation.doc_id,
+        text_of(citation.raw.get("section_id")) or known.section_id or citation.section_id,
+        page_idx,
+    )
+
+
+def _best(trace: Trace, stage: StageName, target: GoldTarget, places: Places) -> int | None:
+    found = _ranked(trace, stage, target, places)
+    return next((rank for rank, place in found if place in target.wanted), None)
+
+
+def _ranked(
+    trace: Trace, stage: StageName, target: GoldTarget, places: Places
+) -> Iterator[tuple[int, object]]:
+    """Each candidate's rank with what the target compares."""
+    if target.kind == "chunk":
+        return ((rank, chunk_id) for rank, chunk_id, _ in listed(trace, stage))
+    candidates = ranked_places(trace, stage, places)
+    if target.kind == "section":
+        return ((each.rank, (each.section_id or "").strip()) for each in candidates)
+    return ((each.rank, (each.doc_id, each.page_idx)) for each in candidates)

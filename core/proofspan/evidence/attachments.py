@@ -1,0 +1,155 @@
+"""Which attachments of the catalogue belong to a cited place: those of its section, and those near its page.
+
+The rule reads places alone, never the text: a warning on the cited page belongs to the answer even where no
+word of it was quoted. What belongs is told in one order, the nearest first, whatever order it came in.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from proofspan.contracts.records import Attachment, AttachmentKind, Box
+from proofspan.contracts.render_ref import PageRef, parse_render_ref
+from proofspan.contracts.sections import SectionKey, section_key
+
+By = Literal["section", "page"]
+
+#: Signal boxes, the gravest first; the other kinds are media.
+SAFETY_KINDS: tuple[AttachmentKind, ...] = ("warning", "caution", "note")
+#: How many pages from the cited one an attachment may lie that shares no section with it.
+NEIGHBOURS = 1
+
+
+@dataclass(frozen=True, slots=True)
+class CitedPlace:
+    """Where cited text stands: the page it was found on, else the cited one, and its boxes there, in points.
+
+    `page_idx` is None in a document without pages, whose attachments belong by section alone.
+    """
+
+    doc_id: str | None
+    section_id: str | None = None
+    page_idx: int | None = None
+    rects: tuple[Box, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Attached:
+    """An attachment that belongs to a cited place, and why.
+
+    `by` is "section" where it lies in the cited section, else "page". `pages_away` counts pages in either
+    direction, 0 on the cited page; None where one of the two has no page.
+    """
+
+    attachment: Attachment
+    by: By
+    pages_away: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An attachment with the place that the rule reads: `box` in points, None where it is not known so."""
+
+    attachment: Attachment
+    section: SectionKey
+    page_idx: int | None
+    box: Box | None
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogueIndex:
+    """The catalogue by document and page, and by document and first step of the section."""
+
+    by_page: Mapping[tuple[str, int], Sequence[Entry]]
+    by_chapter: Mapping[tuple[str, str], Sequence[Entry]]
+
+    @classmethod
+    def of(cls, attachments: Iterable[Attachment]) -> CatalogueIndex:
+        """The index over attachments with ids of their own; what names no document belongs to nothing."""
+        by_page: defaultdict[tuple[str, int], list[Entry]] = defaultdict(list)
+        by_chapter: defaultdict[tuple[str, str], list[Entry]] = defaultdict(list)
+        for attachment in attachments:
+            doc_id, entry = _entry(attachment)
+            if doc_id is None:
+                continue
+            if entry.page_idx is not None:
+                by_page[doc_id, entry.page_idx].append(entry)
+            if entry.section:
+                by_chapter[doc_id, entry.section[0]].append(entry)
+        return cls(dict(by_page), dict(by_chapter))
+
+    def in_section(self, doc_id: str, section: SectionKey) -> Iterator[Entry]:
+        """What lies in a section or below it."""
+        if section:
+            chapter = self.by_chapter.get((doc_id, section[0]), ())
+            yield from (entry for entry in chapter if entry.section[: len(section)] == section)
+
+    def near_page(self, doc_id: str, page_idx: int) -> Iterator[Entry]:
+        """What lies on a page or on one next to it."""
+        for other in range(page_idx - NEIGHBOURS, page_idx + NEIGHBOURS + 1):
+            yield from self.by_page.get((doc_id, other), ())
+
+
+def attached(place: CitedPlace, catalogue: CatalogueIndex) -> tuple[Attached, ...]:
+    """Everything that belongs to a place, the nearest first.
+
+    The cited page comes before its neighbours and those before other pages of the section. On one page the
+    smaller distance up or down to the cited boxes decides, then reading order, then the id. Nothing is left
+    out: a section may have hundreds of pictures, and how many are shown is for the one who shows them.
+    """
+    if place.doc_id is None:
+        return ()
+    found: dict[str, tuple[Entry, By]] = {}
+    if place.page_idx is not None:
+        for entry in catalogue.near_page(place.doc_id, place.page_idx):
+            found[entry.attachment.attachment_id] = entry, "page"
+    for entry in catalogue.in_section(place.doc_id, section_key(place.section_id)):
+        found[entry.attachment.attachment_id] = entry, "section"
+    ordered = sorted(found.values(), key=lambda item: _nearness(item[0], place))
+    return tuple(Attached(entry.attachment, by, _pages_away(entry, place)) for entry, by in ordered)
+
+
+def lies_beside(by: By, pages_away: int | None) -> bool:
+    """Whether something lies on a page next to the cited place alone, neither there nor in its section."""
+    return by == "page" and pages_away != 0
+
+
+def _entry(attachment: Attachment) -> tuple[str | None, Entry]:
+    """The attachment's document and place; what its record leaves open is read from what is to be drawn."""
+    ref = parse_render_ref(attachment.render_ref) if attachment.render_ref is not None else None
+    region = ref if isinstance(ref, PageRef) and attachment.doc_id in (None, ref.doc_id) else None
+    doc_id, page_idx = attachment.doc_id, attachment.page_idx
+    if region is not None:
+        doc_id = region.doc_id
+        page_idx = region.page_idx if page_idx is None else page_idx
+    box = attachment.box if attachment.box_space == "points" else None
+    if box is None and region is not None and region.page_idx == page_idx:
+        box = region.box
+    return doc_id, Entry(attachment, section_key(attachment.section_id), page_idx, box)
+
+
+def _pages_away(entry: Entry, place: CitedPlace) -> int | None:
+    if entry.page_idx is None or place.page_idx is None:
+        return None
+    return abs(entry.page_idx - place.page_idx)
+
+
+def _nearness(entry: Entry, place: CitedPlace) -> tuple[float | str, ...]:
+    """What sorts attachments: of two pages as far away the earlier first, what has no page or box last."""
+    away, page_idx, box = _pages_away(entry, place), entry.page_idx, entry.box
+    return (
+        math.inf if away is None else away,
+        math.inf if page_idx is None else page_idx,
+        math.inf if box is None else _gap(box, place.rects) if away == 0 else 0.0,
+        *((box[1], box[0]) if box is not None else (math.inf, math.inf)),
+        entry.attachment.attachment_id,
+    )
+
+
+def _gap(box: Box, rects: Iterable[Box]) -> float:
+    """Points up or down from a box to the nearest of the boxes; 0 beside one of them, or without any."""
+    return min((max(0.0, rect[1] - box[3], box[1] - rect[3]) for rect in rects), default=0.0)

@@ -1,0 +1,258 @@
+"""Is everything there that the manifest names, and is it what it was? All answers at once."""
+
+from __future__ import annotations
+
+import hashlib
+import shlex
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from proofspan.errors import ManifestFault, Problem
+from proofspan.manifest.paths import artifact_path, is_missing, resolve_reference
+from proofspan.manifest.sniff import content_problem
+from proofspan.manifest.types import Artifact, Manifest
+
+State = Literal["ok", "missing", "unreadable", "hash_differs", "wrong_content"]
+#: Called while hashing and reading: the artifact's key, the bytes done and those to do, over all files.
+OnProgress = Callable[[str, int, int], None]
+#: Hears how many bytes of one file are done.
+OnBytes = Callable[[int], None]
+#: Looks into a file that is there, and reports what is wrong inside, such as records against their schema.
+Examine = Callable[[Artifact, Path, OnBytes], Iterable[Problem]]
+
+#: Warnings that are findings all the same: the file can be used, and some of what it holds cannot.
+LINES_UNREADABLE = "lines_unreadable"
+ATTACHMENTS_WRONG = "attachments_wrong"
+FINDINGS = frozenset({LINES_UNREADABLE, ATTACHMENTS_WRONG})
+
+#: What mends bundles that are named and not there, or not as they should be.
+BUILD_BUNDLES = "build them: proofspan bundle build WORKSPACE"
+
+_RANK = {"error": 0, "warning": 1, "note": 2}
+
+_BLOCK = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class ArtifactCheck:
+    """One artifact: `state` is the worst of its `problems`; `sha256` is computed, None where nothing asked.
+
+    `file` is where it lies, None where the path could not be resolved; `size` in bytes.
+    """
+
+    artifact: Artifact
+    state: State
+    problems: tuple[Problem, ...] = ()
+    file: Path | None = None
+    size: int | None = None
+    sha256: str | None = None
+
+    @property
+    def is_good(self) -> bool:
+        """Whether all of the file can be used."""
+        return self.state == "ok" and not any(map(is_finding, self.problems))
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReport:
+    """Every artifact, sorted by key, and what is wrong with the manifest beside them.
+
+    `hashed` tells whether hashes were compared at all.
+    """
+
+    manifest: Manifest
+    artifacts: tuple[ArtifactCheck, ...]
+    others: tuple[Problem, ...] = ()
+    hashed: bool = True
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """Everything found, errors first, notes last."""
+        found = [*self.others, *(problem for check in self.artifacts for problem in check.problems)]
+        return tuple(sorted(found, key=lambda problem: _RANK[problem.severity]))
+
+    @property
+    def findings(self) -> tuple[Problem, ...]:
+        """What is to be mended: errors, and of the warnings those that are findings."""
+        return tuple(filter(is_finding, self.problems))
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is nothing to mend."""
+        return not self.findings
+
+
+def is_finding(problem: Problem) -> bool:
+    """Whether a problem is to be mended: an error is, a warning only where something is lost."""
+    return problem.severity == "error" or problem.code in FINDINGS
+
+
+def check_workspace(
+    manifest: Manifest,
+    *,
+    hashes: bool = True,
+    every_hash: bool = False,
+    on_progress: OnProgress | None = None,
+    examine: Examine | None = None,
+    others: Iterable[Problem] = (),
+) -> CheckReport:
+    """Look at every artifact of a workspace.
+
+    `hashes` compares with the manifest's sha256 where there is one; `every_hash` computes the others too.
+    `examine` looks into each file that is there and is what it should be. `others` is what is wrong with the
+    manifest and was found elsewhere. Nothing is raised: what is wrong is in the report.
+    """
+    checks = [_look_at(manifest, artifact) for artifact in sorted(manifest.artifacts(), key=_key)]
+    to_hash = {check.artifact.key for check in checks if _is_hashed(check, hashes, every_hash)}
+    to_read = {check.artifact.key for check in checks if examine is not None and check.state == "ok"}
+    total = sum(
+        (check.size or 0) * ((check.artifact.key in to_hash) + (check.artifact.key in to_read))
+        for check in checks
+    )
+    progress = _Progress(on_progress, total)
+    checks = [
+        _hashed(manifest, check, progress) if check.artifact.key in to_hash else check for check in checks
+    ]
+    if examine is not None:
+        checks = [_examined(check, examine, progress) for check in checks]
+    beside = (*manifest.warnings, *others, *_attachments_problems(manifest))
+    return CheckReport(manifest, tuple(checks), beside, hashes)
+
+
+def _key(artifact: Artifact) -> str:
+    return artifact.key
+
+
+def sha256_lines(report: CheckReport) -> Iterator[str]:
+    """The line to paste into the manifest for each artifact that can be read: `sha256: "…"  # key, path`."""
+    for check in report.artifacts:
+        if check.sha256 is not None:
+            yield f'sha256: "{check.sha256}"  # {check.artifact.key}, {check.artifact.path}'
+
+
+def _look_at(manifest: Manifest, artifact: Artifact) -> ArtifactCheck:
+    """Everything but the hash."""
+    try:
+        file = artifact_path(manifest, artifact)
+    except ManifestFault as fault:
+        return _without_file(artifact, fault)
+    try:
+        size = file.stat().st_size
+        problem = content_problem(file, artifact.kind)
+    except OSError as error:
+        problem = Problem(
+            "unreadable",
+            f"`{artifact.key}`: cannot be read: {error.strerror}",
+            where=str(file),
+            remedy=f"chmod u+r {shlex.quote(str(file))}",
+        )
+        return ArtifactCheck(artifact, "unreadable", (problem,), file)
+    if problem is not None:
+        placed = replace(problem, message=f"`{artifact.key}`: {problem.message}", where=str(file))
+        state: State = "wrong_content" if problem.severity == "error" else "ok"
+        return ArtifactCheck(artifact, state, (placed,), file, size)
+    return ArtifactCheck(artifact, "ok", (), file, size)
+
+
+def _without_file(artifact: Artifact, fault: ManifestFault) -> ArtifactCheck:
+    is_absent = is_missing(fault)
+    if is_absent and artifact.kind == "journal" and artifact.sha256 is None:
+        note = replace(
+            fault.problems[0],
+            code="not_written_yet",
+            message=f"`{artifact.key}`: nothing was written yet",
+            remedy="the first entry makes the file",
+            severity="warning",
+        )
+        return ArtifactCheck(artifact, "ok", (note,))
+    problems = fault.problems
+    if is_absent and artifact.key.endswith("].bundles"):
+        problems = tuple(replace(problem, remedy=BUILD_BUNDLES) for problem in problems)
+    return ArtifactCheck(artifact, "missing" if is_absent else "unreadable", problems)
+
+
+class _Progress:
+    """Adds up what is done over all files, one after the other."""
+
+    def __init__(self, on_progress: OnProgress | None, total: int) -> None:
+        self._on_progress, self._total, self._done = on_progress, total, 0
+
+    def of(self, check: ArtifactCheck) -> OnBytes:
+        """What hears of the next file; the file before it counts as done whole."""
+        before, size = self._done, check.size or 0
+        self._done += size
+
+        def on_bytes(count: int) -> None:
+            if self._on_progress is not None:
+                self._on_progress(check.artifact.key, before + min(count, size), self._total)
+
+        return on_bytes
+
+
+def _is_hashed(check: ArtifactCheck, hashes: bool, every_hash: bool) -> bool:
+    """Whether a file is there whose hash is asked for."""
+    is_there = check.file is not None and check.state in ("ok", "wrong_content")
+    return is_there and (every_hash or (hashes and check.artifact.sha256 is not None))
+
+
+def _hashed(manifest: Manifest, check: ArtifactCheck, progress: _Progress) -> ArtifactCheck:
+    assert check.file is not None  # noqa: S101 - only files that are there are hashed
+    try:
+        actual = sha256_of(check.file, on_bytes=progress.of(check))
+    except OSError as error:
+        problem = Problem(
+            "unreadable",
+            f"`{check.artifact.key}`: reading stopped: {error.strerror}",
+            where=str(check.file),
+            remedy="check the disk or network it lies on",
+        )
+        return replace(check, state="unreadable", problems=(*check.problems, problem))
+    expected = check.artifact.sha256
+    if expected is None or expected == actual:
+        return replace(check, sha256=actual)
+    problem = Problem(
+        "hash_differs",
+        f"`{check.artifact.key}`: is not the file that the manifest describes: "
+        f"sha256 {actual[:12]}… instead of {expected[:12]}…",
+        where=str(check.file),
+        remedy="put the described file back; or, if the new one is right, paste its line from: "
+        f"proofspan check {shlex.quote(str(manifest.folder))} --sha256-lines",
+    )
+    return replace(check, state="hash_differs", problems=(*check.problems, problem), sha256=actual)
+
+
+def sha256_of(file: Path, *, on_bytes: OnBytes | None = None) -> str:
+    """The file's SHA-256 in hexadecimal; `on_bytes` hears how many bytes are done, once a mebibyte."""
+    digest = hashlib.sha256()
+    done = 0
+    with file.open("rb") as stream:
+        while block := stream.read(_BLOCK):
+            digest.update(block)
+            done += len(block)
+            if on_bytes is not None:
+                on_bytes(done)
+    return digest.hexdigest()
+
+
+def _examined(check: ArtifactCheck, examine: Examine, progress: _Progress) -> ArtifactCheck:
+    if check.state != "ok" or check.file is None:
+        return check
+    on_bytes = progress.of(check)
+    found = tuple(examine(check.artifact, check.file, on_bytes))
+    on_bytes(check.size or 0)
+    wrong = any(problem.severity == "error" for problem in found)
+    return replace(check, state="wrong_content" if wrong else "ok", problems=(*check.problems, *found))
+
+
+def _attachments_problems(manifest: Manifest) -> tuple[Problem, ...]:
+    if manifest.attachments_root is None:
+        return ()
+    try:
+        resolve_reference(manifest.folder, manifest.attachments_root, folder=True)
+    except ManifestFault as fault:
+        return tuple(
+            replace(problem, message=f"`attachments_root`: {problem.message}") for problem in fault.problems
+        )
+    return ()

@@ -1,0 +1,338 @@
+"""Reading `pipeline_manifest.yaml`: YAML, then its JSON Schema, then what a schema cannot say."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+
+from proofspan.errors import ManifestFault, Problem
+from proofspan.manifest.types import Artifact, Document, Kind, Manifest, Run
+from proofspan.manifest.yaml_text import YamlText, read_yaml
+from proofspan.resources import SCHEMAS
+
+MANIFEST_NAME = "pipeline_manifest.yaml"
+SCHEMA_FILE = SCHEMAS / "manifest-1.0.json"
+
+_RUN_ARTIFACTS: tuple[tuple[str, Kind], ...] = (
+    ("traces", "jsonl"),
+    ("report", "jsonl"),
+    ("bundles", "jsonl"),
+    ("metrics", "json"),
+)
+
+
+#: Files of separate records, by type, and what their bytes are.
+RECORD_KINDS: Mapping[str, Kind] = {
+    "query": "jsonl",
+    "retrieved": "jsonl",
+    "rerank": "jsonl",
+    "prompt": "jsonl",
+    "answer": "jsonl",
+    "log": "text",
+    "rag_traces": "jsonl",
+}
+
+
+def load_manifest(path: Path) -> Manifest:
+    """The manifest of a workspace; `path` is its folder or the file itself.
+
+    Raises ManifestFault with every problem at once, each with line, column and remedy. What is merely odd
+    (an unknown key, a baseline that no run has) is in `Manifest.warnings`.
+    """
+    file = _manifest_file(path)
+    text = read_yaml(file)
+    if not isinstance(text.value, dict):
+        raise ManifestFault.of(
+            "not_a_mapping",
+            "is empty or not a mapping of keys to values",
+            where=str(file),
+            remedy='begin with `manifest_version: "1.0"` and `name: …`',
+        )
+    errors = [*_schema_errors(text), *_duplicate_ids(text), *_unknown_roots(text)]
+    if errors:
+        raise ManifestFault(*errors)
+    return _manifest_from(text)
+
+
+@lru_cache(maxsize=1)
+def manifest_schema() -> dict[str, Any]:
+    """The published JSON Schema of the manifest."""
+    schema: dict[str, Any] = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
+    return schema
+
+
+def _manifest_file(path: Path) -> Path:
+    file = path / MANIFEST_NAME if path.is_dir() else path
+    if not file.is_file():
+        what = f"holds no {MANIFEST_NAME}" if path.is_dir() else "does not exist"
+        raise ManifestFault.of(
+            "no_manifest",
+            what,
+            where=str(path),
+            remedy=f"name a folder with a {MANIFEST_NAME}, or make one with `proofspan import`",
+        )
+    return file.absolute()
+
+
+@lru_cache(maxsize=1)
+def _validator() -> jsonschema_rs.Draft202012Validator:
+    return jsonschema_rs.Draft202012Validator(manifest_schema())
+
+
+@lru_cache(maxsize=1)
+def _strict_validator() -> jsonschema_rs.Draft202012Validator:
+    """The same schema with every set of keys closed: what only it refuses are unknown keys."""
+    return jsonschema_rs.Draft202012Validator(_closed(manifest_schema()))
+
+
+def _closed(schema: Any) -> Any:
+    if isinstance(schema, list):
+        return [_closed(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    closed = {key: _closed(value) for key, value in schema.items() if key != "$id"}
+    if isinstance(schema.get("properties"), dict) and "type" in schema:
+        closed.setdefault("additionalProperties", False)
+    return closed
+
+
+def _schema_errors(text: YamlText) -> Iterable[Problem]:
+    for error in _validator().iter_errors(text.value):
+        path = list(error.instance_path)
+        if len(path) == 2 and path[0] == "goals":
+            continue  # one threshold: reported where the metrics are known, and the rest can be used
+        yield Problem(
+            "schema",
+            f"`{key_of(path, text.value)}`: {error.message}" if path else error.message,
+            where=text.place(path),
+            remedy=_remedy(error),
+        )
+
+
+def _remedy(error: jsonschema_rs.ValidationError) -> str:
+    part = _schema_part(error.schema_path)
+    if isinstance(error.kind, jsonschema_rs.ValidationErrorKind.Required):
+        return _addition(error.kind.property, part)
+    example = part.get("examples", [None])[0]
+    if part.get("type") == "boolean":
+        return "write true or false"
+    if "const" in part:
+        return f'write "{part["const"]}"'
+    if "enum" in part:
+        return "write one of " + ", ".join(part["enum"])
+    description = part.get("description", "see data/schemas/manifest-1.0.json")
+    return f"{description} For example: {json.dumps(example, ensure_ascii=False)}" if example else description
+
+
+def _addition(name: str, part: Mapping[str, Any]) -> str:
+    """What to write where the key `name` is missing, with its only value or an example where there is one."""
+    asked = part.get("properties", {}).get(name, {})
+    value = asked.get("const") or next(iter(asked.get("examples", ())), None)
+    return f"add {name}: {'…' if value is None else json.dumps(value, ensure_ascii=False)}"
+
+
+def _schema_part(path: Sequence[str | int]) -> Mapping[str, Any]:
+    """The schema around the keyword that an error's `schema_path` ends in, references followed."""
+    part: Any = manifest_schema()
+    for step in list(path)[:-1]:
+        followed = step == "$ref"
+        part = manifest_schema()["$defs"][part["$ref"].rsplit("/", 1)[-1]] if followed else part[step]
+    return part if isinstance(part, dict) else {}
+
+
+def key_of(path: Sequence[str | int], value: Any) -> str:
+    """A place as a person reads it, `runs[R004].traces.path`: ids stand for positions where there are any."""
+    key = ""
+    inside: Any = value
+    for step in path:
+        inside = inside[step] if isinstance(inside, (dict, list)) else None  # type: ignore[index]
+        if isinstance(step, int):
+            named = inside if isinstance(inside, dict) else {}
+            key += f"[{named.get('run_id') or named.get('doc_id') or step}]"
+        else:
+            key += f".{step}" if key else step
+    return key
+
+
+def _duplicate_ids(text: YamlText) -> Iterable[Problem]:
+    for section, id_name in (("documents", "doc_id"), ("runs", "run_id")):
+        seen: dict[str, str] = {}
+        for index, entry in enumerate(_list(text.value.get(section))):
+            identity = entry.get(id_name) if isinstance(entry, dict) else None
+            if not isinstance(identity, str):
+                continue
+            where = text.place([section, index, id_name])
+            if identity in seen:
+                yield Problem(
+                    f"duplicate_{id_name}",
+                    f"the {id_name} `{identity}` stands here a second time; first at {seen[identity]}",
+                    where=where,
+                    remedy="give each its own id",
+                )
+            seen.setdefault(identity, where)
+
+
+def _unknown_roots(text: YamlText) -> Iterable[Problem]:
+    roots = text.value.get("roots")
+    known = roots if isinstance(roots, dict) else {}
+    for path, entry in _mappings(text.value, []):
+        name = entry.get("root")
+        if "path" in entry and isinstance(name, str) and name not in known:
+            yield Problem(
+                "unknown_root",
+                f"`{key_of(path, text.value)}` names the root `{name}`, which `roots` does not have",
+                where=text.place([*path, "root"]),
+                remedy=f"add `{name}: FOLDER` under `roots`",
+            )
+
+
+def _mappings(value: Any, path: list[str | int]) -> Iterable[tuple[list[str | int], dict[str, Any]]]:
+    if isinstance(value, dict):
+        yield path, value
+    if isinstance(value, (dict, list)):
+        for step, inside in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _mappings(inside, [*path, step])
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _manifest_from(text: YamlText) -> Manifest:
+    value: dict[str, Any] = text.value
+    runs = tuple(_run(entry) for entry in value.get("runs", []))
+    return Manifest(
+        name=value["name"],
+        folder=text.file.parent,
+        roots=value.get("roots", {}),
+        documents=tuple(_document(entry) for entry in value.get("documents", [])),
+        chunks=_artifact(value, "chunks", "chunks"),
+        gold=_artifact(value, "gold", "jsonl"),
+        catalogue=_artifact(value, "catalogue", "jsonl"),
+        attachments_root=value.get("attachments_root"),
+        triage=value.get("triage", {}),
+        goals=value.get("goals", {}),
+        gates=value.get("gates", {}),
+        contract=value.get("contract", {}),
+        runs=runs,
+        sprint=_artifact(value, "sprint", "journal"),
+        annotations=_artifact(value, "annotations", "journal"),
+        cohorts=_artifact(value, "cohorts", "journal"),
+        redirects=_artifact(value, "redirects", "jsonl"),
+        file=text.file,
+        warnings=(*_unknown_keys(text), *_odd_runs(text, runs)),
+        raw=value,
+    )
+
+
+def _artifact(holder: Mapping[str, Any], name: str, kind: Kind, *, inside: str = "") -> Artifact | None:
+    if name not in holder:
+        return None
+    return _artifact_from(holder[name], f"{inside}.{name}" if inside else name, kind)
+
+
+def _artifact_from(entry: Mapping[str, Any], key: str, kind: Kind) -> Artifact:
+    sha256 = entry.get("sha256")
+    return Artifact(
+        key=key,
+        path=entry["path"],
+        root=entry.get("root"),
+        sha256=sha256.removeprefix("sha256:").lower() if sha256 else None,
+        owner=entry.get("owner"),
+        version=entry.get("version"),
+        kind=kind,
+        unreadable_lines=None if "unreadable_lines" not in entry else int(entry["unreadable_lines"]),
+    )
+
+
+def _document(entry: Mapping[str, Any]) -> Document:
+    paged = entry.get("paged", True)
+    return Document(
+        doc_id=entry["doc_id"],
+        artifact=_artifact_from(entry, f"documents[{entry['doc_id']}]", "pdf" if paged else "text"),
+        paged=paged,
+        rev=entry.get("rev"),
+        title=entry.get("title"),
+    )
+
+
+def _run(entry: Mapping[str, Any]) -> Run:
+    key = f"runs[{entry['run_id']}]"
+    named = {name: _artifact(entry, name, kind, inside=key) for name, kind in _RUN_ARTIFACTS}
+    pinned = entry.get("pinned", {})
+    records = {
+        name: _artifact_from(part, f"{key}.records.{name}", RECORD_KINDS[name])
+        for name, part in entry.get("records", {}).items()
+        if name in RECORD_KINDS
+    }
+    record = Artifact(f"{key}.pinned.record", pinned["record"], kind="json") if "record" in pinned else None
+    return Run(
+        run_id=entry["run_id"],
+        ts=entry.get("ts"),
+        title=entry.get("title"),
+        kind=entry.get("class"),
+        baseline=entry.get("baseline"),
+        pinned=pinned,
+        record=record,
+        records=records,
+        **named,
+    )
+
+
+def _unknown_keys(text: YamlText) -> Iterable[Problem]:
+    for error in _strict_validator().iter_errors(text.value):
+        path = list(error.instance_path)
+        if not isinstance(error.kind, jsonschema_rs.ValidationErrorKind.AdditionalProperties):
+            continue
+        for name in sorted(error.kind.unexpected):
+            yield Problem(
+                "unknown_key",
+                f"`{key_of([*path, name], text.value)}` is not a key that this version reads; it is kept",
+                where=text.place_of_key(path, name),
+                remedy="check its spelling",
+                severity="warning",
+            )
+
+
+def _odd_runs(text: YamlText, runs: tuple[Run, ...]) -> Iterable[Problem]:
+    known = {run.run_id for run in runs}
+    for index, run in enumerate(runs):
+        if run.baseline is not None and run.baseline not in known:
+            yield Problem(
+                "unknown_baseline",
+                f"`runs[{run.run_id}].baseline` is `{run.baseline}`, which is no run of this manifest",
+                where=text.place(["runs", index, "baseline"]),
+                remedy="name a run_id of this manifest, or leave `baseline` out",
+                severity="warning",
+            )
+        if run.ts is not None and not _is_time(run.ts):
+            yield Problem(
+                "ts_not_a_time",
+                f"`runs[{run.run_id}].ts` is `{run.ts}`, which is no date and time",
+                where=text.place(["runs", index, "ts"]),
+                remedy="write it as 2026-01-31T09:00:00Z; the latest run is shown first",
+                severity="warning",
+            )
+        if run.traces is None and run.report is None and not run.records:
+            yield Problem(
+                "empty_run",
+                f"`runs[{run.run_id}]` has neither traces nor records nor a report: nothing to show",
+                where=text.place(["runs", index]),
+                remedy="add `traces: {path: …}`",
+                severity="warning",
+            )
+
+
+def _is_time(text: str) -> bool:
+    """Whether it is an ISO 8601 date, or date and time."""
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return True

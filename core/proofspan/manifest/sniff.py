@@ -1,0 +1,120 @@
+"""Does a file hold what its place in the manifest says? Its first bytes tell, before a reader chokes."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+from proofspan.errors import Problem
+from proofspan.manifest.types import Kind
+
+#: Bytes read from the start of a file. The PDF header may stand anywhere in the first 1,024.
+HEAD = 64 * 1024
+PDF_HEADER_WITHIN = 1024
+
+_COMPRESSED = ((b"\x1f\x8b", ".gz"), (b"\x28\xb5\x2f\xfd", ".zst"))
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+
+
+def content_problem(file: Path, kind: Kind) -> Problem | None:
+    """What is wrong with the kind of content, or None. The problem's `where` is left to the caller.
+
+    Raises OSError where the file cannot be read.
+    """
+    with file.open("rb") as stream:
+        head = stream.read(HEAD)
+    if kind == "jsonl" and not head.strip():
+        remedy = "let the pipeline write the first line, or take the file out of the manifest"
+        return Problem("no_line_yet", "holds no line yet", remedy=remedy, severity="warning")
+    if not head:
+        return None if kind == "journal" else Problem("empty_file", "is empty", remedy="write the file again")
+    if kind == "pdf":
+        return _pdf_problem(head)
+    if kind == "text":
+        return _text_problem(head)
+    return _json_problem(file, head, kind)
+
+
+def _pdf_problem(head: bytes) -> Problem | None:
+    if b"%PDF-" in head[:PDF_HEADER_WITHIN]:
+        return None
+    if _is_html(head):
+        return Problem(
+            "pdf_is_html",
+            "is a web page, not a PDF: the download probably met an error or a login page",
+            remedy="download the document again, or declare the page as it is with `paged: false`",
+        )
+    return Problem(
+        "not_a_pdf",
+        "is not a PDF: the header `%PDF-` is missing",
+        remedy="put the PDF there, or set `paged: false` if it is text",
+    )
+
+
+def _text_problem(head: bytes) -> Problem | None:
+    if head.lstrip().startswith(b"%PDF-"):
+        return Problem("text_is_pdf", "is a PDF, but declared `paged: false`", remedy="delete `paged: false`")
+    if b"\0" in head:
+        return Problem(
+            "not_text",
+            "is not text: it holds zero bytes",
+            remedy="put a UTF-8 text, Markdown or HTML file there",
+        )
+    return None
+
+
+def _json_problem(file: Path, head: bytes, kind: Kind) -> Problem | None:
+    for magic, suffix in _COMPRESSED:
+        if head.startswith(magic):
+            return _suffix_problem(file, suffix)
+    if head.startswith(_UTF16):
+        return Problem("not_utf8", "is UTF-16 text", remedy="save the file as UTF-8")
+    if _is_html(head):
+        return Problem("json_is_html", "is a web page, not JSON", remedy="download the file again")
+    line = _first_line(head)
+    if line.startswith("{") or (line.startswith("[") and kind in ("chunks", "json")):
+        return None
+    if _looks_like_csv(line):
+        return Problem(
+            "jsonl_is_csv",
+            f"is CSV, not JSON: its first line reads {line[:80]!r}",
+            remedy="write one JSON object a line; with pandas: "
+            "read_csv(FILE).to_json(OUT, orient='records', lines=True)",
+        )
+    return Problem(
+        "not_json",
+        f"does not begin with a JSON object: its first line reads {line[:80]!r}",
+        remedy="write one JSON object a line",
+    )
+
+
+def _suffix_problem(file: Path, suffix: str) -> Problem | None:
+    if file.suffix == suffix:
+        return None
+    return Problem(
+        "compressed",
+        f"is compressed, but its name does not end in {suffix}",
+        remedy=f"rename it to {file.name}{suffix}, here and in the manifest",
+    )
+
+
+def _first_line(head: bytes) -> str:
+    text = head.decode("utf-8-sig", errors="replace")
+    return next((line.strip() for line in text.splitlines() if line.strip()), "")
+
+
+def _looks_like_csv(line: str) -> bool:
+    """Two fields or more, and no JSON value: `"a,b"` alone is a JSON string, `a,b` is not."""
+    if line.startswith(("[", "{")):
+        return False
+    try:
+        json.loads(line)
+    except ValueError:
+        return any(len(next(csv.reader([line], delimiter=mark))) > 1 for mark in ",;\t")
+    return False
+
+
+def _is_html(head: bytes) -> bool:
+    start = head[:PDF_HEADER_WITHIN].removeprefix(b"\xef\xbb\xbf").lstrip().lower()
+    return start.startswith((b"<!doctype html", b"<html", b"<head", b"<script"))

@@ -1,0 +1,131 @@
+"""What a manifest says, as values. Paths are as written; `proofspan.manifest.paths` resolves them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from proofspan.errors import Problem
+
+#: What an artifact's bytes ought to be. A journal is JSONL that people append to: it may not exist yet.
+Kind = Literal["pdf", "text", "jsonl", "json", "chunks", "journal"]
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """A file that the manifest names. `key` is its place in the manifest, such as `runs[R004].traces`.
+
+    `path` is relative to the workspace folder, or to the folder that `root` names.
+    """
+
+    key: str
+    path: str
+    root: str | None = None  # a name in the manifest's `roots`; None: the workspace folder
+    sha256: str | None = None  # 64 lower-case hexadecimal digits
+    owner: str | None = None
+    version: str | None = None
+    kind: Kind = "jsonl"
+    unreadable_lines: int | None = None  # how many lines are known to hold no record; None: not declared
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A source document; `paged` False for text, Markdown and HTML."""
+
+    doc_id: str
+    artifact: Artifact
+    paged: bool = True
+    rev: str | None = None
+    title: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One pass of a pipeline. `ts` is the manifest's ISO 8601 text. Artifacts that are not named are None.
+
+    `records` are files of separate records (`query`, `retrieved`, `rerank`, `prompt`, `answer`, `log`,
+    `rag_traces`) that join into traces where the manifest names no trace file.
+    """
+
+    run_id: str
+    traces: Artifact | None
+    ts: str | None = None
+    title: str | None = None
+    kind: str | None = None  # the manifest's `class`
+    baseline: str | None = None
+    report: Artifact | None = None
+    bundles: Artifact | None = None
+    metrics: Artifact | None = None
+    pinned: Mapping[str, Any] = field(default_factory=dict)
+    record: Artifact | None = None  # the file that `pinned.record` names
+    records: Mapping[str, Artifact] = field(default_factory=dict)  # separate records by their type
+
+    @property
+    def has_traces(self) -> bool:
+        """Whether it names traces, in a file of their own or as records; else it opens on its report."""
+        return bool(self.trace_artifacts)
+
+    @property
+    def trace_artifacts(self) -> tuple[Artifact, ...]:
+        """The files that its traces are read from: the trace file, else those of separate records."""
+        return (self.traces,) if self.traces is not None else tuple(self.records.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """The whole manifest. `triage` is the raw profile mapping (`template`, `refusal`), `gates` the raw gates,
+    `contract` the raw rules of the contract (`allow_cross_section`).
+
+    `raw` is everything that the file says, unknown keys included; `warnings` are what is odd about it and
+    does not keep it from being used. `file` is the manifest itself, `folder` the workspace.
+    """
+
+    name: str
+    folder: Path
+    roots: Mapping[str, str] = field(default_factory=dict)
+    documents: tuple[Document, ...] = ()
+    chunks: Artifact | None = None
+    gold: Artifact | None = None
+    catalogue: Artifact | None = None
+    attachments_root: str | None = None
+    triage: Mapping[str, Any] = field(default_factory=dict)
+    goals: Mapping[str, str] = field(default_factory=dict)
+    gates: Mapping[str, Any] = field(default_factory=dict)
+    contract: Mapping[str, Any] = field(default_factory=dict)
+    runs: tuple[Run, ...] = ()
+    sprint: Artifact | None = None
+    annotations: Artifact | None = None
+    cohorts: Artifact | None = None
+    redirects: Artifact | None = None
+    file: Path | None = None
+    warnings: tuple[Problem, ...] = ()
+    raw: Mapping[str, Any] = field(default_factory=dict)
+
+    def run(self, run_id: str) -> Run | None:
+        """The run of that id, or None."""
+        return next((run for run in self.runs if run.run_id == run_id), None)
+
+    def document(self, doc_id: str) -> Document | None:
+        """The document of that id, or None."""
+        return next((doc for doc in self.documents if doc.doc_id == doc_id), None)
+
+    @property
+    def unpaged(self) -> frozenset[str]:
+        """The documents without pages."""
+        return frozenset(document.doc_id for document in self.documents if not document.paged)
+
+    def artifacts(self) -> Iterator[Artifact]:
+        """Every file that the manifest names, in its order."""
+        named = [document.artifact for document in self.documents]
+        named_once = [self.chunks, self.redirects, self.gold, self.catalogue]
+        of_runs = [
+            artifact
+            for run in self.runs
+            for artifact in (
+                *(run.traces, *run.records.values(), run.report, run.bundles, run.metrics, run.record),
+            )
+        ]
+        journals = [self.sprint, self.annotations, self.cohorts]
+        return (artifact for artifact in [*named, *named_once, *of_runs, *journals] if artifact is not None)

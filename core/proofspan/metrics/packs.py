@@ -1,0 +1,240 @@
+"""The metrics pack: a run's five numbers in one small JSON object, read, written and compared.
+
+The keys are those of the published contract (`data/schemas/metrics-1.0.json`). Four of the numbers are
+metrics of the catalogue. The fifth, `λ_convergent_rate`, counts logged states: an answer record of the
+contract logs one, and its pack knows no paraphrases, so a pack that another program wrote can only mean that.
+The metric `lambda_convergent` is stricter, since there a question counts only where all its traces converge.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import NoReturn
+
+from proofspan.contracts.versions import refusal
+from proofspan.errors import Problem
+from proofspan.metrics.values import MetricValue
+
+SCHEMA = "urn:proofspan:schema:metrics-1.0"
+DATASET = "dataset"
+RATE = "λ_convergent_rate"
+#: Key of the pack → the metric that it is.
+METRIC_OF: Mapping[str, str] = {
+    "recall@50": "recall_at_50",
+    "nDCG@10": "ndcg_at_10",
+    "ΔS_mean": "delta_s_mean",
+    "ΔS_p95": "delta_s_p95",
+}
+KEYS: tuple[str, ...] = (*METRIC_OF, RATE)
+RATE_COUNTED = (
+    "The share of the run's logged states, one a trace with paraphrases and seeds included, that are "
+    "convergent; λ convergent counts questions instead, and only those all of whose traces converge."
+)
+PACK_SOURCE = "Metrics pack"
+#: Other names of the keys, as they are written where Greek letters or `@` are unwelcome.
+ALIASES: Mapping[str, str] = {
+    "recall_at_50": "recall@50",
+    "ndcg@10": "nDCG@10",
+    "ndcg_at_10": "nDCG@10",
+    "deltaS_mean": "ΔS_mean",
+    "delta_s_mean": "ΔS_mean",
+    "deltaS_p95": "ΔS_p95",
+    "delta_s_p95": "ΔS_p95",
+    "lambda_convergent_rate": RATE,
+}
+#: Digits after the point that are written, and the fewest and most that are compared: a writer drops the last
+#: zeros of 0.90, and beyond a millionth only the arithmetic differs.
+WRITTEN, FEWEST, MOST = 4, 2, 6
+MAX_BYTES = 1 << 20
+#: A number beyond these is a slip of the pen, not a measurement.
+_LARGEST = Decimal(1_000_000)
+_IN_0_1 = ("recall@50", "nDCG@10", RATE)
+
+Numbers = Mapping[str, float | None]
+_NO_ENVELOPE: Mapping[str, str] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Pack:
+    """A stored pack. `numbers` are those that it has, by key, as printed; None is "not measured".
+
+    `others` is whatever else stands in it, the envelope and unknown keys included.
+    """
+
+    dataset: str | None = None
+    numbers: Mapping[str, Decimal | None] = field(default_factory=dict)
+    others: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class PackDifference:
+    """A number of a stored pack that is not the one counted now; None is "not measured"."""
+
+    key: str
+    stored: Decimal | None
+    counted: float | None
+
+    def in_words(self) -> str:
+        """`recall@50: 0.91 in the pack, 0.8919 counted`."""
+        stored = "null" if self.stored is None else str(self.stored)
+        counted = "not measured here" if self.counted is None else f"{_digits(self.counted)} counted"
+        return f"{self.key}: {stored} in the pack, {counted}"
+
+
+def convergent_rate(states: Mapping[str | None, int]) -> float | None:
+    """`λ_convergent_rate` of a run's traces by logged state (None: not logged); None where none logs one."""
+    logged = sum(count for state, count in states.items() if state is not None)
+    return states.get("convergent", 0) / logged if logged else None
+
+
+def numbers_of(
+    values: Mapping[str, MetricValue], states: Mapping[str | None, int]
+) -> dict[str, float | None]:
+    """The numbers of a run's pack: out of its metrics, and its traces by logged state, variants included."""
+    named = {key: values[metric_id].value for key, metric_id in METRIC_OF.items() if metric_id in values}
+    return {key: named.get(key) for key in METRIC_OF} | {RATE: convergent_rate(states)}
+
+
+def pack_text(numbers: Numbers, *, dataset: str | None, envelope: Mapping[str, str] = _NO_ENVELOPE) -> str:
+    """The pack as JSON: sorted keys, four digits after the point, null for what was not measured."""
+    said = {**envelope, "$schema": SCHEMA, DATASET: dataset}
+    texts = {name: json.dumps(value, ensure_ascii=False) for name, value in said.items()}
+    texts |= {key: _digits(numbers[key]) for key in KEYS}
+    body = ",\n".join(f"  {json.dumps(key, ensure_ascii=False)}: {texts[key]}" for key in sorted(texts))
+    return f"{{\n{body}\n}}\n"
+
+
+def read_pack(path: Path, *, file: str) -> tuple[Pack | None, tuple[Problem, ...]]:
+    """The pack in a file that `file` names, and what is wrong with it; None where nothing can be used.
+
+    A key whose value is no number is left out of the pack and told; the others can be used.
+    """
+    try:
+        with path.open("rb") as stream:
+            data = stream.read(MAX_BYTES + 1)
+        if len(data) > MAX_BYTES:
+            return None, (_problem("pack_too_large", f"is larger than {MAX_BYTES:,} bytes", file),)
+        return _pack_from(_parsed(data.decode("utf-8-sig")), file)
+    except OSError as error:
+        return None, (_problem("pack_unreadable", f"cannot be read: {error.strerror}", file),)
+    except RecursionError:
+        return None, (_problem("pack_too_deep", "is nested too deep", file),)
+    except ValueError as error:
+        return None, (_problem("pack_not_json", f"is no JSON: {error}", file),)
+
+
+def others_in_words(pack: Pack) -> Iterator[tuple[str, str]]:
+    """What else a pack says, as texts: `("run_by", "ci")`."""
+    for name, value in pack.others.items():
+        yield name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def differences(pack: Pack, numbers: Numbers) -> tuple[PackDifference, ...]:
+    """The stored numbers that what is counted now does not round to, by the digits that are printed."""
+    return tuple(
+        PackDifference(key, pack.numbers[key], numbers[key])
+        for key in KEYS
+        if key in pack.numbers and not _agree(pack.numbers[key], numbers[key])
+    )
+
+
+def _agree(stored: Decimal | None, counted: float | None) -> bool:
+    if stored is None or counted is None:
+        return stored is None and counted is None
+    exponent = stored.as_tuple().exponent
+    digits = min(max(-exponent if isinstance(exponent, int) else 0, FEWEST), MOST)
+    half = Decimal(5).scaleb(-digits - 1)
+    return abs(Decimal(repr(counted)) - stored) <= half + Decimal("1e-9")
+
+
+def _parsed(text: str) -> object:
+    return json.loads(
+        text, parse_float=_number, parse_int=_number, parse_constant=_Constant, object_pairs_hook=_once
+    )
+
+
+class _Constant(str):
+    """NaN or an infinity, which JSON does not have and Python's reader takes."""
+
+    __slots__ = ()
+
+
+def _number(text: str) -> Decimal | _Constant:
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        return _Constant(text[:40])
+    return number if number.is_finite() and abs(number) <= _LARGEST else _Constant(text[:40])
+
+
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        _refuse(next(name for name in names if names.count(name) > 1))
+    return found
+
+
+def _refuse(name: str) -> NoReturn:
+    raise ValueError(f"the key {name[:80]!r} stands in it twice")
+
+
+def _pack_from(value: object, file: str) -> tuple[Pack | None, tuple[Problem, ...]]:
+    if not isinstance(value, dict):
+        return None, (_problem("pack_not_an_object", "is no JSON object", file),)
+    if (why := refusal("metrics", value)) is not None:
+        return None, (_problem(why.code, f"is not read: {why.message}", file),)
+    named = {name: ALIASES.get(name, name) for name in value}
+    problems: list[Problem] = []
+    numbers: dict[str, Decimal | None] = {}
+    for name, key in named.items():
+        if key not in KEYS:
+            continue
+        if key in numbers:
+            problems.append(
+                _problem("pack_key_twice", f"has `{name}`, another name of a key before it", file)
+            )
+        elif problem := _why_no_number(key, value[name]):
+            problems.append(_problem("pack_not_a_number", f"has `{name}`: {problem}", file))
+        else:
+            numbers[key] = value[name]
+    dataset = value.get(DATASET)
+    if not isinstance(dataset, str | None):
+        problems.append(_problem("pack_not_text", f"has a `{DATASET}` that is no text", file))
+    others = {name: _shown(value[name]) for name, key in named.items() if key not in (*KEYS, DATASET)}
+    return Pack(dataset if isinstance(dataset, str) else None, numbers, others), tuple(problems)
+
+
+def _why_no_number(key: str, value: object) -> str:
+    """What keeps a value from being a number of the pack; "" where nothing does."""
+    if value is None:
+        return ""
+    if not isinstance(value, Decimal):
+        return f"{str(value)[:40]!r} is no number"
+    if key in _IN_0_1 and not 0 <= value <= 1:
+        return f"{value} does not lie in 0–1"
+    return ""
+
+
+def _shown(value: object) -> object:
+    """A kept value as plain data."""
+    if isinstance(value, Decimal):
+        return float(value) if value != value.to_integral_value() else int(value)
+    if isinstance(value, list):
+        return [_shown(item) for item in value]
+    if isinstance(value, dict):
+        return {name: _shown(item) for name, item in value.items()}
+    return value
+
+
+def _digits(number: float | None) -> str:
+    return "null" if number is None else f"{number + 0.0:.{WRITTEN}f}"
+
+
+def _problem(code: str, message: str, file: str) -> Problem:
+    remedy = "write it again: proofspan metrics WORKSPACE --run RUN --pack -o FILE"
+    return Problem(code, f"the metrics pack {message}", file, remedy, severity="warning")

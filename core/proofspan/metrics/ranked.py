@@ -1,0 +1,205 @@
+"""One trace's ranked lists against its gold: at which rank, in which bucket, how much of it was found.
+
+Ranks are places in the list as the trace has it, from 1. Candidates of equal score that follow each other are
+a tie, which the pipeline broke by chance: here, and only here, section id and chunk id break it instead, so
+that a number does not depend on it. What lists and pages show is the trace's own order. A chunk that a list
+holds twice counts once, at its better rank.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Container, Iterable, Mapping, Sequence
+from functools import lru_cache
+from itertools import groupby, islice
+from operator import eq
+from typing import Final, Literal, NamedTuple
+
+from proofspan.contracts.records import Json, StageName, Trace
+from proofspan.metrics.ranking import ndcg
+from proofspan.metrics.relevance import Relevance, Unranked
+from proofspan.traces.canonical import LAST_STAGES, TOP_STAGES, lengths, listed, place_in, score_of
+from proofspan.traces.chunks import Places
+
+Bucket = Literal["hit", "score_policy", "retrieval_gap"]
+
+#: The gold has to be among so many to count as retrieved.
+TOP: Final = 20
+#: The places after which recall is counted.
+CUTS: Final = (1, 5, 10, 20, 50)
+NDCG_CUT: Final = 10
+#: Recall where no chunk is known to be relevant.
+UNKNOWN: Final[tuple[float | None, ...]] = (None,) * len(CUTS)
+
+#: Rank, chunk id and entry.
+Placed = tuple[int, str, Mapping[str, Json]]
+
+
+class Ranked(NamedTuple):
+    """What ranking metrics are made of; ranks count from 1.
+
+    `unranked` is None where the trace is judged, and then `bucket` is there. `section_rank` is the best rank
+    of a gold candidate in the last stage, `top_rank` that in the list which the top 20 are read from; None:
+    there is none. The rest lies in 0–1, `recall` after each of `CUTS`; None where it cannot be counted, for
+    want of a list of k or of relevant chunks in the chunk file.
+    """
+
+    unranked: Unranked | None
+    bucket: Bucket | None = None
+    section_rank: int | None = None
+    top_rank: int | None = None
+    section_coverage: float | None = None
+    recall: tuple[float | None, ...] = UNKNOWN
+    ndcg_10: float | None = None
+    reciprocal_rank: float | None = None
+
+    @property
+    def columns(self) -> tuple[object, ...]:
+        """The outcomes as the index holds them, in the order of its columns."""
+        return (*self[:5], *self.recall, self.ndcg_10, self.reciprocal_rank)
+
+
+NO_GOLD: Final = Ranked("no_gold")
+NO_CANDIDATES: Final = Ranked("no_candidates")
+LEFT_OUT: Final[Mapping[Unranked, Ranked]] = {
+    "no_gold": NO_GOLD,
+    "unanswerable": Ranked("unanswerable"),
+    "gold_unplaced": Ranked("gold_unplaced"),
+}
+
+
+def ranked(trace: Trace, relevance: Relevance, places: Places) -> Ranked:
+    """What became of the gold in the trace's lists. `places` says where a chunk lies whose entry does not.
+
+    Rank 1, nDCG and MRR are read from the last stage, the top 20 and section coverage from the fused list,
+    else the retrieved one, else the answerer's chunks, recall@k from the first of these that has k places.
+    A list that is there and empty found nothing; a trace without any list is left out.
+    """
+    if relevance.unranked is not None:
+        return LEFT_OUT[relevance.unranked]
+    lists = _Lists(trace, relevance, places)
+    last = lists.first_of(LAST_STAGES)
+    if last is None and "chunks_missing" in trace.suspicions:
+        return NO_CANDIDATES
+    top = lists.first_of(TOP_STAGES) or last
+    section_rank, top_rank = lists.first(last), lists.first(top)
+    is_missed = relevance.is_absent and section_rank is None and top_rank is None
+    order, relevant = lists.ranks(last), len(relevance.relevant) or int(is_missed)
+    return Ranked(
+        None,
+        bucket_of(section_rank, top_rank),
+        section_rank,
+        top_rank,
+        lists.coverage(top, len(relevance.extent) or int(is_missed)),
+        tuple(lists.recall(k, relevant) for k in CUTS) if relevant else UNKNOWN,
+        _ndcg(tuple(order[: bisect_right(order, NDCG_CUT)]), relevant),
+        (1 / order[0] if order else 0.0) if relevant else None,
+    )
+
+
+def bucket_of(section_rank: int | None, top_rank: int | None) -> Bucket:
+    """Where ranking failed: not at all, in the order of what was retrieved, or in retrieving it."""
+    if section_rank == 1:
+        return "hit"
+    return "score_policy" if top_rank is not None and top_rank <= TOP else "retrieval_gap"
+
+
+class _Lists:
+    """A trace's lists in the order that metrics go by, each read once and when it is first asked for."""
+
+    __slots__ = ("_first", "_lengths", "_places", "_ranks", "_read", "_relevance", "_trace")
+
+    def __init__(self, trace: Trace, relevance: Relevance, places: Places) -> None:
+        self._trace, self._relevance, self._places = trace, relevance, places
+        self._lengths = lengths(trace)
+        self._read: dict[StageName, list[Placed]] = {}
+        self._first: dict[StageName, int | None] = {}
+        self._ranks: dict[StageName, list[int]] = {}
+
+    def first_of(self, names: Iterable[StageName], *, length: int = 1) -> StageName | None:
+        """The first of these lists that is so long."""
+        for name in names:
+            if self._lengths.get(name, 0) >= length:
+                return name
+        return None
+
+    def first(self, name: StageName | None) -> int | None:
+        """The best rank of a gold candidate."""
+        if name is None:
+            return None
+        if name not in self._first:
+            self._first[name] = self._first_in(self._placed(name))
+        return self._first[name]
+
+    def ranks(self, name: StageName | None) -> Sequence[int]:
+        """The ranks of the relevant chunks, best first, each chunk once."""
+        if name is None:
+            return ()
+        if name not in self._ranks:
+            self._ranks[name] = _ranks_of(self._relevance.relevant, self._placed(name))
+        return self._ranks[name]
+
+    def recall(self, k: int, relevant: int) -> float | None:
+        """recall@k in the first list that is long enough; None where none is."""
+        name = self.first_of(TOP_STAGES, length=k)
+        return None if name is None else bisect_right(self.ranks(name), k) / relevant
+
+    def coverage(self, name: StageName | None, chunks: int) -> float | None:
+        """The share of the gold sections' chunks among the first 20; None where no number is known."""
+        if not chunks:
+            return None
+        found = _ranks_of(self._relevance.extent, self._placed(name)) if name else []
+        return bisect_right(found, TOP) / chunks
+
+    def _placed(self, name: StageName) -> list[Placed]:
+        if name not in self._read:
+            self._read[name] = _untied(list(listed(self._trace, name)), self._places)
+        return self._read[name]
+
+    def _first_in(self, placed: list[Placed]) -> int | None:
+        relevance = self._relevance
+        for rank, chunk_id, entry in placed:
+            if relevance.rules_out(chunk_id, entry.get("section_id")):
+                continue
+            if relevance.has(chunk_id, place_in(entry, chunk_id, self._places)):
+                return rank
+        return None
+
+
+def _ranks_of(wanted: Container[str], placed: Iterable[Placed]) -> list[int]:
+    """The ranks of the wanted chunks, best first, each chunk once."""
+    found: dict[str, int] = {}
+    for rank, chunk_id, _ in placed:
+        if chunk_id in wanted:
+            found.setdefault(chunk_id, rank)
+    return list(found.values())
+
+
+def _untied(found: list[Placed], places: Places) -> list[Placed]:
+    """The candidates with neighbours of equal score in the order of section and chunk ids."""
+    stated = [entry.get("score") for _, _, entry in found]
+    if None not in stated and not any(map(eq, stated, islice(stated, 1, None))):
+        return found
+    scores = [score_of(entry) for _, _, entry in found]
+    ordered: list[Placed] = []
+    start = 0
+    for score, tie in groupby(scores):
+        end = start + len(list(tie))
+        members = found[start:end]
+        if score is not None and len(members) > 1:
+            by_id = sorted(members, key=lambda each: _tie_key(each, places))
+            members = [(rank, *each[1:]) for (rank, *_), each in zip(members, by_id, strict=True)]
+        ordered += members
+        start = end
+    return ordered
+
+
+def _tie_key(placed: Placed, places: Places) -> tuple[str, str]:
+    _, chunk_id, entry = placed
+    return place_in(entry, chunk_id, places).section_id or "", chunk_id
+
+
+@lru_cache(maxsize=1 << 12)
+def _ndcg(ranks: tuple[int, ...], relevant: int) -> float | None:
+    gains = [int(place in ranks) for place in range(1, NDCG_CUT + 1)]
+    return ndcg(gains, [1] * min(relevant, NDCG_CUT), k=NDCG_CUT)

@@ -1,0 +1,152 @@
+"""Whether an import took the right page base: a sample of its chunks and gold quotes is looked for.
+
+A mapping states the base, and nobody notices a wrong one until a highlight fails to come. So some passages of
+each document are looked for where the import put them, and the page-base doctor says what it thinks of them.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from proofspan.errors import Fault
+from proofspan.evidence.bulk import Ask, Locator, locate_bulk
+from proofspan.evidence.pagebase import PageBaseFinding, PlacedQuote, speaks_for_itself
+from proofspan.evidence.types import DocumentInfo, FoundSpan, SpanQuery
+from proofspan.manifest.load import load_manifest
+from proofspan.manifest.paths import artifact_path
+from proofspan.manifest.types import Artifact, Manifest
+from proofspan.services.pagebase import examine, labels_in
+from proofspan.services.pagebase_words import Writer, in_one_line, mapping_writer, worth_saying
+from proofspan.traces.chunks import read_chunks
+from proofspan.traces.gold import read_gold
+from proofspan.traces.importers.mapping import load_mapping
+
+#: So many passages of a document are looked for, evenly spread.
+A_DOCUMENT = 20
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedPages:
+    """What the pages of one kind of imported record (`what`) show, and who wrote them."""
+
+    what: str
+    findings: tuple[PageBaseFinding, ...]
+    writer: Writer
+
+    @property
+    def is_systematic(self) -> bool:
+        """Whether the mapping needs mending."""
+        return any(finding.is_systematic for finding in self.findings)
+
+    def lines(self) -> Iterator[str]:
+        """What a person should hear of, one line each, with what mends it."""
+        for finding in worth_saying(self.findings):
+            yield f"pages of {self.what}: {in_one_line(finding, self.writer)}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Passage:
+    """A text and the page that the import gave it."""
+
+    doc_id: str
+    page_idx: int
+    text: str
+
+
+class Opener(Locator, Protocol):
+    """What answers for PDFs and opens them; `proofspan.evidence.client.PdfPool` does."""
+
+    def document(self, path: Path) -> DocumentInfo: ...
+
+
+def imported_pages(
+    workspace: Path, mapping: Path, *, pool: Opener, workers: int
+) -> tuple[ImportedPages, ...]:
+    """What a sample of the workspace's chunks and gold quotes shows of its pages; no kind without any.
+
+    Documents that are missing or cannot be opened are left out: the import and `check` tell of those.
+    """
+    manifest, keys = load_manifest(workspace), load_mapping(mapping).keys
+    pages = [key for key in keys if key.endswith(".page")]
+    of_gold = [key for key in pages if key.startswith("gold.")]
+    of_chunks = [key for key in pages if key.startswith(("traces.stages.", "chunks."))]
+    kinds = [("chunks", _chunks(manifest), of_chunks), ("gold quotes", _gold(manifest), of_gold)]
+    return tuple(
+        ImportedPages(
+            what,
+            _findings(passages, manifest, pool, workers),
+            mapping_writer(mapping.name, written_at),
+        )
+        for what, passages, written_at in kinds
+        if written_at and passages
+    )
+
+
+def _findings(
+    passages: Sequence[_Passage], manifest: Manifest, pool: Opener, workers: int
+) -> tuple[PageBaseFinding, ...]:
+    paths = {doc_id: _document(manifest, doc_id) for doc_id in {each.doc_id for each in passages}}
+    asked = [
+        (each, Ask(path, SpanQuery(each.text, each.page_idx)))
+        for each in passages
+        if (path := paths[each.doc_id]) is not None
+    ]
+    answers = locate_bulk([ask for _, ask in asked], pool, workers=workers)
+    quotes = [
+        PlacedQuote(each.doc_id, each.page_idx, answer.page_idx)
+        for (each, _), answer in zip(asked, answers, strict=True)
+        if isinstance(answer, FoundSpan) and answer.page_idx is not None
+        if speaks_for_itself(answer, each.text)
+    ]
+    return examine(quotes, lambda doc_id: labels_in(pool.document, paths[doc_id]))
+
+
+def _chunks(manifest: Manifest) -> list[_Passage]:
+    path = _file(manifest, manifest.chunks)
+    chunks = read_chunks(path, file=path.name)[0].values() if path else ()
+    return _sample(
+        _Passage(chunk.doc_id, chunk.page_idx, chunk.text)
+        for chunk in chunks
+        if chunk.doc_id is not None and chunk.page_idx is not None
+    )
+
+
+def _gold(manifest: Manifest) -> list[_Passage]:
+    path = _file(manifest, manifest.gold)
+    questions = read_gold(path, file=path.name)[0].values() if path else ()
+    return _sample(
+        _Passage(span.doc_id, span.page_idx, span.quote)
+        for question in questions
+        for span in question.spans
+        if span.page_idx is not None
+    )
+
+
+def _sample(passages: Iterable[_Passage]) -> list[_Passage]:
+    """Of each document at most `A_DOCUMENT`, evenly spread over its pages; the same on every call."""
+    by_document: dict[str, list[_Passage]] = defaultdict(list)
+    for passage in sorted(set(passages), key=lambda each: (each.doc_id, each.page_idx, each.text)):
+        by_document[passage.doc_id].append(passage)
+    return [
+        each[number * len(each) // count]
+        for each in by_document.values()
+        for count in [min(A_DOCUMENT, len(each))]
+        for number in range(count)
+    ]
+
+
+def _document(manifest: Manifest, doc_id: str) -> Path | None:
+    document = manifest.document(doc_id)
+    return _file(manifest, document.artifact) if document and document.paged else None
+
+
+def _file(manifest: Manifest, artifact: Artifact | None) -> Path | None:
+    """The artifact's file; None where there is none or it cannot be used."""
+    try:
+        return artifact_path(manifest, artifact) if artifact else None
+    except Fault:
+        return None

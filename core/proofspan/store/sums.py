@@ -1,0 +1,159 @@
+"""What every metric of a list is added up from, by slice (`sql/sums.sql`, `sql/quantiles.sql`)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from functools import cache, lru_cache
+from typing import cast
+
+from proofspan.metrics.catalogue import METRICS
+from proofspan.metrics.intervals import Z_95
+from proofspan.metrics.values import Tally
+from proofspan.store.measures import MEASURES, Measure
+from proofspan.store.statements import statement
+
+#: A row of a statement, and a sum in it.
+Row = tuple[object, ...]
+Exact = int | Decimal
+#: By slice and metric: a quantile's value, and those at the ends of its interval.
+Ends = Mapping[tuple[object, str], tuple[float | None, ...]]
+
+#: The columns that the statements read besides those of their filter and their slice.
+MEASURED = tuple(dict.fromkeys(column for measure in MEASURES.values() for column in measure.columns))
+#: Whole numbers of 10^-12: what is added up lies well below a million.
+_EXACT = "DECIMAL(18, 12)"
+#: Each reason that leaves a trace out, as SQL, with the name of its column: several metrics share one.
+_LEFT = {
+    left: f"left_{place}"
+    for place, left in enumerate(dict.fromkeys(measure.left for measure in MEASURES.values()))
+}
+#: So many texts of each statement are remembered: there is one for each combination of a filter's parts.
+KEPT_STATEMENTS = 64
+#: The metrics that are quantiles.
+_QUANTILES = tuple(metric_id for metric_id in MEASURES if METRICS[metric_id].kind == "quantile")
+
+
+@dataclass(slots=True)
+class _Sum:
+    """What is added up for one metric of one slice."""
+
+    of: int = 0
+    total: Exact = 0
+    squares: Exact = 0
+    left_out: Counter[str] = field(default_factory=Counter)
+
+    def tally(self, measure: Measure) -> Tally:
+        left_out = {word: self.left_out[word] for word in measure.reasons if self.left_out[word]}
+        return Tally(self.of, float(self.total), float(self.squares), left_out=left_out)
+
+
+@lru_cache(maxsize=KEPT_STATEMENTS)
+def sums_statement(*, where: str, slice_sql: str) -> str:
+    """The statement of sums for a list and a way to slice it, both in our own words."""
+    return statement("sums").format(
+        where=where,
+        slice=slice_sql,
+        left=", ".join(f"{left} AS {name}" for left, name in _LEFT.items()),
+        columns=", ".join(MEASURED),
+        reasons=", ".join(_LEFT.values()),
+        sums=", ".join(sql for metric_id in MEASURES for sql in _summed(metric_id)),
+    )
+
+
+@lru_cache(maxsize=KEPT_STATEMENTS)
+def quantiles_statements(*, where: str, slice_sql: str) -> tuple[tuple[tuple[str, ...], str], ...]:
+    """The statements of quantiles, likewise: one a number, with the metrics that are quantiles of it."""
+    found = []
+    for measure in dict.fromkeys(MEASURES[metric_id] for metric_id in _QUANTILES):
+        metric_ids = tuple(metric_id for metric_id in _QUANTILES if MEASURES[metric_id] is measure)
+        values = ", ".join(value for metric_id in metric_ids for value in _values(metric_id))
+        sql = statement("quantiles").format(
+            where=where, slice=slice_sql, value=measure.value, left=measure.left, values=values
+        )
+        found.append((metric_ids, sql))
+    return tuple(found)
+
+
+def ends_of(metric_ids: Sequence[str], rows: Iterable[Row]) -> Ends:
+    """The rows of a statement of quantiles by slice and metric."""
+    return {
+        (row[0], metric_id): cast("tuple[float | None, ...]", row[3 * place + 1 : 3 * place + 4])
+        for row in rows
+        for place, metric_id in enumerate(metric_ids)
+    }
+
+
+def tallies_of(sums: Iterable[Row], ends: Ends) -> dict[object, dict[str, Tally]]:
+    """The metrics of each slice, the largest slice first, then by name."""
+    sizes: Counter[object] = Counter()
+    found: dict[object, dict[str, _Sum]] = {}
+    for name, *rest in sums:
+        reasons, traces, numbers = rest[: len(_LEFT)], cast(int, rest[len(_LEFT)]), rest[len(_LEFT) + 1 :]
+        left = dict(zip(_LEFT, cast("list[str | None]", reasons), strict=True))
+        sizes[name] += traces
+        into = found.setdefault(name, {metric_id: _Sum() for metric_id in MEASURES})
+        _add(into, left, traces, iter(cast("list[Exact | None]", numbers)))
+    ordered = sorted(sizes, key=lambda name: (-sizes[name], str(name)))
+    return {name: _tallies(name, found[name], ends) for name in ordered}
+
+
+def no_tallies() -> dict[str, Tally]:
+    """The metrics of no question at all."""
+    return {metric_id: Tally(0) for metric_id in MEASURES}
+
+
+def _add(
+    into: Mapping[str, _Sum], left: Mapping[str, str | None], traces: int, sums: Iterator[Exact | None]
+) -> None:
+    """Adds the traces of one combination of reasons to a slice."""
+    for metric_id, measure in MEASURES.items():
+        numbers = [next(sums) or 0 for _ in _summed(metric_id)]
+        reason, found = left[measure.left], into[metric_id]
+        if reason is not None:
+            found.left_out[reason] += traces
+            continue
+        found.of += int(numbers.pop(0)) if measure.weight else traces
+        if numbers:
+            found.total += numbers[0]
+            found.squares += numbers[-1]
+
+
+def _tallies(name: object, found: Mapping[str, _Sum], ends: Ends) -> dict[str, Tally]:
+    """The metrics of one slice."""
+    tallies = {metric_id: found[metric_id].tally(measure) for metric_id, measure in MEASURES.items()}
+    for metric_id in _QUANTILES:
+        value, low, high = ends.get((name, metric_id), (None, None, None))
+        if low is None or high is None:  # so few questions that an end lies beyond them
+            low = high = None
+        tallies[metric_id] = replace(tallies[metric_id], value=value, low=low, high=high)
+    return tallies
+
+
+@cache
+def _summed(metric_id: str) -> tuple[str, ...]:
+    """What is added up for a metric, as SQL: its denominator where it has its own, the sum, the squares."""
+    measure, kind = MEASURES[metric_id], METRICS[metric_id].kind
+    if measure.weight:
+        return f"sum({measure.weight})", f"sum({measure.value})"
+    if kind == "share":
+        return (f"count_if({measure.value})",)
+    if kind == "mean":
+        square = f"({measure.value}) * ({measure.value})"
+        return tuple(f"sum(TRY_CAST({number} AS {_EXACT}))" for number in (measure.value, square))
+    return ()
+
+
+def _values(metric_id: str) -> Iterator[str]:
+    """The values at a quantile's rank and at the ends of its interval, as SQL over ranked numbers."""
+    quantile = METRICS[metric_id].quantile or 0.0
+    around = f"{Z_95} * sqrt(numbers * {quantile * (1 - quantile)})"
+    yield _at(f"(numbers * {round(100 * quantile)} + 99) // 100")
+    yield _at(f"ceil(numbers * {quantile} - {around})")
+    yield _at(f"ceil(numbers * {quantile} + {around})")
+
+
+def _at(rank: str) -> str:
+    return f"min(value) FILTER (rank = {rank})"
