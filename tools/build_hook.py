@@ -43,10 +43,10 @@ class ShippedFiles(BuildHookInterface[Any]):
             self._written.unlink()
 
     def _commit(self) -> str:
-        """Return the checkout's commit, empty where this is not the top of a git checkout."""
+        """Return the checkout's commit as `proofspan.version.commit` does; empty outside a git checkout."""
         if not (Path(self.root) / ".git").exists():
             return ""
-        asked = ["git", "rev-parse", "HEAD"]
+        asked = ["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]
         try:
             answer = subprocess.run(asked, cwd=self.root, capture_output=True, text=True, check=False)
         except OSError:

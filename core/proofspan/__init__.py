@@ -1,1 +1,62 @@
-"""Proofspan: where an answer of a retrieval-augmented system went wrong, and what its source page says."""
+"""Find out where a retrieval-augmented answer went wrong, and what its source page really says.
+
+`open_workspace` opens a folder with a `pipeline_manifest.yaml`; `triage` labels the questions of bare trace
+and chunk files; `locate` places a quote on the page of a PDF or in the lines of a text; `validate` checks
+records against the citation contract; `adapters` turns other libraries' records into citation payloads.
+Input that cannot be used raises `Fault`, whose `problems` name what, where and the fix.
+"""
+
+import sys
+
+if sys.version_info < (3, 11):  # noqa: UP036 - pip refuses, but a copied folder would fail with a syntax error
+    raise ImportError(
+        "Proofspan needs Python 3.11 or later; this is Python %d.%d" % sys.version_info[:2]  # noqa: UP031
+    )
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from proofspan import adapters as adapters
+    from proofspan.api import TriageReport, Workspace, locate, open_workspace, triage, validate
+    from proofspan.contracts.citation_rules import validate_citations
+    from proofspan.errors import Fault
+    from proofspan.version import __version__
+
+#: Public name → the module that it comes from. Imported when first asked for: `import proofspan` stays quick.
+_HOMES = {
+    "Fault": "proofspan.errors",
+    "TriageReport": "proofspan.api",
+    "Workspace": "proofspan.api",
+    "__version__": "proofspan.version",
+    "locate": "proofspan.api",
+    "open_workspace": "proofspan.api",
+    "triage": "proofspan.api",
+    "validate": "proofspan.api",
+    "validate_citations": "proofspan.contracts.citation_rules",
+}
+
+__all__ = [
+    "Fault",
+    "TriageReport",
+    "Workspace",
+    "__version__",
+    "adapters",
+    "locate",
+    "open_workspace",
+    "triage",
+    "validate",
+    "validate_citations",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name == "adapters":
+        return import_module("proofspan.adapters")
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'proofspan' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

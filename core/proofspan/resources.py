@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent
-_IS_INSTALLED = (PACKAGE / "data").is_dir()
-_CHECKOUT = PACKAGE.parents[1]
+#: The top of the checkout that this program runs from; None where it is installed from a wheel, whose package
+#: holds everything.
+CHECKOUT = None if (PACKAGE / "data").is_dir() else PACKAGE.parents[1]
 
-#: JSON Schemas, example mappings and the demo workspace: inside a wheel's package, at the top of a checkout.
-DATA = (PACKAGE if _IS_INSTALLED else _CHECKOUT) / "data"
+#: JSON Schemas, example mappings and the demo workspace.
+DATA = (CHECKOUT or PACKAGE) / "data"
 SCHEMAS = DATA / "schemas"
 DEMO = DATA / "demo"
 #: The folder of `app.py`, `pages/` and `.streamlit/`. Streamlit puts it on the import path.
-DASHBOARD = PACKAGE / "dashboard" if _IS_INSTALLED else _CHECKOUT
+DASHBOARD = CHECKOUT or PACKAGE / "dashboard"
 APP = DASHBOARD / "app.py"

@@ -17,14 +17,14 @@ from llama_index.core.schema import Document as IndexDocument
 from llama_index.core.schema import NodeRelationship, NodeWithScore, RelatedNodeInfo, TextNode
 from llama_index.core.storage.docstore.utils import doc_to_json
 
-from proofspan.contracts.citation_rules import validate_citations
-from proofspan.traces.adapters import (
+from proofspan.adapters import (
     Payload,
     langchain_payload,
     llamaindex_payload,
     ranked,
     semantic_kernel_payload,
 )
+from proofspan.contracts.citation_rules import validate_citations
 
 PINNED = {
     "index_hash": "faiss:2f7d",

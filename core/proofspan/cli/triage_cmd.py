@@ -7,12 +7,9 @@ import shlex
 import sys
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import NoReturn
 
 import click
 from rich.console import Console
@@ -22,68 +19,26 @@ from proofspan.cli.interrupts import heed
 from proofspan.cli.output import STDOUT, Output, check_outputs, output_to, workspace_files
 from proofspan.cli.paths import NamedPath
 from proofspan.cli.results import json_text
-from proofspan.contracts.records import LABELS, LineIssue, Trace
-from proofspan.diagnosis.corpus import Corpus
-from proofspan.diagnosis.profile import TEMPLATES, profile_from
+from proofspan.contracts.records import LABELS
+from proofspan.diagnosis.profile import TEMPLATES
 from proofspan.diagnosis.report import markdown_row, row_to_json, table_head
-from proofspan.diagnosis.suggest import Suggestion, add_facts, suggest_profile
 from proofspan.diagnosis.types import Profile, ReportRow
-from proofspan.diagnosis.verdict import QUESTION_UNKNOWN, verdict
-from proofspan.errors import InputFault, ManifestFault, Problem, printable
+from proofspan.errors import printable
 from proofspan.manifest.load import load_manifest
-from proofspan.manifest.types import Manifest
-from proofspan.services.workspace import chosen_run, profile_of_options
-from proofspan.store.labelling import find_inputs
-from proofspan.store.plan import find_source
-from proofspan.traces.chunks import read_chunks
-from proofspan.traces.identity import Repeats
+from proofspan.services.triage import (
+    ISSUES_SHOWN,
+    Outcome,
+    bare_sources,
+    problem_of,
+    report_rows,
+    run_sources,
+)
+from proofspan.services.workspace import profile_of_options
 from proofspan.traces.reader import open_source
-from proofspan.traces.sniff import foreign_file
-from proofspan.traces.traces import iter_traces
-from proofspan.traces.unpack import plain_source
 
 PROGRESS_AFTER_SECONDS = 1.0
-#: So many line issues are printed; `--json` has them all.
-ISSUES_SHOWN = 20
-_BLOCK = 1 << 20
 #: A manifest may be named in place of its folder.
 MANIFEST_SUFFIXES = (".yaml", ".yml")
-
-
-@dataclass(frozen=True, slots=True)
-class Sources:
-    """What is read: files with the names that messages give them, and how.
-
-    `run_id` is the manifest's; None with bare files, whose lines may name their own. With `is_final` the
-    last line of the traces counts without its line end. `arguments` are the command's, for the advice to
-    run it again, `issues` the lines of separate records that belong to no trace.
-    """
-
-    traces: Path
-    traces_file: str
-    chunks: Path
-    chunks_file: str
-    profile: Profile
-    run_id: str | None
-    is_final: bool
-    arguments: tuple[str, ...]
-    issues: tuple[LineIssue, ...] = ()
-
-
-@dataclass(slots=True)
-class Outcome:
-    """What a run of the command has counted."""
-
-    profile: Profile
-    labels: Counter[str] = field(default_factory=Counter)
-    suspicions: Counter[str] = field(default_factory=Counter)
-    facts: dict[str, int] = field(default_factory=dict)
-    issues: list[LineIssue] = field(default_factory=list)
-    waiting_bytes: int = 0
-
-    @property
-    def suggestion(self) -> Suggestion | None:
-        return suggest_profile(self.facts, self.profile)
 
 
 @click.command("triage")
@@ -122,135 +77,24 @@ def command(
             if run_id is not None:
                 raise click.UsageError("--run chooses among the runs of a workspace; bare files hold one")
             check_outputs(outputs, (traces, chunks))
-            sources = _bare(traces, chunks, profile or Profile(), unpacked)
+            sources = bare_sources(traces, chunks, profile or Profile(), cache_dir=unpacked)
+            again = [str(traces), str(chunks)]
         elif traces.is_dir() or traces.suffix in MANIFEST_SUFFIXES:
             manifest = load_manifest(traces)
             check_outputs(outputs, workspace_files(manifest))
-            sources = _of_workspace(traces, manifest, run_id, profile, unpacked)
+            sources = run_sources(manifest, run_id, profile, cache_dir=unpacked)
+            again = [str(traces), "--run", str(sources.run_id)]
         else:
             raise click.UsageError("name the CHUNKS file after the TRACES, or a workspace alone")
-        outcome = Outcome(sources.profile, issues=list(sources.issues))
-        corpus = _corpus(sources, outcome)
-        rows = _rows(sources, corpus, outcome)
+        outcome = Outcome(sources.profile)
+        meter = stack.enter_context(_progress(sources.traces))
+        rows = report_rows(sources, outcome, meter)
         _write(rows, stack.enter_context(output_to(report)), markdown, stack)
     if as_json:
         click.echo(json_text(_summary(outcome)), nl=False)
     else:
-        _print_summary(outcome, [*sources.arguments, "-o", report])
+        _print_summary(outcome, [*again, "-o", report])
     sys.exit(1 if outcome.issues else 0)
-
-
-def _bare(traces: Path, chunks: Path, profile: Profile, unpacked: Path) -> Sources:
-    return Sources(
-        traces=plain_source(traces, cache_dir=unpacked),
-        traces_file=str(traces),
-        chunks=plain_source(chunks, cache_dir=unpacked),
-        chunks_file=str(chunks),
-        profile=profile,
-        run_id=None,
-        is_final=True,
-        arguments=(str(traces), str(chunks)),
-    )
-
-
-def _of_workspace(
-    workspace: Path, manifest: Manifest, run_id: str | None, profile: Profile | None, unpacked: Path
-) -> Sources:
-    """The files of one run as the index finds and names them, so that both give the same labels.
-
-    A Fault where the index would have rows without labels or none at all.
-    """
-    run = chosen_run(manifest, run_id)
-    if not run.has_traces:
-        _not_named(f"{manifest.folder}: runs[{run.run_id}]", "traces for this run", "traces: {path: …}")
-    inputs = find_inputs(manifest, profile or profile_from(manifest.triage), None, cache_dir=unpacked)
-    source = find_source(manifest, run, cache_dir=unpacked)
-    if inputs.chunks is None or source.path is None:
-        raise InputFault(*source.problems, *inputs.problems)
-    return Sources(
-        traces=source.path,
-        traces_file=source.file,
-        chunks=inputs.chunks,
-        chunks_file=inputs.chunks_file,
-        profile=inputs.profile,
-        run_id=run.run_id,
-        is_final=source.is_final,
-        arguments=(str(workspace), "--run", run.run_id),
-        issues=source.issues,
-    )
-
-
-def _not_named(where: str, what: str, entry: str) -> NoReturn:
-    message = f"the manifest names no {what}"
-    raise ManifestFault.of("not_named", message, where=where, remedy=f"add `{entry}` there")
-
-
-def _corpus(sources: Sources, outcome: Outcome) -> Corpus:
-    """The chunk texts. InputFault where the file holds none: no label could be given."""
-    file = sources.chunks_file
-    found, issues = read_chunks(sources.chunks, file=file)
-    outcome.issues += issues
-    if not found:
-        problems = [_problem(issue) for issue in issues[:ISSUES_SHOWN]]
-        remedy = "write chunks as {id, text}, in a JSON array or one a line"
-        raise InputFault(Problem("no_chunks", "the file holds no chunk", file, remedy), *problems)
-    return Corpus({chunk_id: chunk.text for chunk_id, chunk in found.items()})
-
-
-def _rows(sources: Sources, corpus: Corpus, outcome: Outcome) -> Iterator[ReportRow]:
-    """The report rows in file order, everything counted on the way."""
-    path, file = sources.traces, sources.traces_file
-    if foreign := foreign_file(path, file=file):
-        raise InputFault(_problem(foreign))
-    repeats = Repeats()
-    end = None if sources.is_final else _end_of_whole_lines(path, outcome)
-    with _progress(path) as on_progress:
-        for found in iter_traces(path, file=file, run_id=sources.run_id, end=end, final=True):
-            on_progress(found.source.offset)
-            if isinstance(found, LineIssue):
-                outcome.issues.append(found)
-                continue
-            row = _row(found, corpus, outcome.profile, is_repeat=repeats.key_of(found).repeat > 1)
-            if row is None:
-                outcome.suspicions.update([QUESTION_UNKNOWN])
-                continue
-            outcome.labels[row.label] += 1
-            outcome.suspicions.update(row.suspicions)
-            add_facts(outcome.facts, found, row, outcome.profile)
-            yield row
-
-
-def _end_of_whole_lines(path: Path, outcome: Outcome) -> int:
-    """Where the last line end stands now; what follows it is still being written, and is counted."""
-    with open_source(path) as source:
-        position = size = os.fstat(source.fileno()).st_size
-        while position:
-            start = max(0, position - _BLOCK)
-            source.seek(start)
-            found = source.read(position - start).rfind(b"\n")
-            if found >= 0:
-                position = start + found + 1
-                break
-            position = start
-    outcome.waiting_bytes = size - position
-    return position
-
-
-def _row(trace: Trace, corpus: Corpus, profile: Profile, *, is_repeat: bool) -> ReportRow | None:
-    """The row as a file shows it: the identity only as far as the trace itself gives it.
-
-    None where nothing says what was asked.
-    """
-    row = verdict(trace, corpus, profile)
-    if row is None:
-        return None
-    variant = {"paraphrase": trace.paraphrase, "seed": trace.seed}
-    return replace(
-        row,
-        q_id=row.q_id if trace.raw.get("q_id") or trace.raw.get("qid") else None,
-        suspicions=tuple(sorted((*row.suspicions, "duplicate_question"))) if is_repeat else row.suspicions,
-        extra={name: number for name, number in variant.items() if number},
-    )
 
 
 def _write(rows: Iterator[ReportRow], report: Output, markdown: str | None, stack: ExitStack) -> None:
@@ -344,12 +188,8 @@ def _print_summary(outcome: Outcome, arguments: Sequence[str]) -> None:
         lines.append(waiting)
     if outcome.issues:
         lines.append(f"Lines that could not be used as they are: {len(outcome.issues)}")
-        lines += [f"  {_problem(issue)}" for issue in outcome.issues[:ISSUES_SHOWN]]
+        lines += [f"  {problem_of(issue)}" for issue in outcome.issues[:ISSUES_SHOWN]]
     if len(outcome.issues) > ISSUES_SHOWN:
         lines.append(f"  … and {len(outcome.issues) - ISSUES_SHOWN} more; --json lists them all")
     for line in lines:
         click.echo(printable(line), err=True)
-
-
-def _problem(issue: LineIssue) -> Problem:
-    return Problem(issue.code, issue.reason, f"{issue.source.file}:{issue.source.line}", issue.remedy)

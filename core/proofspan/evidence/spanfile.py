@@ -92,7 +92,7 @@ def locate_spans(
     rest, done = iter(lines), 0
     given_up: GivenUp = {}
     while window := list(islice(rest, WINDOW)):
-        asks = [_ask(line.path, line.query) for line in window if line.path and line.query]
+        asks = [ask(line.path, line.query) for line in window if line.path and line.query]
         begun = done + len(window) - len(asks)
         heard = None if on_done is None else partial(_add, on_done, begun)
         answers = iter(locate_bulk(asks, locator, workers=workers, on_done=heard, given_up=given_up))
@@ -110,8 +110,9 @@ def _add(on_done: Callable[[int], None], begun: int, done: int, _total: int) -> 
     on_done(begun + done)
 
 
-def _ask(path: Path, query: SpanQuery) -> Ask:
-    return Ask(path, query, is_text=path.suffix.lower() in TEXT_SUFFIXES)
+def ask(path: Path, query: SpanQuery, *, is_text: bool | None = None) -> Ask:
+    """Pair a quote with its document; whether that is a text is read from its ending when None."""
+    return Ask(path, query, is_text=path.suffix.lower() in TEXT_SUFFIXES if is_text is None else is_text)
 
 
 def to_json(located: Located) -> bytes:

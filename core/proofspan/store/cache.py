@@ -16,11 +16,11 @@ from pathlib import Path
 import platformdirs
 
 from proofspan.errors import Problem, StoreFault
-from proofspan.store.columns import BATCH_ROWS, ISSUE_SCHEMA, LISTED, ROW_SCHEMA
+from proofspan.store.columns import BATCH_ROWS, INDEX_VERSION, ISSUE_SCHEMA, LISTED, ROW_SCHEMA
 
-_FILES = repr((ROW_SCHEMA.to_string(), ISSUE_SCHEMA.to_string(), LISTED, BATCH_ROWS))
-#: Part of every path, made from the columns themselves: programs whose segments have other columns never
-#: read each other's files, so that an index of an older version is missing rather than broken.
+_FILES = repr((INDEX_VERSION, ROW_SCHEMA.to_string(), ISSUE_SCHEMA.to_string(), LISTED, BATCH_ROWS))
+#: Part of every path, made from the version and the columns: programs with other rules or columns never read
+#: or replace each other's files, so that two versions can share a cache.
 LAYOUT = f"index-{hashlib.sha256(_FILES.encode()).hexdigest()[:8]}"
 
 _READ_ONLY = {errno.EROFS, errno.EACCES, errno.EPERM}

@@ -1,7 +1,7 @@
 from llama_index.core.schema import NodeWithScore, TextNode
 
-from proofspan.contracts.citation_rules import validate_citations
-from proofspan.traces.adapters import llamaindex_payload, ranked
+from proofspan import validate_citations
+from proofspan.adapters import llamaindex_payload, ranked
 
 metadata = {"doc_id": "manual", "section_id": "4.2", "source_url": "https://example.org/m.pdf", "tokens": 5}
 node = TextNode(id_="c7", text="Use 5W-30.", start_char_idx=2310, end_char_idx=2320, metadata=metadata)

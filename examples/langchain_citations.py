@@ -1,7 +1,7 @@
 from langchain_core.documents import Document
 
-from proofspan.contracts.citation_rules import validate_citations
-from proofspan.traces.adapters import langchain_payload, ranked
+from proofspan import validate_citations
+from proofspan.adapters import langchain_payload, ranked
 
 metadata = {"doc": "manual", "section_id": "4.2", "source": "https://example.org/m.pdf", "page": 41}
 metadata |= {"tokens": 5, "start_index": 2310}  # start_index: a splitter with add_start_index=True

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Unpack
 
+from proofspan.adapters.payload import Given, Payload, payload, plain, value_at
 from proofspan.contracts.values import index_of
-from proofspan.traces.adapters.payload import Given, Payload, payload, plain, value_at
 
 
 def langchain_payload(document: object, **given: Unpack[Given]) -> Payload:

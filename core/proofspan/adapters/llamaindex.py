@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Unpack
 
-from proofspan.traces.adapters.payload import Given, Payload, payload, value_at
+from proofspan.adapters.payload import Given, Payload, payload, value_at
 
 #: The key of `relationships` under which a node names the document that it was cut from.
 _SOURCE = "1"

@@ -5,10 +5,10 @@ payload. Where a value stands in more than one place, the caller's parameter cou
 metadata, then what the record's class itself holds.
 """
 
-from proofspan.traces.adapters.langchain import langchain_payload
-from proofspan.traces.adapters.llamaindex import llamaindex_payload
-from proofspan.traces.adapters.payload import Given, PageBase, Payload, ranked
-from proofspan.traces.adapters.semantic_kernel import semantic_kernel_payload
+from proofspan.adapters.langchain import langchain_payload
+from proofspan.adapters.llamaindex import llamaindex_payload
+from proofspan.adapters.payload import Given, PageBase, Payload, ranked
+from proofspan.adapters.semantic_kernel import semantic_kernel_payload
 
 __all__ = [
     "Given",

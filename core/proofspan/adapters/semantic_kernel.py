@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Unpack
 
-from proofspan.traces.adapters.payload import Given, Payload, payload
+from proofspan.adapters.payload import Given, Payload, payload
 
 
 def semantic_kernel_payload(record: object, **given: Unpack[Given]) -> Payload:

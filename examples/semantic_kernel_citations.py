@@ -1,7 +1,7 @@
 import json
 
-from proofspan.contracts.citation_rules import validate_citations
-from proofspan.traces.adapters import ranked, semantic_kernel_payload
+from proofspan import validate_citations
+from proofspan.adapters import ranked, semantic_kernel_payload
 
 exported = """[{"DocId": "manual", "SectionId": "4.2", "SnippetId": "c7", "Tokens": 5, "Page": 42,
     "SourceUrl": "https://example.org/m.pdf", "Offsets": {"Start": 2310, "End": 2320, "Unit": "char"},

@@ -1,0 +1,199 @@
+"""The functions behind `import proofspan`: what the commands do, on values instead of files to write."""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from proofspan.contracts.records import LineIssue
+from proofspan.diagnosis.types import Profile, ReportRow, Template
+from proofspan.errors import EvidenceFault, InputFault, Problem
+from proofspan.evidence.bulk import locate_bulk
+from proofspan.evidence.client import PdfPool
+from proofspan.evidence.spanfile import ask
+from proofspan.evidence.types import FoundSpan, SpanQuery
+from proofspan.manifest.load import load_manifest
+from proofspan.manifest.paths import artifact_path
+from proofspan.manifest.types import Manifest
+from proofspan.resources import DEMO
+from proofspan.services.gating import GateReport, gate_run
+from proofspan.services.measuring import RunMetrics, run_metrics
+from proofspan.services.triage import Outcome, Sources, bare_sources, report_rows, run_sources
+from proofspan.services.validating import LocatedFinding, Tally
+from proofspan.services.validating import validate as findings_of
+from proofspan.services.workspace import chosen_run, profile_of_options
+from proofspan.store.cache import default_cache_dir
+from proofspan.store.index import build_index
+from proofspan.store.queries import Store
+
+#: Seconds for one quote. One that is nowhere makes the worker read the whole document once.
+LOCATE_TIMEOUT_S = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class TriageReport:
+    """The labelled questions of one trace file.
+
+    `rows` are in the file's order. `issues` are the lines that hold no record, each with file, line, reason
+    and remedy; nothing is dropped without one. `suggested` is the profile that would fit, where no answer
+    follows the one that was used (`profile`).
+    """
+
+    rows: tuple[ReportRow, ...]
+    issues: tuple[LineIssue, ...]
+    profile: Profile
+    suggested: Profile | None = None
+
+    @property
+    def labels(self) -> dict[str, int]:
+        """How many rows have each label; labels without a row are left out."""
+        return dict(Counter(row.label for row in self.rows))
+
+
+class Workspace:
+    """A folder whose `pipeline_manifest.yaml` names documents, chunks, gold questions and runs.
+
+    `manifest` is all that the file says. The index of a run is built in `cache_dir` (the user's cache folder
+    when None) the first time that `metrics` or `gate` needs it; deleting it loses nothing.
+    """
+
+    def __init__(self, manifest: Manifest, *, cache_dir: Path | None = None) -> None:
+        self.manifest = manifest
+        self.cache_dir = cache_dir or default_cache_dir()
+
+    @property
+    def name(self) -> str:
+        """The name that the manifest gives."""
+        return self.manifest.name
+
+    @property
+    def folder(self) -> Path:
+        """The folder that holds the manifest."""
+        return self.manifest.folder
+
+    @property
+    def runs(self) -> tuple[str, ...]:
+        """The ids of the runs, in the manifest's order."""
+        return tuple(run.run_id for run in self.manifest.runs)
+
+    def triage(self, run: str | None = None) -> TriageReport:
+        """Label the questions of a run, the latest when None, with the labels that the index gives."""
+        with tempfile.TemporaryDirectory(prefix="proofspan-") as unpacked:
+            return _report(run_sources(self.manifest, run, None, cache_dir=Path(unpacked)))
+
+    def validate(self) -> list[LocatedFinding]:
+        """Check every file that the manifest names against the contract. Raises Fault as `validate` does."""
+        return validate(self.manifest.file or self.folder)
+
+    def locate(self, doc_id: str, quote: str, *, page_idx: int | None = None) -> FoundSpan:
+        """Place a quote in one of the documents, as `locate` does.
+
+        Raises InputFault where the manifest has no such document.
+        """
+        document = self.manifest.document(doc_id)
+        if document is None:
+            known = ", ".join(each.doc_id for each in self.manifest.documents)
+            raise InputFault.of(
+                "unknown_document",
+                f"the manifest has no document {doc_id!r}",
+                where=str(self.folder),
+                remedy=f"name one of {known}" if known else "list it under `documents`",
+            )
+        path = artifact_path(self.manifest, document.artifact)
+        return _answer(path, SpanQuery(quote, page_idx), is_text=not document.paged)
+
+    def metrics(self, run: str | None = None) -> RunMetrics:
+        """Measure a run, the latest when None: each metric with its counts, interval, goal and verdict."""
+        run_id = chosen_run(self.manifest, run).run_id
+        return run_metrics(self._indexed([run_id]), self.manifest, run_id)
+
+    def gate(self, run: str | None = None, *, against: str | None = None) -> GateReport:
+        """Check whether a run may ship, by the manifest's goals and gates: `report.passes()`.
+
+        `against` is the run that flips are counted from, else the run's baseline in the manifest.
+        """
+        chosen = chosen_run(self.manifest, run)
+        baseline = against or chosen.baseline
+        known = [each for each in (chosen.run_id, baseline) if each is not None and each in self.runs]
+        return gate_run(self._indexed(known), self.manifest, chosen.run_id, against=against)
+
+    def _indexed(self, runs: Sequence[str]) -> Store:
+        build_index(self.manifest, runs=list(dict.fromkeys(runs)), cache_dir=self.cache_dir)
+        return Store(self.manifest, self.cache_dir)
+
+
+def open_workspace(folder: str | Path | None = None, *, cache_dir: str | Path | None = None) -> Workspace:
+    """Open the workspace of a folder or of a manifest file; the demo workspace when None.
+
+    Raises ManifestFault where there is no manifest or it cannot be used. The files that it names are not
+    looked at yet.
+    """
+    return Workspace(
+        load_manifest(Path(folder or DEMO)), cache_dir=None if cache_dir is None else Path(cache_dir)
+    )
+
+
+def triage(
+    traces: str | Path,
+    chunks: str | Path,
+    *,
+    template: Template | None = None,
+    refusal: Sequence[str] = (),
+) -> TriageReport:
+    """Label the questions of a trace file (JSONL) by the texts of a chunk file (a JSON array or JSONL).
+
+    `template` says where citations are looked for: in the answer's text ("seed", the default), in the
+    citation payload ("payload") or nowhere ("none"). `refusal` are phrases that make an answer a refusal.
+    Raises InputFault where a file cannot be read at all, or the chunk file holds no chunk.
+    """
+    profile = profile_of_options(template, refusal) or Profile()
+    with tempfile.TemporaryDirectory(prefix="proofspan-") as unpacked:
+        return _report(bare_sources(Path(traces), Path(chunks), profile, cache_dir=Path(unpacked)))
+
+
+def locate(document: str | Path, quote: str, *, page_idx: int | None = None) -> FoundSpan:
+    """Place a quote in a PDF, or in a text, Markdown or HTML file.
+
+    `page_idx` is the cited page, from 0; it and its neighbours are searched first. The result has `status`
+    (`exact`, `normalized`, `fuzzy`, `partial`, `not_found`), `page_idx`, `rects` in points from the top left,
+    `agreement` (0 to 1) and `differences`. For many quotes use the command, which keeps documents open.
+    Raises EvidenceFault where the document cannot be opened.
+    """
+    return _answer(Path(document), SpanQuery(quote, page_idx))
+
+
+def validate(*paths: str | Path, record_type: str | None = None) -> list[LocatedFinding]:
+    """Check records against the citation contract: JSONL, JSON, log lines, packed or not, or a workspace.
+
+    `record_type` is the type of all records, such as "answer"; None reads it from each record's `$schema`,
+    and from a workspace's manifest. Returns one finding a breach, in the order of files and lines, each with
+    `file`, `line`, `code`, `field`, `message`, `severity` and `next_step`. Raises InputFault where a file
+    cannot be used at all.
+    """
+    tally = Tally()
+    with tempfile.TemporaryDirectory(prefix="proofspan-") as unpacked:
+        files = [Path(path) for path in paths]
+        findings = list(findings_of(files, record_type, cache_dir=Path(unpacked), tally=tally))
+    if tally.problems:
+        raise InputFault(*tally.problems)
+    return findings
+
+
+def _report(sources: Sources) -> TriageReport:
+    outcome = Outcome(sources.profile)
+    rows = tuple(report_rows(sources, outcome))
+    suggestion = outcome.suggestion
+    return TriageReport(
+        rows, tuple(outcome.issues), sources.profile, suggestion.profile if suggestion else None
+    )
+
+
+def _answer(path: Path, query: SpanQuery, *, is_text: bool | None = None) -> FoundSpan:
+    with PdfPool(workers=1, timeout_s=LOCATE_TIMEOUT_S) as pool:
+        (answer,) = locate_bulk([ask(path, query, is_text=is_text)], pool, workers=1)
+    if isinstance(answer, Problem):
+        raise EvidenceFault(answer)
+    return answer

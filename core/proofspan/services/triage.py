@@ -1,0 +1,187 @@
+"""Label the questions of bare trace and chunk files, or of one run of a workspace."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import NoReturn
+
+from proofspan.contracts.records import LineIssue, Trace
+from proofspan.diagnosis.corpus import Corpus
+from proofspan.diagnosis.profile import profile_from
+from proofspan.diagnosis.suggest import Suggestion, add_facts, suggest_profile
+from proofspan.diagnosis.types import Profile, ReportRow
+from proofspan.diagnosis.verdict import QUESTION_UNKNOWN, verdict
+from proofspan.errors import InputFault, ManifestFault, Problem
+from proofspan.manifest.types import Manifest
+from proofspan.services.workspace import chosen_run
+from proofspan.store.labelling import find_inputs
+from proofspan.store.plan import find_source
+from proofspan.traces.chunks import read_chunks
+from proofspan.traces.identity import Repeats
+from proofspan.traces.reader import open_source
+from proofspan.traces.sniff import foreign_file
+from proofspan.traces.traces import iter_traces
+from proofspan.traces.unpack import plain_source
+
+#: How many line issues explain why a chunk file holds no chunk.
+ISSUES_SHOWN = 20
+_BLOCK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What is read: files with the names that messages give them, and how.
+
+    `run_id` is the manifest's; None with bare files, whose lines may name their own. With `is_final` the
+    last line of the traces counts without its line end. `issues` are the lines of separate records that
+    belong to no trace.
+    """
+
+    traces: Path
+    traces_file: str
+    chunks: Path
+    chunks_file: str
+    profile: Profile
+    run_id: str | None = None
+    is_final: bool = True
+    issues: tuple[LineIssue, ...] = ()
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What was counted while the rows were read."""
+
+    profile: Profile
+    labels: Counter[str] = field(default_factory=Counter)
+    suspicions: Counter[str] = field(default_factory=Counter)
+    facts: dict[str, int] = field(default_factory=dict)
+    issues: list[LineIssue] = field(default_factory=list)
+    waiting_bytes: int = 0
+
+    @property
+    def suggestion(self) -> Suggestion | None:
+        """The profile that would fit, where no answer follows the one that was used."""
+        return suggest_profile(self.facts, self.profile)
+
+
+def bare_sources(traces: Path, chunks: Path, profile: Profile, *, cache_dir: Path) -> Sources:
+    """Return the sources of bare files; packed ones are unpacked below `cache_dir`."""
+    return Sources(
+        traces=plain_source(traces, cache_dir=cache_dir),
+        traces_file=str(traces),
+        chunks=plain_source(chunks, cache_dir=cache_dir),
+        chunks_file=str(chunks),
+        profile=profile,
+    )
+
+
+def run_sources(
+    manifest: Manifest, run_id: str | None, profile: Profile | None, *, cache_dir: Path
+) -> Sources:
+    """Return the files of one run as the index finds and names them, so that both give the same labels.
+
+    `run_id` None is the latest run, `profile` None the manifest's. Raises ManifestFault or InputFault where
+    the index would have rows without labels or none at all.
+    """
+    run = chosen_run(manifest, run_id)
+    if not run.has_traces:
+        _not_named(f"{manifest.folder}: runs[{run.run_id}]", "traces for this run", "traces: {path: …}")
+    inputs = find_inputs(manifest, profile or profile_from(manifest.triage), None, cache_dir=cache_dir)
+    source = find_source(manifest, run, cache_dir=cache_dir)
+    if inputs.chunks is None or source.path is None:
+        raise InputFault(*source.problems, *inputs.problems)
+    return Sources(
+        traces=source.path,
+        traces_file=source.file,
+        chunks=inputs.chunks,
+        chunks_file=inputs.chunks_file,
+        profile=inputs.profile,
+        run_id=run.run_id,
+        is_final=source.is_final,
+        issues=source.issues,
+    )
+
+
+def report_rows(
+    sources: Sources, outcome: Outcome, on_offset: Callable[[int], None] = lambda offset: None
+) -> Iterator[ReportRow]:
+    """Yield the report rows in file order and count them in `outcome`.
+
+    `on_offset` is called with the byte offset of each trace. Raises InputFault where the chunk file holds no
+    chunk or the traces are no JSONL.
+    """
+    outcome.issues += sources.issues
+    corpus = _corpus(sources, outcome)
+    path, file = sources.traces, sources.traces_file
+    if foreign := foreign_file(path, file=file):
+        raise InputFault(problem_of(foreign))
+    repeats = Repeats()
+    end = None if sources.is_final else _end_of_whole_lines(path, outcome)
+    for item in iter_traces(path, file=file, run_id=sources.run_id, end=end, final=True):
+        on_offset(item.source.offset)
+        if isinstance(item, LineIssue):
+            outcome.issues.append(item)
+            continue
+        row = _row(item, corpus, outcome.profile, is_repeat=repeats.key_of(item).repeat > 1)
+        if row is None:
+            outcome.suspicions.update([QUESTION_UNKNOWN])
+            continue
+        outcome.labels[row.label] += 1
+        outcome.suspicions.update(row.suspicions)
+        add_facts(outcome.facts, item, row, outcome.profile)
+        yield row
+
+
+def problem_of(issue: LineIssue) -> Problem:
+    """Return a line issue as a problem whose place is `file:line`."""
+    return Problem(issue.code, issue.reason, f"{issue.source.file}:{issue.source.line}", issue.remedy)
+
+
+def _not_named(where: str, what: str, entry: str) -> NoReturn:
+    message = f"the manifest names no {what}"
+    raise ManifestFault.of("not_named", message, where=where, remedy=f"add `{entry}` there")
+
+
+def _corpus(sources: Sources, outcome: Outcome) -> Corpus:
+    file = sources.chunks_file
+    chunks, issues = read_chunks(sources.chunks, file=file)
+    outcome.issues += issues
+    if not chunks:
+        problems = [problem_of(issue) for issue in issues[:ISSUES_SHOWN]]
+        remedy = "write chunks as {id, text}, in a JSON array or one a line"
+        raise InputFault(Problem("no_chunks", "the file holds no chunk", file, remedy), *problems)
+    return Corpus({chunk_id: chunk.text for chunk_id, chunk in chunks.items()})
+
+
+def _end_of_whole_lines(path: Path, outcome: Outcome) -> int:
+    """Return the offset after the last line end; what follows it is still being written, and is counted."""
+    with open_source(path) as source:
+        position = size = os.fstat(source.fileno()).st_size
+        while position:
+            start = max(0, position - _BLOCK)
+            source.seek(start)
+            line_end = source.read(position - start).rfind(b"\n")
+            if line_end >= 0:
+                position = start + line_end + 1
+                break
+            position = start
+    outcome.waiting_bytes = size - position
+    return position
+
+
+def _row(trace: Trace, corpus: Corpus, profile: Profile, *, is_repeat: bool) -> ReportRow | None:
+    """Return the row with the identity only as far as the trace itself gives it; None without a question."""
+    row = verdict(trace, corpus, profile)
+    if row is None:
+        return None
+    variant = {"paraphrase": trace.paraphrase, "seed": trace.seed}
+    return replace(
+        row,
+        q_id=row.q_id if trace.raw.get("q_id") or trace.raw.get("qid") else None,
+        suspicions=tuple(sorted((*row.suspicions, "duplicate_question"))) if is_repeat else row.suspicions,
+        extra={name: number for name, number in variant.items() if number},
+    )

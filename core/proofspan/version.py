@@ -1,0 +1,31 @@
+"""Name the version and, where it is known, the commit that this program was built from."""
+
+from __future__ import annotations
+
+import subprocess
+from importlib import metadata
+
+from proofspan.resources import CHECKOUT, PACKAGE
+
+try:
+    __version__ = metadata.version("proofspan")
+except metadata.PackageNotFoundError:  # a source folder on the import path that nobody installed
+    __version__ = "0+unknown"
+
+
+def commit() -> str:
+    """Return the commit as `git describe` abbreviates it, ending in `-dirty` for changed files; else ""."""
+    if CHECKOUT is None:
+        file = PACKAGE / "commit.txt"
+        return file.read_text(encoding="utf-8").strip() if file.is_file() else ""
+    asked = ["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]
+    try:
+        answer = subprocess.run(asked, cwd=CHECKOUT, capture_output=True, text=True, check=False)
+    except OSError:  # no git on this machine
+        return ""
+    return answer.stdout.strip()
+
+
+def version_text() -> str:
+    """Return what `proofspan --version` prints: `proofspan 0.1.0 (3b1a27f0c1d2)`."""
+    return f"proofspan {__version__} ({known})" if (known := commit()) else f"proofspan {__version__}"
