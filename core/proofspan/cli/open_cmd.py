@@ -14,6 +14,7 @@ import urllib.request
 import webbrowser
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from types import FrameType
 from typing import NoReturn
@@ -78,11 +79,23 @@ def command(
     browser: bool,
 ) -> None:
     """Start the dashboard on WORKSPACE: the demo workspace when none is named."""
+    refuse_bare_package()
     refuse_open_address(address, allow_unauthenticated=allow_unauthenticated)
     manifest = load_manifest(workspace or chosen_folder())
     confirm_roots(manifest, trust_all=trust_roots)
     served_at = choose_port(address, port)
     run_dashboard(manifest, address, served_at, browser=browser)
+
+
+def refuse_bare_package() -> None:
+    """Raise InputFault where the dashboard's libraries are not installed."""
+    missing = [name for name in ("streamlit", "plotly") if find_spec(name) is None]
+    if missing:
+        raise InputFault.of(
+            "no_dashboard",
+            f"the dashboard needs {' and '.join(missing)}, which this installation does not have",
+            remedy='install "proofspan[dashboard]"',
+        )
 
 
 def refuse_open_address(address: str, *, allow_unauthenticated: bool) -> None:
