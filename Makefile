@@ -1,0 +1,35 @@
+# Shortcuts for work on Proofspan.
+PYTHON = .venv/bin/python
+FAST = -n 2 -q -m "not browser and not real_data and not reference and not slow" tests/unit
+
+.DEFAULT_GOAL := help
+.PHONY: setup serve test-fast test lint docs wheel help
+
+setup: ## Make .venv and install the locked development dependencies
+	python3 -m venv .venv
+	.venv/bin/pip install --quiet --require-hashes -r requirements-dev.lock
+	.venv/bin/pip install --quiet --no-deps --no-build-isolation -e .
+
+serve: ## Open the dashboard on the demo
+	.venv/bin/proofspan open
+
+test-fast: ## Run the unit tests that take under a minute
+	$(PYTHON) -m pytest $(FAST)
+
+test: ## Run all tests
+	$(PYTHON) -m pytest -n 2 --dist loadfile
+
+lint: ## Check style, types and imports
+	.venv/bin/ruff check .
+	.venv/bin/ruff format --check .
+	.venv/bin/mypy
+	.venv/bin/lint-imports
+
+docs: ## Build the documentation into build/site
+	.venv/bin/mkdocs build -q -f tools/docs/mkdocs.yml
+
+wheel: ## Build a wheel into dist
+	.venv/bin/pip wheel --no-deps -w dist .
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "%-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
