@@ -26,7 +26,7 @@ lint: ## Check style, types and imports
 	.venv/bin/lint-imports
 
 docs: ## Build the documentation into build/site
-	.venv/bin/mkdocs build -q -f tools/docs/mkdocs.yml
+	NO_MKDOCS_2_WARNING=1 .venv/bin/mkdocs build -q -f tools/docs/mkdocs.yml
 
 wheel: ## Build a wheel into dist
 	.venv/bin/pip wheel --no-deps -w dist .
