@@ -32,7 +32,7 @@ SECTIONS = ("policies/security/keys", "policies/security/tokens", "procedures/on
 
 
 def payload(number: int, rng: random.Random) -> dict[str, object]:
-    """A payload in which nothing is wrong, with every field that the traceability page names."""
+    """A payload in which nothing is wrong, with every field that the traceability contract names."""
     start = rng.randrange(200_000)
     score = round(rng.random(), 4)
     return {

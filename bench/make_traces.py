@@ -99,7 +99,7 @@ def make_world(chunks: int, *, seed: int = 0) -> World:
 
 
 def answer_to(rng: random.Random, world: World, ids: list[str], elsewhere: str) -> str:
-    """An answer of a random kind; about six in ten are grounded and follow the seed's template."""
+    """An answer of a random kind; about six in ten are grounded and follow the default template."""
     kind = rng.random()
     said = rng.choice(world.sentences[ids[0]]) + " " + rng.choice(world.sentences[ids[1]])
     cited = ", ".join(ids[: rng.randint(1, 3)])

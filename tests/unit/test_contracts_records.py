@@ -1,4 +1,4 @@
-"""Records of every type held to the contract: the seeds' own examples, and each rule broken once."""
+"""Records of every type against the contract: its own examples, and each rule broken once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from proofspan.contracts.schemas import schema_alone
 Record = dict[str, Any]
 Change = Callable[[Record], Any]
 
-#: Facts of the examples on the data contracts' page, each as it stands there: none has an envelope.
+#: The examples of the data contracts, unchanged: none has an envelope.
 SEEDS: list[tuple[str, Record, set[str]]] = [
     (
         "chunk",

@@ -1,4 +1,4 @@
-"""The seed's validator: its outcome for citations of the right types, a code for everything else."""
+"""The traceability contract's validator: its outcome for well-typed citations, a code for all others."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ASKED_TOO = ("analyzer", "rev")
 
 
 def as_the_page_says(citations: list[dict[str, Any]], may_cross: bool) -> str:
-    """The traceability page's pseudo-code, told again: the first check that fails, citation by citation."""
+    """Return the first check of the traceability contract that fails, citation by citation."""
     if len(citations) == 0:
         return "empty_citations"
     home = citations[0]["section_id"]

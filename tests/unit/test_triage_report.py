@@ -1,4 +1,4 @@
-"""The report's bytes and the Markdown table of the recipe."""
+"""The report's bytes and the Markdown table of the triage recipe."""
 
 from __future__ import annotations
 

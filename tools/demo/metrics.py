@@ -18,7 +18,7 @@ from proofspan.store.queries import Store
 from tools.demo.folder import written
 
 COHORTS = "cohorts.jsonl"
-#: The run whose buckets are frozen, and what the sprint calls them.
+#: The run whose buckets are frozen, and what the sprint plan calls them.
 BASELINE = "R001"
 FROZEN: Mapping[str, Bucket] = {"RETRIEVAL-GAP": "retrieval_gap", "SCORE-POLICY": "score_policy"}
 

@@ -82,9 +82,9 @@ def command(kind: str, workspace: Path, output: str, cache_dir: Path | None, **a
     asks for them; else `evidence` and `agreement` are as the last `proofspan index` left them. Text that a
     spreadsheet would take for a formula gets a `'`.
 
-    `log` and `rag_traces` write the run whole, one record a question and segment: log lines, or the table of
-    the traceability page as .jsonl, .parquet or .sql, by the suffix of the output. What a row lacks that the
-    table declares NOT NULL is said on stderr, and the exit status is 1.
+    `log` and `rag_traces` write the run whole, one record a question and segment: log lines, or the table
+    `rag_traces` as .jsonl, .parquet or .sql, by the suffix of the output. What a row lacks that the table
+    declares NOT NULL is reported on stderr, and the exit status is 1.
     """
     if kind in KINDS:
         refuse_filters(click.get_current_context())

@@ -1,7 +1,7 @@
 """Audits over a whole chunk file: can its ids be trusted to say where each chunk stands?
 
 Pure: what a file's own records tell. Audits that need the documents or gold questions are made elsewhere from
-the same `Audit`. Source: the validator and the acceptance targets of the chunk id schema.
+the same `Audit`. Source: the audit of the chunk id schema (docs/requirements.md).
 """
 
 from __future__ import annotations

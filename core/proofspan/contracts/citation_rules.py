@@ -1,6 +1,6 @@
-"""The rules of citations: the seed's validator, and everything that it leaves unsaid.
+"""The rules of citations in the traceability contract (docs/requirements.md), and what they leave open.
 
-`validate_citations` answers as the validator of the traceability page does. The findings hold citations to
+`validate_citations` answers as the validator of that contract does. The findings hold citations to
 more: all ten fields and what an adapter puts in for them, offsets and their units, scores and ranks, pages,
 and whether index, models and revisions are those of the run.
 """
@@ -20,7 +20,7 @@ from proofspan.contracts.records import Json
 from proofspan.contracts.section_rules import cross_section
 from proofspan.contracts.values import id_of, number_of
 
-#: What the seed's validator asks for, in its order.
+#: What the contract's validator asks for, in its order.
 _VALIDATED = (
     *("snippet_id", "section_id", "source_url", "offsets", "tokens"),
     *("index_hash", "embed_model", "analyzer", "rev"),
@@ -29,12 +29,12 @@ _EMPTY = Finding("empty_citations", "", "nothing is cited")
 
 
 def validate_citations(items: Json, allow_cross: bool = False) -> str:
-    """The first return code of the traceability page that the citations of one answer segment deserve, or ok.
+    """Return the traceability contract's first code for the citations of one answer segment, or ok.
 
-    For citations of the types that the payload's schema gives, the outcome of the page's own validator, check
-    for check: field names, `start < end`, one section, a score. It says nothing of units, ranks or parity;
-    `citation_findings` does. For anything else a code, never an exception: null is absent, `wrong_type_…`
-    names the field, `wrong_type_citations` a list that is none or an entry that is no object.
+    For citations of the types that the payload's schema gives, the outcome of the contract's own validator,
+    check for check: field names, `start < end`, one section, a score. It says nothing of units, ranks or
+    parity; `citation_findings` does. For anything else a code, never an exception: null is absent,
+    `wrong_type_…` names the field, `wrong_type_citations` a list that is none or an entry that is no object.
     """
     if not items:
         return "empty_citations"

@@ -1,8 +1,8 @@
 """The codes of the contract: what each means and what to do next.
 
-The rules are those of the seeds: the traceability page (citation payload, validation rules, return codes, log
-line), the data contracts (envelope, record types, checklist) and the chunk id schema. A code is a stable
-snake_case name. Some are families: `missing_rev` is the code of `missing_` and the field `rev`.
+The rules are those of docs/requirements.md: the traceability contract, the data contracts and the chunk id
+schema. A code is a stable snake_case name. Some are families: `missing_rev` is the code of `missing_` and the
+field `rev`.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from proofspan.contracts.ranking_rules import (
 from proofspan.contracts.records import Json
 from proofspan.contracts.values import id_of, index_of, page_of
 
-#: What every retrieved unit must carry, in the order of the traceability page.
+#: What every retrieved unit must carry, in the order of the traceability contract.
 PAYLOAD_FIELDS = (
     *("doc_id", "section_id", "snippet_id", "source_url", "offsets", "tokens"),
     *("index_hash", "embed_model", "analyzer", "rev"),

@@ -1,8 +1,8 @@
 """The prompt contract: the text that a team pastes into its prompt, made from the auditable answer's schema.
 
 Field names, their order, the shape and the states of λ are the schema's, the codes and tips of the smoke test
-those of `proofspan.contracts.codes`: neither text can say anything else than what is checked. Sources: the
-prompt contract and the copy-paste test of the traceability page.
+those of `proofspan.contracts.codes`: neither text can say anything else than what is checked. Source: the
+prompt contract in the traceability contract (docs/requirements.md).
 """
 
 from __future__ import annotations

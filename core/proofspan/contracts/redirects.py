@@ -3,7 +3,7 @@
 Text decides before ids do, since an id may be given to other text: equal texts pair first, then texts that
 share most of their words in a row. Deterministic, whatever order the files are in; a chunk is compared with a
 few others that share rare pairs of words, so the work grows with the files and not with their product.
-Source: the chunk id schema's collision and drift policy.
+Source: the chunk id schema (docs/requirements.md).
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from proofspan.resources import SCHEMAS
 URN = "urn:proofspan:schema:"
 
 _FILE = re.compile(r"(?P<name>[a-z][a-z-]*)-(?P<version>[0-9]+\.[0-9]+)\.json")
-#: Our own names, and those that the seeds' records carry.
+#: Our own names, and those of the data contracts (docs/requirements.md).
 _NAMED = re.compile(
     rf"(?:{URN}|https?://wfgy\.dev/schemas/)"
     r"(?P<name>[a-z][a-z_-]{0,40})-(?P<version>[0-9]{1,9}\.[0-9]{1,9}(?:\.[0-9]{1,9})?)(?:\.json)?"
@@ -76,7 +76,7 @@ def validator(name: str) -> jsonschema_rs.Validator:
 def type_named(uri: str) -> tuple[str, str] | None:
     """The record type and version that a record's `$schema` names; None for one that is not known here.
 
-    `https://wfgy.dev/schemas/chunk-1.0.json`, as the seeds' records have it, and our own
+    `https://wfgy.dev/schemas/chunk-1.0.json`, as the data contracts have it, and our own
     `urn:proofspan:schema:chunk-1.0` are both ("chunk", "1.0"). The version need not be one that is read.
     """
     match = _NAMED.fullmatch(uri)

@@ -1,4 +1,4 @@
-"""A section as one text: what a reranker reads of it. Pure: the chunks are read and never changed."""
+"""A section as one text: what a reranker reads of it. Pure. Source: sprint plan (docs/requirements.md)."""
 
 from __future__ import annotations
 

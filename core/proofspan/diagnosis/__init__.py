@@ -1,1 +1,1 @@
-"""Labels and signals by rules that can be read: the reference reflection and what stands beside it."""
+"""Labels and signals by fixed rules: those of the triage recipe (docs/requirements.md), and more."""

@@ -1,7 +1,7 @@
 """One trace → its label and the signals behind it. The hot path: every trace of an index build comes through.
 
-With the default profile label, why, chunks and citations_in_answer are the outcome of the reference (the
-Python of the self-reflection recipe), on every trace that the reference accepts. The profile changes three
+With the default profile label, why, chunks and citations_in_answer are those of the reference script of
+the triage recipe (docs/requirements.md), on every trace that it accepts. The profile changes three
 things and nothing else: which phrases make a refusal, whether "template/citations violated" is decided by the
 answer's text, by the citation payload or not at all, and which cited ids are counted (the text's, the
 payload's, or with template "none" the payload's where there is one).
@@ -203,7 +203,7 @@ def _verdict(refused: bool, violated: bool, *, aligned: bool, grounded: bool) ->
 
 
 def _wording_suspicions(lower: str, refused: bool, cited: Sequence[str], profile: Profile) -> list[str]:
-    """The stricter readings of the recipe's prose, where its Python is content with less.
+    """The stricter readings of the triage recipe, where its script is content with less.
 
     With template "none" no exact form of a refusal was agreed on, so none is asked for.
     """

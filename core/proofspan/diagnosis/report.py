@@ -1,4 +1,4 @@
-"""The report: one JSON object a line with sorted keys, and the Markdown table of the recipe."""
+"""The report: one JSON object a line with sorted keys, and the Markdown table of the triage recipe."""
 
 from __future__ import annotations
 

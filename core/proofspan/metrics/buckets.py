@@ -1,7 +1,7 @@
 """Where ranking failed, in words: what each bucket means, and what to do about many questions in it.
 
-Source: the sprint's failure buckets, SCORE-POLICY and RETRIEVAL-GAP, with their levers. A reranker orders
-what was found and finds nothing; recall has to be raised before it.
+Source: SCORE-POLICY and RETRIEVAL-GAP of the sprint plan (docs/requirements.md), with their levers.
+A reranker orders what was found and finds nothing; recall has to be raised before it.
 """
 
 from __future__ import annotations

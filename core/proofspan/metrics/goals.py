@@ -1,7 +1,7 @@
 """What a run is to reach: thresholds on metrics, and the verdict on a number with what speaks against it.
 
 A manifest's `goals` say `">= 0.70"`, or with a bound for warnings `"<= 0.45, warn < 0.60"`, or `"none"`; for
-metrics that they do not name the acceptance targets below stand. A verdict is on the number as it was
+metrics that they do not name, the targets below count. A verdict is on the number as it was
 counted; where its interval holds the threshold, the verdict says that so many questions can't tell.
 """
 
@@ -107,7 +107,7 @@ def _default(metric_id: str, passes: Bound, warns: Bound | None = None) -> Goal:
     return Goal(metric_id, passes, warns, from_default=True)
 
 
-#: The acceptance targets and sprint goals, where a manifest says nothing else. That of `lambda_convergent` is
+#: The targets of docs/requirements.md, where a manifest says nothing else. That of `lambda_convergent` is
 #: met only by a run in which no trace logs the state chaotic: see `judge`.
 DEFAULT_GOALS: Mapping[str, Goal] = {
     goal.metric_id: goal

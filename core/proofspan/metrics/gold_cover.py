@@ -2,7 +2,7 @@
 
 A gold span is matched where the chunks that are expected for it cover it: the question's gold chunks, else
 those of its document that hold its quote. Text says which chunk is expected and offsets are what is checked,
-so that nothing confirms itself. Source: the chunk id schema's validator, ≥ 0.90 on a sample of 20.
+so that nothing confirms itself. Source: the audit of the chunk id schema (docs/requirements.md).
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ from proofspan.contracts.chunk_audit import STEADY, Audit
 from proofspan.contracts.redirects import RedirectMap
 from proofspan.metrics.intervals import percent, share_in_words, wilson
 
-#: So many old ids keep one chunk after a reindex. Source: the acceptance targets of the chunk id schema.
+#: So many old ids keep one chunk after a reindex. Source: chunk id schema (docs/requirements.md).
 TARGET = 0.95
 
 

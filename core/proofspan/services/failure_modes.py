@@ -1,8 +1,7 @@
 """Which typical failures a run shows, by what, and what to do: pure.
 
-The four are those of the traceability page ("typical failure modes and exact fixes"), the three those of the
-chunk id schema ("when audits fail"), in this program's words. A mode applies only where something that was
-counted says so, and names it.
+Four are those of the traceability contract, three those of the chunk id schema (docs/requirements.md). A mode
+applies only where something that was counted says so, and names it.
 """
 
 from __future__ import annotations
@@ -63,7 +62,7 @@ class FailureMode:
 
 
 def failure_modes(signs: Signs) -> tuple[FailureMode, ...]:
-    """The modes that apply, in the seeds' order; those of retrieval first, those of chunk ids after."""
+    """The modes that apply, in the order of their sources: retrieval first, chunk ids after."""
     found = ((mode, tuple(mode.applies(signs))) for mode in _MODES)
     return tuple(
         FailureMode(mode.name, mode.symptom, because, mode.next_step) for mode, because in found if because

@@ -1,8 +1,8 @@
 """The evaluation recipe, step by step: what of it this run has done, and what is missing.
 
-Source: the evaluation recipe of retrieval traceability. Gold questions for every section; paraphrases and
-seeds; then citation match and coverage; where match falls short the findings first, and only then the knobs
-of retrieval and reranking.
+Source: the evaluation recipe of the traceability contract (docs/requirements.md). Gold questions for
+every section; paraphrases and seeds; then citation match and coverage; where match falls short the findings
+first, and only then the knobs of retrieval and reranking.
 """
 
 from __future__ import annotations

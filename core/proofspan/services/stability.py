@@ -4,7 +4,7 @@ The pipeline logs a state (λ) with every trace. What happened can be looked at 
 a question have the same section at rank 1, cite the same chunks and get the same label. The two need not
 agree, and where they do not, the log is the one to doubt.
 
-Source: acceptance target "λ convergent across 3 paraphrases and 2 seeds".
+Source: the target for λ in docs/requirements.md.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`rag_traces`: log records as the table of the traceability page, as a DuckDB view and as SQL to load."""
+"""`rag_traces`: log records as the traceability contract's table, as a DuckDB view and as SQL to load."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The auditable answer block: a JSON object with the citations and the answer, inside an answer's text.
 
-The traceability page has the model "output a machine checkable block": `{"citations": […], "answer": "…",
-"ΔS": 0.37, "λ": "convergent"}`. Models put it bare or into a fence, with prose before and behind; so it is
-looked for where an object begins, and the fence is prose like the rest.
+The traceability contract (docs/requirements.md) has the model write a block: `{"citations": […],
+"answer": "…", "ΔS": 0.37, "λ": "convergent"}`. Models put it bare or into a fence, with prose before and
+behind; so it is looked for where an object begins, and the fence is prose like the rest.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The separate records of one question → one native trace line.
 
 The data contracts have a pipeline write a query, its retrieval result, the reranked one, the prompt frame and
-the answer as records of their own; the traceability page has it write log lines or rows of a table. What
+the answer as records of their own; the traceability contract has it write log lines or rows of a table. What
 belongs to one question becomes one line that reads like any other trace:
 
 - the question is the query's `text`, else what answer or prompt say, else the gold set's;

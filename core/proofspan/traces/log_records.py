@@ -29,7 +29,7 @@ from proofspan.traces.reader import UnusableError
 T = TypeVar("T")
 NOTHING: Final[Mapping[str, Any]] = {}
 
-#: The columns of the table, in the page's order, and the fields of a log record that they hold.
+#: The columns of the table, in the contract's order, and the fields of a log record that they hold.
 COLUMNS: Final[Mapping[str, str]] = {
     "ts": "ts",
     "qid": "qid",

@@ -1,4 +1,4 @@
-"""The log line of the traceability page: one physical line a question and segment.
+"""The log line of the traceability contract (docs/requirements.md): one physical line a question and segment.
 
     ts=2025-08-28 qid=Q001 seg=1 deltaS=0.37 lambda=convergent k=10 store=faiss index_hash=2f7d
     embed=bge-large-en-v1.5 citations=[hb24-0007,hb24-0008] scores=[0.8421,0.8034] kpos=[18,7] kfinal=[3,1]
@@ -25,7 +25,7 @@ from proofspan.contracts.records import Json, LineIssue, SourceLine
 from proofspan.traces.fields import lambda_of
 from proofspan.traces.reader import RawLine, UnusableError, issue_of, refuse_overlong
 
-#: The keys of a log line, in the order in which they are written; `analyzer` is not the page's own.
+#: The keys of a log line, in the order in which they are written; `analyzer` is not the contract's own.
 KEYS: Final = (
     *("ts", "qid", "seg", "deltaS", "lambda", "k", "store", "index_hash", "embed", "analyzer"),
     *("citations", "scores", "kpos", "kfinal", "section_id", "rev"),

@@ -17,7 +17,7 @@ from proofspan.traces.versions import refuse_other_major
 
 @dataclass(frozen=True, slots=True)
 class StoredRow:
-    """One row of a stored report, as it was written. `q_id` is None in the reports of the recipe.
+    """One row of a stored report, as it was written. `q_id` is None in the reports of the triage recipe.
 
     `label` is the writer's word and may be none of ours; `llm_summary` decides nothing.
     """

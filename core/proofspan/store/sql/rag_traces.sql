@@ -1,4 +1,4 @@
--- The view rag_traces: the log records of one run under the names and types of the traceability page's table.
+-- The view rag_traces: the log records of one run under the names and types of rag_traces_table.sql.
 --
 -- Grain: one row a question and segment, in the order of the run's traces.
 -- Columns: those of rag_traces_table.sql. ts is UTC without its zone; deltaS has no unit (0: question and

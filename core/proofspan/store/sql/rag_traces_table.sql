@@ -1,4 +1,4 @@
--- The table of the traceability page, for a dump to begin with; its JSONB is JSON here, which DuckDB, SQLite
+-- The traceability contract's table, for a dump to begin with; its JSONB is JSON here, which DuckDB, SQLite
 -- and PostgreSQL all read.
 --
 -- Grain: one row a question and segment.
