@@ -6,6 +6,7 @@ FAST = -n 2 -q -m "not browser and not real_data and not reference and not slow"
 .PHONY: setup serve test-fast test lint docs wheel help
 
 setup: ## Make .venv and install the locked development dependencies
+	python3 tools/require_python.py
 	python3 -m venv .venv
 	.venv/bin/pip install --quiet --require-hashes -r requirements-dev.lock
 	.venv/bin/pip install --quiet --no-deps --no-build-isolation -e .

@@ -72,7 +72,7 @@ def test_the_readme_has_each_command_on_one_line_below_its_marker(marker: str) -
     lines = (ROOT / "README.md").read_text("utf-8").splitlines()
     place = lines.index(f"<!-- {marker} -->")
     assert lines[place + 1] == "```sh" and lines[place + 3] == "```"
-    assert lines[place + 2].startswith("python3 -m venv .venv && ")
+    assert lines[place + 2].startswith("python3 tools/require_python.py && python3 -m venv .venv && ")
 
 
 def test_the_commands_page_has_a_section_for_every_command() -> None:
