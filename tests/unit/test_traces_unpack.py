@@ -18,6 +18,7 @@ from proofspan.errors import InputFault
 from proofspan.traces import unpack
 from proofspan.traces.traces import iter_traces
 from proofspan.traces.unpack import plain_source
+from tests.unit.store_workspace import trace, write_workspace
 
 DATA = b'{"q": "one"}\n{"q": "two"}\n'
 
@@ -183,3 +184,76 @@ def test_a_cache_that_cannot_be_written_says_how_to_choose_another(tmp_path: Pat
         plain_source(packed(tmp_path / "t.gz"), cache_dir=tmp_path / "cache")
     assert caught.value.problems[0].code == "cache_not_writable"
     assert "--cache-dir" in caught.value.problems[0].remedy
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A folder on a file system of 64 KiB."""
+    folder = tmp_path / "small"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(folder)]
+    mounted = subprocess.run(mount, check=False, capture_output=True, text=True)
+    if mounted.returncode:
+        pytest.skip(f"mounting a small file system needs rights: {mounted.stderr.strip()}")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+def assert_names_what_to_do(said: str, source: Path, folder: Path) -> None:
+    assert f"{source}: " in said
+    assert f"{folder} cannot be written: No space left on device" in said
+    assert "free some space" in said
+    assert "--cache-dir" in said
+
+
+@pytest.mark.parametrize("name", ["t.gz", "t.zst"])
+def test_a_cache_that_fills_up_is_a_fault_and_leaves_nothing(
+    tmp_path: Path, small_disk: Path, name: str
+) -> None:
+    source, folder = packed(tmp_path / name, DATA * 10_000), small_disk / "unpacked"
+    with pytest.raises(InputFault) as caught:
+        plain_source(source, cache_dir=small_disk)
+    assert caught.value.problems[0].code == "cache_not_writable"
+    assert_names_what_to_do(str(caught.value), source, folder)
+    assert list(folder.iterdir()) == []
+
+
+def test_a_cache_without_room_for_the_last_bytes_is_the_same_fault(tmp_path: Path, small_disk: Path) -> None:
+    source, folder = packed(tmp_path / "t.gz"), small_disk / "unpacked"
+    (small_disk / "other").write_bytes(bytes(64 << 10))
+    with pytest.raises(InputFault) as caught:
+        plain_source(source, cache_dir=small_disk)
+    assert_names_what_to_do(str(caught.value), source, folder)
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        (["index", ".", "--cache-dir", "small"], 1),  # its other runs are indexed all the same
+        (["bundle", "build", ".", "--run", "R1", "-o", "bundles.jsonl"], 2),
+        (["triage", "runs/R1.jsonl.gz", "chunks.jsonl", "-o", "report.jsonl"], 2),
+    ],
+)
+def test_commands_say_that_the_disk_is_full(
+    tmp_path: Path, small_disk: Path, arguments: list[str], status: int
+) -> None:
+    write_workspace(tmp_path, {"R1": [trace("Q1")]})
+    packed(tmp_path / "runs" / "R1.jsonl.gz", DATA * 10_000)
+    manifest = tmp_path / "pipeline_manifest.yaml"
+    manifest.write_text(manifest.read_text().replace("runs/R1.jsonl", "runs/R1.jsonl.gz"))
+    ended = subprocess.run(
+        [sys.executable, "-m", "proofspan.cli", *arguments],
+        cwd=tmp_path,
+        env={**os.environ, "TMPDIR": str(small_disk)},
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert ended.returncode == status, ended.stderr
+    assert "R1.jsonl.gz: the file cannot be unpacked: " in ended.stderr
+    assert "cannot be written: No space left on device" in ended.stderr
+    assert "free some space" in ended.stderr
+    assert [path for path in small_disk.rglob("*") if path.suffix in (".part", ".jsonl")] == []
+    assert not (tmp_path / "bundles.jsonl").exists()
+    assert not (tmp_path / "report.jsonl").exists()

@@ -57,19 +57,16 @@ def new_part(folder: Path, stem: str) -> Iterator[tuple[BinaryIO, Path]]:
     """A new file to write to, gone at the end unless it was renamed.
 
     It is locked for as long as its process lives: nobody else may remove it. One that was removed before it
-    could be locked is given up for another.
+    could be locked is given up for another. OSError where the folder cannot be written.
     """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        while True:
-            handle, name = tempfile.mkstemp(dir=folder, prefix=f"{stem}-", suffix=".part")
-            out = os.fdopen(handle, "wb")
-            fcntl.flock(out, fcntl.LOCK_EX)
-            if os.fstat(handle).st_nlink:
-                break
-            out.close()
-    except OSError as error:
-        raise cache_fault(folder, error) from error
+    folder.mkdir(parents=True, exist_ok=True)
+    while True:
+        handle, name = tempfile.mkstemp(dir=folder, prefix=f"{stem}-", suffix=".part")
+        out = os.fdopen(handle, "wb")
+        fcntl.flock(out, fcntl.LOCK_EX)
+        if os.fstat(handle).st_nlink:
+            break
+        out.close()
     try:
         yield out, Path(name)
     finally:
@@ -94,11 +91,12 @@ def remove_others(copy: Path, key: str) -> None:
                 other.unlink()
 
 
-def cache_fault(place: Path, error: OSError) -> InputFault:
-    """What to say where the cache cannot be written."""
+def cache_fault(folder: Path, error: OSError, lost: str, *, where: str) -> InputFault:
+    """Return what to say where a copy cannot be written: what is lost by that, of which source, and why."""
     return InputFault.of(
         "cache_not_writable",
-        f"the cache cannot be written: {error.strerror or error}",
-        where=str(place),
-        remedy="Name another folder with --cache-dir or PROOFSPAN_CACHE_DIR.",
+        f"{lost}: {folder} cannot be written: {error.strerror or error}",
+        where=where,
+        remedy="Make it writable, free some space, or name another folder: --cache-dir or "
+        "PROOFSPAN_CACHE_DIR for the cache, TMPDIR for what is only needed once.",
     )

@@ -229,16 +229,17 @@ def _join(
         orjson.dumps(joined_trace(parts, run_id=run_id), option=orjson.OPT_APPEND_NEWLINE)
         for parts in separate.parts(gold)
     )
-    with new_part(folder, stem) as (out, part):
-        try:
+    try:
+        with new_part(folder, stem) as (out, part):
             size = sum(map(out.write, lines))
             out.flush()
             _write_issues(folder / f"{stem}.issues", stem, separate.issues)
             os.utime(part, ns=(time, time))
             target = folder / copy_name(stem, size)
             part.replace(target)
-        except OSError as error:
-            raise cache_fault(folder, error) from error
+    except OSError as error:
+        where = f"runs[{run_id}].records"
+        raise cache_fault(folder, error, "the records cannot be joined", where=where) from error
     return target
 
 

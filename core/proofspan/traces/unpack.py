@@ -58,15 +58,15 @@ def plain_source(path: Path, *, cache_dir: Path) -> Path:
 
 def _unpack(path: Path, folder: Path, stem: str, *, limit: int) -> Path:
     time = path.stat().st_mtime_ns
-    with new_part(folder, stem) as (out, part):
-        size = sum(_write(out, piece) for piece in _pieces(path, limit))
-        target = folder / copy_name(stem, size)
-        try:
+    try:
+        with new_part(folder, stem) as (out, part):
+            size = sum(map(out.write, _pieces(path, limit)))
             out.flush()
             os.utime(part, ns=(time, time))
+            target = folder / copy_name(stem, size)
             part.replace(target)
-        except OSError as error:
-            raise cache_fault(folder, error) from error
+    except OSError as error:  # what is wrong with the source is a fault by now
+        raise cache_fault(folder, error, "the file cannot be unpacked", where=str(path)) from error
     return target
 
 
@@ -89,13 +89,6 @@ def _pieces(path: Path, limit: int) -> Iterator[bytes]:
         reason = f"the file cannot be unpacked: {error}"
         remedy = "Pack it anew; the copy may have been cut short."
         raise InputFault.of("damaged_archive", reason, where=str(path), remedy=remedy) from error
-
-
-def _write(out: BinaryIO, piece: bytes) -> int:
-    try:
-        return out.write(piece)
-    except OSError as error:
-        raise cache_fault(Path(out.name), error) from error
 
 
 @contextmanager
