@@ -152,3 +152,7 @@ def _fail(report: pytest.TestReport | pytest.CollectReport) -> None:
     reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
     report.outcome = "failed"
     report.longrepr = f"PROOFSPAN_REQUIRE_ALL=1, but this was skipped: {reason}"
+
+
+#: No test uses the network, and none lets a process do so that it starts.
+pytest_plugins = ("tests.no_network",)
