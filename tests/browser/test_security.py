@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 import urllib.request
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import ConsoleMessage, Page, expect
 
 from proofspan.ui import security
-from tests.browser.conftest import PageAt, Serve, WaitForRun
+from tests.browser.conftest import Dashboard, PageAt, Serve, WaitForRun
 
 pytestmark = pytest.mark.browser
 
@@ -29,7 +31,9 @@ class Canary:
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
                 asked.append(self.path)
-                self.send_response(204)
+                self.send_response(200)
+                self.send_header("Content-Type", "text/html")
+                self.send_header("Content-Length", "0")
                 self.end_headers()
 
             def log_message(self, *_: object) -> None:
@@ -135,3 +139,60 @@ def test_the_dashboards_own_pages_need_nothing_that_the_policy_refuses(
     assert [
         url for url in asked if not url.startswith((dashboard.url, f"blob:{dashboard.url}", "data:"))
     ] == []
+
+
+HANDSHAKE = """GET /_stcore/stream HTTP/1.1
+Host: {host}
+Origin: {origin}
+Connection: Upgrade
+Upgrade: websocket
+Sec-WebSocket-Version: 13
+Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==
+
+"""
+
+
+#: Runs in a page: whether it can talk to the dashboard at this address.
+REACH = """async (url) => {
+  const websocket = await new Promise((done) => {
+    const opened = new WebSocket(url.replace("http", "ws") + "/_stcore/stream");
+    opened.onopen = () => { opened.close(); done("open"); };
+    opened.onerror = () => done("refused");
+  });
+  const fetched = await fetch(url + "/_stcore/health").then((answer) => `${answer.status}`, () => "refused");
+  return {websocket, fetch: fetched};
+}"""
+
+
+def status_of(dashboard: Dashboard, request: str) -> int:
+    """Return the status that the server answers a raw request with."""
+    address = urlsplit(dashboard.url)
+    with socket.create_connection(("127.0.0.1", address.port), timeout=30) as connection:
+        connection.sendall(request.replace("\n", "\r\n").encode())
+        return int(connection.recv(4096).split()[1])
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1"])
+def test_only_the_own_page_opens_the_websocket(serve: Serve, host: str) -> None:
+    """That the server looks up no address meanwhile is for the plugin `no_network` to find."""
+    dashboard = serve()
+    own = f"{host}:{urlsplit(dashboard.url).port}"
+    assert status_of(dashboard, HANDSHAKE.format(host=own, origin=f"http://{own}")) == 101
+    for origin in ("http://elsewhere.example", "http://localhost:1", f"https://{own}", "null"):
+        assert status_of(dashboard, HANDSHAKE.format(host=own, origin=origin)) == 403
+    foreign = HANDSHAKE.format(host="attacker.example", origin="http://attacker.example")
+    assert status_of(dashboard, foreign) == 403
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1"])
+def test_a_page_of_another_port_neither_opens_the_websocket_nor_reads_anything(
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun, canary: Canary, host: str
+) -> None:
+    page = page_at()
+    dashboard = serve()
+    here = dashboard.url.replace("localhost", host)
+    page.goto(here)
+    wait_for_run(page)
+    assert page.evaluate(REACH, here) == {"websocket": "open", "fetch": "200"}
+    page.goto(f"{canary.url}/page")
+    assert page.evaluate(REACH, here) == {"websocket": "refused", "fetch": "refused"}

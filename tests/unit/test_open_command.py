@@ -60,6 +60,21 @@ def test_an_address_of_another_machine_is_told(monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize(
+    ("address", "written"),
+    [
+        ("127.0.0.1", "127.0.0.1"),
+        ("LocalHost", "localhost"),
+        ("Box.Example.org.", "box.example.org"),
+        ("0:0::1", "::1"),
+        ("FD00::A", "fd00::a"),
+        ("0:0::0", "::"),
+    ],
+)
+def test_the_address_is_spelled_as_in_a_host_header(address: str, written: str) -> None:
+    assert open_cmd.as_browsers_write(address) == written
+
+
+@pytest.mark.parametrize(
     ("address", "hosts"),
     [
         ("127.0.0.1", ["127.0.0.1", "localhost"]),
@@ -97,6 +112,12 @@ def test_the_flags_say_the_same_as_the_configuration_file() -> None:
     assert {name: in_file[name] for name in in_file.keys() - only_in_file} == dict(open_cmd.SERVER_SETTINGS)
     assert in_file["server.address"] == "127.0.0.1"
     assert sorted(config["server"]["allowedHosts"]) == open_cmd.allowed_hosts("127.0.0.1")
+
+
+def test_a_proxys_name_is_answered_beside_those_of_the_address() -> None:
+    flags = open_cmd.server_command("127.0.0.1", 8501, ["dash.example.com"])
+    named = [flag.partition("=")[2] for flag in flags if flag.startswith("--server.allowedHosts=")]
+    assert named == ["127.0.0.1", "localhost", "dash.example.com"]
 
 
 def test_every_flag_is_one_that_streamlit_knows() -> None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import hashlib
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import streamlit
@@ -14,9 +12,9 @@ from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
-from starlette.types import Message
 
 from proofspan.ui import security
+from tests.unit.asgi_calls import scope_of, sent_by
 
 INDEX = Path(streamlit.__file__).parent / "static" / "index.html"
 
@@ -59,24 +57,8 @@ def test_good_answers_missing_pages_and_failures_all_carry_the_headers() -> None
 
     app = Starlette(routes=[Route("/weaker", weaker)], middleware=security.middleware())
     for path, status in (("/weaker", 200), ("/nothing", 404)):
-        answer = start_of_answer(app, path)
+        answer, *_ = sent_by(app, scope_of(path=path))
         assert answer["status"] == status
         headers = Headers(raw=answer["headers"])
         for name, value in security.response_headers().items():
             assert headers.getlist(name) == [value]
-
-
-def start_of_answer(app: Starlette, path: str) -> Message:
-    sent: list[Message] = []
-
-    async def receive() -> Message:
-        return {"type": "http.request", "body": b"", "more_body": False}
-
-    async def send(message: Message) -> None:
-        sent.append(message)
-
-    scope = {"type": "http", "method": "GET", "path": path, "headers": [], "query_string": b""}
-    # In a thread of its own: a browser test before this one may have left a running loop in this thread.
-    with ThreadPoolExecutor(1) as thread:
-        thread.submit(asyncio.run, app(scope, receive, send)).result()
-    return sent[0]

@@ -12,7 +12,7 @@ import time
 import urllib.error
 import urllib.request
 import webbrowser
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -67,6 +67,7 @@ QUIET_SETTINGS: tuple[tuple[str, str], ...] = (
 @click.argument("workspace", required=False, type=NamedPath())
 @click.option("--port", type=click.IntRange(1, 65535), help="Port to serve on; 8501 or the next free one.")
 @click.option("--address", default="127.0.0.1", show_default=True, help="Address to serve on.")
+@click.option("--allow-host", multiple=True, metavar="NAME", help="Name of a proxy in front (repeatable).")
 @click.option("--allow-unauthenticated", is_flag=True, help="Serve to other machines without a login.")
 @click.option("--trust-roots", is_flag=True, help="Confirm the folders in `roots` without asking.")
 @click.option("--browser/--no-browser", default=True, help="Show the dashboard in the browser.")
@@ -74,17 +75,27 @@ def command(
     workspace: Path | None,
     port: int | None,
     address: str,
+    allow_host: tuple[str, ...],
     allow_unauthenticated: bool,
     trust_roots: bool,
     browser: bool,
 ) -> None:
     """Start the dashboard on WORKSPACE: the demo workspace when none is named."""
     refuse_bare_package()
+    address = as_browsers_write(address)
     refuse_open_address(address, allow_unauthenticated=allow_unauthenticated)
     manifest = load_manifest(workspace or chosen_folder())
     confirm_roots(manifest, trust_all=trust_roots)
     served_at = choose_port(address, port)
-    run_dashboard(manifest, address, served_at, browser=browser)
+    run_dashboard(manifest, address, served_at, allow_host, browser=browser)
+
+
+def as_browsers_write(address: str) -> str:
+    """Return the address as a browser's Host header has it: the server answers to no other spelling."""
+    try:
+        return str(ipaddress.ip_address(address))
+    except ValueError:
+        return address.lower().rstrip(".")
 
 
 def refuse_bare_package() -> None:
@@ -161,12 +172,12 @@ def _is_free(address: str, port: int) -> bool:
     return True
 
 
-def server_command(address: str, port: int) -> list[str]:
+def server_command(address: str, port: int, proxies: Iterable[str] = ()) -> list[str]:
     """The program and its flags; they hold over configuration files and the environment."""
     settings = [
         ("server.address", address),
         ("server.port", str(port)),
-        *(("server.allowedHosts", host) for host in allowed_hosts(address)),
+        *(("server.allowedHosts", host) for host in [*allowed_hosts(address), *proxies]),
         *SERVER_SETTINGS,
         *QUIET_SETTINGS,
     ]
@@ -177,21 +188,19 @@ def server_command(address: str, port: int) -> list[str]:
 def allowed_hosts(address: str) -> list[str]:
     """Host names that a browser may ask for. An address that stands for all of them allows any."""
     local = ["localhost", "127.0.0.1"]
-    try:
-        ip = ipaddress.ip_address(address)
-    except ValueError:
-        return sorted({*local, address})
-    return ["*"] if ip.is_unspecified else sorted({*local, str(ip)})
+    return ["*"] if address in ("0.0.0.0", "::") else sorted({*local, address})  # noqa: S104
 
 
-def run_dashboard(manifest: Manifest, address: str, port: int, *, browser: bool) -> None:
+def run_dashboard(
+    manifest: Manifest, address: str, port: int, proxies: Iterable[str], *, browser: bool
+) -> None:
     """Serve until Ctrl-C or the end of this process; raises Fault where the server does not stay up."""
     url = url_of(address, port)
     environment = {**os.environ, WORKSPACE_VARIABLE: str(manifest.file or manifest.folder)}
     # The working directory is where Streamlit looks for `.streamlit/config.toml`, and so for the theme. In a
     # session of its own the server does not hear the terminal's Ctrl-C: this process does, and ends it.
     server = subprocess.Popen(
-        server_command(address, port), cwd=DASHBOARD, env=environment, start_new_session=True
+        server_command(address, port, proxies), cwd=DASHBOARD, env=environment, start_new_session=True
     )
     with _stopped_at_the_end(server):
         _wait_until_it_answers(server, url)

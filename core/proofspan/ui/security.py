@@ -19,6 +19,8 @@ from starlette.datastructures import MutableHeaders
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from proofspan.ui.own_requests import OwnRequestsOnly
+
 
 class _InlineScripts(HTMLParser):
     """Collects the text of every `<script>` that names no file."""
@@ -111,5 +113,5 @@ class SecurityHeaders:
 
 
 def middleware() -> list[Middleware]:
-    """What `app.py` hands to `streamlit.starlette.App`."""
-    return [Middleware(SecurityHeaders)]
+    """What `app.py` hands to `streamlit.starlette.App`, the outermost first."""
+    return [Middleware(SecurityHeaders), Middleware(OwnRequestsOnly)]
