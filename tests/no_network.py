@@ -9,6 +9,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Guard this process, and through the environment those that it starts."""
     handle, record = tempfile.mkstemp(prefix="network-")
     os.close(handle)
-    config.add_cleanup(Path(record).unlink)
+    config.add_cleanup(partial(Path(record).unlink, missing_ok=True))
     os.environ[RECORD] = record
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(GUARD), os.environ.get("PYTHONPATH")]))
     sys.addaudithook(guard)

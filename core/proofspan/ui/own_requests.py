@@ -1,8 +1,8 @@
-"""Which requests the dashboard answers: those for its own address that no other site's page has sent.
+"""Refuse requests for another host and requests that another site's page sends, before Streamlit sees them.
 
-Streamlit asks this for its websocket alone. It lets pages of other ports in, and where a page is not one it
-knows it looks up this machine's address on the internet, which nobody may do here and everybody waits for.
-So it is decided before Streamlit sees a request, for every path, by comparing two headers as text.
+Streamlit checks the Origin of its websocket only. It accepts pages from other ports, and for an Origin that
+it does not know it looks up this machine's external address on the event loop: the server calls out, and
+every visitor waits for the answer. Here two headers are compared as text, for every path.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ LOOPBACK: Final = ("localhost", "127.0.0.1", "[::1]")
 #: A host as a browser writes it: in lower case, with nothing before it and no dot at its end.
 _HOST: Final = re.compile(r"([a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])(?::[1-9][0-9]{0,4})?")
 _USUAL_PORTS: Final = {"http": 80, "https": 443}
-_REFUSED: Final = "The dashboard answers at its own address alone, and its own pages alone.\n"
+_REFUSED: Final = "The dashboard answers only at its own address, and only to its own pages.\n"
 
 
 class OwnRequestsOnly:
     """ASGI middleware: answer 403 to another host or another page, and 404 where metrics are asked for.
 
     The host is one of `LOOPBACK` with the server's own port, or a name in Streamlit's `server.allowedHosts`
-    with any port, since a proxy in front listens on a port that is not known here; `*` is every name. Where
-    there is an Origin, it is the scheme and the very host of the request. So whatever the port, only a page
-    that came from this dashboard is let in; a name in the list is trusted no further than that.
+    with any port, since the port of a proxy in front is not known here; `*` is every name. An Origin, if
+    there is one, must be the scheme and exactly the host of the request: whatever the port, only a page that
+    came from this dashboard is let in.
 
-    A proxy has to pass Host on as it is, and X-Forwarded-Proto where browsers reach it over https. Nothing
-    in `server.corsAllowedOrigins` is let in. Streamlit's metrics are about all sessions, so nobody gets them.
+    A proxy has to pass Host unchanged, and X-Forwarded-Proto where browsers reach it over https.
+    `server.corsAllowedOrigins` has no effect. Streamlit's metrics describe all sessions and are never served.
     """
 
     def __init__(self, app: ASGIApp) -> None:
