@@ -6,20 +6,19 @@ Where the environment promises all of them (`PROOFSPAN_REQUIRE_ALL=1`), such a s
 
 from __future__ import annotations
 
-import fcntl
 import os
 import signal
 import subprocess
 import sys
 from collections.abc import Generator, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
-from xdist.remote import Producer
 
-from proofspan.evidence.client import PdfPool
-from tests.schedule import FromBothEnds
+if TYPE_CHECKING:
+    from proofspan.evidence.client import PdfPool
 
 # Two cores are shared by all tests: a slow moment is no finding. Where it is decided whether a change lands,
 # the examples are the same each time, so that the outcome is the change's; everywhere else they are new.
@@ -33,6 +32,15 @@ settings.load_profile("proofspan")
 
 #: Markers of the tests that need something from outside the checkout.
 OUTSIDE = ("browser", "real_data", "reference")
+#: The marker that every test of a folder beside this file has.
+MARKERS = {"browser": "browser", "real": "real_data"}
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark the tests of a folder that is about one thing."""
+    below = item.path.parts[len(Path(__file__).parent.parts) :]
+    if below and below[0] in MARKERS:
+        item.add_marker(MARKERS[below[0]])
 
 
 @pytest.fixture(scope="session")
@@ -82,24 +90,10 @@ def main_module() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def pool() -> Iterator[PdfPool]:
     """PDF workers for all tests that only ask them something; they start with the first question."""
+    from proofspan.evidence.client import PdfPool  # only who asks for it waits for it to be imported
+
     with PdfPool(timeout_s=30) as pool:
         yield pool
-
-
-@pytest.fixture(scope="session")
-def built_demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The demo workspace, built anew: once for all worker processes, for it takes some twenty seconds."""
-    from tools.demo.build import write  # only who asks for it needs what building it needs
-
-    own = tmp_path_factory.getbasetemp()
-    shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
-    folder = shared / "built-demo"
-    with (shared / "built-demo.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not folder.exists():
-            write(shared / "built-demo.new")
-            (shared / "built-demo.new").rename(folder)
-    return folder
 
 
 def _from_environment(variable: str, what: str) -> Path:
@@ -112,17 +106,12 @@ def _from_environment(variable: str, what: str) -> Path:
     return path
 
 
+def _is_outside(item: pytest.Item) -> bool:
+    return any(item.get_closest_marker(name) for name in OUTSIDE)
+
+
 def _skips_are_failures() -> bool:
     return os.environ.get("PROOFSPAN_REQUIRE_ALL") == "1"
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> FromBothEnds | None:
-    """Where files are handed out whole, they are in the order of their names, from both ends."""
-    if config.option.dist != "loadfile":
-        return None
-    config.option.loadscopereorder = False
-    return FromBothEnds(config, log)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -131,8 +120,7 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Turn the skip of a test that needs something from outside into a failure where all is promised."""
     report = yield
-    needs_outside = any(item.get_closest_marker(name) for name in OUTSIDE)
-    if report.skipped and not hasattr(report, "wasxfail") and needs_outside and _skips_are_failures():
+    if report.skipped and not hasattr(report, "wasxfail") and _skips_are_failures() and _is_outside(item):
         _fail(report)
     return report
 

@@ -32,8 +32,6 @@ from proofspan.traces.contract import context_of, trace_codes
 from proofspan.traces.gold import read_gold
 from proofspan.traces.traces import iter_traces
 
-pytestmark = pytest.mark.real_data
-
 #: The imported workspace, the command's exit status and its report.
 Outcome = tuple[Path, int, dict[str, Any]]
 

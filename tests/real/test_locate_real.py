@@ -14,8 +14,6 @@ from bench.span_score import score
 from proofspan.evidence.client import PdfPool
 from proofspan.evidence.types import FoundSpan, SpanQuery
 
-pytestmark = pytest.mark.real_data
-
 MIN_HITS = 0.99
 ALTERED, SEED = 300, 4
 

@@ -13,8 +13,6 @@ from proofspan.diagnosis.notices import Notice, Notices
 from proofspan.diagnosis.wordforms import Passage
 from proofspan.traces.chunks import Place
 
-pytestmark = pytest.mark.real_data
-
 CAR, NEETS = "car_manual/tiago_owners_manual.pdf", "neets/neets_module_04.pdf"
 #: Name → document, page_idx, and the first and last words of a box of the manual.
 BOXES = {

@@ -19,11 +19,14 @@ from proofspan.store.plan import find_source
 from proofspan.traces.chunks import read_chunks
 from proofspan.traces.citations import citation_ids_in_text
 from proofspan.traces.gold import read_gold
+from tests.places import DEMO
 from tools.demo import fuse, lexical, rerank
 from tools.demo.analyzer import WITHOUT_PLURALS
 from tools.demo.faults import read_faults
 from tools.demo.reader import REFUSAL
 from tools.demo.runs import SETTINGS
+
+pytestmark = pytest.mark.slow
 
 Json = Any
 DECIMALS = lexical.DECIMALS
@@ -35,7 +38,7 @@ ENVELOPE = ("schema_version", "event", "ts", "trace_id", "agent_id", "mem_rev", 
 
 
 class Demo(NamedTuple):
-    """The built workspace, read."""
+    """The workspace, read."""
 
     chunks: dict[str, Chunk]
     runs: dict[str, list[dict[str, Json]]]
@@ -48,16 +51,16 @@ class Demo(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def demo(built_demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Demo:
-    manifest = load_manifest(built_demo)
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
+    manifest = load_manifest(DEMO)
     runs = {}
     for run in manifest.runs:
         source = find_source(manifest, run, cache_dir=tmp_path_factory.mktemp("cache"))
         assert source.path is not None
         runs[run.run_id] = _records(source.path.read_bytes())
-    gold = _records((built_demo / "gold/goldset.jsonl").read_bytes())
-    chunks, _ = read_chunks(built_demo / "corpus/chunks.jsonl", file="chunks.jsonl")
-    return Demo(chunks, runs, {each["q_id"]: each for each in gold}, built_demo)
+    gold = _records((DEMO / "gold/goldset.jsonl").read_bytes())
+    chunks, _ = read_chunks(DEMO / "corpus/chunks.jsonl", file="chunks.jsonl")
+    return Demo(chunks, runs, {each["q_id"]: each for each in gold}, DEMO)
 
 
 def _records(data: bytes) -> list[dict[str, Json]]:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from proofspan.contracts.records import Chunk, Offsets
 from proofspan.contracts.section_text import section_text
 from proofspan.traces.chunks import read_chunks
+from tests.places import DEMO
 
 GOLDENS = Path(__file__).parents[1] / "golden" / "section_text"
 SECTIONS = {"cruise_control": "5.4.2", "door_locks": "3.2.1", "engine_oil": "7.3.2"}
@@ -34,8 +35,8 @@ def _chunk(text: str, chunk_id: str = "c", *, page_idx: int | None = 0, order: i
 
 
 @pytest.mark.parametrize("name", SECTIONS)
-def test_three_sections_of_the_manual(built_demo: Path, name: str) -> None:
-    chunks, _ = read_chunks(built_demo / "corpus/chunks.jsonl", file="chunks.jsonl")
+def test_three_sections_of_the_manual(name: str) -> None:
+    chunks, _ = read_chunks(DEMO / "corpus/chunks.jsonl", file="chunks.jsonl")
     section = [chunk for chunk in chunks.values() if chunk.section_id == SECTIONS[name]]
     expected = (GOLDENS / f"{name}.txt").read_text(encoding="utf-8")
     assert section_text(reversed(section)) + "\n" == expected
