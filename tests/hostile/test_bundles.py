@@ -35,6 +35,8 @@ from tests.bundle_room import (
     write_workspace,
 )
 
+pytestmark = pytest.mark.slow
+
 #: What producers, tools and attackers put where something else belongs.
 ODD: list[Any] = [
     *(None, True, -1, 0, 1, 3, 3.5, -0.0, 1e308, 2**53, 2**63, 10**18, "3", "", " ", "nan"),

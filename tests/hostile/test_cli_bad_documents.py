@@ -17,6 +17,8 @@ from tests.hostile.workspaces import (
     write_workspace,
 )
 
+pytestmark = pytest.mark.slow
+
 HTML = "<!DOCTYPE html><html><title>Sign in</title><body>Please sign in.</body></html>"
 
 

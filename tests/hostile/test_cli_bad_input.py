@@ -20,6 +20,8 @@ from tests.hostile.workspaces import (
 )
 from tests.places import CHECKOUT
 
+pytestmark = pytest.mark.slow
+
 CSV = "id,q,answer,text\nQ1,Which oil?,5W-30,a\nQ2,Which fuse?,F12,b\n"
 TABBED = 'manifest_version: "1.0"\nname: Small car\nruns:\n\t- run_id: R1\n'
 

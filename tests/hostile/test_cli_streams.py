@@ -13,6 +13,8 @@ from proofspan.cli import main
 from tests.hostile.workspaces import write_workspace
 from tests.places import CHECKOUT
 
+pytestmark = pytest.mark.slow
+
 MAPPING = """
 mapping_version: "1.0"
 name: Small

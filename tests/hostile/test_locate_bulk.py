@@ -20,6 +20,8 @@ from proofspan.evidence.client import PdfPool
 from proofspan.evidence.types import SpanQuery
 from tests.pdf_files import form_bomb, write_pages
 
+pytestmark = pytest.mark.slow
+
 OIL = "Change the engine oil every 15,000 km or once a year."
 TYRES = "Check the pressure of all tyres while they are cold."
 

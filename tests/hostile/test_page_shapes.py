@@ -19,6 +19,8 @@ from proofspan.services.spans import PageView, Target, locate_view
 from proofspan.services.under import MAX_TEXTS
 from tests.pdf_files import handmade, one_page, stream
 
+pytestmark = pytest.mark.slow
+
 QUOTE = "Change the oil every 15,000 km."
 LONG_DOCUMENT = 10_000
 #: Many times what anything here takes, for a busy machine; what grows with the square takes longer still.

@@ -17,6 +17,8 @@ from proofspan.evidence.client import PdfPool
 from proofspan.evidence.types import PageImage, SpanQuery
 from tests.pdf_files import form_bomb, one_page, text_bomb, write_pages
 
+pytestmark = pytest.mark.slow
+
 #: Far longer than anything here takes on the busiest machine, and far shorter than what never ends.
 NEVER_S = 30
 TEXT = "The brake fluid is to be changed every two years."

@@ -20,6 +20,8 @@ from proofspan.evidence.picturefile import MAX_BYTES
 from proofspan.evidence.pictures import MAX_PIXELS, MAX_SIDE
 from tests.pictures import SIGNATURE, chunk, opened, png_of, saved, two_colours
 
+pytestmark = pytest.mark.slow
+
 GOOD = saved(two_colours(), "PNG")
 JPEG = saved(two_colours(), "JPEG")
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'

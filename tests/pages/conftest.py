@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import orjson
@@ -21,7 +23,7 @@ from proofspan.manifest.load import load_manifest
 from proofspan.services.workspace import WORKSPACE_VARIABLE, with_profile
 from proofspan.store.index import build_index
 from proofspan.ui import session, waiting
-from tests.places import CHECKOUT, HANDBOOK
+from tests.places import CHECKOUT, DEMO, HANDBOOK
 
 Open = Callable[..., AppTest]
 MakeWorkspace = Callable[..., Path]
@@ -101,8 +103,21 @@ def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(waiting, "PATIENCE_S", 60.0)
 
 
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], Path]:
+    """`built(workspace)`: a cache folder with its index, for a workspace that no test changes."""
+
+    @cache
+    def build(workspace: Path) -> Path:
+        folder = tmp_path_factory.mktemp("built")
+        build_index(load_manifest(workspace), cache_dir=folder)
+        return folder
+
+    return build
+
+
 @pytest.fixture
-def open_app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Open:
+def open_app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, built: Callable[[Path], Path]) -> Open:
     """`open_app(workspace, page="", indexed=True, **url)`: the dashboard after its first script run.
 
     Citations are located by `place_runs` beforehand, or not at all: nothing is at work in the background.
@@ -121,6 +136,8 @@ def open_app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Open:
     ) -> AppTest:
         monkeypatch.setenv(WORKSPACE_VARIABLE, str(workspace))
         if indexed:
+            if workspace in (HANDBOOK, DEMO) and not (tmp_path / "cache").exists():
+                copytree(built(workspace), tmp_path / "cache")
             build_index(with_profile(load_manifest(workspace), profile), cache_dir=tmp_path / "cache")
         app = AppTest.from_file(str(CHECKOUT / "app.py"), default_timeout=60)
         for name, value in url.items():

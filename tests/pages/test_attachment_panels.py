@@ -21,6 +21,8 @@ from proofspan.ui import attachment_panels, waiting
 from tests.pages.conftest import shown
 from tests.pictures import saved, two_colours
 
+pytestmark = pytest.mark.slow
+
 PNG = saved(two_colours(), "PNG")
 Run = Callable[[Sequence[Attached]], AppTest]
 

@@ -19,9 +19,12 @@ from proofspan.diagnosis.advice import next_step
 from proofspan.manifest.load import load_manifest
 from proofspan.services.workspace import WORKSPACE_VARIABLE
 from proofspan.store.index import build_index
+from proofspan.ui import session
 from tests.hostile.workspaces import CHUNKS, MANIFEST, TRACES, lines, trace, write_pdf, write_workspace
 from tests.pages.conftest import candidates, shown, table
 from tests.places import CHECKOUT
+
+pytestmark = pytest.mark.slow
 
 TRIAGE, QUESTION, HEALTH = "pages/triage.py", "pages/question.py", "pages/health.py"
 RUNS_WAITED_FOR = 40
@@ -45,6 +48,7 @@ def open_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenP
     monkeypatch.setattr(PagesManager, "__init__", make_with_navigation)
     monkeypatch.setenv("PROOFSPAN_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setenv("PROOFSPAN_CONFIG_DIR", str(tmp_path / "config"))
+    monkeypatch.setattr(session, "locating", lambda opened, store: None)
 
     def start(folder: Path, script: str = TRIAGE, /, *, indexed: bool = True, **url: str) -> AppTest:
         monkeypatch.setenv(WORKSPACE_VARIABLE, str(folder))

@@ -19,6 +19,8 @@ from proofspan.ui import page_base_panel
 from tests.pages.conftest import MakeWorkspace, Open, shown, table, trace
 from tests.pdf_files import write_pages
 
+pytestmark = pytest.mark.slow
+
 COLOURS = ("red", "blue", "green", "grey", "white", "brown", "black")
 SENTENCES = [f"The {colour} cover opens with the second key." for colour in COLOURS]
 

@@ -20,23 +20,16 @@ from proofspan.ui.state import ViewState
 from tests.pages.conftest import TRACES, MakeWorkspace, Open, shown, trace
 from tests.places import DEMO
 
+pytestmark = pytest.mark.slow
+
 PAGE = "pages/compare.py"
 Compare = Callable[..., AppTest]
 
 
-@pytest.fixture(scope="module")
-def demo_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The demo's index, built once for these tests."""
-    cache = tmp_path_factory.mktemp("compare")
-    build_index(load_manifest(DEMO), cache_dir=cache)
-    return cache
-
-
 @pytest.fixture
-def compare(open_app: Open, demo_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Compare:
+def compare(open_app: Open) -> Compare:
     """`compare(run=…, vs=…)`: the page on the demo."""
-    monkeypatch.setenv("PROOFSPAN_CACHE_DIR", str(demo_cache))
-    return lambda **url: open_app(DEMO, page=PAGE, indexed=False, **url)
+    return lambda **url: open_app(DEMO, page=PAGE, **url)
 
 
 def grids(app: AppTest) -> dict[str, dict[str, Any]]:
@@ -75,9 +68,9 @@ def test_a_run_is_held_against_its_baseline(compare: Compare) -> None:
 
 
 def test_every_cell_of_the_matrices_opens_as_many_questions_as_it_says(
-    compare: Compare, demo_cache: Path
+    compare: Compare, built: Callable[[Path], Path]
 ) -> None:
-    store = Store(load_manifest(DEMO), demo_cache)
+    store = Store(load_manifest(DEMO), built(DEMO))
     tables = grids(compare(run="R006", vs="R004", flip="fixed"))
     counted = 0
     for name in ("Labels", "Buckets"):
@@ -90,8 +83,10 @@ def test_every_cell_of_the_matrices_opens_as_many_questions_as_it_says(
     assert tables["Labels"]["rows"][-1]["cells"][-1]["text"] == "41"
 
 
-def test_a_metric_opens_the_questions_that_count_against_it(compare: Compare, demo_cache: Path) -> None:
-    store = Store(load_manifest(DEMO), demo_cache)
+def test_a_metric_opens_the_questions_that_count_against_it(
+    compare: Compare, built: Callable[[Path], Path]
+) -> None:
+    store = Store(load_manifest(DEMO), built(DEMO))
     metrics = grids(compare(run="R006", vs="R004"))["Metrics"]
     there, here, difference = metrics["rows"][0]["cells"]
     assert metrics["rows"][0]["head"]["text"] == "SectionMatch@1"
@@ -126,7 +121,7 @@ def test_a_run_compared_with_itself_shows_nothing_else(compare: Compare) -> None
 def test_the_other_run_is_compared_with_another_one_when_it_is_chosen_itself(
     compare: Compare, open_app: Open
 ) -> None:
-    app = open_app(DEMO, indexed=False, run="R006", vs="R004")  # the sidebar stands around every page
+    app = open_app(DEMO, run="R006", vs="R004")  # the sidebar stands around every page
     app.selectbox("run-switcher").set_value("R004").run()
     assert app.query_params["run"] == "R004" and "vs" not in app.query_params
 

@@ -13,6 +13,8 @@ from proofspan.cli.check_cmd import command
 from proofspan.ui.health_artifacts import age_words
 from tests.pages.conftest import TRACES, MakeWorkspace, Open, shown
 
+pytestmark = pytest.mark.slow
+
 PAGE = "pages/health.py"
 
 

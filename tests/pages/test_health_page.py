@@ -21,6 +21,8 @@ from proofspan.ui.state import ViewState
 from tests.pages.conftest import TRACES, MakeWorkspace, Open, shown, trace
 from tests.unit.store_workspace import ENVELOPE
 
+pytestmark = pytest.mark.slow
+
 PAGE = "pages/health.py"
 PINNED = {"index_hash": "bm25:1", "analyzer": "lower"}
 PAYLOAD = {"snippet_id": "c1", "section_id": "5.1", "doc_id": "manual"}

@@ -18,6 +18,8 @@ from proofspan.ui.session import locating
 from tests.pages.conftest import Open, shown, table
 from tests.places import HANDBOOK
 
+pytestmark = pytest.mark.slow
+
 STEP = '{"event": "locating", "run_id": "R002", "done": 3, "total": 10, "rows": 4}'
 Started = dict[Hashable, Sequence[str]]
 

@@ -15,6 +15,8 @@ from proofspan.ui import viewer
 from tests.pages.conftest import MakeWorkspace, Open, send, shown
 from tests.pages.manual import CITED, DOCUMENTS, PAGE, manual
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def folder(make_workspace: MakeWorkspace) -> Path:

@@ -20,6 +20,8 @@ from proofspan.ui import question_load, session
 from proofspan.ui.state import ViewState
 from tests.pages.conftest import CHUNKS, MakeWorkspace, Open, shown, trace
 
+pytestmark = pytest.mark.slow
+
 PAGE = "pages/question.py"
 DOCUMENTS = [{"doc_id": "manual", "path": "manual.pdf"}, {"doc_id": "annex", "path": "annex.pdf"}]
 HOSTILE = "<img src=x onerror=alert(1)> ![x](http://127.0.0.1:9/x.png) :red[y] \u202e"

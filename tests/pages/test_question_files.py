@@ -19,6 +19,8 @@ from proofspan.ui.state import ViewState
 from tests.pages.conftest import MakeWorkspace, Open, shown
 from tests.pages.manual import CITED, DOCUMENTS, PAGE, PAGED, labels, manual
 
+pytestmark = pytest.mark.slow
+
 
 def not_a_pdf(folder: Path) -> None:
     (folder / "manual.pdf").write_text("<!doctype html><title>404</title>")

@@ -24,6 +24,8 @@ from tests.pages.conftest import TRACES, MakeWorkspace, Open, candidates, send, 
 from tests.pages.manual import CITED, DOCUMENTS, PAGE, PAGED, labels, manual
 from tests.places import HANDBOOK
 
+pytestmark = pytest.mark.slow
+
 
 def button(app: AppTest, key: str) -> Button:
     return app.button(key)

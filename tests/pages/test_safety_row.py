@@ -158,6 +158,7 @@ def test_a_catalogue_that_is_lost_leaves_the_page_standing(
     assert shown(app).count("which warnings the answers leave out is not known") == 1
 
 
+@pytest.mark.slow
 def test_the_demo_says_it_where_it_holds_and_only_there(open_app: Open) -> None:
     app = open_app(DEMO, page=PAGE, run="R006", q="Q89")
     text = shown(app)

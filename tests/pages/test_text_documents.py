@@ -14,6 +14,8 @@ from proofspan.ui import textframe
 from tests.pages.conftest import MakeWorkspace, Open, trace
 from tests.pages.conftest import shown as raw
 
+pytestmark = pytest.mark.slow
+
 PAGE = "pages/question.py"
 BULLETIN = """# Bulletin 07 <b>bold</b> ![x](http://example.invalid/x.png)
 

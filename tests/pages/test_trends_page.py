@@ -18,6 +18,8 @@ from proofspan.services.measuring import run_metrics
 from proofspan.store.queries import Store
 from tests.pages.conftest import TRACES, MakeWorkspace, Open, shown, trace
 
+pytestmark = pytest.mark.slow
+
 PAGE = "pages/trends.py"
 GOLD = [
     {"q_id": "Q1", "q": "How often?", "type": "limit", "chunks": ["c1"]},

@@ -12,6 +12,8 @@ from streamlit.testing.v1 import AppTest
 
 from tests.pages.conftest import MakeWorkspace, Open, send, shown, table, trace
 
+pytestmark = pytest.mark.slow
+
 OIL, LAMPS = "How often is the oil changed?", "Which fuse protects the lamps?"
 GOLD: list[dict[str, Any]] = [
     {"q_id": "Q1", "q": OIL, "sections": ["5.1"], "type": "interval"},

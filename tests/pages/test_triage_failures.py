@@ -13,6 +13,8 @@ from streamlit.testing.v1.element_tree import Selectbox
 from tests.pages.conftest import MakeWorkspace, Open, send, shown, table, trace
 from tests.places import DEMO
 
+pytestmark = pytest.mark.slow
+
 STRIP = "failure-strip"
 
 

@@ -15,6 +15,8 @@ from streamlit.testing.v1 import AppTest
 from proofspan.diagnosis.types import Profile
 from tests.pages.conftest import TRACES, MakeWorkspace, Open, send, shown, table, trace
 
+pytestmark = pytest.mark.slow
+
 
 def cards(app: AppTest) -> dict[str, str]:
     """Label → the count on its card."""

@@ -17,9 +17,11 @@ from tests.hostile.workspaces import write_pdf, write_workspace
 from tests.pages.conftest import Open, shown
 from tests.pdf_files import form_bomb, text_bomb
 
+pytestmark = pytest.mark.slow
+
 QUESTION = "pages/question.py"
-LIMIT_S = 2.0
-GAVE_UP = "The document gave no answer within 2 s"
+LIMIT_S = 1.0
+GAVE_UP = "The document gave no answer within 1 s"
 #: A time limit that no test waits for: what is served meanwhile did not wait for the document.
 NEVER_S = 600.0
 

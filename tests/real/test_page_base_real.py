@@ -11,12 +11,10 @@ import pytest
 
 from proofspan.cli import main
 
-pytestmark = pytest.mark.real_data
-
 #: Says what `locate` tells of the pages when each quote is cited where a function of its record says.
 Told = Callable[[Callable[[Any], int]], list[str]]
-#: Of so many quotes one is looked for.
-STEP = 9
+#: Of so many quotes one is looked for. Annual reports are left out: they have most of the pages.
+STEP = 4
 
 
 @pytest.fixture
@@ -24,7 +22,8 @@ def told(real_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     records = [
         json.loads(line) for line in (real_data / "spans" / "spans_dev.jsonl").read_text().splitlines()
     ]
-    present = [record for record in records if record["page_idx"] is not None][::STEP]
+    short = [record for record in records if "10K" not in record["pdf"]]
+    present = [record for record in short if record["page_idx"] is not None][::STEP]
 
     def locate(cite: Callable[[Any], int]) -> list[str]:
         spans = tmp_path / "spans.jsonl"

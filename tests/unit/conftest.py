@@ -1,4 +1,4 @@
-"""Fixtures of the tests of the index, and of those of bundles."""
+"""Fixtures of the tests of the index, of commands that read PDFs, and of bundles."""
 
 from __future__ import annotations
 
@@ -34,9 +34,10 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.fixture
-def one_bundle_pool(pool: PdfPool, monkeypatch: pytest.MonkeyPatch) -> None:
+def one_pool(pool: PdfPool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every command asks the same workers: starting them takes longer than what they are asked."""
-    monkeypatch.setattr("proofspan.cli.bundle_cmd.PdfPool", lambda **options: nullcontext(pool))
+    for command in ("bundle", "check", "locate", "render"):
+        monkeypatch.setattr(f"proofspan.cli.{command}_cmd.PdfPool", lambda **options: nullcontext(pool))
 
 
 @pytest.fixture(scope="session")

@@ -33,6 +33,7 @@ places = st.builds(About, st.none() | texts) | st.builds(About, st.none() | text
 pages = st.builds(lambda doc, page: About(doc, page_idx=page), st.none() | texts, st.integers(0, 99_999))
 
 
+@pytest.mark.slow
 @given(places | pages)
 def test_a_place_survives_its_text(place: About) -> None:
     if place.value:

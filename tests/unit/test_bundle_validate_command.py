@@ -18,7 +18,7 @@ from tests.bundle_room import JACK, QUOTE, cites, jsonl
 from tests.pdf_files import write_pages
 from tests.unit.bundle_command import lines, run, workspace
 
-pytestmark = pytest.mark.usefixtures("one_bundle_pool")
+pytestmark = pytest.mark.usefixtures("one_pool")
 
 
 @pytest.fixture

@@ -17,6 +17,8 @@ from proofspan.services.attachments import attachment_problems
 from proofspan.traces.catalogue import attachment_from, read_catalogue
 from tests.pdf_files import write_pages
 
+pytestmark = pytest.mark.usefixtures("one_pool")
+
 WARNING = {
     "attachment_id": "w-001",
     "kind": "warning",

@@ -22,6 +22,8 @@ from proofspan.resources import DEMO
 from proofspan.traces.redirects import read_redirects
 from tests.unit.store_workspace import lines, manifest_of
 
+pytestmark = pytest.mark.slow
+
 TEXT = "# Notes\n\nThe oil filter holds 4 litres.\n\nCheck the coolant every week.\n"
 RECORDS = [
     {"id": "n1", "doc_id": "notes", "section_id": "1", "offsets": [9, 39], "text": TEXT[9:39], "more": [1]},

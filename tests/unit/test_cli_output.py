@@ -15,6 +15,8 @@ from proofspan.cli.output import check_outputs, output_to
 from proofspan.errors import InputFault
 from tests.unit.store_workspace import trace, write_workspace
 
+pytestmark = pytest.mark.slow
+
 FULL = Path("/dev/full")
 needs_full = pytest.mark.skipif(not FULL.exists(), reason="this system has no /dev/full")
 

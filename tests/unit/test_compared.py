@@ -19,6 +19,8 @@ from proofspan.store.queries import Store
 from tests.unit.index_rows import store_of, write_index
 from tests.unit.store_workspace import lines
 
+pytestmark = pytest.mark.slow
+
 HIT = {"bucket": "hit", "section_rank": 1, "top_rank": 1, "answerable": True, "ndcg_10": 1.0}
 POLICY = {"bucket": "score_policy", "section_rank": 3, "top_rank": 3, "answerable": True, "ndcg_10": 0.5}
 GAP = {"bucket": "retrieval_gap", "answerable": True, "ndcg_10": 0.0}

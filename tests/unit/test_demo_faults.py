@@ -36,6 +36,8 @@ from proofspan.traces.traces import iter_traces
 from tests.places import DEMO
 from tools.demo.faults import read_faults
 
+pytestmark = pytest.mark.slow
+
 Fault = Mapping[str, Any]
 FAULTS = read_faults()
 RUN = "R005"

@@ -15,6 +15,8 @@ from tools.demo.figures import electrics, labels
 from tools.demo.figures.lamps import COLOURS
 from tools.demo.figures.pen import Ink, Pen
 
+pytestmark = pytest.mark.slow
+
 SYMBOLS = tuple(
     """
     oil battery brake temperature tyre engine airbag belt abs esc esc_off door steering immobiliser fuel

@@ -21,6 +21,8 @@ from proofspan.traces.chunks import read_chunks
 from proofspan.traces.gold import read_gold
 from tests.places import DEMO
 
+pytestmark = pytest.mark.slow
+
 MANUAL, BULLETIN = DEMO / "corpus/meridian-2026.pdf", DEMO / "corpus/bulletin-07.md"
 #: What the questions are about: cruise control, door locks, engine oil, tyres and so on.
 MAIN_SECTIONS = ("2", "3.2", "4.4", "5.4", "7.1", "7.3", "8", "9.1", "9.4", "10")

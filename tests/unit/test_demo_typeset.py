@@ -17,6 +17,8 @@ from tools.demo.markup import SOFT_HYPHEN, Block, parse, plain, read_manual
 from tools.demo.pages import Part, Placed
 from tools.demo.typeset import SIGNAL
 
+pytestmark = pytest.mark.slow
+
 MANUAL = Path(__file__).parents[2] / "tools" / "demo" / "manual"
 TITLE = "Meridian owner's manual"
 

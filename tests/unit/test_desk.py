@@ -175,6 +175,7 @@ def test_it_is_bounded(gate: Gate) -> None:
     assert desk.get("now", lambda: "made again", LONG_S) == Done("made again"), "the last two are remembered"
 
 
+@pytest.mark.slow
 def test_threads_end_when_there_is_nothing_to_do() -> None:
     desk = Desk()
     for round_number in range(2):

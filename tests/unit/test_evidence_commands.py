@@ -13,6 +13,8 @@ from proofspan.cli import main
 from proofspan.evidence.png import decode_rgb
 from tests.pdf_files import write_pages
 
+pytestmark = pytest.mark.usefixtures("one_pool")
+
 OIL = "Change the engine oil every 15,000 km."
 TYRES = "Check the pressure of all tyres while cold."
 

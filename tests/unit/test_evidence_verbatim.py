@@ -61,6 +61,7 @@ def slowly(query: SpanQuery, book: Book) -> FoundSpan:
 some_words = st.lists(st.sampled_from([*WORDS, *WORDS, *WORDS, *MARKS]), min_size=12, max_size=60)
 
 
+@pytest.mark.slow
 @settings(max_examples=400)
 @given(some_words, some_words, st.data())
 def test_what_is_found_at_once_is_what_the_whole_search_finds(

@@ -19,6 +19,8 @@ from proofspan.errors import InputFault, StoreFault
 from proofspan.services.exports import COLUMNS, EXPORTS, csv_pieces, jsonl_pieces, markdown_pieces
 from tests.unit.store_workspace import trace, write_workspace
 
+pytestmark = pytest.mark.slow
+
 ROW: dict[str, object] = dict.fromkeys(COLUMNS) | {
     "run_id": "R1",
     "q_id": "Q1",

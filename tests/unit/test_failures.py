@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -117,6 +118,7 @@ def test_pages_of_a_document_without_pages_mean_nothing() -> None:
     assert [area_words(area) for area in shown.areas] == ["Owner's manual · fails on 1 of 2 questions"]
 
 
+@pytest.mark.slow
 def test_many_pages_and_places_stay_a_bounded_strip_whose_cells_open_at_most_so_many() -> None:
     counts = [FailureCount((f"book#page_idx={page}", "book"), 1, page % 2) for page in range(20_000)]
     shown = failure_map(counts, {}, doc_id="book", titles={})

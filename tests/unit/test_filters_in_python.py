@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pyarrow as pa
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -172,6 +173,7 @@ def keeps(shown: Filter, record: dict[str, object]) -> bool:
     )
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(st.lists(row, max_size=12), filters())
 def test_sql_keeps_what_plain_python_keeps(records: list[dict[str, object]], shown: Filter) -> None:

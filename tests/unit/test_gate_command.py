@@ -27,6 +27,8 @@ from proofspan.store.index import build_index
 from proofspan.store.queries import Store
 from tests.unit.store_workspace import manifest_of, trace, write_workspace
 
+pytestmark = pytest.mark.slow
+
 #: What keeps the runs of the demo from passing for other reasons than those that are looked at.
 NO_GOALS = dict.fromkeys(
     [

@@ -170,6 +170,7 @@ def test_a_document_that_is_not_taken_is_told_with_its_own_reason_and_remedy(
     assert "2 documents not taken: C, D: does not exist — Put it at its path in the manifest" in told
 
 
+@pytest.mark.slow
 def test_the_command_prints_counts_and_names_and_exits_by_what_it_found(
     source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -19,6 +19,8 @@ from proofspan.store.measuring import MOST_SLICES
 from proofspan.store.sums import MEASURED, sums_statement, tallies_of
 from tests.unit.index_rows import store_of, write_index
 
+pytestmark = pytest.mark.slow
+
 HIT = {"answerable": True, "refused": False, "bucket": "hit", "section_rank": 1, "top_rank": 1}
 GAP = {"answerable": True, "refused": True, "bucket": "retrieval_gap"}
 POLICY = {"answerable": True, "refused": False, "bucket": "score_policy", "section_rank": 3, "top_rank": 20}

@@ -60,6 +60,7 @@ def ours(judged: Judged, run: Run) -> dict[tuple[ir_measures.Measure, str], floa
     return values
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(judgements, runs)
 def test_every_measure_of_every_query_is_theirs(judged: Judged, run: Run) -> None:

@@ -22,6 +22,8 @@ from tests.unit.metrics_room import (
 )
 from tests.unit.store_workspace import lines, trace
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def ws(tmp_path: Path) -> Path:

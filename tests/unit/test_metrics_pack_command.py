@@ -20,6 +20,8 @@ from tests.unit.metrics_room import (
     with_pack,
 )
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def ws(tmp_path: Path) -> Path:

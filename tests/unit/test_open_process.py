@@ -20,6 +20,8 @@ import pytest
 from proofspan.cli import open_cmd
 from proofspan.ui import security
 
+pytestmark = pytest.mark.slow
+
 SECONDS = 60
 
 

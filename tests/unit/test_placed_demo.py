@@ -17,6 +17,8 @@ from proofspan.store.placed import EvidenceState
 from proofspan.store.queries import Store
 from tests.places import DEMO
 
+pytestmark = pytest.mark.slow
+
 #: The run with the planted faults (see its FAULTS.md).
 FAULTY = "R005"
 

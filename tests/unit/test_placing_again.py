@@ -27,6 +27,8 @@ from proofspan.store.queries import Store
 from tests.unit.placing_room import DOCUMENTS, FOUND, TRACES, FakePool, cite, place, shown, workspace
 from tests.unit.store_workspace import RUN, append, lines, manifest_of, trace
 
+pytestmark = pytest.mark.slow
+
 
 def test_a_second_look_asks_nothing(tmp_path: Path, cache: Path) -> None:
     manifest = workspace(tmp_path / "w")

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 CONFTEST = Path(__file__).resolve().parents[1] / "conftest.py"
 TESTS = """
 import pytest
@@ -44,7 +46,16 @@ def test_a_marked_skip_is_a_failure_only_under_the_promise(
     (tmp_path / "pytest.ini").write_text(markers)
     environment = {name: value for name, value in os.environ.items() if name != "PROOFSPAN_REFERENCE"}
     result = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", str(tmp_path)],
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-p",
+            "no:cacheprovider",
+            "-p",
+            "no:langsmith_plugin",
+            str(tmp_path),
+        ],
         env={**environment, "PROOFSPAN_REQUIRE_ALL": promised, "PYTHONPATH": str(CONFTEST.parents[1])},
         cwd=tmp_path,
         capture_output=True,

@@ -28,6 +28,8 @@ from tests.unit.store_workspace import (
     write_workspace,
 )
 
+pytestmark = pytest.mark.slow
+
 
 def test_many_small_segments_are_merged_without_reading_again(
     tmp_path: Path, cache: Path, reads: list[str]
@@ -61,7 +63,7 @@ def records_and_noise() -> st.SearchStrategy[list[bytes]]:
 
 @settings(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
-    max_examples=25,
+    max_examples=15,
     deadline=None,
 )
 @given(records_and_noise(), st.integers(1, 400), st.booleans(), st.integers(0, 2000))

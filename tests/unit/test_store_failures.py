@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -109,9 +110,16 @@ def fails(label: str | None, gold: str | None) -> bool | None:
     return None if label is None else label in FAILING
 
 
+@pytest.fixture(scope="module")
+def database() -> Database:
+    return Database()
+
+
 @settings(max_examples=80, deadline=None)
-@given(rows)
-def test_counts_equal_plain_python(drawn: list[tuple[str | None, str | None, list[str], int]]) -> None:
+@given(drawn=rows)
+def test_counts_equal_plain_python(
+    database: Database, drawn: list[tuple[str | None, str | None, list[str], int]]
+) -> None:
     word = pa.dictionary(pa.int32(), pa.string())
     columns = list(zip(*drawn, strict=True)) if drawn else [(), (), (), ()]
     table = pa.table(
@@ -125,7 +133,7 @@ def test_counts_equal_plain_python(drawn: list[tuple[str | None, str | None, lis
         }
     )
     sql = statement("failures").format(where=Filter("R").where().sql, fails=FAILS.sql)
-    found = Database().rows(sql, {}, {"rows": table})
+    found = database.rows(sql, {}, {"rows": table})
     judged: Counter[tuple[str, ...]] = Counter()
     failing: Counter[tuple[str, ...]] = Counter()
     for label, gold, about, paraphrase in drawn:

@@ -21,6 +21,8 @@ from proofspan.store.queries import Store
 from proofspan.traces.traces import iter_traces
 from tests.unit.store_workspace import append, built, lines, table_of, trace, write_workspace
 
+pytestmark = pytest.mark.slow
+
 RUN = "R1"
 GOLD = [
     {"q_id": "Q1", "q": "one", "sections": ["4.3"]},

@@ -59,6 +59,7 @@ def test_a_row_holds_what_became_of_its_gold(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_several_workers_judge_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(build, "segment_bytes", lambda size: 400)
     one = rows_of(tmp_path / "ws", tmp_path / "one")

@@ -23,6 +23,8 @@ from proofspan.store.queries import FULL_COLUMNS, PAGE_COLUMNS, Store
 from proofspan.store.statements import statement
 from tests.unit.store_workspace import built, trace, write_workspace
 
+pytestmark = pytest.mark.slow
+
 RUN = "R1"
 OK = "The oil filter holds 4 litres.\ncitations: [c1]"
 ANSWERS = [
@@ -71,7 +73,7 @@ FILTERS = st.builds(
     all_variants=st.booleans(),
 )
 #: How long a query takes depends on what else the machine does.
-PATIENT = settings(deadline=None, max_examples=60)
+PATIENT = settings(deadline=None, max_examples=30)
 SORTS = st.builds(Sort, st.sampled_from(SORT_KEYS), st.booleans())
 
 

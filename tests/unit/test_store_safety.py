@@ -16,6 +16,8 @@ from proofspan.store.index import build_index, index_state
 from proofspan.store.queries import Store
 from tests.unit.store_workspace import built, lines, table_of, trace, write_workspace
 
+pytestmark = pytest.mark.slow
+
 RUN = "R1"
 HOT = "Hot oil burns the skin. Let the engine cool for an hour before you unscrew the filter."
 WASTE = "Never pour used oil into a drain: one litre spoils a million litres of water."

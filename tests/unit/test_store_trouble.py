@@ -29,6 +29,8 @@ from tests.unit.store_workspace import (
     write_workspace,
 )
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("kind", ["*.parquet", "*.arrow"])
 @pytest.mark.parametrize("damage", ["gone", "empty", "scrambled"])
@@ -327,7 +329,7 @@ from proofspan.store.filters import Filter, Sort
 from proofspan.store.queries import Store
 segment, random = Path({str(segment)!r}), random.Random(7)
 whole = segment.read_bytes()
-for _ in range(40):
+for _ in range(25):
     place = random.randrange(len(whole))
     segment.write_bytes(whole[:place] + bytes([whole[place] ^ 1 << random.randrange(8)]) + whole[place + 1:])
     store = Store(load_manifest(Path({str(tmp_path)!r})), Path({str(cache)!r}))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -71,6 +72,7 @@ def test_of_a_long_text_the_lines_around_the_chosen_span_are_shown() -> None:
     assert (view.line_count, view.is_whole) == (10_000, False)
 
 
+@pytest.mark.slow
 def test_a_line_of_a_megabyte_is_cut_around_the_span() -> None:
     document = TextDocument.of("first\n" + "word " * 200_000 + "needle " + "word " * 200_000)
     at = document.text.index("needle")

@@ -37,6 +37,7 @@ _LISTS = st.lists(_SCORED, max_size=4) | st.lists(_ENTRY, max_size=3)
 _CITED = st.lists(st.just(payload()) | odd_payloads() | st.just("a"), max_size=3)
 
 
+@pytest.mark.slow
 @given(
     st.fixed_dictionaries(
         {"q": st.just("Who?")},

@@ -136,7 +136,7 @@ CHUNKS = st.dictionaries(IDS, TEXTS, max_size=5)
 
 
 @pytest.mark.reference
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=500, deadline=None)
 @given(record=RECORDS, chunks=CHUNKS)
 @example(record={"q": "ΟΔΟΣ", "chunks": [{"id": "c1"}]}, chunks={"c1": "οδος"})
 @example(
@@ -154,7 +154,7 @@ def test_outcome_equals_the_live_reference(
 
 
 @pytest.mark.reference
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(data=st.data())
 def test_answers_cut_from_the_evidence_are_judged_alike(
     reflect_one: Callable[..., Record], data: st.DataObject
