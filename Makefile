@@ -1,6 +1,6 @@
 # Shortcuts for work on Proofspan.
 PYTHON = .venv/bin/python
-FAST = -n 2 -q -m "not browser and not real_data and not reference and not slow" tests/unit
+FAST = -n 2 -q -m "not browser and not real_data and not reference and not slow"
 
 .DEFAULT_GOAL := help
 .PHONY: setup serve test-fast test lint docs wheel help
@@ -18,7 +18,7 @@ test-fast: ## Run the unit tests that take under a minute
 	$(PYTHON) -m pytest $(FAST)
 
 test: ## Run all tests
-	$(PYTHON) -m pytest -n 2 --dist loadfile
+	$(PYTHON) -m pytest -n 2
 
 lint: ## Check style, types and imports
 	.venv/bin/ruff check .

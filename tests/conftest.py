@@ -1,7 +1,7 @@
 """What every test may use: data and programs from outside the checkout, and the rule for their absence.
 
 A test that needs a browser, real data or the reference script skips with a reason where it is not at hand.
-Where the environment promises all of them (`PROOFSPAN_REQUIRE_ALL=1`), such a skip is a failure.
+`PROOFSPAN_REQUIRE` lists the markers of tests that must not skip, such as `browser,real_data,reference`.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ settings.register_profile(
 )
 settings.load_profile("proofspan")
 
-#: Markers of the tests that need something from outside the checkout.
-OUTSIDE = ("browser", "real_data", "reference")
+#: Markers whose tests fail instead of being skipped.
+REQUIRED = frozenset(filter(None, os.environ.get("PROOFSPAN_REQUIRE", "").split(",")))
 #: The marker that every test of a folder beside this file has.
 MARKERS = {"browser": "browser", "real": "real_data"}
 
@@ -106,21 +106,14 @@ def _from_environment(variable: str, what: str) -> Path:
     return path
 
 
-def _is_outside(item: pytest.Item) -> bool:
-    return any(item.get_closest_marker(name) for name in OUTSIDE)
-
-
-def _skips_are_failures() -> bool:
-    return os.environ.get("PROOFSPAN_REQUIRE_ALL") == "1"
-
-
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Turn the skip of a test that needs something from outside into a failure where all is promised."""
+    """Turn the skip of a test with a required marker into a failure."""
     report = yield
-    if report.skipped and not hasattr(report, "wasxfail") and _skips_are_failures() and _is_outside(item):
+    is_skip = report.skipped and not hasattr(report, "wasxfail")
+    if is_skip and any(item.get_closest_marker(name) for name in REQUIRED):
         _fail(report)
     return report
 
@@ -129,9 +122,9 @@ def pytest_runtest_makereport(
 def pytest_make_collect_report(
     collector: pytest.Collector,
 ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
-    """The same for a module that skips as a whole: its tests, and so their markers, were never seen."""
+    """Do the same for a module that skips as a whole: its tests, and so their markers, are not known."""
     report = yield
-    if report.skipped and _skips_are_failures():
+    if report.skipped and REQUIRED:
         _fail(report)
     return report
 
@@ -139,7 +132,7 @@ def pytest_make_collect_report(
 def _fail(report: pytest.TestReport | pytest.CollectReport) -> None:
     reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
     report.outcome = "failed"
-    report.longrepr = f"PROOFSPAN_REQUIRE_ALL=1, but this was skipped: {reason}"
+    report.longrepr = f"required by PROOFSPAN_REQUIRE, but skipped: {reason}"
 
 
 #: No test uses the network, and none lets a process do so that it starts.

@@ -1,4 +1,4 @@
-"""Where everything is promised to be at hand, a test that skips for want of it fails."""
+"""A test that skips although its marker is required fails."""
 
 from __future__ import annotations
 
@@ -35,11 +35,14 @@ def test_from_fixture(reference):
 
 
 @pytest.mark.parametrize(
-    ("promised", "summary"), [("", "3 skipped, 1 xfailed"), ("1", "1 failed, 1 skipped, 1 xfailed, 1 error")]
+    ("required", "summary"),
+    [
+        ("", "3 skipped, 1 xfailed"),
+        ("browser", "1 failed, 2 skipped, 1 xfailed"),
+        ("browser,real_data,reference", "1 failed, 1 skipped, 1 xfailed, 1 error"),
+    ],
 )
-def test_a_marked_skip_is_a_failure_only_under_the_promise(
-    tmp_path: Path, promised: str, summary: str
-) -> None:
+def test_a_skip_with_a_required_marker_is_a_failure(tmp_path: Path, required: str, summary: str) -> None:
     shutil.copy(CONFTEST, tmp_path / "conftest.py")
     (tmp_path / "test_some.py").write_text(TESTS)
     markers = "[pytest]\nmarkers =\n    browser\n    real_data\n    reference\n"
@@ -56,11 +59,11 @@ def test_a_marked_skip_is_a_failure_only_under_the_promise(
             "no:langsmith_plugin",
             str(tmp_path),
         ],
-        env={**environment, "PROOFSPAN_REQUIRE_ALL": promised, "PYTHONPATH": str(CONFTEST.parents[1])},
+        env={**environment, "PROOFSPAN_REQUIRE": required, "PYTHONPATH": str(CONFTEST.parents[1])},
         cwd=tmp_path,
         capture_output=True,
         text=True,
         check=False,
     )
     assert summary in result.stdout.splitlines()[-1]
-    assert ("PROOFSPAN_REQUIRE_ALL=1, but this was skipped: " in result.stdout) == bool(promised)
+    assert ("required by PROOFSPAN_REQUIRE, but skipped: " in result.stdout) == bool(required)
