@@ -106,15 +106,15 @@ def test_the_wheel_has_one_top_level_package_with_everything_inside(wheel: Path)
         check=False,
     ).stdout.split()
     files = tracked or [str(path.relative_to(CHECKOUT)) for path in PACKAGE.rglob("*.*")]
-    assert {place for file in files if (place := _place_in_wheel(file))} <= names
+    assert {_place_in_wheel(file) for file in files} <= names
 
 
 def _place_in_wheel(file: str) -> str:
-    """Where a file of the checkout is in the wheel; "" for what does not ship."""
+    """Return where a file of the checkout is in the wheel."""
     if file.startswith("core/"):
         return file.removeprefix("core/")
     if file.startswith("data/"):
-        return "" if file.startswith("data/screenshots/") else f"proofspan/{file}"
+        return f"proofspan/{file}"
     return f"proofspan/dashboard/{file}"
 
 
