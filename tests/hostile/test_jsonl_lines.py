@@ -143,6 +143,7 @@ def test_a_file_with_a_good_line_is_read_line_by_line(tmp_path: Path, data: byte
     assert len(found) == data.count(b"\n") - 2 * (data == b"\n\n")
 
 
+@pytest.mark.slow
 @given(
     st.fixed_dictionaries(
         {"q": st.text(max_size=5)},

@@ -13,6 +13,8 @@ from tests.hostile.workspaces import CHUNKS, PAGES, write_pdf, write_workspace
 from tests.pages.conftest import Open, shown
 from tests.pdf_files import form_bomb
 
+pytestmark = pytest.mark.slow
+
 QUESTION = "pages/question.py"
 Drawn = list[int]
 

@@ -13,6 +13,8 @@ from proofspan.ui.marked_text import show_marked
 from tests.pages.conftest import MakeWorkspace, Open, candidates, marked_texts, send, shown
 from tests.pages.manual import CITED, DOCUMENTS, PAGE, manual
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def folder(make_workspace: MakeWorkspace) -> Path:

@@ -23,6 +23,8 @@ from proofspan.ui.variants_panel import stability_words, variants_grid
 from tests.made_traces import made_trace
 from tests.pages.conftest import MakeWorkspace, Open, shown, trace
 
+pytestmark = pytest.mark.slow
+
 OIL = "How often is the oil changed?"
 SAID = "Change the oil every 15,000 km. citations: [c1]"
 

@@ -357,6 +357,7 @@ values = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(
     metadata=st.dictionaries(st.sampled_from([*WHOLE, "start_index", "start", "end"]) | st.integers(), values)
 )

@@ -15,7 +15,7 @@ from proofspan.traces.unpack import plain_source
 from tests.bundle_room import CATALOGUE, QUOTE, cites, jsonl, sha256, trace, write_workspace
 from tests.unit.bundle_command import lines, run, workspace
 
-pytestmark = pytest.mark.usefixtures("one_pool")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("one_pool")]
 
 
 @pytest.fixture

@@ -8,12 +8,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import orjson
+import pytest
 
 from proofspan.evidence.client import PdfPool
 from proofspan.manifest.load import load_manifest
 from proofspan.services.bundle_report import Built
 from proofspan.services.bundles import build_bundles, load_sources
 from tests.places import CHECKOUT, HANDBOOK
+
+pytestmark = pytest.mark.slow
 
 GOLDEN = CHECKOUT / "tests/golden/bundles/handbook.json"
 CHOSEN = ("Q03", "Q05", "Q13")

@@ -133,6 +133,7 @@ def test_an_auditable_answer_that_declines_owes_no_citations() -> None:
     assert auditable_findings({"citations": [], "answer": "not in context"}, NO_CONTEXT, declines=True) == ()
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.sampled_from(["citations", "answer", "λ", "error", "fix", "lambda"]), JSON))
 def test_no_auditable_answer_raises(answer: dict[str, Any]) -> None:
     for finding in auditable_findings(answer, NO_CONTEXT):

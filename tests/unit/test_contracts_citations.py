@@ -172,6 +172,7 @@ def test_many_sections_are_counted_not_listed() -> None:
     assert finding.message == "one segment cites the sections 's0', 's1', 's2', 's3' and 5 more"
 
 
+@pytest.mark.slow
 @given(odd_payloads())
 @settings(max_examples=300)
 def test_the_quick_look_passes_nothing_that_the_rules_would_find(item: dict[str, Any]) -> None:

@@ -59,6 +59,7 @@ def test_a_small_move_asks_for_the_same_region() -> None:
     assert snapped((12.1, 33.0, 20.0, 20.0)) == snapped((12.9, 31.5, 20.0, 21.0)) == (10, 30, 25, 25)
 
 
+@pytest.mark.slow
 @given(sides, sides, regions(), st.integers(1, 4_096), st.integers(1, 3_000_000))
 def test_whole_pixels_cover_the_part_exactly(
     width: float, height: float, region: Percent, columns: int, max_pixels: int

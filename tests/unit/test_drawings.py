@@ -246,6 +246,7 @@ def test_without_a_folder_of_pictures(pool: PdfPool, tmp_path: Path) -> None:
     assert missing.code == "missing"
 
 
+@pytest.mark.slow
 @given(st.text(max_size=60) | st.from_regex(r"(file|pdf):.{0,40}(#page_idx=[0-9]&bbox=[0-9.,]{0,20})?"))
 @settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 def test_any_text_at_all_gives_a_picture_or_a_reason(

@@ -18,6 +18,8 @@ from proofspan.evidence.client import SHOWN_BYTES, SHOWN_PIXELS, PdfPool
 from proofspan.evidence.encoding import encode, grey_of
 from tests.pdf_files import one_page, write_pages
 
+pytestmark = pytest.mark.slow
+
 WIDTH, HEIGHT = 40, 30
 
 

@@ -97,6 +97,7 @@ def test_every_candidate_is_there_once_with_its_ranks(lists: list[list[Entry]]) 
             assert rank is None or ids[rank - 1] == each.chunk_id
 
 
+@pytest.mark.slow
 @given(LISTS)
 def test_it_is_sorted_as_pinned(lists: list[list[Entry]]) -> None:
     fused = rrf(lists)

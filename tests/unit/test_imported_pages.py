@@ -13,6 +13,8 @@ from proofspan.cli import group
 from proofspan.services import imported_pages
 from tests.pdf_files import write_pages
 
+pytestmark = pytest.mark.slow
+
 COLOURS = ("red", "blue", "green", "grey", "white", "brown", "black", "amber")
 SENTENCES = [f"The {colour} cover opens with the second key." for colour in COLOURS]
 MAPPING = """

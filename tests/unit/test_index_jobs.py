@@ -11,6 +11,8 @@ from proofspan.diagnosis.types import Profile
 from proofspan.services import indexing
 from proofspan.services.indexing import IndexJob, IndexJobs, JobProgress, index_command
 
+pytestmark = pytest.mark.slow
+
 STEP = '{"event": "progress", "run_id": "R1", "done": 5, "total": 10, "rows": 3}'
 
 

@@ -27,6 +27,8 @@ from proofspan.traces.logline import LogRecord, format_log_line, parse_log_line
 from proofspan.traces.traces import iter_traces
 from tests.unit.store_workspace import lines, manifest_of, trace, write_workspace
 
+pytestmark = pytest.mark.slow
+
 PAYLOAD = [
     {"id": "c1", "section_id": "4.2", "index_hash": "faiss:2f7d", "score_raw": 0.9, "k_pos": 2, "k_final": 1},
     {"id": "c2", "section_id": "4.3", "index_hash": "faiss:2f7d"},

@@ -253,6 +253,7 @@ plain = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.text(max_size=8), plain, min_size=1, max_size=5))
 def test_what_another_program_writes_as_yaml_comes_back(
     tmp_path_factory: pytest.TempPathFactory, value: dict[str, Any]

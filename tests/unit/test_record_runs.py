@@ -13,6 +13,8 @@ from click.testing import CliRunner
 from proofspan.cli import bundle_cmd, check_cmd, triage_cmd
 from tests.record_files import HANDBOOK, handbook_of_records
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def handbook(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -64,6 +64,7 @@ def test_a_query_is_stopped_after_its_time() -> None:
     assert hurried.rows("SELECT 1", {}, {}) == [(1,)]
 
 
+@pytest.mark.slow
 def test_each_call_sees_its_own_tables(database: Database) -> None:
     """Eight threads ask tables of the same name; on one connection they would read each other's."""
 

@@ -115,6 +115,7 @@ def database() -> Database:
     return Database()
 
 
+@pytest.mark.slow
 @settings(max_examples=80, deadline=None)
 @given(drawn=rows)
 def test_counts_equal_plain_python(

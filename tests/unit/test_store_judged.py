@@ -11,6 +11,8 @@ from proofspan.store import build
 from proofspan.store.index import build_index
 from tests.unit.store_workspace import RUN, built, lines, manifest_of, table_of, trace, write_workspace
 
+pytestmark = pytest.mark.slow
+
 COLUMNS = (
     *("q_type", "answerable", "refused", "unranked", "bucket", "section_rank", "top_rank"),
     *("section_coverage", "recall_1", "recall_5", "recall_10", "recall_20", "recall_50"),

@@ -13,6 +13,8 @@ from proofspan.services.records import reading
 from proofspan.store.index import build_index
 from tests.unit.store_workspace import RUN, lines, table_of, trace, write_workspace
 
+pytestmark = pytest.mark.slow
+
 GOLD = [
     {"q_id": "Q1", "q": "What holds the oil filter?", "chunks": ["c1"], "anchor": "holds 4 litres"},
     {"q_id": "Q2", "q": "What holds the oil filter?", "chunks": ["c2"]},

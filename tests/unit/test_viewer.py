@@ -116,6 +116,7 @@ def test_a_detail_is_asked_for_of_the_very_picture_within_the_page() -> None:
         assert asked_for(ask(**changes), PAGE) is None, changes
 
 
+@pytest.mark.slow
 @given(ANYTHING)
 def test_nothing_that_a_browser_may_send_raises(sent: object) -> None:
     turned = turned_to(sent, PAGE)
