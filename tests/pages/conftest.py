@@ -180,10 +180,11 @@ def table(app: AppTest) -> list[dict[str, str]]:
 
     [] if there is none.
     """
-    elements = app.main.get("bidi_component")
-    if not elements:
+    protos = (each.proto for each in app.main.get("bidi_component"))
+    sent = next((proto.bytes for proto in protos if proto.id.endswith("-triage-rows")), None)
+    if sent is None:
         return []
-    data = orjson.loads(elements[0].proto.bytes)
+    data = orjson.loads(sent)
     names = [column["name"] for column in data["columns"]]
     return [
         dict(

@@ -8,7 +8,6 @@ import re
 from pathlib import Path
 
 import pytest
-import streamlit as st
 from streamlit.errors import StreamlitAPIException
 from streamlit.testing.v1 import AppTest
 
@@ -313,48 +312,10 @@ def test_hostile_text_reaches_the_table_as_text(make_workspace: MakeWorkspace, o
     assert "<img" not in shown(app)
 
 
-@pytest.fixture
-def switched(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, dict[str, list[str]]]]:
-    """Where a click led to. AppTest knows no page before its script runs: the browser tests do the rest."""
-    seen: list[tuple[str, dict[str, list[str]]]] = []
-    monkeypatch.setattr(st, "switch_page", lambda page, *, query_params: seen.append((page, query_params)))
-    return seen
-
-
-def test_a_click_on_a_row_opens_its_question_in_the_same_list(
-    make_workspace: MakeWorkspace, open_app: Open, switched: list[tuple[str, dict[str, list[str]]]]
-) -> None:
+def test_a_row_leads_to_its_question_in_the_same_list(make_workspace: MakeWorkspace, open_app: Open) -> None:
     app = open_app(make_workspace(), text="the", sort="question")
     assert [row["question"][:10] for row in table(app)] == ["How often ", "Which fuse"]
-    send(app, "open", table(app)[1]["address"])
-    assert not app.exception
-    same_list = {"run": ["R1"], "text": ["the"], "sort": ["question"]}
-    assert switched == [("pages/question.py", {"q": ["Q3"], **same_list})]
-
-
-@pytest.mark.parametrize("value", ["./question?q=Q1&run=R1&at=2", "//elsewhere.test/", 7, None, ["Q1"], {}])
-def test_what_is_no_row_of_the_shown_list_opens_nothing(
-    make_workspace: MakeWorkspace,
-    open_app: Open,
-    switched: list[tuple[str, dict[str, list[str]]]],
-    value: object,
-) -> None:
-    app = open_app(make_workspace())
-    send(app, "open", value)
-    assert not app.exception
-    assert not switched
-    assert len(labels(app)) == 3
-
-
-def test_a_click_that_comes_late_from_another_list_opens_nothing(
-    make_workspace: MakeWorkspace, open_app: Open, switched: list[tuple[str, dict[str, list[str]]]]
-) -> None:
-    app = open_app(make_workspace())
-    late = table(app)[0]["address"]
-    app.button("card-ok").click().run()
-    send(app, "open", late)
-    assert not app.exception
-    assert not switched
+    assert table(app)[1]["address"] == "./question?q=Q3&run=R1&text=the&sort=question"
 
 
 def test_a_click_on_a_header_sorts_and_goes_back_to_the_first_page(

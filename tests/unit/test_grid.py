@@ -10,9 +10,8 @@ import streamlit
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from proofspan.ui import grid, links
+from proofspan.ui import links
 from proofspan.ui.grid import Cell, Column, Grid, Row, bare, frame_height, packed
-from proofspan.ui.state import ViewState
 
 ANY_TEXT = st.text(alphabet=st.characters(exclude_categories=()), max_size=40)
 
@@ -83,35 +82,14 @@ def test_a_frame_that_its_rows_fill_has_its_height_from_the_start(rows: int, kep
     assert frame_height(Grid("g", "", (), lines)) == "content"
 
 
-@pytest.mark.parametrize(
-    ("said", "followed"),
-    [
-        ("./?run=R0", ["./?run=R0"]),
-        ("./question?q=Q1", ["./question?q=Q1"]),
-        ("./?run=R9", []),
-        ("https://example.org", []),
-        (1, []),
-        (None, []),
-    ],
-)
-def test_only_a_link_of_the_grid_is_followed(
-    said: object, followed: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(streamlit, "session_state", {"ranks": {"open": said}})
-    went: list[str] = []
-    monkeypatch.setattr(grid, "follow", went.append)
-    grid._open("ranks", made(Cell("1"), row=Cell("Q1", href="./question?q=Q1")).addresses())
-    assert went == followed
-
-
-def test_following_a_link_keeps_the_visit_and_every_value(monkeypatch: pytest.MonkeyPatch) -> None:
-    went: list[tuple[str, dict[str, list[str]]]] = []
-    monkeypatch.setattr(
-        streamlit, "switch_page", lambda script, *, query_params: went.append((script, query_params))
-    )
-    view = ViewState().change(run="R&1", label=("ok", "retrieval_drift"), q="<b>#2")
-    links.follow(view.link("question"))
-    links.follow(view.change(q=None).link(""))
-    links.follow("./nowhere?run=R1")
-    assert [script for script, _ in went] == ["pages/question.py", "pages/triage.py"]
-    assert went[0][1] == {"run": ["R&1"], "q": ["<b>#2"], "label": ["ok", "retrieval_drift"]}
+def test_the_browser_is_asked_only_for_addresses_of_the_dashboard(monkeypatch: pytest.MonkeyPatch) -> None:
+    state: dict[str, dict[str, object]] = {}
+    monkeypatch.setattr(streamlit, "session_state", state)
+    links.follow("https://example.org")
+    assert not state
+    links.follow("./question?q=%3Cb%3E%232")
+    (asked,) = state.values()
+    assert asked["to"] == "./question?q=%3Cb%3E%232"
+    links.follow("./question?q=%3Cb%3E%232")
+    (again,) = state.values()
+    assert again["asked"] != asked["asked"], "the same address can be asked for twice"

@@ -58,7 +58,7 @@ def sent(*rows: dict[str, object], view: ViewState = VIEW) -> dict[str, list[lis
     """What the browser gets for these index rows."""
     frame = pd.DataFrame([{**ROW, **row} for row in rows])
     data: dict[str, list[list[str]]] = orjson.loads(
-        packed(table_rows(frame), [part for part, _ in own_parameters(frame, view)], view)
+        packed(table_rows(frame), own_parameters(frame, view), view)
     )
     return data
 

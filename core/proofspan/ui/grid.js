@@ -1,4 +1,4 @@
-// Draws a table of links and says which one was clicked. The data is JSON in UTF-8 (see `packed`). Foreign text
+// Draws a table of links and follows the one that was clicked. The data is JSON in UTF-8 (see `packed`). Foreign text
 // enters the document through textContent, title and aria-label, addresses are ours and come encoded.
 const views = new WeakMap();
 const DRAG_PIXELS = 4;
@@ -6,10 +6,9 @@ const DRAG_PIXELS = 4;
 const LONG = 30;
 const STEPS = { ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0] };
 
-export default function ({ data, parentElement, setTriggerValue }) {
+export default function ({ data, parentElement }) {
   if (!data || !data.length) return;
   const view = views.get(parentElement) ?? opened(parentElement);
-  view.send = setTriggerValue;
   show(view, new TextDecoder().decode(data));
 }
 
@@ -111,7 +110,7 @@ function open(view, event) {
   event.preventDefault();
   const [x, y] = view.pressed ?? [event.clientX, event.clientY];
   if (event.detail > 0 && Math.hypot(event.clientX - x, event.clientY - y) > DRAG_PIXELS) return;
-  view.send("open", link.getAttribute("href"));
+  follow(link.getAttribute("href"));
 }
 
 const links = (view) => [...view.table.querySelectorAll("a")];

@@ -7,7 +7,6 @@ module, handed over as inline strings, so that nothing is fetched.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -18,7 +17,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
-from proofspan.ui.links import follow
+from proofspan.ui.links import script
 from proofspan.ui.safe import clean
 
 Look = Literal["", "red", "violet", "yellow", "gray", "green", "orange", "blue", "accent", "quiet"]
@@ -90,28 +89,12 @@ class Grid:
             if len(row.cells) != len(self.columns):
                 raise ValueError(f"a row has {len(row.cells)} cells under {len(self.columns)} headers")
 
-    def addresses(self) -> frozenset[str]:
-        """Where its links lead."""
-        return frozenset(cell.href for cell in self._cells() if cell.href is not None)
-
-    def _cells(self) -> Iterator[Cell]:
-        yield from (column.head for column in self.columns)
-        for row in self.rows:
-            yield row.head
-            yield from row.cells
-
 
 def show_grid(grid: Grid, *, key: str) -> None:
     """Draws the table; a click on one of its links goes there. Where the component cannot be mounted, the
     bare cells are shown. The same `key` keeps the focus while the cells change."""
-    addresses = grid.addresses()
     try:
-        _component()(
-            key=key,
-            data=packed(grid),
-            height=frame_height(grid),
-            on_open_change=lambda: _open(key, addresses),
-        )
+        _component()(key=key, data=packed(grid), height=frame_height(grid))
     except (StreamlitAPIException, TypeError):
         st.caption("The table could not start; these are its cells without their links.")
         st.dataframe(bare(grid), hide_index=True)
@@ -164,17 +147,10 @@ def _packed(cell: Cell) -> dict[str, Any]:
     return kept
 
 
-def _open(key: str, addresses: frozenset[str]) -> None:
-    """Follows the link that was clicked, if the grid that was shown last has it."""
-    sent = st.session_state[key].get("open")
-    if isinstance(sent, str) and sent in addresses:
-        follow(sent)
-
-
 @cache
 def _component() -> st.components.v2.types.ComponentRenderer:
     """Registered once a process; each part counts as inline because it holds line breaks."""
-    html, css, js = (
-        Path(__file__).with_name(f"grid.{part}").read_text(encoding="utf-8") for part in ("html", "css", "js")
+    html, css = (
+        Path(__file__).with_name(f"grid.{part}").read_text(encoding="utf-8") for part in ("html", "css")
     )
-    return st.components.v2.component(_NAME, html=html, css=css, js=js)
+    return st.components.v2.component(_NAME, html=html, css=css, js=script("grid.js"))

@@ -19,10 +19,12 @@ from proofspan.store.types import RunFacts
 from proofspan.ui import health_load, safe, session, words
 from proofspan.ui.badge import Badge, badge_of
 from proofspan.ui.fragments import fragment
+from proofspan.ui.links import follow, show_links
 from proofspan.ui.state import ViewState, read_view, write_view
 
 HEALTH_TITLE, WALKTHROUGH_TITLE = "Health", "Walkthrough"
 HEALTH_PAGE = "pages/health.py"
+_OLD_HEALTH = "workspace"
 #: Navigation: group → (script, title, url path). A page that does not exist is not named.
 PAGES: dict[str, tuple[tuple[str, str, str], ...]] = {
     "Browse": (
@@ -51,9 +53,12 @@ def run() -> None:
             for group in PAGES.values()
             for script, title, path in group
         ]
-        + [st.Page(_moved, title=HEALTH_TITLE, url_path="workspace")],
+        + [st.Page(_moved, title=HEALTH_TITLE, url_path=_OLD_HEALTH)],
         position="hidden",
     )
+    if page.url_path == _OLD_HEALTH:
+        follow(read_view().link("health"), replaces=True)
+    show_links()
     late = _framed(page.title) if page.title != WALKTHROUGH_TITLE or not read_view().present else None
     with _faults_shown():
         page.run()
@@ -62,8 +67,7 @@ def run() -> None:
 
 
 def _moved() -> None:
-    """Health under its old address."""
-    st.switch_page(HEALTH_PAGE, query_params=read_view().params())
+    """Show nothing under Health's old address: the browser goes on to the new one."""
 
 
 def _framed(title: str) -> Callable[[], None] | None:

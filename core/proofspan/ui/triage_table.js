@@ -1,4 +1,4 @@
-// Draws the Triage table and says what was clicked in it. The data is JSON in UTF-8 (see `packed`). Foreign
+// Draws the Triage table, opens the row that was clicked and says by what to sort. The data is JSON in UTF-8 (see `packed`). Foreign
 // text enters the document through textContent, title and an address whose parts come encoded.
 const views = new WeakMap();
 // What a narrow table shows below the label and below the question instead of in columns of its own.
@@ -178,7 +178,7 @@ function open(view, event) {
   const [x, y] = view.pressed ?? [event.clientX, event.clientY];
   const isByKey = event.detail === 0;
   if (!isByKey && Math.hypot(event.clientX - x, event.clientY - y) > DRAG_PIXELS) return;
-  view.send("open", row.querySelector("a").getAttribute("href"));
+  follow(row.querySelector("a").getAttribute("href"));
 }
 
 const links = (view) => [...view.body.querySelectorAll("a")];

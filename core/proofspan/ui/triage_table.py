@@ -21,6 +21,7 @@ from streamlit.errors import StreamlitAPIException
 
 from proofspan.contracts.records import TraceKey
 from proofspan.store.filters import Sort
+from proofspan.ui.links import script
 from proofspan.ui.state import ViewState, question_name, read_view, write_view
 from proofspan.ui.theme import LABEL_COLOURS
 from proofspan.ui.triage_rows import HEADERS, NOTHING, Header, TableRow, table_rows
@@ -45,25 +46,21 @@ _OWN = ("q", "p", "s")
 def show_table(rows: pd.DataFrame, view: ViewState, *, offsets: Mapping[TraceKey, int] | None = None) -> None:
     """Draws the page of rows. A click on one opens its question, a click on a header sorts in SQL.
 
-    `offsets` is what `table_rows` takes. Both happen before the script runs again. Where the component cannot
-    be mounted, the bare rows are shown.
+    `offsets` is what `table_rows` takes. Where the component cannot be mounted, the bare rows are shown.
     """
     shown = table_rows(rows, offsets)
-    own = own_parameters(rows, view)
-    links = {f"{_PAGE}{part}&{_list_parameters(view)}": state for part, state in own}
-    data = packed(shown, [part for part, _ in own], view)
+    data = packed(shown, own_parameters(rows, view), view)
     try:
-        _mount(data, links=links, height=frame_height(len(shown)))
+        _mount(data, height=frame_height(len(shown)))
     except (StreamlitAPIException, TypeError):
         st.caption("The table could not start; these are its rows without their links.")
         frame = pd.DataFrame(shown).drop(columns=["broken", "was"])
         st.dataframe(frame.set_axis([header.title for header in HEADERS.values()], axis=1), hide_index=True)
 
 
-def own_parameters(rows: pd.DataFrame, view: ViewState) -> list[tuple[str, ViewState]]:
-    """Of each row: the part of its address that no other row has, and the state that the address shows."""
-    states = [opened(row, view) for _, row in rows.iterrows()]
-    return [(_encoded(state, only=_OWN), state) for state in states]
+def own_parameters(rows: pd.DataFrame, view: ViewState) -> list[str]:
+    """Return of each row the part of its address that no other row has."""
+    return [_encoded(opened(row, view), only=_OWN) for _, row in rows.iterrows()]
 
 
 def opened(row: pd.Series[Any], view: ViewState) -> ViewState:
@@ -134,39 +131,25 @@ def _encoded(state: ViewState, *, only: Iterable[str] | None = None) -> str:
     return urlencode({name: params[name] for name in names}, doseq=True)
 
 
-def _mount(data: bytes, *, links: Mapping[str, ViewState], height: int | Literal["content"]) -> None:
+def _mount(data: bytes, *, height: int | Literal["content"]) -> None:
     with st.container(key="triage-table"):
-        _component()(
-            key=KEY, data=data, height=height, on_open_change=lambda: _open(links), on_sort_change=_sort
-        )
-
-
-def _open(links: Mapping[str, ViewState]) -> None:
-    """Opens what was clicked, if it is a row of the list that was shown last."""
-    address = _sent("open")
-    if address in links:
-        st.switch_page("pages/question.py", query_params=links[address].params())
+        _component()(key=KEY, data=data, height=height, on_sort_change=_sort)
 
 
 def _sort() -> None:
-    column = _sent("sort")
-    if column in HEADERS:
+    """Sort by the column whose header was clicked; a browser may send anything."""
+    column = st.session_state[KEY].get("sort")
+    if isinstance(column, str) and column in HEADERS:
         view = read_view()
         sort = sort_after_click(column, view.sort)
         write_view(view.change(sort=sort.by, desc=sort.descending))
 
 
-def _sent(event: str) -> str:
-    """What the browser says of an event; "" where it is no text."""
-    value = st.session_state[KEY].get(event)
-    return value if isinstance(value, str) else ""
-
-
 @cache
 def _component() -> st.components.v2.types.ComponentRenderer:
     """Registered once a process; each part counts as inline because it holds line breaks."""
-    html, css, js = (
+    html, css = (
         Path(__file__).with_name(f"triage_table.{part}").read_text(encoding="utf-8")
-        for part in ("html", "css", "js")
+        for part in ("html", "css")
     )
-    return st.components.v2.component(_NAME, html=html, css=css, js=js)
+    return st.components.v2.component(_NAME, html=html, css=css, js=script("triage_table.js"))
