@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from types import SimpleNamespace
+
 import pytest
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
@@ -75,6 +78,13 @@ def test_there_and_back_again_is_here(app: AppTest) -> None:
 def test_an_address_never_left_is_the_browsers_own(app: AppTest) -> None:
     app.button("2").click().run()
     assert shown(asks_with(app, q="Q7")) == "{'q': ['Q7']}"
+
+
+def test_so_it_does_after_a_run_that_took_long(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy machine a fragment's request waits for the run before it."""
+    app.button("2").click().run()
+    monkeypatch.setattr(address, "time", SimpleNamespace(monotonic=lambda: time.monotonic() + 30))
+    assert shown(asks_with(app, q="Q1")) == "{'cite': ['2'], 'q': ['Q1']}"
 
 
 def test_later_the_browser_knows_best(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -55,6 +55,7 @@ SERVER_SETTINGS: tuple[tuple[str, str], ...] = (
     ("client.showErrorLinks", "false"),
     ("client.toolbarMode", "viewer"),
     ("runner.magicEnabled", "false"),
+    ("runner.fastReruns", "false"),
 )
 #: Only here: this command prints the address itself, and no agent may drive the pages.
 QUIET_SETTINGS: tuple[tuple[str, str], ...] = (

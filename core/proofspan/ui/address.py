@@ -16,8 +16,9 @@ from dataclasses import dataclass
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-#: Longer than any request was seen on its way on a machine with much else to do.
-LATE_S = 5.0
+#: A request waits for the run before it to end: longer than any run takes on a machine with much else to do.
+#: Who means an address from before goes Back or follows a link, which is told apart.
+LATE_S = 60.0
 
 Address = tuple[tuple[str, tuple[str, ...]], ...]
 _WRITTEN = "address:written"

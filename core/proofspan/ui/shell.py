@@ -58,12 +58,13 @@ def run() -> None:
     )
     if page.url_path == _OLD_HEALTH:
         follow(read_view().link("health"), replaces=True)
-    show_links()
-    late = _framed(page.title) if page.title != WALKTHROUGH_TITLE or not read_view().present else None
-    with _faults_shown():
-        page.run()
-    if late is not None:
-        late()
+    with st._main:  # a run after a fragment's, in the same thread, begins where that one drew
+        show_links()
+        late = _framed(page.title) if page.title != WALKTHROUGH_TITLE or not read_view().present else None
+        with _faults_shown():
+            page.run()
+        if late is not None:
+            late()
 
 
 def _moved() -> None:
