@@ -12,7 +12,7 @@ from proofspan.services.playlist import Playlist
 from proofspan.services.stored_bundles import StoredBundles
 from proofspan.ui import safe, words
 from proofspan.ui.copying import show_copying
-from proofspan.ui.inputs import feed
+from proofspan.ui.inputs import begin, feed
 from proofspan.ui.safe import Piece
 from proofspan.ui.state import MAX_REPEATS, ViewState, question_name, read_view, write_view
 
@@ -48,19 +48,19 @@ def sentence(view: ViewState, playlist: Playlist) -> str:
 
 
 def _by_filter(view: ViewState, stored: StoredBundles) -> None:
-    feed("playlist-label", list(view.filter.label))
     st.pills(
         "Labels",
         LABELS,
         selection_mode="multi",
+        default=begin("playlist-label", list(view.filter.label)),
         key="playlist-label",
         label_visibility="collapsed",
         on_change=_change_from,
         args=("playlist-label", "label"),
     )
-    feed("playlist-text", view.filter.text)
     st.text_input(
         "Search questions and answers",
+        begin("playlist-text", view.filter.text) or "",
         key="playlist-text",
         icon=":material/search:",
         placeholder="Search …",
@@ -82,10 +82,10 @@ def _by_hand(view: ViewState, whole: Playlist) -> None:
     """Questions by name, in the order in which they are chosen."""
     titles = _titles(whole)
     chosen = [name for name in view.ids if name in titles]
-    feed("playlist-ids", chosen)
     st.multiselect(
         "Questions",
         list(titles),
+        begin("playlist-ids", chosen),
         key="playlist-ids",
         format_func=lambda name: safe.clean(titles.get(name, name)),
         placeholder="Or pick questions …",

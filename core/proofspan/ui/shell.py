@@ -19,6 +19,7 @@ from proofspan.store.types import RunFacts
 from proofspan.ui import health_load, safe, session, words
 from proofspan.ui.badge import Badge, badge_of
 from proofspan.ui.fragments import fragment
+from proofspan.ui.inputs import feed
 from proofspan.ui.links import follow, show_links
 from proofspan.ui.state import ViewState, read_view, write_view
 
@@ -249,8 +250,7 @@ def _run_switcher(opened: session.Opened) -> None:
     if not titles:
         return
     key = "run-switcher"
-    if st.session_state.get(key) != opened.view.run:
-        st.session_state[key] = opened.view.run
+    feed(key, opened.view.run)
     st.selectbox(
         "Run",
         list(titles),

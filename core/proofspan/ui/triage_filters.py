@@ -16,7 +16,7 @@ from proofspan.contracts.chunk_ids import sha1_8
 from proofspan.contracts.codes import rule_of
 from proofspan.store.filters import Filter
 from proofspan.ui import safe, words
-from proofspan.ui.inputs import feed, search_field
+from proofspan.ui.inputs import begin, feed, search_field
 from proofspan.ui.state import ViewState, change_view, read_view, write_view
 
 #: Values with the number of questions that have them, most frequent first.
@@ -136,10 +136,10 @@ def _choice(
     counts = dict(options[:OFFERED])
     key = _key(name, counts)
     values = [*counts, *(value for value in chosen if value not in counts)]
-    feed(key, list(chosen))
     st.multiselect(
         title,
         values,
+        begin(key, list(chosen)),
         key=key,
         format_func=lambda value: _option(name, value, counts.get(value)),
         placeholder="any" if in_menu else title,
