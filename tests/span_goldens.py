@@ -90,7 +90,7 @@ def difference(one: Image.Image, other: Image.Image) -> float:
 
 def main(names: list[str]) -> None:
     """Writes goldens anew."""
-    with PdfPool(timeout_s=30) as pool, tempfile.TemporaryDirectory() as folder:
+    with PdfPool(timeout_s=120) as pool, tempfile.TemporaryDirectory() as folder:
         for case in CASES:
             if not names or case.name in names:
                 path, found = locate(case, pool, Path(folder))

@@ -43,7 +43,7 @@ CHROMIUM_FLAGS = [
     "--disable-sync",
     "--process-per-site",
 ]
-START_SECONDS = 40
+START_SECONDS = 120
 #: A start that fails is made once more.
 STARTS = 2
 #: The app when it is connected and no run is under way.
@@ -52,7 +52,8 @@ IDLE = "[data-testid=stApp][data-test-script-state=notRunning][data-test-connect
 AT_REST = """() => document.fonts.ready.then(
   () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))
 )"""
-RUN_SECONDS = 30
+#: Nothing takes that long unless it hangs.
+RUN_SECONDS = 120
 # A busy machine makes a test slower, not red.
 expect.set_options(timeout=RUN_SECONDS * 1000)
 
@@ -156,6 +157,7 @@ def page_at(profile: BrowserContext) -> Iterator[PageAt]:
 
     def open_page(width: int = 1280, height: int = 900, dark: bool = False) -> Page:
         page = profile.new_page()
+        page.set_default_timeout(RUN_SECONDS * 1000)
         page.set_viewport_size({"width": width, "height": height})
         page.emulate_media(color_scheme="dark" if dark else "light")
         _RUNS[page] = _Runs(page)
@@ -203,7 +205,7 @@ def wait_for_run() -> WaitForRun:
 
     Call it after everything that makes Streamlit run the script: opening a page, a click, a key. It waits
     for the end of a run that the previous call has not seen, so it needs no grace time; where nothing asked
-    for a run it fails after 30 seconds.
+    for a run it fails after two minutes.
     """
 
     def wait(page: Page) -> None:
@@ -231,7 +233,12 @@ class _Runs:
         websocket.on("framereceived", self._on_received)
 
     def _on_sent(self, payload: str | bytes) -> None:
-        if isinstance(payload, bytes) and BackMsg.FromString(payload).WhichOneof("type") == "rerun_script":
+        """A part of the page that looks again by itself asks for a run that the server may leave out: when a
+        run of the whole page has done away with that part meanwhile."""
+        if not isinstance(payload, bytes):
+            return
+        message = BackMsg.FromString(payload)
+        if message.WhichOneof("type") == "rerun_script" and not message.rerun_script.fragment_id:
             self._asked = True
 
     def _on_received(self, payload: str | bytes) -> None:

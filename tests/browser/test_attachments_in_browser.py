@@ -14,7 +14,7 @@ from tests.pictures import saved, two_colours
 
 pytestmark = pytest.mark.browser
 
-INDEX_MS = 30_000
+INDEX_MS = 120_000
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg"><script>document.title = "taken"</script></svg>'
 PLACE = {"doc_id": "manual", "section_id": "5"}
 CATALOGUE = [

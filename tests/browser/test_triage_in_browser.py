@@ -44,7 +44,7 @@ def open_triage(page: Page, url: str, wait_for_run: WaitForRun, *, at_rest: bool
     """Triage with its rows; `at_rest` when they are drawn with all that is found out in the background."""
     page.goto(url)
     wait_for_run(page)
-    rows(page).first.wait_for(state="visible", timeout=45_000)
+    rows(page).first.wait_for(state="visible")
     if at_rest:
         expect(page.get_by_text("looking for it on its pages")).to_have_count(0, timeout=60_000)
         page.locator(IDLE).wait_for(state="attached")
@@ -206,7 +206,6 @@ def test_marking_words_in_a_row_opens_nothing(
     marked = page.evaluate("() => String(getSelection())")
     assert len(marked) > 3
     assert marked in link(page, 3).inner_text()
-    page.wait_for_timeout(500)
     assert page.url == before
 
 

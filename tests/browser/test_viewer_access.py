@@ -6,12 +6,17 @@ import re
 
 import pytest
 from playwright.sync_api import Page, expect
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
+from proofspan.ui.still_page import EVERY_S, PATIENCE_S
 from tests.browser.conftest import PageAt, Serve, WaitForRun
 from tests.browser.viewer import APP, QUESTION, opened, span
 
 pytestmark = pytest.mark.browser
 
+#: What the end of a fragment's run is called, and so many looks after the viewer take longer than patience.
+LOOKED = ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY
+LOOKS = int(PATIENCE_S / EVERY_S) + 2
 #: A browser that starts no script of a component.
 NO_SCRIPTS = """
 const make = URL.createObjectURL;
@@ -166,6 +171,15 @@ def test_where_the_script_does_not_start_a_still_picture_has_the_same_boxes(
 def test_where_the_script_starts_no_still_picture_comes(
     serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
 ) -> None:
-    page = opened(page_at(1400, 900), serve().url + QUESTION, wait_for_run)
-    page.wait_for_timeout(6_500)  # longer than a viewer is waited for
+    page = page_at(1400, 900)
+    looks: list[str | bytes] = []
+
+    def note(sent: str | bytes) -> None:
+        if isinstance(sent, bytes) and ForwardMsg.FromString(sent).script_finished == LOOKED:
+            looks.append(sent)
+
+    page.on("websocket", lambda websocket: websocket.on("framereceived", note))
+    opened(page, serve().url + QUESTION, wait_for_run)
+    while len(looks) < LOOKS and page.locator("[class*=st-key-viewer-beside-page-still]").count():
+        page.wait_for_timeout(100)
     expect(page.get_by_test_id("ps-still")).to_have_count(0)

@@ -96,7 +96,7 @@ def test_no_quick_press_is_lost_or_counts_twice(
         page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowLeft")
     expect(page.locator(".st-key-walk-top")).to_contain_text(f"6 of {COUNT}")
-    page.wait_for_timeout(500)
+    wait_for_run(page)
     expect(page.locator(".st-key-walk-top")).to_contain_text(f"6 of {COUNT}")
     page.get_by_role("button", name="Next", exact=True).click(click_count=2, delay=1)
     expect(page.locator(".st-key-walk-top")).to_contain_text(f"8 of {COUNT}")

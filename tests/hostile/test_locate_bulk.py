@@ -8,7 +8,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -17,7 +18,7 @@ import pytest
 from proofspan.errors import Problem
 from proofspan.evidence.bulk import MOST_FAULTS, Answer, Ask, locate_bulk
 from proofspan.evidence.client import PdfPool
-from proofspan.evidence.types import SpanQuery
+from proofspan.evidence.types import FoundSpan, SpanQuery
 from tests.pdf_files import form_bomb, write_pages
 
 pytestmark = pytest.mark.slow
@@ -57,13 +58,19 @@ def test_one_by_one_and_in_bulk_the_answers_are_the_same(folder: Path) -> None:
 def test_a_document_that_hangs_does_not_keep_the_others_from_being_answered(folder: Path) -> None:
     names = ["a.pdf", "bomb.pdf", "b.pdf", "page.pdf"]
     asks = [Ask(folder / names[n % 4], SpanQuery(f"{TYRES} {n}"[: 52 + n % 3], 0)) for n in range(40)]
-    started = time.monotonic()
-    with PdfPool(timeout_s=1.0) as pool:
+    asked: Counter[str] = Counter()
+
+    class Counting(PdfPool):
+        def locate_each(self, path: Path, queries: Sequence[SpanQuery]) -> Iterator[FoundSpan | Problem]:
+            asked[path.name] += 1
+            return super().locate_each(path, queries)
+
+    with Counting(timeout_s=2.0) as pool:
         answers = locate_bulk(asks, pool, workers=2)
     assert set(codes(answers[1::4])) <= {"timed_out", "crashed"}
     assert set(codes(answers[3::4])) == {"not_a_pdf"}
     assert not any(isinstance(answer, Problem) for answer in (*answers[0::4], *answers[2::4]))
-    assert time.monotonic() - started < MOST_FAULTS * 6, "a document that hangs is given up"
+    assert asked["bomb.pdf"] <= MOST_FAULTS, "a document that hangs is given up"
 
 
 def test_a_worker_that_is_killed_costs_one_quote(folder: Path) -> None:
@@ -108,18 +115,18 @@ def test_an_interrupted_command_leaves_neither_output_nor_workers(folder: Path) 
     spans.write_text("\n".join(map(json.dumps, rows)))
     command = [sys.executable, "-m", "proofspan.cli", "locate", str(spans), "-o", str(found)]
     with subprocess.Popen(command, stderr=subprocess.PIPE) as process:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 60
         while not (workers := _children(process.pid)) and time.monotonic() < deadline:
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
         with suppress(subprocess.TimeoutExpired):
-            process.wait(timeout=40)
+            process.wait(timeout=60)
         process.kill()
     assert process.returncode == 130, "1 would mean findings"
     assert sorted(path.name for path in folder.iterdir()) == [
         *("a.pdf", "b.pdf", "bomb.pdf", "page.pdf", "spans.jsonl"),
     ]
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while any(map(_is_running, workers)) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert workers and not any(map(_is_running, workers))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,8 +22,6 @@ pytestmark = pytest.mark.slow
 
 QUOTE = "Change the oil every 15,000 km."
 LONG_DOCUMENT = 10_000
-#: Many times what anything here takes, for a busy machine; what grows with the square takes longer still.
-BEARABLE_S = 60
 
 
 @pytest.fixture(scope="module")
@@ -116,9 +113,7 @@ def test_a_page_without_text_is_shown_with_nothing_on_it(pool: PdfPool, tmp_path
 def test_ten_thousand_pages(pool: PdfPool, tmp_path: Path) -> None:
     path = write_long(tmp_path / "long.pdf")
     said = "On page 9000 the valve is tightened to 9003 Nm."
-    started = time.monotonic()
     shown = view(path, pool, target(said, 9_000))
-    assert time.monotonic() - started < BEARABLE_S
     assert (shown.page_count, shown.page_idx, shown.printed) == (LONG_DOCUMENT, 9_000, "8993")
     assert shown.chosen is not None and shown.chosen.status == "exact"
     assert shown.image is not None and len(shown.image.data) < 30_000
@@ -157,9 +152,7 @@ def test_two_thousand_boxes_on_one_page(pool: PdfPool, tmp_path: Path) -> None:
         target(f"valve{number} turns left{number}", name=f"chunk:{number}" if number else "cite:1")
         for number in range(2_000)
     ]
-    started = time.monotonic()
     shown = view(tmp_path / "d.pdf", pool, *targets)
-    assert time.monotonic() - started < BEARABLE_S
     assert len(shown.spans) == 2_000
     assert sum(map(len, shown.texts.values())) <= MAX_TEXTS + 100
     assert shown.texts["cite:1"] == "valve0 turns left0"
@@ -175,9 +168,7 @@ def test_a_quote_of_fifty_kilobytes(pool: PdfPool, tmp_path: Path, stands_there:
     document.save(tmp_path / "d.pdf")
     text = " ".join(lines) if stands_there else " ".join(f"other{number}" for number in range(6_000))
     assert len(text) > 50_000
-    started = time.monotonic()
     shown = view(tmp_path / "d.pdf", pool, target(text))
-    assert time.monotonic() - started < BEARABLE_S
     assert shown.problem is None and shown.chosen is not None
     assert "only the first 20,000 characters" in shown.chosen.note
     assert bool(shown.chosen.rects) == stands_there

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import os
 import struct
-import time
 import zlib
 from pathlib import Path
 
@@ -94,9 +93,7 @@ def test_what_is_no_sound_picture_is_refused(pool: PdfPool, file: Path, data: by
 
 def test_a_colour_profile_that_unpacks_to_far_too_much_is_not_unpacked(pool: PdfPool, file: Path) -> None:
     file.write_bytes(PROFILE_BOMB)
-    started = time.monotonic()
     assert refused(pool, file) == "picture_broken"
-    assert time.monotonic() - started < 15
 
 
 def test_a_file_of_more_than_twenty_megabytes_is_not_read(pool: PdfPool, file: Path) -> None:

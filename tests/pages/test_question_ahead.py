@@ -41,7 +41,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> Drawn:
 
 
 def until(pages: Drawn, wanted: Drawn) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while sorted(pages) != wanted:
         assert time.monotonic() < deadline, pages
         time.sleep(0.02)

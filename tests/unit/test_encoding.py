@@ -25,7 +25,7 @@ WIDTH, HEIGHT = 40, 30
 
 @pytest.fixture(scope="module")
 def pool() -> Iterator[PdfPool]:
-    with PdfPool(timeout_s=30) as pool:
+    with PdfPool(timeout_s=120) as pool:
         yield pool
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -21,7 +22,7 @@ def python(script: str) -> list[str]:
 
 
 def ended(job: IndexJob) -> IndexJob:
-    job.wait(10)
+    job.wait(60)
     assert not job.is_running
     return job
 
@@ -48,12 +49,14 @@ def test_a_process_that_is_killed_has_failed_too() -> None:
     assert job.failure == "The process ended with status -9 and said nothing."
 
 
-def test_one_key_has_one_process() -> None:
-    jobs = IndexJobs()
-    sleeping = python("import time; time.sleep(0.5)")
-    first = jobs.ensure("R1", lambda: sleeping)
+def test_one_key_has_one_process(tmp_path: Path) -> None:
+    jobs, gate = IndexJobs(), tmp_path / "gate"
+    os.mkfifo(gate)
+    waiting = python(f"open({str(gate)!r}).read()")
+    first = jobs.ensure("R1", lambda: waiting)
     assert first is not None
-    assert jobs.ensure("R1", lambda: sleeping) is first
+    assert jobs.ensure("R1", lambda: waiting) is first
+    gate.write_text("go on")
     ended(first)
     assert jobs.ensure("R1", lambda: pytest.fail("nothing is left to do")) is None
 
@@ -78,7 +81,7 @@ def test_what_changed_again_later_is_indexed_again(monkeypatch: pytest.MonkeyPat
     first = jobs.ensure("R1", lambda: python("pass"))
     assert first is not None
     ended(first)
-    second = jobs.ensure("R1", lambda: python("import time; time.sleep(0.3)"))
+    second = jobs.ensure("R1", lambda: python("pass"))
     assert second is not None
     assert second is not first
     ended(second)

@@ -86,7 +86,7 @@ def test_a_document_stays_with_one_lane() -> None:
 
 
 def test_a_lane_without_documents_helps_with_a_big_one() -> None:
-    both = threading.Barrier(2, timeout=20)
+    both = threading.Barrier(2, timeout=60)
 
     def meet(path: Path, quote: str) -> None:
         if quote in ("quote 0", f"quote {BATCH}"):  # the first of the first two batches
@@ -170,7 +170,7 @@ def test_an_interruption_ends_the_lanes() -> None:
     with pytest.raises(KeyboardInterrupt):
         locate_bulk([ask("a.pdf", str(n)) for n in range(5_000)], locator, workers=2, on_done=interrupt)
     for thread in set(threading.enumerate()) - before:
-        thread.join(timeout=20)
+        thread.join(timeout=60)
         assert not thread.is_alive()
     assert locator.asked.total() < 5_000
 
@@ -183,13 +183,13 @@ def test_an_interruption_that_reaches_another_thread_is_heard_while_all_wait() -
     def interrupt_and_wait(path: Path, quote: str) -> None:
         time.sleep(0.05)  # the other one waits by now; if not, it hears it all the same
         signal.pthread_kill(threading.get_ident(), signal.SIGINT)
-        in_time.append(heard.wait(10))
+        in_time.append(heard.wait(60))
         told.set()
 
     with pytest.raises(KeyboardInterrupt):
         locate_bulk([ask("a.pdf", "1")], FakeLocator(interrupt_and_wait), workers=1)
     heard.set()
-    assert told.wait(10)
+    assert told.wait(60)
     assert in_time == [True]
 
 

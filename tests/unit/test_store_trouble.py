@@ -374,7 +374,7 @@ if __name__ == "__main__":
     worker = int(parent.stdout.readline())
     parent.kill()
     parent.wait()
-    for _ in range(100):
+    for _ in range(600):
         if not is_alive(worker):
             break
         time.sleep(0.1)

@@ -32,7 +32,7 @@ def words_of(*lines: str) -> list[PageWord]:
 
 @pytest.fixture(scope="module")
 def pool() -> Iterator[PdfPool]:
-    with PdfPool(timeout_s=30) as pool:
+    with PdfPool(timeout_s=120) as pool:
         yield pool
 
 
