@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-#: A request waits for the run before it to end: longer than any run takes on a machine with much else to do.
-#: Who means an address from before goes Back or follows a link, which is told apart.
+#: Seconds, longer than any run takes on a busy machine, since a request waits for the run before it. An older
+#: address may also come from Back or from a link; those are recognised.
 LATE_S = 60.0
 
 Address = tuple[tuple[str, tuple[str, ...]], ...]

@@ -1,7 +1,7 @@
-"""Following a link of ours inside the dashboard: the visit goes on, and Back leads to where it came from.
+"""Follow links inside the dashboard without a page load, so that one press of Back undoes one click.
 
-The browser follows every link itself (`links.js`), so that its history gets one entry for each. What only the
-server knows, such as the point of a chart that was clicked, it asks the browser to follow.
+The browser follows every link itself (`links.js`) and adds one history entry. Where only the server knows the
+address, such as for a clicked point of a chart, it asks the browser to follow it.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ _ASKED = "links:asked"
 
 
 def follow(address: str, *, replaces: bool = False) -> None:
-    """Ask the browser to show what an address as `ViewState.link` makes it names, in this run.
+    """Ask the browser to open an address that `ViewState.link` made; for callbacks, before the page is drawn.
 
-    What is no address of this dashboard is left alone. `replaces`: Back does not come here again.
+    Any other address is ignored. With `replaces`, Back does not return to the current one.
     """
     if address.startswith("./"):
         st.session_state[_ASKED] = {"to": address, "replaces": replaces, "asked": secrets.token_hex(8)}
 
 
 def show_links() -> None:
-    """Mount what follows the page's links, once a page; without it they are Streamlit's own."""
+    """Mount the component that follows the page's links, once a page; without it Streamlit follows them."""
     try:
         _component()(key=_KEY, data=st.session_state.pop(_ASKED, None))
     except (StreamlitAPIException, TypeError):

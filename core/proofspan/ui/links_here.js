@@ -1,5 +1,5 @@
-// Follows Streamlit's page links, and what the server asks for. A page that completes its own address replaces the
-// entry that `follow` made; after Streamlit's own way of following a link it would add another one.
+// Follow Streamlit's page links, and the addresses that the server asks for. A page that completes its own address
+// replaces the history entry that `follow` added; after Streamlit's own navigation it would add another one.
 let followed = null;
 
 export default function ({ data }) {
@@ -11,7 +11,7 @@ export default function ({ data }) {
   return () => document.removeEventListener("click", clicked, true);
 }
 
-// Before Streamlit hears of it. With a modifier key the browser does what it does with a link.
+// Runs before Streamlit's own handler. With a modifier key the browser treats it as any link.
 function clicked(event) {
   const link = event.target.closest?.("a[data-testid=stPageLink-NavLink]");
   if (!link || link.target || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;

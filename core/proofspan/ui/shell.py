@@ -59,7 +59,8 @@ def run() -> None:
     )
     if page.url_path == _OLD_HEALTH:
         follow(read_view().link("health"), replaces=True)
-    with st._main:  # a run after a fragment's, in the same thread, begins where that one drew
+    # A run that follows a fragment's run in the same thread would otherwise draw inside that fragment.
+    with st._main:
         show_links()
         late = _framed(page.title) if page.title != WALKTHROUGH_TITLE or not read_view().present else None
         with _faults_shown():
@@ -69,7 +70,7 @@ def run() -> None:
 
 
 def _moved() -> None:
-    """Show nothing under Health's old address: the browser goes on to the new one."""
+    """Show nothing at Health's old address: the browser moves on to the new one."""
 
 
 def _framed(title: str) -> Callable[[], None] | None:
