@@ -28,6 +28,8 @@ settings.register_profile(
     derandomize="CI" in os.environ,
     suppress_health_check=[HealthCheck.too_slow],
 )
+# For a first look (`--hypothesis-profile=quick`): a fifth of the examples where a test names no number.
+settings.register_profile("quick", settings.get_profile("proofspan"), max_examples=20)
 settings.load_profile("proofspan")
 
 #: Markers whose tests fail instead of being skipped.
