@@ -1,6 +1,6 @@
 # Shortcuts for work on Proofspan.
 PYTHON = .venv/bin/python
-FAST = -n 2 -q -m "not browser and not real_data and not reference and not slow"
+FAST = -n 2 -q --hypothesis-profile=quick -m "not browser and not real_data and not reference and not slow"
 
 .DEFAULT_GOAL := help
 .PHONY: setup serve test-fast test lint docs wheel help
@@ -14,7 +14,7 @@ setup: ## Make .venv and install the locked development dependencies
 serve: ## Open the dashboard on the demo
 	.venv/bin/proofspan open
 
-test-fast: ## Run the unit tests that take under a minute
+test-fast: ## Run the tests that take under a minute together
 	$(PYTHON) -m pytest $(FAST)
 
 test: ## Run all tests
