@@ -14,7 +14,7 @@ from tests.browser.viewer import APP, QUESTION, opened, span
 
 pytestmark = pytest.mark.browser
 
-#: What the end of a fragment's run is called, and so many looks after the viewer take longer than patience.
+#: What the end of a fragment's run is called, and how many of its looks take longer than its patience.
 LOOKED = ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY
 LOOKS = int(PATIENCE_S / EVERY_S) + 2
 #: A browser that starts no script of a component.
