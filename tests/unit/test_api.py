@@ -17,6 +17,8 @@ from proofspan.cli import gate_cmd, triage_cmd
 from proofspan.contracts.records import LABELS
 from tests.places import DEMO
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def demo(tmp_path: Path) -> proofspan.Workspace:

@@ -10,6 +10,8 @@ import pytest
 
 from tests.places import CHECKOUT
 
+pytestmark = pytest.mark.slow
+
 EXAMPLES = sorted((CHECKOUT / "examples").glob("*.py"))
 CITATIONS = sorted((CHECKOUT / "examples").glob("*_citations.py"))
 PAGES = [CHECKOUT / "README.md", *sorted((CHECKOUT / "docs").rglob("*.md"))]

@@ -8,7 +8,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.places import CHECKOUT
+
+pytestmark = pytest.mark.slow
 
 #: 192.0.2.1 is an address of nobody; names below `.invalid` do not exist.
 TESTS = """
