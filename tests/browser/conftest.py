@@ -219,9 +219,11 @@ class _Runs:
 
     def __init__(self, page: Page) -> None:
         self._page = page
+        self._started = 0
         self._ended = 0
         self._seen = 0
-        self._asked = False
+        #: How many runs of the whole page had started when one was asked for that has not ended.
+        self._asked_after: int | None = None
         #: What the browser says of errors and of what it could not fetch, for the message of a failure.
         self._said: list[str] = []
         page.on("websocket", self._attach)
@@ -239,21 +241,25 @@ class _Runs:
             return
         message = BackMsg.FromString(payload)
         if message.WhichOneof("type") == "rerun_script" and not message.rerun_script.fragment_id:
-            self._asked = True
+            self._asked_after = self._started
 
     def _on_received(self, payload: str | bytes) -> None:
         if not isinstance(payload, bytes):
             return
         message = ForwardMsg.FromString(payload)
-        if message.WhichOneof("type") != "script_finished":
-            return
-        if message.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN:
+        kind = message.WhichOneof("type")
+        is_part = bool(message.metadata.run.fragment_ids)
+        if kind == "new_session" and not is_part:
+            self._started += 1
+        elif kind == "script_finished" and message.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN:
             self._ended += 1
-            self._asked = False
+            # A run that had started before, or of a part of the page, is not the one that was asked for.
+            if not is_part and self._asked_after is not None and self._started > self._asked_after:
+                self._asked_after = None
 
     def wait(self) -> None:
         deadline = time.monotonic() + RUN_SECONDS
-        while self._ended == self._seen or self._asked:
+        while self._ended == self._seen or self._asked_after is not None:
             if time.monotonic() > deadline:
                 raise AssertionError(f"no script run ended within {RUN_SECONDS} s on {self._page.url}")
             self._page.wait_for_timeout(10)  # lets the events above arrive
