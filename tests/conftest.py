@@ -60,6 +60,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     first = [item for item in browser if item.path in first_files]
     second = [item for item in browser if item.path not in first_files]
     others = [item for item in items if not item.get_closest_marker("browser")]
+    # What is stolen is taken from the end: a file whose preparation is long had better not be cut in two.
+    others.sort(key=lambda item: not item.get_closest_marker("real_data"))
     here = max(0, len(items) // workers - len(first))
     items[:] = [*first, *others[:here], *second, *others[here:]]
 

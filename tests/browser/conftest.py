@@ -22,6 +22,7 @@ import pytest
 from playwright.sync_api import (
     Browser,
     BrowserContext,
+    Error,
     Page,
     TimeoutError,
     WebSocket,
@@ -147,33 +148,61 @@ def profile(chromium: Browser) -> Iterator[BrowserContext]:
     context.close()
 
 
+@pytest.fixture(scope="module")
+def spare(profile: BrowserContext) -> list[Page]:
+    """The windows that a module's tests have done with: at most one."""
+    return []
+
+
 @pytest.fixture
-def page_at(profile: BrowserContext) -> Iterator[PageAt]:
-    """Open a window: `page_at(width=1280, height=900, dark=False)`; closed when the test ends.
+def page_at(profile: BrowserContext, spare: list[Page]) -> Iterator[PageAt]:
+    """Open a window: `page_at(width=1280, height=900, dark=False, own=False)`.
 
-    It comes without what an earlier test stored, was allowed or did: only the cache of files is shared.
+    It comes without what an earlier test stored, was allowed or did: only the cache of files is shared. It
+    may be the window of the test before, emptied, in which a page opens in two thirds of the time. A test
+    that listens to its window, changes what runs in it or counts its history asks for a window of its `own`.
     """
-    there = profile.pages
+    there = [page for page in profile.pages if page not in spare]
+    owned: list[Page] = []
 
-    def open_page(width: int = 1280, height: int = 900, dark: bool = False) -> Page:
-        page = profile.new_page()
+    def open_page(width: int = 1280, height: int = 900, dark: bool = False, own: bool = False) -> Page:
+        page = spare.pop() if spare and not own else profile.new_page()
+        if own:
+            owned.append(page)
         page.set_default_timeout(RUN_SECONDS * 1000)
         page.set_viewport_size({"width": width, "height": height})
-        page.emulate_media(color_scheme="dark" if dark else "light")
-        _RUNS[page] = _Runs(page)
+        page.emulate_media(color_scheme="dark" if dark else "light", reduced_motion="no-preference")
+        if page in _RUNS:
+            _RUNS[page].forget()
+        else:
+            _RUNS[page] = _Runs(page)
         return page
 
     yield open_page
     storage = profile.new_cdp_session(there[0])
-    for page in [page for page in profile.pages if page not in there]:
+    for page in [page for page in profile.pages if page not in (*there, *spare)]:
         origin = "{0.scheme}://{0.netloc}".format(urlsplit(page.url))
-        _RUNS.pop(page, None)
-        page.close()
+        if not spare and page in _RUNS and page not in owned and _is_emptied(page):
+            spare.append(page)
+        else:
+            _RUNS.pop(page, None)
+            page.close()
         if origin.startswith("http"):
             storage.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "local_storage"})
     storage.detach()
     profile.clear_cookies()
     profile.clear_permissions()
+
+
+def _is_emptied(page: Page) -> bool:
+    """Leave a window as a new one is, if it still answers."""
+    try:
+        page.mouse.move(0, 0)
+        page.evaluate("() => sessionStorage.clear()")
+        page.goto("about:blank")
+    except Error:
+        return False
+    return True
 
 
 @pytest.fixture(scope="session")
@@ -219,16 +248,20 @@ class _Runs:
 
     def __init__(self, page: Page) -> None:
         self._page = page
-        self._started = 0
-        self._ended = 0
-        self._seen = 0
-        #: How many runs of the whole page had started when one was asked for that has not ended.
-        self._asked_after: int | None = None
+        self.forget()
         #: What the browser says of errors and of what it could not fetch, for the message of a failure.
         self._said: list[str] = []
         page.on("websocket", self._attach)
         page.on("pageerror", lambda error: self._said.append(str(error)))
         page.on("requestfailed", lambda request: self._said.append(f"{request.url}: {request.failure}"))
+
+    def forget(self) -> None:
+        """Begin with a window that nothing was shown in."""
+        self._started = 0
+        self._ended = 0
+        self._seen = 0
+        #: How many runs of the whole page had started when one was asked for that has not ended.
+        self._asked_after: int | None = None
 
     def _attach(self, websocket: WebSocket) -> None:
         websocket.on("framesent", self._on_sent)

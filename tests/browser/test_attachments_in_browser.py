@@ -54,7 +54,7 @@ def opened(page: Page, url: str, wait_for_run: WaitForRun) -> Page:
 def test_pictures_are_seen_and_what_is_not_drawn_says_why(
     serve: Serve, page_at: PageAt, wait_for_run: WaitForRun, workspace: Path, dark: bool
 ) -> None:
-    window = page_at(1400, 900, dark)
+    window = page_at(1400, 900, dark, own=True)
     refused: list[str] = []
     window.on("console", lambda said: refused.append(said.text) if _is_refusal(said) else None)
     page = opened(window, serve(workspace).url, wait_for_run)

@@ -93,35 +93,38 @@ def url(serve: Serve, chromium: Browser) -> str:
     return url
 
 
-@pytest.mark.parametrize("name", LINKS)
+@pytest.mark.parametrize(("start", "here"), dict.fromkeys(link[:2] for link in LINKS.values()))
 def test_a_link_adds_one_entry_and_back_and_forward_lead_over_it(
-    url: str, page_at: PageAt, wait_for_run: WaitForRun, name: str
+    url: str, page_at: PageAt, wait_for_run: WaitForRun, start: str, here: str
 ) -> None:
-    start, here, link, there = LINKS[name]
-    page = page_at(1400, 1000)
+    """All links of a page, each from the place where the one before was left by Back."""
+    page = page_at(1400, 1000, own=True)
     page.goto(url + start)
     wait_for_run(page)
-    expect(page.locator(here).first).to_be_visible()
     before = entries(page)
-    assert page.url == url + start
-    link(page).wait_for()
-    press(page, link(page)) if name == "point of a chart" else link(page).click()
-    expect(page.locator(there).first).to_be_visible()
-    wait_for_run(page)
-    went = page.url
-    assert went != url + start
-    assert entries(page) == before + 1
-    page.go_back()
-    expect(page.locator(here).first).to_be_visible()
-    expect(page.locator(there)).to_have_count(0)
-    assert page.url == url + start
-    wait_for_run(page)
-    page.go_forward()
-    expect(page.locator(there).first).to_be_visible()
-    expect(page.locator(here)).to_have_count(0)
-    assert page.url == went
-    wait_for_run(page)
-    assert (page.url, entries(page)) == (went, before + 1)
+    for name, link, there in [(name, *link[2:]) for name, link in LINKS.items() if link[:2] == (start, here)]:
+        expect(page.locator(here).first).to_be_visible()
+        assert page.url == url + start
+        link(page).wait_for()
+        press(page, link(page)) if name == "point of a chart" else link(page).click()
+        expect(page.locator(there).first).to_be_visible()
+        wait_for_run(page)
+        went = page.url
+        assert went != url + start, name
+        assert entries(page) == before + 1, name
+        page.go_back()
+        expect(page.locator(here).first).to_be_visible()
+        expect(page.locator(there)).to_have_count(0)
+        assert page.url == url + start, name
+        wait_for_run(page)
+        page.go_forward()
+        expect(page.locator(there).first).to_be_visible()
+        expect(page.locator(here)).to_have_count(0)
+        assert page.url == went, name
+        wait_for_run(page)
+        assert (page.url, entries(page)) == (went, before + 1), name
+        page.go_back()
+        wait_for_run(page)
 
 
 @pytest.mark.parametrize(
@@ -144,7 +147,7 @@ def test_a_step_on_a_page_adds_one_entry_too(
     here: str,
     step: Callable[[Page], None],
 ) -> None:
-    page = page_at(1400, 1000)
+    page = page_at(1400, 1000, own=True)
     page.goto(url + start)
     wait_for_run(page)
     expect(page.locator(here).first).to_be_visible()
@@ -163,7 +166,7 @@ def test_a_step_on_a_page_adds_one_entry_too(
 def test_the_same_page_again_and_an_old_address_add_none(
     url: str, page_at: PageAt, wait_for_run: WaitForRun
 ) -> None:
-    page = page_at()
+    page = page_at(own=True)
     page.goto(f"{url}/workspace?run=R002")
     page.wait_for_url("**/health?run=R002")
     wait_for_run(page)

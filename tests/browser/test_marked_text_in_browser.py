@@ -16,7 +16,7 @@ APP = Path(__file__).parent / "apps" / "marked.py"
 
 @pytest.fixture
 def page(serve: Serve, page_at: PageAt, wait_for_run: WaitForRun) -> Page:
-    opened = page_at(900, 900)
+    opened = page_at(900, 900, own=True)
     opened.on("dialog", lambda dialog: pytest.fail(f"a script ran: {dialog.message}"))
     opened.goto(serve(app=APP).url)
     wait_for_run(opened)

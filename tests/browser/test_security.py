@@ -68,7 +68,7 @@ def refusals(messages: list[ConsoleMessage]) -> list[str]:
 def test_table_chart_picture_component_and_style_work_without_a_violation(
     serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
 ) -> None:
-    page = page_at()
+    page = page_at(own=True)
     messages = console_of(page)
     page.goto(serve(app=EVERYTHING).url)
     wait_for_run(page)
@@ -92,7 +92,7 @@ def test_table_chart_picture_component_and_style_work_without_a_violation(
 def test_no_picture_from_elsewhere_is_fetched(
     serve: Serve, page_at: PageAt, wait_for_run: WaitForRun, canary: Canary
 ) -> None:
-    page = page_at()
+    page = page_at(own=True)
     messages = console_of(page)
     page.goto(serve(app=EVERYTHING, CANARY=canary.url).url)
     wait_for_run(page)
@@ -106,7 +106,7 @@ def test_no_picture_from_elsewhere_is_fetched(
 
 
 def test_the_canary_hears_a_page_that_has_no_policy(page_at: PageAt, canary: Canary) -> None:
-    page = page_at()
+    page = page_at(own=True)
     page.set_content(f"<img src='{canary.url}/control.png'>")
     page.wait_for_load_state("networkidle")
     assert canary.asked.pop() == "/control.png"
@@ -127,7 +127,7 @@ def test_every_response_carries_the_headers(serve: Serve, path: str) -> None:
 def test_the_dashboards_own_pages_need_nothing_that_the_policy_refuses(
     serve: Serve, page_at: PageAt, wait_for_run: WaitForRun, path: str
 ) -> None:
-    page = page_at()
+    page = page_at(own=True)
     messages = console_of(page)
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
@@ -188,7 +188,7 @@ def test_only_the_own_page_opens_the_websocket(serve: Serve, host: str) -> None:
 def test_a_page_of_another_port_neither_opens_the_websocket_nor_reads_anything(
     serve: Serve, page_at: PageAt, wait_for_run: WaitForRun, canary: Canary, host: str
 ) -> None:
-    page = page_at()
+    page = page_at(own=True)
     dashboard = serve()
     here = dashboard.url.replace("localhost", host)
     page.goto(here)

@@ -212,7 +212,7 @@ def test_marking_words_in_a_row_opens_nothing(
 def test_foreign_text_stays_text(
     serve: Serve, page_at: PageAt, wait_for_run: WaitForRun, workspace: Path
 ) -> None:
-    page = page_at(1400, 900)
+    page = page_at(1400, 900, own=True)
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     open_triage(page, serve(workspace).url, wait_for_run)

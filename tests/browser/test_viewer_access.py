@@ -147,7 +147,7 @@ def test_nothing_moves_for_who_asks_for_less_motion(
 def test_where_the_script_does_not_start_a_still_picture_has_the_same_boxes(
     serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
 ) -> None:
-    page = page_at(1400, 900)
+    page = page_at(1400, 900, own=True)
     page.add_init_script(NO_SCRIPTS)
     page.goto(serve().url + QUESTION)
     still = page.get_by_test_id("ps-still")
@@ -171,7 +171,7 @@ def test_where_the_script_does_not_start_a_still_picture_has_the_same_boxes(
 def test_where_the_script_starts_no_still_picture_comes(
     serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
 ) -> None:
-    page = page_at(1400, 900)
+    page = page_at(1400, 900, own=True)
     looks: list[str | bytes] = []
 
     def note(sent: str | bytes) -> None:

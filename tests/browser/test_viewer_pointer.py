@@ -101,6 +101,7 @@ def test_a_pinch_zooms_about_its_middle(page: Page) -> None:
     for apart in (60, 80, 100):
         touch("touchMove", apart)
     touch("touchEnd", 0)
+    session.detach()
     assert zoom(page) == pytest.approx(200, abs=6)
     assert under_pointer(page, *MIDDLE) == pytest.approx(before, abs=0.02)
 

@@ -11,8 +11,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.decomposition import TruncatedSVD
-from sklearn.feature_extraction.text import TfidfVectorizer
 
 from tools.demo.lexical import DECIMALS, Scores
 
@@ -30,6 +28,10 @@ class Dense:
     """The latent space of the chunks. `texts` are analyzed already: one list of words a chunk."""
 
     def __init__(self, texts: Sequence[Sequence[str]]) -> None:
+        # Importing scikit-learn takes seconds, and few who import this module ask for vectors.
+        from sklearn.decomposition import TruncatedSVD
+        from sklearn.feature_extraction.text import TfidfVectorizer
+
         self._tfidf = TfidfVectorizer(analyzer=list, dtype=np.float64, **PARAMETERS["tfidf"])
         self._svd = TruncatedSVD(**PARAMETERS["svd"])
         #: one unit vector a chunk, shape (chunks, dimensions)
