@@ -7,22 +7,18 @@ else there is none to draw over.
 
 What a fragment inside another drew is sent even so, without the container that the outer one drew for it, and
 the browser gives up the whole page over that. So no fragment stands inside another.
-
-A fragment's request that comes just as a run ends makes Streamlit start another script runner, and drop what
-the ended one had drawn and not yet sent: a click was answered, and its answer is never shown. So a new runner
-waits until all messages of the ended one are on their way.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from contextvars import ContextVar
-from functools import cache, wraps
+from functools import wraps
 from typing import ParamSpec
 
 import streamlit as st
-from streamlit.runtime.app_session import AppSession, AppSessionState
-from streamlit.runtime.scriptrunner import RerunData
+
+from proofspan.ui.fragment_requests import correct_fragment_requests
 
 P = ParamSpec("P")
 
@@ -36,7 +32,7 @@ def fragment(
 
     `place` is the key of its container, for a stylesheet. One that is drawn inside another is a RuntimeError.
     """
-    keep_messages_of_ended_runs()
+    correct_fragment_requests()
 
     def decorated(function: Callable[P, None]) -> Callable[P, None]:
         @wraps(function)
@@ -59,28 +55,3 @@ def fragment(
         return in_its_place
 
     return decorated
-
-
-@cache
-def keep_messages_of_ended_runs() -> None:
-    """Let a session start a script runner only when it has handled all messages of the one before.
-
-    Changes Streamlit's `AppSession` for this process, once. A runner that was stopped for a newer run of the
-    whole page is not waited for: that run draws everything again.
-    """
-    create_now = AppSession._create_scriptrunner
-
-    def create(session: AppSession, initial_rerun_data: RerunData) -> None:
-        if session._scriptrunner is None:
-            create_now(session, initial_rerun_data)
-        else:
-            session._event_loop.call_soon(ask_again, session, initial_rerun_data)
-
-    def ask_again(session: AppSession, request: RerunData) -> None:
-        if session._state == AppSessionState.SHUTDOWN_REQUESTED:
-            return
-        runner = session._scriptrunner
-        if runner is None or not runner.request_rerun(request):
-            create(session, request)
-
-    AppSession._create_scriptrunner = create  # type: ignore[method-assign, assignment]

@@ -1,0 +1,91 @@
+"""Correct two faults in how Streamlit's sessions treat requests to run a fragment.
+
+Both need a fragment's request at an unlucky moment, which a busy machine has often:
+
+- It comes just as a run of the page ends. Streamlit then starts another script runner and drops what the
+  ended one had drawn and not yet sent: a click was answered, and its answer is never shown. Here a new runner
+  waits until all messages of the ended one are on their way.
+- It comes from a page that the reader has just left. Streamlit then announces a run of the old page, and the
+  browser takes the new page's content away, or it runs the old page again. Here such a request is ignored.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from streamlit.proto.ClientState_pb2 import ClientState
+from streamlit.runtime.app_session import AppSession, AppSessionState
+from streamlit.runtime.scriptrunner import RerunData, ScriptRunner, ScriptRunnerEvent
+
+#: How long a new runner waits before it looks again whether the one before it has ended.
+_LOOK_AGAIN_S = 0.005
+
+
+@dataclass(slots=True)
+class _Asked:
+    """What one session was asked for and has not begun."""
+
+    #: The page of a run that was asked for and has not started.
+    page: str | None = None
+    #: Runs that wait for the end of a script runner, the oldest first.
+    waiting: list[RerunData] = field(default_factory=list)
+
+
+@cache
+def correct_fragment_requests() -> None:
+    """Change Streamlit's `AppSession` for this process, once."""
+    sessions: WeakKeyDictionary[AppSession, _Asked] = WeakKeyDictionary()
+    request_now = AppSession.request_rerun
+    create_now = AppSession._create_scriptrunner
+    handle_now = AppSession._handle_scriptrunner_event_on_event_loop
+
+    def request_rerun(self: AppSession, client_state: ClientState | None) -> None:
+        asked = sessions.setdefault(self, _Asked())
+        page = client_state.page_script_hash if client_state is not None else ""
+        if client_state is not None and client_state.fragment_id:
+            if page != (asked.page or self._client_state.page_script_hash):
+                return
+        elif page:
+            asked.page = page
+        request_now(self, client_state)
+
+    def handle_event(
+        self: AppSession, sender: ScriptRunner | None, event: ScriptRunnerEvent, *args: Any
+    ) -> None:
+        handle_now(self, sender, event, *args)
+        _, _, _, _, fragment_ids, *_ = args
+        if event == ScriptRunnerEvent.SCRIPT_STARTED and not fragment_ids and sender is self._scriptrunner:
+            sessions.setdefault(self, _Asked()).page = None
+
+    def create_scriptrunner(self: AppSession, initial_rerun_data: RerunData) -> None:
+        waiting = sessions.setdefault(self, _Asked()).waiting
+        if self._scriptrunner is None and not waiting:
+            create_now(self, initial_rerun_data)
+            return
+        waiting.append(initial_rerun_data)
+        if len(waiting) == 1:
+            self._event_loop.call_soon(begin_waiting, self, waiting)
+
+    def request_run(session: AppSession, request: RerunData) -> None:
+        runner = session._scriptrunner
+        if runner is None or not runner.request_rerun(request):
+            create_scriptrunner(session, request)
+
+    def begin_waiting(self: AppSession, waiting: list[RerunData]) -> None:
+        if self._state == AppSessionState.SHUTDOWN_REQUESTED:
+            waiting.clear()
+        elif self._scriptrunner is not None:
+            self._event_loop.call_later(_LOOK_AGAIN_S, begin_waiting, self, waiting)
+        else:
+            first, *others = waiting
+            waiting.clear()
+            create_now(self, first)
+            for request in others:
+                request_run(self, request)
+
+    AppSession.request_rerun = request_rerun  # type: ignore[method-assign]
+    AppSession._create_scriptrunner = create_scriptrunner  # type: ignore[method-assign]
+    AppSession._handle_scriptrunner_event_on_event_loop = handle_event  # type: ignore[method-assign, assignment]
