@@ -83,6 +83,27 @@ def test_the_chosen_span_is_scrolled_into_sight_inside_the_frame(
     expect(frame.locator("[data-line='551']")).to_contain_text("<img src=x onerror=alert(1)> **")
 
 
+def test_a_frame_that_is_drawn_again_or_gets_its_size_later_shows_the_chosen_span_too(
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun, workspace: Path
+) -> None:
+    page = page_at(1400, 900)
+    page.goto(f"{serve(workspace).url}/question?q=Q1")
+    wait_for_run(page)
+    frame = page.get_by_test_id("ps-frame")
+    assert scrolled_beyond(page, 0) > 0
+    frame.evaluate("frame => frame.replaceWith(frame.cloneNode(true))")
+    assert scrolled_beyond(page, 0) > 0
+    assert is_in_sight(page)
+    frame.evaluate("""frame => {
+      const copy = frame.cloneNode(true);
+      copy.style.maxHeight = "none";
+      frame.replaceWith(copy);
+      setTimeout(() => copy.style.maxHeight = "", 100);
+    }""")
+    assert scrolled_beyond(page, 0) > 0
+    assert is_in_sight(page)
+
+
 def test_line_numbers_are_no_part_of_what_is_copied(
     serve: Serve, page_at: PageAt, wait_for_run: WaitForRun, workspace: Path
 ) -> None:

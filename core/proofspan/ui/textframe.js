@@ -1,26 +1,47 @@
 // Scrolls the frame of a text to its chosen span, once for each passage. It draws nothing and reads no text:
-// the frame is found by the mark that the server gave both.
-const PATIENCE_MS = 5000;
-const revealed = new WeakMap();
+// the frame is found by the mark that the server gave both. The frame is another element of the page: it may be
+// drawn later, again, or get its size later.
+const watches = new WeakMap();
 
 export default function ({ data, parentElement }) {
-  if (!data || revealed.get(parentElement) === data.focus) return;
-  revealed.set(parentElement, data.focus);
-  seek(parentElement, data.focus, performance.now() + PATIENCE_MS);
+  if (!data) return;
+  const watch = watches.get(parentElement) ?? begun(parentElement);
+  watch.focus = data.focus;
+  look(watch);
+  return () => ended(parentElement, watch);
 }
 
-// The frame is another element of the page and may be drawn later; another passage chosen meanwhile ends it.
-function seek(parent, focus, until) {
-  if (revealed.get(parent) !== focus) return;
-  const frame = document.querySelector(`[data-testid="ps-frame"][data-focus="${focus}"]`);
-  if (frame) reveal(frame);
-  else if (performance.now() < until) requestAnimationFrame(() => seek(parent, focus, until));
+function begun(parent) {
+  const watch = { focus: null, frame: null, revealed: null, top: 0 };
+  watch.changes = new MutationObserver(() => look(watch));
+  watch.changes.observe(document.body, { childList: true, subtree: true });
+  watch.sizes = new ResizeObserver(() => { if (watch.frame.scrollTop === watch.top) reveal(watch); });
+  watches.set(parent, watch);
+  return watch;
 }
 
-// Inside the frame only: scrollIntoView would move the whole page as well.
-function reveal(frame) {
+function ended(parent, watch) {
+  watch.changes.disconnect();
+  watch.sizes.disconnect();
+  watches.delete(parent);
+}
+
+function look(watch) {
+  const frame = document.querySelector(`[data-testid="ps-frame"][data-focus="${watch.focus}"]`);
+  if (!frame || (frame === watch.frame && watch.focus === watch.revealed)) return;
+  watch.sizes.disconnect();
+  Object.assign(watch, { frame, revealed: watch.focus });
+  reveal(watch);
+  watch.sizes.observe(frame);
+}
+
+// Inside the frame only: scrollIntoView would move the whole page as well. Who has scrolled since is left alone.
+function reveal(watch) {
+  const { frame } = watch;
   const mark = frame.querySelector("mark.ps-chosen") ?? frame.querySelector("mark.ps-span-cited");
-  if (!mark) return;
-  const top = mark.getBoundingClientRect().top - frame.getBoundingClientRect().top + frame.scrollTop;
-  frame.scrollTop = Math.max(0, top - frame.clientHeight / 3);
+  if (mark) {
+    const top = mark.getBoundingClientRect().top - frame.getBoundingClientRect().top + frame.scrollTop;
+    frame.scrollTop = Math.max(0, top - frame.clientHeight / 3);
+  }
+  watch.top = frame.scrollTop;
 }
