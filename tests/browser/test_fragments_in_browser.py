@@ -49,3 +49,11 @@ def test_a_fragments_request_from_a_page_that_was_left_takes_nothing_away(
     expect(page.get_by_text("counted")).to_be_visible()
     expect(page.get_by_text("page two")).to_be_visible()
     assert parts == [], "no run of the first page's fragment is announced"
+
+
+def test_a_fragment_is_run_that_is_asked_for_during_a_pages_first_run(serve: Serve, page_at: PageAt) -> None:
+    page = page_at()
+    page.goto(f"{serve(app=APPS / 'first_run.py').url}/beside")
+    expect(page.get_by_text("drawn")).to_be_visible()
+    page.get_by_role("button", name="Part").click()
+    expect(page.get_by_text("counted")).to_be_visible()

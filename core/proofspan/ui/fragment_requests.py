@@ -13,12 +13,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
 from weakref import WeakKeyDictionary
 
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.runtime.app_session import AppSession, AppSessionState
-from streamlit.runtime.scriptrunner import RerunData, ScriptRunner, ScriptRunnerEvent
+from streamlit.runtime.scriptrunner import RerunData
 
 #: How long a new runner waits before it looks again whether the one before it has ended.
 _LOOK_AGAIN_S = 0.005
@@ -26,10 +25,11 @@ _LOOK_AGAIN_S = 0.005
 
 @dataclass(slots=True)
 class _Asked:
-    """What one session was asked for and has not begun."""
+    """What one session was asked for."""
 
-    #: The page of a run that was asked for and has not started.
+    #: The page that the browser asked for last, and the one that it showed before; hashes of Streamlit's.
     page: str | None = None
+    left: str | None = None
     #: Runs that wait for the end of a script runner, the oldest first.
     waiting: list[RerunData] = field(default_factory=list)
 
@@ -40,25 +40,19 @@ def correct_fragment_requests() -> None:
     sessions: WeakKeyDictionary[AppSession, _Asked] = WeakKeyDictionary()
     request_now = AppSession.request_rerun
     create_now = AppSession._create_scriptrunner
-    handle_now = AppSession._handle_scriptrunner_event_on_event_loop
 
     def request_rerun(self: AppSession, client_state: ClientState | None) -> None:
         asked = sessions.setdefault(self, _Asked())
         page = client_state.page_script_hash if client_state is not None else ""
+        # Known where no run is under way: a run may turn out to show another page than was asked for.
+        shown = self._client_state.page_script_hash if self._scriptrunner is None else None
         if client_state is not None and client_state.fragment_id:
-            if page != (asked.page or self._client_state.page_script_hash):
+            asked.page = asked.page or page
+            if page == asked.left != shown:
                 return
-        elif page:
-            asked.page = page
+        elif page and page != asked.page:
+            asked.left, asked.page = asked.page or shown, page
         request_now(self, client_state)
-
-    def handle_event(
-        self: AppSession, sender: ScriptRunner | None, event: ScriptRunnerEvent, *args: Any
-    ) -> None:
-        handle_now(self, sender, event, *args)
-        _, _, _, _, fragment_ids, *_ = args
-        if event == ScriptRunnerEvent.SCRIPT_STARTED and not fragment_ids and sender is self._scriptrunner:
-            sessions.setdefault(self, _Asked()).page = None
 
     def create_scriptrunner(self: AppSession, initial_rerun_data: RerunData) -> None:
         waiting = sessions.setdefault(self, _Asked()).waiting
@@ -88,4 +82,3 @@ def correct_fragment_requests() -> None:
 
     AppSession.request_rerun = request_rerun  # type: ignore[method-assign]
     AppSession._create_scriptrunner = create_scriptrunner  # type: ignore[method-assign]
-    AppSession._handle_scriptrunner_event_on_event_loop = handle_event  # type: ignore[method-assign, assignment]
