@@ -1,24 +1,32 @@
 """Compare: is this run better than another, on which questions, and what was done differently?"""
 
 from proofspan.services.compared_flips import FLIP_EXPORTS, flip_frames
-from proofspan.ui import compare_load, compare_pair, compare_panels, compare_question, export, session, shell
+from proofspan.ui import (
+    compare_load,
+    compare_pair,
+    compare_panels,
+    compare_question,
+    export,
+    notices,
+    session,
+)
 from proofspan.ui.state import write_view
 
 opened = session.current()
-store = shell.store_or_progress(opened)
+store = notices.store_or_progress(opened)
 state = compare_load.with_other(opened)
 if state != opened.view:
     write_view(state)
 both = compare_load.compared(opened, state)
 compare_panels.heading(state, opened.manifest)
-shell.notes(state.notes)
+notices.notes(state.notes)
 
 if both is None:
     compare_panels.nothing_to_compare(opened.manifest, state.run)
 elif compare_load.is_readable(both, store):
     view, shown = both.view, both.shown
     facts = [store.run_facts(run_id) for run_id in (shown.vs, shown.run)]
-    shell.fault_panel(dict.fromkeys(problem for each in facts for problem in each.problems))
+    notices.fault_panel(dict.fromkeys(problem for each in facts for problem in each.problems))
     flips = store.flips(shown)
     compare_panels.verdict(flips, view, has_gold=both.has_gold, left_out=both.left_out)
     lists = compare_load.flip_lists(both, store)

@@ -16,9 +16,9 @@ from proofspan.ui import (
     health_modes,
     health_parity,
     health_runs,
+    notices,
     page_base_panel,
     session,
-    shell,
 )
 
 manifest = session.workspace()
@@ -31,7 +31,7 @@ audited = health_load.audits(opened, with_documents=health_ids.is_asked())
 
 with st.container(key="health-head"):
     health_head.heading(opened.manifest)
-    shell.notes(view.notes)
+    notices.notes(view.notes)
     verdict = st.container()
     failed = audited.failed if audited is not None else 0
     health_head.show_files(report, is_full=full is not None, failed_audits=failed)
@@ -52,11 +52,11 @@ pending = [
 with of_run:
     health_artifacts.problems(report)
     if not manifest.runs:
-        shell.fault_panel([session.no_runs(manifest)])
+        notices.fault_panel([session.no_runs(manifest)])
         with still_read:
             health_head.show_pending(pending, None)
         st.stop()
-    store = shell.store_or_progress(opened)
+    store = notices.store_or_progress(opened)
     health = health_load.load(opened, store)
     audits = audited.audits if audited is not None else ()
     modes = health_load.modes(opened, store, health.table, audits)

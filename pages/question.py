@@ -13,6 +13,7 @@ from proofspan.ui import (
     chunk_panel,
     evidence_panel,
     findings_panel,
+    notices,
     page_panel,
     placements,
     question_ahead,
@@ -20,7 +21,6 @@ from proofspan.ui import (
     question_panels,
     question_place,
     session,
-    shell,
 )
 from proofspan.ui.other_runs import show_other_runs
 from proofspan.ui.state import read_view, write_view
@@ -32,8 +32,8 @@ if asked.q is None and asked.chunk is not None:
     st.stop()
 
 opened = session.current()
-shell.notes(opened.view.notes)
-store = shell.store_or_progress(opened)
+notices.notes(opened.view.notes)
+store = notices.store_or_progress(opened)
 facts = store.run_facts(opened.run.run_id)
 state = question_place.with_question(opened.view, store)
 if state != opened.view:
@@ -41,9 +41,9 @@ if state != opened.view:
 key = state.key
 
 if key is None:
-    shell.fault_panel(facts.problems)
+    notices.fault_panel(facts.problems)
     if not facts.traces:
-        shell.empty_run_panels(store, opened.run.run_id)
+        notices.empty_run_panels(store, opened.run.run_id)
     question_panels.nothing_to_open(is_filtered=state.is_filtered)
 elif (instead := question_place.trace_instead(store, key)) is not None:
     question_panels.no_such_variant(key, instead)
@@ -54,7 +54,7 @@ else:
     view = loaded.view
     targets = targets_of(view)
     chosen = question_load.chosen_target(loaded, targets, cite=state.cite, chunk=state.chunk)
-    shell.notes(question_place.passage_notes(view, state, chosen))
+    notices.notes(question_place.passage_notes(view, state, chosen))
     question_panels.header(
         view,
         repeat=key.repeat,
@@ -62,7 +62,7 @@ else:
         previous=place.previous,
         following=place.following,
     )
-    shell.fault_panel((*facts.problems, *loaded.problems))
+    notices.fault_panel((*facts.problems, *loaded.problems))
 
     answer, page, reading = question_panels.sides()
     with reading:
@@ -98,7 +98,7 @@ else:
     seen = question_load.seen(opened, shown, state.see) if shown else None
     with page:
         if shown is not None and not shown.is_pending:
-            shell.notes(question_place.outline_notes(state, seen))
+            notices.notes(question_place.outline_notes(state, seen))
         region = region_of(seen, shown) if seen and shown else None
         level = page_panel.page(shown, view=view, region=region)
     with step:

@@ -5,10 +5,10 @@ from functools import partial
 import streamlit as st
 
 from proofspan.ui import (
+    notices,
     recipe_panel,
     safe,
     session,
-    shell,
     stability_panel,
     trends_charts,
     trends_cohorts,
@@ -20,16 +20,16 @@ from proofspan.ui import (
 
 opened = session.current()
 view = opened.view
-store = shell.store_or_progress(opened)
+store = notices.store_or_progress(opened)
 trends = trends_load.load(opened, store)
 facts = store.run_facts(view.run)
 
 trends_panels.heading(trends, view)
-shell.notes(view.notes)
+notices.notes(view.notes)
 trends_panels.missing_runs(trends.missing, partial(session.others_are_indexed, opened))
-shell.waiting_notice(facts.waiting_bytes)
-shell.line_issue_notice(facts, view)
-shell.fault_panel((*facts.problems, *trends.current.measured.problems))
+notices.waiting_notice(facts.waiting_bytes)
+notices.line_issue_notice(facts, view)
+notices.fault_panel((*facts.problems, *trends.current.measured.problems))
 if trends.current.questions:
     known = trends_load.ranks(opened, store, trends)
     trends_panels.scope(trends, view, has_gold=opened.manifest.gold is not None)
@@ -57,4 +57,4 @@ if trends.current.questions:
         stability_panel.show_stability(steady, measured.values["lambda_convergent"], view)
 else:
     safe.show(safe.text([safe.Piece(f"{view.run} holds {words.counted(0, 'question')}.", "strong")]))
-    shell.empty_run_panels(store, view.run)
+    notices.empty_run_panels(store, view.run)

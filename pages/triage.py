@@ -11,9 +11,9 @@ from proofspan.store.filters import Filter
 from proofspan.ui import (
     export,
     failure_panel,
+    notices,
     safe,
     session,
-    shell,
     triage_compared,
     triage_evidence,
     triage_filters,
@@ -25,7 +25,7 @@ from proofspan.ui.toggles import line
 
 opened = session.current()
 view = opened.view
-store = shell.store_or_progress(opened)
+store = notices.store_or_progress(opened)
 facts = store.run_facts(view.run)
 total = store.total(view.run, all_variants=view.filter.all_variants)
 matching = store.matching(view.filter)
@@ -44,9 +44,9 @@ with above:
     with st.container(horizontal=True, vertical_alignment="center", key="head"):
         triage_panels.heading(view, total=total, profile=opened.profile)
         triage_compared.compare_choice(view, opened.manifest.runs)
-    shell.notes(view.notes)
-    shell.waiting_notice(facts.waiting_bytes)
-    shell.fault_panel(facts.problems)
+    notices.notes(view.notes)
+    notices.waiting_notice(facts.waiting_bytes)
+    notices.fault_panel(facts.problems)
     own = profile_from(session.workspace().triage)
     if opened.profile != own:
         triage_panels.profile_notice(opened.profile, own)
@@ -64,7 +64,7 @@ if matching:
 counts = store.counts(view.filter)
 options = session.options(opened, store)
 with above:
-    shell.notes(
+    notices.notes(
         [
             *unknown_values(view.filter, options, store),
             *triage_evidence.waiting_note(facts.placed, view),
@@ -110,7 +110,7 @@ with above:
         triage_panels.sentence(view, matching=matching, total=total)
         is_toggled = vs is not None and view.filter.flip in triage_compared.FLIPS_SHOWN
         triage_filters.chips(view, elsewhere={"flip"} if is_toggled else ())
-        shell.line_issue_notice(facts, view)
+        notices.line_issue_notice(facts, view)
         st.space("stretch")
         with st.container(
             horizontal=True,
@@ -150,4 +150,4 @@ elif view.is_filtered:
     triage_panels.nothing_matches(total)
 else:
     safe.show(safe.text([safe.Piece(f"{view.run} holds {words.counted(0, 'question')}.", "strong")]))
-    shell.empty_run_panels(store, view.run)
+    notices.empty_run_panels(store, view.run)

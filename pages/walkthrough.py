@@ -3,16 +3,16 @@
 from functools import partial
 
 from proofspan.services.desk import Done, Failed
-from proofspan.ui import playlist_panel, session, shell, walk_load, walk_panels, walk_state
+from proofspan.ui import notices, playlist_panel, session, walk_load, walk_panels, walk_state
 
 opened = session.current()
-store = shell.store_or_progress(opened)
+store = notices.store_or_progress(opened)
 walk = walk_load.walk(opened, store)
 state, stop, position = walk_state.place(opened.view, walk.playlist, store)
 notes = walk_state.notes(state, walk, position)
 
 if stop is None:
-    shell.notes(notes)
+    notices.notes(notes)
     walk_panels.nothing(state, has_ids=bool(state.ids))
 else:
     asked = walk_state.asked(state, stop)

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from proofspan.evidence.boxes import BoxCheck, check_box
 from proofspan.evidence.match import CLEAN, SURE, Match, find_misquoted, find_on_page
 from proofspan.evidence.orders import other_orders
-from proofspan.evidence.pagetext import Pages, PageText, QuoteText
-from proofspan.evidence.search import searched, share_of_words
+from proofspan.evidence.pagetext import PageText, QuoteText
+from proofspan.evidence.search import Pages, searched, share_of_words
 from proofspan.evidence.segments import body_of, find_body, find_pieces, pieces_of
 from proofspan.evidence.settle import settle, with_continuation
 from proofspan.evidence.types import FoundSpan, Place, SpanQuery, Status

@@ -6,14 +6,10 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING, Protocol
 
 from proofspan.contracts.records import Box
 from proofspan.evidence.geometry import levelled, line_boxes, overlap_share, touches, union
 from proofspan.evidence.tokens import DASHES, HAS_CJK, TOKEN_CJK, Tokens, fold, tokenize
-
-if TYPE_CHECKING:
-    from proofspan.evidence.search import WordIndex
 
 #: Where lines run on the unrotated page that run to the right when it is displayed, by its rotation.
 DISPLAYED_RIGHT = {0: (1.0, 0.0), 90: (0.0, -1.0), 180: (-1.0, 0.0), 270: (0.0, 1.0)}
@@ -169,17 +165,3 @@ class QuoteText:
     def text_of(self, start: int, end: int) -> str:
         """The words of the tokens `start` to `end` (half open); only their own characters in a long word."""
         return _text_of(self.words, self.tokens, (start, end))
-
-
-class Pages(Protocol):
-    """A document as locating sees it. A page that can't be read has no words."""
-
-    @property
-    def page_count(self) -> int:
-        """How many pages the document has."""
-
-    def page_text(self, page_idx: int) -> PageText:
-        """The words of one page; `page_idx` lies in the document."""
-
-    def word_index(self, pages: range) -> WordIndex:
-        """The index over these pages, made when it is first asked for."""

@@ -6,6 +6,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Protocol
 
 from proofspan.evidence.pagetext import PageText
 from proofspan.evidence.tokens import Tokens
@@ -77,3 +78,17 @@ class WordIndex:
             (-score, page_idx) for page_idx, score in scores.items() if score >= PAGE_SHARE * total
         )
         return [page_idx for _, page_idx in ranked[:MAX_PAGES]]
+
+
+class Pages(Protocol):
+    """A document as locating sees it. A page that can't be read has no words."""
+
+    @property
+    def page_count(self) -> int:
+        """How many pages the document has."""
+
+    def page_text(self, page_idx: int) -> PageText:
+        """The words of one page; `page_idx` lies in the document."""
+
+    def word_index(self, pages: range) -> WordIndex:
+        """The index over these pages, made when it is first asked for."""

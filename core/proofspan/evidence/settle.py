@@ -8,7 +8,8 @@ from dataclasses import replace
 from proofspan.evidence.boxes import HELD_SHARE, given_box, held_share
 from proofspan.evidence.differing import end_missing
 from proofspan.evidence.match import MAX_UNCLEAN, PART_MISSING, Match, find_on_page
-from proofspan.evidence.pagetext import Pages, PageText, QuoteText
+from proofspan.evidence.pagetext import PageText, QuoteText
+from proofspan.evidence.search import Pages
 from proofspan.evidence.tokens import Tokens, tokenize
 from proofspan.evidence.types import Place, SpanQuery
 from proofspan.evidence.units import weight

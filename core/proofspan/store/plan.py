@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from proofspan.contracts.records import LineIssue
 from proofspan.diagnosis.types import Profile
@@ -14,11 +13,10 @@ from proofspan.manifest.types import Artifact, Manifest, Run
 from proofspan.store.labelling import Inputs, find_inputs
 from proofspan.store.prints import change_since
 from proofspan.store.runfile import RunFile
+from proofspan.store.types import State
 from proofspan.traces.joined import TraceFile, trace_file
 from proofspan.traces.reader import open_source
 from proofspan.traces.unpack import plain_source
-
-State = Literal["fresh", "growing", "stale", "missing"]
 
 
 @dataclass(frozen=True, slots=True)

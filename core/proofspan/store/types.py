@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from proofspan.contracts.records import LineIssue, SourceLine, TraceKey
 from proofspan.diagnosis.suggest import Suggestion
 from proofspan.diagnosis.types import Profile
 from proofspan.errors import Problem
-from proofspan.store.plan import State
+
+#: Of an index beside its files: as they are, behind a file that has grown, behind one that changed, none.
+State = Literal["fresh", "growing", "stale", "missing"]
 
 
 @dataclass(frozen=True, slots=True)

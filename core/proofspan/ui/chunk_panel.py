@@ -11,13 +11,13 @@ from proofspan.services.regions import region_of
 from proofspan.traces.redirects import redirect_of
 from proofspan.ui import (
     evidence_panel,
+    notices,
     page_panel,
     placements,
     question_load,
     question_words,
     safe,
     session,
-    shell,
 )
 from proofspan.ui.copying import show_copying
 from proofspan.ui.question_panels import sides
@@ -37,7 +37,7 @@ def show_chunk(chunk_id: str) -> None:
     """
     manifest = session.workspace()
     opened = session.current() if manifest.runs else session.without_runs(manifest)
-    shell.notes(opened.view.notes)
+    notices.notes(opened.view.notes)
     shown = question_load.chunk_view(opened, chunk_id, page=opened.view.page)
     store = session.index(opened).store if manifest.runs else None
     rows = session.placed(opened, store) if store is not None else None

@@ -18,7 +18,7 @@ from proofspan.services.measuring import run_metrics
 from proofspan.store.filters import Filter, Sort
 from proofspan.store.measures import MEASURES, OUTCOMES
 from proofspan.store.queries import Store
-from proofspan.ui import checks, safe, session, shell
+from proofspan.ui import checks, notices, safe, session
 from proofspan.ui.fragments import fragment
 from proofspan.ui.state import ViewState
 
@@ -93,7 +93,7 @@ def is_readable(both: Compared, store: Store) -> bool:
     if session.others_are_indexed(both.opened):
         _await(both.opened, store, both.other.run.run_id)
         return False
-    shell.store_or_progress(both.other)
+    notices.store_or_progress(both.other)
     return True
 
 

@@ -17,7 +17,7 @@ from proofspan.services.comparing import WITHOUT_GOLD, needs_sentence, scope_sen
 from proofspan.store.compared import Flips
 from proofspan.store.measures import OUTCOMES
 from proofspan.store.types import RunFacts
-from proofspan.ui import safe, shell, triage_panels
+from proofspan.ui import notices, safe, triage_panels
 from proofspan.ui.compare_flips import ROWS_A_PAGE, flips_grid
 from proofspan.ui.compare_grids import metrics_grid, pins_grid
 from proofspan.ui.compare_matrices import Transitions, bucket_matrix, label_matrix, unknown_in_both
@@ -50,7 +50,7 @@ def heading(view: ViewState, manifest: Manifest) -> None:
 
 def _other(view: ViewState, manifest: Manifest) -> None:
     """The run to compare with."""
-    names = {run.run_id: shell.run_name(run) for run in manifest.runs if run.run_id != view.run}
+    names = {run.run_id: notices.run_name(run) for run in manifest.runs if run.run_id != view.run}
     if not names:
         return
     key, chosen = "compare-with", view.vs if view.vs in names else None
@@ -212,7 +212,7 @@ def metrics(pairs: Sequence[MetricPair], view: ViewState) -> None:
 def pins(found: Pins, view: ViewState) -> None:
     """What was pinned differently, and in a line what was the same."""
     safe.show(safe.text([Piece("What was pinned differently", "strong")], role="line"))
-    shell.fault_panel(found.problems)
+    notices.fault_panel(found.problems)
     if found.differing:
         show_grid(pins_grid(found.differing, view), key="grid-pins")
     elif found.same:

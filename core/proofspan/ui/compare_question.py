@@ -11,7 +11,7 @@ import streamlit as st
 from proofspan.services.compared_answers import AnswerDifference, Part, answer_difference
 from proofspan.services.compared_candidates import TOP, aligned, have_nothing_in_common
 from proofspan.services.questions import QuestionView
-from proofspan.ui import answer_words, finding_words, page_panel, safe, shell, textframe, waiting, why_words
+from proofspan.ui import answer_words, finding_words, notices, page_panel, safe, textframe, waiting, why_words
 from proofspan.ui.citation_words import citation_line, is_of_several_documents
 from proofspan.ui.compare_candidates import candidates_grid
 from proofspan.ui.compare_pair import Side, Step
@@ -108,7 +108,7 @@ def _answer(when: When, side: Side, parts: Sequence[Part]) -> None:
 
 def _missing(side: Side) -> None:
     if side.problems:
-        shell.fault_panel(side.problems)
+        notices.fault_panel(side.problems)
     else:
         told = f"{side.run_id} does not hold this question."
         safe.show(safe.text([Piece(told, "strong")], role="line"))
@@ -179,7 +179,7 @@ def _told(side: Side) -> None:
     if shown is None or view is None or shown.is_pending:
         return
     if shown.problem is not None:
-        shell.fault_panel([shown.problem])
+        notices.fault_panel([shown.problem])
         return
     quote_from, answer = finding_words.origin(view, shown.target), view.trace.answer
     figures = finding_words.figure_pieces(shown, answer=answer, quote_from=quote_from)

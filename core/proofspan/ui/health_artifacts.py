@@ -11,8 +11,8 @@ import streamlit as st
 from proofspan.errors import Problem
 from proofspan.manifest.check import ArtifactCheck, CheckReport, State
 from proofspan.ui import safe, words
+from proofspan.ui.notices import fault_panel
 from proofspan.ui.safe import Piece
-from proofspan.ui.shell import fault_panel
 
 STATE_COLOURS: Mapping[State, str] = {
     "ok": "green",

@@ -12,8 +12,8 @@ from proofspan.manifest.types import Manifest
 from proofspan.store.types import RunFacts
 from proofspan.ui import safe
 from proofspan.ui.health_artifacts import ROW_PIXELS, ROWS_IN_SIGHT, TALL_ROW_PIXELS, table_height, text_cell
+from proofspan.ui.notices import run_date
 from proofspan.ui.safe import Piece
-from proofspan.ui.shell import run_date
 from proofspan.ui.state import ViewState, read_view, write_view
 from proofspan.ui.words import counted
 

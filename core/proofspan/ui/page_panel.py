@@ -13,7 +13,7 @@ from proofspan.services.details import detail_of
 from proofspan.services.places import Percent
 from proofspan.services.questions import QuestionView
 from proofspan.services.spans import PageView, Target, targets_of
-from proofspan.ui import finding_words, question_load, question_words, safe, shell, textframe, viewer, waiting
+from proofspan.ui import documents, finding_words, notices, question_words, safe, textframe, viewer, waiting
 from proofspan.ui.citation_words import reference
 from proofspan.ui.copying import show_copying
 from proofspan.ui.page_strip import show_pages
@@ -69,11 +69,11 @@ def chunk_alone(shown: PageView, *, region: Percent | None = None) -> None:
 
 def _told(shown: PageView, *, answer: str, quote_from: str | None) -> None:
     """What speaks against the document, and what the locator says; else why there is no page."""
-    shell.fault_panel(shown.revision)
+    notices.fault_panel(shown.revision)
     if shown.problem is not None:
-        shell.fault_panel([shown.problem])
+        notices.fault_panel([shown.problem])
         if waiting.is_worth_another_try(shown.problem):
-            st.button("Try again", key="page-again", on_click=question_load.try_again, args=(shown.path,))
+            st.button("Try again", key="page-again", on_click=documents.try_again, args=(shown.path,))
     elif not shown.is_pending:
         _finding(shown, answer=answer, quote_from=quote_from)
 
@@ -159,7 +159,7 @@ def _choose(shown: PageView, span_id: str) -> None:
 
 
 def _detail(shown: PageView, region: Percent, width: int) -> Picture | None:
-    return detail_of(question_load.placer(), shown, region, width)
+    return detail_of(documents.placer(), shown, region, width)
 
 
 def _finding(shown: PageView, *, answer: str, quote_from: str | None) -> None:

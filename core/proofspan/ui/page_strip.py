@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from proofspan.errors import Fault
 from proofspan.services.marks import page_marks
 from proofspan.services.spans import PageView, Target
-from proofspan.ui import question_load
+from proofspan.ui import documents
 from proofspan.ui.state import change_view
 from proofspan.ui.strip import show_strip
 
@@ -32,6 +32,6 @@ def _labels(shown: PageView) -> Sequence[str]:
     if shown.path is None:
         return ()
     try:
-        return question_load.placer().document(shown.path).labels
+        return documents.placer().document(shown.path).labels
     except Fault:  # the page itself says what is wrong
         return ()

@@ -19,7 +19,7 @@ from proofspan.services.questions import load_question
 from proofspan.services.spans import PageView, Target, choose, locate_view, targets_of
 from proofspan.store.queries import Store
 from proofspan.traces.traces import read_trace_at
-from proofspan.ui import question_load, session, waiting
+from proofspan.ui import documents, question_load, session, waiting
 from proofspan.ui.chunk_files import fingerprint
 
 
@@ -80,14 +80,14 @@ def _ready_page(opened: session.Opened, chosen: Target, targets: Sequence[Target
         chosen,
         targets,
         manifest=opened.manifest,
-        placer=question_load.placer(),
+        placer=documents.placer(),
         page=page_idx,
     )
     waiting.desk().ahead(key, make)
 
 
 def _ready_question(opened: session.Opened, store: Store, key: TraceKey) -> None:
-    path = question_load.attempted(lambda: question_load.plain_traces(opened), None, [])
+    path = question_load.attempted(lambda: documents.plain_traces(opened), None, [])
     work = ("ahead", *session.identity(opened), path and fingerprint(path), key)
     if path is None or waiting.desk().has(work) or (found := store.find(key)) is None:
         return
@@ -96,7 +96,7 @@ def _ready_question(opened: session.Opened, store: Store, key: TraceKey) -> None
         found.source,
         path,
         opened.manifest,
-        question_load.placer(),
+        documents.placer(),
         question_load.attempted(lambda: session.chunks(opened)[0], {}, []),
         question_load.attempted(lambda: session.gold(opened)[0], {}, []),
     )

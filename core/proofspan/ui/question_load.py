@@ -10,8 +10,6 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-import streamlit as st
-
 from proofspan.contracts.records import (
     Attachment,
     Chunk,
@@ -28,7 +26,6 @@ from proofspan.manifest.types import Artifact
 from proofspan.services.bad_lines import lines_naming
 from proofspan.services.bundling import Sources, bundles_of
 from proofspan.services.desk import Done, Failed
-from proofspan.services.placer import Placer
 from proofspan.services.questions import QuestionView, load_question
 from proofspan.services.regions import attachment_on
 from proofspan.services.shelf import Shelf
@@ -44,11 +41,10 @@ from proofspan.services.spans import (
 from proofspan.services.stored import stored_question
 from proofspan.store.columns import issue_from
 from proofspan.store.queries import Store
-from proofspan.traces.joined import needed_trace_file
 from proofspan.traces.reports import StoredRow
 from proofspan.traces.traces import read_trace_at
 from proofspan.traces.unpack import plain_source
-from proofspan.ui import checks, noticed, session, waiting
+from proofspan.ui import checks, documents, noticed, session, waiting
 from proofspan.ui.evidence_panel import Belonging, Judged, Outcome, level_name
 from proofspan.ui.question_words import short_id
 
@@ -83,7 +79,7 @@ def question(opened: session.Opened, key: TraceKey, source: SourceLine, *, is_la
             row, run_id=key.run_id, chunks=chunks, gold=gold, profile=profile, unpaged=unpaged
         )
         return Loaded(stored, chunks, tuple(problems))
-    trace = read_trace_at(plain_traces(opened), source, run_id=key.run_id, q_id=key.q_id)
+    trace = read_trace_at(documents.plain_traces(opened), source, run_id=key.run_id, q_id=key.q_id)
     with session.corpus(opened) if chunks and is_labelled else nullcontext() as corpus:
         # A catalogue that is lost is among the run's own problems.
         notices = attempted(lambda: noticed.notices(opened, corpus), None, []) if corpus else None
@@ -152,7 +148,7 @@ def placed(
     """The page of the chosen passage, or that it is still being worked on."""
     manifest = opened.manifest
     key = page_key(opened, chosen, targets, page=page)
-    make = partial(locate_view, chosen, targets, manifest=manifest, placer=placer(), page=page)
+    make = partial(locate_view, chosen, targets, manifest=manifest, placer=documents.placer(), page=page)
     outcome = waiting.ask(key, make)
     if isinstance(outcome, Done):
         return outcome.value
@@ -170,17 +166,12 @@ def page_key(
     return ("page", *session.identity(opened), state, chosen, tuple(targets), page)
 
 
-def try_again(path: Path | None) -> None:
-    """Ask anew for what was given up of a document, and for what was worked out without it."""
-    if path is not None:
-        placer().forget(path)
-    waiting.desk().forget()
-
-
 def attached_to(opened: session.Opened, shown: PageView) -> Belonging:
     """What the catalogue has for the chosen passage's place; a lost one is among the run's own problems."""
     catalogue = attempted(lambda: session.catalogue(opened), CatalogueIndex.of(()), [])
-    return Belonging(shown.target.id, attached(place_of(shown), catalogue), opened.manifest, placer())
+    return Belonging(
+        shown.target.id, attached(place_of(shown), catalogue), opened.manifest, documents.placer()
+    )
 
 
 def seen(opened: session.Opened, shown: PageView, attachment_id: str | None) -> Attachment | None:
@@ -200,7 +191,7 @@ def level(opened: session.Opened, loaded: Loaded, key: TraceKey) -> tuple[Outcom
     if loaded.view.stored is not None:
         return None
     catalogue = attempted(lambda: session.catalogue(opened), CatalogueIndex.of(()), [])
-    shelf = Shelf(opened.manifest, session.pdf_pool(), placer=placer())
+    shelf = Shelf(opened.manifest, session.pdf_pool(), placer=documents.placer())
     sources = Sources(shelf, chunks=loaded.chunks, catalogue=catalogue, profile=opened.profile)
     work = ("level", *checks.state_of_files(opened), key)
     return waiting.ask(work, partial(_judged, key, loaded.view.trace, sources)), work
@@ -222,17 +213,6 @@ def chunk_view(opened: session.Opened, chunk_id: str, *, page: int | None) -> Pa
             remedy="open the question from Triage; the id may come from another build of the chunks",
         )
     return placed(opened, chunk_target(chunk), (), page=page)
-
-
-@st.cache_resource(show_spinner=False)
-def placer() -> Placer:
-    """Placed spans and drawn pages, remembered for all visits."""
-    return Placer(session.pdf_pool())
-
-
-def plain_traces(opened: session.Opened) -> Path:
-    """The run's traces, unpacked or joined. Raises `Fault` where they are lost."""
-    return needed_trace_file(opened.manifest, opened.run, cache_dir=session.cache_dir().path)[0]
 
 
 def _plain(opened: session.Opened, artifact: Artifact) -> Path:

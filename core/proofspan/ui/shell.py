@@ -1,47 +1,24 @@
-"""What surrounds every page: page config, sidebar, navigation, and the panel that a fault is shown in."""
+"""Draw what surrounds every page: page config, sidebar and navigation."""
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import datetime
 from functools import partial
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from proofspan.errors import Fault, Problem
-from proofspan.manifest.types import Run
-from proofspan.services.indexing import IndexJob
-from proofspan.store.queries import Store
-from proofspan.store.types import RunFacts
-from proofspan.ui import health_load, safe, session, words
+from proofspan.errors import Fault
+from proofspan.ui import health_load, safe, session
 from proofspan.ui.badge import Badge, badge_of
-from proofspan.ui.fragments import fragment
 from proofspan.ui.inputs import feed
 from proofspan.ui.links import follow, show_links
+from proofspan.ui.notices import fault_panel, run_name
+from proofspan.ui.routes import HEALTH_PAGE, HEALTH_TITLE, OLD_HEALTH, PAGES, WALKTHROUGH_TITLE
 from proofspan.ui.state import ViewState, read_view, write_view
 
-HEALTH_TITLE, WALKTHROUGH_TITLE = "Health", "Walkthrough"
-HEALTH_PAGE = "pages/health.py"
-_OLD_HEALTH = "workspace"
-#: Navigation: group → (script, title, url path). A page that does not exist is not named.
-PAGES: dict[str, tuple[tuple[str, str, str], ...]] = {
-    "Browse": (
-        ("pages/triage.py", "Triage", ""),
-        ("pages/question.py", "Question", "question"),
-        ("pages/walkthrough.py", WALKTHROUGH_TITLE, "walkthrough"),
-    ),
-    "Measure": (
-        ("pages/trends.py", "Trends", "trends"),
-        ("pages/compare.py", "Compare", "compare"),
-    ),
-    "Trust": ((HEALTH_PAGE, HEALTH_TITLE, "health"),),
-}
 SIDEBAR_PIXELS = 210
-#: Of a run that holds no record, so many lines are shown as panels; Health lists them all.
-LINES_IN_PANELS = 3
 
 
 def run() -> None:
@@ -54,10 +31,10 @@ def run() -> None:
             for group in PAGES.values()
             for script, title, path in group
         ]
-        + [st.Page(_moved, title=HEALTH_TITLE, url_path=_OLD_HEALTH)],
+        + [st.Page(_moved, title=HEALTH_TITLE, url_path=OLD_HEALTH)],
         position="hidden",
     )
-    if page.url_path == _OLD_HEALTH:
+    if page.url_path == OLD_HEALTH:
         follow(read_view().link("health"), replaces=True)
     # A run that follows a fragment's run in the same thread would otherwise draw inside that fragment.
     with st._main:
@@ -84,113 +61,6 @@ def _framed(title: str) -> Callable[[], None] | None:
         except Fault:  # the page says what and where, with room for it
             safe.show(safe.text([safe.Piece("This workspace cannot be opened.", "muted")], role="hint"))
     return None
-
-
-def fault_panel(problems: Iterable[Problem]) -> None:
-    """What happened, where, and what to do: one panel for all problems, foreign words as plain text."""
-    for problem in problems:
-        with st.container(border=True):
-            safe.show(
-                safe.text(safe.coded(_sentence(problem.message), "strong"), role="line"),
-                safe.facts(
-                    [
-                        (name, [safe.Piece(value, "code")] if name == "Where" else safe.coded(value))
-                        for name, value in (("Where", problem.where), ("What to do", problem.remedy))
-                        if value
-                    ]
-                ),
-            )
-
-
-def store_or_progress(opened: session.Opened) -> Store:
-    """The index of the shown run. While it is being built its progress stands here, and an older one serves.
-
-    Where there is none at all yet, the page ends here; the rest of the dashboard stays.
-    """
-    standing = session.index(opened)
-    if standing.cache_problem:
-        fault_panel([standing.cache_problem])
-    if standing.job is not None and standing.job.failure:
-        _failed_index(standing.job.failure, opened)
-    elif standing.job is not None:
-        _index_progress(standing.job, opened.run.run_id, has_old_index=standing.store is not None)
-    if standing.store is None:
-        st.stop()
-    return standing.store
-
-
-@fragment(run_every=0.7)
-def _index_progress(job: IndexJob, run_id: str, *, has_old_index: bool) -> None:
-    if not job.is_running:
-        st.rerun()
-    step = job.progress
-    told = f"{step.rows:,} traces so far" if step else "starting"
-    older = " What you see is the index from before." if has_old_index else ""
-    st.progress(step.share if step else 0.0, text=f"Reading {safe.label(run_id)}: {told}.{older}")
-
-
-def _failed_index(said: str, opened: session.Opened) -> None:
-    again = (
-        f"proofspan index {shlex.quote(str(opened.manifest.folder))} --run {shlex.quote(opened.run.run_id)}"
-    )
-    fault_panel(
-        [Problem("index_failed", said, opened.run.run_id, f"mend that, or see it all with `{again}`")]
-    )
-    st.button("Try again", key="index-again", on_click=session.build_again)
-
-
-def line_issue_notice(facts: RunFacts, view: ViewState) -> None:
-    """Lines that hold no record, in the run's own files and in those that it is read with, and report rows
-    without a trace, with the way to their list."""
-    unread = facts.line_issues - facts.unmatched
-    told = f"{words.counted(unread, 'line')} of this run's files could not be read." if unread else ""
-    if facts.unmatched:
-        rows = words.counted(facts.unmatched, "row")
-        told = f"{told} {rows} of its report {'has' if facts.unmatched == 1 else 'have'} no trace.".strip()
-    if told:
-        st.page_link(
-            HEALTH_PAGE,
-            label=f":red[{told}]",
-            query_params=view.params(),
-            width="content",
-        )
-
-
-def waiting_notice(waiting_bytes: int) -> None:
-    """A last line whose writer is still at work: no finding, and nothing is lost."""
-    if waiting_bytes:
-        said = f"The last line ({words.counted(waiting_bytes, 'byte')}) is not finished yet; it is read once "
-        safe.show(safe.text([safe.Piece(f"{said}its line break is there.", "muted")], role="hint"))
-
-
-def empty_run_panels(store: Store, run_id: str) -> None:
-    """Why a run without a single record has none: the first of its lines that hold none, a panel each."""
-    fault_panel(
-        Problem(str(line.code), str(line.reason), f"{line.file}:{line.line}", str(line.remedy))
-        for line in store.line_issues(run_id).head(LINES_IN_PANELS).itertuples()
-    )
-
-
-def notes(said: Iterable[str]) -> None:
-    """What in the address could not be used, said once above the page."""
-    for note in said:
-        safe.show(safe.text([safe.Piece(note, "muted")], role="hint"))
-
-
-def run_name(run: Run) -> str:
-    """A run in the width of the sidebar: `R004 · 26 Feb`."""
-    return " · ".join(part for part in (run.run_id, run_date(run, year=False)) if part)
-
-
-def run_date(run: Run, *, year: bool = True) -> str:
-    """The run's day for people; the manifest's own words where they are no date."""
-    if not run.ts:
-        return ""
-    try:
-        day = datetime.fromisoformat(run.ts)
-    except ValueError:
-        return run.ts
-    return f"{day.day} {day:%b %Y}" if year else f"{day.day} {day:%b}"
 
 
 @contextmanager
@@ -273,7 +143,3 @@ def _switch_run(key: str) -> None:
     view, run = read_view(), st.session_state[key]
     vs = None if view.vs == run else view.vs
     write_view(view.change(run=run, vs=vs, cite=None, chunk=None, page=None))
-
-
-def _sentence(words: str) -> str:
-    return words[:1].upper() + words[1:]

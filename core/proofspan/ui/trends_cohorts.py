@@ -17,8 +17,8 @@ from proofspan.store.queries import Store
 from proofspan.ui import safe
 from proofspan.ui.boxes import panel
 from proofspan.ui.grid import Cell, Column, Grid, Row, show_grid
+from proofspan.ui.notices import fault_panel
 from proofspan.ui.safe import Piece
-from proofspan.ui.shell import fault_panel
 from proofspan.ui.state import ViewState
 from proofspan.ui.trends_load import Converted
 from proofspan.ui.trends_points import base

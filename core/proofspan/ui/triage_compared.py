@@ -11,7 +11,7 @@ from proofspan.store.compared import Flips
 from proofspan.store.filters import Flip
 from proofspan.store.measures import OUTCOMES
 from proofspan.store.queries import Store
-from proofspan.ui import safe, shell
+from proofspan.ui import notices, safe
 from proofspan.ui.inputs import feed
 from proofspan.ui.state import ViewState, change_view
 from proofspan.ui.toggles import line
@@ -40,7 +40,7 @@ def not_there(view: ViewState, vs: str | None) -> list[str]:
 
 def compare_choice(view: ViewState, runs: Sequence[Run]) -> None:
     """The other run, beside the heading; nothing where this run is the only one."""
-    names = {run.run_id: shell.run_name(run) for run in runs if run.run_id != view.run}
+    names = {run.run_id: notices.run_name(run) for run in runs if run.run_id != view.run}
     if not names:
         return
     key = "compared-with"

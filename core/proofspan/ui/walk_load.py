@@ -33,7 +33,7 @@ from proofspan.store.filters import Filter, Sort
 from proofspan.store.queries import Store
 from proofspan.traces.reports import StoredRow
 from proofspan.traces.unpack import plain_source
-from proofspan.ui import question_load, session, waiting
+from proofspan.ui import documents, question_load, session, waiting
 from proofspan.ui.chunk_files import fingerprint
 from proofspan.ui.state import ViewState, parse_question_name
 
@@ -61,12 +61,12 @@ def walk(opened: session.Opened, store: Store) -> Walk:
     materials = Materials(
         manifest=opened.manifest,
         pool=session.pdf_pool(),
-        placer=question_load.placer(),
+        placer=documents.placer(),
         chunks=chunks,
         catalogue=catalogue,
         corpus=lender,
         stored=stored,
-        traces=question_load.plain_traces(opened) if opened.run.has_traces else None,
+        traces=documents.plain_traces(opened) if opened.run.has_traces else None,
         row=_rows(opened),
     )
     manifest, run_id = opened.manifest, opened.run.run_id
@@ -126,7 +126,7 @@ def ahead(walk: Walk, position: int) -> None:
 def try_again(path: Path | None) -> None:
     """Forget what could not be shown of a document, and what was made without it."""
     if path is not None:
-        question_load.placer().forget(path)
+        documents.placer().forget(path)
     _slides().clear()
     waiting.desk().forget()
 

@@ -1,0 +1,20 @@
+"""The dashboard's pages: their scripts, titles and addresses."""
+
+from __future__ import annotations
+
+HEALTH_TITLE, WALKTHROUGH_TITLE = "Health", "Walkthrough"
+HEALTH_PAGE = "pages/health.py"
+OLD_HEALTH = "workspace"
+#: Navigation: group → (script, title, url path). A page that does not exist is not named.
+PAGES: dict[str, tuple[tuple[str, str, str], ...]] = {
+    "Browse": (
+        ("pages/triage.py", "Triage", ""),
+        ("pages/question.py", "Question", "question"),
+        ("pages/walkthrough.py", WALKTHROUGH_TITLE, "walkthrough"),
+    ),
+    "Measure": (
+        ("pages/trends.py", "Trends", "trends"),
+        ("pages/compare.py", "Compare", "compare"),
+    ),
+    "Trust": ((HEALTH_PAGE, HEALTH_TITLE, "health"),),
+}
