@@ -57,3 +57,18 @@ def test_a_fragment_is_run_that_is_asked_for_during_a_pages_first_run(serve: Ser
     expect(page.get_by_text("drawn")).to_be_visible()
     page.get_by_role("button", name="Part").click()
     expect(page.get_by_text("counted")).to_be_visible()
+
+
+def test_a_page_that_is_asked_for_while_its_fragment_runs_is_not_drawn_inside_it(
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
+) -> None:
+    page = page_at()
+    page.goto(serve(app=APPS / "during_fragment.py").url)
+    wait_for_run(page)
+    page.get_by_role("button", name="Part").click()
+    expect(page.get_by_text("waiting")).to_be_visible()
+    page.get_by_role("button", name="Count").click()
+    expect(page.get_by_text("counted")).to_be_visible()
+    wait_for_run(page)
+    expect(page.get_by_text("whole page")).to_have_count(1)
+    expect(page.locator(".st-key-part").get_by_text("whole page")).to_have_count(0)

@@ -1,23 +1,29 @@
-"""Correct two faults in how Streamlit's sessions treat requests to run a fragment.
+"""Correct three faults in how Streamlit runs fragments.
 
-Both need a fragment's request at an unlucky moment, which a busy machine has often:
+Each needs a fragment's request at an unlucky moment, which a busy machine has often:
 
 - It comes just as a run of the page ends. Streamlit then starts another script runner and drops what the
   ended one had drawn and not yet sent: a click was answered, and its answer is never shown. Here a new runner
   waits until all messages of the ended one are on their way.
 - It comes from a page that the reader has just left. Streamlit then announces a run of the old page, and the
   browser takes the new page's content away, or it runs the old page again. Here such a request is ignored.
+- It ends just as the page is asked for. The page's run follows in the same thread and draws inside the
+  fragment, until the browser cannot place an element and gives up the whole page. Here every run begins at
+  the top of the page.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cache
+from typing import Any
 from weakref import WeakKeyDictionary
 
+from streamlit.delta_generator_singletons import context_dg_stack, get_dg_singleton_instance
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.runtime.app_session import AppSession, AppSessionState
 from streamlit.runtime.scriptrunner import RerunData
+from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
 
 #: How long a new runner waits before it looks again whether the one before it has ended.
 _LOOK_AGAIN_S = 0.005
@@ -36,10 +42,11 @@ class _Asked:
 
 @cache
 def correct_fragment_requests() -> None:
-    """Change Streamlit's `AppSession` for this process, once."""
+    """Change Streamlit's `AppSession` and `ScriptRunContext` for this process, once."""
     sessions: WeakKeyDictionary[AppSession, _Asked] = WeakKeyDictionary()
     request_now = AppSession.request_rerun
     create_now = AppSession._create_scriptrunner
+    reset_now = ScriptRunContext.reset
 
     def request_rerun(self: AppSession, client_state: ClientState | None) -> None:
         asked = sessions.setdefault(self, _Asked())
@@ -80,5 +87,10 @@ def correct_fragment_requests() -> None:
             for request in others:
                 request_run(self, request)
 
+    def reset(self: ScriptRunContext, *args: Any, **kwargs: Any) -> None:
+        context_dg_stack.set((get_dg_singleton_instance().main_dg,))
+        reset_now(self, *args, **kwargs)
+
+    ScriptRunContext.reset = reset  # type: ignore[method-assign]
     AppSession.request_rerun = request_rerun  # type: ignore[method-assign]
     AppSession._create_scriptrunner = create_scriptrunner  # type: ignore[method-assign]

@@ -36,14 +36,12 @@ def run() -> None:
     )
     if page.url_path == OLD_HEALTH:
         follow(read_view().link("health"), replaces=True)
-    # A run that follows a fragment's run in the same thread would otherwise draw inside that fragment.
-    with st._main:
-        show_links()
-        late = _framed(page.title) if page.title != WALKTHROUGH_TITLE or not read_view().present else None
-        with _faults_shown():
-            page.run()
-        if late is not None:
-            late()
+    show_links()
+    late = _framed(page.title) if page.title != WALKTHROUGH_TITLE or not read_view().present else None
+    with _faults_shown():
+        page.run()
+    if late is not None:
+        late()
 
 
 def _moved() -> None:
