@@ -8,7 +8,7 @@ from pathlib import Path
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.starlette import App
 
-from proofspan.ui import security, shell
+from proofspan.ui.app import security, shell
 
 if __name__ == "__main__":
     shell.run()

@@ -24,10 +24,10 @@ import orjson
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from proofspan.contracts.chunk_audit import audit_chunks
-from proofspan.contracts.records import Chunk
-from proofspan.contracts.redirects import redirects_between
-from proofspan.traces.chunks import read_chunks
+from proofspan.contracts.chunk_ids.audit import audit_chunks
+from proofspan.contracts.chunk_ids.redirects import redirects_between
+from proofspan.contracts.records.records import Chunk
+from proofspan.traces.records.chunks import read_chunks
 from tests.rechunked import rechunked, right
 
 BLOCKS = 50

@@ -80,7 +80,7 @@ def measure(rounds: int) -> dict[str, list[float]]:
     from streamlit.runtime.pages_manager import PagesManager
     from streamlit.testing.v1 import AppTest
 
-    from proofspan.ui import shell
+    from proofspan.ui.app import shell
 
     found = manifest_scanner.scan_component_manifests()  # a server does this once, an AppTest every time
     manifest_scanner.scan_component_manifests = lambda: found

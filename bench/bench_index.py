@@ -35,15 +35,15 @@ from typing import TYPE_CHECKING, TypeVar
 
 from make_traces import sentence, vocabulary
 
-from proofspan.contracts.records import Trace, TraceKey
+from proofspan.contracts.records.records import Trace, TraceKey
 from proofspan.diagnosis.types import Profile
 from proofspan.manifest.load import load_manifest
-from proofspan.store.filters import Filter, Sort
-from proofspan.store.index import build_index, index_folder
-from proofspan.store.labelling import make_labeller
-from proofspan.store.scan import spare_pandas
-from proofspan.store.segments import Range, cut, segment_bytes
-from proofspan.traces.traces import iter_traces
+from proofspan.store.index.build import build_index, index_folder
+from proofspan.store.index.labelling import make_labeller
+from proofspan.store.index.plan import Range, cut, segment_bytes
+from proofspan.store.index.scan import spare_pandas
+from proofspan.store.query.filters import Filter, Sort
+from proofspan.traces.records.traces import iter_traces
 
 RUN = "R1"
 BATCH = 2_000
@@ -209,7 +209,7 @@ def cpu_of_all() -> float:
 
 def part_query(folder: Path, workers: int) -> dict[str, float]:
     """Seconds of what a person does after opening an index that is there already."""
-    from proofspan.store.queries import Store  # not at the top: worker processes import this file again
+    from proofspan.store.query.store import Store  # not at the top: worker processes import this file again
 
     manifest = load_manifest(folder)
     failures = Filter(RUN, label=("generation_drift", "retrieval_drift"))

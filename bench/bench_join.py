@@ -20,8 +20,8 @@ from pathlib import Path
 import orjson
 
 from proofspan.manifest.load import load_manifest
-from proofspan.traces.joined import trace_file
-from proofspan.traces.reader import read_lines
+from proofspan.traces.lines.reader import read_lines
+from proofspan.traces.separate.join_cache import trace_file
 
 TYPES = ("query", "retrieved", "rerank", "prompt", "answer")
 

@@ -28,8 +28,8 @@ import whole_document
 from altered_numbers import Texts, altered_quotes, is_listed
 from span_score import score
 
-from proofspan.evidence.client import PdfPool
-from proofspan.evidence.tokens import tokenize
+from proofspan.evidence.pdf.pool import PdfPool
+from proofspan.evidence.text.tokens import tokenize
 from proofspan.evidence.types import SpanQuery
 
 Row = dict[str, Any]

@@ -22,8 +22,8 @@ from pathlib import Path
 
 import pymupdf
 
-from proofspan.evidence.bulk import Answer, Ask, locate_bulk
-from proofspan.evidence.client import PdfPool
+from proofspan.evidence.locate_bulk import Answer, Ask, locate_bulk
+from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.evidence.types import FoundSpan, SpanQuery
 
 DEMO_MANUAL = Path(__file__).resolve().parents[1] / "data" / "demo" / "corpus" / "meridian-2026.pdf"

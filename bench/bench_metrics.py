@@ -30,9 +30,9 @@ import orjson
 from make_runs import write
 
 from proofspan.manifest.load import load_manifest
-from proofspan.store.filters import Filter
-from proofspan.store.index import build_index
-from proofspan.store.queries import Store
+from proofspan.store.index.build import build_index
+from proofspan.store.query.filters import Filter
+from proofspan.store.query.store import Store
 
 SIZES = {"run": (1, 1_000_000), "trends": (30, 1_000), "compare": (2, 100_000)}
 #: What has to hold, in seconds; and in MB for a process.

@@ -22,7 +22,7 @@ from pathlib import Path
 
 import pymupdf
 
-from proofspan.evidence.client import SHOWN_BYTES, PdfPool
+from proofspan.evidence.pdf.pool import SHOWN_BYTES, PdfPool
 from proofspan.evidence.types import SpanQuery
 
 TARGET = 0.2

@@ -18,10 +18,10 @@ from typing import Any
 import orjson
 from make_traces import write
 
-from proofspan.contracts.records import SourceLine, Trace
-from proofspan.traces.canonical import doc_ids, measures, rank_one_place, trace_from
-from proofspan.traces.reader import parse_line, read_lines
-from proofspan.traces.traces import iter_traces
+from proofspan.contracts.records.records import SourceLine, Trace
+from proofspan.traces.lines.reader import parse_line, read_lines
+from proofspan.traces.records.trace_record import doc_ids, measures, rank_one_place, trace_from
+from proofspan.traces.records.traces import iter_traces
 
 SOURCE = SourceLine("traces.jsonl", 1, 0, 1)
 

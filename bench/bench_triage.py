@@ -31,11 +31,11 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from make_traces import write
 
-from proofspan.contracts.records import SourceLine, Trace
+from proofspan.contracts.records.records import SourceLine, Trace
 from proofspan.diagnosis.corpus import Corpus
-from proofspan.diagnosis.reflect import reflect
+from proofspan.diagnosis.labelling import reflect
 from proofspan.diagnosis.types import Profile
-from proofspan.traces.canonical import trace_from
+from proofspan.traces.records.trace_record import trace_from
 
 BATCH = 1000
 SOURCE = SourceLine("traces.jsonl", 1, 0, 0)

@@ -79,8 +79,8 @@ def validated(workers: int, *, same_key: bool = True) -> Callable[[Path], int]:
     """Validating as the command does."""
 
     def step(path: Path) -> int:
-        from proofspan.services.validating import Tally, validate
-        from proofspan.traces.workers import collector_paused
+        from proofspan.services.validation import Tally, validate
+        from proofspan.traces.lines.worker_process import collector_paused
 
         tally = Tally()
         with tempfile.TemporaryDirectory() as folder, collector_paused():

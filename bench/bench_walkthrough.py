@@ -24,22 +24,21 @@ from urllib.parse import urlencode
 from bench_pages import FLAGS, chromium, served
 from playwright.sync_api import Page, sync_playwright
 
-from proofspan.evidence.client import PdfPool
+from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.manifest.load import load_manifest
 from proofspan.resources import DEMO
-from proofspan.services.bundles import load_sources
-from proofspan.services.placer import Placer
-from proofspan.services.playlist import Playlist, Stop
-from proofspan.services.stored_bundles import StoredBundles
-from proofspan.services.walking import Materials, is_current, scene_of, slide_of
-from proofspan.services.workspace import default_run
-from proofspan.store.filters import Filter, Sort
-from proofspan.store.index import build_index
-from proofspan.store.queries import Store
-from proofspan.traces.reports import StoredRow
-from proofspan.traces.unpack import plain_source
-from proofspan.ui.state import question_name
-from proofspan.ui.viewer_page import ViewerPage, packed
+from proofspan.services.bundles.build import load_sources
+from proofspan.services.bundles.stored import StoredBundles
+from proofspan.services.bundles.walkthrough import Materials, Playlist, Stop, is_current, scene_of, slide_of
+from proofspan.services.documents.document_cache import Placer
+from proofspan.services.workspace.open import default_run
+from proofspan.store.index.build import build_index
+from proofspan.store.query.filters import Filter, Sort
+from proofspan.store.query.store import Store
+from proofspan.traces.lines.unpack import plain_source
+from proofspan.traces.records.stored_reports import StoredRow
+from proofspan.ui.viewer.page_data import ViewerPage, packed
+from proofspan.ui.visit.view_state import question_name
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 #: Notes when the new picture and a chosen box stand there: two frames on, the browser has painted them.

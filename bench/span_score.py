@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from proofspan.contracts.records import Box
+from proofspan.contracts.records.records import Box
 from proofspan.evidence.types import FoundSpan
 
 Row = dict[str, Any]

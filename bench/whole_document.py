@@ -16,10 +16,10 @@ from pathlib import Path
 import pymupdf
 from make_traces import World, make_world
 
-from proofspan.evidence.client import PdfPool
-from proofspan.evidence.locate import locate
+from proofspan.evidence.pdf.pool import PdfPool
+from proofspan.evidence.pdf.worker import Documents
+from proofspan.evidence.text.locate import locate
 from proofspan.evidence.types import FoundSpan, SpanQuery
-from proofspan.evidence.worker import Documents
 
 PAGES, CHUNKS_A_PAGE, EACH = 1_000, 5, 50
 FONT_SIZE, LINE_POINTS = 9, 11

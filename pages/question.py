@@ -4,38 +4,38 @@ from functools import partial
 
 import streamlit as st
 
-from proofspan.services.question_findings import broken_rules
-from proofspan.services.regions import region_of
-from proofspan.services.spans import targets_of
-from proofspan.services.stability import question_stability
-from proofspan.ui import (
-    answer_panel,
-    chunk_panel,
-    evidence_panel,
-    findings_panel,
-    notices,
-    page_panel,
-    placements,
-    question_ahead,
-    question_load,
-    question_panels,
-    question_place,
-    session,
+from proofspan.services.page.view import region_of, targets_of
+from proofspan.services.question.rules import broken_rules
+from proofspan.services.question.variants import question_stability
+from proofspan.ui.question import (
+    answer as answer_panel,
 )
-from proofspan.ui.other_runs import show_other_runs
-from proofspan.ui.state import read_view, write_view
-from proofspan.ui.variants_panel import show_variants
+from proofspan.ui.question import (
+    attachments,
+    chunk,
+    indexed_citations,
+    load,
+    navigation,
+    panels,
+    prefetch,
+)
+from proofspan.ui.question.navigation import show_other_runs
+from proofspan.ui.question.panels import show_variants
+from proofspan.ui.status import notices
+from proofspan.ui.viewer import page_panel
+from proofspan.ui.visit import session
+from proofspan.ui.visit.view_state import read_view, write_view
 
 asked = read_view()
 if asked.q is None and asked.chunk is not None:
-    chunk_panel.show_chunk(asked.chunk)
+    chunk.show_chunk(asked.chunk)
     st.stop()
 
 opened = session.current()
 notices.notes(opened.view.notes)
 store = notices.store_or_progress(opened)
 facts = store.run_facts(opened.run.run_id)
-state = question_place.with_question(opened.view, store)
+state = navigation.with_question(opened.view, store)
 if state != opened.view:
     write_view(state)
 key = state.key
@@ -44,18 +44,18 @@ if key is None:
     notices.fault_panel(facts.problems)
     if not facts.traces:
         notices.empty_run_panels(store, opened.run.run_id)
-    question_panels.nothing_to_open(is_filtered=state.is_filtered)
-elif (instead := question_place.trace_instead(store, key)) is not None:
-    question_panels.no_such_variant(key, instead)
+    panels.nothing_to_open(is_filtered=state.is_filtered)
+elif (instead := navigation.trace_instead(store, key)) is not None:
+    panels.no_such_variant(key, instead)
 else:
-    bad_lines = partial(question_load.bad_lines, opened, store, key)
-    place = question_place.find(store, state, key, bad_lines=bad_lines)
-    loaded = question_load.question(opened, key, place.source, is_labelled=place.is_labelled)
+    bad_lines = partial(load.bad_lines, opened, store, key)
+    place = navigation.find(store, state, key, bad_lines=bad_lines)
+    loaded = load.question(opened, key, place.source, is_labelled=place.is_labelled)
     view = loaded.view
     targets = targets_of(view)
-    chosen = question_load.chosen_target(loaded, targets, cite=state.cite, chunk=state.chunk)
-    notices.notes(question_place.passage_notes(view, state, chosen))
-    question_panels.header(
+    chosen = load.chosen_target(loaded, targets, cite=state.cite, chunk=state.chunk)
+    notices.notes(navigation.passage_notes(view, state, chosen))
+    panels.header(
         view,
         repeat=key.repeat,
         position=place.position,
@@ -64,19 +64,19 @@ else:
     )
     notices.fault_panel((*facts.problems, *loaded.problems))
 
-    answer, page, reading = question_panels.sides()
+    answer, page, reading = panels.sides()
     with reading:
         with st.container(border=True, key="why", gap="xsmall"):
-            question_panels.why(view, stored_label=place.stored_label, ranking=place.ranking)
+            panels.why(view, stored_label=place.stored_label, ranking=place.ranking)
             step = st.container()
-        question_panels.candidates(
+        panels.candidates(
             view,
-            chosen=question_place.chunk_of(view, chosen),
+            chosen=navigation.chunk_of(view, chosen),
             stage=state.stage,
         )
         runs = [run.run_id for run in opened.manifest.runs]
         show_other_runs(
-            partial(question_place.other_runs, store, key, runs=runs),
+            partial(navigation.other_runs, store, key, runs=runs),
             current=state.run,
             at_work=partial(session.others_are_indexed, opened),
         )
@@ -87,28 +87,30 @@ else:
         ):
             show_variants(steady, partial(store.traces_of, key.q_id, key.run_id), state)
         broken = broken_rules(store, opened.manifest, key, view, codes=place.codes, corpus=loaded.chunks)
-        findings_panel.show_findings(broken, state)
+        panels.show_findings(broken, state)
         below = st.container(key="belonging")
-        question_panels.raw_record(view)
+        panels.raw_record(view)
 
-    shown = question_load.placed(opened, chosen, targets, page=state.page) if chosen else None
-    found = placements.of_question(session.placed(opened, store), key) | dict(shown.found if shown else {})
+    shown = load.placed(opened, chosen, targets, page=state.page) if chosen else None
+    found = indexed_citations.of_question(session.placed(opened, store), key) | dict(
+        shown.found if shown else {}
+    )
     with answer:
         answer_panel.answer(view, shown, found)
-    seen = question_load.seen(opened, shown, state.see) if shown else None
+    seen = load.seen(opened, shown, state.see) if shown else None
     with page:
         if shown is not None and not shown.is_pending:
-            notices.notes(question_place.outline_notes(state, seen))
+            notices.notes(navigation.outline_notes(state, seen))
         region = region_of(seen, shown) if seen and shown else None
         level = page_panel.page(shown, view=view, region=region)
     with step:
-        question_panels.next_step(view, found)
+        panels.next_step(view, found)
     with below:
         if shown is not None and not shown.is_pending:
-            evidence_panel.belonging(question_load.attached_to(opened, shown))
+            attachments.belonging(load.attached_to(opened, shown))
     with level:
         if shown is None or not shown.is_pending:
-            evidence_panel.level(question_load.level(opened, loaded, key))
+            attachments.level(load.level(opened, loaded, key))
     beside = place.following
     following = state.change(q=beside.q, p=beside.p, s=beside.s).key if beside else None
-    question_ahead.make_ready(opened, store, shown=shown, targets=targets, following=following)
+    prefetch.make_ready(opened, store, shown=shown, targets=targets, following=following)

@@ -4,24 +4,15 @@ from dataclasses import replace
 
 import streamlit as st
 
-from proofspan.contracts.records import LABELS
-from proofspan.diagnosis.profile import profile_from
-from proofspan.services.unknown_values import unknown_values
-from proofspan.store.filters import Filter
-from proofspan.ui import (
-    export,
-    failure_panel,
-    notices,
-    safe,
-    session,
-    triage_compared,
-    triage_evidence,
-    triage_filters,
-    triage_panels,
-    triage_table,
-    words,
-)
-from proofspan.ui.toggles import line
+from proofspan.contracts.records.records import LABELS
+from proofspan.diagnosis.types import profile_from
+from proofspan.services.question.filter_values import unknown_values
+from proofspan.store.query.filters import Filter
+from proofspan.ui.status import notices
+from proofspan.ui.triage import comparison, evidence_line, failure_map, filters, panels, table
+from proofspan.ui.visit import session
+from proofspan.ui.widgets import export_menu, markup, text
+from proofspan.ui.widgets.controls import line
 
 opened = session.current()
 view = opened.view
@@ -29,37 +20,37 @@ store = notices.store_or_progress(opened)
 facts = store.run_facts(view.run)
 total = store.total(view.run, all_variants=view.filter.all_variants)
 matching = store.matching(view.filter)
-pages = max(1, -(-matching // triage_table.ROWS_A_PAGE))
+pages = max(1, -(-matching // table.ROWS_A_PAGE))
 view = view.change(at=min(view.at, pages))
 
 cited = session.cited_pages(opened, store, view.run)
-off_pages = triage_evidence.page_base(cited.findings) if cited else []
+off_pages = evidence_line.page_base(cited.findings) if cited else []
 has_citations = facts.placed.citations > 0 if facts.placed else bool(opened.manifest.documents)
 
 # The table is what a person waits for: of what stands above it only the words are sent before it.
-has_gold, vs = opened.manifest.gold is not None, triage_compared.other_run(view, store)
+has_gold, vs = opened.manifest.gold is not None, comparison.other_run(view, store)
 lines = sum(map(bool, (has_gold, has_citations, off_pages, facts.waiting_bytes, vs)))
 above = st.container(key=f"above-{lines:d}", gap="xsmall")
 with above:
     with st.container(horizontal=True, vertical_alignment="center", key="head"):
-        triage_panels.heading(view, total=total, profile=opened.profile)
-        triage_compared.compare_choice(view, opened.manifest.runs)
+        panels.heading(view, total=total, profile=opened.profile)
+        comparison.compare_choice(view, opened.manifest.runs)
     notices.notes(view.notes)
     notices.waiting_notice(facts.waiting_bytes)
     notices.fault_panel(facts.problems)
     own = profile_from(session.workspace().triage)
     if opened.profile != own:
-        triage_panels.profile_notice(opened.profile, own)
+        panels.profile_notice(opened.profile, own)
     if facts.suggestion:
-        triage_panels.template_notice(facts.suggestion, opened.profile)
+        panels.template_notice(facts.suggestion, opened.profile)
 if matching:
     rows = store.page(
         view.filter,
         view.sort,
-        limit=triage_table.ROWS_A_PAGE,
-        offset=(view.at - 1) * triage_table.ROWS_A_PAGE,
+        limit=table.ROWS_A_PAGE,
+        offset=(view.at - 1) * table.ROWS_A_PAGE,
     )
-    triage_table.show_table(rows, view, offsets=cited.offsets if cited else None)
+    table.show_table(rows, view, offsets=cited.offsets if cited else None)
 
 counts = store.counts(view.filter)
 options = session.options(opened, store)
@@ -67,29 +58,29 @@ with above:
     notices.notes(
         [
             *unknown_values(view.filter, options, store),
-            *triage_evidence.waiting_note(facts.placed, view),
-            *triage_compared.not_there(view, vs),
+            *evidence_line.waiting_note(facts.placed, view),
+            *comparison.not_there(view, vs),
         ]
     )
     moved = store.transitions(replace(view.filter, label=()), "label") if vs else []
-    triage_panels.label_cards(counts, view, unlabelled=store.unlabelled(view.filter), moved=moved)
+    panels.label_cards(counts, view, unlabelled=store.unlabelled(view.filter), moved=moved)
     gold_counts = store.gold_counts(view.filter)
     omits = has_citations and (view.filter.safety is not None or store.safety_count(Filter(view.run)) > 0)
     buckets = store.bucket_counts(view.filter) if has_gold else {}
     with st.container(key="toggle-lines", gap="xxsmall"):
-        triage_panels.gold_line(gold_counts, view, offered=options["gold"])
+        panels.gold_line(gold_counts, view, offered=options["gold"])
         if vs:
-            outcomes = triage_compared.outcomes_for(view, has_gold=has_gold)
+            outcomes = comparison.outcomes_for(view, has_gold=has_gold)
             flips = store.flips(replace(view.filter, outcome=outcomes[0]))
-            triage_compared.flip_line(flips, view, outcomes=outcomes)
+            comparison.flip_line(flips, view, outcomes=outcomes)
         with line("mixed"):
             if options["bucket"] or view.filter.bucket:
-                triage_panels.bucket_line(buckets, view)
+                panels.bucket_line(buckets, view)
             if omits:
                 judged = store.safety_judged(view.filter)
-                triage_evidence.safety_line(store.safety_count(view.filter), judged, view)
+                evidence_line.safety_line(store.safety_count(view.filter), judged, view)
             if has_citations:
-                triage_evidence.cited_line(
+                evidence_line.cited_line(
                     store.evidence_counts(view.filter),
                     facts.placed,
                     view,
@@ -97,9 +88,9 @@ with above:
                     job=session.locating(opened, store),
                 )
         if off_pages:
-            triage_evidence.page_base_line(off_pages, view)
+            evidence_line.page_base_line(off_pages, view)
     with st.container(horizontal=True, vertical_alignment="center", key="filters"):
-        triage_filters.filter_bar(
+        filters.filter_bar(
             options,
             view,
             traces=facts.traces,
@@ -107,9 +98,9 @@ with above:
             cohorts=[(cohort.name, len(cohort.q_ids)) for cohort in session.cohorts(opened).values()],
         )
     with st.container(horizontal=True, vertical_alignment="center", key="sentence"):
-        triage_panels.sentence(view, matching=matching, total=total)
-        is_toggled = vs is not None and view.filter.flip in triage_compared.FLIPS_SHOWN
-        triage_filters.chips(view, elsewhere={"flip"} if is_toggled else ())
+        panels.sentence(view, matching=matching, total=total)
+        is_toggled = vs is not None and view.filter.flip in comparison.FLIPS_SHOWN
+        filters.chips(view, elsewhere={"flip"} if is_toggled else ())
         notices.line_issue_notice(facts, view)
         st.space("stretch")
         with st.container(
@@ -121,18 +112,18 @@ with above:
             key="onward",
         ):
             if matching:
-                triage_panels.walk_through(view)
-            export.export_menu(
+                panels.walk_through(view)
+            export_menu.export_menu(
                 lambda: store.rows(view.filter, view.sort),
                 matching=matching,
                 name=f"{opened.manifest.name} {view.run}",
             )
 
 if matching:
-    triage_panels.paging(matching, view, rows_a_page=triage_table.ROWS_A_PAGE)
+    panels.paging(matching, view, rows_a_page=table.ROWS_A_PAGE)
     with st.container(key="below"):
-        failure_panel.show_failures(
-            failure_panel.Failures(
+        failure_map.show_failures(
+            failure_map.Failures(
                 store.failures(view.filter),
                 session.sections_or_none(opened),
                 {document.doc_id: document.title or "" for document in opened.manifest.documents},
@@ -143,11 +134,11 @@ if matching:
         present = [label for label in LABELS if counts.get(label)]
         if present or view.filter.label:
             chosen = [label for label in view.filter.label if label in LABELS]
-            lost = triage_panels.lost_gold(gold_counts, view.filter.gold)
-            failed = triage_panels.failed_buckets(buckets, view.filter.bucket)
-            triage_panels.next_steps(chosen or present[:1], opened.profile, lost, failed)
+            lost = panels.lost_gold(gold_counts, view.filter.gold)
+            failed = panels.failed_buckets(buckets, view.filter.bucket)
+            panels.next_steps(chosen or present[:1], opened.profile, lost, failed)
 elif view.is_filtered:
-    triage_panels.nothing_matches(total)
+    panels.nothing_matches(total)
 else:
-    safe.show(safe.text([safe.Piece(f"{view.run} holds {words.counted(0, 'question')}.", "strong")]))
+    markup.show(markup.text([markup.Piece(f"{view.run} holds {text.counted(0, 'question')}.", "strong")]))
     notices.empty_run_panels(store, view.run)

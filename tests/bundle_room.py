@@ -10,19 +10,19 @@ from typing import Any
 import orjson
 import pymupdf
 
-from proofspan.contracts.records import LineIssue, SourceLine, Trace, TraceKey
+from proofspan.contracts.records.records import LineIssue, SourceLine, Trace, TraceKey
 from proofspan.diagnosis.corpus import Corpus
 from proofspan.evidence.attachments import CatalogueIndex
 from proofspan.evidence.bundles import Bundle, BundleCitation
 from proofspan.manifest.load import load_manifest
 from proofspan.manifest.types import Manifest
-from proofspan.services.bundling import Sources, bundles_of
-from proofspan.services.shelf import Pool, Shelf
-from proofspan.traces.canonical import trace_from
-from proofspan.traces.catalogue import attachment_from
-from proofspan.traces.chunks import chunk_from
-from proofspan.traces.identity import Repeats
-from proofspan.traces.reader import UnusableError
+from proofspan.services.bundles.build import Sources, bundles_of
+from proofspan.services.documents.document_set import Pool, Shelf
+from proofspan.traces.lines.reader import UnusableError
+from proofspan.traces.records.catalogue import attachment_from
+from proofspan.traces.records.chunks import chunk_from
+from proofspan.traces.records.identity import Repeats
+from proofspan.traces.records.trace_record import trace_from
 from tests.made_traces import made_trace
 from tests.pdf_files import write_pages
 from tests.pictures import saved, two_colours

@@ -18,7 +18,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
-    from proofspan.evidence.client import PdfPool
+    from proofspan.evidence.pdf.pool import PdfPool
 
 # Two cores are shared by all tests: a slow moment is no finding. Where it is decided whether a change lands,
 # the examples are the same each time, so that the outcome is the change's; everywhere else they are new.
@@ -113,7 +113,7 @@ def main_module() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def pool() -> Iterator[PdfPool]:
     """PDF workers for all tests that only ask them something; they start with the first question."""
-    from proofspan.evidence.client import PdfPool  # only who asks for it waits for it to be imported
+    from proofspan.evidence.pdf.pool import PdfPool  # only who asks for it waits for it to be imported
 
     with PdfPool(timeout_s=30) as pool:
         yield pool

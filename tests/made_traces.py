@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from proofspan.contracts.records import SourceLine, Trace
-from proofspan.traces.canonical import trace_from
+from proofspan.contracts.records.records import SourceLine, Trace
+from proofspan.traces.records.trace_record import trace_from
 
 
 def made_trace(

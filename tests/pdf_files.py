@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pymupdf
 
-from proofspan.contracts.records import Box
-from proofspan.evidence.pagetext import PageText, QuoteText
-from proofspan.evidence.search import WordIndex
+from proofspan.contracts.records.records import Box
+from proofspan.evidence.text.page_index import WordIndex
+from proofspan.evidence.text.page_text import PageText, QuoteText
 
 LINE = 12.0
 CHARACTER = 6.0

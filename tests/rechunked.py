@@ -6,9 +6,9 @@ import random
 from collections import defaultdict
 from dataclasses import dataclass, field
 
-from proofspan.contracts.chunk_ids import ChunkId, mint
-from proofspan.contracts.records import Chunk
-from proofspan.contracts.redirects import Redirect, RedirectKind
+from proofspan.contracts.chunk_ids.redirects import Redirect, RedirectKind
+from proofspan.contracts.records.chunk_id import ChunkId, mint
+from proofspan.contracts.records.records import Chunk
 
 #: 256 words.
 WORDS = [f"{one}{two}{end}" for one in "bdfghjkm" for two in "aeio" for end in ("lan", "ren", "sti", "vor",

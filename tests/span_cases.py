@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pymupdf
 
-from proofspan.contracts.records import Offsets
+from proofspan.contracts.records.records import Offsets
 from proofspan.evidence.types import SpanQuery
 from tests.places import DEMO
 from tests.span_pages import cells, lines, together, upright, write

@@ -17,10 +17,10 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageDraw
 
-from proofspan.contracts.records import Json
-from proofspan.evidence.client import PdfPool
+from proofspan.contracts.records.records import Json
 from proofspan.evidence.geometry import box_to_pixels
-from proofspan.evidence.highlight import with_highlights
+from proofspan.evidence.pdf.pool import PdfPool
+from proofspan.evidence.span_file import with_highlights
 from proofspan.evidence.types import FoundSpan, Place
 from tests.span_cases import CASES, GOLDENS, Case
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pymupdf
 
-from proofspan.contracts.records import Box
+from proofspan.contracts.records.records import Box
 
 Draw = Callable[[pymupdf.Page], None]
 WIDTH, HEIGHT = 420, 220

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from proofspan.contracts.records import Label
+from proofspan.contracts.records.records import Label
 from proofspan.manifest.types import Run
 from proofspan.metrics.catalogue import METRICS
 from proofspan.metrics.goals import DEFAULT_GOALS, judge
 from proofspan.metrics.values import Tally, metric_value
-from proofspan.services.measuring import RunMetrics
-from proofspan.services.trends import RunTrend, Trends
+from proofspan.services.metrics.run_metrics import RunMetrics
+from proofspan.services.metrics.trends import RunTrend, Trends
 
 SECTION = "section_match_at_1"
 

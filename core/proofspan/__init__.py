@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from proofspan import adapters as adapters
     from proofspan.api import TriageReport, Workspace, locate, open_workspace, triage, validate
-    from proofspan.contracts.citation_rules import validate_citations
+    from proofspan.contracts.rules.citations import validate_citations
     from proofspan.errors import Fault
     from proofspan.version import __version__
 
@@ -33,7 +33,7 @@ _HOMES = {
     "open_workspace": "proofspan.api",
     "triage": "proofspan.api",
     "validate": "proofspan.api",
-    "validate_citations": "proofspan.contracts.citation_rules",
+    "validate_citations": "proofspan.contracts.rules.citations",
 }
 
 __all__ = [

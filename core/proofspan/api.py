@@ -8,26 +8,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from proofspan.contracts.records import LineIssue
+from proofspan.contracts.records.records import LineIssue
 from proofspan.diagnosis.types import Profile, ReportRow, Template
 from proofspan.errors import EvidenceFault, InputFault, Problem
-from proofspan.evidence.bulk import locate_bulk
-from proofspan.evidence.client import PdfPool
-from proofspan.evidence.spanfile import ask
+from proofspan.evidence.locate_bulk import locate_bulk
+from proofspan.evidence.pdf.pool import PdfPool
+from proofspan.evidence.span_file import ask
 from proofspan.evidence.types import FoundSpan, SpanQuery
 from proofspan.manifest.load import load_manifest
 from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Manifest
 from proofspan.resources import DEMO
-from proofspan.services.gating import GateReport, gate_run
-from proofspan.services.measuring import RunMetrics, run_metrics
+from proofspan.services.gate import GateReport, gate_run
+from proofspan.services.metrics.run_metrics import RunMetrics, run_metrics
 from proofspan.services.triage import Outcome, Sources, bare_sources, report_rows, run_sources
-from proofspan.services.validating import LocatedFinding, Tally
-from proofspan.services.validating import validate as findings_of
-from proofspan.services.workspace import chosen_run, profile_of_options
-from proofspan.store.cache import default_cache_dir
-from proofspan.store.index import build_index
-from proofspan.store.queries import Store
+from proofspan.services.validation import LocatedFinding, Tally
+from proofspan.services.validation import validate as findings_of
+from proofspan.services.workspace.open import chosen_run, profile_of_options
+from proofspan.store.files.cache_dir import default_cache_dir
+from proofspan.store.index.build import build_index
+from proofspan.store.query.store import Store
 
 #: Seconds for one quote. One that is nowhere makes the worker read the whole document once.
 LOCATE_TIMEOUT_S = 60.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent
@@ -16,3 +17,9 @@ DEMO = DATA / "demo"
 #: The folder of `app.py`, `pages/` and `.streamlit/`. Streamlit puts it on the import path.
 DASHBOARD = CHECKOUT or PACKAGE / "dashboard"
 APP = DASHBOARD / "app.py"
+
+
+@cache
+def text_of(name: str) -> str:
+    """Return the text of a file beside the code that uses it: `ui/viewer/viewer.html`."""
+    return (PACKAGE / name).read_text(encoding="utf-8")

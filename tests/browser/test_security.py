@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import ConsoleMessage, Page, expect
 
-from proofspan.ui import security
+from proofspan.ui.app import security
 from tests.browser.conftest import Dashboard, PageAt, Serve, WaitForRun
 
 pytestmark = pytest.mark.browser

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from proofspan.ui.still_page import EVERY_S, PATIENCE_S
+from proofspan.ui.viewer.page_data import EVERY_S, PATIENCE_S
 from tests.browser.conftest import PageAt, Serve, WaitForRun
 from tests.browser.viewer import APP, QUESTION, opened, span
 

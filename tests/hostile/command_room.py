@@ -9,9 +9,9 @@ from pathlib import Path
 import orjson
 
 from proofspan.manifest.load import load_manifest
-from proofspan.store.cache import default_cache_dir
-from proofspan.store.filters import Filter, Sort
-from proofspan.store.queries import Store
+from proofspan.store.files.cache_dir import default_cache_dir
+from proofspan.store.query.filters import Filter, Sort
+from proofspan.store.query.store import Store
 
 LABELS = {"Q1": "ok", "Q2": "generation_drift", "Q3": "refusal_suspect"}
 

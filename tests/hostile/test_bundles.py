@@ -12,17 +12,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from proofspan.evidence.bundlefile import BundleLine, read_bundles
-from proofspan.evidence.bundles import Bundle, record_of, sealed, sha256_of
-from proofspan.evidence.client import PdfPool
+from proofspan.evidence.bundles import Bundle, BundleLine, read_bundles, record_of, sealed, sha256_of
 from proofspan.evidence.levels import judge
+from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.manifest.types import Manifest
-from proofspan.services.bundle_checks import validate_bundles
-from proofspan.services.bundle_report import Earlier
-from proofspan.services.bundles import line_of, load_catalogue
-from proofspan.services.drawings import draw
-from proofspan.services.placer import Placer
-from proofspan.services.shelf import Shelf
+from proofspan.services.bundles.build import line_of, load_catalogue
+from proofspan.services.bundles.report import Earlier
+from proofspan.services.bundles.validate import validate_bundles
+from proofspan.services.documents.document_cache import Placer
+from proofspan.services.documents.document_set import Shelf
+from proofspan.services.documents.drawings import draw
 from tests.bundle_room import (
     CATALOGUE,
     CHUNKS,

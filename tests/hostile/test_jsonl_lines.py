@@ -9,10 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofspan.contracts.records import LineIssue, SourceLine, Trace
-from proofspan.traces import reader
-from proofspan.traces.canonical import citations, doc_ids, measures, rank_one_place, stages, trace_from
-from proofspan.traces.traces import iter_traces
+from proofspan.contracts.records.records import LineIssue, SourceLine, Trace
+from proofspan.traces.lines import reader
+from proofspan.traces.records.citations import citations
+from proofspan.traces.records.trace_record import (
+    doc_ids,
+    measures,
+    rank_one_place,
+    stages,
+    trace_from,
+)
+from proofspan.traces.records.traces import iter_traces
 
 GOOD = b'{"q": "still read"}\n'
 

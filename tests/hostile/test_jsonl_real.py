@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from proofspan.contracts.records import LineIssue, Trace
-from proofspan.traces.traces import iter_traces
+from proofspan.contracts.records.records import LineIssue, Trace
+from proofspan.traces.records.traces import iter_traces
 
 pytestmark = pytest.mark.real_data
 

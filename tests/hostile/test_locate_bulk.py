@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from proofspan.errors import Problem
-from proofspan.evidence.bulk import MOST_FAULTS, Answer, Ask, locate_bulk
-from proofspan.evidence.client import PdfPool
+from proofspan.evidence.locate_bulk import MOST_FAULTS, Answer, Ask, locate_bulk
+from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.evidence.types import FoundSpan, SpanQuery
 from tests.pdf_files import form_bomb, write_pages
 

@@ -8,14 +8,14 @@ from pathlib import Path
 import pymupdf
 import pytest
 
-from proofspan.evidence.client import SHOWN_BYTES, PdfPool
-from proofspan.evidence.search import MAX_SEARCHED, searched
+from proofspan.evidence.pdf.pool import SHOWN_BYTES, PdfPool
+from proofspan.evidence.text.page_index import MAX_SEARCHED, searched
 from proofspan.evidence.types import SpanQuery
 from proofspan.manifest.types import Artifact, Document, Manifest
-from proofspan.services.details import detail_of
-from proofspan.services.placer import Placer
-from proofspan.services.spans import PageView, Target, locate_view
-from proofspan.services.under import MAX_TEXTS
+from proofspan.services.documents.document_cache import Placer
+from proofspan.services.page.text_under import MAX_TEXTS
+from proofspan.services.page.view import PageView, Target, locate_view
+from proofspan.services.page.zoom import detail_of
 from tests.pdf_files import handmade, one_page, stream
 
 pytestmark = pytest.mark.slow

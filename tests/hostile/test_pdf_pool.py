@@ -12,10 +12,9 @@ from typing import Any
 
 import pytest
 
-from proofspan.contracts.records import Offsets
+from proofspan.contracts.records.records import Offsets
 from proofspan.errors import EvidenceFault
-from proofspan.evidence.client import PdfPool
-from proofspan.evidence.process import Worker
+from proofspan.evidence.pdf.pool import PdfPool, Worker
 from proofspan.evidence.types import PageImage, SpanQuery
 from tests.pdf_files import form_bomb, one_page, text_bomb, write_pages
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from proofspan.errors import EvidenceFault
-from proofspan.evidence.client import PdfPool
+from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.evidence.types import SpanQuery
 
 pytestmark = pytest.mark.real_data

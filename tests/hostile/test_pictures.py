@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from proofspan.errors import EvidenceFault
-from proofspan.evidence.client import PdfPool
-from proofspan.evidence.picturefile import MAX_BYTES
-from proofspan.evidence.pictures import MAX_PIXELS, MAX_SIDE
+from proofspan.evidence.pdf.files import MAX_BYTES
+from proofspan.evidence.pdf.pictures import MAX_PIXELS, MAX_SIDE
+from proofspan.evidence.pdf.pool import PdfPool
 from tests.pictures import SIGNATURE, chunk, opened, png_of, saved, two_colours
 
 pytestmark = pytest.mark.slow

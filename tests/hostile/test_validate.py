@@ -9,8 +9,8 @@ from pathlib import Path
 import orjson
 import pytest
 
-from proofspan.cli import validate_lines
-from proofspan.services.validating import LocatedFinding, Tally, validate
+from proofspan.cli import validate_cmd
+from proofspan.services.validation import LocatedFinding, Tally, validate
 from tests.hostile.command_room import Proofspan
 
 QUERY = b'{"schema_version": "1.0.0", "event": "retrieve.run", "ts": "2026-02-23", "trace_id": "t", '
@@ -130,7 +130,7 @@ def test_a_finding_on_every_line_does_not_pile_up(tmp_path: Path) -> None:
     assert (done, tally.read) == ([], 0)
 
 
-@pytest.mark.parametrize("line_of", [validate_lines.piped_line, validate_lines.terminal_line])
+@pytest.mark.parametrize("line_of", [validate_cmd.piped_line, validate_cmd.terminal_line])
 def test_text_of_a_record_cannot_act_on_a_terminal_or_break_a_line(line_of: object) -> None:
     assert callable(line_of)
     hostile = "a\x1b[2J\tb\nc\u202e\ud800"

@@ -18,11 +18,12 @@ from streamlit.proto.WidgetStates_pb2 import WidgetStates
 from streamlit.testing.v1 import AppTest
 
 from proofspan.diagnosis.types import Profile
-from proofspan.evidence.client import PdfPool
+from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.manifest.load import load_manifest
-from proofspan.services.workspace import WORKSPACE_VARIABLE, with_profile
-from proofspan.store.index import build_index
-from proofspan.ui import session, waiting
+from proofspan.services.workspace.open import WORKSPACE_VARIABLE, with_profile
+from proofspan.store.index.build import build_index
+from proofspan.ui.status import background
+from proofspan.ui.visit import session
 from tests.places import CHECKOUT, DEMO, HANDBOOK
 
 Open = Callable[..., AppTest]
@@ -100,7 +101,7 @@ def nothing_remembered(pdf_pool: PdfPool, monkeypatch: pytest.MonkeyPatch) -> It
 @pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """A page waits here for all that belongs to it, however busy the machine is."""
-    monkeypatch.setattr(waiting, "PATIENCE_S", 60.0)
+    monkeypatch.setattr(background, "PATIENCE_S", 60.0)
 
 
 @pytest.fixture(scope="session")

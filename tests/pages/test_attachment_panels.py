@@ -11,13 +11,14 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from proofspan.contracts.records import Attachment, AttachmentKind, Box
+from proofspan.contracts.records.records import Attachment, AttachmentKind, Box
 from proofspan.errors import EvidenceFault
 from proofspan.evidence.attachments import Attached
 from proofspan.evidence.types import DocumentInfo, FoundSpan, PageImage, Picture, SpanQuery
 from proofspan.manifest.types import Artifact, Document, Manifest
-from proofspan.services.placer import Placer
-from proofspan.ui import attachment_panels, waiting
+from proofspan.services.documents.document_cache import Placer
+from proofspan.ui.question import attachments
+from proofspan.ui.status import background
 from tests.pages.conftest import shown
 from tests.pictures import saved, two_colours
 
@@ -61,7 +62,7 @@ def page_script() -> None:
     """What AppTest runs: the panel with what the test put into the session."""
     import streamlit as st
 
-    from proofspan.ui.attachment_panels import show_attachments
+    from proofspan.ui.question.attachments import show_attachments
 
     state = st.session_state
     show_attachments(state["items"], manifest=state["manifest"], placer=state["placer"], key="a")
@@ -130,13 +131,13 @@ def test_a_few_pictures_stand_open_with_caption_and_words_for_the_blind(run: Run
 
 
 def test_many_pictures_wait_behind_their_heading_and_are_not_drawn_before(run: Run, source: Source) -> None:
-    count = attachment_panels.AT_ONCE + 3
+    count = attachments.AT_ONCE + 3
     app = run([item(f"Symbol {n}", "symbol", page=n % 9) for n in range(count)])
     assert [expander.label for expander in app.expander] == [rf"Symbols \({count}\)"]
     assert source.clipped == []
     app.session_state["a-media"] = True
     app.run()
-    assert len(app.main.get("image")) == attachment_panels.AT_ONCE
+    assert len(app.main.get("image")) == attachments.AT_ONCE
     app.button(key="a-media-in-more").click().run()
     assert len(app.main.get("image")) == count
 
@@ -203,8 +204,8 @@ def test_a_picture_that_takes_long_is_awaited_beside_its_words(
         return draw(path, page_idx, box)
 
     monkeypatch.setattr(source, "clip", clip)
-    monkeypatch.setattr(waiting, "PATIENCE_S", 0.05)
-    monkeypatch.setattr(waiting, "LEAST_S", 0.5)
+    monkeypatch.setattr(background, "PATIENCE_S", 0.05)
+    monkeypatch.setattr(background, "LEAST_S", 0.5)
     app = run([item("slow"), item("quick", page=5)])
     assert not app.exception
     assert len(app.main.get("image")) == 1
@@ -212,7 +213,7 @@ def test_a_picture_that_takes_long_is_awaited_beside_its_words(
     assert "slow in words" in words(app)
     assert "Some pictures are still being drawn …" in words(app)
     gate.set()
-    monkeypatch.setattr(waiting, "PATIENCE_S", 20.0)
+    monkeypatch.setattr(background, "PATIENCE_S", 20.0)
     app.run()
     assert len(app.main.get("image")) == 2
     assert "being drawn" not in words(app).lower()

@@ -14,12 +14,12 @@ import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest
 
-from proofspan.contracts.records import LABELS
-from proofspan.diagnosis.advice import next_step
+from proofspan.contracts.records.records import LABELS
+from proofspan.diagnosis.messages import next_step
 from proofspan.manifest.load import load_manifest
-from proofspan.services.workspace import WORKSPACE_VARIABLE
-from proofspan.store.index import build_index
-from proofspan.ui import session
+from proofspan.services.workspace.open import WORKSPACE_VARIABLE
+from proofspan.store.index.build import build_index
+from proofspan.ui.visit import session
 from tests.hostile.workspaces import CHUNKS, MANIFEST, TRACES, lines, trace, write_pdf, write_workspace
 from tests.pages.conftest import candidates, shown, table
 from tests.places import CHECKOUT

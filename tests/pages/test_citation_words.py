@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from proofspan.contracts.records import Citation, GoldSpan
+from proofspan.contracts.records.records import Citation, GoldSpan
 from proofspan.diagnosis.types import Profile
 from proofspan.evidence.types import Difference, FoundSpan, SpanQuery, TextRange
 from proofspan.manifest.types import Artifact, Document
-from proofspan.services.questions import CitationView, load_question
-from proofspan.services.spans import PageView, Target
-from proofspan.services.textviews import TextView
-from proofspan.ui.citation_words import (
+from proofspan.services.page.text_view import TextView
+from proofspan.services.page.view import PageView, Target
+from proofspan.services.question.view import CitationView, load_question
+from proofspan.ui.wording.citation import (
     citation_line,
     first_step,
     gold_line,

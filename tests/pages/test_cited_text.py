@@ -9,13 +9,12 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from proofspan.evidence.client import PdfPool
+from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.manifest.load import load_manifest
-from proofspan.services.pagebase import CitedPages
-from proofspan.services.pagebase_words import PRODUCER
-from proofspan.services.placing import place_run
-from proofspan.store.index import build_index
-from proofspan.ui import page_base_panel
+from proofspan.services.locating import place_run
+from proofspan.services.page_base import PRODUCER, CitedPages
+from proofspan.store.index.build import build_index
+from proofspan.ui.health import rules
 from tests.pages.conftest import MakeWorkspace, Open, shown, table, trace
 from tests.pdf_files import write_pages
 
@@ -119,9 +118,9 @@ def test_health_tells_runs_that_cite_nothing_from_runs_that_nobody_looked_at(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     told: list[str] = []
-    monkeypatch.setattr(page_base_panel.safe, "show", lambda *parts: told.extend(part.html for part in parts))
-    page_base_panel.cited_pages({}, PRODUCER)
-    page_base_panel.cited_pages({"R1": CitedPages((), {})}, PRODUCER)
+    monkeypatch.setattr(rules.safe, "show", lambda *parts: told.extend(part.html for part in parts))
+    rules.cited_pages({}, PRODUCER)
+    rules.cited_pages({"R1": CitedPages((), {})}, PRODUCER)
     assert "are located yet; proofspan index does that" in told[1]
     assert "No run cites text that tells which page was meant." in told[3]
 

@@ -12,11 +12,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from proofspan.manifest.load import load_manifest
-from proofspan.store.filters import Filter
-from proofspan.store.index import build_index
-from proofspan.store.queries import Store
-from proofspan.ui import session
-from proofspan.ui.state import ViewState
+from proofspan.store.index.build import build_index
+from proofspan.store.query.filters import Filter
+from proofspan.store.query.store import Store
+from proofspan.ui.visit import session
+from proofspan.ui.visit.view_state import ViewState
 from tests.pages.conftest import TRACES, MakeWorkspace, Open, shown, trace
 from tests.places import DEMO
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from proofspan.contracts.codes import rule_of
+from proofspan.contracts.rules.catalogue import rule_of
 from tests.pages.conftest import MakeWorkspace, Open, shown, table, trace
 from tests.unit.store_workspace import ENVELOPE
 

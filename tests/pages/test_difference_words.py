@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proofspan.evidence.types import Difference
-from proofspan.ui.difference_words import Quoted, figures, says, sentence
+from proofspan.ui.wording.citation import Quoted, figures, says, sentence
 
 
 def told(said: str, page: str, quote: str, *, answer: str = "", others: tuple[Difference, ...] = ()) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from proofspan.contracts.records import Chunk, GoldQuestion, GoldSpan
+from proofspan.contracts.records.records import Chunk, GoldQuestion, GoldSpan
 from proofspan.diagnosis.corpus import Corpus
 from proofspan.diagnosis.types import Profile
-from proofspan.services.questions import load_question
-from proofspan.ui.gold_words import gold_rows
+from proofspan.services.question.view import load_question
+from proofspan.ui.wording.question import gold_rows
 from tests.made_traces import made_trace
 
 CHUNKS = {

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from streamlit.testing.v1 import AppTest
 
 from proofspan.cli.check_cmd import command
-from proofspan.ui.health_artifacts import age_words
+from proofspan.ui.health.overview import age_words
 from tests.pages.conftest import TRACES, MakeWorkspace, Open, shown
 
 pytestmark = pytest.mark.slow

@@ -14,10 +14,10 @@ from streamlit.testing.v1 import AppTest
 
 from proofspan.errors import StoreFault
 from proofspan.manifest.load import load_manifest
-from proofspan.store.filters import Filter
-from proofspan.store.queries import Store
-from proofspan.ui import health_load
-from proofspan.ui.state import ViewState
+from proofspan.store.query.filters import Filter
+from proofspan.store.query.store import Store
+from proofspan.ui.health import load
+from proofspan.ui.visit.view_state import ViewState
 from tests.pages.conftest import TRACES, MakeWorkspace, Open, shown, trace
 from tests.unit.store_workspace import ENVELOPE
 
@@ -165,7 +165,7 @@ def test_what_cannot_be_counted_leaves_the_sidebar_as_it_is(
         raise StoreFault.of("damaged", "the index is damaged")
 
     folder = make_workspace(documents=[{"doc_id": "gone", "path": "gone.pdf"}])
-    monkeypatch.setattr(health_load, "known_findings", fail)
+    monkeypatch.setattr(load, "known_findings", fail)
     app = open_app(folder)
     assert badge(app)[0] == "Health :red-badge[1+]"
     assert len(app.sidebar.get("page_link")) == 6
@@ -174,15 +174,15 @@ def test_what_cannot_be_counted_leaves_the_sidebar_as_it_is(
 def test_a_badge_that_takes_long_is_drawn_when_the_page_is_there(
     two_runs: Path, open_app: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    known, asked = health_load.known_findings, []
+    known, asked = load.known_findings, []
 
-    def slow(*args: Any, share: float) -> health_load.Known | None:
+    def slow(*args: Any, share: float) -> load.Known | None:
         asked.append(share)
-        return known(*args, share=60.0) if share == health_load.LATE_SHARE else None
+        return known(*args, share=60.0) if share == load.LATE_SHARE else None
 
-    monkeypatch.setattr(health_load, "known_findings", slow)
+    monkeypatch.setattr(load, "known_findings", slow)
     label, _ = badge(open_app(two_runs, run="R2"))
-    assert asked == [health_load.KNOWN_SHARE, 0.0, health_load.LATE_SHARE]
+    assert asked == [load.KNOWN_SHARE, 0.0, load.LATE_SHARE]
     assert label.startswith("Health :red-badge[")
 
 

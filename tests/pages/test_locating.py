@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from proofspan.evidence.client import PdfPool
+from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.manifest.load import load_manifest
-from proofspan.services.indexing import IndexJob, IndexJobs
-from proofspan.services.placing import place_runs
-from proofspan.ui import session
-from proofspan.ui.session import locating
+from proofspan.services.locating import place_runs
+from proofspan.services.workspace.index_job import IndexJob, IndexJobs
+from proofspan.ui.visit import session
+from proofspan.ui.visit.session import locating
 from tests.pages.conftest import Open, shown, table
 from tests.places import HANDBOOK
 

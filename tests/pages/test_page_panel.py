@@ -11,7 +11,7 @@ import pytest
 from streamlit.errors import StreamlitAPIException
 from streamlit.testing.v1 import AppTest
 
-from proofspan.ui import viewer
+from proofspan.ui.viewer import viewer
 from tests.pages.conftest import MakeWorkspace, Open, send, shown
 from tests.pages.manual import CITED, DOCUMENTS, PAGE, manual
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from proofspan.evidence.client import PdfPool
+from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.evidence.types import FoundSpan, PageImage, SpanQuery
 from tests.hostile.workspaces import CHUNKS, PAGES, write_pdf, write_workspace
 from tests.pages.conftest import Open, shown
@@ -74,7 +74,7 @@ def test_the_question_behind_is_drawn_before_it_is_asked_for(
 def test_nothing_is_made_ready_behind_a_page_that_hangs(
     tmp_path: Path, open_app: Open, drawn: Drawn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("proofspan.ui.waiting.PATIENCE_S", 0.05)
+    monkeypatch.setattr("proofspan.ui.status.background.PATIENCE_S", 0.05)
     folder = write_workspace(tmp_path / "w")
     (folder / "manual.pdf").write_bytes(form_bomb())
     app = open_app(folder, page=QUESTION, q="Q1")

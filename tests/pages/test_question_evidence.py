@@ -13,11 +13,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from proofspan.errors import InputFault
-from proofspan.evidence.client import PdfPool
+from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.manifest.load import load_manifest
-from proofspan.services.placing import place_run
-from proofspan.ui import question_load, session
-from proofspan.ui.state import ViewState
+from proofspan.services.locating import place_run
+from proofspan.ui.question import load
+from proofspan.ui.visit import session
+from proofspan.ui.visit.view_state import ViewState
 from tests.pages.conftest import CHUNKS, MakeWorkspace, Open, shown, trace
 
 pytestmark = pytest.mark.slow
@@ -197,7 +198,7 @@ def test_a_chunk_that_is_not_there_says_where_to_look(make_workspace: MakeWorksp
     manifest = load_manifest(workspace(make_workspace, cited()))
     (run,) = manifest.runs
     with pytest.raises(InputFault, match=r"no chunk manual\|p=009 .*open the question from Triage"):
-        question_load.chunk_view(session.Opened(manifest, ViewState(), run), "manual|p=009", page=None)
+        load.chunk_view(session.Opened(manifest, ViewState(), run), "manual|p=009", page=None)
 
 
 def test_a_chunk_leads_to_the_answers_that_cite_it(

@@ -11,11 +11,12 @@ from pathlib import Path
 import orjson
 import pytest
 
-from proofspan.contracts.records import SourceLine, TraceKey
+from proofspan.contracts.records.records import SourceLine, TraceKey
 from proofspan.errors import InputFault
 from proofspan.manifest.load import load_manifest
-from proofspan.ui import question_load, session
-from proofspan.ui.state import ViewState
+from proofspan.ui.question import load
+from proofspan.ui.visit import session
+from proofspan.ui.visit.view_state import ViewState
 from tests.pages.conftest import MakeWorkspace, Open, shown
 from tests.pages.manual import CITED, DOCUMENTS, PAGE, PAGED, labels, manual
 
@@ -123,7 +124,7 @@ def test_a_row_that_left_its_report_says_how_to_read_it_again(make_workspace: Ma
     (run,) = manifest.runs
     gone = SourceLine("report.jsonl", 9, 400, 80)
     with pytest.raises(InputFault, match=r"report\.jsonl: the report has no such row at line 9 .*index"):
-        question_load.question(
+        load.question(
             session.Opened(manifest, ViewState(), run), TraceKey("R1", "Q1"), gone, is_labelled=True
         )
 

@@ -15,11 +15,12 @@ from streamlit.testing.v1.element_tree import Button
 from proofspan.diagnosis.types import Profile
 from proofspan.errors import InputFault
 from proofspan.manifest.load import load_manifest
-from proofspan.services.indexing import IndexJobs
-from proofspan.store.index import build_index
-from proofspan.store.queries import Store
-from proofspan.ui import question_place, session
-from proofspan.ui.state import ViewState
+from proofspan.services.workspace.index_job import IndexJobs
+from proofspan.store.index.build import build_index
+from proofspan.store.query.store import Store
+from proofspan.ui.question import navigation
+from proofspan.ui.visit import session
+from proofspan.ui.visit.view_state import ViewState
 from tests.pages.conftest import TRACES, MakeWorkspace, Open, candidates, send, shown, trace
 from tests.pages.manual import CITED, DOCUMENTS, PAGE, PAGED, labels, manual
 from tests.places import HANDBOOK
@@ -211,7 +212,7 @@ def test_a_question_that_the_run_does_not_hold_says_where_to_look(
     state = ViewState(q="Q999").change(run="R1")
     assert state.key is not None
     with pytest.raises(InputFault, match=r"R1 holds no question Q999 — choose one on the Triage page"):
-        question_place.find(Store(manifest, tmp_path / "cache"), state, state.key)
+        navigation.find(Store(manifest, tmp_path / "cache"), state, state.key)
 
 
 def test_hostile_words_stay_words(make_workspace: MakeWorkspace, open_app: Open) -> None:

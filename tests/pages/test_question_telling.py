@@ -8,8 +8,8 @@ from pathlib import Path
 import orjson
 import pytest
 
-from proofspan.ui import safe
-from proofspan.ui.marked_text import show_marked
+from proofspan.ui.widgets import markup as safe
+from proofspan.ui.widgets.annotated_text import show_marked
 from tests.pages.conftest import MakeWorkspace, Open, candidates, marked_texts, send, shown
 from tests.pages.manual import CITED, DOCUMENTS, PAGE, manual
 
@@ -110,7 +110,7 @@ def test_where_the_component_cannot_mount_the_text_stands_in(monkeypatch: pytest
         raise TypeError
 
     told: list[safe.Markup] = []
-    monkeypatch.setattr("proofspan.ui.marked_text._component", refused)
+    monkeypatch.setattr("proofspan.ui.widgets.annotated_text._component", refused)
     monkeypatch.setattr(safe, "show", lambda *parts, **_: told.extend(parts))
     pieces = [safe.Piece("rosin <b>", "phrase", cite=1), safe.Piece("1", "number")]
     show_marked(pieces, numbers={1: "citation 1"}, chosen=None, key="k", on_choose=lambda number: None)

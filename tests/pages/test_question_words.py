@@ -7,15 +7,16 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofspan.contracts.records import Chunk
+from proofspan.contracts.records.records import Chunk
 from proofspan.diagnosis.corpus import Corpus
 from proofspan.diagnosis.types import Profile, Signals
 from proofspan.evidence.types import Difference, FoundSpan, Place, SpanQuery, TextRange
-from proofspan.services.questions import load_question
-from proofspan.services.spans import PageView, Target
-from proofspan.services.textviews import TextView
-from proofspan.ui import answer_words, finding_words, question_words, why_words
-from proofspan.ui.words import lines
+from proofspan.services.page.text_view import TextView
+from proofspan.services.page.view import PageView, Target
+from proofspan.services.question.view import load_question
+from proofspan.ui.widgets.text import lines
+from proofspan.ui.wording import answer as answer_words
+from proofspan.ui.wording import citation, question
 from tests.made_traces import made_trace
 
 MISQUOTE = (Difference("1/16", "1/32", "number"),)
@@ -31,14 +32,14 @@ def test_a_finding_in_a_text_speaks_of_lines_and_of_the_text() -> None:
     )  # fmt: skip
     target = Target("cite:1", "cited", "cited 1", "notes", SpanQuery("quote", 65))
     view = PageView(target, text=TextView((), 220), found={"cite:1": found})
-    assert question_words.place_words(view) == "lines 12–14 of 220"
+    assert question.place_words(view) == "lines 12–14 of 220"
     assert said(view) == (
         "Fuzzy: 97 % of the quote agrees with the text. It stands on lines 12–14. "
         "The same text also stands on line 40."
     )
     gone = replace(view, found={"cite:1": FoundSpan("not_found", None, False, 0.0)})
     assert said(gone) == "Not found: the quote does not stand in this text, so nothing is highlighted."
-    assert question_words.place_words(gone) == "220 lines"
+    assert question.place_words(gone) == "220 lines"
 
 
 def test_several_ranges_name_each_of_their_lines_once() -> None:
@@ -55,18 +56,18 @@ def shown(found: FoundSpan | None, *, cited: int | None = 65, printed: str | Non
 
 
 def said(view: PageView, *, answer: str = "", quote_from: str = "payload") -> str:
-    pieces = finding_words.finding_pieces(view, answer=answer, quote_from=quote_from)
+    pieces = citation.finding_pieces(view, answer=answer, quote_from=quote_from)
     return "".join(piece.text for piece in pieces)
 
 
 def test_a_place_names_the_index_the_page_and_the_printed_label_where_there_is_one() -> None:
-    assert question_words.place_words(shown(None)) == "page_idx 65 · PDF page 66 of 152"
-    assert question_words.place_words(shown(None, printed="2-26")).endswith(" · printed 2-26")
-    assert question_words.place_words(shown(None, cited=0)).startswith("page_idx 0 · PDF page 1")
+    assert question.place_words(shown(None)) == "page_idx 65 · PDF page 66 of 152"
+    assert question.place_words(shown(None, printed="2-26")).endswith(" · printed 2-26")
+    assert question.place_words(shown(None, cited=0)).startswith("page_idx 0 · PDF page 1")
 
 
 def figures(view: PageView, *, answer: str = "") -> list[str]:
-    sentences = finding_words.figure_pieces(view, answer=answer, quote_from="payload")
+    sentences = citation.figure_pieces(view, answer=answer, quote_from="payload")
     return ["".join(piece.text for piece in pieces) for pieces in sentences]
 
 
@@ -93,10 +94,10 @@ def test_a_page_without_text_says_that_its_box_is_unverified() -> None:
 def test_a_producers_box_that_holds_other_text_is_no_small_print() -> None:
     note = "the box given with the quote holds other text: “Fuses”"
     view = shown(FoundSpan("exact", 65, False, 1.0, box_agrees=False, note=note))
-    pieces = finding_words.finding_pieces(view, answer="", quote_from="payload")
+    pieces = citation.finding_pieces(view, answer="", quote_from="payload")
     assert (pieces[-1].text, pieces[-1].kind) == (f" T{note[1:]}.", "plain")
     agrees = shown(FoundSpan("exact", 65, False, 1.0, box_agrees=True, note="settled by context"))
-    assert finding_words.finding_pieces(agrees, answer="", quote_from="payload")[-1].kind == "muted"
+    assert citation.finding_pieces(agrees, answer="", quote_from="payload")[-1].kind == "muted"
 
 
 def test_a_quote_over_the_edge_of_a_page_is_no_quote_that_the_page_lacks() -> None:
@@ -127,18 +128,18 @@ def test_a_text_on_another_page_and_one_that_is_nowhere_are_told_apart() -> None
 def test_on_another_page_only_the_way_to_the_passage_is_said() -> None:
     found = FoundSpan("exact", 65, False, 1.0, alternatives=(Place(3, ()),), continues=(Place(66, ()),))
     turned = replace(shown(found), page_idx=64)
-    assert finding_words.is_elsewhere(turned)
+    assert citation.is_elsewhere(turned)
     assert said(turned) == "The quote stands on PDF page 66, not on this page."
     assert said(turned, quote_from="gold").startswith("The gold quote stands on PDF page 66")
     assert said(turned, quote_from="chunk").startswith("The chunk's text stands on PDF page 66")
     assert said(replace(turned, page_idx=66)) == "The quote begins on PDF page 66 and goes on here."
-    assert not finding_words.is_elsewhere(replace(turned, page_idx=3))
+    assert not citation.is_elsewhere(replace(turned, page_idx=3))
     assert said(replace(turned, page_idx=3)).startswith("Exact")
 
 
 def test_what_was_not_found_is_not_said_to_be_cited_here_on_another_page() -> None:
     turned = replace(shown(FoundSpan("not_found", None, False, 0.0)), page_idx=3)
-    assert not finding_words.is_elsewhere(turned)
+    assert not citation.is_elsewhere(turned)
     assert "shown because" not in said(turned)
 
 
@@ -186,7 +187,7 @@ def test_marking_never_changes_the_text(
 
 
 def test_as_many_passages_as_badges_are_told_beside_the_cited_ids() -> None:
-    told = why_words._citation_words
+    told = question._citation_words
     two = Signals(cited=2, cited_retrieved=1, cited_resolved=2)
     one = Signals(cited=1, cited_retrieved=1, cited_resolved=1)
     assert told(two, passages=2) == "2 cited, 1 retrieved, 2 with a chunk"

@@ -8,14 +8,13 @@ from pathlib import Path
 import orjson
 import pytest
 
-from proofspan.contracts.records import Attachment, AttachmentKind, Chunk
-from proofspan.diagnosis.advice import step_for
+from proofspan.contracts.records.records import Attachment, AttachmentKind, Chunk
 from proofspan.diagnosis.corpus import Corpus
-from proofspan.diagnosis.notices import Notices
-from proofspan.diagnosis.safety import SafetyOmission
+from proofspan.diagnosis.messages import step_for
+from proofspan.diagnosis.safety import Notices, SafetyOmission
 from proofspan.diagnosis.types import Profile
-from proofspan.services.questions import QuestionView, load_question
-from proofspan.ui.safety_words import MAX_TOLD, MAX_WORDS, WORD_CHARS, notice_ways, omission_rows
+from proofspan.services.question.view import QuestionView, load_question
+from proofspan.ui.wording.safety import MAX_TOLD, MAX_WORDS, WORD_CHARS, notice_ways, omission_rows
 from tests.made_traces import made_trace
 from tests.pages.conftest import MakeWorkspace, Open, shown, trace
 from tests.places import DEMO

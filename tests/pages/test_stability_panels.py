@@ -12,14 +12,14 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from proofspan.contracts.records import GoldQuestion, GoldSpan
+from proofspan.contracts.records.records import GoldQuestion, GoldSpan
 from proofspan.diagnosis.types import Profile
-from proofspan.services.questions import QuestionView, load_question
-from proofspan.services.stability import Steadiness
-from proofspan.store.filters import Filter
-from proofspan.ui.gold_words import Ranking, ranking_rows
-from proofspan.ui.state import ViewState
-from proofspan.ui.variants_panel import stability_words, variants_grid
+from proofspan.services.question.variants import Steadiness
+from proofspan.services.question.view import QuestionView, load_question
+from proofspan.store.query.filters import Filter
+from proofspan.ui.question.panels import stability_words, variants_grid
+from proofspan.ui.visit.view_state import ViewState
+from proofspan.ui.wording.question import Ranking, ranking_rows
 from tests.made_traces import made_trace
 from tests.pages.conftest import MakeWorkspace, Open, shown, trace
 

@@ -10,7 +10,7 @@ import orjson
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from proofspan.ui import textframe
+from proofspan.ui.viewer import text_frame
 from tests.pages.conftest import MakeWorkspace, Open, trace
 from tests.pages.conftest import shown as raw
 
@@ -128,7 +128,7 @@ def test_a_web_page_is_shown_as_its_text(make_workspace: MakeWorkspace, open_app
     app = open_app(made, page=PAGE, q="Q1")
     assert not app.exception
     assert "Exact: the quote stands in the text word for word. It stands on lines 3–4." in words(app)
-    assert textframe.EXTRACTED in words(app)
+    assert text_frame.EXTRACTED in words(app)
     assert marks(raw(app), "cited") == ["Change it every 20,000 km", "or 24 months."]
 
 
@@ -180,7 +180,7 @@ def test_without_its_script_the_text_is_there(
     def refuse() -> None:
         raise TypeError("no components")
 
-    monkeypatch.setattr(textframe, "_component", refuse)
+    monkeypatch.setattr(text_frame, "_component", refuse)
     app = open_app(folder, page=PAGE, q="Q1")
     assert not app.exception
     assert marks(raw(app), "cited")

@@ -13,9 +13,9 @@ import yaml
 from streamlit.testing.v1 import AppTest
 
 from proofspan.manifest.load import MANIFEST_NAME, load_manifest
-from proofspan.services.gating import gate_run
-from proofspan.services.measuring import run_metrics
-from proofspan.store.queries import Store
+from proofspan.services.gate import gate_run
+from proofspan.services.metrics.run_metrics import run_metrics
+from proofspan.store.query.store import Store
 from tests.pages.conftest import TRACES, MakeWorkspace, Open, shown, trace
 
 pytestmark = pytest.mark.slow

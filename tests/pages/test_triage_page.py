@@ -348,7 +348,7 @@ def test_without_its_component_the_bare_rows_are_shown(
     def refuse(*_: object, **__: object) -> None:
         raise StreamlitAPIException("not registered")
 
-    monkeypatch.setattr("proofspan.ui.triage_table._mount", refuse)
+    monkeypatch.setattr("proofspan.ui.triage.table._mount", refuse)
     app = open_app(make_workspace())
     assert not app.exception
     assert list(app.dataframe[0].value["label"]) == ["generation_drift", "refusal_suspect", "ok"]

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from proofspan.evidence.client import PdfPool
-from proofspan.ui import session, waiting
+from proofspan.evidence.pdf.pool import PdfPool
+from proofspan.ui.status import background
+from proofspan.ui.visit import session
 from tests.hostile.workspaces import write_pdf, write_workspace
 from tests.pages.conftest import Open, shown
 from tests.pdf_files import form_bomb, text_bomb
@@ -46,7 +47,7 @@ def pool(monkeypatch: pytest.MonkeyPatch) -> Iterator[PdfPool]:
     """Workers with little memory and all the time that they want."""
     with PdfPool(timeout_s=NEVER_S, memory_bytes=512 * 1024**2) as pool:
         monkeypatch.setattr(session, "pdf_pool", lambda: pool)
-        monkeypatch.setattr(waiting, "PATIENCE_S", 0.1)
+        monkeypatch.setattr(background, "PATIENCE_S", 0.1)
         yield pool
 
 

@@ -11,7 +11,7 @@ import orjson
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from proofspan.ui import waiting
+from proofspan.ui.status import background
 from tests.pages.conftest import TRACES, MakeWorkspace, Open, marked_texts, send, shown, trace
 from tests.pages.manual import CITED, DOCUMENTS, manual
 from tests.pdf_files import form_bomb
@@ -23,7 +23,7 @@ KEY = "walk-bar"
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is shown before it is there, however busy the machine is."""
-    monkeypatch.setattr(waiting, "PATIENCE_S", 20.0)
+    monkeypatch.setattr(background, "PATIENCE_S", 20.0)
 
 
 @pytest.fixture
@@ -219,7 +219,7 @@ def test_a_run_with_a_report_alone_shows_what_it_remembers(
 def test_a_document_that_hangs_keeps_its_page_away_and_nothing_else(
     make_workspace: MakeWorkspace, open_app: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(waiting, "PATIENCE_S", 0.2)
+    monkeypatch.setattr(background, "PATIENCE_S", 0.2)
     folder = make_workspace([CITED], documents=DOCUMENTS)
     (folder / "manual.pdf").write_bytes(form_bomb())
     app = open_app(folder, page=PAGE)

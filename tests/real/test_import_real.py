@@ -14,23 +14,23 @@ import pandas as pd
 import pytest
 
 from proofspan.cli import main
-from proofspan.contracts.records import GoldQuestion, Trace
+from proofspan.contracts.records.records import GoldQuestion, Trace
 from proofspan.diagnosis.corpus import Corpus
-from proofspan.diagnosis.reflect import reflect
+from proofspan.diagnosis.labelling import reflect
 from proofspan.diagnosis.suggest import add_facts, suggest_profile
 from proofspan.diagnosis.types import Profile, ReportRow
-from proofspan.evidence.client import PdfPool
+from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.evidence.types import SpanQuery
 from proofspan.manifest.check import check_workspace
 from proofspan.manifest.load import load_manifest
-from proofspan.store.filters import Filter, Sort
-from proofspan.store.index import build_index
-from proofspan.store.queries import Store
-from proofspan.traces.canonical import stages
-from proofspan.traces.chunks import read_chunks
+from proofspan.store.index.build import build_index
+from proofspan.store.query.filters import Filter, Sort
+from proofspan.store.query.store import Store
 from proofspan.traces.contract import context_of, trace_codes
-from proofspan.traces.gold import read_gold
-from proofspan.traces.traces import iter_traces
+from proofspan.traces.records.chunks import read_chunks
+from proofspan.traces.records.gold import read_gold
+from proofspan.traces.records.trace_record import stages
+from proofspan.traces.records.traces import iter_traces
 
 #: The imported workspace, the command's exit status and its report.
 Outcome = tuple[Path, int, dict[str, Any]]

@@ -11,7 +11,7 @@ import pytest
 
 from bench.altered_numbers import Texts, altered_quotes, is_listed
 from bench.span_score import score
-from proofspan.evidence.client import PdfPool
+from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.evidence.types import FoundSpan, SpanQuery
 
 MIN_HITS = 0.99

@@ -7,11 +7,11 @@ from pathlib import Path
 import pymupdf
 import pytest
 
-from proofspan.contracts.records import Attachment
+from proofspan.contracts.records.records import Attachment
 from proofspan.diagnosis.corpus import Corpus
-from proofspan.diagnosis.notices import Notice, Notices
-from proofspan.diagnosis.wordforms import Passage
-from proofspan.traces.chunks import Place
+from proofspan.diagnosis.safety import Notice, Notices
+from proofspan.diagnosis.words import Passage
+from proofspan.traces.records.chunks import Place
 
 CAR, NEETS = "car_manual/tiago_owners_manual.pdf", "neets/neets_module_04.pdf"
 #: Name → document, page_idx, and the first and last words of a box of the manual.

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from proofspan.contracts.records import Trace
-from proofspan.evidence.client import PdfPool
-from proofspan.store import scan
-from proofspan.store.columns import Row, index_row
+from proofspan.contracts.records.records import Trace
+from proofspan.evidence.pdf.pool import PdfPool
+from proofspan.store.files.columns import Row, index_row
+from proofspan.store.index import scan
 
 
 @pytest.fixture

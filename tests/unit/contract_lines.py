@@ -6,12 +6,12 @@ from typing import Any
 
 import orjson
 
-from proofspan.contracts.codes import in_order
-from proofspan.contracts.context import Context
-from proofspan.contracts.payload_rules import AUDITABLE_FIELDS
-from proofspan.contracts.records import SourceLine, Trace
-from proofspan.traces.canonical import trace_from
+from proofspan.contracts.records.records import SourceLine, Trace
+from proofspan.contracts.rules.catalogue import in_order
+from proofspan.contracts.rules.finding import Context
+from proofspan.contracts.rules.payload import AUDITABLE_FIELDS
 from proofspan.traces.contract import trace_codes, trace_findings
+from proofspan.traces.records.trace_record import trace_from
 from tests.unit.citation_payloads import PINS, payload
 from tests.unit.store_workspace import ENVELOPE
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from proofspan.store.columns import ROW_SCHEMA, SEVERITY
-from proofspan.store.files import write_segment, write_table
-from proofspan.store.index import index_folder
-from proofspan.store.joins import JOINED_SCHEMA
-from proofspan.store.queries import Store
-from proofspan.store.runfile import RunFile, Segment, write_run_file
+from proofspan.store.files.columns import ROW_SCHEMA, SEVERITY
+from proofspan.store.files.run_file import RunFile, Segment, write_run_file
+from proofspan.store.files.segment_files import write_segment, write_table
+from proofspan.store.index.build import index_folder
+from proofspan.store.index.run_rules import JOINED_SCHEMA
+from proofspan.store.query.store import Store
 from tests.unit.store_workspace import manifest_of
 
 Row = Mapping[str, object]

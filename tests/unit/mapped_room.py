@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-from proofspan.contracts.records import Trace
+from proofspan.contracts.records.records import Trace
 from proofspan.traces.importers.mapped import import_mapped
 from proofspan.traces.importers.report import ImportReport
-from proofspan.traces.traces import iter_traces
+from proofspan.traces.records.traces import iter_traces
 
 MAPPING = """
 mapping_version: "1.0"

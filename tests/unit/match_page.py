@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from proofspan.evidence.match import Match, find_on_page
+from proofspan.evidence.text.match import Match, find_on_page
 from tests.pdf_files import page_text, quote_text
 
 BRAKES = (

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from proofspan.errors import Problem
-from proofspan.evidence.bulk import Answer
+from proofspan.evidence.locate_bulk import Answer
 from proofspan.evidence.types import Difference, FoundSpan, SpanQuery
 from proofspan.manifest.types import Manifest
-from proofspan.services.placing import PlacedReport, place_run
-from proofspan.store.filters import Filter, Sort
-from proofspan.store.index import build_index
-from proofspan.store.queries import Store
+from proofspan.services.locating import PlacedReport, place_run
+from proofspan.store.index.build import build_index
+from proofspan.store.query.filters import Filter, Sort
+from proofspan.store.query.store import Store
 from tests.unit.store_workspace import RUN, lines, manifest_of, trace
 
 DOCUMENTS: list[dict[str, object]] = [

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from proofspan.contracts.records import Chunk, GoldQuestion, GoldSpan, SourceLine
+from proofspan.contracts.records.records import Chunk, GoldQuestion, GoldSpan, SourceLine
 from proofspan.diagnosis.corpus import Corpus
 from proofspan.diagnosis.types import Profile
 from proofspan.evidence.types import DocumentInfo, FoundSpan, PageImage, PageInfo, SpanQuery
-from proofspan.services.questions import QuestionView, load_question
+from proofspan.services.question.view import QuestionView, load_question
 from tests.made_traces import made_trace
 
 CHUNKS = {

@@ -9,9 +9,9 @@ import orjson
 
 from proofspan.manifest.load import load_manifest
 from proofspan.manifest.types import Manifest
-from proofspan.store.columns import ROW_SCHEMA
-from proofspan.store.index import build_index
-from proofspan.store.queries import Store
+from proofspan.store.files.columns import ROW_SCHEMA
+from proofspan.store.index.build import build_index
+from proofspan.store.query.store import Store
 
 RUN = "R1"
 CHUNKS = [

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofspan.contracts.records import GoldQuestion, GoldSpan
-from proofspan.diagnosis.about import (
+from proofspan.contracts.records.records import GoldQuestion, GoldSpan
+from proofspan.diagnosis.topic import (
     MAX_CHARS,
     About,
     GoldPlaces,
@@ -16,7 +16,7 @@ from proofspan.diagnosis.about import (
     outer_sections,
     parse_about,
 )
-from proofspan.traces.chunks import Place
+from proofspan.traces.records.chunks import Place
 
 PLACES = {
     "c1": Place("manual", "4.2", 41),

@@ -24,7 +24,7 @@ from proofspan.adapters import (
     ranked,
     semantic_kernel_payload,
 )
-from proofspan.contracts.citation_rules import validate_citations
+from proofspan.contracts.rules.citations import validate_citations
 
 PINNED = {
     "index_hash": "faiss:2f7d",

@@ -10,21 +10,21 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
 from streamlit.testing.v1 import AppTest
 
-from proofspan.ui import address
+from proofspan.ui.visit import query_params
 
 
 def script() -> None:
     """Shows its address, and has a button for each of two addresses."""
     import streamlit as st
 
-    from proofspan.ui import address
+    from proofspan.ui.visit import query_params
 
     def go(to: str) -> None:
-        address.write({**address.read(), "cite": [to]})
+        query_params.write({**query_params.read(), "cite": [to]})
 
     for to in ("1", "2"):
         st.button(to, key=to, on_click=go, args=(to,))
-    st.text(str(address.read()))
+    st.text(str(query_params.read()))
 
 
 def shown(app: AppTest) -> str:
@@ -83,13 +83,13 @@ def test_an_address_never_left_is_the_browsers_own(app: AppTest) -> None:
 def test_so_it_does_after_a_run_that_took_long(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
     """On a busy machine a fragment's request waits for the run before it."""
     app.button("2").click().run()
-    monkeypatch.setattr(address, "time", SimpleNamespace(monotonic=lambda: time.monotonic() + 30))
+    monkeypatch.setattr(query_params, "time", SimpleNamespace(monotonic=lambda: time.monotonic() + 30))
     assert shown(asks_with(app, q="Q1")) == "{'cite': ['2'], 'q': ['Q1']}"
 
 
 def test_later_the_browser_knows_best(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
     app.button("2").click().run()
-    monkeypatch.setattr(address, "LATE_S", -1.0)
+    monkeypatch.setattr(query_params, "LATE_S", -1.0)
     assert shown(asks_with(app, q="Q1")) == "{'q': ['Q1']}"
 
 
@@ -104,7 +104,7 @@ def test_who_goes_back_is_back_for_good(app: AppTest, monkeypatch: pytest.Monkey
         return context
 
     with monkeypatch.context() as went_back:
-        went_back.setattr(address, "get_script_run_ctx", context)
+        went_back.setattr(query_params, "get_script_run_ctx", context)
         assert shown(asks_with(app, q="Q1")) == "{'q': ['Q1']}"
     assert shown(app.run()) == "{'q': ['Q1']}"
     app.button("1").click().run()

@@ -8,10 +8,10 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from proofspan.contracts.names import parse_question_name
-from proofspan.services.addresses import absolute, list_address, question_address
-from proofspan.store.filters import Filter
-from proofspan.ui.state import ViewState
+from proofspan.contracts.records.names import parse_question_name
+from proofspan.services.workspace.links import absolute, list_address, question_address
+from proofspan.store.query.filters import Filter
+from proofspan.ui.visit.view_state import ViewState
 
 EVERYTHING = Filter(
     run="R 6&x=1",

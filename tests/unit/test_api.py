@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 import proofspan
 from proofspan.cli import gate_cmd, triage_cmd
-from proofspan.contracts.records import LABELS
+from proofspan.contracts.records.records import LABELS
 from tests.places import DEMO
 
 pytestmark = pytest.mark.slow

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from proofspan.manifest.check import ArtifactCheck
 from proofspan.manifest.types import Artifact, Kind
-from proofspan.services import artifact_rows
-from proofspan.services.artifact_rows import count_lines, rows_of
+from proofspan.services.workspace import readable
+from proofspan.services.workspace.readable import count_lines, rows_of
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_blocks_change_no_count(
     data = b"{" + b"".join(parts)
     path.write_bytes(data)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(artifact_rows, "_BLOCK", block)
+        patch.setattr(readable, "_BLOCK", block)
         assert count_lines(path) == sum(bool(line.strip()) for line in data.split(b"\n"))
 
 
@@ -58,5 +58,5 @@ def test_packed_files_count_and_others_than_records_do_not(tmp_path: Path) -> No
 
 def test_what_is_too_large_is_not_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a.jsonl").write_bytes(b"{}\n")
-    monkeypatch.setattr(artifact_rows, "MOST_BYTES", 2)
+    monkeypatch.setattr(readable, "MOST_BYTES", 2)
     assert rows_of([check(tmp_path / "a.jsonl")]) == {}

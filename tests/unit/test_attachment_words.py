@@ -7,10 +7,10 @@ from typing import cast, get_args
 
 import pytest
 
-from proofspan.contracts.records import Attachment, AttachmentKind
+from proofspan.contracts.records.records import Attachment, AttachmentKind
 from proofspan.errors import Problem
 from proofspan.evidence.attachments import Attached, By
-from proofspan.ui import attachment_words as words
+from proofspan.ui.wording import safety as words
 
 
 def item(name: str, kind: AttachmentKind, by: By = "section", away: int | None = 0) -> Attached:
@@ -80,7 +80,7 @@ def test_a_picture_that_is_not_drawn_says_its_text_once() -> None:
     silent = replace(bare, text=" ")
     assert (words.caption(silent), words.text_instead(silent)) == ("Table", "")
     long = replace(bare, text="a" * 1_000)
-    assert len(words.caption(long)) == words.EXCERPT
+    assert len(words.caption(long)) == words.ATTACHMENT_EXCERPT
     assert words.text_instead(long) == "a" * 1_000
 
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofspan.contracts.records import LineIssue, SourceLine
-from proofspan.services.bad_lines import MOST_TOLD, READ_BYTES, lines_naming
+from proofspan.contracts.records.records import LineIssue, SourceLine
+from proofspan.services.question.unread_lines import MOST_TOLD, READ_BYTES, lines_naming
 
 
 def issues_of(*lines: bytes) -> list[LineIssue]:

@@ -6,8 +6,7 @@ from typing import get_args
 
 import pytest
 
-from proofspan.metrics.buckets import BUCKETS, bucket_meaning, bucket_step
-from proofspan.metrics.ranked import Bucket
+from proofspan.metrics.ranked import BUCKETS, Bucket, bucket_meaning, bucket_step
 
 
 def test_every_bucket_is_named_best_first_and_says_what_it_means() -> None:

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from proofspan.evidence.client import PdfPool
+from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.manifest.types import Manifest
-from proofspan.services import bundling
+from proofspan.services.bundles import build
 from tests.bundle_room import (
     CATALOGUE,
     JACK,
@@ -299,8 +299,8 @@ def test_a_replaced_document_is_told_and_not_hidden(manifest: Manifest, pool: Pd
 def test_too_much_is_cut_and_said_to_be(
     manifest: Manifest, pool: PdfPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bundling, "MAX_CITATIONS", 2)
-    monkeypatch.setattr(bundling, "MAX_ATTACHMENTS", 1)
+    monkeypatch.setattr(build, "MAX_CITATIONS", 2)
+    monkeypatch.setattr(build, "MAX_ATTACHMENTS", 1)
     record = trace(citations=[{"chunk_id": JACK, "quote": QUOTE}] * 3, answer="a" * 200_000)
     made = one(record, manifest, pool)
     assert [problem.code for problem in made.problems] == ["citations_cut", "attachments_cut", "text_cut"]

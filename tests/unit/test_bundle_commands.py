@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from proofspan.cli import group
 from proofspan.manifest.types import Manifest
-from proofspan.traces.unpack import plain_source
+from proofspan.traces.lines.unpack import plain_source
 from tests.bundle_room import CATALOGUE, QUOTE, cites, jsonl, sha256, trace, write_workspace
 from tests.unit.bundle_command import lines, run, workspace
 

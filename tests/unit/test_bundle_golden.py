@@ -10,10 +10,10 @@ from pathlib import Path
 import orjson
 import pytest
 
-from proofspan.evidence.client import PdfPool
+from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.manifest.load import load_manifest
-from proofspan.services.bundle_report import Built
-from proofspan.services.bundles import build_bundles, load_sources
+from proofspan.services.bundles.build import build_bundles, load_sources
+from proofspan.services.bundles.report import Built
 from tests.places import CHECKOUT, HANDBOOK
 
 pytestmark = pytest.mark.slow

@@ -6,12 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from proofspan.contracts.records import LineIssue
-from proofspan.evidence.client import PdfPool
+from proofspan.contracts.records.records import LineIssue
+from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.manifest.types import Manifest
-from proofspan.services.bundle_report import Built, Coverage, Earlier
-from proofspan.services.bundles import build_bundles, line_of, load_sources
-from proofspan.services.bundling import bundles_of
+from proofspan.services.bundles.build import build_bundles, bundles_of, line_of, load_sources
+from proofspan.services.bundles.report import Built, Coverage, Earlier
 from tests.bundle_room import (
     QUOTE,
     bundles_from,
@@ -36,7 +35,7 @@ def test_a_bundle_fits_into_a_line(
 ) -> None:
     made = one(trace(), manifest, pool)
     assert line_of(made, Earlier()).bundle == made
-    monkeypatch.setattr("proofspan.services.bundles.MAX_LINE", 2_000)
+    monkeypatch.setattr("proofspan.services.bundles.build.MAX_LINE", 2_000)
     small = line_of(made, Earlier()).bundle
     assert (small.level, small.attachments, small.citations) == ("citation_only", (), ())
     assert small.citation == made.citation

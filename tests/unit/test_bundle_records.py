@@ -9,8 +9,8 @@ from typing import Any
 import orjson
 import pytest
 
-from proofspan.contracts.records import AttachmentKind, TraceKey
-from proofspan.contracts.schemas import schema
+from proofspan.contracts.records.records import AttachmentKind, TraceKey
+from proofspan.contracts.records.schemas import schema
 from proofspan.evidence.bundles import (
     Bundle,
     BundleAttachment,

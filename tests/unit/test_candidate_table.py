@@ -11,11 +11,17 @@ import streamlit
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofspan.contracts.records import Candidate
-from proofspan.services.questions import CandidateView, StageView
-from proofspan.ui import candidate_table
-from proofspan.ui.candidate_rows import MAX_SCORES, CandidateRow, candidate_rows, columns_of
-from proofspan.ui.candidate_table import name_of, packed
+from proofspan.contracts.records.records import Candidate
+from proofspan.services.question.view import CandidateView, StageView
+from proofspan.ui.question import candidates
+from proofspan.ui.question.candidates import (
+    MAX_SCORES,
+    CandidateRow,
+    candidate_rows,
+    columns_of,
+    name_of,
+    packed,
+)
 
 ANY_TEXT = st.text(alphabet=st.characters(exclude_categories=()), max_size=60)
 
@@ -106,7 +112,7 @@ def test_what_is_chosen_changes_no_row_so_that_the_focus_stays() -> None:
 def test_only_a_row_of_the_list_can_be_chosen(
     said: object, chosen: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(streamlit, "session_state", {candidate_table.KEY: {"choose": said}})
+    monkeypatch.setattr(streamlit, "session_state", {candidates.KEY: {"choose": said}})
     told: list[str] = []
-    candidate_table._chosen({name_of("c1"): "c1"}, told.append)
+    candidates._chosen({name_of("c1"): "c1"}, told.append)
     assert told == chosen

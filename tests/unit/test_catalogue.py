@@ -13,8 +13,8 @@ from proofspan.cli.check_cmd import command
 from proofspan.errors import EvidenceFault, InputFault
 from proofspan.evidence.types import DocumentInfo, PageInfo
 from proofspan.manifest.load import load_manifest
-from proofspan.services.attachments import attachment_problems
-from proofspan.traces.catalogue import attachment_from, read_catalogue
+from proofspan.services.workspace.contents_check import attachment_problems
+from proofspan.traces.records.catalogue import attachment_from, read_catalogue
 from tests.pdf_files import write_pages
 
 pytestmark = pytest.mark.usefixtures("one_pool")

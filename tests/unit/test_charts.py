@@ -13,8 +13,19 @@ from hypothesis import strategies as st
 
 from proofspan.charts.lines import Line, Point, Rule, line_figure
 from proofspan.charts.stacks import Band, Part, stack_figure
-from proofspan.charts.text import MAX_CHARS, hover, plain
-from proofspan.charts.theme import DARK, FONT, LIGHT, MOST_NAMES, Hue, Palette, contrast, run_axis
+from proofspan.charts.theme import (
+    DARK,
+    FONT,
+    LIGHT,
+    MAX_CHARS,
+    MOST_NAMES,
+    Hue,
+    Palette,
+    contrast,
+    hover,
+    plain,
+    run_axis,
+)
 
 ROOT = Path(__file__).parents[2]
 HOSTILE = [

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofspan.contracts.chunk_audit import KEPT, Audit, audit_chunks
-from proofspan.contracts.chunk_ids import ChunkId, mint
-from proofspan.contracts.records import Chunk, Offsets
+from proofspan.contracts.chunk_ids.audit import KEPT, Audit, audit_chunks
+from proofspan.contracts.records.chunk_id import ChunkId, mint
+from proofspan.contracts.records.records import Chunk, Offsets
 
 REV = "8c1e9a02"
 

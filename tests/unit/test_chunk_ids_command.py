@@ -12,14 +12,14 @@ import pytest
 from click.testing import CliRunner, Result
 
 from proofspan.cli.chunk_ids_cmd import command
-from proofspan.contracts.chunk_ids import VERSION_PINS
-from proofspan.contracts.normalize import revision
+from proofspan.contracts.records.chunk_id import VERSION_PINS
+from proofspan.contracts.records.names import revision
 from proofspan.errors import InputFault
-from proofspan.evidence.client import PdfPool
-from proofspan.evidence.fulltext import extractor
+from proofspan.evidence.full_text import extractor
+from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.manifest.load import load_manifest
 from proofspan.resources import DEMO
-from proofspan.traces.redirects import read_redirects
+from proofspan.traces.records.redirects import read_redirects
 from tests.unit.store_workspace import lines, manifest_of
 
 pytestmark = pytest.mark.slow

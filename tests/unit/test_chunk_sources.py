@@ -8,18 +8,17 @@ import orjson
 import pytest
 import yaml
 
-from proofspan.contracts.chunk_audit import Audit
-from proofspan.contracts.chunk_ids import ChunkId, mint
-from proofspan.contracts.normalize import revision
-from proofspan.contracts.records import Chunk, Offsets
+from proofspan.contracts.chunk_ids.audit import Audit
+from proofspan.contracts.records.chunk_id import ChunkId, mint
+from proofspan.contracts.records.names import revision
+from proofspan.contracts.records.records import Chunk, Offsets
 from proofspan.errors import ManifestFault
-from proofspan.evidence.client import PdfPool
-from proofspan.evidence.fulltext import document_text, extractor
+from proofspan.evidence.full_text import document_text, extractor
+from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.manifest.load import load_manifest
 from proofspan.manifest.types import Artifact, Manifest
-from proofspan.services import chunk_sources
-from proofspan.services.chunk_ids import audit_workspace
-from proofspan.services.chunk_sources import Sources, at_place, own_text, recomputed
+from proofspan.services import chunk_ids
+from proofspan.services.chunk_ids import Sources, at_place, audit_workspace, own_text, recomputed
 from tests.pdf_files import write_pages
 
 PAGES = [["Never reach under the car."], ["Tighten the wheel nuts to 120 Nm."]]
@@ -132,7 +131,7 @@ def test_a_text_stands_at_its_place_or_is_told(
 def test_of_a_large_file_a_sample_is_looked_for_and_said_so(
     manifest: Manifest, pool: PdfPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(chunk_sources, "MOST_PLACED", 2)
+    monkeypatch.setattr(chunk_ids, "MOST_PLACED", 2)
     chunks = [on_page(1), on_page(2), in_text(12)]
     audit = at_place(chunks, Sources(manifest, pool), seed=7)
     assert "2 of 2 chunks (drawn from 3, seed 7) stand" in audit.said

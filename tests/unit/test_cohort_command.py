@@ -14,9 +14,9 @@ from proofspan.errors import InputFault
 from proofspan.journal.cohorts import Cohort, read_cohorts
 from proofspan.manifest.load import load_manifest
 from proofspan.manifest.types import Manifest
-from proofspan.services.cohorts import Conversion, conversions
-from proofspan.store.index import build_index
-from proofspan.store.queries import Store
+from proofspan.services.metrics.cohorts import Conversion, conversions
+from proofspan.store.index.build import build_index
+from proofspan.store.query.store import Store
 from tests.unit.store_workspace import lines, manifest_of, trace, write_workspace
 
 GOLD = [{"q_id": f"Q{n}", "q": "What?", "sections": ["4.2"]} for n in range(1, 5)]

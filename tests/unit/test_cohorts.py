@@ -8,14 +8,14 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from proofspan.contracts.records import LineIssue, SourceLine
-from proofspan.contracts.schemas import schema
+from proofspan.contracts.records.records import LineIssue, SourceLine
+from proofspan.contracts.records.schemas import schema
 from proofspan.errors import Fault, InputFault, ManifestFault
 from proofspan.journal.cohorts import Cohort, Cohorts, cohorts_of, freeze, read_cohorts
 from proofspan.journal.lines import Entry
 from proofspan.manifest.check import check_workspace
 from proofspan.manifest.types import Manifest
-from proofspan.services.records import reading
+from proofspan.services.workspace.readable import reading
 from tests.unit.store_workspace import manifest_of
 
 GAP = Cohort("RETRIEVAL-GAP", ("Q80", "Q90"), "R001", "retrieval_gap", "2026-02-23T10:00:00Z")

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proofspan.contracts.records import TraceKey
-from proofspan.store.compared import Flips
-from proofspan.store.filters import FLIPS, Filter, Sort
-from proofspan.store.index import index_folder
-from proofspan.store.measures import MEASURES, OUTCOMES
-from proofspan.store.queries import Store
+from proofspan.contracts.records.records import TraceKey
+from proofspan.store.index.build import index_folder
+from proofspan.store.query.comparison import Flips
+from proofspan.store.query.filters import FLIPS, Filter, Sort
+from proofspan.store.query.metric_sql import MEASURES, OUTCOMES
+from proofspan.store.query.store import Store
 from tests.unit.index_rows import store_of, write_index
 from tests.unit.store_workspace import lines
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proofspan.contracts.records import Candidate
-from proofspan.services.compared_candidates import Aligned, aligned, have_nothing_in_common
-from proofspan.services.questions import CandidateView, GoldMark, StageView
+from proofspan.contracts.records.records import Candidate
+from proofspan.services.compare_questions import Aligned, aligned, have_nothing_in_common
+from proofspan.services.question.view import CandidateView, GoldMark, StageView
 
 
 def stage(*names: str, gold: str = "") -> StageView:

@@ -7,10 +7,16 @@ from pathlib import Path
 import orjson
 import pytest
 
-from proofspan.contracts.records import LABELS
-from proofspan.services.compared_flips import FLIP_EXPORTS, FLIP_KINDS, flip_frames, flip_list, ranks_in_words
-from proofspan.store.filters import Filter, Sort
-from proofspan.store.queries import Store
+from proofspan.contracts.records.records import LABELS
+from proofspan.services.compare_questions import (
+    FLIP_EXPORTS,
+    FLIP_KINDS,
+    flip_frames,
+    flip_list,
+    ranks_in_words,
+)
+from proofspan.store.query.filters import Filter, Sort
+from proofspan.store.query.store import Store
 from tests.unit.store_workspace import built, trace, write_workspace
 
 GOLD = [{"q_id": f"Q{number}", "q": "?", "sections": ["4.2"]} for number in range(1, 6)]

@@ -6,7 +6,7 @@ import numpy as np
 
 from proofspan.metrics.catalogue import METRICS
 from proofspan.metrics.values import Tally, metric_value
-from proofspan.services.compared_metrics import MetricPair, metric_pairs
+from proofspan.services.compare import MetricPair, metric_pairs
 
 
 def pairs(

@@ -11,7 +11,7 @@ import pytest
 from proofspan.errors import Fault
 from proofspan.manifest.load import load_manifest
 from proofspan.manifest.types import Manifest
-from proofspan.services.compared_pins import PinDifference, compared_pins, pin_differences, read_record
+from proofspan.services.compare import PinDifference, compared_pins, pin_differences, read_record
 from tests.places import DEMO
 from tests.unit.store_workspace import manifest_of
 

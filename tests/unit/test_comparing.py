@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proofspan.manifest.types import Manifest, Run
-from proofspan.metrics.paired import LEVEL, mcnemar
-from proofspan.services.comparing import (
+from proofspan.metrics.statistics import LEVEL, mcnemar
+from proofspan.services.compare import (
     FEWEST,
     needs_sentence,
     other_run,
@@ -16,7 +16,7 @@ from proofspan.services.comparing import (
     scope_sentences,
     verdict_sentence,
 )
-from proofspan.store.compared import Flips
+from proofspan.store.query.comparison import Flips
 from tests.places import CHECKOUT
 
 MATCH, OK = "section_match_at_1", "answered_ok"

@@ -12,13 +12,12 @@ import pytest
 from click.testing import CliRunner, Result
 
 from proofspan.cli import group
-from proofspan.contracts.codes import RULES, is_of_family, rule_of
-from proofspan.contracts.context import NO_CONTEXT
-from proofspan.contracts.payload_rules import AUDITABLE_FIELDS
 from proofspan.contracts.prompt import ANSWER, checked_codes, cited_fields, contract_text, smoke_test_text
-from proofspan.contracts.record_prompt import is_locked
-from proofspan.contracts.record_rules import RECORD_TYPES, record_findings
-from proofspan.contracts.schemas import schema
+from proofspan.contracts.record_rules import RECORD_TYPES, is_locked, record_findings
+from proofspan.contracts.records.schemas import schema
+from proofspan.contracts.rules.catalogue import RULES, is_of_family, rule_of
+from proofspan.contracts.rules.finding import NO_CONTEXT
+from proofspan.contracts.rules.payload import AUDITABLE_FIELDS
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "prompt"
 

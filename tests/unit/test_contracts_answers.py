@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofspan.contracts.answer_rules import (
+from proofspan.contracts.rules.answers import (
     LONGEST_STOP,
     auditable_findings,
     cited_after,
@@ -17,7 +17,7 @@ from proofspan.contracts.answer_rules import (
     stop_in,
     stop_of,
 )
-from proofspan.contracts.context import NO_CONTEXT
+from proofspan.contracts.rules.finding import NO_CONTEXT
 from tests.unit.citation_payloads import JSON, payload
 
 FIVE = ("snippet_id", "section_id", "source_url", "offsets", "tokens")

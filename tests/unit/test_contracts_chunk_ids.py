@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofspan.contracts.chunk_ids import (
+from proofspan.contracts.records.chunk_id import (
     ChunkId,
     Passage,
     canonical_url,

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofspan.contracts.chunk_ids import ChunkId, is_citable, mint, parse, sort_key
-from proofspan.contracts.chunk_rules import id_findings
-from proofspan.contracts.normalize import revision
-from proofspan.contracts.records import Chunk
-from proofspan.contracts.revisions import DocumentText, revisions_of
-from proofspan.traces.citations import citation_ids_in_text
+from proofspan.contracts.chunk_ids.audit import id_findings
+from proofspan.contracts.chunk_ids.minting import DocumentText, revisions_of
+from proofspan.contracts.records.chunk_id import ChunkId, is_citable, mint, parse, sort_key
+from proofspan.contracts.records.names import revision
+from proofspan.contracts.records.records import Chunk
+from proofspan.traces.records.citations import citation_ids_in_text
 
 GOOD = Chunk("manual|r=8c1e9a02|s=4.2|p=042|b=003", "text", "manual", "4.2", page_idx=41)
 #: Two texts whose sha1 begin with the same eight digits (found by trying 91,000).

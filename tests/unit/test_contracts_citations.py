@@ -8,12 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proofspan.contracts.citation_rules import citation_findings, payload_findings
-from proofspan.contracts.clean_payload import is_clean
-from proofspan.contracts.codes import RULES, rule_of
-from proofspan.contracts.context import NO_CONTEXT, Context
-from proofspan.contracts.findings import Finding
-from proofspan.contracts.payload_rules import CITATION, PAYLOAD_FIELDS, item_findings
+from proofspan.contracts.rules.catalogue import RULES, rule_of
+from proofspan.contracts.rules.citations import citation_findings, payload_findings
+from proofspan.contracts.rules.fast_path import is_clean
+from proofspan.contracts.rules.finding import NO_CONTEXT, Context, Finding
+from proofspan.contracts.rules.payload import CITATION, PAYLOAD_FIELDS, item_findings
 from tests.unit.citation_payloads import JSON, PINS, odd_payloads, payload
 
 

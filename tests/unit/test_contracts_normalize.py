@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofspan.contracts.normalize import normalize_text, revision
+from proofspan.contracts.records.names import normalize_text, revision
 
 
 def pages(*bodies: str, header: str = "ACME Manual", footer: str = "Page {} of 9") -> str:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofspan.contracts.parity import (
+from proofspan.contracts.rules.parity import (
     index_name,
     same_analyzer,
     same_embed_model,

@@ -6,7 +6,13 @@ from typing import Any
 
 import pytest
 
-from proofspan.contracts.ranking_rules import cited_ties, listed_ties, repeated, scoreless, shared_ranks
+from proofspan.contracts.rules.ranking import (
+    cited_ties,
+    listed_ties,
+    repeated,
+    scoreless,
+    shared_ranks,
+)
 
 
 def entry(chunk_id: str, section: str | None, score: Any, **more: Any) -> dict[str, Any]:

@@ -9,12 +9,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from proofspan.contracts.context import NO_CONTEXT, Context
-from proofspan.contracts.envelope_rules import ENVELOPE
-from proofspan.contracts.findings import Finding
 from proofspan.contracts.record_rules import RECORD_TYPES, merged, record_findings, record_id_of
-from proofspan.contracts.schema_findings import schema_findings
-from proofspan.contracts.schemas import schema_alone, validator
+from proofspan.contracts.records.schemas import schema_alone, validator
+from proofspan.contracts.rules.envelope import ENVELOPE
+from proofspan.contracts.rules.finding import NO_CONTEXT, Context, Finding
+from proofspan.contracts.rules.schema_findings import schema_findings
 from tests.unit.test_contracts_records import good
 
 

@@ -7,12 +7,11 @@ from typing import Any
 
 import pytest
 
-from proofspan.contracts.codes import RULES, is_of_family, rule_of
-from proofspan.contracts.context import NO_CONTEXT
-from proofspan.contracts.envelope_rules import ENVELOPE
-from proofspan.contracts.findings import Finding
 from proofspan.contracts.record_rules import RECORD_TYPES, record_findings
-from proofspan.contracts.schemas import schema_alone
+from proofspan.contracts.records.schemas import schema_alone
+from proofspan.contracts.rules.catalogue import RULES, is_of_family, rule_of
+from proofspan.contracts.rules.envelope import ENVELOPE
+from proofspan.contracts.rules.finding import NO_CONTEXT, Finding
 
 Record = dict[str, Any]
 Change = Callable[[Record], Any]

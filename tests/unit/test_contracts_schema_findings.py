@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from proofspan.contracts.schema_findings import (
+from proofspan.contracts.rules.schema_findings import (
     FARTHEST,
     LARGE,
     MOST,

@@ -9,8 +9,15 @@ import jsonschema_rs
 import pytest
 
 from proofspan.contracts.record_rules import RECORD_TYPES
-from proofspan.contracts.schema_parts import Part, followed, part_of
-from proofspan.contracts.schemas import schema, schema_alone, schema_names, validator
+from proofspan.contracts.records.schemas import (
+    Part,
+    followed,
+    part_of,
+    schema,
+    schema_alone,
+    schema_names,
+    validator,
+)
 
 #: What says by itself what it allows.
 _SPEAKING = ({"boolean"}, {"null"})
@@ -92,6 +99,6 @@ def test_the_envelope_is_described_once() -> None:
 
 
 def _text(name: str) -> str:
-    from proofspan.contracts.schemas import schema_files
+    from proofspan.contracts.records.schemas import schema_files
 
     return schema_files()[name][1].read_text(encoding="utf-8")

@@ -7,14 +7,14 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from proofspan.contracts.records import SourceLine, Trace
-from proofspan.contracts.schemas import schema, schema_alone, schema_files, schema_names
+from proofspan.contracts.records.records import SourceLine, Trace
+from proofspan.contracts.records.schemas import schema, schema_alone, schema_files, schema_names
 from proofspan.evidence.bundles import sha256_of
-from proofspan.traces.canonical import trace_from
-from proofspan.traces.catalogue import attachment_from
-from proofspan.traces.chunks import chunk_from
-from proofspan.traces.gold import gold_from
-from proofspan.traces.reader import UnusableError
+from proofspan.traces.lines.reader import UnusableError
+from proofspan.traces.records.catalogue import attachment_from
+from proofspan.traces.records.chunks import chunk_from
+from proofspan.traces.records.gold import gold_from
+from proofspan.traces.records.trace_record import trace_from
 
 TRACES: list[Any] = [
     {"q": "x"},

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofspan.contracts.citation_rules import validate_citations
+from proofspan.contracts.rules.citations import validate_citations
 from tests.unit.citation_payloads import JSON, payload
 
 _ASKED = ("snippet_id", "section_id", "source_url", "offsets", "tokens", "index_hash", "embed_model")

@@ -8,15 +8,15 @@ from typing import Any
 import orjson
 import pytest
 
-from proofspan.contracts.records import LineIssue, SourceLine, Trace
-from proofspan.contracts.schemas import type_named
-from proofspan.contracts.versions import is_readable, refusal, version_findings
+from proofspan.contracts.records.records import LineIssue, SourceLine, Trace
+from proofspan.contracts.records.schemas import type_named
+from proofspan.contracts.rules.envelope import is_readable, refusal, version_findings
 from proofspan.metrics.packs import read_pack
-from proofspan.traces.canonical import trace_from
-from proofspan.traces.catalogue import read_catalogue
-from proofspan.traces.chunks import read_chunks
-from proofspan.traces.gold import read_gold
-from proofspan.traces.reports import read_report
+from proofspan.traces.records.catalogue import read_catalogue
+from proofspan.traces.records.chunks import read_chunks
+from proofspan.traces.records.gold import read_gold
+from proofspan.traces.records.stored_reports import read_report
+from proofspan.traces.records.trace_record import trace_from
 
 UNSUPPORTED = "schema_version_unsupported"
 

@@ -12,27 +12,25 @@ import pytest
 from click.testing import CliRunner
 
 from proofspan.cli import group
-from proofspan.contracts.records import Trace
+from proofspan.contracts.records.records import Trace
 from proofspan.diagnosis.corpus import Corpus
 from proofspan.diagnosis.types import Profile
-from proofspan.evidence.client import PdfPool
+from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.evidence.types import FoundSpan
 from proofspan.manifest.load import load_manifest
 from proofspan.manifest.types import Manifest
-from proofspan.services.health import HealthTable, health_table
-from proofspan.services.health_words import mend_first, verdict
-from proofspan.services.measuring import run_metrics
-from proofspan.services.pagebase import CitedPages, examine_run
-from proofspan.services.pagebase_words import sentence
-from proofspan.services.placer import Placer
-from proofspan.services.questions import QuestionView, load_question
-from proofspan.services.run_contract import RunFinding, run_findings
-from proofspan.services.spans import choose, locate_view, targets_of
-from proofspan.store.filters import Filter, Sort
-from proofspan.store.queries import Store
-from proofspan.traces.chunks import read_chunks
-from proofspan.traces.gold import read_gold
-from proofspan.traces.traces import iter_traces
+from proofspan.services.documents.document_cache import Placer
+from proofspan.services.health.rule_counts import HealthTable, health_table, mend_first, verdict
+from proofspan.services.health.run_findings import RunFinding, run_findings
+from proofspan.services.metrics.run_metrics import run_metrics
+from proofspan.services.page.view import choose, locate_view, targets_of
+from proofspan.services.page_base import CitedPages, examine_run, sentence
+from proofspan.services.question.view import QuestionView, load_question
+from proofspan.store.query.filters import Filter, Sort
+from proofspan.store.query.store import Store
+from proofspan.traces.records.chunks import read_chunks
+from proofspan.traces.records.gold import read_gold
+from proofspan.traces.records.traces import iter_traces
 from tests.places import DEMO
 from tools.demo.faults import read_faults
 

@@ -11,18 +11,18 @@ from typing import Any, NamedTuple
 import orjson
 import pytest
 
-from proofspan.contracts.chunk_ids import parse
-from proofspan.contracts.records import Chunk
+from proofspan.contracts.records.chunk_id import parse
+from proofspan.contracts.records.records import Chunk
 from proofspan.manifest.load import load_manifest
-from proofspan.metrics.fusion import rrf
-from proofspan.store.plan import find_source
-from proofspan.traces.chunks import read_chunks
-from proofspan.traces.citations import citation_ids_in_text
-from proofspan.traces.gold import read_gold
+from proofspan.store.index.plan import find_source
+from proofspan.traces.records.chunks import read_chunks
+from proofspan.traces.records.citations import citation_ids_in_text
+from proofspan.traces.records.gold import read_gold
 from tests.places import DEMO
 from tools.demo import fuse, lexical, rerank
 from tools.demo.analyzer import WITHOUT_PLURALS
 from tools.demo.faults import read_faults
+from tools.demo.fusion import rrf
 from tools.demo.reader import REFUSAL
 from tools.demo.runs import SETTINGS
 

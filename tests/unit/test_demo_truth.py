@@ -11,14 +11,14 @@ import orjson
 import pymupdf
 import pytest
 
-from proofspan.contracts.chunk_ids import parse
-from proofspan.contracts.records import Chunk, GoldQuestion, GoldSpan
-from proofspan.contracts.render_ref import parse_render_ref
-from proofspan.evidence.client import PdfPool
+from proofspan.contracts.records.chunk_id import parse
+from proofspan.contracts.records.records import Chunk, GoldQuestion, GoldSpan
+from proofspan.contracts.records.render_ref import parse_render_ref
+from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.evidence.types import SpanQuery
-from proofspan.services.placer import Placer
-from proofspan.traces.chunks import read_chunks
-from proofspan.traces.gold import read_gold
+from proofspan.services.documents.document_cache import Placer
+from proofspan.traces.records.chunks import read_chunks
+from proofspan.traces.records.gold import read_gold
 from tests.places import DEMO
 
 pytestmark = pytest.mark.slow

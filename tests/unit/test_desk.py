@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from proofspan.errors import EvidenceFault
-from proofspan.services.desk import MOST_WANTED, Desk, Done, Failed, Waiting
+from proofspan.services.documents.background import MOST_WANTED, Desk, Done, Failed, Waiting
 
 LONG_S = 60.0
 
@@ -35,7 +35,7 @@ class Gate:
 
 @pytest.fixture(autouse=True)
 def short_idleness(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("proofspan.services.desk.IDLE_S", 0.1)
+    monkeypatch.setattr("proofspan.services.documents.background.IDLE_S", 0.1)
 
 
 @pytest.fixture

@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from proofspan.errors import EvidenceFault
-from proofspan.evidence.client import PdfPool
-from proofspan.evidence.raster import Sheet, part
+from proofspan.evidence.pdf.pool import PdfPool
+from proofspan.evidence.pdf.render import Sheet, zoomed
 from proofspan.evidence.types import Picture, SpanQuery
-from proofspan.services.details import GRID, MAX_WIDTH, detail_of, snapped
-from proofspan.services.placer import Placer
-from proofspan.services.places import Percent
-from proofspan.services.spans import PageView, Target
+from proofspan.services.documents.document_cache import Placer
+from proofspan.services.page.shapes import Percent
+from proofspan.services.page.view import PageView, Target
+from proofspan.services.page.zoom import GRID, MAX_WIDTH, detail_of, snapped
 from tests.pdf_files import one_page, write_pages
 
 UPRIGHT = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
@@ -64,7 +64,7 @@ def test_a_small_move_asks_for_the_same_region() -> None:
 def test_whole_pixels_cover_the_part_exactly(
     width: float, height: float, region: Percent, columns: int, max_pixels: int
 ) -> None:
-    drawn = part(Sheet(width, height, UPRIGHT, "a.pdf", 0), region, width=columns, max_pixels=max_pixels)
+    drawn = zoomed(Sheet(width, height, UPRIGHT, "a.pdf", 0), region, width=columns, max_pixels=max_pixels)
     a, _, _, d, e, f = drawn.to_pixels
     x0, y0, x1, y1 = drawn.area
     across, down = a * x1 + e, d * y1 + f

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from proofspan.evidence.client import SHOWN_BYTES, SHOWN_PIXELS, PdfPool
-from proofspan.evidence.encoding import encode, grey_of
+from proofspan.evidence.pdf.pool import SHOWN_BYTES, SHOWN_PIXELS, PdfPool
+from proofspan.evidence.pdf.render import encode, grey_of
 from tests.pdf_files import one_page, write_pages
 
 pytestmark = pytest.mark.slow

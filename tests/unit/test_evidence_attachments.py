@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofspan.contracts.records import Attachment, Box
-from proofspan.evidence.attachments import CatalogueIndex, CitedPlace, attached, section_key
+from proofspan.contracts.records.names import section_key
+from proofspan.contracts.records.records import Attachment, Box
+from proofspan.evidence.attachments import CatalogueIndex, CitedPlace, attached
 
 PLACE = CitedPlace("manual", "5.4.2", 42, ((72.0, 300.0, 300.0, 320.0),))
 

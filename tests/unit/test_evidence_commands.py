@@ -10,7 +10,7 @@ import pymupdf
 import pytest
 
 from proofspan.cli import main
-from proofspan.evidence.png import decode_rgb
+from proofspan.evidence.pdf.png import decode_rgb
 from tests.pdf_files import write_pages
 
 pytestmark = pytest.mark.usefixtures("one_pool")

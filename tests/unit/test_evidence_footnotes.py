@@ -6,9 +6,9 @@ import unicodedata
 
 import pytest
 
-from proofspan.evidence.glyphs import page_of, words_of
-from proofspan.evidence.locate import locate
-from proofspan.evidence.match import Match, find_on_page
+from proofspan.evidence.pdf.glyphs import page_of, words_of
+from proofspan.evidence.text.locate import locate
+from proofspan.evidence.text.match import Match, find_on_page
 from proofspan.evidence.types import SpanQuery
 from tests.pdf_files import MadeDocument, page_text, quote_text
 

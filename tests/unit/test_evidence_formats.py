@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofspan.evidence.framing import (
+from proofspan.evidence.pdf.page_labels import numeral, page_labels, with_page
+from proofspan.evidence.pdf.png import decode_rgb, encode_rgb
+from proofspan.evidence.pdf.protocol import (
     ConnectionEndedError,
     DeadlineError,
     NotSendableError,
     receive_frame,
     send_frame,
 )
-from proofspan.evidence.labels import numeral, page_labels, with_page
-from proofspan.evidence.png import decode_rgb, encode_rgb
 from proofspan.evidence.types import SpanQuery
 
 

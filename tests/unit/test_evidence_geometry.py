@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofspan.contracts.records import Box
-from proofspan.evidence.client import PdfPool
+from proofspan.contracts.records.records import Box
 from proofspan.evidence.geometry import (
     box_to_pixels,
     inverse,
@@ -21,8 +20,9 @@ from proofspan.evidence.geometry import (
     scaled,
     to_points,
 )
-from proofspan.evidence.highlight import FRAME, TINT, with_highlights
-from proofspan.evidence.png import decode_rgb
+from proofspan.evidence.pdf.png import decode_rgb
+from proofspan.evidence.pdf.pool import PdfPool
+from proofspan.evidence.span_file import FRAME, TINT, with_highlights
 from proofspan.evidence.types import PageImage, SpanQuery
 from tests.pdf_files import one_page, write_pages
 

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofspan.contracts.records import Box
+from proofspan.contracts.records.records import Box
 from proofspan.evidence.geometry import levelled
-from proofspan.evidence.glyphs import are_needed, page_of, words_of
-from proofspan.evidence.match import find_on_page
-from proofspan.evidence.pagetext import QuoteText
-from proofspan.evidence.tokens import tokenize
+from proofspan.evidence.pdf.glyphs import are_needed, page_of, words_of
+from proofspan.evidence.text.match import find_on_page
+from proofspan.evidence.text.page_text import QuoteText
+from proofspan.evidence.text.tokens import tokenize
 from proofspan.evidence.types import Difference
 from tests.pdf_files import page_text
 

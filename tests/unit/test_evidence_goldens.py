@@ -11,10 +11,10 @@ import pymupdf
 import pytest
 from PIL import Image
 
-from proofspan.contracts.records import Box
-from proofspan.evidence.client import PdfPool
+from proofspan.contracts.records.records import Box
 from proofspan.evidence.geometry import box_to_pixels
-from proofspan.evidence.png import decode_rgb
+from proofspan.evidence.pdf.png import decode_rgb
+from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.evidence.types import FoundSpan, PageImage, Place
 from tests import span_goldens
 from tests.span_cases import CASES, GOLDENS, Case

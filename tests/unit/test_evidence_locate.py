@@ -6,9 +6,9 @@ import math
 
 import pytest
 
-from proofspan.contracts.records import Offsets
-from proofspan.evidence.locate import locate
-from proofspan.evidence.pagetext import PageText
+from proofspan.contracts.records.records import Offsets
+from proofspan.evidence.text.locate import locate
+from proofspan.evidence.text.page_text import PageText
 from proofspan.evidence.types import FoundSpan, SpanQuery
 from tests.pdf_files import LINE, MadeDocument, page_text
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofspan.evidence.match import find_misquoted, find_on_page
-from proofspan.evidence.pagetext import PageText
+from proofspan.evidence.text.match import find_misquoted, find_on_page
+from proofspan.evidence.text.page_text import PageText
 from proofspan.evidence.types import Difference
 from tests.pdf_files import page_text, quote_text
 from tests.unit.match_page import BRAKES, only

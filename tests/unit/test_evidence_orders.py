@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofspan.evidence.locate import locate
-from proofspan.evidence.orders import other_orders
-from proofspan.evidence.pagetext import PageText
+from proofspan.evidence.text.locate import locate
+from proofspan.evidence.text.page_text import PageText
+from proofspan.evidence.text.reading_orders import other_orders
 from proofspan.evidence.types import FoundSpan, SpanQuery
 from tests.pdf_files import LINE, MadeDocument
 

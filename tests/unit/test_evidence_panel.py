@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from proofspan.contracts.schemas import schema
+from proofspan.contracts.records.schemas import schema
 from proofspan.evidence.bundles import bundle_from
-from proofspan.ui.evidence_panel import level_name
+from proofspan.ui.question.attachments import level_name
 
 
 def test_a_retrieved_passage_is_no_evidence_of_an_answer_that_cites_nothing() -> None:

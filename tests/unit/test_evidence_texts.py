@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofspan.contracts.records import Offsets
+from proofspan.contracts.records.records import Offsets
 from proofspan.errors import EvidenceFault
-from proofspan.evidence.textfile import MAX_BYTES, read_text
-from proofspan.evidence.texts import TextDocument, locate_in_text
+from proofspan.evidence.text.text_document import TextDocument, locate_in_text
+from proofspan.evidence.text_file import MAX_BYTES, read_text
 from proofspan.evidence.types import FoundSpan, SpanQuery
 from proofspan.manifest.sniff import content_problem
 

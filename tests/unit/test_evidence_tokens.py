@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofspan.evidence.tokens import fold, tokenize
+from proofspan.evidence.text.tokens import fold, tokenize
 
 
 def keys(text: str) -> list[str]:

@@ -9,12 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proofspan.evidence import locate as locating
-from proofspan.evidence.locate import locate
-from proofspan.evidence.pagetext import PageText
-from proofspan.evidence.search import WordIndex
+from proofspan.evidence.text import locate as locating
+from proofspan.evidence.text.locate import locate, verbatim_on
+from proofspan.evidence.text.page_index import WordIndex
+from proofspan.evidence.text.page_text import PageText
 from proofspan.evidence.types import FoundSpan, SpanQuery
-from proofspan.evidence.verbatim import verbatim_on
 
 WORDS = ["the", "oil", "level", "Check", "engine", "when", "warm", "between", "MIN", "Oil", "of"]
 MARKS = ["5", "-5", "(5)", "3.2", "12%", "–", "•", "max.", "litre,", "a", "$", "1/4", "don’t", "per-cent"]

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from proofspan.cli.export_cmd import command
 from proofspan.errors import InputFault, StoreFault
-from proofspan.services.exports import COLUMNS, EXPORTS, csv_pieces, jsonl_pieces, markdown_pieces
+from proofspan.services.export import COLUMNS, EXPORTS, csv_pieces, jsonl_pieces, markdown_pieces
 from tests.unit.store_workspace import trace, write_workspace
 
 pytestmark = pytest.mark.slow
@@ -183,7 +183,7 @@ def test_a_run_that_cannot_be_read_leaves_the_earlier_export(
         yield frame()
         raise StoreFault.of("damaged", "the index is damaged")
 
-    monkeypatch.setattr("proofspan.store.queries.Store.rows", torn)
+    monkeypatch.setattr("proofspan.store.query.store.Store.rows", torn)
     with pytest.raises(StoreFault):
         export(workspace, tmp_path, "csv")
     assert (tmp_path / "out.csv").read_bytes() == before

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from proofspan.services.failure_modes import Signs, failure_modes
+from proofspan.services.health.failure_modes import Signs, failure_modes
 
 
 def shown(**signs: Any) -> dict[str, list[str]]:

@@ -6,14 +6,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofspan.contracts.records import Chunk
-from proofspan.diagnosis.about import about_place
-from proofspan.services.failures import MOST_PLACES, Section, documents, failure_map, section_map
-from proofspan.services.marks import MOST_CELLS
-from proofspan.store.types import FailureCount
-from proofspan.traces.chunks import Place
-from proofspan.ui.failure_panel import ALL, chosen_document
-from proofspan.ui.failure_words import area_words, cell_words, failure_strip, place_words
+from proofspan.contracts.records.records import Chunk
+from proofspan.diagnosis.topic import about_place
+from proofspan.services.health.failure_map import (
+    MOST_PLACES,
+    Section,
+    documents,
+    failure_map,
+    section_map,
+)
+from proofspan.services.page.strip_marks import MOST_CELLS
+from proofspan.store.files.types import FailureCount
+from proofspan.traces.records.chunks import Place
+from proofspan.ui.triage.failure_map import (
+    ALL,
+    area_words,
+    cell_words,
+    chosen_document,
+    failure_strip,
+    place_words,
+)
 
 TITLES = {"manual": "Owner's manual", "bulletin": ""}
 SECTIONS = {

@@ -8,12 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofspan.store.clauses import FAILS
-from proofspan.store.database import Database
-from proofspan.store.filters import SORT_KEYS, Filter, Sort
-from proofspan.store.folding import fold, fold_all
-from proofspan.store.measures import MEETS, MISSES, measure_of
-from proofspan.store.statements import statement
+from proofspan.store.files.columns import fold, fold_all
+from proofspan.store.query.database import Database, statement
+from proofspan.store.query.filters import SORT_KEYS, Filter, Sort
+from proofspan.store.query.metric_sql import FAILS, MEETS, MISSES, measure_of
 
 CASES = [
     (Filter("R"), "paraphrase = 0 AND seed = 0 AND repeat = 1", {}, ""),

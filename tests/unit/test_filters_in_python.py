@@ -7,14 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proofspan.contracts.records import LABELS
+from proofspan.contracts.records.records import LABELS
 from proofspan.diagnosis.gold import GOLD_STATES
-from proofspan.metrics.buckets import BUCKETS
-from proofspan.store.database import Database
-from proofspan.store.filters import FLIPS, Filter
-from proofspan.store.folding import fold
-from proofspan.store.placed import EVIDENCE_STATES
-from proofspan.store.statements import statement
+from proofspan.metrics.ranked import BUCKETS
+from proofspan.store.files.columns import fold
+from proofspan.store.files.located import EVIDENCE_STATES
+from proofspan.store.query.database import Database, statement
+from proofspan.store.query.filters import FLIPS, Filter
 
 words = st.sampled_from(["oil", "Oil filter", "100%", "a_b", "Straße", "", "c:\\x", "“q”", "1.5"])
 few = st.lists(words, max_size=3).map(tuple)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from proofspan.contracts.codes import rule_of
-from proofspan.contracts.findings import Finding
-from proofspan.services.question_findings import BrokenRule
-from proofspan.ui.findings_panel import MOST_PLACES, MOST_SAID, heading, rule_rows
+from proofspan.contracts.rules.catalogue import rule_of
+from proofspan.contracts.rules.finding import Finding
+from proofspan.services.question.rules import BrokenRule
+from proofspan.ui.question.panels import MOST_PLACES, MOST_SAID, heading, rule_rows
 
 
 def broken(code: str, *places: tuple[str, str]) -> BrokenRule:

@@ -9,7 +9,7 @@ from streamlit.testing.v1.element_tree import Block, Element, Node
 def script() -> None:
     import streamlit as st
 
-    from proofspan.ui.fragments import fragment
+    from proofspan.ui.status.fragments import fragment
 
     @fragment(run_every=60, place="clock")
     def clock(words: str) -> None:
@@ -37,7 +37,7 @@ def test_a_fragment_is_alone_in_its_container() -> None:
 def nested() -> None:
     import streamlit as st
 
-    from proofspan.ui.fragments import fragment
+    from proofspan.ui.status.fragments import fragment
 
     @fragment()
     def inner() -> None:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofspan.contracts.records import Candidate
-from proofspan.metrics.fusion import rrf
+from proofspan.contracts.records.records import Candidate
+from tools.demo.fusion import rrf
 
 
 class Entry(NamedTuple):

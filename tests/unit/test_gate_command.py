@@ -19,12 +19,10 @@ from proofspan.manifest.load import load_manifest
 from proofspan.manifest.types import Manifest
 from proofspan.metrics.goals import read_goals
 from proofspan.resources import DEMO
-from proofspan.services.gate_checks import Check
-from proofspan.services.gate_files import report_to_json
-from proofspan.services.gating import gate_run
-from proofspan.store.filters import Filter, Sort
-from proofspan.store.index import build_index
-from proofspan.store.queries import Store
+from proofspan.services.gate import Check, gate_run, report_to_json
+from proofspan.store.index.build import build_index
+from proofspan.store.query.filters import Filter, Sort
+from proofspan.store.query.store import Store
 from tests.unit.store_workspace import manifest_of, trace, write_workspace
 
 pytestmark = pytest.mark.slow

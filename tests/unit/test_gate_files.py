@@ -14,10 +14,18 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from proofspan.services.gate_checks import Asked, Check
-from proofspan.services.gate_files import code, junit_xml, markdown, one_line, prose, report_to_json
-from proofspan.services.gating import GateReport
-from proofspan.store.filters import Filter
+from proofspan.services.gate import (
+    Asked,
+    Check,
+    GateReport,
+    code,
+    junit_xml,
+    markdown,
+    one_line,
+    prose,
+    report_to_json,
+)
+from proofspan.store.query.filters import Filter
 
 BASE = "https://proofspan.example/team"
 HOSTILE = (

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from proofspan.diagnosis.advice import SUSPICIONS
+from proofspan.diagnosis.messages import SUSPICIONS
 from proofspan.errors import ManifestFault
 from proofspan.metrics.gates import DEFAULT_FLIPS, OF_QUESTIONS, FlipRule, Gates, read_gates
 from tests.unit.store_workspace import manifest_of

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from proofspan.contracts.chunk_audit import REBUILD, TIGHTEN
-from proofspan.contracts.records import Chunk, GoldQuestion, GoldSpan, Offsets
+from proofspan.contracts.chunk_ids.audit import REBUILD, TIGHTEN
+from proofspan.contracts.records.records import Chunk, GoldQuestion, GoldSpan, Offsets
 from proofspan.metrics.gold_cover import Matched, match_audit, match_gold
 
 TEXT = "Loosen the bolts by half a turn. Then lift the car."

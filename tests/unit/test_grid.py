@@ -10,8 +10,8 @@ import streamlit
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from proofspan.ui import links
-from proofspan.ui.grid import Cell, Column, Grid, Row, bare, frame_height, packed
+from proofspan.ui.visit import links
+from proofspan.ui.widgets.table import Cell, Column, Grid, Row, bare, frame_height, packed
 
 ANY_TEXT = st.text(alphabet=st.characters(exclude_categories=()), max_size=40)
 

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 from proofspan.cli.hash_cmd import command
 from proofspan.errors import InputFault
-from proofspan.traces.hashing import canonical_json
-from proofspan.traces.reader import RawLine, UnusableError
+from proofspan.traces.lines.canonical_hash import canonical_json
+from proofspan.traces.lines.reader import RawLine, UnusableError
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
 LEAVES = st.one_of(

@@ -10,22 +10,26 @@ import pandas as pd
 import pytest
 
 from proofspan.manifest.types import Run
-from proofspan.services.health import (
+from proofspan.services.health.rule_counts import (
+    HEALTH_EXPORTS,
     NONE,
     Count,
     HealthRow,
     HealthTable,
     code_rows,
     folded,
+    health_frame,
     health_table,
+    mend_first,
     not_said_before,
     suspicion_rows,
+    trend,
+    verdict,
 )
-from proofspan.services.health_words import HEALTH_EXPORTS, health_frame, mend_first, trend, verdict
-from proofspan.services.run_contract import RunFinding
-from proofspan.store.filters import Filter
-from proofspan.ui.health_codes import code_grid
-from proofspan.ui.state import ViewState
+from proofspan.services.health.run_findings import RunFinding
+from proofspan.store.query.filters import Filter
+from proofspan.ui.health.rules import code_grid
+from proofspan.ui.visit.view_state import ViewState
 from tests.unit.store_workspace import built, trace, write_workspace
 
 RUNS = ("R1", "R2", "R3")

@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proofspan.errors import EvidenceFault
-from proofspan.evidence.html_text import text_of_html
-from proofspan.evidence.textfile import read_text
-from proofspan.evidence.texts import locate_in_text
+from proofspan.evidence.text.text_document import locate_in_text
+from proofspan.evidence.text_file import read_text, text_of_html
 from proofspan.evidence.types import SpanQuery
 
 PAGE = """<!DOCTYPE html><html lang=en><head><meta charset="utf-8"><title>Not shown</title>

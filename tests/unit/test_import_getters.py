@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from proofspan.traces.importers.getters import Kind, Place, Tally, getter_from
+from proofspan.traces.importers.field_getters import Kind, Place, Tally, getter_from
 
 
 def _read(kind: Kind, spec: Any, item: object) -> tuple[object, str]:

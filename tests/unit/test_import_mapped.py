@@ -9,9 +9,10 @@ import pytest
 
 from proofspan.cli import main
 from proofspan.manifest.load import load_manifest
-from proofspan.traces.canonical import citations, stages
-from proofspan.traces.chunks import read_chunks
-from proofspan.traces.gold import read_gold
+from proofspan.traces.records.chunks import read_chunks
+from proofspan.traces.records.citations import citations
+from proofspan.traces.records.gold import read_gold
+from proofspan.traces.records.trace_record import stages
 from tests.unit.mapped_room import MAPPING, RECORD, arguments_of, bytes_in, imported, traces_in, write_source
 
 

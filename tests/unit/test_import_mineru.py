@@ -10,13 +10,13 @@ from typing import Any
 import pymupdf
 import pytest
 
-from proofspan.contracts.records import Chunk
-from proofspan.evidence.client import PdfPool
+from proofspan.contracts.records.records import Chunk
+from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.evidence.types import FoundSpan, SpanQuery
 from proofspan.manifest.load import load_manifest
-from proofspan.traces.chunks import read_chunks
 from proofspan.traces.importers.mapped import import_mapped
 from proofspan.traces.importers.report import ImportReport
+from proofspan.traces.records.chunks import read_chunks
 from tests.places import CHECKOUT, DEMO
 
 MAPPING = CHECKOUT / "data" / "mappings" / "mineru.yaml"

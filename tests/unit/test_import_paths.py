@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofspan.traces.importers.jsonpath import parse_path
-from proofspan.traces.importers.regex import MAX_VALUE, group_finder
+from proofspan.traces.importers.field_getters import MAX_VALUE, group_finder, parse_path
 
 RECORD = {"a": {"b": [{"c": 1}, {"c": None}, {"x": 3}]}, "odd.key": [7], "n": 0, "empty": []}
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from proofspan.diagnosis.types import Profile
-from proofspan.services import indexing
-from proofspan.services.indexing import IndexJob, IndexJobs, JobProgress, index_command
+from proofspan.services.workspace import index_job
+from proofspan.services.workspace.index_job import IndexJob, IndexJobs, JobProgress, index_command
 
 pytestmark = pytest.mark.slow
 
@@ -76,7 +76,7 @@ def test_a_failed_job_waits_for_forget() -> None:
 
 
 def test_what_changed_again_later_is_indexed_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(indexing, "REST_SECONDS", 0.0)
+    monkeypatch.setattr(index_job, "REST_SECONDS", 0.0)
     jobs = IndexJobs()
     first = jobs.ensure("R1", lambda: python("pass"))
     assert first is not None

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 def script() -> None:
     import streamlit as st
 
-    from proofspan.ui.inputs import begin, feed, search_field
+    from proofspan.ui.widgets.controls import begin, feed, search_field
 
     feed("run", "R2")
     st.selectbox("Run", ["R1", "R2"], key="run")

@@ -18,7 +18,7 @@ import pytest
 from proofspan.cli import COMMANDS, bundle_cmd, check_cmd, index_cmd, main
 from proofspan.cli.interrupts import forget, heed, heeding, held, remembered
 from proofspan.cli.output import output_to
-from proofspan.evidence import bulk
+from proofspan.evidence import locate_bulk
 
 pytestmark = pytest.mark.usefixtures("ctrl_c")
 HANDBOOK = Path(__file__).parents[1] / "handbook"
@@ -122,7 +122,7 @@ def test_a_command_that_starts_its_workers_is_ended(
             lose()
             return begun
 
-    monkeypatch.setattr(bulk, "ThreadPoolExecutor", Lanes)
+    monkeypatch.setattr(locate_bulk, "ThreadPoolExecutor", Lanes)
     (tmp_path / "notes.md").write_text("Check the tyres.\n")
     row = {"id": 1, "path": "notes.md", "quote": "Check the tyres."}
     (tmp_path / "spans.jsonl").write_text(json.dumps(row))

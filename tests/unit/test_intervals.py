@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofspan.metrics.intervals import wilson
+from proofspan.metrics.statistics import wilson
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proofspan.errors import Problem
-from proofspan.evidence import spanfile
-from proofspan.evidence.bulk import BATCH, MOST_FAULTS, WORTH_SHARING, Answer, Ask, GivenUp, locate_bulk
-from proofspan.evidence.spanfile import SpanLine, locate_spans
+from proofspan.evidence import span_file
+from proofspan.evidence.locate_bulk import (
+    BATCH,
+    MOST_FAULTS,
+    WORTH_SHARING,
+    Answer,
+    Ask,
+    GivenUp,
+    locate_bulk,
+)
+from proofspan.evidence.span_file import SpanLine, locate_spans
 from proofspan.evidence.types import FoundSpan, SpanQuery
 
 #: What the fake locator does with a quote before it is answered.
@@ -121,7 +129,7 @@ def test_a_document_that_hangs_again_and_again_is_given_up_and_the_others_are_no
 def test_a_document_that_was_given_up_costs_its_time_once_in_a_long_file(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(spanfile, "WINDOW", 20)
+    monkeypatch.setattr(span_file, "WINDOW", 20)
     locator = FakeLocator(lambda path, quote: "timed_out" if path.name == "bomb.pdf" else None)
     names = ["bomb.pdf", "good.pdf"]
     lines = [SpanLine(n, n, Path(names[n % 2]), SpanQuery(str(n))) for n in range(100)]
@@ -204,7 +212,7 @@ def test_what_goes_wrong_in_a_lane_is_not_swallowed() -> None:
 def test_of_a_long_file_one_window_is_in_memory_and_nothing_changes_places(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(spanfile, "WINDOW", 5)
+    monkeypatch.setattr(span_file, "WINDOW", 5)
     taken: list[int] = []
     steps: list[int] = []
     bad = Problem("not_json", "the line is not a JSON object")
@@ -227,5 +235,5 @@ def test_of_a_long_file_one_window_is_in_memory_and_nothing_changes_places(
 def test_a_path_that_is_refused_is_told_in_a_whole_sentence(tmp_path: Path) -> None:
     spans = tmp_path / "spans.jsonl"
     spans.write_text('{"id": "a", "pdf": "../a.pdf", "quote": "oil"}\n')
-    (line,) = spanfile.read_spans(spans, root=tmp_path)
+    (line,) = span_file.read_spans(spans, root=tmp_path)
     assert line.problem and line.problem.message.startswith("the document has the path '../a.pdf', which")

@@ -18,13 +18,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proofspan.cli.export_cmd import command
-from proofspan.contracts.records import SourceLine, Trace
-from proofspan.store.rag_traces import rag_traces, sql_dump, table_row
-from proofspan.traces.canonical import trace_from
-from proofspan.traces.joined import trace_file
-from proofspan.traces.log_records import COLUMNS, log_records, record_of_row, row_of
-from proofspan.traces.logline import LogRecord, format_log_line, parse_log_line
-from proofspan.traces.traces import iter_traces
+from proofspan.contracts.records.records import SourceLine, Trace
+from proofspan.store.query.rag_traces import rag_traces, sql_dump, table_row
+from proofspan.traces.records.trace_record import trace_from
+from proofspan.traces.records.traces import iter_traces
+from proofspan.traces.separate.join_cache import trace_file
+from proofspan.traces.separate.log_lines import (
+    COLUMNS,
+    LogRecord,
+    format_log_line,
+    log_records,
+    parse_log_line,
+    record_of_row,
+    row_of,
+)
 from tests.unit.store_workspace import lines, manifest_of, trace, write_workspace
 
 pytestmark = pytest.mark.slow

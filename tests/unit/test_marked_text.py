@@ -12,9 +12,9 @@ import streamlit
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofspan.ui import marked_text, safe
-from proofspan.ui.marked_text import packed
-from proofspan.ui.safe import Piece
+from proofspan.ui.widgets import annotated_text, markup
+from proofspan.ui.widgets.annotated_text import packed
+from proofspan.ui.widgets.markup import Piece
 
 ANY_TEXT = st.text(alphabet=st.characters(exclude_categories=()), max_size=80)
 NUMBERS = {1: "citation 1, exact, PDF page 42", 2: "citation 2"}
@@ -56,15 +56,15 @@ def test_words_of_a_citation_that_cannot_be_chosen_are_no_target() -> None:
     assert piece["cite"] is None
 
 
-@given(st.lists(st.tuples(ANY_TEXT, st.sampled_from(get_args(safe.Kind)), ANY_TEXT), max_size=4))
+@given(st.lists(st.tuples(ANY_TEXT, st.sampled_from(get_args(markup.Kind)), ANY_TEXT), max_size=4))
 def test_any_text_can_be_sent_and_only_our_tags_and_kinds_are(
-    parts: list[tuple[str, safe.Kind, str]],
+    parts: list[tuple[str, markup.Kind, str]],
 ) -> None:
     pieces = [Piece(text, kind, tip) for text, kind, tip in parts]
     got = sent(pieces)["pieces"]
-    assert [piece["text"] for piece in got] == [safe.clean(piece.text) for piece in pieces]
+    assert [piece["text"] for piece in got] == [markup.clean(piece.text) for piece in pieces]
     assert {piece["tag"] for piece in got} <= {"span", "mark", "strong", "code", "del", "ins"}
-    assert {piece["kind"] for piece in got} <= set(get_args(safe.Kind))
+    assert {piece["kind"] for piece in got} <= set(get_args(markup.Kind))
 
 
 def test_an_unknown_kind_is_a_defect_and_is_not_sent() -> None:
@@ -88,13 +88,18 @@ def chosen_after(said: object, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The citations that are chosen when the browser says `said`."""
     monkeypatch.setattr(streamlit, "session_state", {"text": {"choose": said}})
     chosen: list[int] = []
-    marked_text._chosen("text", NUMBERS, chosen.append)
+    annotated_text._chosen("text", NUMBERS, chosen.append)
     return chosen
 
 
 def test_no_part_of_the_component_fetches_or_makes_markup() -> None:
-    folder = Path(marked_text.__file__).parent
-    for part in ("marked_text.html", "marked_text.css", "pieces.css", "marked_text.js"):
+    folder = Path(annotated_text.__file__).parents[1]
+    for part in (
+        "widgets/annotated_text.html",
+        "widgets/annotated_text.css",
+        "css/pieces.css",
+        "widgets/annotated_text.js",
+    ):
         text = (folder / part).read_text(encoding="utf-8")
         assert "\n" in text.strip()
         assert not re.search(r"innerHTML|insertAdjacent|outerHTML|url\(|@import|https?:|eval\(", text)

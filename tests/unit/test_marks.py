@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proofspan.evidence.types import FoundSpan, SpanQuery
-from proofspan.services.marks import MOST_CELLS, PageMark, cell_firsts, cell_of, page_marks
-from proofspan.services.spans import Target
-from proofspan.ui.strip import packed, page_strip
+from proofspan.services.page.strip_marks import MOST_CELLS, PageMark, cell_firsts, cell_of, page_marks
+from proofspan.services.page.view import Target
+from proofspan.ui.widgets.strip import packed, page_strip
 
 CITED = Target("cite:1", "cited", "cited 1", "manual", SpanQuery("text", 41))
 GOLD = Target("gold:1", "gold", "gold", "manual", SpanQuery("text", 41))

@@ -9,9 +9,9 @@ import pytest
 from proofspan.metrics.catalogue import METRICS
 from proofspan.metrics.relevance import Unranked
 from proofspan.metrics.values import LEFT_OUT, Tally
-from proofspan.store.filters import Filter, Sort
-from proofspan.store.measures import MEASURES, MEETS, MISSES
-from proofspan.store.queries import Store
+from proofspan.store.query.filters import Filter, Sort
+from proofspan.store.query.metric_sql import MEASURES, MEETS, MISSES
+from proofspan.store.query.store import Store
 from tests.unit.index_rows import store_of
 
 RANKED = {"answerable": True, "unranked": None, "refused": False}

@@ -11,12 +11,11 @@ import pytest
 
 from proofspan.errors import StoreFault
 from proofspan.metrics.values import Tally
-from proofspan.store.columns import ROW_SCHEMA
-from proofspan.store.database import Database
-from proofspan.store.filters import Filter
-from proofspan.store.index import index_folder
-from proofspan.store.measuring import MOST_SLICES
-from proofspan.store.sums import MEASURED, sums_statement, tallies_of
+from proofspan.store.files.columns import ROW_SCHEMA
+from proofspan.store.index.build import index_folder
+from proofspan.store.query.database import Database
+from proofspan.store.query.filters import Filter
+from proofspan.store.query.metrics import MEASURED, MOST_SLICES, sums_statement, tallies_of
 from tests.unit.index_rows import store_of, write_index
 
 pytestmark = pytest.mark.slow
@@ -282,7 +281,7 @@ def test_a_run_that_is_indexed_anew_is_added_up_anew(tmp_path: Path) -> None:
 def test_runs_that_were_not_used_for_longest_make_room(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("proofspan.store.kept.KEPT_BYTES", 1)
+    monkeypatch.setattr("proofspan.store.query.loaded_runs.KEPT_BYTES", 1)
     store = store_of(tmp_path, dict.fromkeys(("R1", "R2", "R3"), OUTCOMES))
     first = [store._kept.loaded(run) for run in ("R1", "R2")]
     for run in ("R1", "R2", "R1", "R3"):

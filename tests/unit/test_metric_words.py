@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 
 from proofspan.metrics.catalogue import METRICS
-from proofspan.metrics.values import MetricValue, Tally, metric_value
-from proofspan.metrics.words import (
+from proofspan.metrics.values import (
+    MetricValue,
+    Tally,
     counted_in_words,
     difference_in_words,
     left_out_in_words,
+    metric_value,
     number_in_words,
     value_in_words,
 )

@@ -14,7 +14,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ir_measures import AP, RR, P, R, nDCG
 
-from proofspan.metrics.ranking import average_precision, ndcg, precision, recall, reciprocal_rank, trec_order
+from proofspan.metrics.ranked import (
+    average_precision,
+    ndcg,
+    precision,
+    recall,
+    reciprocal_rank,
+    trec_order,
+)
 
 Judged = dict[str, dict[str, int]]
 Run = dict[str, dict[str, float]]

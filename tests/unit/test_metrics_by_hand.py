@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from proofspan.contracts.records import TraceKey
+from proofspan.contracts.records.records import TraceKey
 from proofspan.manifest.load import load_manifest
-from proofspan.services.measuring import run_metrics
-from proofspan.store.index import build_index
-from proofspan.store.queries import Store
+from proofspan.services.metrics.run_metrics import run_metrics
+from proofspan.store.index.build import build_index
+from proofspan.store.query.store import Store
 from tests.places import DEMO
 
 Json = Any

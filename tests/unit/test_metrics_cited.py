@@ -8,14 +8,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofspan.contracts.records import GoldQuestion, GoldSpan, Label, Offsets, Trace
+from proofspan.contracts.records.records import GoldQuestion, GoldSpan, Label, Offsets, Trace
 from proofspan.diagnosis.types import ReportRow, Signals
-from proofspan.metrics.cited import NOT_COUNTED, Cited, anchor_of, cited_against
-from proofspan.metrics.judged import Judge, Judged
-from proofspan.metrics.passages import NO_CHUNK_FILE, ChunkFile, cited_spans, words_of
+from proofspan.metrics.citations import (
+    NO_CHUNK_FILE,
+    NOT_COUNTED,
+    ChunkFile,
+    Cited,
+    anchor_of,
+    cited_against,
+    cited_spans,
+    words_of,
+)
+from proofspan.metrics.gold_eval import Judge, Judged
 from proofspan.metrics.ranked import NO_GOLD
-from proofspan.traces.canonical import citations
-from proofspan.traces.chunks import Place
+from proofspan.traces.records.chunks import Place
+from proofspan.traces.records.citations import citations
 from tests.made_traces import made_trace
 
 TEXTS = {

@@ -8,7 +8,7 @@ import json
 
 from proofspan.metrics.catalogue import METRICS
 from proofspan.metrics.values import Tally, metric_value
-from proofspan.services.metrics_export import COLUMNS, METRIC_EXPORTS, metric_rows
+from proofspan.services.metrics.report import COLUMNS, METRIC_EXPORTS, metric_rows
 from tests.trend_runs import SECTION, run_of
 
 RUN = run_of("=R1", {SECTION: Tally(37, 26, 26), "mrr": Tally(0, left_out={"no_gold": 37})})

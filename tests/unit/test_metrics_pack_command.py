@@ -9,8 +9,8 @@ from uuid import NAMESPACE_URL, uuid5
 import pytest
 
 from proofspan.cli import main
-from proofspan.contracts.context import NO_CONTEXT
 from proofspan.contracts.record_rules import record_findings
+from proofspan.contracts.rules.finding import NO_CONTEXT
 from proofspan.metrics.packs import KEYS
 from tests.unit.metrics_room import (
     measured_workspace,

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofspan.contracts.schemas import schema
+from proofspan.contracts.records.schemas import schema
 from proofspan.metrics.catalogue import METRICS
 from proofspan.metrics.packs import (
     ALIASES,

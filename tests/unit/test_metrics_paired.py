@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proofspan.metrics import paired
-from proofspan.metrics.paired import flips_needed, mcnemar, mean_difference
+from proofspan.metrics import statistics
+from proofspan.metrics.statistics import flips_needed, mcnemar, mean_difference
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_how_many_flips_it_takes() -> None:
     assert needed is not None and 7 < needed < 20
     assert flips_needed(1_001, 1_000) == pytest.approx(1.96**2 * 2_001**2, rel=1e-3)
     better = 6 * needed // 7
-    assert mcnemar(better, needed - better) < paired.LEVEL
+    assert mcnemar(better, needed - better) < statistics.LEVEL
 
 
 @pytest.mark.parametrize("counts", [(-1, 0), (0, -1)])
@@ -80,7 +80,7 @@ def test_the_interval_of_a_mean() -> None:
 def test_drawing_how_often_each_comes_is_as_drawing_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     differences = [1.0] * 60 + [0.0] * 300 + [-1.0] * 40
     by_counts = mean_difference(differences)
-    monkeypatch.setattr(paired, "FEW_DISTINCT", 0)
+    monkeypatch.setattr(statistics, "FEW_DISTINCT", 0)
     one_by_one = mean_difference(differences)
     assert by_counts is not None and one_by_one is not None
     assert by_counts[1:3] == pytest.approx(one_by_one[1:3], abs=0.006)

@@ -9,11 +9,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofspan.contracts.records import GoldQuestion, GoldSpan, Trace
-from proofspan.metrics.ranked import CUTS, LEFT_OUT, NO_CANDIDATES, Ranked, bucket_of, ranked
-from proofspan.metrics.ranking import ndcg, recall, reciprocal_rank
+from proofspan.contracts.records.records import GoldQuestion, GoldSpan, Trace
+from proofspan.metrics.ranked import (
+    CUTS,
+    LEFT_OUT,
+    NO_CANDIDATES,
+    Ranked,
+    bucket_of,
+    ndcg,
+    ranked,
+    recall,
+    reciprocal_rank,
+)
 from proofspan.metrics.relevance import GoldCorpus
-from proofspan.traces.chunks import Place
+from proofspan.traces.records.chunks import Place
 from tests.made_traces import made_trace
 
 PLACES = {

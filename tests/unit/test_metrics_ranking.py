@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofspan.metrics.ranking import (
+from proofspan.metrics.ranked import (
     average_precision,
     ndcg,
     precision,

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 import pytest
 
-from proofspan.contracts.records import GoldQuestion, GoldSpan
-from proofspan.contracts.sections import section_key
+from proofspan.contracts.records.names import section_key
+from proofspan.contracts.records.records import GoldQuestion, GoldSpan
 from proofspan.metrics.relevance import GoldCorpus, Relevance
-from proofspan.traces.chunks import Place
+from proofspan.traces.records.chunks import Place
 
 PLACES = {
     "intro": Place("manual", "5", 40),

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proofspan.metrics.catalogue import GROUPS, METRICS, Group, Metric
-from proofspan.metrics.intervals import wilson
+from proofspan.metrics.statistics import wilson
 from proofspan.metrics.values import LEFT_OUT, LeftOut, Tally, metric_value
 
 SHARE = METRICS["section_match_at_1"]

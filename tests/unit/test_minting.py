@@ -7,9 +7,9 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofspan.contracts.chunk_ids import doc_uid_of_url, parse
-from proofspan.contracts.minting import mint_chunks
-from proofspan.contracts.records import Chunk, Offsets
+from proofspan.contracts.chunk_ids.minting import mint_chunks
+from proofspan.contracts.records.chunk_id import doc_uid_of_url, parse
+from proofspan.contracts.records.records import Chunk, Offsets
 
 REVS = {"manual": "8c1e9a02", "odd": "v2"}
 

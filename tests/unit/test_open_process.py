@@ -18,7 +18,7 @@ from types import FrameType
 import pytest
 
 from proofspan.cli import open_cmd
-from proofspan.ui import security
+from proofspan.ui.app import security
 
 pytestmark = pytest.mark.slow
 

@@ -16,8 +16,8 @@ from starlette.websockets import WebSocket
 from streamlit import config, net_util
 from streamlit.web.server.starlette.starlette_websocket import create_websocket_routes
 
-from proofspan.ui import security
-from proofspan.ui.own_requests import is_own
+from proofspan.ui.app import security
+from proofspan.ui.app.security import is_own
 from tests.unit.asgi_calls import scope_of, sent_by
 
 NO_NAMES: tuple[str, ...] = ()

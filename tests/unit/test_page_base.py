@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofspan.evidence.pagebase import (
+from proofspan.evidence.page_base import (
     NEAR_OFFSETS,
     Kind,
     PageBaseFinding,

@@ -9,14 +9,16 @@ from pathlib import Path
 import pytest
 
 from proofspan.cli import main
-from proofspan.contracts.records import TraceKey
-from proofspan.evidence.pagebase import PlacedQuote, diagnose
-from proofspan.services.pagebase import CitedPages, examine, pages_of_placed
-from proofspan.services.pagebase_words import (
+from proofspan.contracts.records.records import TraceKey
+from proofspan.evidence.page_base import PlacedQuote, diagnose
+from proofspan.services.page_base import (
     PRODUCER,
+    CitedPages,
+    examine,
     how_far,
     in_one_line,
     mapping_writer,
+    pages_of_placed,
     remedy,
     sentence,
     worth_saying,

@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 
 from proofspan.manifest.types import Artifact, Document, Manifest, Run
-from proofspan.services.parity import MOST_VALUES, logged_values, parity_rows
+from proofspan.services.health.parity import MOST_VALUES, logged_values, parity_rows
 from tests.places import DEMO
 
 RUN = Run("R1", None, pinned={"index_hash": "faiss:2f7d", "embed_model": "bge:mean", "analyzer": "lower"})

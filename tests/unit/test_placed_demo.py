@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from proofspan.manifest.load import load_manifest
-from proofspan.store.filters import Filter, Sort
-from proofspan.store.index import index_folder
-from proofspan.store.placed import EvidenceState
-from proofspan.store.queries import Store
+from proofspan.store.files.located import EvidenceState
+from proofspan.store.index.build import index_folder
+from proofspan.store.query.filters import Filter, Sort
+from proofspan.store.query.store import Store
 from tests.places import DEMO
 
 pytestmark = pytest.mark.slow

@@ -9,7 +9,7 @@ import pytest
 
 from proofspan.errors import EvidenceFault
 from proofspan.evidence.types import DocumentInfo, PageImage, PageInfo, SpanQuery
-from proofspan.services.placer import Placer
+from proofspan.services.documents.document_cache import Placer
 
 QUOTE = SpanQuery("Change the oil.", 0)
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from proofspan.errors import EvidenceFault
 from proofspan.evidence.types import SpanQuery
-from proofspan.services.placer import Placer, Recent
-from proofspan.services.places import blocks, rows, shapes
+from proofspan.services.documents.document_cache import Placer, Recent
+from proofspan.services.page.shapes import blocks, rows, shapes
 from tests.unit.question_room import Source
 
 

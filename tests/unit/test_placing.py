@@ -7,20 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from proofspan.contracts.records import Trace
+from proofspan.contracts.records.records import Trace
 from proofspan.diagnosis.types import Profile
 from proofspan.errors import Problem, StoreFault
-from proofspan.evidence.bulk import MOST_FAULTS, Answer
+from proofspan.evidence.locate_bulk import MOST_FAULTS, Answer
 from proofspan.evidence.types import SpanQuery
-from proofspan.services.placing import place_run, place_runs
-from proofspan.services.questions import load_question
-from proofspan.services.spans import targets_of
-from proofspan.store.filters import Filter, Sort
-from proofspan.store.index import build_index
-from proofspan.store.placed import EVIDENCE_STATES
-from proofspan.store.queries import Store
-from proofspan.traces.chunks import read_chunks
-from proofspan.traces.traces import iter_traces
+from proofspan.services.locating import place_run, place_runs
+from proofspan.services.page.view import targets_of
+from proofspan.services.question.view import load_question
+from proofspan.store.files.located import EVIDENCE_STATES
+from proofspan.store.index.build import build_index
+from proofspan.store.query.filters import Filter, Sort
+from proofspan.store.query.store import Store
+from proofspan.traces.records.chunks import read_chunks
+from proofspan.traces.records.traces import iter_traces
 from tests.unit.placing_room import DOCUMENTS, TRACES, FakePool, cite, place, shown, workspace
 from tests.unit.store_workspace import RUN, lines, manifest_of, trace
 

@@ -13,17 +13,17 @@ import pytest
 
 from proofspan.diagnosis.types import Profile
 from proofspan.errors import Problem
-from proofspan.evidence.bulk import Answer
+from proofspan.evidence.locate_bulk import Answer
 from proofspan.evidence.types import SpanQuery
-from proofspan.services import placing
-from proofspan.services.placing import is_placed, place_run, place_runs
-from proofspan.services.workspace import with_profile
-from proofspan.store import placed as placed_module
-from proofspan.store import remembered
-from proofspan.store.filters import Filter, Sort
-from proofspan.store.index import build_index, index_folder
-from proofspan.store.placed import PLACED_FOLDER
-from proofspan.store.queries import Store
+from proofspan.services import locating
+from proofspan.services.locating import is_placed, place_run, place_runs
+from proofspan.services.workspace.open import with_profile
+from proofspan.store.files import locate_cache
+from proofspan.store.files import located as placed_module
+from proofspan.store.files.located import PLACED_FOLDER
+from proofspan.store.index.build import build_index, index_folder
+from proofspan.store.query.filters import Filter, Sort
+from proofspan.store.query.store import Store
 from tests.unit.placing_room import DOCUMENTS, FOUND, TRACES, FakePool, cite, place, shown, workspace
 from tests.unit.store_workspace import RUN, append, lines, manifest_of, trace
 
@@ -191,8 +191,8 @@ def test_the_folder_of_answers_is_bounded(
     tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
 
-    monkeypatch.setattr(remembered, "MOST_ANSWERS", 3)
-    monkeypatch.setattr(remembered, "MOST_BYTES", 6_000)
+    monkeypatch.setattr(locate_cache, "MOST_ANSWERS", 3)
+    monkeypatch.setattr(locate_cache, "MOST_BYTES", 6_000)
     manifest = workspace(tmp_path / "w")
     (cache / "answers").mkdir(parents=True)
     for number in range(9):
@@ -224,7 +224,7 @@ def test_what_hung_is_asked_again_at_the_next_look(tmp_path: Path, cache: Path) 
 def test_an_interruption_leaves_nothing_half_written_and_keeps_what_was_found(
     tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(placing, "WINDOW", 4)
+    monkeypatch.setattr(locating, "WINDOW", 4)
     manifest = workspace(tmp_path / "w")
     build_index(manifest, cache_dir=cache)
 
@@ -249,17 +249,17 @@ def test_who_waits_for_another_process_takes_the_index_as_that_left_it(
 ) -> None:
     manifest = workspace(tmp_path / "w", TRACES[:2])
     build_index(manifest, cache_dir=cache)
-    real_turn = placing.turn
+    real_turn = locating.turn
 
     @contextmanager
     def turn_after_another_process(folder: Path) -> Iterator[None]:
-        monkeypatch.setattr(placing, "turn", real_turn)
+        monkeypatch.setattr(locating, "turn", real_turn)
         append(manifest, lines(TRACES[2:4]))
         place(manifest, cache)
         with real_turn(folder):
             yield
 
-    monkeypatch.setattr(placing, "turn", turn_after_another_process)
+    monkeypatch.setattr(locating, "turn", turn_after_another_process)
     report = place_run(manifest, RUN, cache_dir=cache, pool=FakePool())
     assert (report.citations, report.located) == (6, 0)
     assert is_placed(manifest, RUN, cache)

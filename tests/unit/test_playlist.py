@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofspan.contracts.records import TraceKey
-from proofspan.services.playlist import Playlist
-from proofspan.ui.walk_bar import Wanted, wanted_from
+from proofspan.contracts.records.records import TraceKey
+from proofspan.services.bundles.walkthrough import Playlist
+from proofspan.ui.walkthrough.bar import Wanted, wanted_from
 
 NAMES = ["Q1", "Q2", "Q2", "Q3"]
 

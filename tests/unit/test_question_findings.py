@@ -6,17 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from proofspan.contracts.records import TraceKey
+from proofspan.contracts.records.records import TraceKey
 from proofspan.diagnosis.corpus import Corpus
 from proofspan.diagnosis.types import Profile
 from proofspan.manifest.types import Manifest
-from proofspan.services.question_findings import BrokenRule, broken_rules
-from proofspan.services.questions import QuestionView, load_question
-from proofspan.services.stored import stored_question
-from proofspan.store.queries import Store
-from proofspan.traces.chunks import read_chunks
-from proofspan.traces.reports import read_report
-from proofspan.traces.traces import read_trace_at
+from proofspan.services.question.rules import BrokenRule, broken_rules
+from proofspan.services.question.view import QuestionView, load_question, stored_question
+from proofspan.store.query.store import Store
+from proofspan.traces.records.chunks import read_chunks
+from proofspan.traces.records.stored_reports import read_report
+from proofspan.traces.records.traces import read_trace_at
 from tests.unit.store_workspace import ENVELOPE, built, lines, manifest_of, trace, write_workspace
 
 PINNED = {"run_id": "R1", "traces": {"path": "runs/R1.jsonl"}, "pinned": {"analyzer": "lowercase"}}

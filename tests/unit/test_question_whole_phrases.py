@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofspan.diagnosis.phrases import placed_phrases
 from proofspan.diagnosis.types import PhraseMatch
-from proofspan.ui.whole_phrases import whole_phrases
+from proofspan.diagnosis.words import placed_phrases
+from proofspan.ui.wording.answer import whole_phrases
 
 
 def marked(answer: str, *evidence: str) -> list[str]:

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from proofspan.contracts.records import Chunk, SourceLine
+from proofspan.contracts.records.records import Chunk, SourceLine
 from proofspan.diagnosis.types import Profile
 from proofspan.evidence.types import FoundSpan, PageImage, SpanQuery
 from proofspan.manifest.types import Artifact, Document, Manifest
-from proofspan.services.placer import Placer
-from proofspan.services.questions import load_question
-from proofspan.services.spans import (
+from proofspan.services.documents.document_cache import Placer
+from proofspan.services.page.text_view import TextRun
+from proofspan.services.page.view import (
     PageView,
     Target,
     choose,
@@ -23,7 +23,7 @@ from proofspan.services.spans import (
     place_of,
     targets_of,
 )
-from proofspan.services.textviews import TextRun
+from proofspan.services.question.view import load_question
 from tests.made_traces import made_trace
 from tests.unit.question_room import CHUNKS, GOLD, LINE, Source, question
 

@@ -6,12 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from proofspan.contracts.records import GoldQuestion
+from proofspan.contracts.records.records import GoldQuestion
 from proofspan.metrics.catalogue import METRICS
 from proofspan.metrics.goals import DEFAULT_GOALS, Verdict, judge
 from proofspan.metrics.values import MetricValue, Tally, metric_value
-from proofspan.services.measuring import run_metrics
-from proofspan.services.recipe import (
+from proofspan.services.health.recipe import (
     Findings,
     Step,
     findings_step,
@@ -21,8 +20,9 @@ from proofspan.services.recipe import (
     run_recipe,
     variants_step,
 )
-from proofspan.services.stability import ASPECTS, Stability, Steadiness, run_stability
-from proofspan.traces.chunks import Place
+from proofspan.services.metrics.run_metrics import run_metrics
+from proofspan.services.question.variants import ASPECTS, Stability, Steadiness, run_stability
+from proofspan.traces.records.chunks import Place
 from tests.unit.store_workspace import RUN, built, trace, write_workspace
 
 FAILS, PASSES = Verdict("fail", "0.40 is less than 0.95"), Verdict("pass", "")

@@ -6,17 +6,16 @@ from dataclasses import replace
 
 import pytest
 
-from proofspan.contracts.records import Chunk, GoldQuestion, GoldSpan
-from proofspan.contracts.redirects import Redirect
+from proofspan.contracts.chunk_ids.redirects import Redirect
+from proofspan.contracts.records.records import Chunk, GoldQuestion, GoldSpan
 from proofspan.diagnosis.corpus import Corpus
 from proofspan.diagnosis.types import Profile
-from proofspan.services.compared_candidates import aligned
-from proofspan.services.questions import QuestionView, load_question
-from proofspan.services.spans import chunk_target
-from proofspan.traces.redirects import gold_of_today, mapped, with_redirects
-from proofspan.ui.candidate_rows import candidate_rows
-from proofspan.ui.citation_words import citation_line
-from proofspan.ui.redirect_words import ID_CHARS, leading, redirected, short_id
+from proofspan.services.compare_questions import aligned
+from proofspan.services.page.view import chunk_target
+from proofspan.services.question.view import QuestionView, load_question
+from proofspan.traces.records.redirects import gold_of_today, mapped, with_redirects
+from proofspan.ui.question.candidates import candidate_rows
+from proofspan.ui.wording.citation import ID_CHARS, citation_line, leading, redirected, short_id
 from tests.made_traces import made_trace
 
 NEW = "m|r=8c1e9a02|s=4.2|p=042|b=003"

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proofspan.contracts import redirect_match
-from proofspan.contracts.chunk_ids import ChunkId, mint
-from proofspan.contracts.records import Chunk
-from proofspan.contracts.redirects import ONE_TO_ONE, Redirect, redirects_between
+from proofspan.contracts.chunk_ids import redirects
+from proofspan.contracts.chunk_ids.redirects import ONE_TO_ONE, Redirect, redirects_between
+from proofspan.contracts.records.chunk_id import ChunkId, mint
+from proofspan.contracts.records.records import Chunk
 from tests.rechunked import book, rechunked, right
 
 FIRST = "Loosen the wheel bolts by half a turn while the car stands on the ground."
@@ -173,13 +173,13 @@ def test_texts_of_the_same_few_words_are_not_all_compared_with_each_other(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     made = Counter[str]()
-    edge = redirect_match.Bags.edge
+    edge = redirects.Bags.edge
 
-    def counting(bags: redirect_match.Bags, one: redirect_match.Text, other: redirect_match.Text) -> object:
+    def counting(bags: redirects.Bags, one: redirects.Text, other: redirects.Text) -> object:
         made["edges"] += 1
         return edge(bags, one, other)
 
-    monkeypatch.setattr(redirect_match.Bags, "edge", counting)
+    monkeypatch.setattr(redirects.Bags, "edge", counting)
     old = book(1, sections=10, blocks=40).chunks()
     hostile = {name: replace(chunk, text=f"as before {n % 7}") for n, (name, chunk) in enumerate(old.items())}
     after = {name: replace(chunk, text=f"as after {n % 7}") for n, (name, chunk) in enumerate(old.items())}

@@ -6,12 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from proofspan.contracts.records import Attachment, Box
+from proofspan.contracts.records.records import Attachment, Box
 from proofspan.evidence.attachments import CatalogueIndex
 from proofspan.evidence.types import PageImage, PageInfo, SpanQuery
 from proofspan.manifest.types import Artifact, Document
-from proofspan.services.regions import attachment_on, region_of
-from proofspan.services.spans import PageView, Target
+from proofspan.services.page.view import PageView, Target, attachment_on, region_of
 
 BOX = (50.0, 100.0, 150.0, 120.0)
 WARNING = Attachment(

@@ -6,7 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofspan.contracts.render_ref import FileRef, PageRef, format_render_ref, parse_render_ref
+from proofspan.contracts.records.render_ref import (
+    FileRef,
+    PageRef,
+    format_render_ref,
+    parse_render_ref,
+)
 
 SIDES = st.floats(0, 99_999).map(lambda side: round(side, 3))
 BOXES = (

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from proofspan.manifest.types import Artifact, Document
-from proofspan.services.revisions import cited_rev, revision_problems
+from proofspan.services.documents.revisions import cited_rev, revision_problems
 
 DATA = b"# Bulletin\n"
 SHA256 = hashlib.sha256(DATA).hexdigest()

@@ -15,14 +15,12 @@ import pytest
 from proofspan.diagnosis.suggest import Suggestion
 from proofspan.diagnosis.types import Profile
 from proofspan.errors import Problem
-from proofspan.evidence.pagebase import PlacedQuote
+from proofspan.evidence.page_base import PlacedQuote
 from proofspan.manifest.types import Artifact, Manifest, Run
 from proofspan.metrics.packs import Pack, PackDifference
-from proofspan.services.measuring import RunMetrics
-from proofspan.services.pagebase import CitedPages, examine
-from proofspan.services.pagebase_words import PRODUCER
-from proofspan.services.run_contract import (
+from proofspan.services.health.run_findings import (
     RunFinding,
+    RunLines,
     cited_findings,
     copied_from,
     figure_findings,
@@ -34,8 +32,9 @@ from proofspan.services.run_contract import (
     template_findings,
     worst_first,
 )
-from proofspan.services.run_lines import RunLines
-from proofspan.store.types import RunFacts
+from proofspan.services.metrics.run_metrics import RunMetrics
+from proofspan.services.page_base import PRODUCER, CitedPages, examine
+from proofspan.store.files.types import RunFacts
 
 FACTS = RunFacts("R1", "t.jsonl", Profile(), 9, 9, 0, 0, 0, 0, False, (), None)
 ISSUE = {"file": "t.jsonl", "line": 4, "remedy": "write one object a line"}

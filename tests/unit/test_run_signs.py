@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from proofspan.contracts.chunk_audit import Audit
-from proofspan.contracts.records import Chunk, GoldQuestion
-from proofspan.services.failures import section_map
-from proofspan.services.health import health_table
-from proofspan.services.run_signs import Corpus, Place, beside, run_signs
-from proofspan.traces.chunks import read_chunks
-from proofspan.traces.gold import read_gold
+from proofspan.contracts.chunk_ids.audit import Audit
+from proofspan.contracts.records.records import Chunk, GoldQuestion
+from proofspan.services.health.failure_map import section_map
+from proofspan.services.health.failure_modes import Corpus, Place, beside, run_signs
+from proofspan.services.health.rule_counts import health_table
+from proofspan.traces.records.chunks import read_chunks
+from proofspan.traces.records.gold import read_gold
 from tests.unit.store_workspace import built, lines, trace, write_workspace
 
 CHUNKS = {

@@ -1,4 +1,4 @@
-"""Only `proofspan.ui.safe` makes HTML, and no foreign text enters Streamlit's Markdown unescaped."""
+"""Only `proofspan.ui.widgets.markup` makes HTML, and foreign text enters Streamlit's Markdown escaped."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-SAFE = ROOT / "core/proofspan/ui/safe.py"
+SAFE = ROOT / "core/proofspan/ui/widgets/markup.py"
 SCRIPTS = sorted(
     [ROOT / "app.py", *(ROOT / "pages").glob("*.py"), *(ROOT / "core/proofspan/ui").rglob("*.py")]
 )

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofspan.contracts.records import LABELS
-from proofspan.ui import safe
-from proofspan.ui.safe import Piece
+from proofspan.contracts.records.records import LABELS
+from proofspan.ui.widgets import markup as safe
+from proofspan.ui.widgets.markup import Piece
 
 ANY_TEXT = st.text(alphabet=st.characters(exclude_categories=()), max_size=80)
 KINDS = get_args(safe.Kind)

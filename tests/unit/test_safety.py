@@ -10,13 +10,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from proofspan.contracts.records import Attachment, AttachmentKind, Label, Trace
+from proofspan.contracts.records.records import Attachment, AttachmentKind, Label, Trace
 from proofspan.diagnosis.corpus import Corpus
-from proofspan.diagnosis.notices import MOST_NOTICES, MOST_WORDS, Notices
-from proofspan.diagnosis.safety import SafetyOmission, omitted
+from proofspan.diagnosis.safety import MOST_NOTICES, MOST_WORDS, Notices, SafetyOmission, omitted
 from proofspan.diagnosis.types import ReportRow, Signals
-from proofspan.diagnosis.wordforms import Passage, form, named_words
-from proofspan.traces.chunks import Place
+from proofspan.diagnosis.words import Passage, form, named_words
+from proofspan.traces.records.chunks import Place
 from tests.made_traces import made_trace
 
 FAN = (

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from proofspan.ui import security
+from proofspan.ui.app import security
 from tests.unit.asgi_calls import scope_of, sent_by
 
 INDEX = Path(streamlit.__file__).parent / "static" / "index.html"

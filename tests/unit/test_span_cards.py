@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from proofspan.evidence.types import Difference, FoundSpan, SpanQuery, Status
-from proofspan.services.places import PageSpan
-from proofspan.services.spans import PageView, Target
-from proofspan.ui.span_cards import LEAST_CHARS, MOST_CHARS, TEXT_CHARS, UNVERIFIED, cards_of
+from proofspan.services.page.shapes import PageSpan
+from proofspan.services.page.view import PageView, Target
+from proofspan.ui.viewer.span_cards import LEAST_CHARS, MOST_CHARS, TEXT_CHARS, UNVERIFIED, cards_of
 
 QUOTE = "Fill in 4.8 litres of oil."
 CITED = Target("cite:1", "cited", "cited 1", "manual", SpanQuery(QUOTE, 8), section_id="8.1")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from proofspan.services.stability import (
+from proofspan.services.question.variants import (
     ASPECTS,
     Aspect,
     Stability,
@@ -15,7 +15,7 @@ from proofspan.services.stability import (
     question_stability,
     run_stability,
 )
-from proofspan.store.queries import Store
+from proofspan.store.query.store import Store
 from tests.unit.store_workspace import RUN, built, trace, write_workspace
 
 CITES_ANOTHER = "The oil filter holds 4 litres.\ncitations: [c2]"

@@ -9,22 +9,22 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from proofspan.store import cache, columns
+from proofspan.store.files import cache_dir, columns
 
 
 @pytest.fixture
 def restored() -> Iterator[None]:
     yield
-    importlib.reload(cache)
+    importlib.reload(cache_dir)
 
 
 def folder() -> Path:
-    return cache.run_folder(Path("cache"), Path("workspace"), "R001", "seed")
+    return cache_dir.run_folder(Path("cache"), Path("workspace"), "R001", "seed")
 
 
 def test_the_same_columns_share_a_folder() -> None:
     before = folder()
-    importlib.reload(cache)
+    importlib.reload(cache_dir)
     assert folder() == before
 
 
@@ -32,5 +32,5 @@ def test_an_index_with_other_columns_is_never_opened(monkeypatch: pytest.MonkeyP
     before = folder()
     with monkeypatch.context() as older:
         older.setattr(columns, "ROW_SCHEMA", columns.ROW_SCHEMA.append(pa.field("more", pa.int64())))
-        importlib.reload(cache)
+        importlib.reload(cache_dir)
         assert folder() != before

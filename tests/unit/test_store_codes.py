@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from proofspan.manifest.types import Manifest
-from proofspan.store import build
-from proofspan.store.filters import Filter, Sort
-from proofspan.store.index import build_index, index_state
-from proofspan.store.labelling import Inputs, labeller_for
-from proofspan.store.queries import Store
+from proofspan.store.index import build
+from proofspan.store.index.build import build_index, index_state
+from proofspan.store.index.labelling import Inputs, labeller_for
+from proofspan.store.query.filters import Filter, Sort
+from proofspan.store.query.store import Store
 from tests.unit.store_workspace import (
     ENVELOPE,
     append,

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from proofspan.store import build
-from proofspan.store.columns import row_table
-from proofspan.store.index import build_index, index_folder
-from proofspan.store.queries import Store
-from proofspan.store.runfile import read_run_file
-from proofspan.store.segments import cut
-from proofspan.traces.traces import iter_traces
+from proofspan.store.files.columns import row_table
+from proofspan.store.files.run_file import read_run_file
+from proofspan.store.index import build
+from proofspan.store.index.build import build_index, index_folder
+from proofspan.store.index.plan import cut
+from proofspan.store.query.store import Store
+from proofspan.traces.records.traces import iter_traces
 from tests.unit.store_workspace import (
     RUN,
     append,

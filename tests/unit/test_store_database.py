@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from proofspan.errors import StoreFault
-from proofspan.store.database import Database
+from proofspan.store.query.database import Database
 
 
 @pytest.fixture(scope="module")

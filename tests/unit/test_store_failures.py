@@ -11,13 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proofspan.contracts.records import LABELS
+from proofspan.contracts.records.records import LABELS
 from proofspan.diagnosis.gold import GOLD_STATES
 from proofspan.manifest.types import Manifest
-from proofspan.store.clauses import FAILS
-from proofspan.store.database import Database
-from proofspan.store.filters import Filter, Sort
-from proofspan.store.statements import statement
+from proofspan.store.query.database import Database, statement
+from proofspan.store.query.filters import Filter, Sort
+from proofspan.store.query.metric_sql import FAILS
 from tests.unit.store_workspace import RUN, built, lines, table_of, trace, write_workspace
 
 GOLD = [

@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proofspan.contracts.records import Trace
+from proofspan.contracts.records.records import Trace
 from proofspan.diagnosis.gold import GOLD_STATES, GoldState
 from proofspan.diagnosis.types import Profile
 from proofspan.manifest.types import Manifest
-from proofspan.store import build
-from proofspan.store.filters import Filter, Sort
-from proofspan.store.index import build_index, index_state
-from proofspan.store.labelling import find_inputs, labeller_for
-from proofspan.store.queries import Store
-from proofspan.traces.traces import iter_traces
+from proofspan.store.index import build
+from proofspan.store.index.build import build_index, index_state
+from proofspan.store.index.labelling import find_inputs, labeller_for
+from proofspan.store.query.filters import Filter, Sort
+from proofspan.store.query.store import Store
+from proofspan.traces.records.traces import iter_traces
 from tests.unit.store_workspace import append, built, lines, table_of, trace, write_workspace
 
 pytestmark = pytest.mark.slow

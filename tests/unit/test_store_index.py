@@ -11,12 +11,12 @@ import orjson
 import pyarrow
 import pytest
 
-from proofspan.contracts.chunk_ids import sha1_8
+from proofspan.contracts.records.chunk_id import sha1_8
 from proofspan.manifest.types import Manifest
-from proofspan.store.files import DamagedError
-from proofspan.store.index import build_index, index_folder, index_state
-from proofspan.store.queries import Store
-from proofspan.store.runfile import read_run_file
+from proofspan.store.files.run_file import read_run_file
+from proofspan.store.files.segment_files import DamagedError
+from proofspan.store.index.build import build_index, index_folder, index_state
+from proofspan.store.query.store import Store
 from tests.unit.store_workspace import (
     ENVELOPE,
     RUN,

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from proofspan.metrics.judged import UNJUDGED
-from proofspan.store import build
-from proofspan.store.index import build_index
+from proofspan.metrics.gold_eval import UNJUDGED
+from proofspan.store.index import build
+from proofspan.store.index.build import build_index
 from tests.unit.store_workspace import RUN, built, lines, manifest_of, table_of, trace, write_workspace
 
 pytestmark = pytest.mark.slow

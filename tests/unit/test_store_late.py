@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proofspan.contracts.records import Trace
+from proofspan.contracts.records.records import Trace
 from proofspan.diagnosis.corpus import Corpus
-from proofspan.diagnosis.reflect import reflect
+from proofspan.diagnosis.labelling import reflect
 from proofspan.diagnosis.types import Profile
-from proofspan.store.index import build_index
-from proofspan.store.late import unlike_most
-from proofspan.store.marks import SEVERAL, answer_print, memory_state, offset_unit
-from proofspan.traces.canonical import trace_from
+from proofspan.store.files.columns import SEVERAL, answer_print, memory_state, offset_unit
+from proofspan.store.index.build import build_index
+from proofspan.store.index.run_rules import unlike_most
+from proofspan.traces.records.trace_record import trace_from
 from tests.unit.store_workspace import CHUNKS, RUN, append, lines, table_of, trace, write_workspace
 
 LATE = {"memory_desync", "mixed_offset_units", "answer_repeated", "duplicate_question"}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
-from importlib.resources import files
 from pathlib import Path
 from unittest.mock import patch
 
@@ -13,14 +12,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proofspan.contracts.records import LABELS, SourceLine, Trace, TraceKey
+from proofspan.contracts.records.records import LABELS, SourceLine, Trace, TraceKey
 from proofspan.errors import StoreFault
-from proofspan.store.columns import index_row, row_table
-from proofspan.store.files import read_rows, write_segment
-from proofspan.store.filters import SORT_KEYS, Filter, Sort
-from proofspan.store.index import build_index
-from proofspan.store.queries import FULL_COLUMNS, PAGE_COLUMNS, Store
-from proofspan.store.statements import statement
+from proofspan.resources import PACKAGE
+from proofspan.store.files.columns import index_row, row_table
+from proofspan.store.files.segment_files import read_rows, write_segment
+from proofspan.store.index.build import build_index
+from proofspan.store.query.database import statement
+from proofspan.store.query.filters import SORT_KEYS, Filter, Sort
+from proofspan.store.query.store import FULL_COLUMNS, PAGE_COLUMNS, Store
 from tests.unit.store_workspace import built, trace, write_workspace
 
 pytestmark = pytest.mark.slow
@@ -168,8 +168,8 @@ def test_a_row_is_the_same_from_its_segment_and_from_its_column(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Several segments of several batches each; first read row by row, then with whole columns."""
-    monkeypatch.setattr("proofspan.store.files.BATCH_ROWS", 3)
-    monkeypatch.setattr("proofspan.store.build.segment_bytes", lambda size: 2_000)
+    monkeypatch.setattr("proofspan.store.files.segment_files.BATCH_ROWS", 3)
+    monkeypatch.setattr("proofspan.store.index.build.segment_bytes", lambda size: 2_000)
     manifest = write_workspace(tmp_path, {RUN: records(40)})
     store = built(manifest, tmp_path / "cache")
     keys_of_all = [TraceKey(RUN, f"Q{number:03d}", seed=number % 7 // 6) for number in range(40)]
@@ -249,7 +249,7 @@ def test_rows_come_in_the_order_they_are_asked_for(places: list[int]) -> None:
         for at in range(100)
     ]
     table = row_table([index_row(trace, None, {}) for trace in traces])
-    with tempfile.TemporaryDirectory() as folder, patch("proofspan.store.files.BATCH_ROWS", 7):
+    with tempfile.TemporaryDirectory() as folder, patch("proofspan.store.files.segment_files.BATCH_ROWS", 7):
         write_segment(Path(folder), "s.parquet", table)
         found = read_rows(Path(folder), "s.parquet", np.array(places, dtype=np.int64), ["q", "line"])
     assert found.to_pylist() == [{"q": f"question {place}", "line": place + 1} for place in places]
@@ -258,7 +258,7 @@ def test_rows_come_in_the_order_they_are_asked_for(places: list[int]) -> None:
 def test_an_export_comes_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     manifest = write_workspace(tmp_path, {RUN: records(25)})
     store = built(manifest, tmp_path / "cache")
-    monkeypatch.setattr("proofspan.store.queries.EXPORT_ROWS", 10)
+    monkeypatch.setattr("proofspan.store.query.store.EXPORT_ROWS", 10)
     pieces = list(store.rows(Filter(RUN, all_variants=True), Sort("q_id")))
     assert [len(piece) for piece in pieces] == [10, 10, 5]
     assert [q_id for piece in pieces for q_id in piece["q_id"]] == [f"Q{number:03d}" for number in range(25)]
@@ -285,7 +285,7 @@ def test_a_rebuilt_index_is_picked_up_by_every_thread(tmp_path: Path) -> None:
     assert read(0) == (30, 60)
 
 
-STATEMENTS = sorted(path.name.removesuffix(".sql") for path in (files("proofspan.store") / "sql").iterdir())
+STATEMENTS = sorted(path.name.removesuffix(".sql") for path in (PACKAGE / "store/query/sql").iterdir())
 
 
 @pytest.mark.parametrize("name", STATEMENTS)

@@ -9,8 +9,8 @@ import orjson
 import pytest
 
 from proofspan.manifest.types import Manifest
-from proofspan.services.records import reading
-from proofspan.store.index import build_index
+from proofspan.services.workspace.readable import reading
+from proofspan.store.index.build import build_index
 from tests.unit.store_workspace import RUN, lines, table_of, trace, write_workspace
 
 pytestmark = pytest.mark.slow

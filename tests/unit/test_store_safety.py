@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from proofspan.diagnosis.notices import MOST_NOTICES
+from proofspan.diagnosis.safety import MOST_NOTICES
 from proofspan.manifest.types import Manifest
-from proofspan.services.exports import jsonl_pieces
-from proofspan.store import build
-from proofspan.store.filters import Filter, Sort
-from proofspan.store.index import build_index, index_state
-from proofspan.store.queries import Store
+from proofspan.services.export import jsonl_pieces
+from proofspan.store.index import build
+from proofspan.store.index.build import build_index, index_state
+from proofspan.store.query.filters import Filter, Sort
+from proofspan.store.query.store import Store
 from tests.unit.store_workspace import built, lines, table_of, trace, write_workspace
 
 pytestmark = pytest.mark.slow

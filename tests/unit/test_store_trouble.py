@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from proofspan.errors import InputFault, StoreFault
-from proofspan.store import build, scan
-from proofspan.store.cache import writable_cache_dir
-from proofspan.store.filters import Filter, Sort
-from proofspan.store.index import build_index, index_state
-from proofspan.store.queries import Store
+from proofspan.store.files.cache_dir import writable_cache_dir
+from proofspan.store.index import build, scan
+from proofspan.store.index.build import build_index, index_state
+from proofspan.store.query.filters import Filter, Sort
+from proofspan.store.query.store import Store
 from tests.unit.store_workspace import (
     RUN,
     append,
@@ -325,8 +325,8 @@ import random, sys
 from pathlib import Path
 from proofspan.errors import InputFault, StoreFault
 from proofspan.manifest.load import load_manifest
-from proofspan.store.filters import Filter, Sort
-from proofspan.store.queries import Store
+from proofspan.store.query.filters import Filter, Sort
+from proofspan.store.query.store import Store
 segment, random = Path({str(segment)!r}), random.Random(7)
 whole = segment.read_bytes()
 for _ in range(25):
@@ -352,9 +352,9 @@ def test_workers_end_with_the_process_that_started_them(tmp_path: Path) -> None:
 import sys, time
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
-from proofspan.store.labelling import Inputs
-from proofspan.store.scan import Source, _start_worker
-from proofspan.store.sidefile import NO_FILE
+from proofspan.store.index.labelling import Inputs
+from proofspan.store.index.scan import Source, _start_worker
+from proofspan.store.index.side_files import NO_FILE
 from proofspan.diagnosis.types import Profile
 from pathlib import Path
 import os

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofspan.evidence.texts import TextDocument
-from proofspan.services.places import Layer
-from proofspan.services.textviews import MAX_CHARACTERS, MAX_LINES, TextSpan, TextView, text_view
+from proofspan.evidence.text.text_document import TextDocument
+from proofspan.services.page.shapes import Layer
+from proofspan.services.page.text_view import MAX_CHARACTERS, MAX_LINES, TextSpan, TextView, text_view
 
 ONE_TO_TEN = "".join(f"{number} line\n" for number in range(1, 11))
 

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofspan.contracts.records import Trace
-from proofspan.traces.answer_block import auditable_block
-from proofspan.traces.canonical import citations, measures
-from proofspan.traces.citations import payload_of
+from proofspan.contracts.records.records import Trace
+from proofspan.traces.records.answer_block import auditable_block
+from proofspan.traces.records.citations import citations, payload_of
+from proofspan.traces.records.trace_record import measures
 from tests.made_traces import made_trace
 
 ITEM = {

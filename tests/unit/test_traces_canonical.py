@@ -6,10 +6,17 @@ from typing import Any
 
 import pytest
 
-from proofspan.contracts.chunk_ids import sha1_8
-from proofspan.contracts.records import LineIssue, SourceLine, Trace, TraceKey
-from proofspan.traces.canonical import doc_ids, measures, rank_one_place, stages, top_stage, trace_from
-from proofspan.traces.identity import Repeats
+from proofspan.contracts.records.chunk_id import sha1_8
+from proofspan.contracts.records.records import LineIssue, SourceLine, Trace, TraceKey
+from proofspan.traces.records.identity import Repeats
+from proofspan.traces.records.trace_record import (
+    doc_ids,
+    measures,
+    rank_one_place,
+    stages,
+    top_stage,
+    trace_from,
+)
 
 SOURCE = SourceLine("runs/R1/trace.jsonl", 7, 120, 80)
 

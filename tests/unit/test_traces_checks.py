@@ -10,16 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofspan.traces import blocks, reader
-from proofspan.traces.blocks import read_blocks
-from proofspan.traces.checks import (
+from proofspan.traces.lines import reader as blocks
+from proofspan.traces.lines.json_document import (
     LARGEST,
     SMALLEST,
     QuickLook,
     exact_entries,
     exact_findings,
 )
-from proofspan.traces.reader import read_lines
+from proofspan.traces.lines.reader import read_blocks, read_lines
 
 KEYS = st.text(st.characters(exclude_categories=["Cs"]), max_size=3) | st.sampled_from(['"', ":", ' :"', "a"])
 VALUES = st.recursive(
@@ -115,7 +114,7 @@ def test_blocks_hold_the_lines_that_the_reader_gives(
     path = tmp_path_factory.mktemp("blocks") / "lines.jsonl"
     path.write_bytes(b"\n".join(pieces) + b"\n" * ends)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(reader, "MAX_LINE", 50)
+        patch.setattr(blocks, "MAX_LINE", 50)
         patch.setattr(blocks, "_SIZE", 16)
         given_lines = [(raw.line, raw.data[:50], raw.length) for raw in read_lines(path, final=final)]
         seen = []
@@ -128,7 +127,7 @@ def test_blocks_hold_the_lines_that_the_reader_gives(
 
 
 def test_an_overlong_line_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader, "MAX_LINE", 1 << 20)
+    monkeypatch.setattr(blocks, "MAX_LINE", 1 << 20)
     path = tmp_path / "long.jsonl"
     path.write_bytes(b"{}\n" + b"x" * (5 << 20) + b"\n{}\n")
     first, long, last = read_blocks(path)

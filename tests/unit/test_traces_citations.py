@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from proofspan.contracts.records import Box, Chunk, Citation, Offsets, Trace
-from proofspan.services.cited import span_query
-from proofspan.traces.canonical import citation_ids_in_text, citations, filled_from
-from proofspan.traces.fields import span_of
+from proofspan.contracts.records.field_values import span_of
+from proofspan.contracts.records.records import Box, Chunk, Citation, Offsets, Trace
+from proofspan.services.question.citation_queries import span_query
+from proofspan.traces.records.citations import citation_ids_in_text, citations, filled_from
 from tests.made_traces import made_trace
 
 CHUNK_ID = "manual|r=8c1e9a02|s=4.2|p=042|b=003"

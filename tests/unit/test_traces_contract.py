@@ -9,14 +9,14 @@ from typing import Any
 import orjson
 import pytest
 
-from proofspan.contracts.chunk_ids import ChunkId, mint
-from proofspan.contracts.context import NO_CONTEXT, Context
-from proofspan.contracts.records import Trace
+from proofspan.contracts.records.chunk_id import ChunkId, mint
+from proofspan.contracts.records.records import Trace
+from proofspan.contracts.rules.finding import NO_CONTEXT, Context
 from proofspan.manifest.load import load_manifest
 from proofspan.manifest.types import Artifact, Document, Manifest, Run
 from proofspan.traces.contract import MOST, context_of, trace_codes, trace_findings
-from proofspan.traces.traces import iter_traces
-from proofspan.traces.unpack import plain_source
+from proofspan.traces.lines.unpack import plain_source
+from proofspan.traces.records.traces import iter_traces
 from tests.unit.citation_payloads import payload
 from tests.unit.contract_lines import block, candidate, found, line, trace
 

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from proofspan.contracts.codes import in_order
-from proofspan.contracts.context import NO_CONTEXT
-from proofspan.contracts.envelope_rules import contract_findings, envelope_findings, is_whole
-from proofspan.contracts.records import LineIssue, SourceLine, Trace
-from proofspan.services.validating import validate
-from proofspan.traces.canonical import trace_from
+from proofspan.contracts.records.records import LineIssue, SourceLine, Trace
+from proofspan.contracts.rules.catalogue import in_order
+from proofspan.contracts.rules.envelope import contract_findings, envelope_findings, is_whole
+from proofspan.contracts.rules.finding import NO_CONTEXT
+from proofspan.services.validation import validate
 from proofspan.traces.contract import trace_codes, trace_findings
+from proofspan.traces.records.trace_record import trace_from
 from tests.unit.citation_payloads import JSON
 from tests.unit.store_workspace import ENVELOPE
 

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proofspan.contracts.codes import in_order
-from proofspan.contracts.context import NO_CONTEXT, Context
-from proofspan.contracts.records import LineIssue, SourceLine
-from proofspan.traces.canonical import trace_from
+from proofspan.contracts.records.records import LineIssue, SourceLine
+from proofspan.contracts.rules.catalogue import in_order
+from proofspan.contracts.rules.finding import NO_CONTEXT, Context
 from proofspan.traces.contract import trace_codes, trace_findings
+from proofspan.traces.records.trace_record import trace_from
 from tests.unit.citation_payloads import JSON, PINS, odd_payloads, payload
 from tests.unit.contract_lines import block, found, line, trace
 

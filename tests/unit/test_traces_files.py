@@ -11,15 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofspan.contracts.records import GoldSpan, LineIssue, Offsets, SourceLine, Trace
+from proofspan.contracts.records.records import GoldSpan, LineIssue, Offsets, SourceLine, Trace
 from proofspan.diagnosis.answers import payload_ids
 from proofspan.errors import InputFault
-from proofspan.traces.canonical import citations, rank_one_place, stages
-from proofspan.traces.chunks import read_chunks
-from proofspan.traces.gold import read_gold
-from proofspan.traces.reports import StoredReport, read_report
-from proofspan.traces.tables import entry_lines
-from proofspan.traces.traces import iter_traces, read_trace_at
+from proofspan.traces.lines.tables import entry_lines
+from proofspan.traces.records.chunks import read_chunks
+from proofspan.traces.records.citations import citations
+from proofspan.traces.records.gold import read_gold
+from proofspan.traces.records.stored_reports import StoredReport, read_report
+from proofspan.traces.records.trace_record import rank_one_place, stages
+from proofspan.traces.records.traces import iter_traces, read_trace_at
 
 
 def jsonl(path: Path, *records: Any) -> Path:

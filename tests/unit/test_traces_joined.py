@@ -11,16 +11,16 @@ from typing import Any
 import orjson
 import pytest
 
-from proofspan.contracts.context import NO_CONTEXT, Context
-from proofspan.contracts.records import LineIssue, Trace
+from proofspan.contracts.records.records import LineIssue, Trace
+from proofspan.contracts.rules.finding import NO_CONTEXT, Context
 from proofspan.manifest.load import load_manifest
 from proofspan.manifest.types import Manifest
-from proofspan.store.index import build_index, index_state
-from proofspan.store.queries import Store
-from proofspan.traces import joined as joined_module
+from proofspan.store.index.build import build_index, index_state
+from proofspan.store.query.store import Store
 from proofspan.traces.contract import trace_codes
-from proofspan.traces.joined import TraceFile, trace_file
-from proofspan.traces.traces import iter_traces
+from proofspan.traces.records.traces import iter_traces
+from proofspan.traces.separate import join_cache as joined_module
+from proofspan.traces.separate.join_cache import TraceFile, trace_file
 from tests.record_files import HANDBOOK, handbook_of_records, write_lines
 from tests.unit.store_workspace import CHUNKS, ENVELOPE, manifest_of, table_of
 

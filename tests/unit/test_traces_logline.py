@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofspan.contracts.records import LineIssue
-from proofspan.traces import logline
-from proofspan.traces.logline import (
+from proofspan.contracts.records.records import LineIssue
+from proofspan.traces.lines.reader import UnusableError, read_lines
+from proofspan.traces.separate import log_lines
+from proofspan.traces.separate.log_lines import (
     KEYS,
     LogLine,
     LogRecord,
@@ -21,7 +22,6 @@ from proofspan.traces.logline import (
     log_line_of,
     parse_log_line,
 )
-from proofspan.traces.reader import UnusableError, read_lines
 
 SEED = (
     "ts=2025-08-28 qid=Q001 seg=1 deltaS=0.37 lambda=convergent k=10 store=faiss index_hash=2f7d...9a "
@@ -207,7 +207,7 @@ def characters_looked_at(line: str) -> int:
     looked: list[int] = []
     with pytest.MonkeyPatch.context() as counting:
         for name in ("_KEY", "_STRING", "_ITEM_END", "_SPACE"):
-            counting.setattr(logline, name, Counted(getattr(logline, name), looked))
+            counting.setattr(log_lines, name, Counted(getattr(log_lines, name), looked))
         parse_log_line(line)
     return sum(looked)
 

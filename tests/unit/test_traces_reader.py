@@ -10,8 +10,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from proofspan.errors import InputFault
-from proofspan.traces import reader
-from proofspan.traces.reader import RawLine, read_lines
+from proofspan.traces.lines import reader
+from proofspan.traces.lines.reader import RawLine, read_lines
 
 BOM = b"\xef\xbb\xbf"
 contents = st.lists(

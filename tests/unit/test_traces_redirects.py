@@ -7,12 +7,11 @@ from pathlib import Path
 import orjson
 import pytest
 
-from proofspan.contracts.records import Chunk, GoldQuestion, Offsets, SourceLine, Trace
-from proofspan.contracts.redirects import Redirect, redirects_between
-from proofspan.contracts.schemas import schema
-from proofspan.traces.canonical import listed, trace_from
-from proofspan.traces.citations import citations
-from proofspan.traces.redirects import (
+from proofspan.contracts.chunk_ids.redirects import Redirect, redirects_between
+from proofspan.contracts.records.records import Chunk, GoldQuestion, Offsets, SourceLine, Trace
+from proofspan.contracts.records.schemas import schema
+from proofspan.traces.records.citations import citations
+from proofspan.traces.records.redirects import (
     former_ids,
     gold_of_today,
     mapped,
@@ -22,6 +21,7 @@ from proofspan.traces.redirects import (
     redirect_of,
     with_redirects,
 )
+from proofspan.traces.records.trace_record import listed, trace_from
 
 NOW = {
     "n1": Chunk("n1", "One.", "m", "1", page_idx=0, offsets=Offsets(0, 4), box=(0, 0, 9, 9)),

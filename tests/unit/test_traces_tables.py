@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from proofspan.services.validating import Tally, validate
-from proofspan.traces.chunks import read_chunks
-from proofspan.traces.tables import entry_lines
+from proofspan.services.validation import Tally, validate
+from proofspan.traces.lines.tables import entry_lines
+from proofspan.traces.records.chunks import read_chunks
 
 
 @pytest.mark.parametrize("data", [b"[]", b" [\n ]\n"])

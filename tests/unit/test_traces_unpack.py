@@ -15,9 +15,9 @@ import pyarrow
 import pytest
 
 from proofspan.errors import InputFault
-from proofspan.traces import unpack
-from proofspan.traces.traces import iter_traces
-from proofspan.traces.unpack import plain_source
+from proofspan.traces.lines import unpack
+from proofspan.traces.lines.unpack import plain_source
+from proofspan.traces.records.traces import iter_traces
 from tests.unit.store_workspace import trace, write_workspace
 
 DATA = b'{"q": "one"}\n{"q": "two"}\n'
@@ -103,7 +103,7 @@ def test_a_source_that_changes_while_it_is_unpacked_leaves_the_later_copy(
 UNPACKING = """
 import sys, time
 from pathlib import Path
-from proofspan.traces import unpack
+from proofspan.traces.lines import unpack
 pieces = unpack._pieces
 def stuck(path, limit):
     yield from pieces(path, limit)

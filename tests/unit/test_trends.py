@@ -10,14 +10,12 @@ import pytest
 from proofspan.metrics.catalogue import METRICS
 from proofspan.metrics.goals import DEFAULT_GOALS
 from proofspan.metrics.values import Tally, metric_value
-from proofspan.services.gate_checks import Asked, Check
-from proofspan.services.gating import GateReport
-from proofspan.services.ranks import Ranks, sorted_questions
-from proofspan.store.filters import Filter
-from proofspan.ui.grid import Grid
-from proofspan.ui.state import ViewState
-from proofspan.ui.trends_cells import band_table, line_table
-from proofspan.ui.trends_points import (
+from proofspan.services.gate import Asked, Check, GateReport
+from proofspan.services.metrics.cohorts import Ranks, sorted_questions
+from proofspan.store.query.filters import Filter
+from proofspan.ui.trends.charts import band_table, line_table
+from proofspan.ui.trends.cohorts import rank_grid
+from proofspan.ui.trends.load import (
     BY_BUCKET,
     BY_LABEL,
     BY_STATE,
@@ -28,10 +26,10 @@ from proofspan.ui.trends_points import (
     metric_line,
     rules,
 )
-from proofspan.ui.trends_ranks import rank_grid
-from proofspan.ui.trends_refusals import refusal_grid
-from proofspan.ui.trends_table import metric_grid, slice_grid
-from proofspan.ui.trends_verdict import against, card, check_grid
+from proofspan.ui.trends.metrics_table import metric_grid, slice_grid
+from proofspan.ui.trends.panels import against, card, check_grid, refusal_grid
+from proofspan.ui.visit.view_state import ViewState
+from proofspan.ui.widgets.table import Grid
 from tests.trend_runs import SECTION, run_of, trends_of
 
 VIEW = ViewState().change(run="R2", label=("ok",), q="Q1")

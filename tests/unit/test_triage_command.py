@@ -15,9 +15,9 @@ from proofspan.cli import group
 from proofspan.cli.triage_cmd import command
 from proofspan.errors import Fault, InputFault
 from proofspan.manifest.load import load_manifest
-from proofspan.store.filters import Filter, Sort
-from proofspan.store.index import build_index
-from proofspan.store.queries import Store
+from proofspan.store.index.build import build_index
+from proofspan.store.query.filters import Filter, Sort
+from proofspan.store.query.store import Store
 
 CHUNKS = [
     {"id": "p1#1", "text": "X is a constrained mapping over sets."},

@@ -7,12 +7,12 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proofspan.contracts.records import Trace
+from proofspan.contracts.records.records import Trace
 from proofspan.diagnosis.corpus import Corpus
 from proofspan.diagnosis.explain import explain
-from proofspan.diagnosis.folding import Folded
-from proofspan.diagnosis.reflect import reflect
+from proofspan.diagnosis.labelling import reflect
 from proofspan.diagnosis.types import Explanation, Profile
+from proofspan.diagnosis.words import Folded
 from tests.made_traces import made_trace
 
 CHUNKS = {

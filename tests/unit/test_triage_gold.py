@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 import pytest
 
-from proofspan.contracts.records import GoldQuestion, GoldSpan, Label, Trace
-from proofspan.diagnosis.advice import gold_meaning
+from proofspan.contracts.records.records import GoldQuestion, GoldSpan, Label, Trace
 from proofspan.diagnosis.gold import GOLD_STATES, GoldOutcome, gold_outcome, gold_target
+from proofspan.diagnosis.messages import gold_meaning
 from proofspan.diagnosis.types import ReportRow, Signals
-from proofspan.traces.chunks import Place
+from proofspan.traces.records.chunks import Place
 from tests.made_traces import made_trace
 
 PLACES = {

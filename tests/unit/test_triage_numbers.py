@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proofspan.diagnosis.corpus import ChunkView
+from proofspan.diagnosis.labelling import unsupported_numbers
 from proofspan.diagnosis.numbers import claimed_numbers, evidence_values
-from proofspan.diagnosis.reflect import unsupported_numbers
 
 
 def open_numbers(answer: str, evidence: str, question: str = "") -> list[str]:

@@ -10,9 +10,9 @@ from typing import Any
 import orjson
 import pytest
 
-from proofspan.contracts.records import Trace
+from proofspan.contracts.records.records import Trace
 from proofspan.diagnosis.corpus import Corpus
-from proofspan.diagnosis.reflect import reflect
+from proofspan.diagnosis.labelling import reflect
 from proofspan.diagnosis.suggest import add_facts, suggest_profile
 from proofspan.diagnosis.types import Profile, ReportRow
 from tests.made_traces import made_trace

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofspan.contracts.records import LABELS
-from proofspan.diagnosis.report import markdown_row, question_cell, row_to_json, table_head
-from proofspan.diagnosis.types import ReportRow, Signals
+from proofspan.contracts.records.records import LABELS
+from proofspan.diagnosis.types import ReportRow, Signals, markdown_row, question_cell, row_to_json, table_head
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 TEXTS = st.lists(TEXT, max_size=3).map(tuple)

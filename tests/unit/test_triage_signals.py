@@ -10,15 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofspan.contracts.records import LABELS, Trace
-from proofspan.diagnosis.advice import SUSPICIONS, meaning, next_step, step_for, suspicion_text
+from proofspan.contracts.records.records import LABELS, Trace
 from proofspan.diagnosis.answers import other_refusal
 from proofspan.diagnosis.corpus import ChunkView, Corpus
 from proofspan.diagnosis.gold import GoldOutcome
-from proofspan.diagnosis.profile import TEMPLATES, profile_from
-from proofspan.diagnosis.reflect import reflect
+from proofspan.diagnosis.labelling import reflect
+from proofspan.diagnosis.messages import SUSPICIONS, meaning, next_step, step_for, suspicion_text
 from proofspan.diagnosis.suggest import add_facts, suggest_profile
-from proofspan.diagnosis.types import Profile, ReportRow, Signals
+from proofspan.diagnosis.types import TEMPLATES, Profile, ReportRow, Signals, profile_from
 from proofspan.diagnosis.words import tokens
 from proofspan.errors import InputFault
 from tests.made_traces import made_trace

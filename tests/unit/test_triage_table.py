@@ -10,14 +10,22 @@ import orjson
 import pandas as pd
 import pytest
 
-from proofspan.contracts.records import TraceKey
-from proofspan.diagnosis.advice import SUSPICIONS
+from proofspan.contracts.records.records import TraceKey
 from proofspan.diagnosis.gold import GoldOutcome
-from proofspan.store.filters import SORTS, Filter, Sort
-from proofspan.ui import words
-from proofspan.ui.state import ViewState
-from proofspan.ui.triage_rows import HEADERS, NO_LABEL, TableRow, table_rows
-from proofspan.ui.triage_table import opened, own_parameters, packed, sort_after_click
+from proofspan.diagnosis.messages import SUSPICIONS
+from proofspan.store.query.filters import SORTS, Filter, Sort
+from proofspan.ui.triage.table import (
+    HEADERS,
+    NO_LABEL,
+    TableRow,
+    opened,
+    own_parameters,
+    packed,
+    sort_after_click,
+    table_rows,
+)
+from proofspan.ui.visit.view_state import ViewState
+from proofspan.ui.widgets import text
 
 ROW = {
     "q_id": "Q80",
@@ -205,7 +213,7 @@ def test_control_characters_cannot_pose_as_other_text() -> None:
 
 
 def test_an_id_that_may_be_made_up_stands_before_the_gold() -> None:
-    told = words.stands_out(
+    told = text.stands_out(
         ["ok_contradicts", "citation_outside_retrieved"],
         label="generation_drift",
         coverage=1.0,
@@ -266,7 +274,7 @@ def test_a_click_on_a_header_sorts_and_a_second_turns_round(column: str, before:
 def test_every_header_sorts_by_something_the_index_knows_and_has_its_words() -> None:
     for header in HEADERS.values():
         assert header.sort in SORTS
-        assert not words.order(Sort(header.sort)).endswith("ascending")
+        assert not text.order(Sort(header.sort)).endswith("ascending")
 
 
 def test_a_row_opens_its_own_trace_in_the_same_list() -> None:
@@ -310,8 +318,8 @@ def test_fifty_rows_of_long_text_stay_small() -> None:
 
 
 def test_every_suspicion_has_its_few_words() -> None:
-    assert set(words.SHORT) == set(SUSPICIONS)
-    assert words.short("somebody_elses") == "somebody_elses"
+    assert set(text.SHORT) == set(SUSPICIONS)
+    assert text.short("somebody_elses") == "somebody_elses"
 
 
 @pytest.mark.parametrize(
@@ -325,4 +333,4 @@ def test_every_suspicion_has_its_few_words() -> None:
     ],
 )
 def test_a_share_says_of_how_many_and_how_sure(part: int, whole: int, told: str) -> None:
-    assert words.share_of(part, whole) == told
+    assert text.share_of(part, whole) == told

@@ -10,9 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofspan.evidence.client import PdfPool
+from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.evidence.types import SpanQuery
-from proofspan.services.under import CUT, MAX_TEXT, MAX_TEXTS, PageWord, text_under, texts_under
+from proofspan.services.page.text_under import (
+    CUT,
+    MAX_TEXT,
+    MAX_TEXTS,
+    PageWord,
+    text_under,
+    texts_under,
+)
 from tests.pdf_files import write_pages
 
 LINES = ["Change the oil every 15,000 km.", "Use grade 5W-30 and a", "new filter each time."]

@@ -13,7 +13,7 @@ from proofspan.cli import main
 from proofspan.cli.interrupts import INTERRUPTED
 from proofspan.cli.validate_cmd import command
 from proofspan.errors import InputFault
-from proofspan.services import validating
+from proofspan.services import validation
 
 CLEAN = (
     b'{"citations": [{"snippet_id": "s1", "section_id": "keys", "source_url": "https://example.org/h", '
@@ -163,7 +163,7 @@ def test_an_interrupted_validation_leaves_no_file(
         signal.raise_signal(signal.SIGINT)
         raise AssertionError
 
-    monkeypatch.setattr(validating, "judge_file", interrupted)
+    monkeypatch.setattr(validation, "judge_file", interrupted)
     report = tmp_path / "findings.tsv"
     with pytest.raises(SystemExit) as ended:
         main(["validate", str(answers), "--as", "auditable-answer", "-o", str(report)])

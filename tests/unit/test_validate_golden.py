@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from proofspan.cli.validate_lines import piped_line
-from proofspan.contracts.codes import RULES, is_of_family
-from proofspan.contracts.context import NO_CONTEXT, Context
-from proofspan.services.validating import LocatedFinding, Tally, validate
+from proofspan.cli.validate_cmd import piped_line
+from proofspan.contracts.rules.catalogue import RULES, is_of_family
+from proofspan.contracts.rules.finding import NO_CONTEXT, Context
+from proofspan.services.validation import LocatedFinding, Tally, validate
 from tests.places import CHECKOUT
 
 FOLDER = CHECKOUT / "tests/golden/contract"

@@ -13,14 +13,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofspan.contracts.clean_payload import is_clean_record
-from proofspan.contracts.context import NO_CONTEXT
 from proofspan.contracts.record_rules import RECORD_TYPES, record_findings
-from proofspan.contracts.schemas import schema
+from proofspan.contracts.records.schemas import schema
+from proofspan.contracts.rules.fast_path import is_clean_record
+from proofspan.contracts.rules.finding import NO_CONTEXT
 from proofspan.errors import InputFault
-from proofspan.services import validating_ranges
-from proofspan.services.validating import Tally
-from proofspan.traces import reader
+from proofspan.services import validation
+from proofspan.services.validation import Tally
+from proofspan.traces.lines import reader
 from tests.unit.store_workspace import ENVELOPE
 from tests.unit.validating_room import PAYLOAD, answer, found, told, written
 
@@ -163,8 +163,8 @@ def test_chunks_given_make_a_corpus(tmp_path: Path) -> None:
 def test_two_processes_find_the_same_in_the_same_order(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(validating_ranges, "WORTH_IT", 0)
-    monkeypatch.setattr(validating_ranges, "RANGE_BYTES", 4_000)
+    monkeypatch.setattr(validation, "WORTH_IT", 0)
+    monkeypatch.setattr(validation, "RANGE_BYTES", 4_000)
     chance = random.Random(4)
     flaws: list[dict[str, object]] = [{}, {}, {"rev": ""}, {"k_pos": 0, "tokens": "x"}, {"offsets": [1, 0]}]
     lines = [orjson.dumps({**PAYLOAD, "snippet_id": f"s{n}", **chance.choice(flaws)}) for n in range(80)]

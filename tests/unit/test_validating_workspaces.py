@@ -7,8 +7,8 @@ from pathlib import Path
 import orjson
 import pytest
 
-from proofspan.contracts.context import Context
-from proofspan.services.validating import Tally
+from proofspan.contracts.rules.finding import Context
+from proofspan.services.validation import Tally
 from tests.places import HANDBOOK
 from tests.unit.store_workspace import ENVELOPE
 from tests.unit.validating_room import PAYLOAD, answer, found, written

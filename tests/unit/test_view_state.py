@@ -10,17 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofspan.contracts.records import LABELS, StageName, TraceKey
+from proofspan.contracts.records.records import LABELS, StageName, TraceKey
 from proofspan.diagnosis.gold import GOLD_STATES
 from proofspan.diagnosis.types import Profile, Template
 from proofspan.evidence.bundles import LEVELS
 from proofspan.metrics.ranked import Bucket
-from proofspan.services.ranks import RankOrder
-from proofspan.store.filters import FLIPS, SORT_KEYS, Filter, Sort
-from proofspan.store.measures import MISSES, OUTCOMES
-from proofspan.store.measuring import Slice
-from proofspan.store.placed import EVIDENCE_STATES
-from proofspan.ui.state import (
+from proofspan.services.metrics.cohorts import RankOrder
+from proofspan.store.files.located import EVIDENCE_STATES
+from proofspan.store.query.filters import FLIPS, SORT_KEYS, Filter, Sort
+from proofspan.store.query.metric_sql import MISSES, OUTCOMES
+from proofspan.store.query.metrics import Slice
+from proofspan.ui.visit.view_state import (
     MAX_CHARS,
     MAX_NUMBER,
     ViewState,

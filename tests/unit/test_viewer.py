@@ -12,11 +12,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proofspan.evidence.types import PageImage, PageInfo, Picture
-from proofspan.services.places import PageSpan
-from proofspan.ui.span_cards import SpanCard
-from proofspan.ui.still_page import EVERY_S, PATIENCE_S, awaited
-from proofspan.ui.viewer_page import NEAR, Asked, ViewerPage, packed, packed_wire
-from proofspan.ui.viewer_sent import MAX_WIDTH, asked_for, chosen_span, turned_to
+from proofspan.services.page.shapes import PageSpan
+from proofspan.ui.viewer.page_data import (
+    EVERY_S,
+    NEAR,
+    PATIENCE_S,
+    Asked,
+    ViewerPage,
+    awaited,
+    packed,
+    packed_wire,
+)
+from proofspan.ui.viewer.span_cards import SpanCard
+from proofspan.ui.viewer.viewer import MAX_WIDTH, asked_for, chosen_span, turned_to
 
 PICTURE = b"\x89PNG bytes"
 IMAGE = PageImage(PICTURE, 600, 800, PageInfo(8, 450.0, 600.0, 0, None), (1, 0, 0, 1, 0, 0))

@@ -11,19 +11,18 @@ from typing import Any
 import orjson
 import pytest
 
-from proofspan.contracts.records import SourceLine, Trace, TraceKey
+from proofspan.contracts.records.records import SourceLine, Trace, TraceKey
 from proofspan.errors import InputFault
 from proofspan.evidence.bundles import sealed
-from proofspan.evidence.client import PdfPool
+from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.manifest.load import load_manifest
-from proofspan.services.bundle_report import Earlier
-from proofspan.services.bundles import line_of, load_sources
-from proofspan.services.placer import Placer
-from proofspan.services.playlist import Stop
-from proofspan.services.stored_bundles import StoredBundles
-from proofspan.services.walking import Materials, Slide, is_current, scene_of, slide_of
-from proofspan.traces.reports import StoredRow
-from proofspan.traces.traces import iter_traces
+from proofspan.services.bundles.build import line_of, load_sources
+from proofspan.services.bundles.report import Earlier
+from proofspan.services.bundles.stored import StoredBundles
+from proofspan.services.bundles.walkthrough import Materials, Slide, Stop, is_current, scene_of, slide_of
+from proofspan.services.documents.document_cache import Placer
+from proofspan.traces.records.stored_reports import StoredRow
+from proofspan.traces.records.traces import iter_traces
 from tests.bundle_room import JACK, QUOTE, bundles_from, cites, jsonl, sources_of, trace, write_workspace
 from tests.pdf_files import write_pages
 

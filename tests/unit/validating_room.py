@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from proofspan.services.validating import LocatedFinding, Tally, validate
+from proofspan.services.validation import LocatedFinding, Tally, validate
 from tests.unit.store_workspace import ENVELOPE
 
 PAYLOAD: dict[str, Any] = {

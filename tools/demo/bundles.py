@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from proofspan.evidence.bundlefile import packed
-from proofspan.evidence.client import PdfPool
+from proofspan.evidence.bundles import packed
+from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.manifest.load import load_manifest
-from proofspan.services.bundle_report import Built
-from proofspan.services.bundles import build_bundles, load_sources
+from proofspan.services.bundles.build import build_bundles, load_sources
+from proofspan.services.bundles.report import Built
 from tools.demo.folder import written
 
 

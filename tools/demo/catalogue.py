@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from proofspan.contracts.render_ref import PageRef, format_render_ref
+from proofspan.contracts.records.render_ref import PageRef, format_render_ref
 from tools.demo.corpus import Piece
 from tools.demo.galley import SIGNAL
 from tools.demo.markup import plain

@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from proofspan.contracts.chunk_ids import ChunkId, mint, section_path
-from proofspan.contracts.normalize import revision
+from proofspan.contracts.records.chunk_id import ChunkId, mint, section_path
+from proofspan.contracts.records.names import revision
 from tools.demo.galley import SIGNAL
 from tools.demo.markup import Block, plain
 from tools.demo.pages import Part, Placed

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from proofspan.metrics.fusion import rrf
 from tools.demo.corpus import Piece
+from tools.demo.fusion import rrf
 from tools.demo.lexical import Scores
 
 #: How deep each ranker goes, how long the fused list is, and the constant of the fusion.

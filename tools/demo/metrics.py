@@ -11,10 +11,10 @@ from proofspan.journal.cohorts import Cohort, freeze
 from proofspan.manifest.load import load_manifest
 from proofspan.manifest.types import Manifest
 from proofspan.metrics.ranked import Bucket
-from proofspan.services.packing import run_pack
-from proofspan.store.filters import Filter, Sort
-from proofspan.store.index import build_index
-from proofspan.store.queries import Store
+from proofspan.services.metrics.report import run_pack
+from proofspan.store.index.build import build_index
+from proofspan.store.query.filters import Filter, Sort
+from proofspan.store.query.store import Store
 from tools.demo.folder import written
 
 COHORTS = "cohorts.jsonl"

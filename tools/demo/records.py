@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from proofspan.contracts.normalize import normalize_text
+from proofspan.contracts.records.names import normalize_text
 from tools.demo import dense, reader
 from tools.demo.analyzer import PINNED
 from tools.demo.corpus import Piece, sentences

@@ -6,12 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from proofspan.contracts.records import SourceLine, Trace
+from proofspan.contracts.records.records import SourceLine, Trace
 from proofspan.diagnosis.corpus import Corpus
-from proofspan.diagnosis.reflect import reflect
-from proofspan.diagnosis.report import row_to_json
-from proofspan.diagnosis.types import Profile, ReportRow
-from proofspan.traces.canonical import trace_from
+from proofspan.diagnosis.labelling import reflect
+from proofspan.diagnosis.types import Profile, ReportRow, row_to_json
+from proofspan.traces.records.trace_record import trace_from
 from tools.demo.corpus import Piece
 
 Json = Any

@@ -9,11 +9,11 @@ from typing import Any
 import orjson
 import pyarrow
 
-from proofspan.contracts.records import LABELS
+from proofspan.contracts.records.records import LABELS
 from proofspan.diagnosis.corpus import Corpus
-from proofspan.diagnosis.reflect import reflect
+from proofspan.diagnosis.labelling import reflect
 from proofspan.diagnosis.types import Profile
-from proofspan.traces.canonical import rank_one_place, stages, top_stage
+from proofspan.traces.records.trace_record import rank_one_place, stages, top_stage
 from tools.demo.reports import as_trace
 
 Json = Any

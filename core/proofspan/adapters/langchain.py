@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Unpack
 
 from proofspan.adapters.payload import Given, Payload, payload, plain, value_at
-from proofspan.contracts.values import index_of
+from proofspan.contracts.records.field_values import index_of
 
 
 def langchain_payload(document: object, **given: Unpack[Given]) -> Payload:

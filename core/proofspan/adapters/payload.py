@@ -12,8 +12,8 @@ from numbers import Integral, Real
 from types import MappingProxyType
 from typing import Literal, Required, TypedDict
 
-from proofspan.contracts.records import Json
-from proofspan.contracts.values import index_of, number_of, offsets_of, text_of
+from proofspan.contracts.records.field_values import index_of, number_of, offsets_of, text_of
+from proofspan.contracts.records.records import Json
 
 PageBase = Literal[0, 1]
 Payload = dict[str, Json]

@@ -8,8 +8,17 @@ from typing import Any, Literal
 
 import plotly.graph_objects as go
 
-from proofspan.charts.text import hover, plain
-from proofspan.charts.theme import SMALL_SIZE, Hue, Palette, layout, run_axis, share_axis, value_axis
+from proofspan.charts.theme import (
+    SMALL_SIZE,
+    Hue,
+    Palette,
+    hover,
+    layout,
+    plain,
+    run_axis,
+    share_axis,
+    value_axis,
+)
 
 #: How a value is written on its axis: in whole percent, as a number of 0–1, in milliseconds.
 Form = Literal["percent", "number", "ms"]

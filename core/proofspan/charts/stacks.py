@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
-from proofspan.charts.text import hover, plain
-from proofspan.charts.theme import Hue, Palette, layout, run_axis, share_axis
+from proofspan.charts.theme import Hue, Palette, hover, layout, plain, run_axis, share_axis
 
 HEIGHT = 250
 #: Narrower parts do not hold their number.

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import click
 
 from proofspan.cli import interrupts
-from proofspan.cli.streams import keep_writable, refuse_undecodable, written_out
+from proofspan.cli.interrupts import keep_writable, refuse_undecodable, written_out
 from proofspan.errors import Fault
 
 #: command name → (module below `proofspan.cli`, one line for the list)

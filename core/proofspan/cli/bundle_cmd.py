@@ -13,21 +13,18 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
 from proofspan.cli.interrupts import heeding
-from proofspan.cli.output import STDOUT, Output, check_outputs, output_to
-from proofspan.cli.paths import NamedPath
-from proofspan.cli.results import json_text
-from proofspan.contracts.records import Json, LineIssue
+from proofspan.cli.output import STDOUT, NamedPath, Output, check_outputs, json_text, output_to
+from proofspan.contracts.records.records import Json, LineIssue
 from proofspan.errors import Fault, InputFault, Problem, printable
-from proofspan.evidence.bundlefile import packed
-from proofspan.evidence.client import PdfPool
+from proofspan.evidence.bundles import packed
+from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.manifest.check import BUILD_BUNDLES, sha256_of
 from proofspan.manifest.load import MANIFEST_NAME, load_manifest
 from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Manifest, Run
-from proofspan.services.bundle_checks import Validation, validate_bundles
-from proofspan.services.bundle_report import Earlier, RunReport
-from proofspan.services.bundles import (
+from proofspan.services.bundles.build import (
     OnBytes,
+    Sources,
     build_bundles,
     bundles_path,
     load_catalogue,
@@ -36,9 +33,10 @@ from proofspan.services.bundles import (
     run_of,
     run_with_traces,
 )
-from proofspan.services.bundling import Sources
-from proofspan.services.shelf import Shelf
-from proofspan.services.workspace import chosen_run
+from proofspan.services.bundles.report import Earlier, RunReport
+from proofspan.services.bundles.validate import Validation, validate_bundles
+from proofspan.services.documents.document_set import Shelf
+from proofspan.services.workspace.open import chosen_run
 
 #: A quote that stands nowhere makes the worker read the whole document once.
 TIMEOUT_S = 60.0

@@ -15,11 +15,11 @@ from rich.filesize import decimal
 from rich.table import Table
 from rich.text import Text
 
+from proofspan.cli.index_cmd import late_bar
 from proofspan.cli.interrupts import heeding
-from proofspan.cli.late_bar import late_bar
-from proofspan.cli.paths import NamedPath
+from proofspan.cli.output import NamedPath
 from proofspan.errors import Problem, printable
-from proofspan.evidence.client import PdfPool
+from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.manifest import trust
 from proofspan.manifest.check import (
     ATTACHMENTS_WRONG,
@@ -31,9 +31,8 @@ from proofspan.manifest.check import (
 )
 from proofspan.manifest.load import load_manifest
 from proofspan.manifest.types import Manifest
-from proofspan.services.checking import everything
-from proofspan.services.documents import opening
-from proofspan.services.goals import goals_of
+from proofspan.services.workspace.contents_check import everything, opening
+from proofspan.services.workspace.open import goals_of
 
 #: Wide enough for keys and paths where nothing says how wide the output is.
 WIDTH_WITHOUT_TERMINAL = 140

@@ -16,30 +16,39 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from proofspan.cli.output import STDOUT, check_outputs, output_to
-from proofspan.cli.paths import NamedPath
-from proofspan.cli.results import SIGNS, Option, json_text, with_options, write_parts
-from proofspan.contracts.chunk_audit import Audit
-from proofspan.contracts.chunk_ids import VERSION_PINS
-from proofspan.contracts.records import Chunk, LineIssue
-from proofspan.contracts.redirects import RedirectMap, redirects_between
+from proofspan.cli.output import (
+    SIGNS,
+    STDOUT,
+    NamedPath,
+    Option,
+    check_outputs,
+    json_text,
+    output_to,
+    with_options,
+    write_parts,
+)
+from proofspan.contracts.chunk_ids.audit import Audit
+from proofspan.contracts.chunk_ids.redirects import RedirectMap, redirects_between
+from proofspan.contracts.records.chunk_id import VERSION_PINS
+from proofspan.contracts.records.records import Chunk, LineIssue
 from proofspan.errors import Problem, printable
-from proofspan.evidence.client import PdfPool
+from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.manifest.load import load_manifest
 from proofspan.manifest.types import Manifest
-from proofspan.metrics.gold_cover import DEFAULT_SEED
-from proofspan.metrics.one_to_one import one_to_one_audit
+from proofspan.metrics.gold_cover import DEFAULT_SEED, one_to_one_audit
 from proofspan.services.chunk_ids import (
     ChunkAudit,
     LoadedChunks,
+    Minted,
+    Sources,
     audit,
     gold_questions,
     load_chunks,
+    minted,
+    redirect_records,
     revs_of,
     workspace_chunks,
 )
-from proofspan.services.chunk_minting import Minted, minted, redirect_records
-from proofspan.services.chunk_sources import Sources
 
 WIDTH_WITHOUT_TERMINAL = 160
 _TITLES = {

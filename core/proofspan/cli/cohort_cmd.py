@@ -10,17 +10,15 @@ from typing import cast
 
 import click
 
-from proofspan.cli.indexed import indexed
-from proofspan.cli.paths import NamedPath
-from proofspan.cli.results import json_text
-from proofspan.contracts.records import LineIssue
+from proofspan.cli.index_cmd import indexed
+from proofspan.cli.output import NamedPath, json_text
+from proofspan.contracts.records.records import LineIssue
 from proofspan.errors import Problem, printable
 from proofspan.journal.cohorts import MAX_NAME, Cohort, read_cohorts
 from proofspan.manifest.load import load_manifest
-from proofspan.metrics.buckets import BUCKETS
-from proofspan.metrics.ranked import Bucket
-from proofspan.services.cohorts import Conversion, conversions, freeze_bucket
-from proofspan.services.workspace import chosen_run
+from proofspan.metrics.ranked import BUCKETS, Bucket
+from proofspan.services.metrics.cohorts import Conversion, conversions, freeze_bucket
+from proofspan.services.workspace.open import chosen_run
 
 
 @click.group("cohort")

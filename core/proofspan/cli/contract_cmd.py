@@ -7,9 +7,9 @@ from typing import Any
 import click
 import orjson
 
-from proofspan.contracts.codes import rule_of
 from proofspan.contracts.prompt import ANSWER, checked_codes, cited_fields, contract_text, smoke_test_text
-from proofspan.contracts.schemas import schema, schema_names
+from proofspan.contracts.records.schemas import schema, schema_names
+from proofspan.contracts.rules.catalogue import rule_of
 
 
 @click.command("contract")

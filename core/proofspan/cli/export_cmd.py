@@ -2,33 +2,69 @@
 
 from __future__ import annotations
 
+import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
+from rich.console import Console
 
-from proofspan.cli.export_records import KINDS, refuse_filters, write_records
 from proofspan.cli.index_cmd import LOCATORS, TIMEOUT_S
-from proofspan.cli.output import check_outputs, output_to, workspace_files
-from proofspan.cli.paths import NamedPath
-from proofspan.cli.results import Option, with_options
-from proofspan.contracts.records import LABELS
+from proofspan.cli.metrics_cmd import print_problems
+from proofspan.cli.output import NamedPath, Option, check_outputs, output_to, with_options, workspace_files
+from proofspan.contracts.records.records import LABELS
 from proofspan.diagnosis.gold import GOLD_STATES
-from proofspan.diagnosis.profile import TEMPLATES
+from proofspan.diagnosis.types import TEMPLATES
 from proofspan.errors import InputFault
-from proofspan.evidence.client import PdfPool
+from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.journal.cohorts import read_cohorts
 from proofspan.manifest.load import load_manifest
-from proofspan.metrics.buckets import BUCKETS
-from proofspan.services.exports import EXPORTS
-from proofspan.services.placing import place_run
-from proofspan.services.workspace import chosen_run, profile_of_options, with_profile
-from proofspan.store.cache import default_cache_dir
-from proofspan.store.filters import FLIPS, SORT_KEYS, Filter, Sort
-from proofspan.store.index import build_index
-from proofspan.store.measures import MISSES, OUTCOMES
-from proofspan.store.placed import EVIDENCE_STATES
-from proofspan.store.queries import Store
+from proofspan.manifest.types import Manifest, Run
+from proofspan.metrics.ranked import BUCKETS
+from proofspan.services.export import EXPORTS, Told, records_of, writer_for
+from proofspan.services.locating import place_run
+from proofspan.services.workspace.open import chosen_run, profile_of_options, with_profile
+from proofspan.store.files.cache_dir import default_cache_dir
+from proofspan.store.files.located import EVIDENCE_STATES
+from proofspan.store.index.build import build_index
+from proofspan.store.query.filters import FLIPS, SORT_KEYS, Filter, Sort
+from proofspan.store.query.metric_sql import MISSES, OUTCOMES
+from proofspan.store.query.store import Store
+
+# `proofspan export log` and `export rag_traces`: a run's log records, whole and in file order.
+
+#: The kinds that are written whole.
+KINDS = ("log", "rag_traces")
+#: The options that say something of such a file.
+_HEEDED = frozenset({"run_id", "all_variants", "cache_dir", "output"})
+
+
+def refuse_filters(context: click.Context) -> None:
+    """UsageError for an option that a file written whole has no use for."""
+    options = {each.name: each for each in context.command.params if isinstance(each, click.Option)}
+    for name, option in options.items():
+        given = context.get_parameter_source(name) if name else None
+        if name not in _HEEDED and given is ParameterSource.COMMANDLINE:
+            kind = context.params["kind"]
+            raise click.UsageError(f"{option.opts[0]} narrows a list, and {kind} is written whole")
+
+
+def write_records(
+    kind: str, manifest: Manifest, run: Run, output: str, *, cache_dir: Path, all_variants: bool
+) -> None:
+    """Writes the file; says on stderr what its rows lack, and exits with 1 then."""
+    told, writer = Told(), writer_for(kind, output)
+    records = partial(records_of, manifest, run, cache_dir=cache_dir, all_variants=all_variants)
+    with output_to(output) as sink:
+        for piece in writer(records, told):
+            sink.write(piece)
+    problems = told.problems()
+    print_problems(problems, Console(stderr=True, highlight=False))
+    if any(problem.severity != "note" for problem in problems):
+        sys.exit(1)
+
 
 _OPTIONS: tuple[Option, ...] = (
     click.option("--run", "run_id", help="The run; the latest when none is named."),

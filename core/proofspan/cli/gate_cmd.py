@@ -14,25 +14,33 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from proofspan.cli.indexed import indexed
-from proofspan.cli.output import check_outputs, workspace_files
-from proofspan.cli.paths import NamedPath
-from proofspan.cli.results import (
+from proofspan.cli.index_cmd import indexed
+from proofspan.cli.output import (
     RESULT_OPTIONS,
     SIGNS,
+    NamedPath,
     Option,
+    check_outputs,
     json_text,
     with_options,
+    workspace_files,
     write_bytes,
     write_parts,
 )
 from proofspan.errors import InputFault, Problem
 from proofspan.manifest.load import load_manifest
 from proofspan.metrics.goals import Goal, read_goals
-from proofspan.services.gate_checks import Check
-from proofspan.services.gate_files import junit_xml, markdown, one_line, question_line, report_to_json
-from proofspan.services.gating import GateReport, gate_run
-from proofspan.services.workspace import chosen_run
+from proofspan.services.gate import (
+    Check,
+    GateReport,
+    gate_run,
+    junit_xml,
+    markdown,
+    one_line,
+    question_line,
+    report_to_json,
+)
+from proofspan.services.workspace.open import chosen_run
 
 #: Wide enough for a line a check where nothing says how wide the output is.
 WIDTH_WITHOUT_TERMINAL = 200

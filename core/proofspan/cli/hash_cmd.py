@@ -10,12 +10,11 @@ from pathlib import Path
 import click
 
 from proofspan.cli.interrupts import heed
-from proofspan.cli.paths import NamedPath
-from proofspan.cli.results import json_text
-from proofspan.contracts.records import LineIssue
+from proofspan.cli.output import NamedPath, json_text
+from proofspan.contracts.records.records import LineIssue
 from proofspan.errors import InputFault, Problem, printable
-from proofspan.traces.hashing import Hashed, hash_file
-from proofspan.traces.unpack import plain_source
+from proofspan.traces.lines.canonical_hash import Hashed, hash_file
+from proofspan.traces.lines.unpack import plain_source
 
 #: So many findings of a file are printed; `--json` has the first thousand.
 ISSUES_SHOWN = 20

@@ -11,9 +11,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from proofspan.cli.paths import NamedPath
+from proofspan.cli.output import NamedPath
 from proofspan.errors import printable
-from proofspan.evidence.client import PdfPool
+from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.services.imported_pages import ImportedPages, imported_pages
 from proofspan.traces.importers.mapped import import_mapped
 from proofspan.traces.importers.report import ImportReport

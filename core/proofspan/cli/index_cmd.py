@@ -12,22 +12,32 @@ import click
 import orjson
 
 from proofspan.cli import Started
-from proofspan.cli.index_progress import Tell, progress
 from proofspan.cli.interrupts import heeding
-from proofspan.cli.paths import NamedPath
-from proofspan.cli.results import json_text
-from proofspan.diagnosis.profile import TEMPLATES
-from proofspan.diagnosis.types import Template
+from proofspan.cli.output import NamedPath, json_text
+from proofspan.diagnosis.types import TEMPLATES, Template
 from proofspan.errors import printable
 from proofspan.manifest.load import load_manifest
 from proofspan.manifest.types import Manifest
-from proofspan.services.workspace import profile_of_options, with_profile
-from proofspan.store.cache import default_cache_dir
-from proofspan.store.index import IndexReport, RunReport, build_index
-from proofspan.store.scan import spare_pandas
+from proofspan.services.workspace.open import profile_of_options, with_profile
+from proofspan.store.files.cache_dir import default_cache_dir
+from proofspan.store.files.types import IndexReport, RunReport
+from proofspan.store.index.build import build_index
+from proofspan.store.index.scan import spare_pandas
 
 if TYPE_CHECKING:  # what locating needs is loaded when it is asked for: see `_located`
-    from proofspan.services.placing import PlacedReport
+    from proofspan.services.locating import PlacedReport
+import time
+from collections.abc import Callable
+from contextlib import contextmanager
+from typing import Literal, Protocol
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.text import Text
+
+from proofspan.store.files.types import Progress as Step
+from proofspan.store.query.store import Store
 
 #: So many line issues of a run are printed; `--json` has the first hundred, the dashboard all.
 ISSUES_SHOWN = 20
@@ -110,9 +120,11 @@ def _located(
     manifest: Manifest, report: IndexReport, *, cache: Path, workers: int, tell: Tell
 ) -> Iterator[PlacedReport]:
     """What becomes of the citations of the indexed runs, run by run."""
-    from proofspan.evidence.client import PdfPool  # a tenth of a second: a page may wait for the index alone
-    from proofspan.services.pagebase import told_of_run
-    from proofspan.services.placing import place_runs
+    from proofspan.evidence.pdf.pool import (
+        PdfPool,  # a tenth of a second: a page may wait for the index alone
+    )
+    from proofspan.services.locating import place_runs
+    from proofspan.services.page_base import told_of_run
 
     with PdfPool(workers=workers, timeout_s=TIMEOUT_S) as pool:
         for placed in place_runs(
@@ -173,3 +185,115 @@ def _plain(code: str) -> str:
 
 def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun if number == 1 else noun + 's'}"
+
+
+# How far an index is, told while it is built: a bar in a terminal, lines where a program listens.
+
+#: Progress is told at most once in so many seconds.
+SECONDS_A_STEP = 0.2
+
+Event = Literal["progress", "locating"]
+
+
+class Tell(Protocol):
+    """Hears how far a run is: bytes while it is read, traces while its citations are located."""
+
+    def __call__(self, event: Event, step: Step) -> None: ...
+
+
+@contextmanager
+def progress(*, as_lines: bool, quiet: bool) -> Iterator[Tell]:
+    """A bar in a terminal, JSON lines where a program listens, else nothing."""
+    if as_lines:
+        yield _Lines()
+    elif quiet or not sys.stderr.isatty():
+        yield lambda event, step: None
+    else:
+        columns = TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn()
+        with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+            yield _Bars(bar)
+
+
+class _Bars:
+    """One bar a run and kind of work, made when it is first heard of."""
+
+    def __init__(self, bar: Progress) -> None:
+        self._bar = bar
+        self._tasks: dict[tuple[Event, str], TaskID] = {}
+
+    def __call__(self, event: Event, step: Step) -> None:
+        """Move the run's bar to where it is."""
+        key = event, step.run_id
+        if key not in self._tasks:
+            name = Text(printable(step.run_id)).markup + (": citations" if event == "locating" else "")
+            self._tasks[key] = self._bar.add_task(name, total=step.total)
+        self._bar.update(self._tasks[key], completed=step.done)
+
+
+class _Lines:
+    """One JSON object a line: the first and the last step of each run and kind of work, and some between."""
+
+    def __init__(self) -> None:
+        self._told = 0.0
+        self._last: tuple[Event, str] | None = None
+
+    def __call__(self, event: Event, step: Step) -> None:
+        """Print the step, unless one was printed just now."""
+        is_news = (event, step.run_id) != self._last or step.done == step.total
+        if not is_news and time.monotonic() - self._told < SECONDS_A_STEP:
+            return
+        self._told, self._last = time.monotonic(), (event, step.run_id)
+        click.echo(orjson.dumps({"event": event, **asdict(step)}, option=orjson.OPT_SORT_KEYS))
+        sys.stdout.flush()
+
+
+# A bar of progress that shows only when somebody has begun to wait.
+
+AFTER_SECONDS = 1.0
+
+
+@contextmanager
+def late_bar(verb: str, *, quiet: bool = False) -> Iterator[Callable[[str, int, int], None]]:
+    """A bar on a terminal's stderr, once the work has taken longer than a second; none where `quiet`.
+
+    It is told what is at work, and how many bytes are done of how many.
+    """
+    console = Console(stderr=True)
+    bar = Progress(
+        TextColumn(f"{verb} {{task.fields[name]}}"),
+        BarColumn(),
+        DownloadColumn(),
+        console=console,
+        transient=True,
+    )
+    started = time.monotonic()
+    tasks: list[TaskID] = []
+
+    def on_progress(name: str, done: int, total: int) -> None:
+        is_late = time.monotonic() - started > AFTER_SECONDS
+        if console.is_terminal and not quiet and not tasks and is_late:
+            bar.start()
+            tasks.append(bar.add_task(verb, total=total, name=""))
+        for task in tasks:
+            bar.update(task, completed=done, total=total, name=escape(printable(name)))
+
+    try:
+        yield on_progress
+    finally:
+        if tasks:
+            bar.stop()
+
+
+# A store to count from: the index of the runs that a command needs, brought up to date first.
+
+
+def indexed(manifest: Manifest, runs: Sequence[str], cache_dir: Path | None) -> Store:
+    """The store of a workspace; in a terminal a bar tells how far the index of these runs is.
+
+    `cache_dir` None: where the dashboard's index lies. StoreFault where the index cannot be written.
+    """
+    cache = cache_dir or default_cache_dir()
+    with progress(as_lines=False, quiet=False) as telling:
+        tell = heeding(telling)
+        build_index(manifest, runs=runs, cache_dir=cache, on_progress=lambda step: tell("progress", step))
+    return Store(manifest, cache)

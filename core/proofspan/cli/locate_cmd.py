@@ -12,14 +12,19 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from proofspan.cli.interrupts import heeding
-from proofspan.cli.output import Output, check_outputs, output_to
-from proofspan.cli.paths import NamedPath
+from proofspan.cli.output import NamedPath, Output, check_outputs, output_to
 from proofspan.errors import InputFault, Problem
-from proofspan.evidence.client import PdfPool
-from proofspan.evidence.spanfile import Located, count_spans, locate_spans, read_spans, to_json
+from proofspan.evidence.pdf.pool import PdfPool
+from proofspan.evidence.span_file import Located, count_spans, locate_spans, read_spans, to_json
 from proofspan.evidence.types import Status
-from proofspan.services.pagebase import examine, labels_in, quotes_of_spans
-from proofspan.services.pagebase_words import SPAN_LINES, in_one_line, worth_saying
+from proofspan.services.page_base import (
+    SPAN_LINES,
+    examine,
+    in_one_line,
+    labels_in,
+    quotes_of_spans,
+    worth_saying,
+)
 
 #: A quote that stands nowhere makes the worker read the whole document once.
 TIMEOUT_S = 60.0

@@ -3,32 +3,63 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, get_args
 
 import click
-from rich.console import Console, RenderableType
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
 from rich.text import Text
 
-from proofspan.cli.indexed import indexed
-from proofspan.cli.metrics_table import explained, print_problems, tables
-from proofspan.cli.output import check_outputs, workspace_files
-from proofspan.cli.paths import NamedPath
-from proofspan.cli.results import RESULT_OPTIONS, Option, json_text, with_options, write_bytes, write_parts
-from proofspan.contracts.records import Json
-from proofspan.errors import Fault, Problem
+from proofspan.cli.index_cmd import indexed
+from proofspan.cli.output import (
+    RESULT_OPTIONS,
+    SIGNS,
+    NamedPath,
+    Option,
+    check_outputs,
+    json_text,
+    with_options,
+    workspace_files,
+    write_bytes,
+    write_parts,
+)
+from proofspan.contracts.records.records import Json
+from proofspan.contracts.rules.envelope import ENVELOPE
+from proofspan.diagnosis.topic import in_words
+from proofspan.errors import Fault, Problem, printable
 from proofspan.manifest.load import load_manifest
 from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Manifest, Run
-from proofspan.metrics.catalogue import METRICS
-from proofspan.services.goals import goals_of
-from proofspan.services.metrics_report import MetricsReport, definitions, metrics_report, report_to_json
-from proofspan.services.packing import run_pack
-from proofspan.services.workspace import chosen_run
-from proofspan.store.cache import default_cache_dir
-from proofspan.store.measuring import Slice
+from proofspan.metrics.catalogue import GROUPS, METRICS
+from proofspan.metrics.packs import PACK_SOURCE, RATE, RATE_COUNTED, others_in_words
+from proofspan.metrics.statistics import LEVEL
+from proofspan.metrics.values import (
+    LEFT_OUT,
+    MetricValue,
+    counted_in_words,
+    difference_in_words,
+    interval_in_words,
+    number_in_words,
+    value_in_words,
+)
+from proofspan.services.compare import MetricPair, p_words
+from proofspan.services.metrics.report import (
+    Compared,
+    MetricsReport,
+    definitions,
+    metrics_report,
+    report_to_json,
+    run_pack,
+)
+from proofspan.services.metrics.run_metrics import GoldGaps, RunMetrics
+from proofspan.services.workspace.open import chosen_run, goals_of
+from proofspan.store.files.cache_dir import default_cache_dir
+from proofspan.store.files.types import RunFacts
+from proofspan.store.query.metrics import Slice
 
 #: Wide enough for every column where nothing says how wide the output is.
 WIDTH_WITHOUT_TERMINAL = 160
@@ -131,3 +162,200 @@ def _print(
     write_parts(*parts, output=output, width=WIDTH_WITHOUT_TERMINAL)
     told = [*problems, *(problem for report, _ in reports for problem in report.problems)]
     print_problems(told, Console(stderr=True, highlight=False))
+
+
+# A run's metrics as tables for a terminal or a text file.
+
+#: Shown of a slice where no metric is named.
+OF_A_SLICE = ("section_match_at_1", "gt_in_top_20", "citation_match", "ok")
+NO_SLICE = "No question is in such a slice."
+#: Slices that are places, and why their questions add up to more than the run has.
+OF_PLACES: Mapping[Slice | None, str] = {
+    "section": "A question is in every section that it is about, those included that hold others.",
+    "document": "A question is in every document that it is about.",
+}
+#: So many questions without gold, or without a trace, are named.
+NAMED = 8
+#: What a metrics pack says like any other record, and nothing of the run's numbers.
+_OF_EVERY_RECORD = frozenset({"$schema", *ENVELOPE})
+
+
+def tables(report: MetricsReport, run: Run, *, named: Sequence[str] = ()) -> RenderableType:
+    """Everything that is told of a run; with `named`, of these metrics alone."""
+    return Group(*_parts(report, run, named))
+
+
+def explained(named: Sequence[str] = ()) -> RenderableType:
+    """How each metric is counted and where it comes from."""
+    lines: list[RenderableType] = []
+    for metric_id in named or METRICS:
+        metric = METRICS[metric_id]
+        lines += _definition(metric.name, metric_id, metric.counted, metric.source)
+    if not named:
+        lines += _definition(RATE, "", RATE_COUNTED, PACK_SOURCE)
+    return Group(*lines)
+
+
+def _definition(name: str, metric_id: str, counted: str, source: str) -> Iterator[RenderableType]:
+    yield Text.assemble((name, "bold"), (f"  {metric_id}", "dim"))
+    yield Padding(Text(counted), (0, 0, 0, 2))
+    yield Padding(Text(f"Source: {source}", "dim"), (0, 0, 1, 2))
+
+
+def print_problems(problems: Sequence[Problem], console: Console) -> None:
+    """Each problem with its place and remedy."""
+    for problem in problems:
+        console.print(Text(f"{problem.severity}: {problem}"), soft_wrap=True)
+
+
+def _parts(report: MetricsReport, run: Run, named: Sequence[str]) -> Iterator[RenderableType]:
+    measured = report.measured
+    yield _title(measured, run)
+    yield Text(printable(report.facts.profile.describe()), "dim")
+    yield from map(Text, _unread(report.facts))
+    yield from map(Text, _gaps(report.gaps))
+    yield Text()
+    yield _metrics(measured, named)
+    yield from _pack(measured, run)
+    if report.slices is not None:
+        yield Text()
+        yield _slices(report.slices, report.by, named) if report.slices else Text(NO_SLICE)
+        if report.slices and report.by in OF_PLACES:
+            yield Text(OF_PLACES[report.by], "dim")
+    if report.compared is not None:
+        yield Text()
+        yield _against(report.compared, measured.run_id, named)
+        yield from map(Text, map(printable, report.compared.sentences))
+
+
+def _title(measured: RunMetrics, run: Run) -> Text:
+    count = f"{measured.questions:,} question{'s' * (measured.questions != 1)}"
+    title = f" · {printable(run.title)}" if run.title else ""
+    return Text.assemble((printable(measured.run_id), "bold"), f"{title} · {count}")
+
+
+def _unread(facts: RunFacts) -> Iterator[str]:
+    """What of the run's files is not in these numbers."""
+    if facts.from_report:
+        yield "Counted from the stored report: the run has no traces that could be read."
+    if lines := facts.line_issues - facts.unmatched:
+        yield f"Lines that could not be used as they are: {lines:,}; `proofspan index` lists them"
+    if facts.waiting_bytes:
+        yield f"{facts.waiting_bytes:,} bytes of a last line without line end wait for the rest of it"
+
+
+def _gaps(gaps: GoldGaps) -> Iterator[str]:
+    """`3 of its questions have no gold: U7, U8, U9`, and the reverse."""
+    if gaps.questions is None:
+        yield "There are no gold questions: what is held against them cannot be counted."
+    if gaps.without_gold:
+        yield f"{_some(gaps.without_gold)} without a gold question: {_names(gaps.without_gold)}"
+    if gaps.without_trace:
+        yield f"{_some(gaps.without_trace)} of the gold set without a trace: {_names(gaps.without_trace)}"
+
+
+def _some(q_ids: Sequence[str]) -> str:
+    return f"{len(q_ids):,} question{'s' * (len(q_ids) != 1)}"
+
+
+def _names(q_ids: Sequence[str]) -> str:
+    more = f" and {len(q_ids) - NAMED:,} more" if len(q_ids) > NAMED else ""
+    return printable(", ".join(q_ids[:NAMED]).replace("\n", " ")) + more
+
+
+def _metrics(measured: RunMetrics, named: Sequence[str]) -> Table:
+    table = _table("metric", "value", "of", "95 %", "goal", "verdict", "left out")
+    for column in table.columns[1:4]:
+        column.justify, column.no_wrap = "right", True
+    table.columns[0].no_wrap = table.columns[4].no_wrap = True
+    group = None
+    for metric_id, value in measured.values.items():
+        if named and metric_id not in named:
+            continue
+        if group != value.metric.group and not named:
+            group = value.metric.group
+            table.add_row(Text(GROUPS[group], "bold"))
+        table.add_row(*_row(measured, metric_id, value))
+    return table
+
+
+def _row(measured: RunMetrics, metric_id: str, value: MetricValue) -> Iterator[Text]:
+    goal, verdict = measured.goals.get(metric_id), measured.verdicts.get(metric_id)
+    yield Text(f"  {value.metric.name}")
+    yield Text(number_in_words(value.metric, value.value))
+    yield Text(counted_in_words(value) if value.denominator else "nothing to count", "dim")
+    yield Text(interval_in_words(value), "dim")
+    yield Text(str(goal) if goal else "")
+    if verdict is None:
+        yield Text()
+    else:
+        sign, style = SIGNS[verdict.status]
+        yield Text(f"{sign} {verdict.why}", style)
+    reasons = (f"{LEFT_OUT[reason]} {count:,}" for reason, count in value.left_out.items() if count)
+    yield Text(", ".join(reasons), "dim")
+
+
+def _pack(measured: RunMetrics, run: Run) -> Iterator[Text]:
+    """What the stored metrics pack says against what is counted."""
+    if measured.pack is None or run.metrics is None:
+        return
+    yield Text()
+    pack, file = measured.pack, printable(run.metrics.path)
+    count = f"{len(pack.numbers):,} number{'s' * (len(pack.numbers) != 1)}"
+    dataset = f" of {printable(pack.dataset)}" if pack.dataset else ""
+    if measured.differences:
+        yield Text(f"✗ The metrics pack {file}{dataset} differs from what is counted:", "red")
+        yield from (Text(f"  {difference.in_words()}") for difference in measured.differences)
+    else:
+        yield Text(f"✓ The metrics pack {file}{dataset} agrees with what is counted: {count}", "green")
+    others = [f"{name}: {value}" for name, value in others_in_words(pack) if name not in _OF_EVERY_RECORD]
+    if others:
+        yield Text(f"  It also says {printable(', '.join(others))[:400]}", "dim")
+
+
+def _slices(slices: Mapping[str, Mapping[str, MetricValue]], by: Slice | None, named: Sequence[str]) -> Table:
+    metrics = [METRICS[metric_id] for metric_id in named or OF_A_SLICE]
+    table = _table(by or "", *(metric.name for metric in metrics))
+    for name, values in slices.items():
+        cells = (values.get(metric.metric_id) for metric in metrics)
+        table.add_row(
+            Text(printable(in_words([name]) if by in OF_PLACES else name)),
+            *(Text(value_in_words(value) if value else "") for value in cells),
+        )
+    return table
+
+
+def _against(compared: Compared, run_id: str, named: Sequence[str]) -> Table:
+    table = _table(
+        "metric", printable(compared.vs), printable(run_id), "difference", "95 %", "over", "McNemar"
+    )
+    for column in table.columns[1:]:
+        column.justify, column.no_wrap = "right", True
+    for pair in compared.pairs:
+        if not named or pair.metric.metric_id in named:
+            table.add_row(*_pair(pair))
+    return table
+
+
+def _pair(pair: MetricPair) -> Iterator[Text]:
+    metric, mean = pair.metric, pair.difference
+    yield Text(metric.name)
+    for value in (pair.there, pair.here):
+        yield Text(number_in_words(metric, value.value if value else None))
+    if mean is None:
+        yield Text("" if pair.gap is None else difference_in_words(metric, pair.gap))
+        yield from (Text(), Text())
+    else:
+        style = "" if not pair.is_clear else "green" if pair.is_better else "red"
+        mid, low, high = (difference_in_words(metric, each) for each in (mean.mean, mean.low, mean.high))
+        yield Text(mid, style)
+        yield Text(f"{low} to {high}", style)
+        yield Text(f"{mean.pairs:,}")
+    yield Text("" if pair.p is None else p_words(pair.p), "bold" if pair.p and pair.p < LEVEL else "")
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=None, pad_edge=False, show_header=True, header_style="dim", padding=(0, 2, 0, 0))
+    for column in columns:
+        table.add_column(Text(column), overflow="fold")
+    return table

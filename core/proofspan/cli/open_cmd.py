@@ -22,13 +22,13 @@ from typing import NoReturn
 import click
 
 from proofspan.cli.interrupts import forget
-from proofspan.cli.paths import NamedPath
+from proofspan.cli.output import NamedPath
 from proofspan.errors import Fault, InputFault, printable
 from proofspan.manifest import trust
 from proofspan.manifest.load import load_manifest
 from proofspan.manifest.types import Manifest
 from proofspan.resources import APP, DASHBOARD
-from proofspan.services.workspace import WORKSPACE_VARIABLE, chosen_folder
+from proofspan.services.workspace.open import WORKSPACE_VARIABLE, chosen_folder
 
 DEFAULT_PORT = 8501
 PORTS_TRIED = 100

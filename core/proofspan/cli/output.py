@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import io
 import os
 import secrets
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO, Literal, NoReturn
+from typing import Any, BinaryIO, Literal, NoReturn
 
-from proofspan.cli.interrupts import heed
-from proofspan.cli.streams import give_up_stdout
+import click
+import orjson
+from rich.console import Console, RenderableType
+
+from proofspan.cli.interrupts import give_up_stdout, heed
 from proofspan.errors import Fault, InputFault, Problem
 from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Manifest
@@ -150,3 +154,77 @@ def _refuse(name: str, error: OSError) -> NoReturn:
     remedy = "name a file in a folder that you may write to, with room on its disk"
     where = "standard output" if name == STDOUT else name
     raise InputFault.of("cannot_write", message, where=where, remedy=remedy) from error
+
+
+# Paths as arguments of commands.
+
+
+class NamedPath(click.Path):
+    """A path that names something: an empty one, as an unset variable gives it, is not the folder at hand."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def convert(
+        self, value: str | os.PathLike[str], param: click.Parameter | None, ctx: click.Context | None
+    ) -> str | bytes | os.PathLike[str]:
+        if value == "":
+            self.fail("the path is empty; name the folder at hand as `.`", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+# What the commands that print a result share: options, JSON, and tables that read the same in a file.
+
+Command = Callable[..., None]
+Option = Callable[[Command], Command]
+
+#: Sign and colour of a verdict.
+SIGNS: Mapping[str, tuple[str, str]] = {
+    "pass": ("✓", "green"),
+    "warn": ("!", "yellow"),
+    "fail": ("✗", "red"),
+    "unknown": ("·", "dim"),
+    "skipped": ("·", "dim"),
+}
+
+#: The last options of a command that measures an indexed workspace.
+RESULT_OPTIONS: tuple[Option, ...] = (
+    click.option("--json", "as_json", is_flag=True, help="Print everything as JSON."),
+    click.option("--cache-dir", type=NamedPath(), help="Where the index lies."),
+    click.option(
+        "-o", "--output", default=STDOUT, help="The file to write; - for stdout.", show_default=True
+    ),
+)
+
+
+def with_options(*options: Option) -> Option:
+    """A decorator that gives a command these options; its help lists them in this order."""
+
+    def decorate(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def json_text(value: Any) -> bytes:
+    """The value as JSON that a person can read too: indented, keys in order, with a line end."""
+    return orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE)
+
+
+def write_parts(*parts: RenderableType, output: str, width: int) -> None:
+    """The parts below each other: on a terminal in colour, else as plain text, `width` columns at most."""
+    if output == STDOUT and sys.stdout.isatty():
+        Console(highlight=False).print(*parts, sep="\n")
+        return
+    text = io.StringIO()
+    Console(file=text, width=width, color_system=None, highlight=False).print(*parts, sep="\n")
+    lines = "".join(f"{line.rstrip()}\n" for line in text.getvalue().splitlines())
+    write_bytes(lines.encode("utf-8", "replace"), output)
+
+
+def write_bytes(data: bytes, output: str) -> None:
+    """The whole of an output at once."""
+    with output_to(output) as sink:
+        sink.write(data)

@@ -7,11 +7,10 @@ from pathlib import Path
 
 import click
 
-from proofspan.cli.output import check_outputs, output_to
-from proofspan.cli.paths import NamedPath
+from proofspan.cli.output import NamedPath, check_outputs, output_to
 from proofspan.errors import printable
-from proofspan.evidence.client import PdfPool
-from proofspan.evidence.highlight import with_highlights
+from proofspan.evidence.pdf.pool import PdfPool
+from proofspan.evidence.span_file import with_highlights
 from proofspan.evidence.types import FoundSpan, PageInfo, SpanQuery
 
 

@@ -16,13 +16,17 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColumn
 
 from proofspan.cli.interrupts import heed
-from proofspan.cli.output import STDOUT, Output, check_outputs, output_to, workspace_files
-from proofspan.cli.paths import NamedPath
-from proofspan.cli.results import json_text
-from proofspan.contracts.records import LABELS
-from proofspan.diagnosis.profile import TEMPLATES
-from proofspan.diagnosis.report import markdown_row, row_to_json, table_head
-from proofspan.diagnosis.types import Profile, ReportRow
+from proofspan.cli.output import (
+    STDOUT,
+    NamedPath,
+    Output,
+    check_outputs,
+    json_text,
+    output_to,
+    workspace_files,
+)
+from proofspan.contracts.records.records import LABELS
+from proofspan.diagnosis.types import TEMPLATES, Profile, ReportRow, markdown_row, row_to_json, table_head
 from proofspan.errors import printable
 from proofspan.manifest.load import load_manifest
 from proofspan.services.triage import (
@@ -33,8 +37,8 @@ from proofspan.services.triage import (
     report_rows,
     run_sources,
 )
-from proofspan.services.workspace import profile_of_options
-from proofspan.traces.reader import open_source
+from proofspan.services.workspace.open import profile_of_options
+from proofspan.traces.lines.reader import open_source
 
 PROGRESS_AFTER_SECONDS = 1.0
 #: A manifest may be named in place of its folder.

@@ -1,8 +1,8 @@
 """The prompt contract: the text that a team pastes into its prompt, made from the auditable answer's schema.
 
-Field names, their order, the shape and the states of λ are the schema's, the codes and tips of the smoke test
-those of `proofspan.contracts.codes`: neither text can say anything else than what is checked. Source: the
-prompt contract in the traceability contract (docs/requirements.md).
+Field names, their order, the shape and the states of λ are the schema's, the codes and tips of the smoke
+test those of `proofspan.contracts.rules.catalogue`: neither text can say anything else than what is
+checked. Source: the prompt contract in the traceability contract (docs/requirements.md).
 """
 
 from __future__ import annotations
@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from proofspan.contracts.codes import RULES, rule_of
-from proofspan.contracts.schema_findings import code_name
-from proofspan.contracts.schema_parts import Part, part_of
-from proofspan.contracts.schemas import schema
+from proofspan.contracts.records.schemas import Part, part_of, schema
+from proofspan.contracts.rules.catalogue import RULES, rule_of
+from proofspan.contracts.rules.schema_findings import code_name
 
 #: The schema that both texts are made from.
 ANSWER = "auditable-answer"

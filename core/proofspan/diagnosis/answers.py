@@ -9,9 +9,9 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from proofspan.contracts.records.field_values import id_of
 from proofspan.diagnosis.types import Template
-from proofspan.traces.citations import payload_of
-from proofspan.traces.fields import id_of
+from proofspan.traces.records.citations import payload_of
 
 #: What the reference's template check looks for in the lower-cased answer.
 MARKER = "citations:"

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from proofspan.diagnosis.numbers import evidence_values
 from proofspan.diagnosis.words import is_content, tokens
-from proofspan.traces.redirects import former_ids
+from proofspan.traces.records.redirects import former_ids
 
 #: Rarity is counted in thousandths and rounded, so that sums are exact in any order.
 _RARITY_UNIT = 1000

@@ -10,16 +10,14 @@ import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Sequence
 
-from proofspan.contracts.records import Trace
+from proofspan.contracts.records.records import Trace
 from proofspan.diagnosis.answers import claims_of, other_refusal, payload_ids, refuses
 from proofspan.diagnosis.corpus import ChunkView, Corpus
 from proofspan.diagnosis.coverage import missing_words
-from proofspan.diagnosis.folding import Folded
-from proofspan.diagnosis.phrases import placed_phrases
-from proofspan.diagnosis.reflect import counted_ids, lowered, unsupported
+from proofspan.diagnosis.labelling import counted_ids, lowered, unsupported
 from proofspan.diagnosis.types import CitedId, Explanation, PhraseMatch, Profile, QueryToken, TextRange
-from proofspan.diagnosis.words import is_content, query_tokens, tokens
-from proofspan.traces.citations import citation_ids_in_text
+from proofspan.diagnosis.words import Folded, is_content, placed_phrases, query_tokens, tokens
+from proofspan.traces.records.citations import citation_ids_in_text
 
 #: At most so many places of one phrase or token are listed.
 MAX_PLACES = 50

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from proofspan.contracts.records import Citation, GoldQuestion, StageName, Trace
+from proofspan.contracts.records.field_values import page_of, text_of
+from proofspan.contracts.records.records import Citation, GoldQuestion, StageName, Trace
 from proofspan.diagnosis.types import ReportRow
-from proofspan.traces.canonical import citations, listed, place_in, ranked_places, top_stage
-from proofspan.traces.chunks import Place, Places
-from proofspan.traces.fields import page_of, text_of
+from proofspan.traces.records.chunks import Place, Places
+from proofspan.traces.records.citations import citations
+from proofspan.traces.records.trace_record import listed, place_in, ranked_places, top_stage
 
 GoldState = Literal["answered", "missed", "dropped", "uncited", "seen", "cited", "declined"]
 #: Worst first, as lists are ordered. Each state with the few words that counts and filters use.

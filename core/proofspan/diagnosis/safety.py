@@ -11,21 +11,26 @@ Every trace of an index build comes through here; one that cites no section with
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import math
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
 from typing import Literal, NamedTuple, cast
 
-from proofspan.contracts.chunk_ids import parse
-from proofspan.contracts.records import Json, Trace
+from proofspan.contracts.records.chunk_id import parse, section_path
+from proofspan.contracts.records.field_values import id_of, page_of, text_of
+from proofspan.contracts.records.names import SectionKey, section_key
+from proofspan.contracts.records.records import Attachment, Json, Trace
+from proofspan.contracts.records.render_ref import PageRef, parse_render_ref
 from proofspan.diagnosis.answers import claims_of
-from proofspan.diagnosis.notices import Notice, Notices
+from proofspan.diagnosis.corpus import Corpus, Survey
 from proofspan.diagnosis.types import ReportRow
-from proofspan.diagnosis.wordforms import Passage
-from proofspan.traces.chunks import Place, Places
-from proofspan.traces.citations import payload_of
-from proofspan.traces.fields import id_of, page_of, text_of
+from proofspan.diagnosis.words import Layout, Passage, form, named_words, plain
+from proofspan.traces.records.chunks import Place, Places
+from proofspan.traces.records.citations import payload_of
 
 _NOWHERE = Place(None, None, None)
 
@@ -123,7 +128,9 @@ def _omission(notice: Notice, found: int) -> SafetyOmission:
 
 
 def _cited(trace: Trace, in_text: Sequence[str], places: Places) -> Iterator[_Cited]:
-    """Yield what a trace cites, as `proofspan.traces.citations` reads it, with only what is needed here."""
+    """Yield what a trace cites, as `proofspan.traces.records.citations` reads it, with only what is needed
+    here.
+    """
     payload = payload_of(trace.raw)
     for item in payload or in_text:
         if isinstance(item, str) and item:
@@ -157,3 +164,241 @@ def _place_of(trace: Trace, chunk_id: str, places: Places) -> Place:
     known = places.get(chunk_id, by_id)
     page_idx = known.page_idx if found.page_idx is None else found.page_idx
     return Place(found.doc_id or known.doc_id, found.section_id or known.section_id, page_idx)
+
+
+# The warnings and cautions of a catalogue, cut into words to look for, by document and section.
+
+#: What a reader must not miss; a note is none of them.
+KINDS = frozenset({"warning", "caution"})
+
+#: A notice is mentioned where so much of its words, rare ones counting more, stands close together …
+ENOUGH_OF_ALL = 0.6
+#: … or so much of one of its sentences, if that has so many content words. Chosen by reading cases: of 273
+#: pairs of a notice with another chunk of its section none that merely lies beside it had more than 0.49 and
+#: 0.70, while most answers that repeat a notice in words of their own keep three quarters of one sentence.
+ENOUGH_OF_SENTENCE = 0.75
+FEWEST_WORDS = 3
+#: Close together is within twice the length of notice or sentence, and within twice so many words at least.
+SHORTEST_REACH = 15
+#: So much of a notice is looked for: its first characters, and the first content words of these.
+MOST_CHARS = 5_000
+MOST_WORDS = 200
+#: So many notices of a section are looked for, in reading order; `Notices.crowded` names sections with more.
+MOST_NOTICES = 100
+#: Sections within sections are followed so deep; what lies deeper belongs to the one at this depth.
+DEEPEST = 16
+#: Longer section ids, in characters, name no section.
+LONGEST_SECTION = 1_000
+#: So many cited places are remembered before all are forgotten.
+KEPT_PLACES = 1 << 15
+#: So many pairs of chunk and notice are remembered before all are forgotten.
+KEPT_PAIRS = 1 << 18
+
+_SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|[。!?•\uf0b7]|\n\s*\n")
+
+#: A document and a section of it.
+Within = tuple[str | None, SectionKey]
+
+
+class Part(NamedTuple):
+    """Words of a notice that mention it where they stand close together: all of them, or one sentence's.
+
+    Bits and masks are a notice's. `enough` is the weight that has to be found within twice `reach` words, and
+    with it the bits of `needed`: for a sentence that forbids something, a word that forbids.
+    """
+
+    mask: int
+    enough: float
+    reach: int
+    needed: int = 0
+
+
+class Found(NamedTuple):
+    """What a passage holds of a notice: a mask of its words, and whether they mention it."""
+
+    mask: int
+    is_mentioned: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A warning or caution ready to be looked for. Bit n of a mask is its n-th word, the next one a negation.
+
+    `line` is its text in plain form, `weights` are the words' rarities in the corpus. `doc_id` is that of the
+    record, else that of what is to be drawn for it.
+    """
+
+    attachment: Attachment
+    line: str
+    words: tuple[str, ...]
+    forms: tuple[str, ...]
+    weights: tuple[int, ...]
+    parts: tuple[Part, ...]
+    doc_id: str | None = None
+
+    def sought_in(self, passage: Passage) -> Found:
+        """Looks for the notice in a passage: for its whole text, then for its words."""
+        held = sum([1 << place for place, each in enumerate(self.forms) if each in passage.forms])
+        parts = [part for part in self.parts if self._weight(held & part.mask) >= part.enough] if held else []
+        if not parts:
+            return Found(held, False)
+        is_whole = f" {self.line} " in f" {plain(passage.text)} "
+        return Found(held, is_whole or any(self._holds(passage.layout, part) for part in parts))
+
+    def _holds(self, passage: Layout, part: Part) -> bool:
+        """Whether enough of a part stands close together."""
+        return any(
+            stretch & part.needed == part.needed and self._weight(stretch & part.mask) >= part.enough
+            for stretch in self._stretches(passage, part.reach)
+        )
+
+    def _stretches(self, passage: Layout, reach: int) -> list[int]:
+        """What stands in every `reach` words of a passage and the next as many, where there is anything."""
+        masks: defaultdict[int, int] = defaultdict(int)
+        for place, each in enumerate(self.forms):
+            for at in passage.places.get(each, ()):
+                masks[at // reach] |= 1 << place
+        for at in passage.negations if masks else ():
+            masks[at // reach] |= 1 << len(self.forms)
+        return [mask | masks.get(number + 1, 0) for number, mask in masks.items()]
+
+    def _weight(self, mask: int) -> int:
+        return sum([weight for place, weight in enumerate(self.weights) if mask >> place & 1])
+
+
+class Notices:
+    """The notices of a catalogue, whatever order it lists them in. Belongs to one thread, as its corpus does.
+
+    `crowded` names the sections with more notices than are looked for, each as document, section and count.
+    """
+
+    __slots__ = ("_governing", "_held", "_known", "_last", "_listed", "_own", "corpus", "crowded")
+
+    def __init__(self, attachments: Iterable[Attachment], corpus: Corpus) -> None:
+        self.corpus = corpus
+        found: defaultdict[Within, list[Attachment]] = defaultdict(list)
+        for attachment in attachments:
+            if attachment.kind in KINDS and (within := _within(attachment))[1]:
+                found[within].append(attachment)
+        self.crowded = tuple(
+            sorted(
+                (doc_id or "", ".".join(section), len(listed))
+                for (doc_id, section), listed in found.items()
+                if len(listed) > MOST_NOTICES
+            )
+        )
+        self._listed = dict(found)
+        self._own: dict[Within, tuple[Notice, ...]] = {}
+        self._governing: dict[Within, tuple[Notice, ...]] = {}
+        self._known: dict[Place, tuple[Notice, ...]] = {}
+        self._held: dict[tuple[str, str], Found] = {}
+        self._last = ("", Passage(""))
+
+    def governing(self, place: Place) -> tuple[Notice, ...]:
+        """The notices of a section and of those that it lies in, the nearest first, each text once.
+
+        What stands between the heading of 5.4 and that of 5.4.1 is said of all of 5.4 (ANSI Z535.6 calls it a
+        section safety message), so it holds for 5.4.1. What stands in 5.4.1 does not hold for 5.4.
+        """
+        if place.section_id is not None and len(place.section_id) > LONGEST_SECTION:
+            return ()
+        known = self._known.get(place)
+        if known is None:
+            if len(self._known) >= KEPT_PLACES:
+                self._known.clear()
+            known = self._known[place] = self._nearest(place)
+        return known
+
+    def _nearest(self, place: Place) -> tuple[Notice, ...]:
+        section = _section_of(place)
+        for depth in range(len(section), 0, -1):
+            if (within := (place.doc_id, section[:depth])) in self._listed:
+                if within not in self._governing:
+                    self._governing[within] = self._with_those_above(within)
+                return self._governing[within]
+        return ()
+
+    def _with_those_above(self, within: Within) -> tuple[Notice, ...]:
+        doc_id, section = within
+        by_line: dict[str, Notice] = {}
+        for depth in range(len(section), 0, -1):
+            for notice in self._of((doc_id, section[:depth])):
+                by_line.setdefault(notice.line, notice)
+        return tuple(by_line.values())[:MOST_NOTICES]
+
+    def _of(self, within: Within) -> tuple[Notice, ...]:
+        """The notices of one section alone, cut into words when they are first asked for."""
+        if within not in self._own:
+            self._own[within] = _looked_for(self._listed.get(within, ()), within[0], self.corpus)
+        return self._own[within]
+
+    def held(self, notice: Notice, chunk_id: str) -> Found:
+        """What a chunk holds of a notice; remembered, as a section's chunks come again and again."""
+        pair = (chunk_id, notice.attachment.attachment_id)
+        if pair not in self._held:
+            if len(self._held) >= KEPT_PAIRS:
+                self._held.clear()
+            self._held[pair] = notice.sought_in(self._passage(chunk_id))
+        return self._held[pair]
+
+    def _passage(self, chunk_id: str) -> Passage:
+        """A chunk's text; the last one is kept, as all notices of a section are looked for in it."""
+        if self._last[0] != chunk_id:
+            view = self.corpus.views[chunk_id]
+            self._last = (chunk_id, Passage(view.text, view.words))
+        return self._last[1]
+
+
+def _within(attachment: Attachment) -> Within:
+    """Where a notice stands; without a section the page is one, as in chunk ids: `p042`."""
+    ref = parse_render_ref(attachment.render_ref) if attachment.render_ref is not None else None
+    region = ref if isinstance(ref, PageRef) and attachment.doc_id in (None, ref.doc_id) else None
+    page_idx = attachment.page_idx if attachment.page_idx is not None or region is None else region.page_idx
+    doc_id = attachment.doc_id or (region.doc_id if region else None)
+    return doc_id, _section_of(Place(doc_id, attachment.section_id, page_idx))
+
+
+def _section_of(place: Place) -> SectionKey:
+    section = section_key(place.section_id)
+    if not section and place.page_idx is not None:
+        section = section_key(section_path(None, place.page_idx + 1))
+    return section[:DEEPEST]
+
+
+def _looked_for(attachments: Sequence[Attachment], doc_id: str | None, corpus: Corpus) -> tuple[Notice, ...]:
+    """The first notices of a section in reading order, those without a content word left out."""
+    ordered = sorted(attachments, key=_reading_order)[:MOST_NOTICES]
+    made = (_notice(attachment, doc_id, corpus.survey) for attachment in ordered)
+    return tuple(notice for notice in made if notice.words)
+
+
+def _reading_order(attachment: Attachment) -> tuple[float, float, str]:
+    page, box = attachment.page_idx, attachment.box
+    top = math.inf if box is None else box[1]
+    return math.inf if page is None else page, top, attachment.attachment_id
+
+
+def _notice(attachment: Attachment, doc_id: str | None, survey: Survey) -> Notice:
+    text = attachment.text[:MOST_CHARS]
+    words = named_words(text)[:MOST_WORDS]
+    forms = tuple(map(form, words))
+    weights = tuple(survey.rarity.get(word) or survey.unseen for word in words)
+    parts = _parts(text, dict(zip(forms, weights, strict=True)))
+    return Notice(attachment, plain(text), words, forms, weights, tuple(parts), doc_id)
+
+
+def _parts(text: str, weight_of: Mapping[str, int]) -> Iterator[Part]:
+    """The whole notice, then each sentence that has words enough to be told by them; weights by form."""
+    bits = {each: 1 << place for place, each in enumerate(weight_of)}
+    reach = max(SHORTEST_REACH, Passage(text).layout.length)
+    yield Part((1 << len(bits)) - 1, ENOUGH_OF_ALL * sum(weight_of.values()), reach)
+    for sentence in _SENTENCE_END.split(text):
+        own = dict.fromkeys(each for word in named_words(sentence) if (each := form(word)) in bits)
+        if len(own) >= FEWEST_WORDS:
+            told = Passage(sentence).layout
+            yield Part(
+                sum(bits[each] for each in own),
+                ENOUGH_OF_SENTENCE * sum(weight_of[each] for each in own),
+                max(SHORTEST_REACH, told.length),
+                1 << len(bits) if told.negations else 0,
+            )

@@ -10,9 +10,9 @@ import shlex
 from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
 
-from proofspan.contracts.records import Trace
+from proofspan.contracts.records.records import Trace
 from proofspan.diagnosis.answers import follows_template, other_refusal, payload_ids
-from proofspan.diagnosis.reflect import REFUSAL_LABELS
+from proofspan.diagnosis.labelling import REFUSAL_LABELS
 from proofspan.diagnosis.types import Profile, ReportRow
 
 _REFUSAL = "refusal: "

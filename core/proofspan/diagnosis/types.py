@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal, get_args
 
-from proofspan.contracts.records import Label
+import orjson
+
+from proofspan.contracts.records.records import Label
+from proofspan.errors import InputFault, Problem
 
 Template = Literal["seed", "payload", "none"]
 
@@ -117,3 +121,112 @@ class Explanation:
     refusal: TextRange | None = None
     is_other_wording: bool = False
     words_missing: tuple[TextRange, ...] = ()
+
+
+# Reading a triage profile from a manifest or a command line.
+
+TEMPLATES: tuple[Template, ...] = get_args(Template)
+_KEYS = frozenset({"template", "refusal"})
+
+
+def profile_from(mapping: Mapping[str, Any], *, where: str = "triage") -> Profile:
+    """The profile that a manifest's `triage` mapping describes; what it leaves out is the reference's.
+
+    `refusal` may be one phrase or a list. Phrases are kept as written and compared in lower case. Raises
+    `InputFault` with one problem for each thing that cannot be used.
+    """
+    problems = [
+        Problem(
+            "unknown_key",
+            f"{key!r} is not a key of a triage profile",
+            f"{where}.{key}",
+            "use `template` and `refusal`",
+        )
+        for key in sorted(map(str, mapping.keys() - _KEYS))
+    ]
+    defaults = Profile()
+    template = mapping.get("template", defaults.template)
+    if template not in TEMPLATES:
+        problems.append(
+            Problem(
+                "unknown_template",
+                f"the template {template!r} is not known",
+                f"{where}.template",
+                f"use one of {', '.join(TEMPLATES)}",
+            )
+        )
+    refusal = _phrases(mapping.get("refusal", defaults.refusal), f"{where}.refusal", problems)
+    if problems:
+        raise InputFault(*problems)
+    return Profile(template=template, refusal=refusal)
+
+
+def _phrases(value: object, where: str, problems: list[Problem]) -> tuple[str, ...]:
+    """Refusal phrases in order, each once; what is no phrase is added to `problems`."""
+    given = [value] if isinstance(value, str) else value
+    if not isinstance(given, list | tuple) or not all(
+        isinstance(item, str) and item.strip() for item in given
+    ):
+        remedy = "give a phrase or a list of phrases, such as [not in context]"
+        problems.append(Problem("bad_refusal", "refusal holds something that is no phrase", where, remedy))
+        return ()
+    return tuple(dict.fromkeys(given))
+
+
+# The report: one JSON object a line with sorted keys, and the Markdown table of the triage recipe.
+
+#: The table shows so many characters of a question, counted before anything is escaped.
+QUESTION_CUT = 60
+
+_OWN = frozenset({"q", "q_id", "label", "why", "chunks", "citations_in_answer", "signals", "suspicions"})
+_LINE_BREAKS = str.maketrans(dict.fromkeys("\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029", " "))
+
+
+def row_to_json(row: ReportRow) -> bytes:
+    """The row as one line without its line end; `q_id` only where there is one.
+
+    The same row gives the same bytes: keys are sorted, numbers were rounded when they were made.
+    """
+    signals = row.signals
+    record: dict[str, object] = {
+        **row.extra,
+        "q": row.q,
+        "label": row.label,
+        "why": row.why,
+        "chunks": row.chunks,
+        "citations_in_answer": row.citations_in_answer,
+        "signals": {name: getattr(signals, name) for name in Signals.__dataclass_fields__},
+        "suspicions": row.suspicions,
+    }
+    if row.q_id is not None:
+        record["q_id"] = row.q_id
+    return orjson.dumps(record, option=orjson.OPT_SORT_KEYS)
+
+
+def table_head() -> str:
+    """The two lines that open the recipe's table."""
+    return "| q | label | why |\n|---|---|---|\n"
+
+
+def markdown_row(row: ReportRow) -> str:
+    """One line of the table."""
+    return f"| {question_cell(row.q)} | **{row.label}** | {row.why} |\n"
+
+
+def question_cell(question: str) -> str:
+    """The raw question cut at 60 characters plus `…`; then `|` is escaped and line breaks become spaces."""
+    cut = question if len(question) <= QUESTION_CUT else question[:QUESTION_CUT] + "…"
+    return cut.replace("\r\n", " ").translate(_LINE_BREAKS).replace("|", "\\|")
+
+
+def _signals(value: object) -> Signals:
+    if not isinstance(value, Mapping):
+        return Signals()
+    known = {name: value[name] for name in Signals.__dataclass_fields__ if name in value}
+    for name in ("query_found", "query_missing", "numbers_unsupported"):
+        known[name] = _texts(known.get(name))
+    return Signals(**known)
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    return tuple(str(item) for item in value) if isinstance(value, list | tuple) else ()

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from proofspan.contracts.records import Attachment, AttachmentKind, Box
-from proofspan.contracts.render_ref import PageRef, parse_render_ref
-from proofspan.contracts.sections import SectionKey, section_key
+from proofspan.contracts.records.names import SectionKey, section_key
+from proofspan.contracts.records.records import Attachment, AttachmentKind, Box
+from proofspan.contracts.records.render_ref import PageRef, parse_render_ref
 
 By = Literal["section", "page"]
 

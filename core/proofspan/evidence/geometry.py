@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from proofspan.contracts.records import Box, BoxSpace
+from proofspan.contracts.records.records import Box, BoxSpace
 
 Matrix = tuple[float, float, float, float, float, float]
 

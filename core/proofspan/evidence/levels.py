@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from proofspan.contracts.records import AttachmentKind
+from proofspan.contracts.records.records import AttachmentKind
 from proofspan.errors import printable
 from proofspan.evidence.bundles import Bundle, BundleAttachment, BundleCitation, BundleProblem, Level
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from proofspan.contracts.records import Box, BoxSpace, Offsets
+from proofspan.contracts.records.records import Box, BoxSpace, Offsets
 
 Status = Literal["exact", "normalized", "fuzzy", "partial", "not_found"]
 #: What a picture's bytes are.

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from proofspan.contracts.records import Json, LineIssue
+from proofspan.contracts.records.records import Json, LineIssue
 from proofspan.errors import InputFault, ManifestFault
 from proofspan.journal.lines import Entry, Read, open_journal, read_journal
 from proofspan.manifest.paths import artifact_path, is_missing, journal_path

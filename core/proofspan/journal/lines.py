@@ -18,7 +18,7 @@ from typing import BinaryIO, NamedTuple, NoReturn
 
 import orjson
 
-from proofspan.contracts.records import Json, LineIssue, SourceLine
+from proofspan.contracts.records.records import Json, LineIssue, SourceLine
 from proofspan.errors import InputFault
 
 #: What people write stays far below this; more is some other file.

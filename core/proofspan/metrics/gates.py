@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any, Literal
 
-from proofspan.contracts.codes import RULES, is_known, rule_of
-from proofspan.contracts.records import LABELS
-from proofspan.diagnosis.advice import SUSPICIONS
+from proofspan.contracts.records.records import LABELS
+from proofspan.contracts.rules.catalogue import RULES, is_known, rule_of
+from proofspan.diagnosis.messages import SUSPICIONS
 from proofspan.errors import Problem
-from proofspan.metrics.buckets import BUCKETS
 from proofspan.metrics.goals import Goal, read_goals
+from proofspan.metrics.ranked import BUCKETS
 
 DRIFT = "generation_drift"
 #: The suspicions that questions carry; `template_absent` is one of a whole run, and its labels show it.

@@ -15,7 +15,7 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import NoReturn
 
-from proofspan.contracts.versions import refusal
+from proofspan.contracts.rules.envelope import refusal
 from proofspan.errors import Problem
 from proofspan.metrics.values import MetricValue
 

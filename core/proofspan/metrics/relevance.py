@@ -1,13 +1,13 @@
 """What is relevant to a gold question, worked out once from the question and the places of all chunks.
 
-*Where a candidate has to lie* to be the gold one: in a gold section. The sections are those that the question
-names; where it names none, those of its gold chunks. A gold chunk without a section stands for itself, and
-gold that names only spans for their pages. Sections are compared by their steps
-(`proofspan.contracts.sections`) and are equal or not: 5.4.1 is another section than 5.4. Only where 5.4 has
-no chunk of its own, being a title over 5.4.1 and 5.4.2, is everything in these in it. A section of one
-document is not that of another: if a document of the gold's chunks or spans has the section, a candidate has
-to lie there. Where the chunk file has none of the named sections, the gold chunks count beside them, else the
-spans' pages.
+*Where a candidate has to lie* to be the gold one: in a gold section. The sections are those that the
+question names; where it names none, those of its gold chunks. A gold chunk without a section stands for
+itself, and gold that names only spans for their pages. Sections are compared by their steps
+(`proofspan.contracts.records.names`) and are equal or not: 5.4.1 is another section than 5.4. Only where
+5.4 has no chunk of its own, being a title over 5.4.1 and 5.4.2, is everything in these in it. A section of
+one document is not that of another: if a document of the gold's chunks or spans has the section, a
+candidate has to lie there. Where the chunk file has none of the named sections, the gold chunks count
+beside them, else the spans' pages.
 
 *Which chunks are relevant*, for recall, nDCG and MRR: the gold chunks, else all chunks of the gold sections,
 else all chunks on the gold pages. Gold sections (pages) that a chunk file with sections (pages) does not have
@@ -21,11 +21,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from proofspan.contracts.records import GoldQuestion
-from proofspan.contracts.sections import SectionKey, section_key
-from proofspan.diagnosis.about import section_of
-from proofspan.traces.canonical import place_by_id
-from proofspan.traces.chunks import Place, Places
+from proofspan.contracts.records.names import SectionKey, section_key
+from proofspan.contracts.records.records import GoldQuestion
+from proofspan.diagnosis.topic import section_of
+from proofspan.traces.records.chunks import Place, Places
+from proofspan.traces.records.trace_record import place_by_id
 
 #: Why the ranking metrics leave a trace out.
 Unranked = Literal["no_gold", "unanswerable", "gold_unplaced", "no_candidates"]

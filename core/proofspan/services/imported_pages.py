@@ -13,17 +13,16 @@ from pathlib import Path
 from typing import Protocol
 
 from proofspan.errors import Fault
-from proofspan.evidence.bulk import Ask, Locator, locate_bulk
-from proofspan.evidence.pagebase import PageBaseFinding, PlacedQuote, speaks_for_itself
+from proofspan.evidence.locate_bulk import Ask, Locator, locate_bulk
+from proofspan.evidence.page_base import PageBaseFinding, PlacedQuote, speaks_for_itself
 from proofspan.evidence.types import DocumentInfo, FoundSpan, SpanQuery
 from proofspan.manifest.load import load_manifest
 from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Artifact, Manifest
-from proofspan.services.pagebase import examine, labels_in
-from proofspan.services.pagebase_words import Writer, in_one_line, mapping_writer, worth_saying
-from proofspan.traces.chunks import read_chunks
-from proofspan.traces.gold import read_gold
+from proofspan.services.page_base import Writer, examine, in_one_line, labels_in, mapping_writer, worth_saying
 from proofspan.traces.importers.mapping import load_mapping
+from proofspan.traces.records.chunks import read_chunks
+from proofspan.traces.records.gold import read_gold
 
 #: So many passages of a document are looked for, evenly spread.
 A_DOCUMENT = 20
@@ -58,7 +57,7 @@ class _Passage:
 
 
 class Opener(Locator, Protocol):
-    """What answers for PDFs and opens them; `proofspan.evidence.client.PdfPool` does."""
+    """What answers for PDFs and opens them; `proofspan.evidence.pdf.pool.PdfPool` does."""
 
     def document(self, path: Path) -> DocumentInfo: ...
 

@@ -9,23 +9,22 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NoReturn
 
-from proofspan.contracts.records import LineIssue, Trace
+from proofspan.contracts.records.records import LineIssue, Trace
 from proofspan.diagnosis.corpus import Corpus
-from proofspan.diagnosis.profile import profile_from
+from proofspan.diagnosis.labelling import QUESTION_UNKNOWN, verdict
 from proofspan.diagnosis.suggest import Suggestion, add_facts, suggest_profile
-from proofspan.diagnosis.types import Profile, ReportRow
-from proofspan.diagnosis.verdict import QUESTION_UNKNOWN, verdict
+from proofspan.diagnosis.types import Profile, ReportRow, profile_from
 from proofspan.errors import InputFault, ManifestFault, Problem
 from proofspan.manifest.types import Manifest
-from proofspan.services.workspace import chosen_run
-from proofspan.store.labelling import find_inputs
-from proofspan.store.plan import find_source
-from proofspan.traces.chunks import read_chunks
-from proofspan.traces.identity import Repeats
-from proofspan.traces.reader import open_source
-from proofspan.traces.sniff import foreign_file
-from proofspan.traces.traces import iter_traces
-from proofspan.traces.unpack import plain_source
+from proofspan.services.workspace.open import chosen_run
+from proofspan.store.index.labelling import find_inputs
+from proofspan.store.index.plan import find_source
+from proofspan.traces.lines.reader import open_source
+from proofspan.traces.lines.sniff import foreign_file
+from proofspan.traces.lines.unpack import plain_source
+from proofspan.traces.records.chunks import read_chunks
+from proofspan.traces.records.identity import Repeats
+from proofspan.traces.records.traces import iter_traces
 
 #: How many line issues explain why a chunk file holds no chunk.
 ISSUES_SHOWN = 20

@@ -13,7 +13,7 @@ from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequestType
 
-from proofspan.ui.fragments import fragment
+from proofspan.ui.status.fragments import fragment
 
 WAIT_S = 60
 

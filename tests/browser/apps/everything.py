@@ -13,7 +13,7 @@ import streamlit as st
 from PIL import Image
 from streamlit.starlette import App
 
-from proofspan.ui import security
+from proofspan.ui.app import security
 
 VIEWER_HTML = """<div class="viewer">
 <button type="button">not yet</button></div>"""

@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.runtime.app_session import AppSession
 
-from proofspan.ui.fragments import fragment
+from proofspan.ui.status.fragments import fragment
 
 WAIT_S = 60
 

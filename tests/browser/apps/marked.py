@@ -4,9 +4,9 @@ import os
 
 import streamlit as st
 
-from proofspan.ui import safe
-from proofspan.ui.marked_text import show_marked
-from proofspan.ui.safe import Piece
+from proofspan.ui.widgets import markup
+from proofspan.ui.widgets.annotated_text import show_marked
+from proofspan.ui.widgets.markup import Piece
 
 HOSTILE = os.environ.get("HOSTILE", "<img src=x onerror=alert(1)> \u202e${1} ![x](y)")
 TEXT = [
@@ -31,7 +31,7 @@ def choose(number: int) -> None:
     st.session_state["chosen"] = number
 
 
-safe.stylesheet()
+markup.stylesheet()
 chosen = st.session_state.get("chosen")
 show_marked(
     TEXT,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from proofspan.services.marks import PageMark
-from proofspan.ui import safe
-from proofspan.ui.strip import show_strip
+from proofspan.services.page.strip_marks import PageMark
+from proofspan.ui.widgets import markup
+from proofspan.ui.widgets.strip import show_strip
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 
@@ -14,7 +14,7 @@ query = st.query_params
 page_count, shown = int(query.get("pages", "97")), int(query.get("page", "8"))
 some = [PageMark(8, (1, 2), 0, (1,)), PageMark(41, (), 1, (3,)), PageMark(96, (), 0, tuple(range(1, 30)))]
 marks = [PageMark(page, (1,), 1, (1,)) for page in range(page_count)] if "all" in query else some
-safe.stylesheet()
+markup.stylesheet()
 show_strip(
     marks,
     page_count=page_count,

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from proofspan.evidence.png import encode_rgb
+from proofspan.evidence.pdf.png import encode_rgb
 from proofspan.evidence.types import PageImage, PageInfo, Picture
-from proofspan.services.places import Layer, PageSpan, Percent
-from proofspan.ui import safe
-from proofspan.ui.span_cards import SpanCard
-from proofspan.ui.viewer import ViewerPage, show_page
+from proofspan.services.page.shapes import Layer, PageSpan, Percent
+from proofspan.ui.viewer.page_data import ViewerPage
+from proofspan.ui.viewer.span_cards import SpanCard
+from proofspan.ui.viewer.viewer import show_page
+from proofspan.ui.widgets import markup
 
 LAYERS: tuple[Layer, ...] = ("cited", "gold", "retrieved")
 SIZES = {"page": (600, 800), "tall": (15, 1_500), "wide": (2_000, 2_000)}
@@ -57,7 +58,7 @@ long = "<b>long</b> " * (5_000 if "long" in query else 1)
 chars = min(5_000, 100_000 // max(1, len(shown)))
 words = ("exact: word for word", ("score 0.500",), long[:chars], max(0, len(long) - chars))
 cards = {span.id: SpanCard(span.tags[0][1], *words) for span in shown}
-safe.stylesheet()
+markup.stylesheet()
 st.text(f"turned:{page_idx} chosen:{chosen}")
 show_page(
     ViewerPage(

@@ -13,18 +13,18 @@ from typing import Any
 import orjson
 import yaml
 
-from proofspan.contracts.records import LineIssue, SourceLine
+from proofspan.contracts.records.records import LineIssue, SourceLine
 from proofspan.errors import Fault, InputFault, Problem
 from proofspan.manifest.load import MANIFEST_NAME
 from proofspan.manifest.paths import resolve_reference
-from proofspan.traces.importers import native
+from proofspan.traces.importers import to_native
 from proofspan.traces.importers.documents import FoundDocument, find_documents, take
-from proofspan.traces.importers.folder import RECORD, sha256_of, staged
-from proofspan.traces.importers.getters import Place, Tally, read_all
-from proofspan.traces.importers.jsonpath import Path as JsonPath
+from proofspan.traces.importers.field_getters import Path as JsonPath
+from proofspan.traces.importers.field_getters import Place, Tally, read_all
 from proofspan.traces.importers.mapping import GoldMapping, Group, ImportMapping, TraceMapping, load_mapping
 from proofspan.traces.importers.report import FieldCount, ImportReport
 from proofspan.traces.importers.sources import read_records
+from proofspan.traces.importers.staging import RECORD, sha256_of, staged
 
 CHUNKS = "corpus/chunks.jsonl"
 GOLD = "gold/goldset.jsonl"
@@ -55,7 +55,7 @@ class _Importer:
         self.map = mapping
         self.source = source.absolute()
         self.tally = Tally()
-        self.pool = native.Pool()
+        self.pool = to_native.Pool()
         self.issues: list[LineIssue] = []
         self.documents: list[FoundDocument] = []
         self.gold_doc_ids: set[str] = set()
@@ -86,11 +86,11 @@ class _Importer:
             if "q" not in own:
                 self._without_question(self.source.name, place)
                 continue
-            for found in native.candidates(mapping, place, self.tally).values():
+            for found in to_native.candidates(mapping, place, self.tally).values():
                 for candidate in found:
                     self.pool.meet(candidate)
             if mapping.citations is not None:
-                for item in native.items(mapping.citations, place, self.tally):
+                for item in to_native.items(mapping.citations, place, self.tally):
                     read_all(mapping.citations.fields, item, self.tally)
 
     def _meet_gold(self, mapping: GoldMapping) -> None:
@@ -100,10 +100,10 @@ class _Importer:
             if "q" not in read_all(mapping.own.fields, place, self.tally):
                 self._without_question(path.name, place)
                 continue
-            for span in native.gold_spans(mapping, place, self.tally):
+            for span in to_native.gold_spans(mapping, place, self.tally):
                 self.gold_doc_ids.add(span["doc_id"])
                 if mapping.spans_as_chunks:
-                    self.pool.meet(native.span_as_candidate(span))
+                    self.pool.meet(to_native.span_as_candidate(span))
 
     def _meet_chunks(self, group: Group) -> None:
         """Chunks that stand by themselves; what has no text (a picture) is none, and only counted."""
@@ -139,19 +139,19 @@ class _Importer:
         text = yaml.safe_dump(self._manifest(), sort_keys=False, allow_unicode=True, width=110)
         self._write_bytes(stage, MANIFEST_NAME, text.encode())
 
-    def _trace_records(self, mapping: TraceMapping) -> Iterator[native.Record]:
+    def _trace_records(self, mapping: TraceMapping) -> Iterator[to_native.Record]:
         for place in self._places(self.source, mapping.own, at=self.map.records):
             record = _unless_unasked(
-                lambda at: native.trace(mapping, at, self.pool, run_id=self._run_id()), place
+                lambda at: to_native.trace(mapping, at, self.pool, run_id=self._run_id()), place
             )
             if record is not None:
                 self.trace_ids.append(_key(record))
                 yield record
 
-    def _gold_records(self, mapping: GoldMapping) -> Iterator[native.Record]:
+    def _gold_records(self, mapping: GoldMapping) -> Iterator[to_native.Record]:
         path, at = self._gold_source(mapping)
         for place in self._places(path, mapping.own, at=at):
-            record = _unless_unasked(lambda at: native.gold(mapping, at, self.pool), place)
+            record = _unless_unasked(lambda at: to_native.gold(mapping, at, self.pool), place)
             if record is not None:
                 self.gold_ids.append(_key(record))
                 yield record
@@ -290,11 +290,11 @@ class _Importer:
             if not isinstance(found, LineIssue):
                 line, record = found
                 tally = None if met is None else self.tally
-                yield from native.items(group, Place(record, record, line), tally)
+                yield from to_native.items(group, Place(record, record, line), tally)
             elif met is not None:
                 met.append(found)
 
-    def _write_lines(self, stage: Path, path: str, records: Iterator[native.Record]) -> int:
+    def _write_lines(self, stage: Path, path: str, records: Iterator[to_native.Record]) -> int:
         target = stage / path
         target.parent.mkdir(parents=True, exist_ok=True)
         count = 0
@@ -310,12 +310,12 @@ class _Importer:
         self.files[path] = sha256_of(stage / path)
 
 
-def _key(record: native.Record) -> str:
+def _key(record: to_native.Record) -> str:
     """What joins a trace and its gold question: the id, for want of one the question."""
     return str(record["q_id"] if "q_id" in record else record["q"])
 
 
-def _unless_unasked(make: Callable[[Place], native.Record], place: Place) -> native.Record | None:
+def _unless_unasked(make: Callable[[Place], to_native.Record], place: Place) -> to_native.Record | None:
     """The native record; None for one without a question, which the first pass has reported."""
     try:
         return make(place)

@@ -10,12 +10,11 @@ from typing import Any
 
 import jsonschema_rs
 
-from proofspan.contracts.records import Json
-from proofspan.contracts.schemas import schema
+from proofspan.contracts.records.records import Json
+from proofspan.contracts.records.schemas import schema
 from proofspan.errors import InputFault, Problem
 from proofspan.manifest.yaml_text import YamlText, read_yaml
-from proofspan.traces.importers.getters import Getter, Kind, getter_from
-from proofspan.traces.importers.jsonpath import Path, parse_path
+from proofspan.traces.importers.field_getters import Getter, Kind, Path, getter_from, parse_path
 
 KINDS: dict[str, Kind] = {
     "q": "text",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from proofspan.contracts.records import LineIssue
+from proofspan.contracts.records.records import LineIssue
 from proofspan.errors import Problem
 from proofspan.traces.importers.documents import FoundDocument
 

@@ -7,12 +7,12 @@ from pathlib import Path as FilePath
 
 import orjson
 
-from proofspan.contracts.records import Json, LineIssue, SourceLine
+from proofspan.contracts.records.records import Json, LineIssue, SourceLine
 from proofspan.errors import InputFault
-from proofspan.traces.importers.jsonpath import Path
-from proofspan.traces.reader import MAX_DEPTH, is_deeper, open_source
-from proofspan.traces.sniff import first_byte
-from proofspan.traces.tables import entry_issue, entry_lines, read_table
+from proofspan.traces.importers.field_getters import Path
+from proofspan.traces.lines.reader import MAX_DEPTH, is_deeper, open_source
+from proofspan.traces.lines.sniff import first_byte
+from proofspan.traces.lines.tables import entry_issue, entry_lines, read_table
 
 #: A file that is one JSON object is read whole; larger ones are refused.
 MAX_OBJECT = 256 * 1024 * 1024

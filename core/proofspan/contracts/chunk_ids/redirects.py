@@ -1,0 +1,442 @@
+"""From an old chunk file to a new one: where each old id's chunk is now.
+
+Text decides before ids do, since an id may be given to other text: equal texts pair first, then texts that
+share most of their words in a row. Deterministic, whatever order the files are in; a chunk is compared with a
+few others that share rare pairs of words, so the work grows with the files and not with their product.
+Source: the chunk id schema (docs/requirements.md).
+"""
+
+from __future__ import annotations
+
+import heapq
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice, pairwise
+from operator import itemgetter
+from typing import Literal, get_args
+
+from rapidfuzz.distance import Indel
+
+from proofspan.contracts.records.chunk_id import parse, sort_key
+from proofspan.contracts.records.records import Chunk
+
+# Texts of one document before and after: which became which, split, merged, or went.
+#
+# Texts are compared by the pairs of words that follow each other in both, so that what moved into a longer
+# text is still found. Candidates are those that share rare pairs.
+
+#: Thai, Lao, Burmese, Khmer, kana and Han write no spaces between words.
+_UNPARTED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+)
+_WORD = re.compile(rf"[{_UNPARTED}]|[^\s{_UNPARTED}]+")
+#: So many of a text's words are compared.
+MOST_WORDS = 2_000
+#: A text is looked for by so many of its rarest pairs of words, each in at most so many texts, and so many of
+#: those that share the most are compared.
+RAREST, MOST_HOLDING, MOST_CANDIDATES = 12, 64, 4
+#: Who shares less than this part of what the best candidate shares is not compared.
+WORTH_A_LOOK = 0.25
+#: Shares from which on a text lies in another, and two texts are one that was edited; where the id stayed
+#: less is enough, as an edit keeps it.
+INSIDE, EDITED, EDITED_SAME_ID = 0.7, 0.6, 0.4
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A chunk's text, white space collapsed, under its id; `order` is its place in the reading order."""
+
+    name: str
+    document: str
+    order: int
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What became of an old text: the new ones, in order; none where it went. `share` lies in 0–1.
+
+    `is_shared`: other old texts lie in the same new one.
+    """
+
+    old: Text
+    news: tuple[Text, ...]
+    share: float
+    is_shared: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Bag:
+    """A text's words as far as they are compared, and with how often which follows which."""
+
+    words: list[str]
+    pairs: Counter[str]
+
+    @classmethod
+    def of(cls, text: Text) -> Bag:
+        """Of a text; one of a single word has that word in place of a pair."""
+        words = _words(text)
+        pairs = words if len(words) == 1 else [f"{one} {other}" for one, other in pairwise(words)]
+        return cls(words, Counter(pairs))
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """An old and a new text with how many pairs of words they share, and in 0–1 how alike they are."""
+
+    old: Text
+    new: Text
+    shared: int
+    of_old: float
+    of_new: float
+    alike: float
+
+
+class Bags:
+    """The bags of texts, each made when it is first asked for; old and new ones may have the same name."""
+
+    def __init__(self) -> None:
+        self._old: dict[str, Bag] = {}
+        self._new: dict[str, Bag] = {}
+
+    def old(self, text: Text) -> Bag:
+        """The bag of an old text."""
+        return self._old.get(text.name) or self._old.setdefault(text.name, Bag.of(text))
+
+    def new(self, text: Text) -> Bag:
+        """The bag of a new text."""
+        return self._new.get(text.name) or self._new.setdefault(text.name, Bag.of(text))
+
+    def edge(self, old: Text, new: Text) -> Edge:
+        """What two texts share."""
+        one, other = self.old(old), self.new(new)
+        few, many = sorted((one.pairs, other.pairs), key=len)
+        shared = (few & many).total()
+        alike = Indel.normalized_similarity(one.words, other.words)
+        return Edge(old, new, shared, shared / one.pairs.total(), shared / other.pairs.total(), alike)
+
+
+def changes_of(
+    olds: Sequence[Text], left: Sequence[Text], held: Sequence[Text], *, partner_of: Mapping[str, str]
+) -> list[Change]:
+    """What became of the old texts of a document that no new one equals, in their order.
+
+    `left` are the new texts that equal no old one, `held` all of the document, `partner_of` the new id that
+    an edit would have kept.
+    """
+    bags = Bags()
+    edges = _edges(olds, left, bags, partner_of)
+    found = _splits(edges, bags)
+    found |= _merges(_open(edges, found), bags)
+    found |= _one_to_one(_open(edges, found), partner_of)
+    found |= _absorbed([text for text in olds if text.name not in found], held, bags, found)
+    return [found[text.name] for text in olds]
+
+
+def _words(text: Text) -> list[str]:
+    """The words that are compared; in scripts that part no words each character is one."""
+    if text.words.isascii():
+        return text.words.casefold().split(" ", MOST_WORDS)[:MOST_WORDS]
+    return [match[0] for match in islice(_WORD.finditer(text.words.casefold()), MOST_WORDS)]
+
+
+def _marks(text: Text) -> set[str]:
+    """What a text is found by: which word follows which; a single word by itself."""
+    words = _words(text)
+    return set(map(" ".join, pairwise(words))) if len(words) > 1 else set(words)
+
+
+def _edges(
+    olds: Sequence[Text], news: Sequence[Text], bags: Bags, partner_of: Mapping[str, str]
+) -> list[Edge]:
+    """Old and new texts that may belong together, each pair once, in reading order."""
+    by_name = {text.name: text for text in news}
+    asked = {(one.order, other.order): (one, other) for one, other in _candidates(olds, news)}
+    asked |= {(one.order, other.order): (one, other) for other, one in _candidates(news, olds)}
+    for text in olds:
+        if (partner := by_name.get(partner_of.get(text.name, ""))) is not None:
+            asked[text.order, partner.order] = (text, partner)
+    return [bags.edge(one, other) for _, (one, other) in sorted(asked.items(), key=itemgetter(0))]
+
+
+def _candidates(texts: Sequence[Text], among: Sequence[Text]) -> Iterator[tuple[Text, Text]]:
+    """Each text with those that share the most of its rare pairs of words."""
+    wanted = {mark for text in texts for mark in _marks(text)}
+    holding: dict[str, list[int]] = defaultdict(list)
+    for number, text in enumerate(among):
+        for mark in wanted.intersection(_marks(text)):
+            holding[mark].append(number)
+    for text in texts:
+        known = {mark: holding[mark] for mark in _marks(text) if mark in holding}
+        few = [(len(numbers), mark) for mark, numbers in known.items() if len(numbers) <= MOST_HOLDING]
+        rare = heapq.nsmallest(RAREST, few)
+        votes = Counter(number for _, mark in rare for number in known[mark])
+        best = heapq.nsmallest(MOST_CANDIDATES, ((-count, number) for number, count in votes.items()))
+        yield from ((text, among[number]) for count, number in best if count <= best[0][0] * WORTH_A_LOOK)
+
+
+def _open(edges: Iterable[Edge], found: Mapping[str, Change]) -> list[Edge]:
+    """The edges between texts of which nothing is known yet."""
+    used = {text.name for change in found.values() for text in change.news}
+    return [edge for edge in edges if edge.old.name not in found and edge.new.name not in used]
+
+
+def _splits(edges: Iterable[Edge], bags: Bags) -> dict[str, Change]:
+    """Old texts that hold several new ones, each another part of them."""
+    best: dict[str, Edge] = {}
+    for edge in edges:
+        if edge.of_new >= INSIDE and _is_better(edge, best.get(edge.new.name)):
+            best[edge.new.name] = edge
+    parts: dict[str, list[Edge]] = defaultdict(list)
+    for edge in best.values():
+        parts[edge.old.name].append(edge)
+    found = {}
+    for name, inside in parts.items():
+        kept, share = _apart(bags.old(inside[0].old).pairs, [(e, bags.new(e.new).pairs) for e in inside])
+        if len(kept) > 1:
+            news = sorted((edge.new for edge in kept), key=lambda text: text.order)
+            found[name] = Change(kept[0].old, tuple(news), share)
+    return found
+
+
+def _merges(edges: Iterable[Edge], bags: Bags) -> dict[str, Change]:
+    """Old texts that lie in one new text together, each in another part of it."""
+    best: dict[str, Edge] = {}
+    for edge in edges:
+        if edge.of_old >= INSIDE and _is_better(edge, best.get(edge.old.name)):
+            best[edge.old.name] = edge
+    parts: dict[str, list[Edge]] = defaultdict(list)
+    for edge in best.values():
+        parts[edge.new.name].append(edge)
+    found: dict[str, Change] = {}
+    for inside in parts.values():
+        kept, _ = _apart(bags.new(inside[0].new).pairs, [(e, bags.old(e.old).pairs) for e in inside])
+        if len(kept) > 1:
+            found |= {e.old.name: Change(e.old, (e.new,), e.of_old, is_shared=True) for e in kept}
+    return found
+
+
+def _is_better(edge: Edge, other: Edge | None) -> bool:
+    return other is None or (edge.shared, edge.alike) > (other.shared, other.alike)
+
+
+def _apart(whole: Counter[str], parts: Sequence[tuple[Edge, Counter[str]]]) -> tuple[list[Edge], float]:
+    """The parts that lie in the whole beside each other, the largest first, and how much of it they are."""
+    rest, kept = Counter(whole), []
+    for edge, pairs in sorted(
+        parts, key=lambda part: (-part[0].shared, part[0].old.order, part[0].new.order)
+    ):
+        if (pairs & rest).total() >= INSIDE * pairs.total():
+            kept.append(edge)
+            rest -= pairs
+    return kept, 1 - rest.total() / whole.total()
+
+
+def _one_to_one(edges: Iterable[Edge], partner_of: Mapping[str, str]) -> dict[str, Change]:
+    """Texts that were edited, the most alike first; of those as alike the one that kept its id."""
+
+    def keeps_id(edge: Edge) -> bool:
+        return partner_of.get(edge.old.name) == edge.new.name
+
+    found: dict[str, Change] = {}
+    used: set[str] = set()
+    order = sorted(edges, key=lambda e: (-e.alike, not keeps_id(e), e.old.order, e.new.order))
+    for edge in order:
+        enough = edge.alike >= (EDITED_SAME_ID if keeps_id(edge) else EDITED)
+        if enough and edge.old.name not in found and edge.new.name not in used:
+            found[edge.old.name] = Change(edge.old, (edge.new,), edge.alike)
+            used.add(edge.new.name)
+    return found
+
+
+def _absorbed(
+    texts: Sequence[Text], held: Sequence[Text], bags: Bags, found: Mapping[str, Change]
+) -> dict[str, Change]:
+    """The rest: texts that lie in a new one which stands for another old text already, and those that went.
+
+    The old text that it stands for is then one of several, unless it is equal to it and not among `found`.
+    """
+    best: dict[str, Edge] = {}
+    for one, other in _candidates(texts, held):
+        edge = bags.edge(one, other)
+        if _is_better(edge, best.get(one.name)):
+            best[one.name] = edge
+    standing = {change.news[0].name: change for change in found.values() if len(change.news) == 1}
+    changed: dict[str, Change] = {}
+    for text in texts:
+        closest = best.get(text.name)
+        if closest is None or closest.of_old < INSIDE:
+            changed[text.name] = Change(text, (), 1 - (closest.of_old if closest else 0.0))
+            continue
+        changed[text.name] = Change(text, (closest.new,), closest.of_old, is_shared=True)
+        if (beside := standing.get(closest.new.name)) is not None:
+            changed[beside.old.name] = replace(beside, is_shared=True)
+    return changed
+
+
+#: `same`: the id stays, its text perhaps edited; `rev`: only the revision in it differs, which counts as
+#: unchanged; `shift`: the text has another id; `split` into several; `merge` with others into one; `gone`.
+RedirectKind = Literal["same", "rev", "shift", "split", "merge", "gone"]
+KINDS: tuple[RedirectKind, ...] = get_args(RedirectKind)
+ONE_TO_ONE: frozenset[RedirectKind] = frozenset({"same", "rev", "shift"})
+#: How sure a pair of equal texts is where there are several of them.
+ONE_OF_SEVERAL = 0.9
+
+Key = Callable[[Text], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Redirect:
+    """Where an old id leads. `new_ids` is in reading order, one but for `split`, none for `gone`.
+
+    `confidence` in 0–1 is the share of words in a row that agree; for `gone` of those found nowhere.
+    """
+
+    old_id: str
+    kind: RedirectKind
+    new_ids: tuple[str, ...]
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class RedirectMap:
+    """All redirects in the order of the old ids, and the new ids that no old one leads to.
+
+    `reused` are old ids that now stand for another chunk: who cites one cannot be told from who cites the
+    new chunk of that name.
+    """
+
+    redirects: tuple[Redirect, ...]
+    new: tuple[str, ...]
+    reused: tuple[str, ...]
+
+    @property
+    def counts(self) -> dict[RedirectKind, int]:
+        """How many redirects of each kind."""
+        found = Counter(redirect.kind for redirect in self.redirects)
+        return {kind: found[kind] for kind in KINDS}
+
+    @property
+    def one_to_one(self) -> int:
+        """How many old ids lead to one chunk that no other leads to."""
+        return sum(redirect.kind in ONE_TO_ONE for redirect in self.redirects)
+
+
+def redirects_between(old: Mapping[str, Chunk], new: Mapping[str, Chunk]) -> RedirectMap:
+    """Where every chunk of the old file is in the new one."""
+    olds, news = _ordered(old), _ordered(new)
+    changes = {change.old.name: change for change in _changes(olds, news)}
+    redirects = tuple(_redirect(changes.get(chunk_id), chunk_id) for chunk_id in olds)
+    reached = {new_id for redirect in redirects for new_id in redirect.new_ids}
+    reused = (each.old_id for each in redirects if each.old_id in news and each.old_id not in each.new_ids)
+    return RedirectMap(redirects, tuple(each for each in news if each not in reached), tuple(reused))
+
+
+def _ordered(chunks: Mapping[str, Chunk]) -> dict[str, Text]:
+    """The chunks' texts in reading order, as far as ids tell."""
+    names = sorted(chunks, key=sort_key)
+    return {
+        name: Text(name, _document(chunks[name]), order, " ".join(chunks[name].text.split()))
+        for order, name in enumerate(names)
+    }
+
+
+def _document(chunk: Chunk) -> str:
+    parts = parse(chunk.chunk_id)
+    return chunk.doc_id or (parts.doc_uid if parts else "")
+
+
+def _changes(olds: Mapping[str, Text], news: Mapping[str, Text]) -> Iterator[Change]:
+    """What became of each old text: equal ones first, then those of each document against each other."""
+    equal = {change.old.name: change for change in _equal(olds, news)}
+    yield from equal.values()
+    taken = {text.name for change in equal.values() for text in change.news}
+    held = _by_document(text for text in news.values() if text.words)
+    for document, texts in _by_document(o for o in olds.values() if o.words and o.name not in equal).items():
+        here = held.get(document, [])
+        left = [text for text in here if text.name not in taken]
+        yield from changes_of(texts, left, here, partner_of=_partners(texts, left))
+
+
+def _equal(olds: Mapping[str, Text], news: Mapping[str, Text]) -> Iterator[Change]:
+    """Texts that are equal: under one id, in one place, section or document, then anywhere.
+
+    Of several with nothing to tell them apart the first is paired with the first, which is less sure; in
+    another document only those pair of which there is one.
+    """
+    left, free = dict(olds), dict(news)
+    for key, is_sure in _KEYS:
+        waiting = _grouped(free.values(), key)
+        for found, texts in _grouped(left.values(), key).items():
+            matches = waiting.get(found, ())
+            is_one = len(texts) == len(matches) == 1
+            if key is _by_text and not is_one:
+                continue
+            for text, match in zip(texts, matches, strict=False):
+                yield Change(text, (match,), 1.0 if is_one or is_sure else ONE_OF_SEVERAL)
+                del left[text.name], free[match.name]
+
+
+def _grouped(texts: Iterable[Text], key: Key) -> dict[object, list[Text]]:
+    found: dict[object, list[Text]] = defaultdict(list)
+    for text in texts:
+        found[key(text)].append(text)
+    return found
+
+
+def _by_text(text: Text) -> object:
+    """An empty text equals none but that of its own id."""
+    return text.words or (text.name,)
+
+
+#: What equal texts are paired by, one after the other, and whether that tells them apart.
+_KEYS: tuple[tuple[Key, bool], ...] = (
+    (lambda text: (text.words, text.name), True),
+    (lambda text: (text.words, _place(text.name)), True),
+    (lambda text: (_by_text(text), text.document, _section(text.name)), False),
+    (lambda text: (_by_text(text), text.document), False),
+    (_by_text, False),
+)
+
+
+def _by_document(texts: Iterable[Text]) -> dict[str, list[Text]]:
+    found: dict[str, list[Text]] = defaultdict(list)
+    for text in texts:
+        found[text.document].append(text)
+    return found
+
+
+def _partners(olds: Iterable[Text], news: Iterable[Text]) -> dict[str, str]:
+    """Old ids with the new id that is the same, or the same but for the revision."""
+    by_place = {_place(text.name): text.name for text in news}
+    return {text.name: by_place[place] for text in olds if (place := _place(text.name)) in by_place}
+
+
+def _place(chunk_id: str) -> tuple[object, ...]:
+    """An id without its revision."""
+    parts = parse(chunk_id)
+    return (chunk_id,) if parts is None else (parts.doc_uid, parts.sect_path, parts.page, parts.block)
+
+
+def _section(chunk_id: str) -> str:
+    parts = parse(chunk_id)
+    return "" if parts is None else parts.sect_path
+
+
+def _redirect(change: Change | None, old_id: str) -> Redirect:
+    """The redirect of one old id. Without any change its text is empty, and cannot be found."""
+    if change is None or not change.news:
+        return Redirect(old_id, "gone", (), round(change.share, 4) if change else 1.0)
+    ids = tuple(text.name for text in change.news)
+    kind: RedirectKind
+    if len(ids) > 1:
+        kind = "split"
+    elif change.is_shared:
+        kind = "merge"
+    elif ids[0] == old_id:
+        kind = "same"
+    else:
+        kind = "rev" if _place(ids[0]) == _place(old_id) else "shift"
+    return Redirect(old_id, kind, ids, round(change.share, 4))

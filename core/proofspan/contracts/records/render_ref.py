@@ -1,0 +1,86 @@
+"""`render_ref`: what to draw for an attachment, a file of pictures or a region of a PDF page.
+
+`file:media/engine.png` is relative to the attachments folder; `pdf:DOC_ID#page_idx=41&bbox=72,140,320,260` is
+a box in points of the unrotated page. It comes from a stranger's file: what is not exactly one of the two is
+none at all, and a path that could leave its folder is never read.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from proofspan.contracts.records.records import Box
+from proofspan.manifest.paths import refusal_of
+
+#: No reference is longer, in characters.
+MAX_LENGTH = 1_500
+#: A box is told to a millionth of a point.
+DECIMALS = 6
+#: A box may reach this many points over the edge of its page: producers round.
+TOLERANCE = 0.5
+
+_SIDE = r"[0-9]{1,6}(?:\.[0-9]{1,6})?"
+_PDF = re.compile(
+    rf"pdf:(?P<doc_id>[^\x00-\x1f\x7f-\x9f]+)#page_idx=(?P<page_idx>[0-9]{{1,7}})"
+    rf"&bbox=(?P<box>{_SIDE},{_SIDE},{_SIDE},{_SIDE})"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FileRef:
+    """A file below the attachments folder; the path is relative, with `/` between its segments."""
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class PageRef:
+    """A region of a page: `box` in points, not empty, as far as the page itself reaches."""
+
+    doc_id: str
+    page_idx: int
+    box: Box
+
+
+RenderRef = FileRef | PageRef
+
+
+def parse_render_ref(text: str) -> RenderRef | None:
+    """The reference that a text is; None for everything else, a path that leaves its folder included."""
+    if len(text) > MAX_LENGTH:
+        return None
+    if text.startswith("file:"):
+        path = text.removeprefix("file:")
+        return None if refusal_of(path) else FileRef(path)
+    found = _PDF.fullmatch(text)
+    if found is None:
+        return None
+    x0, y0, x1, y1 = map(float, found["box"].split(","))
+    if x0 >= x1 or y0 >= y1:
+        return None
+    return PageRef(found["doc_id"], int(found["page_idx"]), (x0, y0, x1, y1))
+
+
+def format_render_ref(ref: RenderRef) -> str:
+    """The text of a reference; it reads back as the same one, boxes to `DECIMALS` places.
+
+    ValueError where no text would: a box that reaches over the page's top or left, or is empty when rounded.
+    """
+    if isinstance(ref, FileRef):
+        text = f"file:{ref.path}"
+    else:
+        text = f"pdf:{ref.doc_id}#page_idx={ref.page_idx}&bbox={','.join(map(_side, ref.box))}"
+    if parse_render_ref(text) is None:
+        raise ValueError(f"{ref!r} cannot be written so that it reads back")
+    return text
+
+
+def lies_on(box: Box, *, width: float, height: float) -> bool:
+    """Whether a box is one, and lies on an unrotated page of this size, all in points."""
+    x0, y0, x1, y1 = box
+    return -TOLERANCE <= x0 < x1 <= width + TOLERANCE and -TOLERANCE <= y0 < y1 <= height + TOLERANCE
+
+
+def _side(side: float) -> str:
+    return f"{round(side, DECIMALS) + 0.0:.{DECIMALS}f}".rstrip("0").rstrip(".")

@@ -1,0 +1,162 @@
+"""The published contract: one JSON Schema (draft 2020-12) a record type, under `data/schemas/`.
+
+A schema may refer to another by its `$id`; what it refers to is put into it, so that it stands alone. A
+record's `$schema` names its type offline; nothing is ever fetched.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import orjson
+
+from proofspan.resources import SCHEMAS
+
+#: What the `$id` of a schema begins with; record type and version follow.
+URN = "urn:proofspan:schema:"
+
+_FILE = re.compile(r"(?P<name>[a-z][a-z-]*)-(?P<version>[0-9]+\.[0-9]+)\.json")
+#: Our own names, and those of the data contracts (docs/requirements.md).
+_NAMED = re.compile(
+    rf"(?:{URN}|https?://wfgy\.dev/schemas/)"
+    r"(?P<name>[a-z][a-z_-]{0,40})-(?P<version>[0-9]{1,9}\.[0-9]{1,9}(?:\.[0-9]{1,9})?)(?:\.json)?"
+)
+
+
+@cache
+def schema_files() -> dict[str, tuple[str, Path]]:
+    """Record type, such as "trace" → the version and the file of its newest schema; sorted by type."""
+    matches = (_FILE.fullmatch(path.name) for path in SCHEMAS.iterdir())
+    found = [(match["name"], match["version"], SCHEMAS / match.string) for match in matches if match]
+    return {name: (version, path) for name, version, path in sorted(found, key=_by_version)}
+
+
+def schema_names() -> tuple[str, ...]:
+    """The record types that have a schema; sorted."""
+    return tuple(schema_files())
+
+
+def schema(name: str) -> dict[str, Any]:
+    """The newest schema of a record type, whole: those that it refers to stand among its `$defs` by name.
+
+    KeyError for a type that has none.
+    """
+    whole = schema_alone(name)
+    waiting = sorted(_named_in(whole))
+    others: dict[str, Any] = {}
+    while waiting:
+        other = waiting.pop()
+        if other != name and other not in others:
+            others[other] = schema_alone(other)
+            waiting += sorted(_named_in(others[other]))
+    if others:
+        whole["$defs"] = whole.get("$defs", {}) | dict(sorted(others.items()))
+    return whole
+
+
+def schema_alone(name: str) -> dict[str, Any]:
+    """The newest schema of a record type as its file has it, references to others unresolved."""
+    _, path = schema_files()[name]
+    loaded: dict[str, Any] = orjson.loads(path.read_bytes())
+    return loaded
+
+
+@cache
+def validator(name: str) -> jsonschema_rs.Validator:
+    """The compiled schema of a record type, made once. KeyError for a type that has none."""
+    return jsonschema_rs.validator_for(schema(name))
+
+
+@lru_cache(maxsize=1 << 8)
+def type_named(uri: str) -> tuple[str, str] | None:
+    """The record type and version that a record's `$schema` names; None for one that is not known here.
+
+    `https://wfgy.dev/schemas/chunk-1.0.json`, as the data contracts have it, and our own
+    `urn:proofspan:schema:chunk-1.0` are both ("chunk", "1.0"). The version need not be one that is read.
+    """
+    match = _NAMED.fullmatch(uri)
+    if match is None:
+        return None
+    name = match["name"].replace("_", "-")
+    return (name, match["version"]) if name in schema_files() else None
+
+
+def _named_in(node: Any) -> Iterator[str]:
+    """The record types whose schemas a schema refers to."""
+    if isinstance(node, dict):
+        if isinstance(uri := node.get("$ref"), str) and (named := type_named(uri.partition("#")[0])):
+            yield named[0]
+        node = list(node.values())
+    for child in node if isinstance(node, list) else ():
+        yield from _named_in(child)
+
+
+def _by_version(found: tuple[str, str, Path]) -> tuple[str, list[int]]:
+    name, version, _ = found
+    return name, [int(part) for part in version.split(".")]
+
+
+# Parts of a schema with their references followed: what a property is called, and what it is made of.
+#
+# Works on what `proofspan.contracts.records.schemas.schema` gives: everything that is referred to stands
+# in it.
+
+Node = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A subschema.
+
+    `node` is what stands there, laid over what it refers to; `base` is the schema that its own references
+    are relative to, `whole` the one that all stand in.
+    """
+
+    node: Node
+    base: Node
+    whole: Node
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """The JSON types that it allows, null left out; () where it does not say."""
+        stated = self.node.get("type", ())
+        return tuple(each for each in ([stated] if isinstance(stated, str) else stated) if each != "null")
+
+    def properties(self) -> Iterator[tuple[str, Part]]:
+        """Its properties by name, in the order in which they stand."""
+        for name, node in self.node.get("properties", {}).items():
+            yield name, followed(node, self.base, self.whole)
+
+    @property
+    def items(self) -> Part | None:
+        """What the entries of its list are; None where it does not say."""
+        node = self.node.get("items")
+        return None if node is None else followed(node, self.base, self.whole)
+
+
+def part_of(whole: Node) -> Part:
+    """A whole schema as a part."""
+    return followed(whole, whole, whole)
+
+
+def followed(node: Node, base: Node, whole: Node) -> Part:
+    """A subschema with its reference followed; what stands beside the reference counts before it."""
+    reference = node.get("$ref")
+    if reference is None:
+        return Part(node, base, whole)
+    uri, _, pointer = reference.partition("#")
+    named = type_named(uri) if uri else None
+    target: Any = base if named is None else whole["$defs"].get(named[0], whole)
+    home = target
+    for step in filter(None, pointer.split("/")):
+        target = target[step]
+    found = followed(target, home, whole)
+    own = {name: value for name, value in node.items() if name != "$ref"}
+    is_own = "properties" in own or "items" in own
+    return Part({**found.node, **own}, base if is_own else found.base, whole)

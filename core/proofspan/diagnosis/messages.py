@@ -1,0 +1,165 @@
+"""One sentence for every label and every suspicion: what it means, what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from proofspan.contracts.records.records import Label
+from proofspan.diagnosis.gold import GoldOutcome, GoldState
+from proofspan.diagnosis.safety import SafetyOmission
+from proofspan.diagnosis.types import ReportRow, Template
+
+_MEANING: dict[Label, str] = {
+    "generation_drift": "The evidence fits the question; the answer does not fit the evidence or template.",
+    "retrieval_drift": "The evidence shares no word with the question: the failure lies before the answer.",
+    "refusal_suspect": "The answer declines although the evidence holds words of the question.",
+    "refusal_ok": "The answer declines and the evidence holds no word of the question.",
+    "ok": "The answer shares a phrase with the evidence, the evidence a word with the question.",
+}
+
+#: For a drifting answer, by where the template check looks.
+_NEXT_STEP_OF_DRIFT: dict[Template, str] = {
+    "seed": "Put the evidence-only template last in the system prompt, evaluate at temperature 0, and "
+    "require the exact form citations: [id, …].",
+    "payload": "Put the evidence-only template last in the system prompt, evaluate at temperature 0, and "
+    "require a citation payload whose ids were all retrieved.",
+    "none": "Look at the words and numbers that the evidence does not hold; put the evidence-only template "
+    "last in the system prompt and evaluate at temperature 0.",
+}
+_NEXT_STEP: dict[Label, str] = {
+    "retrieval_drift": "Intersect and rerank the retrievers, cut chunks so that an entity and its "
+    "constraints stay together, and drop the tail behind the knee of the scores.",
+    "refusal_suspect": "Raise top-k before the reranker; where the corpus really lacks the answer, plan a "
+    "fallback or another source.",
+    "refusal_ok": "Nothing to mend: declining without evidence is the right answer.",
+    "ok": "Take it as the baseline and go on to precision, recall and stability.",
+}
+
+#: Of an answer's words, rare ones counting more, so much has to stand in the evidence to be called covered.
+LITTLE_COVERED = 0.5
+#: What became of the gold passage, in one sentence.
+_GOLD_MEANING: dict[GoldState, str] = {
+    "answered": "The documents hold no answer, and yet one was given.",
+    "missed": "Nothing retrieved the gold passage.",
+    "dropped": "The gold passage was retrieved, but the answerer did not see it.",
+    "uncited": "The answerer saw the gold passage, and cites only others or declines.",
+    "seen": "The answerer saw the gold passage, and cites nothing.",
+    "cited": "The answer cites the gold passage.",
+    "declined": "The documents hold no answer, and the answer declines.",
+}
+#: What to do where many questions share a state.
+_GOLD_STEP: dict[GoldState, str] = {
+    "answered": "Look at the prompt's rule for declining, and at the threshold under which it declines.",
+    "missed": "Raise recall: a second retriever, another cut of the chunks, the words that users choose.",
+    "dropped": "Let more candidates through, or mend the order that the last stage gives them.",
+    "uncited": "The passage lay before the answerer: look at the prompt, and at how the chunks are cut.",
+}
+#: The same of one answer, where a state means two things: by whether it declines.
+_MEANT_HERE: dict[tuple[GoldState, bool], str] = {
+    ("uncited", True): "The answerer saw the gold passage, and declines.",
+    ("uncited", False): "The answerer saw the gold passage, and cites only others.",
+}
+#: What to do about a refusal to a question that has an answer, by what became of the gold passage.
+_REFUSED: dict[GoldState, str] = {
+    "uncited": "Look at the prompt's rule for declining, and at how the chunk is cut.",
+    "dropped": "Let more candidates through, or mend the order that the last stage gives them.",
+    "missed": "Raise recall (a second retriever, another cut of the chunks) before you mend the order.",
+}
+#: What to do about an answer whose label is `ok`.
+_ANSWERED_OK: dict[GoldState, str] = {
+    "uncited": "Check the answer against that passage: it may quote the wrong one.",
+    "dropped": "Check the answer: without that passage it may be right by chance alone.",
+    "missed": "Check the answer: without that passage it may be right by chance alone.",
+}
+#: What to do where the documents hold no answer.
+_NO_ANSWER: dict[GoldState, str] = {
+    "answered": "Look at what the answer makes of its evidence, and at the prompt's rule for declining.",
+    "declined": "Nothing to mend: declining is right.",
+}
+
+#: Every suspicion that a row, or with `template_absent` a run, may carry.
+SUSPICIONS: dict[str, str] = {
+    "answer_missing": "The trace has no answer; it was read as an empty one.",
+    "chunk_without_id": "A retrieved entry has no id and was skipped.",
+    "chunks_missing": "The trace lists no chunks, so there is no evidence to check against.",
+    "citation_outside_retrieved": "The answer cites an id that was not retrieved: it may be made up.",
+    "citation_page_zero": "A citation's page is below 1, yet such pages count from 1: check the page base.",
+    "citations_disagree": "The ids in the answer's text and those of the citation payload differ.",
+    "citations_empty": "The answer has a citation line that names no id.",
+    "duplicate_question": "The run answers this question more than once.",
+    "ok_contradicts": "The pipeline's own ok says the opposite of the label.",
+    "query_terms_too_few": "The question has no content word of three letters, so alignment says nothing.",
+    "question_unknown": "Neither the records nor the gold set say what was asked, so there is no label.",
+    "redirected_chunk_id": "A retrieved or cited id is of an earlier build; a redirect leads to its chunk.",
+    "refusal_not_exact": "The answer holds a refusal phrase among other words, not the phrase alone.",
+    "refusal_other_wording": "The answer declines in words that the profile does not count as a refusal.",
+    "report_stale": "The stored report has another label: it was made from other files or by other rules.",
+    "template_absent": "No answer of the run follows the template, so its labels say little.",
+    "unresolved_chunk_id": "A retrieved or cited id has no chunk: traces and chunks are of different builds.",
+}
+
+
+def meaning(label: Label) -> str:
+    """What a label says, in one sentence."""
+    return _MEANING[label]
+
+
+def next_step(label: Label, template: Template) -> str:
+    """What to do about answers with this label under a profile with this template, in one sentence."""
+    return _NEXT_STEP_OF_DRIFT[template] if label == "generation_drift" else _NEXT_STEP[label]
+
+
+def gold_step(state: GoldState) -> str | None:
+    """What to do about many questions in this state; None where nothing is to be done."""
+    return _GOLD_STEP.get(state)
+
+
+def gold_meaning(state: GoldState) -> str:
+    """What a gold state says, in one sentence."""
+    return _GOLD_MEANING[state]
+
+
+def step_for(
+    row: ReportRow,
+    template: Template,
+    gold: GoldOutcome | None,
+    omissions: Sequence[SafetyOmission] | None = None,
+) -> str:
+    """What to do about this very answer: its signals and its gold passage first, then the label's own step.
+
+    A label is a rule about words; an `ok` whose figures stand nowhere is no baseline, and a refusal calls
+    for something else when the answerer saw the gold passage than when nothing found it.
+    """
+    if gold and gold.state in _NO_ANSWER:
+        return _step_by_gold(gold.state, _NO_ANSWER)
+    if gold and row.label in ("refusal_suspect", "refusal_ok") and gold.state in _REFUSED:
+        return _step_by_gold(gold.state, _REFUSED)
+    if row.label != "ok":
+        return next_step(row.label, template)
+    if row.signals.numbers_unsupported:
+        return "Check the figures that stand nowhere in the evidence before this answer counts as good."
+    if gold and gold.state in _ANSWERED_OK:
+        return _step_by_gold(gold.state, _ANSWERED_OK)
+    if omissions:
+        return _step_by_omission(omissions[0])
+    coverage = row.signals.answer_coverage
+    if coverage is not None and coverage < LITTLE_COVERED:
+        return "Check the answer: a phrase of it stands in the evidence, most of its words do not."
+    return next_step(row.label, template)
+
+
+def _step_by_omission(omission: SafetyOmission) -> str:
+    where = f" of section {omission.section_id.strip()[:80]}" if omission.section_id else ""
+    return (
+        f"The answer may omit the {omission.kind}{where}: show a section's warnings beside the answers "
+        "that cite it, or let the prompt ask for them."
+    )
+
+
+def _step_by_gold(state: GoldState, steps: Mapping[GoldState, str]) -> str:
+    return f"{_MEANT_HERE.get((state, steps is _REFUSED), _GOLD_MEANING[state])} {steps[state]}"
+
+
+def suspicion_text(code: str) -> str:
+    """What a suspicion says; a code of somebody else's report is shown as it is."""
+    return SUSPICIONS.get(code, f"{code} (not one of this program's codes)")

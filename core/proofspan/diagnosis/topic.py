@@ -1,0 +1,159 @@
+"""What a question is about: places of documents, so that failures can be counted by where they happen.
+
+*About* means the places that the gold set names for the question: its sections, else its chunks' places, else
+its spans' pages. Where the gold set does not know the question, or names no place for it (as where the
+documents hold no answer), it means the place of the candidate at rank 1. A place is a section where one is
+known, else a page, else a whole document. Every place comes with those that hold it, so that chapters and
+whole documents can be counted by the same column: a section numbered 5.4.1 lies in 5.4, 5 and its document.
+
+A place is one text, which an address and a list can carry: `manual#section=4.2`, `manual#page_idx=41` or just
+`manual`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from urllib.parse import unquote
+
+from proofspan.contracts.records.chunk_id import parse, section_path
+from proofspan.contracts.records.records import GoldQuestion
+from proofspan.traces.records.chunks import Place, Places
+
+#: A longer place fits no address, and is left out.
+MAX_CHARS = 1_000
+#: So many places are named in a sentence.
+NAMED = 3
+
+_SECTION, _PAGE = "#section=", "#page_idx="
+#: A section that is numbered by steps; of other names nothing says what they lie in.
+_NUMBERED = re.compile(r"[^\s.]{1,8}(?:\.[^\s.]{1,8}){1,9}")
+_RESERVED = re.compile(r"[%#\x00-\x1f\x7f]")
+_VALUE = re.compile(r"(?s)(?P<doc>[^#]*)(?:#section=(?P<section>[^#]+)|#page_idx=(?P<page>[0-9]{1,9}))?")
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """A place: a section or a 0-based page of a document, or the document alone."""
+
+    doc_id: str | None
+    section_id: str | None = None
+    page_idx: int | None = None
+
+    @property
+    def value(self) -> str:
+        """The place as one text; `parse_about` takes it apart again."""
+        doc = _escaped(self.doc_id or "")
+        if self.section_id is not None:
+            return f"{doc}{_SECTION}{_escaped(self.section_id)}"
+        return doc if self.page_idx is None else f"{doc}{_PAGE}{self.page_idx}"
+
+    @property
+    def words(self) -> str:
+        """`section 4.2 of manual`, `PDF page 42 of manual`, `manual`."""
+        if self.section_id is None and self.page_idx is None:
+            return self.doc_id or "no document"
+        of = f" of {self.doc_id}" if self.doc_id else ""
+        own = f"section {self.section_id}" if self.page_idx is None else f"PDF page {self.page_idx + 1:,}"
+        return own + of
+
+
+@lru_cache(maxsize=1 << 14)
+def outer_sections(section_id: str) -> tuple[str, ...]:
+    """The sections that hold one: of `5.4.1` they are `5.4` and `5`."""
+    if _NUMBERED.fullmatch(section_id) is None:
+        return ()
+    steps = section_id.split(".")
+    return tuple(".".join(steps[:depth]) for depth in range(len(steps) - 1, 0, -1))
+
+
+@lru_cache(maxsize=1 << 14)
+def parse_about(value: str) -> About | None:
+    """The place that a text names, None where it is none."""
+    match = _VALUE.fullmatch(value)
+    if match is None or not value:
+        return None
+    doc, section, page = match["doc"], match["section"], match["page"]
+    return About(
+        unquote(doc) or None,
+        None if section is None else unquote(section),
+        None if page is None else int(page),
+    )
+
+
+def in_words(values: Sequence[str]) -> str:
+    """Places for a sentence: the first few, and how many more."""
+    named = [place.words if (place := parse_about(value)) else value for value in values[:NAMED]]
+    more = len(values) - NAMED
+    return " or ".join([*named, *([f"{more:,} more places"] if more > 0 else [])])
+
+
+def section_of(place: Place) -> str:
+    """The section of a place; "" without one, and for the `p042` of a chunk id that only repeats its page."""
+    section = (place.section_id or "").strip()
+    is_page = place.page_idx is not None and section == section_path(None, place.page_idx + 1)
+    return "" if is_page else section
+
+
+@lru_cache(maxsize=1 << 14)
+def about_place(place: Place) -> tuple[str, ...]:
+    """A place and those that hold it, as texts, narrowest first; nothing where no place is known.
+
+    A section that only repeats its page is that page.
+    """
+    doc_id, section = place.doc_id, section_of(place)
+    if section:
+        found = [About(doc_id, section_id=each) for each in (section, *outer_sections(section))]
+    else:
+        found = [About(doc_id, page_idx=place.page_idx)]
+    values = dict.fromkeys((*(each.value for each in found), _escaped(doc_id or "")))
+    return tuple(value for value in values if value and len(value) <= MAX_CHARS)
+
+
+@dataclass(frozen=True, slots=True)
+class GoldPlaces:
+    """What gold questions name, joined with where chunks lie. `sections`: section id → documents with it."""
+
+    places: Places
+    sections: Mapping[str, tuple[str | None, ...]]
+
+    @classmethod
+    def of(cls, places: Places) -> GoldPlaces:
+        """Over a chunk file's places."""
+        sections: dict[str, dict[str | None, None]] = {}
+        for place in places.values():
+            if place.section_id:
+                sections.setdefault(place.section_id.strip(), {})[place.doc_id] = None
+        return cls(places, {section: tuple(docs) for section, docs in sections.items()})
+
+    def about(self, gold: GoldQuestion) -> tuple[str, ...]:
+        """What a gold question is about; empty where it names no place."""
+        chunks = tuple(filter(None, map(self._place, gold.chunks)))
+        sections = tuple(filter(None, map(str.strip, gold.sections)))
+        found: Iterable[Place]
+        if sections:
+            named = dict.fromkeys(
+                [*(place.doc_id for place in chunks), *(span.doc_id for span in gold.spans)]
+            )
+            found = (each for section in sections for each in self._in_documents(section, tuple(named)))
+        else:
+            found = chunks or (Place(span.doc_id, None, span.page_idx) for span in gold.spans)
+        return tuple(dict.fromkeys(value for place in found for value in about_place(place)))
+
+    def _place(self, chunk_id: str) -> Place | None:
+        if chunk_id in self.places:
+            return self.places[chunk_id]
+        parts = parse(chunk_id)
+        return Place(parts.doc_uid, parts.sect_path, parts.page_idx) if parts else None
+
+    def _in_documents(self, section: str, named: Sequence[str | None]) -> Iterator[Place]:
+        """The section in the documents that the question names and that have it, else in those it names."""
+        having = self.sections.get(section, ())
+        docs = [doc for doc in named if doc in having] or named or having or (None,)
+        return (Place(doc_id, section, None) for doc_id in docs)
+
+
+def _escaped(text: str) -> str:
+    return _RESERVED.sub(lambda found: f"%{ord(found[0]):02X}", text)

@@ -1,0 +1,155 @@
+"""Lines of Hebrew and Arabic put back into reading order.
+
+A PDF holds glyphs at places. What a reader makes of a line that runs from right to left depends on the order
+in which the program drew it: letters of a word mostly come right, but words, numbers and brackets come in any
+order. Here only the places count: from them the line is read as a person reads it, by the Unicode
+bidirectional algorithm (UAX #9) run backwards: what it reverses for display is reversed again (rule L2).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Protocol, TypeVar
+
+from proofspan.contracts.records.records import Box
+
+RIGHT_TO_LEFT = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefe"
+HAS_RIGHT_TO_LEFT = re.compile(f"[{RIGHT_TO_LEFT}]")
+#: Digits of all scripts, and what stays with them between two digits or beside one.
+WITHIN_NUMBER, BESIDE_NUMBER = ".,:/\u066b\u066c", "%\u066a+-\u2212$€£°"
+#: Two lines are one, to a reader, when they share this much of the lower one's height.
+SAME_LINE = 0.5
+
+
+class Placed(Protocol):
+    """A glyph, as far as order is concerned."""
+
+    @property
+    def text(self) -> str:
+        """The character."""
+
+    @property
+    def level(self) -> Box:
+        """Where it stands, turned so that its line runs to the right."""
+
+
+P = TypeVar("P", bound=Placed)
+
+
+def in_reading_order(lines: Sequence[Sequence[P]]) -> list[list[P]]:
+    """The lines of a block; what stands on one line of right-to-left text is joined and put into order."""
+    letters = "".join(glyph.text for line in lines for glyph in line if glyph.text.isalpha())
+    against = len(HAS_RIGHT_TO_LEFT.findall(letters))
+    if not against:
+        return [list(line) for line in lines]
+    base = 1 if 2 * against >= len(letters) else 0
+    return [_logical(line, base) if _is_mixed(line) else line for line in _joined(lines)]
+
+
+def _joined(lines: Sequence[Sequence[P]]) -> list[list[P]]:
+    """Lines at the same height as one; a reader that minds directions cuts them where these change."""
+    joined: list[list[P]] = []
+    for line in lines:
+        if joined and line and joined[-1] and _is_beside(joined[-1][-1].level, line[0].level):
+            joined[-1].extend(line)
+        else:
+            joined.append(list(line))
+    return joined
+
+
+def _is_beside(one: Box, other: Box) -> bool:
+    shared = min(one[3], other[3]) - max(one[1], other[1])
+    return shared > SAME_LINE * min(one[3] - one[1], other[3] - other[1])
+
+
+def _is_mixed(line: Sequence[Placed]) -> bool:
+    return any(HAS_RIGHT_TO_LEFT.search(glyph.text) for glyph in line)
+
+
+def _logical(line: Sequence[P], base: int) -> list[P]:
+    """A line's glyphs from its places into the order in which they are read.
+
+    `base` is 1 in a block whose letters mostly run to the left, else 0.
+    """
+    clusters = sorted(_clusters(line), key=lambda cluster: (cluster[0].level[0], cluster[0].level[2]))
+    levels = _levels("".join(cluster[0].text[:1] or " " for cluster in clusters), base)
+    ordered = [clusters[place] for place in _reversed_back(levels)]
+    return [glyph for cluster in ordered for glyph in cluster]
+
+
+def _clusters(line: Sequence[P]) -> list[list[P]]:
+    """Glyphs with those of no width that were drawn with them: a ligature's further letters, marks.
+
+    A reader that turns a word around puts the second letter of a ligature before the first.
+    """
+    clusters: list[list[P]] = []
+    waiting: list[P] = []
+    for glyph in line:
+        if glyph.level[2] - glyph.level[0] > 0:
+            clusters.append([glyph, *waiting])
+            waiting = []
+        elif clusters and not waiting and glyph.level[0] == clusters[-1][0].level[2]:
+            clusters[-1].append(glyph)
+        else:
+            waiting.append(glyph)
+    if clusters:
+        clusters[-1].extend(waiting)
+    return clusters
+
+
+def _levels(text: str, base: int) -> list[int]:
+    """The embedding level of every character of a line as it is displayed, from left to right."""
+    kinds = [_kind(text, place) for place in range(len(text))]
+    levels = [base] * len(kinds)
+    for kind, level in (("L", 2),) if base else (("R", 1),):
+        for start, end in _runs(kinds, kind):
+            levels[start:end] = [level] * (end - start)
+    for place, kind in enumerate(kinds):
+        if kind == "N" and levels[place] == 1:
+            levels[place] = 2
+    return levels
+
+
+def _kind(text: str, place: int) -> str:
+    """R, L, N (part of a number) or a blank for what is neutral."""
+    character = text[place]
+    if character.isdigit():
+        return "N"
+    around = text[max(0, place - 1) : place], text[place + 1 : place + 2]
+    if character in WITHIN_NUMBER and all(each.isdigit() for each in around):
+        return "N"
+    if character in BESIDE_NUMBER and any(each.isdigit() for each in around):
+        return "N"
+    if HAS_RIGHT_TO_LEFT.match(character):
+        return "R"
+    return "L" if character.isalpha() else " "
+
+
+def _runs(kinds: Sequence[str], kind: str) -> list[tuple[int, int]]:
+    """Stretches from one of a kind to another with nothing of the other direction between them."""
+    runs: list[tuple[int, int]] = []
+    against = {"L": "R", "R": "L"}[kind]
+    last: int | None = None
+    for place, each in enumerate(kinds):
+        if each == against:
+            last = None
+        elif each == kind:
+            start = runs.pop()[0] if last is not None else place
+            runs.append((start, place + 1))
+            last = place
+    return runs
+
+
+def _reversed_back(levels: Sequence[int]) -> list[int]:
+    """The places in reading order: from the highest level on, runs at it or above are reversed (rule L2)."""
+    order = list(range(len(levels)))
+    for level in range(max(levels, default=0), 0, -1):
+        start = 0
+        while start < len(order):
+            end = start
+            while end < len(order) and levels[order[end]] >= level:
+                end += 1
+            order[start:end] = order[start:end][::-1]
+            start = end + 1
+    return order

@@ -1,0 +1,81 @@
+"""Picture files decoded and written anew as PNG. Only the worker process imports this: it may be killed.
+
+What leaves is pixels of ours: no metadata, no colour profile, no animation, nothing of the stranger's file.
+"""
+
+from __future__ import annotations
+
+import struct
+import warnings
+import zlib
+from io import BytesIO
+from pathlib import Path
+from typing import get_args
+
+from PIL import Image, ImageOps
+
+from proofspan.errors import EvidenceFault
+from proofspan.evidence.pdf.files import PictureKind, read_picture
+from proofspan.evidence.pdf.png import encode_rgb
+from proofspan.evidence.types import Picture
+
+#: Pictures of more pixels are refused by their header, before a row is decoded.
+MAX_PIXELS = 40_000_000
+#: The longer side of what is shown, in pixels.
+MAX_SIDE = 1_600
+PAPER = (255, 255, 255)
+#: What Pillow raises on a broken file.
+BROKEN: tuple[type[Exception], ...] = (
+    OSError, SyntaxError, ValueError, TypeError, LookupError, AttributeError, EOFError, ArithmeticError,
+    RuntimeError, struct.error, zlib.error,
+)  # fmt: skip
+
+Image.MAX_IMAGE_PIXELS = MAX_PIXELS
+warnings.simplefilter("error", Image.DecompressionBombWarning)
+
+
+def decode(path: Path) -> Picture:
+    """The first frame of a picture file, upright, on white paper, at most `MAX_SIDE` pixels a side.
+
+    Raises `EvidenceFault` with the codes of `read_picture`, or `too_large` or `picture_broken`.
+    """
+    data = read_picture(path)
+    try:
+        with Image.open(BytesIO(data), formats=get_args(PictureKind)) as image:
+            return _drawn(image)
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
+        raise EvidenceFault.of(
+            "too_large",
+            f"the picture has more than {MAX_PIXELS:,} pixels",
+            where=str(path),
+            remedy="save it anew with fewer pixels",
+        ) from error
+    except BROKEN as error:
+        raise EvidenceFault.of(
+            "picture_broken",
+            "the picture is broken or was cut short: it cannot be decoded",
+            where=str(path),
+            remedy="save it anew from the program that made it",
+        ) from error
+
+
+def _drawn(image: Image.Image) -> Picture:
+    image.thumbnail((MAX_SIDE, MAX_SIDE))
+    upright = ImageOps.exif_transpose(image)
+    width, height = upright.size
+    return Picture(encode_rgb(_on_paper(upright).tobytes(), width, height), width, height)
+
+
+def _on_paper(image: Image.Image) -> Image.Image:
+    """The picture in RGB; what is transparent shows white, as on the page that it was made for.
+
+    Pillow cuts 16 bits off at 255 instead of scaling them, so that is done here.
+    """
+    if image.mode.startswith("I"):
+        return image.convert("I").point(lambda value: value * (1 / 256)).convert("RGB")
+    if not image.has_transparency_data:
+        return image.convert("RGB")
+    layer = image.convert("RGBA")
+    paper = Image.new("RGB", layer.size, PAPER)
+    paper.paste(layer, mask=layer)
+    return paper

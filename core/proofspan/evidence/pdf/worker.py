@@ -1,0 +1,398 @@
+"""One PDF worker: `python -m proofspan.evidence.pdf.worker FD BYTES` answers frames on a socket until it
+closes.
+
+MuPDF parses hostile files in C, may run for ever, take all memory or crash, and is not thread-safe. So it
+lives here, in a process that may be killed, and this is the only module that imports it. The limits are the
+kernel's: an address space of BYTES, no core dump, and an alarm that ends a request which nobody ends.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import resource
+import shlex
+import signal
+import socket
+import sys
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pymupdf
+
+from proofspan.errors import EvidenceFault, Problem
+from proofspan.evidence.pdf import protocol, render
+from proofspan.evidence.pdf.files import FileKey, file_key, head_of, not_a_pdf
+from proofspan.evidence.pdf.glyphs import are_needed, page_of, words_of
+from proofspan.evidence.pdf.page_labels import page_labels, printed_on, with_page
+from proofspan.evidence.pdf.protocol import ConnectionEndedError, receive_frame, send_frame
+from proofspan.evidence.pdf.render import Answer, Raster
+from proofspan.evidence.text.locate import locate
+from proofspan.evidence.text.page_index import WordIndex
+from proofspan.evidence.text.page_text import PageText
+from proofspan.evidence.types import DocumentInfo, PageInfo
+
+MUPDF: Any = pymupdf  # its Python half carries no types
+#: What MuPDF and its bindings raise on a broken file.
+BROKEN: tuple[type[Exception], ...] = (
+    RuntimeError, ValueError, TypeError, LookupError, AttributeError, pymupdf.mupdf.FzErrorBase,
+)  # fmt: skip
+#: Shares of the memory limit: from the first on an answer is not trusted, from the second on its worker is
+#: replaced.
+EXHAUSTED, SWOLLEN = 0.9, 0.5
+#: Seconds beyond a request's own limit after which the kernel ends it: the client may be gone by then.
+GRACE_S = 2
+MAX_DOCUMENTS = 32
+#: Words kept over all open documents, some 250 bytes each.
+MAX_WORDS = 1_500_000
+#: What helps against a broken document.
+MEND = "download it again, or save it anew from the program that made it"
+
+
+class Document:
+    """An open document with the words of the pages read so far. A page that can't be read has no words."""
+
+    def __init__(self, pdf: Any, path: str) -> None:
+        self.pdf = pdf
+        self.path = path
+        self.page_count: int = pdf.page_count
+        self.word_count = 0
+        self._texts: dict[int, PageText] = {}
+        self._index: tuple[range, WordIndex] | None = None
+        self._drawing: tuple[int, Any, Any] | None = None
+        self._labels: tuple[str, ...] | None = None
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Printed labels by page, empty where the document carries none that can be read."""
+        if self._labels is None:
+            try:
+                self._labels = page_labels(self.pdf.get_page_labels(), self.page_count)
+            except BROKEN:
+                self._labels = ()  # a broken label tree is the document's; its pages still show
+        return self._labels
+
+    def page(self, page_idx: int) -> Any:
+        """One page; the index is checked before MuPDF, to whom -1 is the last page, sees it."""
+        if not 0 <= page_idx < self.page_count:
+            raise _fault(
+                "page_out_of_range",
+                f"page_idx {page_idx} is not in the document, which has {self.page_count} pages, "
+                f"page_idx 0 to {self.page_count - 1}",
+                self.path,
+                "check the page base of the file that cites it: page_idx counts from 0",
+            )
+        try:
+            return self.pdf.load_page(page_idx)
+        except BROKEN as error:
+            raise _unreadable(self.path, page_idx, error) from error
+
+    def drawing(self, page_idx: int) -> tuple[Any, Any]:
+        """A page and its display list. Its content is run once, for its words and for its picture."""
+        if self._drawing is None or self._drawing[0] != page_idx:
+            page = self.page(page_idx)
+            try:
+                self._drawing = page_idx, page, page.get_displaylist()
+            except BROKEN as error:
+                raise _unreadable(self.path, page_idx, error) from error
+        return self._drawing[1], self._drawing[2]
+
+    def pixels(self, page_idx: int, area: Raster) -> Any:
+        """An area of a page as RGB pixels."""
+        _, display_list = self.drawing(page_idx)
+        matrix = MUPDF.Matrix(*area.to_pixels)
+        try:
+            return display_list.get_pixmap(matrix, colorspace=MUPDF.csRGB, alpha=0, clip=area.area)
+        except BROKEN as error:
+            raise _unreadable(self.path, page_idx, error) from error
+
+    def page_text(self, page_idx: int) -> PageText:
+        """The words of one page, read once."""
+        text = self._texts.get(page_idx)
+        if text is None:
+            text = self._texts[page_idx] = self._read(page_idx)
+            self.word_count += len(text.words)
+        return text
+
+    def plain_text(self, page_idx: int) -> str:
+        """One page as text, in the order in which it is drawn; "" for one that can't be read."""
+        try:
+            text: str = _text_page(*self.drawing(page_idx)).extractTEXT()
+        except EvidenceFault:
+            return ""
+        except BROKEN:
+            return ""
+        return text.encode("utf-8", "replace").decode()
+
+    def word_index(self, pages: range) -> WordIndex:
+        """The index over these pages, which reads them all the first time."""
+        if self._index is None or self._index[0] != pages:
+            self._index = pages, WordIndex.of(map(self.page_text, pages), start=pages.start)
+        return self._index[1]
+
+    def _read(self, page_idx: int) -> PageText:
+        try:
+            page, display_list = self.drawing(page_idx)
+            text = _text_page(page, display_list)
+            found = text.extractWORDS()
+            is_plain = not are_needed([word[4] for word in found], text.extractDICT)
+            glyphs = None if is_plain else words_of(text.extractRAWDICT())
+            width, height = page.rect.width, page.rect.height
+            if page.rotation % 180:
+                width, height = height, width
+        except EvidenceFault:
+            return PageText.of(())
+        except BROKEN:
+            return PageText.of(())
+        size = {"width": width, "height": height, "rotation": page.rotation}
+        if glyphs is not None:
+            return page_of(glyphs, **size)
+        words = [(tuple(word[:4]), word[4]) for word in found]
+        return PageText.of(words, line_ids=[tuple(word[5:7]) for word in found], **size)
+
+    def forget_drawing(self) -> None:
+        """Give the display list back."""
+        self._drawing = None
+
+    def forget_words(self) -> None:
+        """Give the words back; they are read again when needed."""
+        self._texts.clear()
+        self._index = None
+        self.word_count = 0
+
+
+class Documents:
+    """Documents kept open while it pays, least recently used first to go; a changed file is opened anew."""
+
+    def __init__(self) -> None:
+        self._open: OrderedDict[FileKey, Document] = OrderedDict()
+
+    def get(self, path: str) -> Document:
+        """The open document of this file as it is now."""
+        key = file_key(path)
+        document = self._open.pop(key, None) or Document(_open_pdf(path), path)
+        self._open[key] = document
+        while len(self._open) > MAX_DOCUMENTS:
+            _, oldest = self._open.popitem(last=False)
+            oldest.pdf.close()
+        return document
+
+    def trim(self) -> None:
+        """Keep one display list, and forget words of the least recently used documents until they fit."""
+        for document in list(self._open.values())[:-1]:
+            document.forget_drawing()
+        total = sum(document.word_count for document in self._open.values())
+        for document in self._open.values():
+            if total <= MAX_WORDS:
+                return
+            total -= document.word_count
+            document.forget_words()
+
+
+def _open_pdf(path: str) -> Any:
+    """An open PDF with pages, or the fault that says why not."""
+    head = head_of(path)
+    try:
+        pdf = MUPDF.open(path, filetype="pdf")
+        page_count = pdf.page_count if pdf.is_pdf and not pdf.needs_pass else 0
+    except BROKEN as error:
+        message = "the PDF is broken and cannot be opened"
+        raise _fault("not_a_pdf", message, path, MEND) from error
+    if not pdf.is_pdf:
+        raise not_a_pdf(head, path)
+    if pdf.needs_pass:
+        remedy = f"put a copy without it there: qpdf --password=… --decrypt {shlex.quote(path)} COPY.pdf"
+        raise _fault("locked", "the document is locked with a password", path, remedy)
+    if page_count < 1:
+        message = "the document has no pages: it may have been cut short"
+        raise _fault("no_pages", message, path, "download it again")
+    return pdf
+
+
+def _fault(code: str, message: str, path: str, remedy: str) -> EvidenceFault:
+    return EvidenceFault(Problem(code, message, where=path, remedy=remedy))
+
+
+def _unreadable(path: str, page_idx: int, error: Exception) -> EvidenceFault:
+    return _fault(
+        "page_unreadable",
+        f"page_idx {page_idx} cannot be read: {_first_line(error)}",
+        path,
+        f"look at its other pages, or {MEND}",
+    )
+
+
+def _first_line(error: Exception) -> str:
+    """A short, printable reason: messages of MuPDF quote the hostile file."""
+    line = str(error).partition("\n")[0][:200]
+    return "".join(c if c.isprintable() else " " for c in line) or type(error).__name__
+
+
+def _text_page(page: Any, display_list: Any) -> Any:
+    """MuPDF's text, in points of the unrotated page; a display list is in those only without rotation."""
+    if page.rotation:
+        return page.get_textpage(flags=MUPDF.TEXTFLAGS_WORDS)
+    text = display_list.get_textpage(MUPDF.TEXTFLAGS_WORDS)
+    return text if isinstance(text, MUPDF.TextPage) else MUPDF.TextPage(text)
+
+
+def _page_info(document: Document, page: Any, page_idx: int) -> PageInfo:
+    labels = document.labels
+    return PageInfo(
+        page_idx=page_idx,
+        width=round(page.rect.width, 2),
+        height=round(page.rect.height, 2),
+        rotation=page.rotation,
+        label=(labels[page_idx] or None) if labels else None,
+    )
+
+
+def _answer_document(document: Document, request: Mapping[str, Any]) -> Answer:
+    return {"document": DocumentInfo(document.page_count, document.labels)}, b""
+
+
+def _answer_page(document: Document, request: Mapping[str, Any]) -> Answer:
+    page_idx = int(request["page_idx"])
+    return {"page": _page_info(document, document.page(page_idx), page_idx)}, b""
+
+
+def _answer_texts(document: Document, request: Mapping[str, Any]) -> Answer:
+    pages = range(int(request["first"]), min(int(request["end"]), document.page_count))
+    return {"texts": [document.plain_text(page_idx) for page_idx in pages]}, b""
+
+
+def _answer_locate(document: Document, request: Mapping[str, Any]) -> Answer:
+    """The label is resolved here, where the document's own labels are."""
+    query = protocol.query_from(request["query"])
+    note = ""
+    if query.cited_label is not None:
+        query, note = with_page(query, document.labels)
+    found = locate(query, document)
+    if found.page_mismatch and not note:
+        note = printed_on(query)
+    return {"found": replace(found, note="; ".join(filter(None, (note, found.note))))}, b""
+
+
+def _answer_render(document: Document, request: Mapping[str, Any]) -> Answer:
+    """One page as a picture, and what is to be known of it."""
+    header, body = render.render(document, request)
+    page_idx = int(request["page_idx"])
+    page, _ = document.drawing(page_idx)
+    return {**header, "page": _page_info(document, page, page_idx)}, body
+
+
+ANSWERS: dict[str, Callable[[Document, Mapping[str, Any]], Answer]] = {
+    "document": _answer_document,
+    "page": _answer_page,
+    "texts": _answer_texts,
+    "locate": _answer_locate,
+    "render": _answer_render,
+    "clip": render.clip,
+    "detail": render.detail,
+}
+
+
+def _answer_picture(path: str) -> Answer:
+    """A picture file as PNG. Pillow is loaded by the first of them: most workers never see one."""
+    from proofspan.evidence.pdf import pictures
+
+    picture = pictures.decode(Path(path))
+    return {"width": picture.width, "height": picture.height, "mime": picture.mime}, picture.data
+
+
+def answer(documents: Documents, request: Mapping[str, Any], memory_bytes: int) -> Answer:
+    """The reply to one request; a fault travels as data. `retire` asks the client to end this worker.
+
+    Where memory ran short on the way the answer is void: MuPDF leaves out what it found no room for.
+    """
+    path = str(request["path"])
+    try:
+        if request["op"] == "picture":
+            header, body = _answer_picture(path)
+        else:
+            header, body = ANSWERS[request["op"]](documents.get(path), request)
+            documents.trim()
+    except EvidenceFault as fault:
+        header, body = {"fault": fault.problems[0]}, b""
+    except (MemoryError, RecursionError):
+        return _too_large(path, memory_bytes)
+    except BROKEN as error:
+        reason = f"the document cannot be read: {_first_line(error)}"
+        broken = _fault("page_unreadable", reason, path, MEND)
+        header, body = {"fault": broken.problems[0], "retire": True}, b""
+    peak = _peak_memory()
+    if peak > EXHAUSTED * memory_bytes:
+        return _too_large(path, memory_bytes)
+    return {**header, "retire": header.get("retire", False) or peak > SWOLLEN * memory_bytes}, body
+
+
+def _too_large(path: str, memory_bytes: int) -> Answer:
+    message = f"the document needs more than the {memory_bytes // 1024**2:,} MiB of memory that it may take"
+    remedy = "replace the document by a smaller one; others are not affected"
+    fault = _fault("too_large", message, path, remedy)
+    return {"fault": fault.problems[0], "retire": True}, b""
+
+
+def _peak_memory() -> int:
+    """The most address space this process ever had, in bytes; 0 where the system does not say (no Linux)."""
+    try:
+        with open("/proc/self/status", "rb") as status:  # noqa: PTH123 - read once a request
+            line = next((line for line in status if line.startswith(b"VmPeak:")), b"VmPeak: 0 kB")
+    except OSError:
+        return 0
+    return int(line.split()[1]) * 1024
+
+
+def serve(connection: socket.socket, memory_bytes: int) -> None:
+    """Answer requests until the other side closes; the first frame says that the worker is warm."""
+    documents = Documents()
+    send_frame(connection, {"ready": os.getpid()})
+    while True:
+        request, _ = receive_frame(connection)
+        for step in steps_of(request):
+            signal.alarm(math.ceil(float(request["limit_s"])) + GRACE_S)
+            header, body = answer(documents, step, memory_bytes)
+            signal.alarm(0)
+            send_frame(connection, header, body)
+            if "fault" in header or header["retire"]:
+                break
+
+
+def steps_of(request: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """The requests that a frame holds: one, or the `steps` of one document.
+
+    Each has the whole time limit and a frame of its own in answer; after a fault the rest is left undone.
+    """
+    if request["op"] != "steps":
+        yield request
+        return
+    for step in request["steps"]:
+        yield {**step, "path": request["path"]}
+
+
+def _limit(memory_bytes: int) -> None:
+    """The kernel's limits, and silence: MuPDF would print into a stranger's stdout."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    MUPDF.TOOLS.mupdf_display_errors(False)
+    MUPDF.TOOLS.mupdf_display_warnings(False)
+    MUPDF.TOOLS.set_small_glyph_heights(True)
+
+
+def main() -> None:
+    """Entry point; ends quietly when the client is gone."""
+    memory_bytes = int(sys.argv[2])
+    _limit(memory_bytes)
+    with socket.socket(fileno=int(sys.argv[1])) as connection:
+        try:
+            serve(connection, memory_bytes)
+        except ConnectionEndedError:
+            return
+
+
+if __name__ == "__main__":
+    main()

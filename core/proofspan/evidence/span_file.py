@@ -1,0 +1,294 @@
+"""Quotes in bulk: JSONL lines of `{id, pdf, cited_page_idx, quote}` in, JSONL lines of found spans out.
+
+A document may be a text as well, by the name `path` where there is no `pdf`, and is told by its ending.
+
+A line that can't be used is answered by a line with its `error`; no line is lost and the order stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from itertools import chain, islice
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import orjson
+
+from proofspan.contracts.records.field_values import index_of, offsets_of
+from proofspan.contracts.records.records import Box, Json, Offsets
+from proofspan.errors import Fault, InputFault, ManifestFault, Problem
+from proofspan.evidence.geometry import box_to_pixels
+from proofspan.evidence.locate_bulk import Ask, GivenUp, Locator, locate_bulk
+from proofspan.evidence.pdf.png import CHANNELS, decode_rgb, encode_rgb
+from proofspan.evidence.text_file import TEXT_SUFFIXES
+from proofspan.evidence.types import FoundSpan, PageImage, Place, SpanQuery
+from proofspan.manifest.paths import resolve_reference
+from proofspan.traces.lines.reader import MAX_LINE, RawLine, read_lines
+
+BOX_SPACES = ("points", "unit", "per_mille")
+COORDINATES = 4
+INDEX_RANGE = "from 0 to 2**53"
+#: So many lines are located together and in memory at once; so many of their documents' names are resolved.
+WINDOW, MANY_DOCUMENTS = 10_000, 4_096
+
+
+@dataclass(frozen=True, slots=True)
+class SpanLine:
+    """One line of the input: a quote and its document, or the problem that makes it unusable."""
+
+    line: int
+    span_id: str | int | None
+    path: Path | None = None
+    query: SpanQuery | None = None
+    problem: Problem | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """What became of one line: a found span, or the problem."""
+
+    source: SpanLine
+    found: FoundSpan | None
+    problem: Problem | None
+
+
+def count_spans(path: Path) -> int:
+    """How many lines a spans file has, blank ones apart. InputFault where it cannot be read."""
+    return sum(1 for _ in read_lines(path, final=True))
+
+
+def read_spans(path: Path, *, root: Path) -> Iterator[SpanLine]:
+    """Every line of a spans file, documents resolved inside `root`.
+
+    InputFault where nothing is readable: no line, or no JSON among as many as are located together.
+    """
+    resolve = lru_cache(MANY_DOCUMENTS)(partial(resolve_reference, root))
+    lines = (_span_line(raw, path, resolve) for raw in read_lines(path, final=True))
+    first = list(islice(lines, WINDOW))
+    if not first:
+        raise InputFault.of(
+            "no_spans", "the file holds no line", where=str(path), remedy="write one JSON object a line"
+        )
+    if all(line.problem is not None and line.problem.code == "not_json" for line in first):
+        raise InputFault.of(
+            "not_jsonl",
+            "no line of the file is a JSON object",
+            where=f"{path}:{first[0].line}",
+            remedy='write lines such as {"id": "a", "pdf": "doc.pdf", "cited_page_idx": 0, "quote": "…"}',
+        )
+    yield from chain(first, lines)
+
+
+def locate_spans(
+    lines: Iterable[SpanLine],
+    locator: Locator,
+    *,
+    workers: int,
+    on_done: Callable[[int], None] | None = None,
+) -> Iterator[Located]:
+    """Every line's place, in order; `WINDOW` lines are in memory at once.
+
+    `on_done` hears how many lines are done.
+    """
+    rest, done = iter(lines), 0
+    given_up: GivenUp = {}
+    while window := list(islice(rest, WINDOW)):
+        asks = [ask(line.path, line.query) for line in window if line.path and line.query]
+        begun = done + len(window) - len(asks)
+        heard = None if on_done is None else partial(_add, on_done, begun)
+        answers = iter(locate_bulk(asks, locator, workers=workers, on_done=heard, given_up=given_up))
+        for line in window:
+            answer = line.problem or next(answers)
+            if isinstance(answer, Problem):
+                yield Located(line, None, answer)
+            else:
+                yield Located(line, answer, None)
+        done += len(window)
+
+
+def _add(on_done: Callable[[int], None], begun: int, done: int, _total: int) -> None:
+    """Tells of a window's progress as that of the file."""
+    on_done(begun + done)
+
+
+def ask(path: Path, query: SpanQuery, *, is_text: bool | None = None) -> Ask:
+    """Pair a quote with its document; whether that is a text is read from its ending when None."""
+    return Ask(path, query, is_text=path.suffix.lower() in TEXT_SUFFIXES if is_text is None else is_text)
+
+
+def to_json(located: Located) -> bytes:
+    """One output line, keys sorted, line break included."""
+    row: dict[str, Json] = {"id": located.source.span_id}
+    if located.found is not None:
+        row |= _found_to_json(located.found)
+    else:
+        row |= _found_to_json(FoundSpan("not_found", None, False, 0.0))
+    if located.problem is not None:
+        problem = located.problem
+        row["error"] = {"code": problem.code, "message": problem.message, "remedy": problem.remedy}
+    return orjson.dumps(row, option=orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE)
+
+
+def _found_to_json(found: FoundSpan) -> dict[str, Json]:
+    """A found span; what is usually empty is left out when it is."""
+    row: dict[str, Json] = {
+        "status": found.status,
+        "page_idx": found.page_idx,
+        "page_mismatch": found.page_mismatch,
+        "agreement": found.agreement,
+        "rects": found.rects,
+        "differences": found.differences,
+        "alternatives": [_place_to_json(place) for place in found.alternatives],
+    }
+    if found.ranges:
+        row["ranges"] = found.ranges
+    if found.continues:
+        row["continues"] = [_place_to_json(place) for place in found.continues]
+    if found.box_agrees is not None:
+        row["box_agrees"] = found.box_agrees
+    if found.unverified:
+        row["unverified"] = found.unverified
+    if found.note:
+        row["note"] = found.note
+    return row
+
+
+def _place_to_json(place: Place) -> dict[str, Json]:
+    """A place on a page, or in a text."""
+    return {"ranges": place.ranges} if place.ranges else {"page_idx": place.page_idx, "rects": place.rects}
+
+
+def _span_line(raw: RawLine, path: Path, resolve: Callable[[str], Path]) -> SpanLine:
+    """One line as a quote, or with its problem."""
+    where = f"{path}:{raw.line}"
+    obj: Json = None
+    try:
+        obj = orjson.loads(raw.data) if raw.length <= MAX_LINE else None
+    except orjson.JSONDecodeError:
+        obj = None
+    if not isinstance(obj, dict):
+        problem = Problem("not_json", "the line is not a JSON object", where, "write one JSON object a line")
+        return SpanLine(raw.line, None, problem=problem)
+    span_id = obj.get("id")
+    span_id = span_id if isinstance(span_id, str | int) else None
+    try:
+        query = query_of(obj)
+        document = resolve(_text(obj, "pdf" if "pdf" in obj or "path" not in obj else "path"))
+    except ManifestFault as fault:
+        first = fault.problems[0]
+        message = f"the document {first.message}"
+        remedy = "check `pdf` (or `path`) and --root: paths are relative to it and stay inside"
+        return SpanLine(raw.line, span_id, problem=Problem(first.code, message, where, remedy))
+    except Fault as fault:
+        first = fault.problems[0]
+        return SpanLine(raw.line, span_id, problem=Problem(first.code, first.message, where, first.remedy))
+    return SpanLine(raw.line, span_id, document, query)
+
+
+def query_of(obj: Mapping[str, Json]) -> SpanQuery:
+    """The quote of a line.
+
+    Optional: `cited_page_label` (as printed), `bbox` with `bbox_space`, `offsets`, `before`, `after`.
+    """
+    cited, space = obj.get("cited_page_idx"), obj.get("bbox_space", "points")
+    if cited is not None and not _is_index(cited):
+        raise _bad("cited_page_idx", f"a whole number {INDEX_RANGE}, or null")
+    if space not in BOX_SPACES:
+        raise _bad("bbox_space", f"one of {', '.join(BOX_SPACES)}")
+    box = _numbers(obj, "bbox", COORDINATES)
+    return SpanQuery(
+        quote=_text(obj, "quote"),
+        cited_page_idx=None if cited is None else int(cited),
+        offsets=_offsets(obj),
+        box=None if box is None else (box[0], box[1], box[2], box[3]),
+        box_space=space,
+        before=_text(obj, "before", missing=""),
+        after=_text(obj, "after", missing=""),
+        cited_label=_text(obj, "cited_page_label", missing="") or None,
+    )
+
+
+def _text(obj: Mapping[str, Json], key: str, *, missing: str | None = None) -> str:
+    value = obj.get(key, missing)
+    if not isinstance(value, str):
+        raise _bad(key, "text")
+    return value
+
+
+def _is_index(value: Json) -> bool:
+    """Whether a value counts something from 0, in whole numbers that every JSON reader keeps."""
+    index = index_of(value)
+    return index is not None and index >= 0
+
+
+def _offsets(obj: Mapping[str, Json]) -> Offsets | None:
+    value = obj.get("offsets")
+    if value is None:
+        return None
+    offsets = offsets_of(value)
+    if offsets is None or not (_is_index(offsets.start) and _is_index(offsets.end)):
+        raise _bad("offsets", f"a list of 2 whole numbers {INDEX_RANGE}, or {{start, end, unit}} of such")
+    return offsets
+
+
+def _numbers(obj: Mapping[str, Json], key: str, count: int) -> list[float] | None:
+    value = obj.get(key)
+    if value is None:
+        return None
+    if not isinstance(value, list) or len(value) != count:
+        raise _bad(key, f"a list of {count} numbers")
+    if any(isinstance(number, bool) or not isinstance(number, int | float) for number in value):
+        raise _bad(key, f"a list of {count} numbers")
+    return [float(number) for number in value]
+
+
+def _bad(key: str, wanted: str) -> Fault:
+    return InputFault.of("bad_field", f"`{key}` is not {wanted}", remedy=f"write `{key}` as {wanted}")
+
+
+# Highlights composed over a page's raster: tinted like a marker pen, with a frame, the ink stays readable.
+#
+# The document itself is never painted on: an annotation would change later renders.
+
+Pixels = npt.NDArray[np.uint8]
+#: Cited is amber. White paper turns into the tint, black ink stays black; the frame is there without colour.
+TINT = (255, 214, 102)
+FRAME = (178, 106, 0)
+FRAME_PIXELS = 1
+MARGIN_PIXELS = 1
+
+
+def with_highlights(image: PageImage, boxes: Sequence[Box]) -> bytes:
+    """The page's picture as PNG with these boxes (points of the unrotated page) highlighted.
+
+    Each channel is darkened by the tint (multiply), once where boxes overlap: ink stays as dark as it was.
+    """
+    pixels = np.frombuffer(decode_rgb(image.data), dtype=np.uint8)
+    pixels = pixels.reshape(image.height, image.width, CHANNELS).copy()
+    areas = [_area(box_to_pixels(image.to_pixels, box), image) for box in boxes]
+    for area in areas:
+        _frame(pixels, area)
+    marked = np.zeros((image.height, image.width), dtype=bool)
+    for left, top, right, bottom in areas:
+        marked[top:bottom, left:right] = True
+    pixels[marked] = pixels[marked].astype(np.uint16) * np.array(TINT, dtype=np.uint16) // 255
+    return encode_rgb(pixels.tobytes(), image.width, image.height)
+
+
+def _area(box: Box, image: PageImage) -> tuple[int, int, int, int]:
+    """Whole pixels around a box with a small margin, inside the picture: left, top, right, bottom."""
+    left, top = int(box[0]) - MARGIN_PIXELS, int(box[1]) - MARGIN_PIXELS
+    right, bottom = int(box[2]) + 1 + MARGIN_PIXELS, int(box[3]) + 1 + MARGIN_PIXELS
+    return max(0, left), max(0, top), min(image.width, right), min(image.height, bottom)
+
+
+def _frame(pixels: Pixels, area: tuple[int, int, int, int]) -> None:
+    """A thin line around the area, outside of it as far as the picture reaches."""
+    left, top, right, bottom = area
+    outer_left, outer_top = max(0, left - FRAME_PIXELS), max(0, top - FRAME_PIXELS)
+    inside = pixels[top:bottom, left:right].copy()
+    pixels[outer_top : bottom + FRAME_PIXELS, outer_left : right + FRAME_PIXELS] = FRAME
+    pixels[top:bottom, left:right] = inside

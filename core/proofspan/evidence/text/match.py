@@ -1,0 +1,379 @@
+"""A quote on one page: the status it earns there, its boxes, and the words that differ.
+
+Two thresholds: above `SURE` an alignment is taken as it is; between `MAYBE` and `SURE` only where words in
+unbroken order confirm it. A wrong box is worse than none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from rapidfuzz.distance import Levenshtein
+
+from proofspan.contracts.records.records import Box
+from proofspan.evidence.text.align import (
+    Alignment,
+    align,
+    in_order,
+    in_step,
+    occurrences,
+    past_footnotes,
+    windows,
+)
+from proofspan.evidence.text.differences import differences, digits_of
+from proofspan.evidence.text.page_text import PageText, QuoteText
+from proofspan.evidence.text.token_pairs import Unit
+from proofspan.evidence.types import Difference, Status
+
+#: Agreement from which a place is taken as it is, and from which it may be taken at all.
+SURE = 0.88
+MAYBE = 0.80
+#: Words in unbroken order that confirm a place between the two, and a part of a quote.
+CONFIRMING_RUN = 8
+PART_RUN = 8
+#: A quote is misquoted, not absent, when so many words agree in order and only numbers differ.
+MISQUOTED_WORDS = 4
+MISQUOTED_AGREEMENT = 0.70
+#: A quote of figures or few words is misquoted, not absent, when one figure differs, and so many letters and
+#: digits beside it agree; on the page that is cited fewer are enough, and fewer still, of so many tokens, at
+#: the only such place there.
+MISQUOTED_LETTERS = 16
+MISQUOTED_LETTERS_CITED = 6
+MISQUOTED_LETTERS_ALONE = 3
+MISQUOTED_TOKENS_ALONE = 3
+#: In a longer quote a single figure that differs is no reason not to be found by its words.
+MISQUOTED_TOKENS = 50
+#: A figure of so many digits with one changed is the same, misquoted; shorter ones are alike by chance.
+LONG_FIGURE = 5
+#: A figure of so many digits with one changed is some proof of a place itself.
+NEAR_FIGURE = 3
+#: Words misread here and there prove a place when the letters of so many words agree this well.
+MISREAD_LETTERS = 0.92
+MISREAD_WORDS = 6
+#: A part of a quote is placed when it agrees this well in itself and is this much of the quote.
+PART_AGREEMENT = 0.85
+PART_COVERAGE = 0.35
+#: All that was found of a quote in parts, on this page and beside it, proves a place from this agreement on,
+#: and between the two only with a long run of words.
+PARTS_SURE = 0.85
+PARTS_MAYBE = 0.60
+#: So many words missing at an end of the quote make it a part; fewer are words that differ.
+PART_MISSING = 3
+#: Quotes of fewer tokens must agree letter by letter: there is too little to confirm anything else.
+SHORT_QUOTE = 4
+#: A quote of so many tokens may begin or end within a word; a shorter one is about that word.
+CUT_TOKENS = 50
+#: A gap of more page words than this inside a found quote is left out of its boxes.
+MAX_BRIDGED = 8
+WINDOWS = 3
+#: So many places of the same letters are judged, in the order of the page; no real page holds more.
+MAX_OCCURRENCES = 2_000
+WINDOW_SHARE = 0.3
+#: A window with less than this share of the quote in order is not aligned; no place was seen below 0.35.
+IN_ORDER = 0.3
+#: A run of this many words in unbroken order is proof of a place by itself.
+STRONG_RUN = 25
+STRONG_AGREEMENT = 0.9
+#: Only a clean place agrees fully, whatever the weights of the words that differ.
+MAX_UNCLEAN = 0.9999
+CLEAN: dict[Status, int] = {"exact": 2, "normalized": 1}
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A quote placed on a page.
+
+    `quote` and `page` are the token ranges (half open) that belong together, `run` the longest run of equal
+    tokens, `part_agreement` how well that part of the quote agrees in itself. `footnotes` are the footnote
+    marks of the page that the quote leaves out.
+    """
+
+    status: Status
+    agreement: float
+    rects: tuple[Box, ...]
+    differences: tuple[Difference, ...]
+    quote: tuple[int, int]
+    page: tuple[int, int]
+    run: int
+    part_agreement: float
+    footnotes: tuple[str, ...] = ()
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether the whole quote stands there, but for how it is set."""
+        return self.status in CLEAN
+
+    @property
+    def is_proof(self) -> bool:
+        """Whether a part of a quote proves its place, taken with what was found beside it."""
+        return self.status != "partial" or self.agreement >= PARTS_SURE or self._is_long_part
+
+    @property
+    def _is_long_part(self) -> bool:
+        return self.run >= STRONG_RUN and self.agreement >= PARTS_MAYBE
+
+    @property
+    def is_strong(self) -> bool:
+        """Whether a better place is not worth a search through the whole document."""
+        if self.is_clean or self.run >= STRONG_RUN:
+            return True
+        numbers_agree = all(difference.kind != "number" for difference in self.differences)
+        return self.agreement >= STRONG_AGREEMENT and numbers_agree
+
+    @property
+    def is_misquoted(self) -> bool:
+        """Whether the whole quote stands there but for figures."""
+        figures = all(difference.kind == "number" for difference in self.differences)
+        return self.status == "fuzzy" and figures and bool(self.differences)
+
+    @property
+    def merit(self) -> tuple[int, float]:
+        """What places are compared by."""
+        return CLEAN.get(self.status, 0), self.agreement
+
+    def equals(self, other: Match) -> bool:
+        """Whether both agree with the quote as well."""
+        return self.merit == other.merit
+
+
+def find_on_page(quote: QuoteText, page: PageText) -> list[Match]:
+    """The places of a quote on a page, the best first; more than one only where they are equally good."""
+    if not quote.tokens or not page.tokens:
+        return []
+    return find_letters(quote, page) or find_words(quote, page)
+
+
+def find_misquoted(quote: QuoteText, page: PageText) -> list[Match]:
+    """The places where all but one figure of a short quote stands; for the page that is cited only.
+
+    Few words would be found misquoted on many pages; on that page they are what the producer read. Where
+    very little agrees, it must be the only such place of the page.
+    """
+    if len(quote.tokens) > MISQUOTED_TOKENS:
+        return []
+    places = dict.fromkeys((*occurrences(quote.tokens, page.tokens), *in_step(quote.tokens, page.tokens)))
+    aligned = [align(quote.tokens, page.tokens, place) for place in islice(places, MAX_OCCURRENCES)]
+    beside = [(each, _letters_beside_a_figure(quote, page, each)) for each in aligned if each is not None]
+    found = [each for each, letters in beside if letters >= MISQUOTED_LETTERS_CITED]
+    if not found and len(quote.tokens) >= MISQUOTED_TOKENS_ALONE:
+        found = [each for each, letters in beside if letters >= MISQUOTED_LETTERS_ALONE]
+        found = found if len(found) == 1 else []
+    return _best_of([_match(quote, page, alignment, "fuzzy") for alignment in found])
+
+
+def find_letters(quote: QuoteText, page: PageText) -> list[Match]:
+    """Places that hold the quote's letters in unbroken order, footnote marks of the page left out or not."""
+    places = dict.fromkeys(islice(occurrences(quote.tokens, page.tokens), MAX_OCCURRENCES))
+    if not places and any(page.tokens.is_footnote):
+        places = dict.fromkeys(islice(past_footnotes(quote.tokens, page.tokens), MAX_OCCURRENCES))
+    return _best_of(_judged(quote, page, places))
+
+
+def find_words(quote: QuoteText, page: PageText) -> list[Match]:
+    """Places that agree well enough without agreeing letter by letter."""
+    if len(quote.tokens) < SHORT_QUOTE:
+        return []
+    candidates = windows(quote.tokens, page.tokens, limit=WINDOWS, share=WINDOW_SHARE)
+    promising = (each for each in candidates if in_order(quote.tokens, page.tokens, each) >= IN_ORDER)
+    return _best_of(_judged(quote, page, promising))
+
+
+def _judged(quote: QuoteText, page: PageText, candidates: Iterable[tuple[int, int]]) -> list[Match]:
+    """The matches that windows of the page hold."""
+    alignments = (align(quote.tokens, page.tokens, window) for window in candidates)
+    matches = (judge(quote, page, alignment) for alignment in alignments if alignment is not None)
+    return [match for match in matches if match is not None]
+
+
+def _best_of(found: Sequence[Match]) -> list[Match]:
+    """The best match first, then those as good as it at other places."""
+    if not found:
+        return []
+    best = max(found, key=lambda match: match.merit)
+    return [best, *(match for match in found if match.page != best.page and match.equals(best))]
+
+
+def judge(quote: QuoteText, page: PageText, alignment: Alignment) -> Match | None:
+    """The status that an alignment earns; None where it proves nothing."""
+    alignment = _with_cut_ends(quote, page, alignment)
+    start, end = alignment.quote
+    if (start, end) == (0, len(quote.tokens)) and alignment.is_whole:
+        return _match(
+            quote, page, alignment, "exact" if _is_verbatim(quote, page, alignment) else "normalized"
+        )
+    if _letters_beside_a_figure(quote, page, alignment) >= MISQUOTED_LETTERS:
+        return _match(quote, page, alignment, "fuzzy")
+    if len(quote.tokens) < SHORT_QUOTE:
+        return None
+    is_part = start >= PART_MISSING or len(quote.tokens) - end >= PART_MISSING
+    if _numbers_contradict(quote, page, alignment):
+        return None
+    if (
+        _is_place(alignment)
+        or _is_misquoted(quote, page, alignment)
+        or _is_misread(quote, page, alignment)
+        or (is_part and _is_place_of_part(alignment))
+    ):
+        return _match(quote, page, alignment, "partial" if is_part else "fuzzy")
+    return None
+
+
+def _with_cut_ends(quote: QuoteText, page: PageText, alignment: Alignment) -> Alignment:
+    """The alignment; of a long quote, with the words in which it was cut off taken for the same.
+
+    Chunkers cut at a length, within a word. A number cut off would be another number, but for the printed
+    page number, with which the text of a page ends.
+    """
+    units = list(alignment.units)
+    if len(quote.tokens) < CUT_TOKENS or alignment.quote != (0, len(quote.tokens)):
+        return alignment
+    for place, is_part in ((0, str.endswith), (-1, str.startswith)):
+        unit = units[place]
+        if unit.likeness == 1.0 or unit.quote[1] - unit.quote[0] != 1 or unit.page[1] - unit.page[0] != 1:
+            continue
+        ours, theirs = quote.tokens.keys[unit.quote[0]], page.tokens.keys[unit.page[0]]
+        is_folio = place == -1 and unit.page[1] == len(page.tokens)
+        if is_part(theirs, ours) and (ours.isalpha() or is_folio):
+            units[place] = replace(unit, likeness=1.0)
+    return replace(alignment, units=tuple(units))
+
+
+def _is_place(alignment: Alignment) -> bool:
+    """Whether the quote as a whole agrees well enough."""
+    confirmed = alignment.longest_run >= CONFIRMING_RUN
+    return alignment.agreement >= SURE or (alignment.agreement >= MAYBE and confirmed)
+
+
+def _is_misquoted(quote: QuoteText, page: PageText, alignment: Alignment) -> bool:
+    """Whether every word agrees, in order, and only numbers stand where others do on the page."""
+    words = len(quote.tokens) - sum(quote.tokens.is_number)
+    differing = [unit for unit in alignment.units if unit.likeness < 1.0]
+    return (
+        alignment.quote == (0, len(quote.tokens))
+        and words >= MISQUOTED_WORDS
+        and alignment.agreement >= MISQUOTED_AGREEMENT
+        and all(_is_figure_for_figure(quote, page, unit) for unit in differing)
+    )
+
+
+def _is_misread(quote: QuoteText, page: PageText, alignment: Alignment) -> bool:
+    """Whether the letters agree very well, though many words have one that was misread."""
+    ours, theirs = quote.tokens.part(*alignment.quote), page.tokens.part(*alignment.page)
+    return (
+        alignment.quote == (0, len(quote.tokens))
+        and len(quote.tokens) >= MISREAD_WORDS
+        and alignment.agreement >= MISQUOTED_AGREEMENT
+        and Levenshtein.normalized_similarity(ours, theirs) >= MISREAD_LETTERS
+    )
+
+
+def _letters_beside_a_figure(quote: QuoteText, page: PageText, alignment: Alignment) -> int:
+    """How many letters and digits agree where one figure differs and all else is there; 0 if more differs.
+
+    Those of figures that have the same digits on both sides are among them; a figure of which one digit
+    differs counts for two.
+    """
+    units = [unit for unit in alignment.units if not unit.agrees]
+    if alignment.quote != (0, len(quote.tokens)) or not units:
+        return 0
+    other = [unit for unit in units if not unit.holds_same(quote.tokens, page.tokens)]
+    if len(other) > 1 or not all(_is_figure_for_figure(quote, page, unit) for unit in units):
+        return 0
+    letters = len(quote.tokens.squeezed)
+    for unit in other:
+        ours, theirs = quote.tokens.part(*unit.quote), page.tokens.part(*unit.page)
+        is_near = len(ours) >= NEAR_FIGURE and Levenshtein.distance(ours, theirs) == 1
+        letters -= len(ours) - 2 * is_near
+    return letters
+
+
+def _is_figure_for_figure(quote: QuoteText, page: PageText, unit: Unit) -> bool:
+    """Whether both sides are as many figures (5, 5mm), or the same digits cut otherwise: 110 against 1:10."""
+    ours = quote.tokens.keys[unit.quote[0] : unit.quote[1]]
+    theirs = page.tokens.keys[unit.page[0] : unit.page[1]]
+    are_figures = len(ours) == len(theirs) and all(map(digits_of, (*ours, *theirs)))
+    return are_figures or unit.holds_same(quote.tokens, page.tokens)
+
+
+def _numbers_contradict(quote: QuoteText, page: PageText, alignment: Alignment) -> bool:
+    """Whether most of several numbers differ, or half of many: it is the same sentence of another year.
+
+    The same digits cut otherwise contradict nothing, nor does a long figure with one of them changed.
+    """
+    numbers = differing = 0
+    for unit in alignment.units:
+        count = sum(quote.tokens.is_number[slice(*unit.quote)])
+        numbers += count
+        if not (unit.agrees or unit.holds_same(quote.tokens, page.tokens) or _is_one_off(quote, page, unit)):
+            differing += count
+    return (numbers >= 2 and 2 * differing > numbers) or (numbers >= 4 and 2 * differing == numbers)
+
+
+def _is_one_off(quote: QuoteText, page: PageText, unit: Unit) -> bool:
+    """Whether a long figure stands against one that differs in a single place."""
+    ours, theirs = quote.tokens.part(*unit.quote), page.tokens.part(*unit.page)
+    is_long = min(len(ours), len(theirs)) >= LONG_FIGURE and (ours + theirs).isdigit()
+    return is_long and Levenshtein.distance(ours, theirs) == 1
+
+
+def _is_place_of_part(alignment: Alignment) -> bool:
+    """Whether enough of the quote agrees, and very well."""
+    return (
+        alignment.coverage >= PART_COVERAGE
+        and alignment.inner_agreement >= PART_AGREEMENT
+        and alignment.longest_run >= PART_RUN
+    )
+
+
+def _is_verbatim(quote: QuoteText, page: PageText, alignment: Alignment) -> bool:
+    """Whether the page's own words hold the quote character by character, white space apart."""
+    first, last = page.tokens.first[alignment.page[0]], page.tokens.last[alignment.page[1] - 1]
+    lead, trail = _outer_words(quote)
+    return " ".join(quote.words) in page.text(max(0, first - lead), min(len(page.words) - 1, last + trail))
+
+
+def _outer_words(quote: QuoteText) -> tuple[int, int]:
+    """How many words without a letter or digit open and close the quote (bullets, dashes)."""
+    return quote.tokens.first[0], len(quote.words) - 1 - quote.tokens.last[-1]
+
+
+def _match(quote: QuoteText, page: PageText, alignment: Alignment, status: Status) -> Match:
+    return Match(
+        status=status,
+        agreement=1.0 if status in CLEAN else round(min(alignment.agreement, MAX_UNCLEAN), 4),
+        rects=_rects(page, alignment),
+        differences=differences(quote, page, alignment),
+        quote=alignment.quote,
+        page=alignment.page,
+        run=alignment.longest_run,
+        part_agreement=alignment.inner_agreement,
+        footnotes=tuple(
+            page.tokens.keys[number]
+            for unit in alignment.units
+            if unit.agrees and unit.quote[0] == unit.quote[1]
+            for number in range(*unit.page)
+        ),
+    )
+
+
+def _rects(page: PageText, alignment: Alignment) -> tuple[Box, ...]:
+    """Boxes around the found words, bridging small gaps."""
+    rects: list[Box] = []
+    for start, end in _stretches(alignment.units):
+        rects.extend(page.boxes_of(start, end))
+    return tuple(rects)
+
+
+def _stretches(units: Sequence[Unit]) -> Iterator[tuple[int, int]]:
+    """Page token ranges without the wide gaps."""
+    start, end = units[0].page
+    for unit in units[1:]:
+        if unit.page[1] - unit.page[0] > MAX_BRIDGED and not unit.agrees:
+            continue
+        if unit.page[0] - end > MAX_BRIDGED:
+            yield start, end
+            start = unit.page[0]
+        end = max(end, unit.page[1])
+    yield start, end

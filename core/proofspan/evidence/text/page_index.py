@@ -1,0 +1,94 @@
+"""Which pages of a document may hold a quote, without aligning it with every one of them."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Protocol
+
+from proofspan.evidence.text.page_text import PageText
+from proofspan.evidence.text.token_pairs import weight
+from proofspan.evidence.text.tokens import Tokens
+
+#: Pages that hold less than this of the quote's words, by weight and rarity, are not looked at.
+PAGE_SHARE = 0.35
+MAX_PAGES = 8
+#: So many pages are read within half of a request's time limit, also by a busy machine.
+MAX_SEARCHED = 2_000
+GRID = 500
+
+
+def searched(page_count: int, cited: int | None) -> range:
+    """The pages that are searched for a quote: all, of a long document those around the cited page.
+
+    On a grid, so that quotes of neighbouring pages share an index.
+    """
+    around = ((cited or 0) - MAX_SEARCHED // 2) // GRID * GRID + GRID // 2
+    start = max(0, min(around, page_count - MAX_SEARCHED))
+    return range(start, min(start + MAX_SEARCHED, page_count))
+
+
+def share_of_words(quote: Tokens, page: Tokens) -> float:
+    """How much of the quote's words, by weight, a page holds in any order, 0–1."""
+    held, total, found = Counter(page.keys), 0.0, 0.0
+    for key, count in Counter(quote.keys).items():
+        total += weight(key) * count
+        found += weight(key) * min(count, held[key])
+    return found / total if total else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class WordIndex:
+    """Every page's letters, and for every token the pages that hold it (ascending), from page `start` on."""
+
+    squeezed: tuple[str, ...]
+    postings: dict[str, list[int]]
+    start: int = 0
+
+    @classmethod
+    def of(cls, pages: Iterable[PageText], *, start: int = 0) -> WordIndex:
+        """The index of a document's pages, the first of which is `start`."""
+        squeezed: list[str] = []
+        postings: dict[str, list[int]] = defaultdict(list)
+        for page_idx, page in enumerate(pages, start):
+            squeezed.append(page.tokens.squeezed)
+            for key in set(page.tokens.keys):
+                postings[key].append(page_idx)
+        return cls(tuple(squeezed), dict(postings), start)
+
+    def with_letters(self, quote: Tokens) -> list[int]:
+        """The pages that hold the quote letter by letter, ascending."""
+        pages = enumerate(self.squeezed, self.start)
+        return [page_idx for page_idx, text in pages if quote.squeezed in text]
+
+    def with_words(self, quote: Tokens) -> list[int]:
+        """The pages that hold most of the quote's words, rare ones counting more, best first."""
+        count = len(self.squeezed)
+        scores: dict[int, float] = defaultdict(float)
+        total = 0.0
+        for key in sorted(set(quote.keys)):
+            pages = self.postings.get(key, [])
+            value = weight(key) * math.log(1 + count / max(1, len(pages)))
+            total += value
+            for page_idx in pages:
+                scores[page_idx] += value
+        ranked = sorted(
+            (-score, page_idx) for page_idx, score in scores.items() if score >= PAGE_SHARE * total
+        )
+        return [page_idx for _, page_idx in ranked[:MAX_PAGES]]
+
+
+class Pages(Protocol):
+    """A document as locating sees it. A page that can't be read has no words."""
+
+    @property
+    def page_count(self) -> int:
+        """How many pages the document has."""
+
+    def page_text(self, page_idx: int) -> PageText:
+        """The words of one page; `page_idx` lies in the document."""
+
+    def word_index(self, pages: range) -> WordIndex:
+        """The index over these pages, made when it is first asked for."""

@@ -1,0 +1,225 @@
+"""A quote in a document without pages: the same search as on a page, answered in characters and lines.
+
+The whole text is one page whose words have character positions in place of boxes, so that status, agreement
+and differences mean what they mean in a PDF.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from proofspan.contracts.records.records import Box, Offsets
+from proofspan.evidence.text.locate import (
+    MAX_QUOTE_CHARACTERS,
+    NO_TOKENIZER,
+    beginning_of,
+    locate,
+    needs_tokenizer,
+)
+from proofspan.evidence.text.page_index import WordIndex
+from proofspan.evidence.text.page_text import PageText, QuoteText
+from proofspan.evidence.text.tokens import HAS_CJK, TOKEN_CJK, fold, tokenize
+from proofspan.evidence.types import FoundSpan, Place, SpanQuery, TextRange
+
+WORD = re.compile(r"\S+")
+LINE = re.compile(r"[^\n]*\n|[^\n]+")
+#: Characters shown of what stands in the place of a quote.
+MAX_EXCERPT = 80
+
+
+@dataclass(frozen=True, slots=True)
+class TextPage(PageText):
+    """A text as a page. Token `i` stands at the characters `starts[i]` to `ends[i]` (half open), whole words;
+    in a script without spaces its very own ones.
+
+    There are no boxes: a "box" of this page is `(start, 0, end, 1)`, a range of characters.
+    """
+
+    starts: Sequence[int] = ()
+    ends: Sequence[int] = ()
+
+    @classmethod
+    def of_text(cls, text: str) -> TextPage:
+        """The page that a whole text is."""
+        found = [(match.group(), match.start()) for match in WORD.finditer(text)]
+        words = tuple(word for word, _ in found)
+        at = array("q", (start for _, start in found))
+        touching = [False] * len(words)
+        tokens = tokenize(words, touching=touching)
+        starts = array("q", (at[first] for first in tokens.first))
+        ends = array("q", (at[last] + len(words[last]) for last in tokens.last))
+        for number, word in enumerate(words):
+            if HAS_CJK.search(word) and len(folded := fold(word)) == len(word):
+                own = enumerate(TOKEN_CJK.finditer(folded), start=bisect_left(tokens.first, number))
+                for token, match in own:
+                    starts[token], ends[token] = at[number] + match.start(), at[number] + match.end()
+        return cls(words, (), touching, _tokens=[tokens], starts=starts, ends=ends)
+
+    def boxes_of(self, start: int, end: int) -> tuple[Box, ...]:
+        """The characters from token `start` up to token `end` (half open)."""
+        return ((float(self.starts[start]), 0.0, float(self.ends[end - 1]), 1.0),)
+
+    def character(self, token: int) -> int:
+        """Where a token begins, in characters of the text."""
+        return self.starts[token]
+
+
+@dataclass(frozen=True, slots=True)
+class TextDocument:
+    """A text with its lines; a line ends with a line feed and with nothing else. It is its own `Pages`.
+
+    `is_extracted`: the text was taken out of a file that holds more than it, so that its lines are not the
+    file's.
+    """
+
+    text: str
+    line_starts: Sequence[int]  # ascending, from 0
+    page: TextPage
+    is_extracted: bool = False
+
+    @classmethod
+    def of(cls, text: str, *, is_extracted: bool = False) -> TextDocument:
+        """A document from its canonical text."""
+        starts = array("q", (line.start() for line in LINE.finditer(text)))
+        return cls(text, starts, TextPage.of_text(text), is_extracted)
+
+    @property
+    def line_count(self) -> int:
+        """How many lines there are; what follows the last line feed counts if there is anything."""
+        return len(self.line_starts)
+
+    @property
+    def page_count(self) -> int:
+        """A text counts as one page."""
+        return 1
+
+    def page_text(self, page_idx: int) -> TextPage:
+        """The text."""
+        return self.page
+
+    def word_index(self, pages: range) -> WordIndex:
+        """There is no other page to look at."""
+        return WordIndex((), {})
+
+    def line_of(self, character: int) -> int:
+        """The 1-based line that holds a character."""
+        return bisect_right(self.line_starts, character)
+
+    def line_range(self, line: int) -> tuple[int, int]:
+        """The characters of a 1-based line, without its line feed."""
+        start = self.line_starts[line - 1]
+        end = self.line_starts[line] if line < self.line_count else len(self.text)
+        return start, end - (self.text[end - 1 : end] == "\n")
+
+    def range(self, start: int, end: int) -> TextRange:
+        """A half-open range of characters (not empty) with its lines."""
+        return TextRange(start, end, self.line_of(start), self.line_of(end - 1))
+
+    def ranges(self, offsets: Offsets) -> tuple[TextRange, ...]:
+        """The characters that offsets name, as far as the text reaches, without white space around them."""
+        there = self.text[offsets.start : offsets.end]
+        start = offsets.start + len(there) - len(there.lstrip())
+        return (self.range(start, start + len(there.strip())),) if there.strip() else ()
+
+
+def _excerpt(text: str, place: TextRange) -> str:
+    """The first words of a range, on one line."""
+    words = " ".join(text[place.start : min(place.end, place.start + 2 * MAX_EXCERPT)].split())
+    return words if len(words) <= MAX_EXCERPT else words[: MAX_EXCERPT - 1].rstrip() + "…"
+
+
+def locate_in_text(query: SpanQuery, document: TextDocument) -> FoundSpan:
+    """Where a quote stands in a text. Cited pages and boxes mean nothing there and are left out.
+
+    Offsets settle which of several places is meant, in characters, bytes of the text as UTF-8, or 1-based
+    lines; of those in tokens it is said that they cannot, where they are needed. Where the quote is not
+    found, or there is none, what they name is given as unverified.
+    """
+    offsets = _in_characters(query.offsets, document)
+    notes = []
+    there = _at_offsets(query.quote, offsets, document)
+    if there is not None:
+        return FoundSpan("exact", None, False, 1.0, ranges=(there,))
+    asked = SpanQuery(query.quote, 0, offsets, before=query.before, after=query.after)
+    found = locate(asked, document)
+    if needs_tokenizer(query, found):
+        notes.append(NO_TOKENIZER)
+    named = document.ranges(offsets) if offsets is not None and found.status == "not_found" else ()
+    if named:
+        notes.append(f"at its offsets stands “{_excerpt(document.text, named[0])}”")
+    ranges = _Ranges(document, QuoteText.of(beginning_of(query.quote)), is_exact=found.status == "exact")
+    return replace(
+        found,
+        page_idx=None,
+        page_mismatch=False,
+        rects=(),
+        ranges=ranges.of(found.rects),
+        alternatives=tuple(Place(0, (), ranges.of(place.rects)) for place in found.alternatives),
+        unverified_ranges=named,
+        note="; ".join(filter(None, (*notes, found.note))),
+    )
+
+
+def _in_characters(offsets: Offsets | None, document: TextDocument) -> Offsets | None:
+    """The offsets in characters of the text; None where they say nothing about it."""
+    if offsets is None or offsets.unit == "token" or not 0 <= offsets.start < offsets.end:
+        return None
+    if offsets.unit == "char":
+        return offsets
+    if offsets.unit == "byte":
+        data = document.text.encode("utf-8", "surrogatepass")
+        start, end = (len(data[:place].decode("utf-8", "ignore")) for place in (offsets.start, offsets.end))
+        return Offsets(start, end)
+    if not 1 <= offsets.start <= document.line_count:
+        return None
+    last = min(max(offsets.start, offsets.end - 1), document.line_count)
+    return Offsets(document.line_range(offsets.start)[0], document.line_range(last)[1])
+
+
+def _at_offsets(quote: str, offsets: Offsets | None, document: TextDocument) -> TextRange | None:
+    """The very characters that the offsets name, where they are the quote, white space apart."""
+    if offsets is None or offsets.end - offsets.start > 2 * len(quote) + MAX_QUOTE_CHARACTERS:
+        return None
+    there = document.text[offsets.start : offsets.end]
+    if not any(map(str.isalnum, there)) or there.split() != quote.split():
+        return None
+    start = offsets.start + len(there) - len(there.lstrip())
+    return document.range(start, start + len(there.strip()))
+
+
+@dataclass(frozen=True, slots=True)
+class _Ranges:
+    """Turns the boxes of a `TextPage` into ranges; those of an exact place to the character."""
+
+    document: TextDocument
+    quote: QuoteText
+    is_exact: bool
+
+    def of(self, boxes: Iterable[Box]) -> tuple[TextRange, ...]:
+        """The ranges in order; such as overlap become one."""
+        merged: list[tuple[int, int]] = []
+        for start, end in sorted(self._trimmed(int(box[0]), int(box[2])) for box in boxes):
+            if merged and start <= merged[-1][1]:
+                start, end = merged[-1][0], max(end, merged.pop()[1])
+            merged.append((start, end))
+        return tuple(self.document.range(start, end) for start, end in merged)
+
+    def _trimmed(self, start: int, end: int) -> tuple[int, int]:
+        """Without what the text's outer words hold beyond the quote's: its `only` is not `only,`."""
+        if not self.is_exact:
+            return start, end
+        text, words = self.document.text, self.quote.words
+        first, last = words[self.quote.tokens.first[0]], words[self.quote.tokens.last[-1]]
+        if self.quote.tokens.first[0] == self.quote.tokens.last[-1]:
+            at = text.find(first, max(0, start - len(first)))
+            return (at, at + len(first)) if 0 <= at < end and at + len(first) > start else (start, end)
+        opening, *_, closing = text[start:end].split()
+        if opening.endswith(first):
+            start += len(opening) - len(first)
+        if closing.startswith(last):
+            end -= len(closing) - len(last)
+        return start, end

@@ -1,0 +1,256 @@
+"""Runs of a quote's tokens paired with runs of a page's tokens: which are the same words, which are not.
+
+Split, joined and misread words are found again between the tokens that are equal; numbers are the same or
+different, with the marks that stand between them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import accumulate, pairwise
+
+from rapidfuzz.distance import OSA
+
+from proofspan.evidence.text.tokens import Tokens
+
+#: Two words that share this much of their letters are one word, misread. (One letter in three may differ.)
+NEAR = 0.62
+#: Stretches larger than this (product of both lengths) are not repaired word by word.
+MAX_REPAIR = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A run of quote tokens against a run of page tokens (half open), and how alike they are (0–1)."""
+
+    quote: tuple[int, int]
+    page: tuple[int, int]
+    likeness: float
+
+    @property
+    def agrees(self) -> bool:
+        """Whether both sides are the same words."""
+        return self.likeness > 0
+
+    def holds_same(self, quote: Tokens, page: Tokens) -> bool:
+        """Whether both sides hold the same letters and digits, however they are cut: 110 and 1:10."""
+        return quote.part(*self.quote) == page.part(*self.page)
+
+
+def weight(key: str) -> float:
+    """How much a token says: short words say little, a number says as much as a long word."""
+    if len(key) >= 4 or key[-1].isdigit() or key[-1] == "%":
+        return 1.0
+    return 0.6 if len(key) == 3 else 0.35
+
+
+def repaired(quote: Tokens, page: Tokens, q0: int, q1: int, p0: int, p1: int) -> list[Unit]:
+    """Units for a stretch in which the tokens differ: split, joined and misread words are found again."""
+    if _is_reset(quote, (q0, q1), page, (p0, p1)):
+        return [Unit((q0, q1), (p0, p1), 1.0)]
+    if q0 == q1 or p0 == p1 or (q1 - q0) * (p1 - p0) > MAX_REPAIR:
+        return _unmatched(page, q0, q1, p0, p1)
+    best = _pairings(quote, page, q0, q1, p0, p1)
+    units: list[Unit] = []
+    q, p = q0, p0
+    for unit in best:
+        units.extend(_unmatched(page, q, unit.quote[0], p, unit.page[0]))
+        units.append(unit)
+        q, p = unit.quote[1], unit.page[1]
+    units.extend(_unmatched(page, q, q1, p, p1))
+    return units
+
+
+def _is_reset(quote: Tokens, q: tuple[int, int], page: Tokens, p: tuple[int, int]) -> bool:
+    """Whether both sides are the same words but for the breaks between them, and none is a number."""
+    if any(quote.is_number[q[0] : q[1]]) or any(page.is_number[p[0] : p[1]]):
+        return False
+    return q[0] < q[1] and p[0] < p[1] and _is_same(quote, q, page, p)
+
+
+def _unmatched(page: Tokens, q0: int, q1: int, p0: int, p1: int) -> list[Unit]:
+    """The unit of a stretch that agrees in nothing; none for an empty stretch.
+
+    Footnote marks of the page that the quote leaves out do not differ.
+    """
+    if q0 == q1:
+        return [Unit((q0, q1), (p0, p1), float(all(page.is_footnote[p0:p1])))] if p0 < p1 else []
+    return [Unit((q0, q1), (p0, p1), 0.0)]
+
+
+def _pairings(quote: Tokens, page: Tokens, q0: int, q1: int, p0: int, p1: int) -> list[Unit]:
+    """The units of highest total weight, in order, that pair one, two or three tokens with one another.
+
+    Likeness is dear: only runs are asked for it that could be alike, by length and letters, and would count.
+    """
+    rows, columns = q1 - q0 + 1, p1 - p0 + 1
+    score = [[0.0] * columns for _ in range(rows)]
+    choice: list[list[Unit | None]] = [[None] * columns for _ in range(rows)]
+    ours, theirs = quote.offsets_of(q0, q1), page.offsets_of(p0, p1)
+    our_letters, their_letters = _run_letters(quote, q0, q1), _run_letters(page, p0, p1)
+    for i in range(1, rows):
+        for j in range(1, columns):
+            best, unit = max(score[i - 1][j], score[i][j - 1]), None
+            for m, n in _SHAPES:
+                if m > i or n > j or score[i - m][j - n] + m <= best:
+                    continue
+                left, right = ours[i] - ours[i - m], theirs[j] - theirs[j - n]
+                longer = left if left > right else right
+                if left + right - longer < NEAR * longer:
+                    continue  # so different in length that they cannot be alike
+                if not _share_letters(our_letters[m - 1][i], their_letters[n - 1][j], longer):
+                    continue
+                alike = likeness(quote, (q0 + i - m, q0 + i), page, (p0 + j - n, p0 + j))
+                if alike > 0 and score[i - m][j - n] + alike * m > best:
+                    best = score[i - m][j - n] + alike * m
+                    unit = Unit((q0 + i - m, q0 + i), (p0 + j - n, p0 + j), alike)
+            score[i][j], choice[i][j] = best, unit
+    return _walk_back(score, choice)
+
+
+def _run_letters(tokens: Tokens, start: int, end: int) -> list[list[int]]:
+    """For runs of one, two and three tokens, by where they end in the range: the letters that they hold."""
+    ones = [0, *(_letters(tokens.part(number, number + 1)) for number in range(start, end))]
+    twos = [0, *(left | right for left, right in pairwise(ones))]
+    return [ones, twos, [0, 0, *(left | right for left, right in zip(ones, twos[2:], strict=False))]]
+
+
+@lru_cache(maxsize=65_536)
+def _letters(text: str) -> int:
+    """Which letters and digits a text holds, as bits; several share one."""
+    bits = 0
+    for character in text:
+        bits |= 1 << (ord(character) & 63)
+    return bits
+
+
+def _share_letters(ours: int, theirs: int, longer: int) -> bool:
+    """Whether two runs, the longer of so many letters, may be alike: an edit changes one letter of each."""
+    most = (1 - NEAR) * longer + 1e-9
+    return (ours & ~theirs).bit_count() <= most and (theirs & ~ours).bit_count() <= most
+
+
+_SHAPES = ((1, 1), (1, 2), (2, 1), (1, 3), (3, 1), (2, 2))
+
+
+def _walk_back(score: list[list[float]], choice: list[list[Unit | None]]) -> list[Unit]:
+    """The chosen units from first to last."""
+    units: list[Unit] = []
+    i, j = len(score) - 1, len(score[0]) - 1
+    while i > 0 and j > 0:
+        unit = choice[i][j]
+        if unit is not None:
+            units.append(unit)
+            i -= unit.quote[1] - unit.quote[0]
+            j -= unit.page[1] - unit.page[0]
+        elif score[i - 1][j] >= score[i][j - 1]:
+            i -= 1
+        else:
+            j -= 1
+    return units[::-1]
+
+
+def likeness(quote: Tokens, q: tuple[int, int], page: Tokens, p: tuple[int, int]) -> float:
+    """How alike two short runs of tokens are: 1 the same words, 0 different ones.
+
+    1 also when only word breaks differ (a hyphen at a line's end). Numbers are the same or different; white
+    space that a page puts into one (`$1 2`, touching) or loses beside it (`net92`) makes no other of it.
+    """
+    if q[1] - q[0] == 1 and p[1] - p[0] == 1 and quote.keys[q[0]] == page.keys[p[0]]:
+        return 1.0
+    if any(quote.is_number[q[0] : q[1]]) or any(page.is_number[p[0] : p[1]]):
+        return float(_is_same(quote, q, page, p)) or _misread_figure(quote, q, page, p)
+    left, right = quote.part(*q), page.part(*p)
+    if left == right:
+        return float(_is_same(quote, q, page, p))
+    alike = OSA.normalized_similarity(left, right, score_cutoff=NEAR)
+    if alike < NEAR or min(len(left), len(right)) < 2:
+        return 0.0  # nearly always: what is left to ask is dear
+    return 0.0 if _digits_differ(left, right) or _signs(quote, q) != _signs(page, p) else alike
+
+
+def _is_same(quote: Tokens, q: tuple[int, int], page: Tokens, p: tuple[int, int]) -> bool:
+    """Whether both sides are the same words, signs and separators included, but for harmless breaks.
+
+    A break that only one side has is harmless between letters. Beside a digit no mark may stand there: 1:10
+    is not 110. Between two digits it must part nothing (see `Bond`), and one side must be a single token:
+    "12 34" is not "123 4", for there both sides say where their numbers end. A quote of numbers alone has no
+    word that would confirm such a repair.
+    """
+    text = "".join(quote.keys[q[0] : q[1]])
+    if text != "".join(page.keys[p[0] : p[1]]):
+        return False
+    ours, theirs = _breaks(quote, q), _breaks(page, p)
+    if any(quote.joints[ours[place]] != page.joints[theirs[place]] for place in ours.keys() & theirs.keys()):
+        return False
+    may_join = 1 in (q[1] - q[0], p[1] - p[0]) and not all(quote.is_number)
+    for tokens, breaks, others in ((quote, ours, theirs), (page, theirs, ours)):
+        for offset in breaks.keys() - others.keys():
+            beside = sum(not character.isalpha() for character in text[offset - 1 : offset + 1])
+            bond = tokens.bonds[breaks[offset]]
+            if (beside and bond == "mark") or (beside == 2 and not (may_join and bond == "none")):
+                return False
+    return True
+
+
+def _breaks(tokens: Tokens, run: tuple[int, int]) -> dict[int, int]:
+    """Where the tokens of a run begin, but for the first: offset in the run's joined keys → token."""
+    ends = accumulate(len(key) for key in tokens.keys[run[0] : run[1] - 1])
+    return {end: run[0] + number for number, end in enumerate(ends, start=1)}
+
+
+def _misread_figure(quote: Tokens, q: tuple[int, int], page: Tokens, p: tuple[int, int]) -> float:
+    """How alike a number and a figure with letters in place of some digits are (4,869 and 4,8b9); else 0."""
+    if q[1] - q[0] != 1 or p[1] - p[0] != 1:
+        return 0.0
+    left, right = quote.keys[q[0]], page.keys[p[0]]
+    if len(left) != len(right):
+        return 0.0
+    differing = [(ours, theirs) for ours, theirs in zip(left, right, strict=True) if ours != theirs]
+    if any((ours + theirs).isdigit() or not (ours + theirs).isalnum() for ours, theirs in differing):
+        return 0.0
+    alike = 1 - len(differing) / len(left)
+    return alike if alike >= NEAR else 0.0
+
+
+def _signs(tokens: Tokens, run: tuple[int, int]) -> list[str]:
+    """What tokens hold besides letters and digits: signs, points, separators."""
+    return [character for key in tokens.keys[run[0] : run[1]] for character in key if not character.isalnum()]
+
+
+def _digits_differ(left: str, right: str) -> bool:
+    """Whether both have digits, and not the same ones: "5mm" is no misread "6mm"."""
+    ours = [c for c in left if c.isdigit()]
+    theirs = [c for c in right if c.isdigit()]
+    return bool(ours) and bool(theirs) and ours != theirs
+
+
+def with_marks(quote: Tokens, page: Tokens, units: Iterable[Unit]) -> list[Unit]:
+    """The units; two become one that differs where other marks join their figures: 3/4 is not 3-4.
+
+    A figure in another currency differs too.
+    """
+    joined: list[Unit] = []
+    for unit in units:
+        if unit.agrees and _currencies_differ(quote, page, unit):
+            unit = replace(unit, likeness=0.0)
+        if joined and _marks_differ(quote, page, joined[-1], unit):
+            last = joined.pop()
+            unit = Unit((last.quote[0], unit.quote[1]), (last.page[0], unit.page[1]), 0.0)
+        joined.append(unit)
+    return joined
+
+
+def _currencies_differ(quote: Tokens, page: Tokens, unit: Unit) -> bool:
+    """Whether both sides name currencies, and none of them both."""
+    ours, theirs = "".join(quote.currencies[slice(*unit.quote)]), "".join(page.currencies[slice(*unit.page)])
+    return bool(ours) and bool(theirs) and set(ours).isdisjoint(theirs)
+
+
+def _marks_differ(quote: Tokens, page: Tokens, left: Unit, right: Unit) -> bool:
+    """Whether both sides have figures next to one another here, with different marks between them."""
+    if any(start == end for unit in (left, right) for start, end in (unit.quote, unit.page)):
+        return False
+    return quote.joints[right.quote[0]] != page.joints[right.page[0]]

@@ -1,0 +1,233 @@
+"""One trace's citations against its gold passages and its anchor.
+
+A citation points at a gold passage by the narrowest thing that both sides name. With offsets in the same
+document and unit they have to overlap. Else the gold quote has to stand in the cited text, or three words and
+more of cited text in the gold quote. Where neither does (two extractions of a page seldom agree on a table)
+gold chunks decide, else gold sections, else the page.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from proofspan.contracts.records.names import SectionKey, normalize_text, section_key
+from proofspan.contracts.records.records import Citation, GoldQuestion, GoldSpan, Offsets
+from proofspan.diagnosis.topic import section_of
+from proofspan.diagnosis.words import tokens
+from proofspan.metrics.relevance import NONE, GoldCorpus, Relevance, Sections, lies_in
+from proofspan.traces.records.chunks import Place, Places
+
+#: Words in a row that are more than chance; an anchor of fewer has to be there as a whole.
+RUN: Final = 3
+
+
+class Cited(NamedTuple):
+    """What citation metrics are made of, in the order of the index's columns: 0–1, None where not counted.
+
+    Precision is None where nothing is cited, recall where the gold names no passage, anchor coverage where
+    it has no anchor, or nobody can tell what was cited as there is no chunk file.
+    """
+
+    citation_precision: float | None = None
+    citation_recall: float | None = None
+    anchor_coverage: float | None = None
+
+
+NOT_COUNTED: Final = Cited()
+
+
+class Anchor(NamedTuple):
+    """A gold anchor's words between blanks, the runs of words in it, and how many words it has."""
+
+    text: str
+    runs: tuple[str, ...]
+    size: int
+
+
+def cited_against(spans: Sequence[CitedSpan], passages: Sequence[Passage], anchor: Anchor | None) -> Cited:
+    """What an answer's distinct citations make of the gold; one that cites nothing points at nothing."""
+    precision = recall = None
+    if passages:
+        pointing = [[points_at(span, passage) for passage in passages] for span in spans]
+        if spans:
+            precision = sum(map(any, pointing)) / len(spans)
+        recall = sum(map(any, zip(*pointing, strict=True))) / len(passages)
+    return Cited(precision, recall, anchor and _coverage(anchor, spans))
+
+
+def points_at(span: CitedSpan, passage: Passage) -> bool:
+    """Whether a citation points at a passage."""
+    same_document = span.doc_id is not None and span.doc_id == passage.doc_id
+    if same_document and span.offsets and passage.offsets and span.offsets.unit == passage.offsets.unit:
+        return _overlap(span.offsets, passage.offsets)
+    if span.words and passage.quote and _holds(span.words, passage.quote):
+        return True
+    if passage.chunks and span.chunk_id is not None:
+        return span.chunk_id in passage.chunks
+    if passage.sections and span.section:
+        return lies_in(passage.sections, span.section, span.doc_id)
+    return same_document and span.page_idx is not None and span.page_idx == passage.page_idx
+
+
+def anchor_of(words: Words | None) -> Anchor | None:
+    """An anchor from its words; None without any."""
+    if words is None:
+        return None
+    each = words.text.split()
+    length = min(RUN, words.size)
+    runs = (each[start : start + length] for start in range(words.size - length + 1))
+    return Anchor(words.text, tuple(f" {' '.join(run)} " for run in runs), words.size)
+
+
+def _coverage(anchor: Anchor, spans: Sequence[CitedSpan]) -> float:
+    """The share of the anchor's words that belong to a run which stands in a cited text."""
+    cited = "|".join([span.words.text for span in spans if span.words])  # no word holds the sign
+    if anchor.text in cited:
+        return 1.0
+    length = anchor.size - len(anchor.runs) + 1
+    covered: set[int] = set()
+    for start, run in enumerate(anchor.runs):
+        if run in cited:
+            covered.update(range(start, start + length))
+    return len(covered) / anchor.size
+
+
+def _overlap(one: Offsets, other: Offsets) -> bool:
+    return one.start < other.end and other.start < one.end
+
+
+def _holds(cited: Words, gold: Words) -> bool:
+    return gold.text in cited.text or (cited.size >= RUN and cited.text in gold.text)
+
+
+# What a citation should point at and what it points at: gold passages and cited spans, made comparable.
+
+NO_SECTIONS: Sections = {}
+
+#: Only a text with one of these has words that the normal form of a document changes.
+_TO_NORMALIZE = ("\n", "\r", "\u00ad", "\ufeff")
+
+
+class Words(NamedTuple):
+    """A text's words between blanks, so that words in a row are found as one string; and how many."""
+
+    text: str
+    size: int
+
+
+class Passage(NamedTuple):
+    """A span of the gold; where it has none a gold chunk, and without these a gold section.
+
+    A citation that says no more points at it by one of `chunks` or `sections`, or by its page. A `quote`
+    without a word is none.
+    """
+
+    doc_id: str | None = None
+    page_idx: int | None = None
+    chunks: frozenset[str] = NONE
+    sections: Sections = NO_SECTIONS
+    offsets: Offsets | None = None
+    quote: Words | None = None
+
+
+class CitedSpan(NamedTuple):
+    """What a citation points at. `offsets` and `words` are its own (of its quote), else its chunk's.
+
+    `section` is empty where it has none, or one that only repeats its page.
+    """
+
+    chunk_id: str | None
+    doc_id: str | None
+    section: SectionKey
+    page_idx: int | None
+    offsets: Offsets | None
+    words: Words | None
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkFile:
+    """What a chunk file says of its chunks: where they lie, what they say, where that stands."""
+
+    places: Places
+    texts: Mapping[str, str]
+    offsets: Mapping[str, Offsets]
+
+
+NO_CHUNK_FILE = ChunkFile({}, {}, {})
+
+
+def words_of(text: str) -> Words | None:
+    """The words of a text, whatever their case, punctuation and line breaks; None where it has none."""
+    if any(mark in text for mark in _TO_NORMALIZE):
+        text = normalize_text(text)
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text).casefold()
+    found = tokens(text)
+    return Words(f" {' '.join(found)} ", len(found)) if found else None
+
+
+#: The words of chunks' texts: answers cite some chunks again and again.
+_chunk_words = lru_cache(maxsize=1 << 15)(words_of)
+
+
+def passages_of(
+    gold: GoldQuestion, relevance: Relevance, corpus: GoldCorpus, known: ChunkFile
+) -> tuple[Passage, ...]:
+    """What an answer to the question should cite; empty where the gold names no passage."""
+    if gold.spans:
+        return tuple(_of_span(span, gold, relevance.sections, known) for span in gold.spans)
+    if gold.chunks:
+        placed = ((chunk_id, corpus.place(chunk_id)) for chunk_id in dict.fromkeys(gold.chunks))
+        return tuple(
+            Passage(place.doc_id, place.page_idx, frozenset({chunk_id})) for chunk_id, place in placed
+        )
+    return tuple(Passage(sections=each) for each in corpus.named_sections(gold))
+
+
+def _of_span(span: GoldSpan, gold: GoldQuestion, sections: Sections, known: ChunkFile) -> Passage:
+    """A span, with those of the gold chunks that hold its quote; which is all of them where none does."""
+    quote, chunks = words_of(span.quote), frozenset(gold.chunks)
+    if quote and len(gold.spans) > 1 and len(chunks) > 1:
+        texts = ((chunk_id, _chunk_words(known.texts.get(chunk_id, ""))) for chunk_id in chunks)
+        chunks = frozenset(each for each, words in texts if words and quote.text in words.text) or chunks
+    return Passage(span.doc_id, span.page_idx, chunks, sections, _proper(span.offsets), quote)
+
+
+def cited_spans(cited: Iterable[Citation], known: ChunkFile) -> tuple[CitedSpan, ...]:
+    """What citations point at, each once."""
+    return tuple(dict.fromkeys([_cited_span(citation, known) for citation in cited]))
+
+
+def _cited_span(citation: Citation, known: ChunkFile) -> CitedSpan:
+    chunk_id = citation.chunk_id or ""
+    place = _place_of(citation, known.places.get(chunk_id))
+    text = known.texts.get(chunk_id)
+    return CitedSpan(
+        citation.chunk_id,
+        place.doc_id,
+        section_key(section_of(place)),
+        place.page_idx,
+        _proper(citation.offsets or known.offsets.get(chunk_id)),
+        words_of(citation.quote) if citation.quote else _chunk_words(text) if text else None,
+    )
+
+
+def _place_of(citation: Citation, known: Place | None) -> Place:
+    """Where a citation points: as it says, else as its chunk's record has it; a page in its id comes last."""
+    own = Place(citation.doc_id, citation.section_id, citation.page_idx)
+    if known is None:
+        return own
+    says_page = citation.page_from == "record" or known.page_idx is None
+    return Place(
+        own.doc_id or known.doc_id,
+        own.section_id or known.section_id,
+        own.page_idx if says_page else known.page_idx,
+    )
+
+
+def _proper(offsets: Offsets | None) -> Offsets | None:
+    return offsets if offsets and offsets.start < offsets.end else None

@@ -1,0 +1,96 @@
+"""What becomes of a trace that is held to its gold question: the outcomes that every metric adds up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from proofspan.contracts.records.records import Citation, GoldQuestion, Trace
+from proofspan.diagnosis.gold import declines
+from proofspan.diagnosis.types import ReportRow
+from proofspan.metrics.citations import (
+    NOT_COUNTED,
+    Anchor,
+    ChunkFile,
+    Cited,
+    Passage,
+    anchor_of,
+    cited_against,
+    cited_spans,
+    passages_of,
+    words_of,
+)
+from proofspan.metrics.ranked import NO_CANDIDATES, NO_GOLD, Ranked, ranked
+from proofspan.metrics.relevance import GoldCorpus, Relevance
+from proofspan.traces.records.citations import citations
+
+
+class Judged(NamedTuple):
+    """One trace's outcomes. Type and answerability are the gold question's, None without one.
+
+    `refused`: the answer declines; None without a verdict.
+    """
+
+    q_type: str | None
+    answerable: bool | None
+    refused: bool | None
+    ranked: Ranked
+    cited: Cited = NOT_COUNTED
+
+    @property
+    def columns(self) -> tuple[object, ...]:
+        """The outcomes as the index holds them, in the order of its columns."""
+        return (self.q_type, self.answerable, self.refused, *self.ranked.columns, *self.cited)
+
+
+#: A row of a report whose run has no traces: nobody can tell what was ranked.
+UNJUDGED = Judged(None, None, None, NO_CANDIDATES)
+
+
+class Wanted(NamedTuple):
+    """What a question's traces are held to."""
+
+    relevance: Relevance
+    passages: tuple[Passage, ...]
+    anchor: Anchor | None
+
+
+class Judge:
+    """Holds traces to the gold questions of a workspace, given by q_id."""
+
+    def __init__(self, questions: Mapping[str, GoldQuestion], known: ChunkFile) -> None:
+        self._questions = questions
+        self._known = known
+        self._corpus = GoldCorpus(questions.values(), known.places)
+        self._wanted = lru_cache(maxsize=1 << 14)(self._wanted_of)
+
+    def judged(
+        self, trace: Trace, verdict: ReportRow | None, cited: Sequence[Citation] | None = None
+    ) -> Judged:
+        """The outcomes of one trace. What it cites counts where it should answer and does not decline.
+
+        `cited` are its citations, if they have been read already.
+        """
+        refused = None if verdict is None else declines(trace, verdict)
+        gold = self._questions.get(trace.q_id)
+        if gold is None:
+            return Judged(None, None, refused, NO_GOLD)
+        wanted = self._wanted(trace.q_id)
+        outcome = ranked(trace, wanted.relevance, self._known.places)
+        is_counted = gold.answerable and not refused and (wanted.passages or wanted.anchor)
+        if not is_counted:
+            return Judged(gold.type, gold.answerable, refused, outcome)
+        pointed = self._cited(citations(trace) if cited is None else cited, wanted)
+        return Judged(gold.type, gold.answerable, refused, outcome, pointed)
+
+    def _wanted_of(self, q_id: str) -> Wanted:
+        gold = self._questions[q_id]
+        relevance = self._corpus.relevance(gold)
+        passages = passages_of(gold, relevance, self._corpus, self._known)
+        return Wanted(relevance, passages, anchor_of(words_of(gold.anchor or "")))
+
+    def _cited(self, cited: Sequence[Citation], wanted: Wanted) -> Cited:
+        spans = cited_spans(cited, self._known)
+        is_readable = self._known.texts or not spans or any(span.words for span in spans)
+        return cited_against(spans, wanted.passages, wanted.anchor if is_readable else None)

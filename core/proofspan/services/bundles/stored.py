@@ -1,0 +1,106 @@
+"""A run's file of bundles, for one bundle at a time: where each line lies, and whether it may still be shown.
+
+A bundle was placed on the documents that were there when it was built. It is shown while they are, and while
+its trace says what it says; otherwise a box could stand on another edition's page.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import cast
+
+from proofspan.contracts.records.records import LineIssue, SourceLine, Trace, TraceKey
+from proofspan.evidence.bundles import (
+    LEVELS,
+    VERSION,
+    Bundle,
+    BundleLine,
+    Level,
+    read_bundle_at,
+    read_bundles,
+    sha256_of,
+)
+from proofspan.services.bundles.build import MAX_TEXT, key_of
+from proofspan.services.bundles.validate import document_changes
+from proofspan.services.documents.document_set import Shelf
+
+
+@dataclass(frozen=True, slots=True)
+class StoredBundles:
+    """Which bundles a file holds: their lines and levels by trace, and the lines that are no bundle.
+
+    `path` is the unpacked file, None where there is none. Of several bundles of one trace the first counts.
+    """
+
+    path: Path | None = None
+    lines: Mapping[TraceKey, SourceLine] = field(default_factory=dict)
+    levels: Mapping[TraceKey, Level] = field(default_factory=dict)
+    issues: tuple[LineIssue, ...] = ()
+
+    @classmethod
+    def of(cls, path: Path, *, file: str, run_id: str) -> StoredBundles:
+        """What lies in an unpacked file; `file` names it in messages. InputFault where it can't be read."""
+        lines: dict[TraceKey, SourceLine] = {}
+        levels: dict[TraceKey, Level] = {}
+        issues = []
+        seen: Counter[tuple[str, int, int]] = Counter()
+        for item in read_bundles(path, file=file, checked=False):
+            if isinstance(item, LineIssue):
+                issues.append(item)
+                continue
+            key = TraceKey(run_id, *key_of(item, seen))
+            if key not in lines:
+                lines[key] = item.source
+                level = item.record.get("level")
+                if level in LEVELS:
+                    levels[key] = cast(Level, level)
+        return cls(path, lines, levels, tuple(issues))
+
+    def bundle(self, key: TraceKey, trace: Trace, shelf: Shelf) -> tuple[Bundle | None, str]:
+        """The stored bundle of a trace; None where it may not be shown, and why ("" where no file is named).
+
+        InputFault where the file was changed since it was read.
+        """
+        if self.path is None:
+            return None, ""
+        source = self.lines.get(key)
+        if source is None:
+            return None, f"the run's stored bundles hold none of this question{self._unread()}"
+        item = read_bundle_at(self.path, source)
+        if isinstance(item, LineIssue) or item.bundle is None:
+            return None, f"its stored bundle, line {source.line:,}, can't be used: {_unusable(item)}"
+        reason = next(_stale(item, item.bundle, key, trace, shelf), None)
+        if reason is not None:
+            return None, f"its stored bundle, line {source.line:,}, is not shown: {reason}"
+        return item.bundle, ""
+
+    def _unread(self) -> str:
+        if not self.issues:
+            return ""
+        first = self.issues[0]
+        count = len(self.issues)
+        lines = f"{count:,} of their lines" if count > 1 else "one of their lines"
+        return f"; {lines} can't be read, first line {first.source.line:,}: {first.reason}"
+
+
+def _unusable(item: BundleLine | LineIssue) -> str:
+    if isinstance(item, LineIssue):
+        return item.reason
+    if item.is_older:
+        return f"it is of version {str(item.record.get('bundle_version', 'none'))[:20]}, before {VERSION}"
+    place, message = item.errors[0]
+    return f"`{place}`: {message}"
+
+
+def _stale(item: BundleLine, bundle: Bundle, key: TraceKey, trace: Trace, shelf: Shelf) -> Iterator[str]:
+    """What speaks against showing a bundle that can be read."""
+    if bundle.run_id != key.run_id:
+        yield f"it belongs to run {bundle.run_id[:80]}"
+    if item.record["sha256"] != sha256_of(item.record):
+        yield "it was changed after it was written"
+    if (bundle.q, bundle.answer) != (trace.q[:MAX_TEXT], trace.answer[:MAX_TEXT]):
+        yield "its question or answer is not that of its trace"
+    yield from (problem.message for problem in document_changes(bundle, shelf))

@@ -1,0 +1,321 @@
+"""Where two answers to one question differ, word by word."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import groupby, takewhile
+from typing import Any, Literal, get_args
+
+import orjson
+import pandas as pd
+
+from proofspan.contracts.records.records import LABELS
+from proofspan.diagnosis.types import question_cell
+from proofspan.services.export import Export, Frames, cell, csv_lines, plain
+from proofspan.services.question.view import CandidateView, GoldMark, StageView
+from proofspan.store.query.filters import Filter, Sort
+from proofspan.store.query.store import Store
+
+Change = Literal["same", "words", "number"]
+
+#: A word with the signs inside it (`2.5`, `5W-30`, `1/16`), else one sign; and the white space around it.
+_TOKEN = re.compile(r"\s*(?:\w+(?:[.,:/'’-]\w+)*|\S)\s*")
+_DIGIT = re.compile(r"\d")
+#: Pairs of equal words that are tried. Of texts with more, all between their equal ends counts as different.
+MOST_PAIRS = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A stretch of one answer: the `same` in the other one, `words` that are not, a `number` that the other
+    does not have at all."""
+
+    text: str
+    change: Change
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerDifference:
+    """Both answers in parts; each side's join back to its text.
+
+    `is_rough`: the answers are too long and too different to be compared word by word.
+    """
+
+    was: tuple[Part, ...]
+    now: tuple[Part, ...]
+    is_rough: bool = False
+
+    @property
+    def is_same(self) -> bool:
+        """Whether both say the same, whatever their white space."""
+        return all(part.change == "same" for part in (*self.was, *self.now))
+
+    @property
+    def numbers(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The numbers that only one of the answers has: the older one's, the newer one's."""
+        return _numbers(self.was), _numbers(self.now)
+
+
+def answer_difference(was: str, now: str) -> AnswerDifference:
+    """Where two answers differ; white space alone is no difference."""
+    old, new = _tokens(was), _tokens(now)
+    old_words, new_words = ([token.strip() for token in tokens] for tokens in (old, new))
+    kept_old, kept_new, is_rough = _kept(old_words, new_words)
+    return AnswerDifference(
+        _parts(old, kept_old, frozenset(new_words)), _parts(new, kept_new, frozenset(old_words)), is_rough
+    )
+
+
+def _tokens(text: str) -> list[str]:
+    return _TOKEN.findall(text) if text.strip() else [text] if text else []
+
+
+def _kept(old: Sequence[str], new: Sequence[str]) -> tuple[list[bool], list[bool], bool]:
+    """Which words of each side stand in the other one as well, in one order; whether that is rough."""
+    start = _equal_ends(old, new)
+    end = _equal_ends(old[start:][::-1], new[start:][::-1])
+    middles = old[start : len(old) - end], new[start : len(new) - end]
+    kept = tuple([False] * len(middle) for middle in middles)
+    is_rough = _pairs(*middles) > MOST_PAIRS
+    if not is_rough:
+        for block in SequenceMatcher(None, *middles, autojunk=False).get_matching_blocks():
+            for side, at in zip(kept, (block.a, block.b), strict=True):
+                side[at : at + block.size] = [True] * block.size
+    ends = [True] * start, [True] * end
+    return [*ends[0], *kept[0], *ends[1]], [*ends[0], *kept[1], *ends[1]], is_rough
+
+
+def _equal_ends(old: Sequence[str], new: Sequence[str]) -> int:
+    """How many words are the same from the start on."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))
+
+
+def _pairs(old: Sequence[str], new: Sequence[str]) -> int:
+    """How many pairs of equal words there are: what it costs to compare."""
+    counts = Counter(new)
+    return sum(times * counts[word] for word, times in Counter(old).items())
+
+
+def _parts(tokens: Sequence[str], kept: Sequence[bool], others: frozenset[str]) -> tuple[Part, ...]:
+    """Neighbours of one kind together, but each number for itself. The white space around what differs does
+    not differ; `others` are the words of the other answer."""
+    kinds = (_kind(token.strip(), is_kept, others) for token, is_kept in zip(tokens, kept, strict=True))
+    numbered = [
+        (kind, place if kind == "number" else 0, token)
+        for place, (kind, token) in enumerate(zip(kinds, tokens, strict=True))
+    ]
+    parts: list[Part] = []
+    for (kind, _), run in groupby(numbered, key=lambda item: item[:2]):
+        text = "".join(token for _, _, token in run)
+        body = text if kind == "same" else text.strip()
+        before, _, after = text.partition(body) if body else (text, "", "")
+        _append(parts, before, "same")
+        _append(parts, body, kind)
+        _append(parts, after, "same")
+    return tuple(parts)
+
+
+def _kind(word: str, is_kept: bool, others: frozenset[str]) -> Change:
+    if is_kept:
+        return "same"
+    return "number" if _DIGIT.search(word) and word not in others else "words"
+
+
+def _append(parts: list[Part], text: str, change: Change) -> None:
+    """Adds a stretch, to the one before it where both are the same in the other answer."""
+    if text and change == "same" and parts and parts[-1].change == "same":
+        text = parts.pop().text + text
+    if text:
+        parts.append(Part(text, change))
+
+
+def _numbers(parts: Sequence[Part]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(part.text for part in parts if part.change == "number"))
+
+
+# How the candidates of one question moved from one run to another.
+
+Move = Literal["up", "down", "same", "new", "gone"]
+
+#: So far down the lists are compared.
+TOP = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Aligned:
+    """One chunk in both lists: `was` in the older run, `now` in the newer; None where a list lacks it.
+
+    Ranks count from 1 and may lie beyond the top that is shown.
+    """
+
+    chunk_id: str
+    was: CandidateView | None
+    now: CandidateView | None
+
+    @property
+    def was_rank(self) -> int | None:
+        """Its rank in the older run."""
+        return self.was.candidate.rank if self.was else None
+
+    @property
+    def rank(self) -> int | None:
+        """Its rank in the newer run."""
+        return self.now.candidate.rank if self.now else None
+
+    @property
+    def move(self) -> Move:
+        """Which way it went."""
+        if self.was_rank is None or self.rank is None:
+            return "new" if self.was_rank is None else "gone"
+        return "same" if self.rank == self.was_rank else "up" if self.rank < self.was_rank else "down"
+
+    @property
+    def places(self) -> int:
+        """By how many ranks it went up or down; 0 where it is in one list alone."""
+        return abs(self.was_rank - self.rank) if self.was_rank is not None and self.rank is not None else 0
+
+    @property
+    def view(self) -> CandidateView:
+        """The candidate as the newer run has it, else as the older one had it."""
+        view = self.now or self.was
+        if view is None:
+            raise ValueError(f"{self.chunk_id!r} is in neither list")
+        return view
+
+    @property
+    def gold(self) -> GoldMark | None:
+        """By what it is right in either run."""
+        return next((each.gold for each in (self.now, self.was) if each and each.gold), None)
+
+
+def aligned(was: StageView | None, now: StageView | None, *, top: int = TOP) -> tuple[Aligned, ...]:
+    """Every chunk among the first `top` of either list, once: by its rank in the newer run, then those that
+    are only in the older one.
+
+    A chunk that a list names twice counts where it comes first. One of an earlier build is that of today.
+    """
+    old, new = _by_chunk(was), _by_chunk(now)
+    rows = [
+        Aligned(chunk_id, old.get(chunk_id), new.get(chunk_id)) for chunk_id in dict.fromkeys([*new, *old])
+    ]
+    shown = [row for row in rows if min(row.rank or top + 1, row.was_rank or top + 1) <= top]
+    return tuple(sorted(shown, key=lambda row: (row.rank is None, row.rank or 0, row.was_rank or 0)))
+
+
+def have_nothing_in_common(rows: Sequence[Aligned]) -> bool:
+    """Whether both runs list candidates and share none: their chunk ids may come from different builds."""
+    moves = {row.move for row in rows}
+    return moves == {"new", "gone"}
+
+
+def _by_chunk(stage: StageView | None) -> Mapping[str, CandidateView]:
+    found: dict[str, CandidateView] = {}
+    for view in stage.candidates if stage else ():
+        found.setdefault(view.id_today, view)
+    return found
+
+
+# The questions that two runs answer differently well, in an order, and as files.
+
+FlipKind = Literal["fixed", "regressed"]
+FLIP_KINDS: tuple[FlipKind, ...] = get_args(FlipKind)
+
+#: Of each kind so many are listed; the rest is counted.
+MOST_LISTED = 5_000
+#: What a list of flips may be sorted by: the URL's name → the columns, in their natural direction.
+FLIP_SORTS: Mapping[str, tuple[str, ...]] = {
+    "section_rank": ("section_rank", "was_rank"),
+    "label": ("label", "was_label"),
+}
+#: The columns of an exported row.
+COLUMNS = (
+    *("run_id", "vs", "outcome", "flip", "q_id", "q"),
+    *("was_label", "label", "was_bucket", "bucket", "was_rank", "rank"),
+)
+
+
+def flip_list(store: Store, shown: Filter, kind: FlipKind, sort: Sort) -> pd.DataFrame:
+    """The first `MOST_LISTED` flips of a kind, as `Store.flip_rows` has them, in the asked order.
+
+    By any other order than those of `FLIP_SORTS` they stay as they come, the worst first.
+    """
+    rows = store.flip_rows(shown, kind, MOST_LISTED, 0)
+    by = list(FLIP_SORTS.get(sort.by, ()))
+    if not by:
+        return rows
+    severity = {name: rows[name].map(LABELS.index, na_action="ignore") for name in by if "label" in name}
+    keys = rows.assign(**severity)
+    order = keys.sort_values(by, ascending=not sort.descending, kind="stable", na_position="last").index
+    return rows.loc[order].reset_index(drop=True)
+
+
+def flip_frames(store: Store, shown: Filter, sort: Sort) -> Iterator[pd.DataFrame]:
+    """Both lists with `COLUMNS`, the fixed ones first: what an export writes."""
+    for kind in FLIP_KINDS:
+        rows = flip_list(store, shown, kind, sort).rename(columns={"section_rank": "rank"})
+        yield rows.assign(run_id=shown.run, vs=shown.vs, outcome=shown.outcome, flip=kind)[list(COLUMNS)]
+
+
+def _records(frame: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    for values in zip(*(_column(frame[name], name) for name in COLUMNS), strict=True):
+        yield dict(zip(COLUMNS, values, strict=True))
+
+
+def _column(values: pd.Series[Any], name: str) -> list[Any]:
+    known = [plain(value) for value in values.tolist()]
+    if name not in ("was_rank", "rank"):
+        return known
+    return [None if value is None else int(value) for value in known]  # pandas makes floats of them
+
+
+def _csv_pieces(frames: Frames) -> Iterator[str]:
+    yield csv_lines([COLUMNS])
+    for frame in frames:
+        yield csv_lines([cell(record[name]) for name in COLUMNS] for record in _records(frame))
+
+
+def _jsonl_pieces(frames: Frames) -> Iterator[str]:
+    for frame in frames:
+        yield "".join(
+            orjson.dumps(record, option=orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE).decode()
+            for record in _records(frame)
+        )
+
+
+def _markdown_pieces(frames: Frames) -> Iterator[str]:
+    """A table for a pull request: what flipped, its question, the rank of its gold section, its label."""
+    yield "| flip | q_id | question | gold at rank | label |\n|---|---|---|---|---|\n"
+    for frame in frames:
+        for record in _records(frame):
+            cells = (
+                record["flip"],
+                question_cell(record["q_id"]),
+                question_cell(record["q"]),
+                ranks_in_words(record["was_rank"], record["rank"]),
+                labels_in_words(record["was_label"], record["label"]),
+            )
+            yield f"| {' | '.join(cells)} |\n"
+
+
+#: Kind → how it is written, in the order in which kinds are offered.
+FLIP_EXPORTS: Mapping[str, Export] = {
+    "csv": Export("CSV", "csv", "text/csv", _csv_pieces),
+    "jsonl": Export("JSON lines", "jsonl", "application/x-ndjson", _jsonl_pieces),
+    "markdown": Export("Markdown table", "md", "text/markdown", _markdown_pieces),
+}
+
+
+def ranks_in_words(was: int | None, now: int | None) -> str:
+    """`7 → 1`, `none → 3`, and `1` where it stayed: the rank of the gold section then and now."""
+    then, here = ("none" if rank is None else f"{rank:,}" for rank in (was, now))
+    return here if then == here else f"{then} → {here}"
+
+
+def labels_in_words(was: str | None, now: str | None) -> str:
+    """`retrieval_drift → ok`, and `ok` where it stayed."""
+    then, here = was or "no label", now or "no label"
+    return here if then == here else f"{then} → {here}"

@@ -1,0 +1,112 @@
+"""What a `render_ref` draws: a picture file, or a region of a page. A bad reference is an answer, no error.
+
+A reference is a stranger's text. Whatever it says, what comes back can be shown: a picture of ours, or the
+reason why there is none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from proofspan.contracts.records.render_ref import PageRef, RenderRef, parse_render_ref
+from proofspan.errors import Fault, ManifestFault, Problem
+from proofspan.evidence.types import Mime, Picture
+from proofspan.manifest.paths import artifact_path, refusal_of, resolve_reference
+from proofspan.manifest.types import Manifest
+from proofspan.services.documents.document_cache import Placer
+
+#: Characters of a reference that a message repeats.
+SHOWN = 200
+FORMS = "write `file:PATH` below the attachments folder, or `pdf:DOC_ID#page_idx=N&bbox=x0,y0,x1,y1`"
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A picture's bytes, its size in pixels and its kind, or the `problem` that keeps it away.
+
+    `page_idx` is the page that a region is on, known even where it cannot be drawn.
+    """
+
+    png: bytes | None = None
+    width: int = 0
+    height: int = 0
+    page_idx: int | None = None
+    problem: Problem | None = None
+    mime: Mime = "image/png"
+
+
+#: One that is not there yet.
+BEING_DRAWN = Drawing(problem=Problem("being_drawn", "it is being drawn", "", "", severity="note"))
+
+
+def draw(render_ref: str | None, *, manifest: Manifest, placer: Placer) -> Drawing:
+    """Draw what a reference names; never raises for a reference or for the file that it names.
+
+    The problem's code is `nothing_to_draw` (a note: there is no reference), `render_ref_unreadable`,
+    `path_refused`, `no_attachments_root`, `document_not_listed`, `not_paged`, or one of those that resolving
+    a path, `PdfPool.clip` and `PdfPool.picture` have.
+    """
+    if render_ref is None:
+        remedy = "give the attachment a `render_ref` where there is something to draw"
+        said = "the catalogue names nothing to draw"
+        return Drawing(problem=Problem("nothing_to_draw", said, "", remedy, severity="note"))
+    ref = parse_render_ref(render_ref)
+    if ref is None:
+        return Drawing(problem=_unreadable(render_ref))
+    page_idx = ref.page_idx if isinstance(ref, PageRef) else None
+    try:
+        picture = _picture(ref, manifest, placer)
+    except Fault as fault:
+        return Drawing(page_idx=page_idx, problem=fault.problems[0])
+    return Drawing(picture.data, picture.width, picture.height, page_idx, mime=picture.mime)
+
+
+def _picture(ref: RenderRef, manifest: Manifest, placer: Placer) -> Picture:
+    """The picture, from the placer's memory or drawn now. Raises `Fault`."""
+    if not isinstance(ref, PageRef):
+        return _picture_file(ref.path, manifest, placer)
+    shown = ref.doc_id[:SHOWN]
+    document = manifest.document(ref.doc_id)
+    if document is None:
+        raise ManifestFault.of(
+            "document_not_listed",
+            f"the workspace has no document {shown}, so nothing can be drawn from it",
+            where=f"{manifest.file or manifest.folder}: documents",
+            remedy="put the file into the workspace and list it under `documents` with this doc_id",
+        )
+    if not document.paged:
+        raise ManifestFault.of(
+            "not_paged",
+            f"the document {shown} has no pages, so no region of one can be drawn",
+            where=f"{manifest.file or manifest.folder}: {document.artifact.key}",
+            remedy="leave `render_ref` out: the attachment's text is shown",
+        )
+    return placer.clip(artifact_path(manifest, document.artifact), ref.page_idx, ref.box)
+
+
+def _picture_file(path: str, manifest: Manifest, placer: Placer) -> Picture:
+    if manifest.attachments_root is None:
+        raise ManifestFault.of(
+            "no_attachments_root",
+            f"the picture {path[:SHOWN]} cannot be looked for: the manifest names no folder of pictures",
+            where=f"{manifest.file or manifest.folder}: attachments_root",
+            remedy="name the folder: attachments_root: corpus/media",
+        )
+    try:
+        folder = resolve_reference(manifest.folder, manifest.attachments_root, folder=True)
+        file = resolve_reference(folder, path)
+    except ManifestFault as fault:
+        problem = fault.problems[0]
+        raise ManifestFault(
+            replace(problem, message=f"the picture {path[:SHOWN]}: {problem.message}")
+        ) from None
+    return placer.picture(file)
+
+
+def _unreadable(render_ref: str) -> Problem:
+    """Why a text is no reference; a path that would leave its folder is told from what cannot be read."""
+    shown = repr(render_ref[:SHOWN])
+    reason = refusal_of(render_ref.removeprefix("file:")) if render_ref.startswith("file:") else None
+    if reason is not None:
+        return Problem("path_refused", f"the picture's path is refused: {reason}", shown, FORMS)
+    return Problem("render_ref_unreadable", f"the reference {shown} cannot be read", "render_ref", FORMS)

@@ -1,0 +1,75 @@
+"""Is the document that is shown the one that was cited? Its hash and its revision, against what is named.
+
+A page of another edition may look just like the cited one, so the difference is told wherever it is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from proofspan.contracts.records.chunk_id import UNKNOWN_REVISION, parse
+from proofspan.contracts.records.field_values import text_of
+from proofspan.contracts.records.records import Json
+from proofspan.errors import Problem
+from proofspan.manifest.types import Document
+from proofspan.services.documents.document_cache import Recent, fingerprint
+from proofspan.store.files.fingerprints import sha256_of
+
+#: So many digits of a hash are enough to tell two apart by eye.
+SHOWN_DIGITS = 12
+_HASHES: Recent[str] = Recent(256)
+
+
+def revision_problems(document: Document, path: Path, *, rev: str | None) -> tuple[Problem, ...]:
+    """What speaks against the document being the cited one: its file's hash, and the revision `rev` cited.
+
+    A file is hashed once, for as long as its size and time stay. What the manifest leaves open cannot differ.
+    """
+    return tuple(filter(None, (file_problem(document, path), rev_problem(document, rev))))
+
+
+def file_problem(document: Document, path: Path) -> Problem | None:
+    """The file is not the one whose sha256 the manifest names; None where it is, or none is named."""
+    named = document.artifact.sha256
+    actual = file_sha256(path) if named else None
+    if named is None or actual is None or actual == named.lower():
+        return None
+    return Problem(
+        "document_replaced",
+        f"the file of {document.doc_id} is not the one that the manifest names: its sha256 begins "
+        f"{actual[:SHOWN_DIGITS]}, the manifest's {named[:SHOWN_DIGITS]}; its pages may have moved",
+        where=f"{document.artifact.key}: {document.artifact.path}",
+        remedy="put the named file back, or correct sha256 and rev in the manifest and build the chunks anew",
+        severity="warning",
+    )
+
+
+def file_sha256(path: Path) -> str:
+    """The file's hash, remembered for as long as its size and time stay. EvidenceFault where it is gone."""
+    return _HASHES.get_or_make(fingerprint(path), lambda: sha256_of(path))
+
+
+def rev_problem(document: Document, rev: str | None) -> Problem | None:
+    """The citation is of another revision; None where they agree as far as the shorter one goes."""
+    named = document.rev
+    if not rev or not named or rev == UNKNOWN_REVISION:
+        return None
+    length = min(len(rev), len(named))
+    if rev[:length].lower() == named[:length].lower():
+        return None
+    return Problem(
+        "rev_mismatch",
+        f"cited is revision {rev[:40]} of {document.doc_id}, and the workspace has revision {named[:40]}: "
+        "the text may stand elsewhere, or differ",
+        where=document.artifact.key,
+        remedy="answer the question again on this revision, or put the cited one into the workspace",
+        severity="warning",
+    )
+
+
+def cited_rev(chunk_id: str | None, raw: Mapping[str, Json] | None = None) -> str | None:
+    """The revision that a record names: its own `rev`, else the `r=` of its chunk id."""
+    own = text_of((raw or {}).get("rev"))
+    parts = parse(chunk_id) if chunk_id else None
+    return own or (parts.rev if parts else None)

@@ -1,0 +1,289 @@
+"""Where a run fails: its questions by section, page and document, laid out as the cells of a strip.
+
+Counted are the questions of a list, by what they are about (`proofspan.diagnosis.topic`), and of those that
+can be judged, those that fail (`proofspan.store.query.filters.FAILS`). A number here is always the length
+of the list that its places open: a question that is about two sections of one cell counts once in it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+
+from proofspan.contracts.records.field_values import text_of
+from proofspan.contracts.records.records import Chunk
+from proofspan.diagnosis.topic import About, outer_sections, parse_about, section_of
+from proofspan.services.page.strip_marks import cell_firsts, cell_of
+from proofspan.store.files.types import FailureCount
+from proofspan.traces.records.chunks import place_of
+
+#: So many places open together: each is a part of the address.
+MOST_PLACES = 50
+#: Places are compared where they have so many questions each, on average.
+ENOUGH = 3
+#: A section's title is cut to so many characters.
+MAX_TITLE = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Where a section stands: its 0-based pages in order (none in a text), its title, its place in the file.
+
+    `has_chunks` is False for one that only holds other sections.
+    """
+
+    pages: tuple[int, ...] = ()
+    title: str = ""
+    order: int = 0
+    has_chunks: bool = True
+
+
+#: A section that the chunk file does not have.
+NOWHERE = Section()
+#: Documents of the manifest in its order → their titles, "" where they have none.
+Titles = Mapping[str, str]
+#: (doc_id, section_id) → the section, as the chunk file has it.
+Sections = Mapping[tuple[str | None, str], Section]
+
+
+@dataclass(frozen=True, slots=True)
+class Area:
+    """A place that questions are about: how many can be judged, and how many of them fail.
+
+    `value` is the place as a filter names it. `slots` are the positions that it takes on a strip of its
+    document: pages, or its own one in a list.
+    """
+
+    place: About
+    value: str
+    judged: int
+    failing: int
+    title: str = ""
+    pages: tuple[int, ...] = ()
+    slots: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell of the strip with its areas, worst first, and what their list holds."""
+
+    at: int
+    areas: tuple[Area, ...]
+    judged: int
+    failing: int
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """The places of its areas, as a filter names them."""
+        return tuple(area.value for area in self.areas)
+
+
+@dataclass(frozen=True, slots=True)
+class FailureMap:
+    """A strip of one document, or of all (`doc_id` None): its marked cells, and its areas, worst first.
+
+    Cells show the narrowest places; `areas` are the chapters, where most of those were asked about but once.
+    `firsts` is the first page of every cell and, last, the number of pages; empty where cells are no pages.
+    """
+
+    doc_id: str | None
+    cells: int
+    marked: tuple[Cell, ...]
+    areas: tuple[Area, ...]
+    firsts: tuple[int, ...] = ()
+
+
+@dataclass(slots=True)
+class _Gathered:
+    order: int
+    pages: set[int] = field(default_factory=set)
+    title: str = ""
+    has_chunks: bool = False
+
+
+def section_map(
+    chunks: Iterable[Chunk], *, unpaged: Container[str] = ()
+) -> dict[tuple[str | None, str], Section]:
+    """Every section of a chunk file and those that hold it, with their pages and the first title given.
+
+    A page in an `unpaged` document means nothing.
+    """
+    found: dict[tuple[str | None, str], _Gathered] = {}
+    for chunk in chunks:
+        doc_id, _, page_idx = place = place_of(chunk)
+        if not (own := section_of(place)):
+            continue
+        titles = _titles(chunk, own)
+        for name in (own, *outer_sections(own)):
+            section = found.setdefault((doc_id, name), _Gathered(len(found)))
+            section.has_chunks |= name == own
+            section.title = section.title or titles.get(name, "")[:MAX_TITLE]
+            if page_idx is not None and doc_id not in unpaged:
+                section.pages.add(page_idx)
+    return {
+        key: Section(tuple(sorted(each.pages)), each.title, each.order, each.has_chunks)
+        for key, each in found.items()
+    }
+
+
+def _titles(chunk: Chunk, own: str) -> dict[str, str]:
+    """The titles that a chunk gives its section and, where it names one for each step, those that hold it."""
+    names = (own, *outer_sections(own))
+    path = chunk.raw.get("title_path")
+    steps = [text_of(step) or "" for step in path] if isinstance(path, list) else []
+    held = dict(zip(reversed(names), steps, strict=True)) if len(steps) == len(names) else {}
+    return held | {own: text_of(chunk.raw.get("section_title")) or held.get(own, "")}
+
+
+def documents(counts: Sequence[FailureCount], titles: Titles) -> tuple[Area, ...]:
+    """Whole documents, those with the most failures first."""
+    return _documents(_Tally(counts), titles)
+
+
+def failure_map(
+    counts: Sequence[FailureCount],
+    sections: Sections,
+    *,
+    doc_id: str | None,
+    titles: Titles,
+    unpaged: Container[str] = (),
+) -> FailureMap:
+    """The strip of a document; of all documents in the order of `titles`, where `doc_id` is None or has none.
+
+    Its cells are the pages that the chunk file and the questions name; without pages, its sections in the
+    order of the chunk file.
+    """
+    tally = _Tally(counts)
+    own = {key[1]: section for key, section in sections.items() if key[0] == doc_id}
+    is_paged = doc_id not in unpaged
+    areas = [
+        _area(place, tally, own.get(place.section_id or "", NOWHERE))
+        for place in tally.places()
+        if place.doc_id == doc_id
+        and (place.section_id is not None or (is_paged and place.page_idx is not None))
+    ]
+    if doc_id is None or not areas:
+        whole = _documents(tally, titles)
+        return _in_line(None, [About(name) for name in titles], whole, whole, tally)
+    narrow = [area for area in areas if area.value in tally.narrowest]
+    worst = _at_one_level(areas, narrow)
+    pages = [*(section.pages for section in own.values()), *(area.pages for area in areas)]
+    last = max((page for some in pages for page in some), default=None)
+    if last is not None:
+        on_pages = [replace(area, slots=area.pages) for area in narrow]
+        return _mapped(doc_id, last + 1, on_pages, worst, tally, firsts=cell_firsts(last + 1))
+    with_chunks = [name for name in own if own[name].has_chunks]
+    by_order = sorted(with_chunks, key=lambda name: own[name].order)
+    return _in_line(doc_id, [About(doc_id, name) for name in by_order], narrow, worst, tally)
+
+
+def _at_one_level(areas: Sequence[Area], narrow: Sequence[Area]) -> tuple[Area, ...]:
+    """The places to be compared, worst first: as narrow as still have `ENOUGH` questions each on average.
+
+    At a level stand the sections numbered with so many steps, and narrower places that have fewer steps.
+    """
+    deepest = max((_depth(area) for area in narrow), default=1)
+    for level in range(deepest, 0, -1):
+        chosen = [area for area in areas if _depth(area) == level]
+        chosen += [area for area in narrow if _depth(area) < level]
+        if level == 1 or sum(area.judged for area in chosen) >= ENOUGH * len(chosen):
+            return tuple(sorted(chosen, key=_worst_first))
+    return ()
+
+
+def _depth(area: Area) -> int:
+    """With how many steps a place is numbered; one that is not numbered counts as one."""
+    return 1 + len(outer_sections(area.place.section_id or ""))
+
+
+def _documents(tally: _Tally, titles: Titles) -> tuple[Area, ...]:
+    whole = (place for place in tally.places() if place.section_id is None and place.page_idx is None)
+    found = (_area(place, tally, title=titles.get(place.doc_id or "", "")) for place in whole)
+    return tuple(sorted(found, key=_worst_first))
+
+
+def _in_line(
+    doc_id: str | None,
+    places: Sequence[About],
+    areas: Sequence[Area],
+    worst: tuple[Area, ...],
+    tally: _Tally,
+) -> FailureMap:
+    """A cell for each of the places, then for those that only the questions name."""
+    names = dict.fromkeys([*(place.value for place in places), *(area.value for area in areas)])
+    slots = {value: (at,) for at, value in enumerate(names)}
+    in_line = [replace(area, slots=slots[area.value]) for area in areas]
+    return _mapped(doc_id, len(names), in_line, worst, tally)
+
+
+def _mapped(
+    doc_id: str | None,
+    slots: int,
+    areas: Sequence[Area],
+    worst: tuple[Area, ...],
+    tally: _Tally,
+    *,
+    firsts: tuple[int, ...] = (),
+) -> FailureMap:
+    shared: dict[int, list[Area]] = defaultdict(list)
+    for area in areas:
+        for at in {cell_of(slot, slots) for slot in area.slots}:
+            shared[at].append(area)
+    marked = tuple(_cell(at, shared[at], tally) for at in sorted(shared))
+    return FailureMap(doc_id, len(cell_firsts(slots)) - 1, marked, worst, firsts)
+
+
+def _cell(at: int, areas: Sequence[Area], tally: _Tally) -> Cell:
+    """The cell with as many of its areas as one address can open; its numbers are theirs."""
+    worst = tuple(sorted(areas, key=_worst_first)[:MOST_PLACES])
+    judged, failing = tally.of([area.value for area in worst])
+    return Cell(at, worst, judged, failing)
+
+
+def _area(place: About, tally: _Tally, section: Section = NOWHERE, *, title: str = "") -> Area:
+    value = place.value
+    judged, failing = tally.of([value])
+    pages = section.pages if place.page_idx is None else (place.page_idx,)
+    return Area(place, value, judged, failing, title or section.title, pages)
+
+
+def _worst_first(area: Area) -> tuple[int, int, bool, tuple[int, ...], str]:
+    """Most failures first, of as many the larger share, then the earlier page; without one last."""
+    return (-area.failing, area.judged, not area.pages, area.pages[:1], area.value)
+
+
+class _Tally:
+    """Counts by place; places together count each question once."""
+
+    def __init__(self, counts: Sequence[FailureCount]) -> None:
+        self._counts = counts
+        self._rows: dict[str, list[int]] = defaultdict(list)
+        for row, count in enumerate(counts):
+            for value in count.about:
+                self._rows[value].append(row)
+        #: The places that some question is about and that hold no other one that it is about.
+        self.narrowest = {value for count in counts for value in _narrowest(count.about)}
+
+    def places(self) -> Iterator[About]:
+        """Every place that any question is about."""
+        return (place for value in self._rows if (place := parse_about(value)))
+
+    def of(self, values: Iterable[str]) -> tuple[int, int]:
+        """Of the questions about any of these places: how many can be judged, how many fail."""
+        rows = {row for value in values for row in self._rows.get(value, ())}
+        return sum(self._counts[row].judged for row in rows), sum(self._counts[row].failing for row in rows)
+
+
+def _narrowest(about: Sequence[str]) -> Iterator[str]:
+    holding = {outer for value in about for outer in _holding(value)}
+    return (value for value in about if value not in holding)
+
+
+@lru_cache(maxsize=1 << 14)
+def _holding(value: str) -> tuple[str, ...]:
+    """The sections that hold a place, as texts."""
+    place = parse_about(value)
+    outer = outer_sections(place.section_id or "") if place else ()
+    return tuple(About(place.doc_id, section).value for section in outer) if place else ()

@@ -1,0 +1,346 @@
+"""Everything that `proofspan metrics` tells of one run, and the same as plain data."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from math import isfinite
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import orjson
+import pandas as pd
+
+from proofspan.contracts.records.field_values import text_of
+from proofspan.contracts.records.records import Json
+from proofspan.contracts.rules.envelope import USUAL
+from proofspan.errors import Problem
+from proofspan.manifest.types import Manifest, Run
+from proofspan.metrics.catalogue import METRICS
+from proofspan.metrics.goals import Goal, Verdict
+from proofspan.metrics.packs import PACK_SOURCE, RATE, RATE_COUNTED, pack_text
+from proofspan.metrics.values import MetricValue, left_out_in_words, value_in_words
+from proofspan.services.compare import MetricPair, metric_pairs, scope_sentences, verdict_sentence
+from proofspan.services.export import Export, Frames, cell, csv_lines, plain
+from proofspan.services.metrics.run_metrics import (
+    BUNDLES,
+    GoldGaps,
+    RunMetrics,
+    dataset_of,
+    gold_gaps,
+    metrics_by,
+    run_metrics,
+)
+from proofspan.services.workspace.open import chosen_run
+from proofspan.store.files.types import RunFacts
+from proofspan.store.query.filters import Filter
+from proofspan.store.query.metrics import Slice
+from proofspan.store.query.store import Store
+from proofspan.traces.records.traces import read_trace_at
+from proofspan.traces.separate.join_cache import needed_trace_file
+
+#: Digits of numbers in plain data: beyond them the order in which a sum was added up would show.
+DECIMALS = 9
+#: What runs are said to be better by, the first that can be judged.
+BY = ("section_match_at_1", "answered_ok")
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A run against another one: each metric in both, and the sentences that say how it ends."""
+
+    vs: str
+    pairs: tuple[MetricPair, ...]
+    sentences: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MetricsReport:
+    """One run. `slices` has the metrics by slice of the kind `by`, None where none are asked for."""
+
+    measured: RunMetrics
+    facts: RunFacts
+    gaps: GoldGaps
+    by: Slice | None = None
+    slices: Mapping[str, Mapping[str, MetricValue]] | None = None
+    compared: Compared | None = None
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What could not be read for it."""
+        return (*self.facts.problems, *self.measured.problems)
+
+    @property
+    def has_findings(self) -> bool:
+        """Whether a goal fails, the stored pack differs, or something could not be read."""
+        return bool(self.measured.failed or self.measured.differences or self.problems)
+
+
+def metrics_report(
+    store: Store, manifest: Manifest, run_id: str, *, by: Slice | None = None, vs: str | None = None
+) -> MetricsReport:
+    """What there is to tell of a run, against `vs` where one is named; both need an index."""
+    measured = run_metrics(store, manifest, run_id)
+    return MetricsReport(
+        measured,
+        store.run_facts(run_id),
+        gold_gaps(store, manifest, run_id),
+        by,
+        metrics_by(store, run_id, by) if by else None,
+        _compared(store, manifest, measured, vs) if vs else None,
+    )
+
+
+def _compared(store: Store, manifest: Manifest, measured: RunMetrics, vs: str) -> Compared:
+    run_id = measured.run_id
+    shown = Filter(run_id, vs=vs)
+
+    def paired(metric_id: str) -> np.ndarray:
+        return np.empty(0) if metric_id == BUNDLES else store.paired(shown, metric_id)
+
+    pairs = metric_pairs(measured.values, run_metrics(store, manifest, vs).values, paired)
+    has_gold = manifest.gold is not None
+    said: list[str] = []
+    for outcome in BY:
+        flips = store.flips(Filter(run_id, vs=vs, outcome=outcome))
+        said.append(verdict_sentence(flips, run=run_id, vs=vs, outcome=outcome, has_gold=has_gold))
+        said += scope_sentences(flips, run=run_id, vs=vs, outcome=outcome)
+    return Compared(vs, pairs, tuple(dict.fromkeys(said)))
+
+
+def report_to_json(report: MetricsReport) -> dict[str, Json]:
+    """The report as plain data: every number with its counts, interval, goal, and what was left out."""
+    measured, facts, gaps = report.measured, report.facts, report.gaps
+    told: dict[str, Json] = {
+        "run_id": measured.run_id,
+        "profile": facts.profile.describe(),
+        "questions": measured.questions,
+        "traces": facts.traces,
+        "from_report": facts.from_report,
+        "line_issues": facts.line_issues - facts.unmatched,
+        "waiting_bytes": facts.waiting_bytes,
+        "gold_questions": gaps.questions,
+        "without_gold": list(gaps.without_gold),
+        "without_trace": list(gaps.without_trace),
+        "findings": report.has_findings,
+        "lambda_states": {state or "not logged": count for state, count in measured.states.items()},
+        "metrics": {
+            name: _value(value) | _judged(measured.goals.get(name), measured.verdicts.get(name))
+            for name, value in measured.values.items()
+        },
+        "pack": _pack(measured),
+        "problems": [asdict(problem) for problem in report.problems],
+    }
+    if report.slices is not None:
+        told["by"] = report.by
+        told["slices"] = [
+            {"slice": name, "metrics": {metric_id: _value(value) for metric_id, value in values.items()}}
+            for name, values in report.slices.items()
+        ]
+    if report.compared is not None:
+        told["against"] = {
+            "run_id": report.compared.vs,
+            "said": list(report.compared.sentences),
+            "metrics": {pair.metric.metric_id: _pair(pair) for pair in report.compared.pairs},
+        }
+    return told
+
+
+def definitions() -> dict[str, Json]:
+    """How each metric is counted, by its id, and what only a metrics pack has."""
+    told: dict[str, Json] = {
+        name: {"name": metric.name, "counted": metric.counted, "source": metric.source}
+        for name, metric in METRICS.items()
+    }
+    return told | {RATE: {"name": RATE, "counted": RATE_COUNTED, "source": PACK_SOURCE}}
+
+
+def _value(value: MetricValue) -> dict[str, Json]:
+    return {
+        "value": _rounded(value.value),
+        "low": _rounded(value.low),
+        "high": _rounded(value.high),
+        "numerator": value.numerator,
+        "denominator": value.denominator,
+        "left_out": {reason: count for reason, count in value.left_out.items() if count},
+    }
+
+
+def _judged(goal: Goal | None, verdict: Verdict | None) -> dict[str, Json]:
+    if goal is None or verdict is None:
+        return {}
+    told = {"is": str(goal), "from_default": goal.from_default}
+    return {"goal": told, "verdict": verdict.status, "why": verdict.why}
+
+
+def _pack(measured: RunMetrics) -> dict[str, Json]:
+    stored = measured.pack
+    return {
+        "counted": {key: _rounded(number) for key, number in measured.numbers.items()},
+        "stored": None
+        if stored is None
+        else {key: None if number is None else float(number) for key, number in stored.numbers.items()},
+        "differences": [difference.in_words() for difference in measured.differences],
+    }
+
+
+def _pair(pair: MetricPair) -> dict[str, Json]:
+    told: dict[str, Json] = {
+        "here": _rounded(pair.here.value if pair.here else None),
+        "there": _rounded(pair.there.value if pair.there else None),
+        "gap": _rounded(pair.gap),
+        "p": _rounded(pair.p),
+        "difference": None,
+    }
+    if (mean := pair.difference) is not None:
+        told["difference"] = {
+            "mean": _rounded(mean.mean),
+            "low": _rounded(mean.low),
+            "high": _rounded(mean.high),
+            "pairs": mean.pairs,
+            "method": mean.method,
+        }
+    return told
+
+
+def _rounded(number: float | None) -> float | None:
+    if number is None or not isfinite(number):
+        return None
+    return round(number, DECIMALS) + 0.0
+
+
+# A run's metrics as files: the rows that a table shows, as CSV, JSON or Markdown.
+
+#: The columns of a row; numbers are those of the metric, unrounded.
+COLUMNS = (
+    *("run_id", "slice", "metric", "name", "value", "low", "high", "numerator", "denominator"),
+    *("goal", "verdict", "in_words", "left_out"),
+)
+_WHOLE = frozenset({"numerator", "denominator"})
+
+
+def metric_rows(
+    run_id: str,
+    values: Mapping[str, MetricValue],
+    *,
+    goals: Mapping[str, Goal] | None = None,
+    verdicts: Mapping[str, Verdict] | None = None,
+    slice_name: str = "",
+) -> pd.DataFrame:
+    """One row a metric, in the metrics' order; goals and verdicts are those of a whole run."""
+    wanted, judged = goals or {}, verdicts or {}
+    return pd.DataFrame(
+        [
+            {
+                "run_id": run_id,
+                "slice": slice_name,
+                "metric": metric_id,
+                "name": value.metric.name,
+                "value": value.value,
+                "low": value.low,
+                "high": value.high,
+                "numerator": value.numerator,
+                "denominator": value.denominator,
+                "goal": str(wanted[metric_id]) if metric_id in wanted else "",
+                "verdict": judged[metric_id].status if metric_id in judged else "",
+                "in_words": value_in_words(value),
+                "left_out": left_out_in_words(value),
+            }
+            for metric_id, value in values.items()
+        ],
+        columns=list(COLUMNS),
+    )
+
+
+def _records(frames: Frames) -> Iterator[dict[str, Any]]:
+    for frame in frames:
+        for values in zip(*(frame[name].tolist() for name in COLUMNS), strict=True):
+            row = {name: plain(value) for name, value in zip(COLUMNS, values, strict=True)}
+            # pandas turns whole numbers into floats where one is missing
+            yield row | {name: int(row[name]) for name in _WHOLE if row[name] is not None}
+
+
+def _csv(frames: Frames) -> Iterator[str]:
+    yield csv_lines([COLUMNS])
+    yield csv_lines([cell(row[name]) for name in COLUMNS] for row in _records(frames))
+
+
+def _json(frames: Frames) -> Iterator[str]:
+    option = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
+    yield orjson.dumps(list(_records(frames)), option=option).decode()
+
+
+def _markdown(frames: Frames) -> Iterator[str]:
+    rows = list(_records(frames))
+    sliced = ["slice"] if any(row["slice"] for row in rows) else []
+    yield _line([*sliced, "metric", "number", "goal", "left out"])
+    yield _line(["---"] * (4 + len(sliced)))
+    for row in rows:
+        goal = " ".join(filter(None, (row["goal"], row["verdict"])))
+        yield _line([*(row[name] for name in sliced), row["name"], row["in_words"], goal, row["left_out"]])
+
+
+def _line(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(map(_escaped, cells))} |\n"
+
+
+def _escaped(text: str) -> str:
+    """On one line, and nothing of it a cell's end or the start of a tag."""
+    return " ".join(text.split()).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
+
+
+#: Kind → how it is written, in the order in which kinds are offered.
+METRIC_EXPORTS: Mapping[str, Export] = {
+    "csv": Export("CSV", "csv", "text/csv", _csv),
+    "json": Export("JSON", "json", "application/json", _json),
+    "markdown": Export("Markdown table", "md", "text/markdown", _markdown),
+}
+
+
+# A run's metrics pack with the envelope of the contract: what is counted now, as text to be committed.
+
+EVENT: Final = "metrics.pack"
+AGENT: Final = "system"
+_MEMORY: Final = ("mem_rev", "mem_hash")
+
+
+def run_pack(store: Store, manifest: Manifest, run_id: str, *, cache_dir: Path) -> str:
+    """The metrics pack of a run, as JSON; packed traces are unpacked below `cache_dir`.
+
+    The same run gives the same text. InputFault where the manifest has no such run, or its traces are not
+    what was indexed; StoreFault where it has no index.
+    """
+    run = chosen_run(manifest, run_id)
+    numbers = run_metrics(store, manifest, run_id).numbers
+    envelope = _envelope(store, manifest, run, cache_dir)
+    return pack_text(numbers, dataset=dataset_of(manifest), envelope=envelope)
+
+
+def _envelope(store: Store, manifest: Manifest, run: Run, cache_dir: Path) -> dict[str, str]:
+    """What a pack says of its own making, all of it copied or derived.
+
+    Its time is the run's, its state of memory that of the run's traces; it has none where the manifest gives
+    no time, or the traces name no state or several.
+    """
+    name = f"urn:proofspan:metrics:{manifest.name}/{run.run_id}"
+    found = {
+        "schema_version": USUAL,
+        "event": EVENT,
+        "trace_id": str(uuid.uuid5(uuid.NAMESPACE_URL, name)),
+        "agent_id": AGENT,
+    }
+    if run.ts:
+        found["ts"] = run.ts
+    return found | _memory(store, manifest, run, cache_dir)
+
+
+def _memory(store: Store, manifest: Manifest, run: Run, cache_dir: Path) -> dict[str, str]:
+    line = store.line_of_one_memory(run.run_id)
+    if line is None:
+        return {}
+    path, _ = needed_trace_file(manifest, run, cache_dir=cache_dir)
+    raw = read_trace_at(path, line, run_id=run.run_id).raw
+    said = ((name, text_of(raw.get(name))) for name in _MEMORY)
+    return {name: value for name, value in said if value is not None}

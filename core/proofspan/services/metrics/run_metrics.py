@@ -1,0 +1,191 @@
+"""What a run comes to: its metrics with their goals, and the stored pack beside what is counted now.
+
+The pages, `proofspan metrics` and `proofspan gate` all read a run's numbers from here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from proofspan.contracts.records.records import TraceKey
+from proofspan.diagnosis.answers import refuses
+from proofspan.diagnosis.labelling import lowered
+from proofspan.diagnosis.types import profile_from
+from proofspan.errors import Fault, Problem
+from proofspan.evidence.bundles import Level
+from proofspan.manifest.paths import artifact_path
+from proofspan.manifest.types import Manifest, Run
+from proofspan.metrics.catalogue import METRICS
+from proofspan.metrics.goals import Goal, Verdict, judge
+from proofspan.metrics.packs import Pack, PackDifference, differences, numbers_of, read_pack
+from proofspan.metrics.values import MetricValue, Tally, metric_value
+from proofspan.services.bundles.report import COVERING, counts
+from proofspan.services.bundles.stored import StoredBundles
+from proofspan.services.workspace.open import chosen_run, goals_of
+from proofspan.services.workspace.readable import unpacked
+from proofspan.store.query.filters import Filter, Sort
+from proofspan.store.query.metrics import Slice
+from proofspan.store.query.store import Store
+from proofspan.traces.records.gold import read_gold
+
+BUNDLES = "bundle_coverage"
+
+
+@dataclass(frozen=True, slots=True)
+class RunMetrics:
+    """A run's numbers, in the metrics' order. `goals` and `verdicts` have the metrics that have a goal.
+
+    `questions` counts the headline questions that are measured, `states` all of the run's traces by the λ
+    state that they log (None: none), variants included. `numbers` are those of its metrics pack as counted
+    now, `pack` is the stored one, None where none is named or it cannot be read; `differences` are where it
+    says something else. `problems` tell what of the run could not be read for this.
+    """
+
+    run_id: str
+    questions: int
+    values: Mapping[str, MetricValue]
+    goals: Mapping[str, Goal]
+    verdicts: Mapping[str, Verdict]
+    states: Mapping[str | None, int]
+    numbers: Mapping[str, float | None]
+    pack: Pack | None = None
+    differences: tuple[PackDifference, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def failed(self) -> tuple[str, ...]:
+        """The metrics that fail their goal."""
+        return tuple(name for name, verdict in self.verdicts.items() if verdict.status == "fail")
+
+
+@dataclass(frozen=True, slots=True)
+class GoldGaps:
+    """Questions of a run that the gold set does not have, and the reverse, by q_id in their files' order.
+
+    `questions` counts the gold questions; None where there is no gold file that can be read (the index says
+    why).
+    """
+
+    questions: int | None = None
+    without_gold: tuple[str, ...] = ()
+    without_trace: tuple[str, ...] = ()
+
+
+def run_metrics(store: Store, manifest: Manifest, run_id: str, *, shown: Filter | None = None) -> RunMetrics:
+    """The metrics of a run's headline questions, or of those that `shown` keeps of them.
+
+    The pack is that of the whole run, so it is compared only without `shown`. InputFault where the manifest
+    has no such run, StoreFault where it has no index.
+    """
+    run = chosen_run(manifest, run_id)
+    asked = shown or Filter(run_id)
+    questions = store.matching(asked) if shown else sum(store.bucket_counts(asked).values())
+    bundles, unread = bundle_levels(manifest, run)
+    covered = _coverage(store, manifest, asked, bundles) if bundles is not None else _uncovered(questions)
+    tallies = {**store.measure(asked), BUNDLES: covered}
+    values = _values(tallies)
+    states = store.state_counts(Filter(run_id, all_variants=True))
+    goals, _ = goals_of(manifest)
+    chaotic = states.get("chaotic", 0)
+    verdicts = {name: judge(goal, values[name], chaotic=chaotic) for name, goal in goals.items()}
+    numbers = numbers_of(values, states)
+    pack, wrong = _pack_of(manifest, run) if shown is None else (None, ())
+    return RunMetrics(
+        run_id=run_id,
+        questions=questions,
+        values=values,
+        goals=goals,
+        verdicts=verdicts,
+        states=states,
+        numbers=numbers,
+        pack=pack,
+        differences=differences(pack, numbers) if pack else (),
+        problems=(*unread, *wrong),
+    )
+
+
+def metrics_by(store: Store, run_id: str, by: Slice) -> dict[str, dict[str, MetricValue]]:
+    """The metrics of each slice of a run's headline questions, the largest slice first; without bundles."""
+    sliced = store.measure_by(Filter(run_id), by)
+    return {name: _values(tallies) for name, tallies in sliced.items()}
+
+
+def dataset_of(manifest: Manifest) -> str | None:
+    """What the gold set is called in a metrics pack: its file's name and version; None without one."""
+    if manifest.gold is None:
+        return None
+    name = Path(manifest.gold.path).name.partition(".")[0]
+    return f"{name}_v{manifest.gold.version}" if manifest.gold.version else name
+
+
+def bundle_levels(
+    manifest: Manifest, run: Run
+) -> tuple[Mapping[TraceKey, Level] | None, tuple[Problem, ...]]:
+    """The levels of a run's stored bundles by trace; None where none are named or they cannot be read.
+
+    The problems, all of them warnings, say why not.
+    """
+    if run.bundles is None:
+        return None, ()
+    try:
+        with unpacked(artifact_path(manifest, run.bundles)) as plain:
+            return StoredBundles.of(plain, file=run.bundles.path, run_id=run.run_id).levels, ()
+    except Fault as fault:
+        return None, tuple(replace(each, severity="warning") for each in fault.problems)
+
+
+def gold_gaps(store: Store, manifest: Manifest, run_id: str) -> GoldGaps:
+    """Which questions of a run have no gold, and which gold questions the run never answered."""
+    if manifest.gold is None:
+        return GoldGaps()
+    try:
+        with unpacked(artifact_path(manifest, manifest.gold)) as plain:
+            gold, _ = read_gold(plain, file=manifest.gold.path)
+    except Fault:
+        return GoldGaps()
+    asked = dict.fromkeys(store.places(Filter(run_id), Sort("file"))["q_id"])
+    return GoldGaps(
+        len(gold),
+        tuple(q_id for q_id in asked if q_id not in gold),
+        tuple(q_id for q_id in gold if q_id not in asked),
+    )
+
+
+def _values(tallies: Mapping[str, Tally]) -> dict[str, MetricValue]:
+    return {name: metric_value(METRICS[name], tallies[name]) for name in METRICS if name in tallies}
+
+
+def _pack_of(manifest: Manifest, run: Run) -> tuple[Pack | None, tuple[Problem, ...]]:
+    if run.metrics is None:
+        return None, ()
+    try:
+        path = artifact_path(manifest, run.metrics)
+    except Fault as fault:
+        return None, tuple(replace(each, severity="warning") for each in fault.problems)
+    return read_pack(path, file=run.metrics.path)
+
+
+def _uncovered(questions: int) -> Tally:
+    """Without stored bundles nothing is measured."""
+    return Tally(0, left_out={"no_bundle": questions})
+
+
+def _coverage(store: Store, manifest: Manifest, shown: Filter, bundles: Mapping[TraceKey, Level]) -> Tally:
+    """Answered questions with a stored bundle that covers them; one without a bundle counts against it.
+
+    Answered as `proofspan bundle validate` has it: the answer holds something, and no refusal phrase.
+    """
+    refusal = lowered(profile_from(manifest.triage).refusal)
+    covered = answered = declined = 0
+    for frame in store.rows(shown, Sort("file")):
+        columns = (frame[name].tolist() for name in ("q_id", "paraphrase", "seed", "repeat", "answer"))
+        for q_id, paraphrase, seed, repeat, answer in zip(*columns, strict=True):
+            key = (q_id, paraphrase, seed, repeat)
+            if counts(key, answer, is_refusal=refuses(answer.lower(), refusal)):
+                answered += 1
+                covered += bundles.get(TraceKey(shown.run, *key)) in COVERING
+            else:
+                declined += 1
+    return Tally(answered, float(covered), float(covered), left_out={"declined": declined})

@@ -1,0 +1,102 @@
+"""Spans as shapes over a page's picture, in percent of it.
+
+The worker answers in unrotated points, one box a line of text. The picture's own matrix carries each box into
+pixels; lines that belong together become blocks; percent lets the shapes follow the picture at any size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from proofspan.contracts.records.records import Box
+from proofspan.evidence.geometry import box_to_pixels, union
+from proofspan.evidence.types import PageImage
+
+Layer = Literal["cited", "gold", "retrieved"]
+Percent = tuple[float, float, float, float]  # left, top, width, height; 0–100 of the picture
+
+#: A line follows another while the gap between them is at most this many line heights.
+MAX_LEADING = 1.2
+
+
+@dataclass(frozen=True, slots=True)
+class PageSpan:
+    """One span as the viewer draws it. `id` is stable over reruns: `cite:2`, `chunk:…`, `gold:1`.
+
+    `tags` name the spans that begin where it does, with their layers; empty where another span names this
+    one. One that is not verified is a producer's box on a page whose text cannot confirm it.
+    """
+
+    id: str
+    layer: Layer
+    tags: tuple[tuple[Layer, str], ...]
+    rects: tuple[Percent, ...]
+    chosen: bool = False
+    is_verified: bool = True
+
+
+def shapes(rects: Sequence[Box], image: PageImage, *, as_region: bool = False) -> tuple[Percent, ...]:
+    """The boxes of one span as blocks over the picture, clipped to it; what lies outside is left out.
+
+    `as_region` takes the cells of a table's row together: fewer boxes, which then cover the room between the
+    span's words as well.
+    """
+    lines = [box_to_pixels(image.to_pixels, box) for box in rects]
+    pixels = blocks(rows(lines) if as_region else lines)
+    clipped = (_percent(box, image.width, image.height) for box in pixels)
+    return tuple(box for box in clipped if box[2] > 0 and box[3] > 0)
+
+
+def rows(boxes: Sequence[Box]) -> list[Box]:
+    """Joins boxes that follow one another on the same line of text, from left to right."""
+    joined: list[Box] = []
+    for box in boxes:
+        if joined and _is_beside(joined[-1], box):
+            joined[-1] = union((joined[-1], box))
+        else:
+            joined.append(box)
+    return joined
+
+
+def _is_beside(left: Box, right: Box) -> bool:
+    """Whether `right` goes on to the right of `left`, at about its height."""
+    height = min(left[3] - left[1], right[3] - right[1])
+    shared = min(left[3], right[3]) - max(left[1], right[1])
+    return shared >= height / 2 and right[0] >= left[2] - height
+
+
+def blocks(lines: Sequence[Box]) -> list[Box]:
+    """Joins the lines of a paragraph, so that a span reads as a region and not as a ladder.
+
+    A first line that begins inside its line and a last one that stops there stay boxes of their own: a block
+    never covers words that are not the span's. Neighbours are only made to touch.
+    """
+    joined: list[Box] = []
+    for index, line in enumerate(lines):
+        if not joined or not _follows(lines[index - 1], line):
+            joined.append(line)
+            continue
+        above = joined[-1]
+        is_last = index + 1 == len(lines) or not _follows(line, lines[index + 1])
+        slack = line[3] - line[1]
+        if abs(line[0] - above[0]) <= slack and (not is_last or line[2] >= above[2] - slack):
+            joined[-1] = union((above, line))
+        else:
+            seam = (above[3] + line[1]) / 2
+            joined[-1] = (above[0], above[1], above[2], seam)
+            joined.append((line[0], seam, line[2], line[3]))
+    return joined
+
+
+def _follows(above: Box, line: Box) -> bool:
+    """Whether `line` is the next line of text below `above`."""
+    height = min(above[3] - above[1], line[3] - line[1])
+    return line[1] > above[1] + height / 2 and line[1] - above[3] <= MAX_LEADING * height
+
+
+def _percent(box: Box, width: int, height: int) -> Percent:
+    x0, x1 = (min(max(x, 0.0), width) * 100 / width for x in (box[0], box[2]))
+    y0, y1 = (min(max(y, 0.0), height) * 100 / height for y in (box[1], box[3]))
+    return round(x0, 3), round(y0, 3), round(x1 - x0, 3), round(y1 - y0, 3)

@@ -1,0 +1,128 @@
+"""A document without pages as it is shown: its lines, cut where spans of one or another layer begin and end.
+
+A small text is shown whole; of a big one the lines around the chosen span. Nothing here knows of markup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import get_args
+
+from proofspan.evidence.text.text_document import TextDocument
+from proofspan.evidence.types import TextRange
+from proofspan.services.page.shapes import Layer
+
+#: A text of more lines or characters is shown in part, of which a quarter stands before the chosen span.
+MAX_LINES = 2_000
+MAX_CHARACTERS = 200_000
+#: Tags that are shown where spans begin together; of an overlapping chunker's many the first say enough.
+MAX_TAGS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class TextSpan:
+    """A placed span. `id` as of the target, `ranges` in order; the chosen one is what the view is about.
+
+    `is_verified` False: only offsets name these ranges, and no quote confirms them.
+    """
+
+    id: str
+    layer: Layer
+    tag: str
+    ranges: tuple[TextRange, ...]
+    chosen: bool = False
+    is_verified: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class TextRun:
+    """Characters of one line that lie in the same spans.
+
+    `layers` are theirs, each once; `tags` name the spans that begin here, `chosen` the layer of the chosen
+    one if it is among them. `is_verified` False: no quote confirms any of them.
+    """
+
+    text: str
+    layers: tuple[Layer, ...] = ()
+    chosen: Layer | None = None
+    tags: tuple[tuple[Layer, str], ...] = ()
+    is_verified: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class TextLine:
+    """A line by its 1-based number, without its line feed; a long one may be cut at either end."""
+
+    number: int
+    runs: tuple[TextRun, ...]
+    is_cut_before: bool = False
+    is_cut_after: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TextView:
+    """The lines that are shown, of `line_count` in all, and the layers that have a span among them.
+
+    `is_extracted` as of `TextDocument`.
+    """
+
+    lines: tuple[TextLine, ...]
+    line_count: int
+    layers: tuple[Layer, ...] = ()
+    is_extracted: bool = False
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every line is shown from its beginning to its end."""
+        is_cut = any(line.is_cut_before or line.is_cut_after for line in self.lines)
+        return len(self.lines) == self.line_count and not is_cut
+
+
+def text_view(document: TextDocument, spans: Sequence[TextSpan]) -> TextView:
+    """The lines of a text with its spans marked, around the chosen span where not all can be shown."""
+    chosen = next((span for span in spans if span.chosen and span.ranges), None)
+    start, end = _window(document, chosen.ranges[0].start if chosen else 0)
+    shown = [span for span in spans if any(r.start < end and r.end > start for r in span.ranges)]
+    numbers = range(document.line_of(start), document.line_of(end - 1) + 1)
+    lines = tuple(_line(document, number, start, end, shown) for number in numbers)
+    present = {span.layer for span in shown}
+    layers = tuple(layer for layer in get_args(Layer) if layer in present)
+    return TextView(lines, document.line_count, layers, document.is_extracted)
+
+
+def _window(document: TextDocument, at: int) -> tuple[int, int]:
+    """The characters that are shown (half open): all of them, or a bounded stretch around `at`."""
+    length = len(document.text)
+    if document.line_count <= MAX_LINES and length <= MAX_CHARACTERS:
+        return 0, length
+    first = max(1, document.line_of(at) - MAX_LINES // 4)
+    last = min(document.line_count, first + MAX_LINES - 1)
+    start = max(document.line_range(first)[0], at - MAX_CHARACTERS // 4)
+    return start, max(start + 1, min(document.line_range(last)[1], start + MAX_CHARACTERS))
+
+
+def _line(document: TextDocument, number: int, start: int, end: int, spans: Sequence[TextSpan]) -> TextLine:
+    """One line, as far as it lies in the window."""
+    first, last = document.line_range(number)
+    begin, stop = max(first, start), min(last, end)
+    runs = tuple(_runs(document.text, begin, stop, spans))
+    return TextLine(number, runs, is_cut_before=begin > first, is_cut_after=stop < last)
+
+
+def _runs(text: str, begin: int, stop: int, spans: Sequence[TextSpan]) -> Iterator[TextRun]:
+    """The characters from `begin` to `stop` as runs, cut at every edge of a span."""
+    here = [(span, each) for span in spans for each in span.ranges if each.start < stop and each.end > begin]
+    edges = {begin, stop} | {place for _, each in here for place in (each.start, each.end)}
+    for start, end in pairwise(sorted(edge for edge in edges if begin <= edge <= stop)):
+        holding = [span for span, each in here if each.start <= start and end <= each.end]
+        opening = [span for span in holding if span.ranges[0].start == start]
+        layers = {span.layer for span in holding}
+        yield TextRun(
+            text[start:end],
+            tuple(layer for layer in get_args(Layer) if layer in layers),
+            next((span.layer for span in holding if span.chosen), None),
+            tuple((span.layer, span.tag) for span in opening[:MAX_TAGS]),
+            is_verified=not holding or any(span.is_verified for span in holding),
+        )

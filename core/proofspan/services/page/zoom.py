@@ -1,0 +1,54 @@
+"""A part of a page drawn anew for a viewer that has zoomed in, so that its letters stay sharp.
+
+What a browser asks for is rounded to a coarse grid: a wheel's next notch then finds its picture drawn.
+"""
+
+from __future__ import annotations
+
+import math
+
+from proofspan.errors import Fault
+from proofspan.evidence.types import Picture
+from proofspan.services.documents.document_cache import Placer
+from proofspan.services.page.shapes import Percent
+from proofspan.services.page.view import PageView
+
+#: Regions begin and end at multiples of this, in percent of the page.
+GRID = 5.0
+#: Widths in pixels are multiples of this, at most the last.
+WIDTH_STEP, MAX_WIDTH = 256, 4_096
+
+
+def snapped(region: Percent) -> Percent:
+    """The smallest region of the grid that holds `region`, within the page.
+
+    Grown only: what was asked for lies in it. A region of the grid stays as it is.
+    """
+    left, top = (min(math.floor(max(side, 0.0) / GRID) * GRID, 100.0 - GRID) for side in region[:2])
+    right, bottom = (
+        max(min(math.ceil((start + length) / GRID) * GRID, 100.0), least + GRID)
+        for start, length, least in zip(region[:2], region[2:], (left, top), strict=True)
+    )
+    return left, top, right - left, bottom - top
+
+
+def detail_of(placer: Placer, shown: PageView, region: Percent, width: int) -> Picture | None:
+    """The region (left, top, width, height in percent of the page as it shows) about `width` pixels wide.
+
+    The picture covers exactly that region: give it `snapped`, so that it is drawn once. Coarser where it
+    would have too many pixels or bytes. None where there is no page, or where it cannot be drawn: what was
+    there before stays.
+    """
+    if shown.path is None or shown.image is None or not _is_on_page(region):
+        return None
+    pixels = min(math.ceil(max(width, 1) / WIDTH_STEP) * WIDTH_STEP, MAX_WIDTH)
+    try:
+        return placer.detail(shown.path, shown.image.page.page_idx, region, pixels)
+    except Fault:
+        return None
+
+
+def _is_on_page(region: Percent) -> bool:
+    left, top, width, height = region
+    ends = (left, top, left + width, top + height)
+    return all(math.isfinite(end) and 0 <= end <= 100 for end in ends) and width > 0 and height > 0

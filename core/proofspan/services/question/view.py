@@ -1,0 +1,272 @@
+"""One question as its page shows it: the record, why its label, what was retrieved, cited and gold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from proofspan.contracts.chunk_ids.redirects import Redirect
+from proofspan.contracts.records.records import (
+    Candidate,
+    Chunk,
+    Citation,
+    GoldQuestion,
+    StageName,
+    Trace,
+)
+from proofspan.diagnosis.corpus import Corpus
+from proofspan.diagnosis.explain import explain
+from proofspan.diagnosis.gold import GoldOutcome, GoldTarget, gold_outcome, gold_target
+from proofspan.diagnosis.labelling import QUESTION_UNKNOWN, verdict
+from proofspan.diagnosis.safety import Notices, SafetyOmission, omitted
+from proofspan.diagnosis.types import Explanation, Profile, ReportRow
+from proofspan.services.question.citation_queries import Pointer, QuoteFrom, pointers_of
+from proofspan.traces.records.chunks import Places, place_of
+from proofspan.traces.records.redirects import candidate_of_today, of_today, redirect_of
+from proofspan.traces.records.stored_reports import StoredRow, remembered
+from proofspan.traces.records.trace_record import LAST_STAGES, Measures, measures, stages
+
+GoldMark = Literal["chunk", "page", "section"]
+
+
+@dataclass(frozen=True, slots=True)
+class CitationView:
+    """A citation with its quote. `is_resolved`: its chunk is known; `is_retrieved`: the answerer saw it.
+
+    `redirect` says where its id leads now, where it is one of an earlier build.
+    """
+
+    citation: Citation
+    quote_from: QuoteFrom | None
+    is_retrieved: bool
+    is_resolved: bool
+    redirect: Redirect | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateView:
+    """A candidate of one stage, completed from its chunk's record (`text` None: the chunk is not known).
+
+    `was_rank` is its rank in the stage before, `cited_by` the numbers of the citations that point at it.
+    `gold` says by what it is right: the very chunk, else a page with a gold span, else the gold section.
+    `redirect` says where its id leads now, where it is one of an earlier build.
+    """
+
+    candidate: Candidate
+    was_rank: int | None
+    cited_by: tuple[int, ...]
+    gold: GoldMark | None
+    redirect: Redirect | None = None
+
+    @property
+    def id_today(self) -> str:
+        """The id of its chunk of today, the first of several."""
+        return self.redirect.new_ids[0] if self.redirect else self.candidate.chunk_id
+
+
+@dataclass(frozen=True, slots=True)
+class StageView:
+    """One ranked list."""
+
+    name: StageName
+    candidates: tuple[CandidateView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionView:
+    """Everything about one question that needs no document open. Stages stand in the pipeline's order.
+
+    `gold_outcome` is None where it cannot be known. `row` is None where there are no chunks, or no question,
+    to judge by: then there is no label. `stored` is the report's row that stands in for a missing trace.
+    `omissions` are the warnings and cautions that the answer may leave out, None where that cannot be known.
+    """
+
+    trace: Trace
+    row: ReportRow | None
+    explanation: Explanation
+    profile: Profile
+    measures: Measures
+    citations: tuple[CitationView, ...]
+    stages: tuple[StageView, ...]
+    gold: GoldQuestion | None
+    gold_outcome: GoldOutcome | None
+    stored: StoredRow | None = None
+    omissions: tuple[SafetyOmission, ...] | None = None
+
+    @property
+    def is_question_known(self) -> bool:
+        """Whether anything says what was asked."""
+        return QUESTION_UNKNOWN not in self.trace.suspicions
+
+    @property
+    def last_stage(self) -> StageView | None:
+        """The stage that rank 1 is read from: the last one before the answerer's own list."""
+        named = {stage.name: stage for stage in self.stages}
+        return next((named[name] for name in LAST_STAGES if name in named), None)
+
+
+def load_question(
+    trace: Trace,
+    *,
+    chunks: Mapping[str, Chunk],
+    gold: Mapping[str, GoldQuestion],
+    corpus: Corpus | None,
+    profile: Profile,
+    unpaged: frozenset[str] = frozenset(),
+    notices: Notices | None = None,
+) -> QuestionView:
+    """Joins a trace with its chunks, its gold question and the reasons for its label.
+
+    The label is worked out from the record itself, by the same function as the index's, so that page and
+    table cannot differ. Without a `corpus` there is none, and nothing is marked as unsupported. Candidates of
+    the `unpaged` documents have no page, whatever their records say. `notices` are those of the catalogue.
+    """
+    known = gold.get(trace.q_id)
+    cited = tuple(_citation(item, trace, chunks) for item in pointers_of(trace, chunks))
+    ranked = _stages(trace, chunks, cited, known, unpaged)
+    row = verdict(trace, corpus, profile)
+    target = gold_target(known)
+    places = _places(ranked, cited, target, chunks)
+    today = of_today(trace, chunks, wanted=known.chunks if known else ())
+    return QuestionView(
+        trace=trace,
+        row=row,
+        explanation=_explanation(trace, corpus, profile),
+        profile=profile,
+        measures=measures(trace),
+        citations=cited,
+        stages=ranked,
+        gold=known,
+        gold_outcome=gold_outcome(today, target, row, places),
+        omissions=omitted(trace, row, notices, places) if notices is not None else None,
+    )
+
+
+def _places(
+    ranked: Iterable[StageView],
+    cited: Iterable[CitationView],
+    target: GoldTarget | None,
+    chunks: Mapping[str, Chunk],
+) -> Places:
+    """Where the chunk file puts the candidates, what is cited, and the gold chunks."""
+    named = {view.candidate.chunk_id for stage in ranked for view in stage.candidates}
+    named |= {view.citation.chunk_id for view in cited if view.citation.chunk_id is not None}
+    named |= set(map(str, target.wanted)) if target and target.kind == "chunk" else set()
+    named |= {new_id for each in named if (led := redirect_of(chunks, each)) for new_id in led.new_ids}
+    return {chunk_id: place_of(chunks[chunk_id]) for chunk_id in named & chunks.keys()}
+
+
+def _explanation(trace: Trace, corpus: Corpus | None, profile: Profile) -> Explanation:
+    """The label's reasons; without a corpus only what the answer itself says: its ids, its refusal."""
+    if corpus is not None:
+        return explain(trace, corpus, profile)
+    return replace(explain(trace, Corpus({}), profile), numbers=(), words_missing=())
+
+
+def completed(candidate: Candidate, chunk: Chunk | None) -> Candidate:
+    """The candidate with document, section, page and text from its chunk where the trace leaves them open."""
+    if chunk is None:
+        return candidate
+    return replace(
+        candidate,
+        doc_id=candidate.doc_id or chunk.doc_id,
+        section_id=candidate.section_id or chunk.section_id or chunk.section_number,
+        page_idx=chunk.page_idx if candidate.page_idx is None else candidate.page_idx,
+        text=chunk.text if candidate.text is None else candidate.text,
+    )
+
+
+def _citation(pointer: Pointer, trace: Trace, chunks: Mapping[str, Chunk]) -> CitationView:
+    return CitationView(
+        citation=pointer.citation,
+        quote_from=pointer.quote_from,
+        is_retrieved=pointer.citation.chunk_id in trace.chunk_ids,
+        is_resolved=pointer.chunk is not None,
+        redirect=redirect_of(chunks, pointer.citation.chunk_id),
+    )
+
+
+def _stages(
+    trace: Trace,
+    chunks: Mapping[str, Chunk],
+    cited: Iterable[CitationView],
+    gold: GoldQuestion | None,
+    unpaged: frozenset[str],
+) -> tuple[StageView, ...]:
+    cited_by: dict[str, tuple[int, ...]] = {}
+    for item in cited:
+        if (chunk_id := item.citation.chunk_id) is not None:
+            cited_by[chunk_id] = (*cited_by.get(chunk_id, ()), item.citation.number)
+    views: list[StageView] = []
+    ranks_before: Mapping[str, int] = {}
+    for stage in stages(trace):
+        listed = [_completed(candidate, chunks, unpaged) for candidate in stage.candidates]
+        candidates = [
+            CandidateView(
+                candidate=candidate,
+                was_rank=ranks_before.get(candidate.chunk_id),
+                cited_by=cited_by.get(candidate.chunk_id, ()),
+                gold=gold_mark(candidate, gold, redirect),
+                redirect=redirect,
+            )
+            for candidate in listed
+            for redirect in (redirect_of(chunks, candidate.chunk_id),)
+        ]
+        views.append(StageView(stage.name, tuple(candidates)))
+        ranks_before = {candidate.chunk_id: candidate.rank for candidate in reversed(listed)}
+    return tuple(views)
+
+
+def _completed(candidate: Candidate, chunks: Mapping[str, Chunk], unpaged: frozenset[str]) -> Candidate:
+    """The candidate with what its chunk adds; in a document without pages it has none."""
+    is_former = redirect_of(chunks, candidate.chunk_id) is not None
+    stated = candidate_of_today(candidate) if is_former else candidate
+    filled = completed(stated, chunks.get(candidate.chunk_id))
+    return replace(filled, page_idx=None) if filled.doc_id in unpaged else filled
+
+
+def gold_mark(
+    candidate: Candidate, gold: GoldQuestion | None, redirect: Redirect | None = None
+) -> GoldMark | None:
+    """By what a candidate is right, the strongest reason first; None where nothing says so."""
+    if gold is None:
+        return None
+    ids = redirect.new_ids if redirect else (candidate.chunk_id,)
+    if not set(ids).isdisjoint(gold.chunks):
+        return "chunk"
+    places = {(span.doc_id, span.page_idx) for span in gold.spans if span.page_idx is not None}
+    if (candidate.doc_id, candidate.page_idx) in places:
+        return "page"
+    return "section" if candidate.section_id in gold.sections else None
+
+
+# A question of a run that has a stored report and no traces: what the report's row remembers.
+
+
+def stored_question(
+    row: StoredRow,
+    *,
+    run_id: str,
+    chunks: Mapping[str, Chunk],
+    gold: Mapping[str, GoldQuestion],
+    profile: Profile,
+    unpaged: frozenset[str] = frozenset(),
+) -> QuestionView:
+    """The row as a question: its retrieved and cited ids, with what their chunks add.
+
+    There is no answer to judge, so there is no label of our own either (`QuestionView.row` is None); the
+    trace's `raw` is the report's row as it was written.
+    """
+    trace = with_ids(row, run_id)
+    view = load_question(trace, chunks=chunks, gold=gold, corpus=None, profile=profile, unpaged=unpaged)
+    return replace(view, trace=replace(view.trace, raw=row.raw), stored=row)
+
+
+def with_ids(row: StoredRow, run_id: str) -> Trace:
+    """What the row remembers, with its ids where a trace line has them."""
+    raw = {
+        "chunks": [{"id": chunk_id} for chunk_id in row.chunks],
+        "citations": [{"chunk_id": chunk_id} for chunk_id in row.citations_in_answer],
+    }
+    return replace(remembered(row, run_id), raw=raw)

@@ -1,0 +1,75 @@
+"""The workspace as both faces open it: which folder, which run first, read with which profile."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import yaml
+
+from proofspan.diagnosis.types import Profile, profile_from
+from proofspan.errors import InputFault, Problem
+from proofspan.manifest.types import Manifest, Run
+from proofspan.metrics.goals import Goal, read_goals
+from proofspan.resources import DEMO
+
+#: Names the workspace for `streamlit run app.py`; `proofspan open` sets it for the dashboard it starts.
+WORKSPACE_VARIABLE = "PROOFSPAN_WORKSPACE"
+
+
+def chosen_folder() -> Path:
+    """The folder that the environment names, else the demo workspace."""
+    named = os.environ.get(WORKSPACE_VARIABLE, "")
+    return Path(named) if named else DEMO
+
+
+def default_run(manifest: Manifest) -> Run | None:
+    """The run that is shown first: the latest by its time, and of those without one the last listed."""
+    runs = manifest.runs
+    if not runs:
+        return None
+    return max(enumerate(runs), key=lambda item: (item[1].ts or "", item[0]))[1]
+
+
+def chosen_run(manifest: Manifest, wanted: str | None) -> Run:
+    """The named run, else the one that is shown first. InputFault where there is none such."""
+    run = manifest.run(wanted) if wanted is not None else default_run(manifest)
+    if run is not None:
+        return run
+    known = ", ".join(run.run_id for run in manifest.runs)
+    raise InputFault.of(
+        "unknown_run",
+        f"the manifest has no run {wanted!r}" if wanted is not None else "the manifest lists no run",
+        where=str(manifest.folder),
+        remedy=f"name one of {known}" if known else "list a run with its traces under `runs`",
+    )
+
+
+def with_profile(manifest: Manifest, profile: Profile | None) -> Manifest:
+    """The manifest as if its `triage` said `profile`; unchanged for None. The index key follows from it."""
+    if profile is None:
+        return manifest
+    return replace(manifest, triage={"template": profile.template, "refusal": list(profile.refusal)})
+
+
+def profile_of_options(template: str | None, refusal: Sequence[str]) -> Profile | None:
+    """The profile that `--template` and `--refusal` name; None where neither is given."""
+    given = {"template": template, "refusal": list(refusal)}
+    named = {name: value for name, value in given.items() if value}
+    return profile_from(named, where="--option") if named else None
+
+
+def profile_snippet(profile: Profile) -> str:
+    """The lines of a manifest that make `profile` the workspace's own."""
+    body = {"triage": {"template": profile.template, "refusal": list(profile.refusal)}}
+    return yaml.safe_dump(body, sort_keys=False, allow_unicode=True, width=110)
+
+
+# The goals of a workspace, as every page and command judges by them.
+
+
+def goals_of(manifest: Manifest) -> tuple[dict[str, Goal], tuple[Problem, ...]]:
+    """What the runs of a workspace are to reach, by metric, and what is wrong with what its manifest says."""
+    return read_goals(manifest.goals, where=f"{manifest.file or manifest.folder}: goals")

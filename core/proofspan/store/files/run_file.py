@@ -1,0 +1,184 @@
+"""`run.json`: the small file that says which segments are a run's index, and of what they were made.
+
+It is the only file that changes, and it is replaced as a whole; every other file is written once under a
+name of its own. Whoever reads it sees an index that is complete.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from proofspan.errors import Problem
+from proofspan.store.files.fingerprints import Print
+
+RUN_FILE = "run.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """The rows of the bytes `[start, end)` of the source, in the files `name` and `rows_name(name)`.
+
+    The first line is number `line`; `lines` counts the line ends passed, blank lines included. `issues` is
+    the number of rows of its issue file, which is there only where it is not 0. `facts` are what
+    `proofspan.diagnosis.suggest` adds up over a run.
+    """
+
+    name: str
+    start: int
+    end: int
+    line: int
+    lines: int
+    rows: int
+    issues: int
+    facts: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class RunFile:
+    """What `run.json` holds.
+
+    `key` covers all that labels depend on besides the traces: chunks, gold, profile, rules, index version.
+    `source` is None where there is no trace file to read. `joined` names the file of what only the run as a
+    whole tells (repeats, stored labels), `joined_issues` that of the `other_issues` of chunks and report,
+    which belong to no segment; `unmatched` of them are rows of the report without a trace. `report_print`
+    and `chunks_print` spare reading those files again.
+    """
+
+    key: str
+    file: str
+    source: Print | None
+    segments: tuple[Segment, ...]
+    waiting_bytes: int = 0
+    joined: str | None = None
+    joined_issues: str | None = None
+    other_issues: int = 0
+    unmatched: int = 0
+    report_print: Print | None = None
+    chunks_print: Print | None = None
+    chunks_sha256: str | None = None
+    from_report: bool = False
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def rows(self) -> int:
+        """How many traces are indexed."""
+        return sum(segment.rows for segment in self.segments)
+
+    @property
+    def lines(self) -> int:
+        """How many lines of the source were passed."""
+        return sum(segment.lines for segment in self.segments)
+
+    @property
+    def line_issues(self) -> int:
+        """How many lines of traces, chunks and report could not be read or belong to nothing."""
+        return self.other_issues + sum(segment.issues for segment in self.segments)
+
+    @property
+    def facts(self) -> dict[str, int]:
+        """The facts of the whole run."""
+        return added_facts(self.segments)
+
+    def files(self) -> set[str]:
+        """The names of all files that belong to the index."""
+        segments = [segment.name for segment in self.segments]
+        named = [self.joined, RUN_FILE, *self.issue_files(), *segments, *map(rows_name, segments)]
+        return {name for name in named if name}
+
+    def issue_files(self) -> list[str]:
+        """The files of line issues: the traces' in the order of the file, then that of chunks and report."""
+        names = [issues_name(segment.name) for segment in self.segments if segment.issues]
+        return [*names, self.joined_issues] if self.joined_issues else names
+
+
+def added_facts(segments: Iterable[Segment]) -> dict[str, int]:
+    """The facts of several segments together."""
+    total: Counter[str] = Counter()
+    for segment in segments:
+        total.update(segment.facts)
+    return dict(total)
+
+
+def rows_name(segment: str) -> str:
+    """The name of the file that holds what a segment's rows show."""
+    return segment.removesuffix(".parquet") + ".rows.arrow"
+
+
+def issues_name(segment: str) -> str:
+    """The name of the file that holds a segment's line issues."""
+    return segment.removesuffix(".parquet") + ".issues.parquet"
+
+
+def read_run_file(folder: Path) -> RunFile | None:
+    """The run file of a folder; None where there is none or another program's version wrote it."""
+    try:
+        data = orjson.loads((folder / RUN_FILE).read_bytes())
+        return _run_file(data)
+    except (OSError, orjson.JSONDecodeError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def whole_run_file(folder: Path) -> RunFile | None:
+    """The run file, if all that it names is there: somebody may have tidied up, or the power failed."""
+    run = read_run_file(folder)
+    if run is None:
+        return None
+    try:
+        return run if all((folder / name).stat().st_size for name in run.files()) else None
+    except FileNotFoundError:
+        return None
+
+
+def write_run_file(folder: Path, run: RunFile) -> None:
+    """Replace the run file in one step."""
+    data = orjson.dumps(asdict(run), option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS)
+    with new_file(folder, RUN_FILE) as part:
+        part.write_bytes(data)
+
+
+@contextmanager
+def new_file(folder: Path, name: str) -> Iterator[Path]:
+    """A temporary path beside `folder/name` that becomes it when the block ends well, else disappears.
+
+    A folder in that place, which nobody of ours put there, makes way.
+    """
+    handle, temporary = tempfile.mkstemp(dir=folder, prefix=".part-")
+    os.close(handle)
+    part = Path(temporary)
+    try:
+        yield part
+        remove_folder(folder / name)
+        part.replace(folder / name)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def remove_folder(path: Path) -> None:
+    """Removes a folder with what is in it, where there is one."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+
+
+def _run_file(data: dict[str, Any]) -> RunFile:
+    known = data | {
+        "source": _print(data["source"]),
+        "report_print": _print(data["report_print"]),
+        "chunks_print": _print(data["chunks_print"]),
+        "segments": tuple(Segment(**segment) for segment in data["segments"]),
+        "problems": tuple(Problem(**problem) for problem in data["problems"]),
+    }
+    return RunFile(**known)
+
+
+def _print(data: dict[str, Any] | None) -> Print | None:
+    return None if data is None else Print(**data)

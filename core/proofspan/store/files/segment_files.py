@@ -1,0 +1,157 @@
+"""The files of a segment: how they are written, and read by column or by row.
+
+A list reads a few columns of all rows, a page shows all columns of a few rows, a search reads all of one
+text: no one format does all three quickly. So a segment has two files: Parquet with what is filtered, sorted
+and counted by, and an Arrow file with every column, a thousand rows compressed together, for single rows and
+for texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.ipc as ipc
+import pyarrow.parquet as pq
+
+from proofspan.store.files.columns import BATCH_ROWS, LISTED, REPEATING, ROW_SCHEMA, TEXTS
+from proofspan.store.files.run_file import new_file, rows_name
+
+#: Files that are read at the same time.
+_READERS = 2
+
+
+class DamagedError(Exception):
+    """A file of the index is gone, or is not what was written."""
+
+
+@contextmanager
+def _reading() -> Iterator[None]:
+    try:
+        yield
+    except (OSError, ValueError, LookupError, SystemError, pa.ArrowException) as error:
+        raise DamagedError(str(error)) from error
+
+
+def _sound(table: pa.Table) -> pa.Table:
+    """The table, if its parts fit together: a wrong offset would end the process that follows it."""
+    table.validate(full=True)
+    return table
+
+
+def write_segment(folder: Path, name: str, table: pa.Table) -> None:
+    """Write a segment's two files from a table of `ROW_SCHEMA`."""
+    _write_rows(folder, rows_name(name), table)
+    write_table(folder, name, table.select(LISTED))
+
+
+def write_table(folder: Path, name: str, table: pa.Table) -> None:
+    """Write a table as Parquet so that it appears whole or not at all."""
+    with new_file(folder, name) as part:
+        pq.write_table(
+            table,
+            part,
+            compression="zstd",
+            use_dictionary=REPEATING,
+            write_statistics=False,
+            write_page_checksum=True,
+        )
+
+
+@_reading()
+def read_table(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
+    """A Parquet file's table, or some columns of it. (pyarrow's own would import pandas for a second.)"""
+    with pq.ParquetFile(path, memory_map=True, page_checksum_verification=True) as file:
+        return _sound(file.read(columns=None if columns is None else list(columns), use_threads=False))
+
+
+@_reading()
+def read_lists_coded(folder: Path, segments: Sequence[str], column: str) -> pa.ChunkedArray:
+    """A column of lists, its texts as codes of one dictionary: a third of the memory, and quick to count."""
+    tables = []
+    for segment in segments:
+        path, element = folder / segment, f"{column}.list.element"
+        with pq.ParquetFile(
+            path, memory_map=True, read_dictionary=[element], page_checksum_verification=True
+        ) as file:
+            tables.append(_sound(file.read(columns=[column], use_threads=False)))
+    return pa.concat_tables(tables).unify_dictionaries().column(column)
+
+
+@_reading()
+def read_columns(folder: Path, segments: Sequence[str], columns: Sequence[str]) -> pa.Table:
+    """Some columns of several segments, one under the other. DamagedError where that is not possible."""
+    texts = [name for name in columns if name in TEXTS]
+
+    def read(segment: str) -> pa.Table:
+        table = read_table(folder / segment, [name for name in columns if name not in TEXTS])
+        if texts:
+            with _rows_file(folder / rows_name(segment), texts) as file:
+                found = _sound(file.read_all())
+            for name in texts:
+                table = table.append_column(name, found.column(name))
+        return table.select(list(columns))
+
+    if len(segments) == 1:
+        return read(segments[0])
+    with ThreadPoolExecutor(_READERS) as pool:
+        return pa.concat_tables(list(pool.map(read, segments)))
+
+
+@_reading()
+def read_rows(folder: Path, segment: str, places: np.ndarray, columns: Sequence[str]) -> pa.Table:
+    """Rows of a segment by their places in it (from 0), in the order given. DamagedError as above."""
+    batches, inside = np.divmod(places, BATCH_ROWS)
+    with _rows_file(folder / rows_name(segment), columns) as file:
+        found = []
+        for batch in np.unique(batches):
+            read = file.get_batch(int(batch))
+            read.validate(full=True)
+            found.append(read.take(pa.array(inside[batches == batch])))
+        by_batch = pa.Table.from_batches(found, file.schema)
+    as_given = np.argsort(np.argsort(batches, kind="stable"))
+    return by_batch.take(pa.array(as_given)).select(list(columns))
+
+
+def can_be_read(folder: Path, segments: Sequence[str]) -> bool:
+    """Whether the files of all segments are there and open; their contents are not read."""
+    try:
+        with _reading():
+            for segment in segments:
+                pq.ParquetFile(folder / segment, memory_map=True).close()
+                with _rows_file(folder / rows_name(segment), TEXTS):
+                    pass
+    except DamagedError:
+        return False
+    return True
+
+
+def merge_segments(folder: Path, names: Sequence[str], into: str) -> None:
+    """Write the rows of several segments, in their order, as one."""
+    write_segment(folder, into, read_columns(folder, names, ROW_SCHEMA.names))
+
+
+def merge_tables(folder: Path, names: Sequence[str], into: str) -> None:
+    """Write the rows of several Parquet files, in their order, as one."""
+    write_table(folder, into, pa.concat_tables([read_table(folder / name) for name in names]))
+
+
+def _write_rows(folder: Path, name: str, table: pa.Table) -> None:
+    """Write a table as a rows file so that it appears whole or not at all."""
+    whole = table.unify_dictionaries().combine_chunks()  # batches are of equal length only within a chunk
+    options = ipc.IpcWriteOptions(compression="lz4", use_threads=False)
+    with new_file(folder, name) as part, ipc.new_file(str(part), table.schema, options=options) as file:
+        file.write_table(whole, max_chunksize=BATCH_ROWS)
+
+
+@contextmanager
+def _rows_file(path: Path, columns: Sequence[str]) -> Iterator[ipc.RecordBatchFileReader]:
+    """A rows file of which only the named columns are read."""
+    fields = [ROW_SCHEMA.get_field_index(name) for name in columns]
+    options = ipc.IpcReadOptions(included_fields=fields, use_threads=False)
+    with pa.memory_map(str(path)) as source, ipc.open_file(source, options=options) as file:
+        yield file

@@ -1,0 +1,372 @@
+"""One run's index made fresh: which lines have to be read, where their segments go, what is then removed."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+
+from proofspan.contracts.records.records import LineIssue
+from proofspan.diagnosis.types import Profile, profile_from
+from proofspan.errors import Fault, InputFault, Problem, StoreFault
+from proofspan.manifest.types import Manifest, Run
+from proofspan.store.files.cache_dir import run_folder, turn, writing_to
+from proofspan.store.files.columns import issue_from, issue_table
+from proofspan.store.files.fingerprints import GROWN, Print, Seen, change_since, see, take_print
+from proofspan.store.files.located import PLACED_FOLDER
+from proofspan.store.files.run_file import (
+    RunFile,
+    Segment,
+    added_facts,
+    issues_name,
+    remove_folder,
+    whole_run_file,
+    write_run_file,
+)
+from proofspan.store.files.segment_files import (
+    DamagedError,
+    can_be_read,
+    merge_segments,
+    merge_tables,
+    read_table,
+    write_table,
+)
+from proofspan.store.files.types import IndexReport, IndexState, OnProgress, Progress, RunReport
+from proofspan.store.index.labelling import Inputs, Labeller, find_inputs, labeller_for, variant_of
+from proofspan.store.index.plan import Plan, Range, cut, make_plan, segment_bytes
+from proofspan.store.index.run_rules import join_run
+from proofspan.store.index.scan import Source, index_ranges
+from proofspan.store.index.side_files import report_segment
+from proofspan.traces.lines.sniff import foreign_file
+from proofspan.traces.lines.worker_process import collector_paused
+from proofspan.traces.records.stored_reports import StoredRow, read_report
+
+__all__ = ["IndexReport", "IndexState", "Progress", "RunReport", "build_index", "index_folder", "index_state"]
+
+#: Below this many bytes a second process costs more than it saves.
+WORTH_A_WORKER = 64 << 20
+MOST_WORKERS = 4
+#: More small segments than this at the end are merged into one.
+MANY_TAILS = 8
+#: A file that was replaced while it was read is read again, this often in all.
+ATTEMPTS = 3
+#: So many line issues are in a report; all are in the index.
+ISSUES_REPORTED = 100
+
+
+class SharedLabeller:
+    """Chunks, gold and catalogue are read once for all runs, as long as they stay what they were."""
+
+    def __init__(self, profile: Profile) -> None:
+        self.profile = profile
+        self._key = ""
+        self._made: tuple[Labeller, tuple[Problem, ...]] | None = None
+
+    def get(self, inputs: Inputs) -> tuple[Labeller, tuple[Problem, ...]]:
+        """As `labeller_for`."""
+        if self._made is None or self._key != inputs.labeller_key:
+            self._key, self._made = inputs.labeller_key, labeller_for(inputs)
+        return self._made
+
+
+@dataclass(slots=True)
+class Builder:
+    """Refreshes one run; holds its lock meanwhile."""
+
+    manifest: Manifest
+    run: Run
+    folder: Path
+    cache_dir: Path
+    labellers: SharedLabeller
+    workers: int | None
+    on_progress: OnProgress | None
+
+    def refresh(self) -> RunReport:
+        """Makes the index what the run's files are now, and says what was done.
+
+        InputFault where they are replaced again and again while they are read.
+        """
+        earlier = whole_run_file(self.folder)
+        for _ in range(ATTEMPTS):
+            try:
+                if report := self._refreshed(earlier):
+                    return report
+            except DamagedError:
+                earlier = None
+        raise InputFault.of(
+            "file_changing",
+            "the files of this run are replaced while they are read",
+            where=f"runs[{self.run.run_id}]",
+            remedy="Index it when they are complete; a file that only grows may be read at any time.",
+        )
+
+    def _refreshed(self, earlier: RunFile | None) -> RunReport | None:
+        """One attempt from what is left of an earlier index; None where files changed under its hands."""
+        if earlier and not can_be_read(self.folder, [segment.name for segment in earlier.segments]):
+            earlier = None
+        plan = make_plan(self.manifest, self.run, self.labellers.profile, earlier, cache_dir=self.cache_dir)
+        if plan.state == "fresh" and earlier is not None:
+            return self._report(plan, earlier, lines_read=0)
+        kept = earlier.segments if earlier and plan.keep else ()
+        seen = see(plan.source.path)
+        built = self._build(plan, kept)
+        if not self._still_holds(plan, built, seen, earlier if kept else None):
+            return None
+        write_run_file(self.folder, built)
+        report = self._report(plan, built, lines_read=built.lines - sum(each.lines for each in kept))
+        self._remove_unused(built)
+        return report
+
+    def _still_holds(self, plan: Plan, built: RunFile, seen: Seen | None, kept: RunFile | None) -> bool:
+        """Whether all that was read is still what the plan was made for; the trace file may have grown."""
+        path = plan.source.path
+        now = find_inputs(self.manifest, plan.inputs.profile, built, cache_dir=self.cache_dir, run=self.run)
+        if now.key != plan.inputs.key:
+            return False
+        if path is None or seen is None:
+            return path is None
+        earlier = kept.source if kept else None
+        return seen.is_prefix_of(path) and (earlier is None or change_since(path, earlier) in GROWN)
+
+    def _build(self, plan: Plan, kept: tuple[Segment, ...]) -> RunFile:
+        if plan.source.from_report:
+            segments, printed, waiting = self._report_segments(plan)
+        else:
+            segments, printed, waiting = self._trace_segments(plan, kept)
+        labeller, input_problems = self.labellers.get(plan.inputs)
+        stored, issues, report_problems, report_print = self._stored_report(plan)
+        joined = join_run(self.folder, [segment.name for segment in segments], stored)
+        issues = [*plan.source.issues, *labeller.issues, *labeller.gold.issues, *issues, *joined.unmatched]
+        names = [segment.name for segment in segments]
+        stem = hashlib.sha256(repr((plan.inputs.key, names, report_print)).encode()).hexdigest()[:12]
+        joined_name = f"{stem}.joined.parquet" if joined.table.num_rows else None
+        issues_file = f"{stem}.joined.issues.parquet" if issues else None
+        if joined_name:
+            write_table(self.folder, joined_name, joined.table)
+        if issues_file:
+            write_table(self.folder, issues_file, issue_table(issues))
+        return RunFile(
+            key=plan.inputs.key,
+            file=plan.source.file,
+            source=printed,
+            segments=segments,
+            waiting_bytes=waiting,
+            joined=joined_name,
+            joined_issues=issues_file,
+            other_issues=len(issues),
+            unmatched=len(joined.unmatched),
+            report_print=report_print,
+            chunks_print=plan.inputs.chunks_print,
+            chunks_sha256=plan.inputs.chunks_sha256,
+            from_report=plan.source.from_report,
+            problems=(
+                *plan.source.problems,
+                *plan.inputs.problems,
+                *plan.inputs.gold.problems,
+                *plan.inputs.catalogue.problems,
+                *plan.inputs.redirects.problems,
+                *input_problems,
+                *report_problems,
+            ),
+        )
+
+    def _report_segments(self, plan: Plan) -> tuple[tuple[Segment, ...], Print | None, int]:
+        """A run without traces opens on what its report holds."""
+        path = plan.source.path
+        if path is None:
+            return (), None, 0
+        printed = take_print(path)
+        prefix = self._source(plan, path, printed).prefix
+        segment = report_segment(self.folder, prefix, path, file=plan.source.file, run_id=self.run.run_id)
+        return (segment,), printed, 0
+
+    def _trace_segments(
+        self, plan: Plan, kept: tuple[Segment, ...]
+    ) -> tuple[tuple[Segment, ...], Print | None, int]:
+        """The run's segments, those kept and those read now; the source's print; the bytes that wait."""
+        path = plan.source.path
+        if path is None:
+            return (), None, 0
+        before = take_print(path)
+        start = kept[-1].end if kept else 0
+        source = self._source(plan, path, before)
+        size = before.size
+        target = segment_bytes(size)
+        line = kept[-1].line + kept[-1].lines if kept else 1
+        cuts = cut(path, start=start, line=line, end=size, target=target, final=plan.source.is_final)
+        first = next(cuts, None)
+        if first and not kept and foreign_file(path, file=plan.source.file):
+            first, cuts = Range(0, size, 1, 1), iter(())
+        cuts = chain([first] if first else [], cuts)
+        workers = self._worker_count(size - start)
+
+        def labeller() -> Labeller:
+            return self.labellers.get(plan.inputs)[0]
+
+        with collector_paused():
+            found = self._watched(index_ranges(source, labeller, cuts, workers=workers), kept, size)
+            segments = (*kept, *sorted(found, key=lambda segment: segment.start))
+        segments = self._merged_tail(segments, source.prefix, target)
+        end = segments[-1].end if segments else 0
+        return segments, take_print(path, indexed=end, size=size, mtime_ns=before.mtime_ns), size - end
+
+    def _source(self, plan: Plan, path: Path, now: Print) -> Source:
+        identity = repr((plan.inputs.key, plan.source.file, now))
+        return Source(
+            path=path,
+            file=plan.source.file,
+            run_id=self.run.run_id,
+            folder=self.folder,
+            prefix=hashlib.sha256(identity.encode()).hexdigest()[:12],
+            inputs=plan.inputs,
+            final=plan.source.is_final,
+        )
+
+    def _worker_count(self, size: int) -> int:
+        if self.workers is not None:
+            return self.workers
+        return min(os.cpu_count() or 1, MOST_WORKERS) if size >= WORTH_A_WORKER else 1
+
+    def _watched(self, found: Iterable[Segment], kept: tuple[Segment, ...], total: int) -> Iterator[Segment]:
+        """Passes the segments on and reports the progress after each."""
+        done = sum(segment.end - segment.start for segment in kept)
+        rows = sum(segment.rows for segment in kept)
+        for segment in found:
+            done += segment.end - segment.start
+            rows += segment.rows
+            if self.on_progress:
+                self.on_progress(Progress(self.run.run_id, done, total, rows))
+            yield segment
+
+    def _merged_tail(self, segments: tuple[Segment, ...], prefix: str, target: int) -> tuple[Segment, ...]:
+        """Many small segments at the end, as a growing file leaves them, are made into one."""
+        small = 0
+        for segment in reversed(segments):
+            if segment.end - segment.start >= target // 4:
+                break
+            small += 1
+        if small <= MANY_TAILS:
+            return segments
+        tail = segments[-small:]
+        first, last = tail[0], tail[-1]
+        name = f"{prefix}-{first.start:014d}-{last.end:014d}.parquet"
+        merge_segments(self.folder, [segment.name for segment in tail], name)
+        with_issues = [issues_name(segment.name) for segment in tail if segment.issues]
+        if with_issues:
+            merge_tables(self.folder, with_issues, issues_name(name))
+        merged = Segment(
+            name,
+            first.start,
+            last.end,
+            first.line,
+            sum(segment.lines for segment in tail),
+            sum(segment.rows for segment in tail),
+            sum(segment.issues for segment in tail),
+            added_facts(tail),
+        )
+        return (*segments[:-small], merged)
+
+    def _stored_report(
+        self, plan: Plan
+    ) -> tuple[list[StoredRow], list[LineIssue], tuple[Problem, ...], Print | None]:
+        """The rows of the run's stored report, its bad lines, and why it could not be used."""
+        if plan.report is None or self.run.report is None:
+            return [], [], plan.report_problems, None
+        printed = take_print(plan.report)
+        try:
+            rows, issues = read_report(plan.report, file=self.run.report.path)
+        except Fault as fault:
+            return [], [], fault.problems, printed
+        return rows, issues, (), printed
+
+    def _report(self, plan: Plan, built: RunFile, *, lines_read: int) -> RunReport:
+        return RunReport(
+            run_id=self.run.run_id,
+            was=plan.state,
+            reason=plan.reason,
+            rows=built.rows,
+            lines_read=lines_read,
+            line_issues=built.line_issues,
+            waiting_bytes=built.waiting_bytes,
+            problems=built.problems,
+            issues=tuple(self._issues(built)),
+        )
+
+    def _issues(self, built: RunFile) -> Iterator[LineIssue]:
+        """The first line issues of the run, in the order of `RunFile.issue_files`."""
+        left = ISSUES_REPORTED
+        for name in built.issue_files():
+            found = read_table(self.folder / name).slice(0, left).to_pylist()
+            yield from map(issue_from, found)
+            left -= len(found)
+
+    def _remove_unused(self, built: RunFile) -> None:
+        """Files that no index needs any more, and what a process that died has left behind."""
+        wanted = built.files() | {"lock", PLACED_FOLDER}
+        for path in self.folder.iterdir():
+            if path.name not in wanted:
+                remove_folder(path)
+                path.unlink(missing_ok=True)
+
+
+# Building and refreshing the index: trace files in, segments and one small file a run out.
+
+
+def build_index(
+    manifest: Manifest,
+    *,
+    runs: Sequence[str] | None = None,
+    cache_dir: Path,
+    workers: int | None = None,
+    on_progress: OnProgress | None = None,
+) -> IndexReport:
+    """Bring the index of all (or the named) runs up to date; what is fresh is left alone.
+
+    The result does not depend on `workers` (None: as many as pay). Several processes may call this at once:
+    they take turns run by run, and the later finds the earlier's work done. StoreFault where the cache
+    cannot be written or a run is not in the manifest; what is wrong with single files is in the report.
+    """
+    profile = profile_from(manifest.triage)
+    chosen = _chosen_runs(manifest, runs)
+    labellers = SharedLabeller(profile)
+    reports = []
+    for run in chosen:
+        folder = index_folder(manifest, run.run_id, cache_dir)
+        builder = Builder(manifest, run, folder, cache_dir, labellers, workers, on_progress)
+        with writing_to(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            with turn(folder):
+                reports.append(builder.refresh())
+    return IndexReport(tuple(reports))
+
+
+def index_state(manifest: Manifest, run_id: str, cache_dir: Path) -> IndexState:
+    """Compares a run's files with its index without reading them."""
+    (run,) = _chosen_runs(manifest, [run_id])
+    earlier = whole_run_file(index_folder(manifest, run_id, cache_dir))
+    profile = profile_from(manifest.triage)
+    plan = make_plan(manifest, run, profile, earlier, cache_dir=cache_dir, join=False)
+    return IndexState(plan.state, plan.reason)
+
+
+def index_folder(manifest: Manifest, run_id: str, cache_dir: Path) -> Path:
+    """Where the index of a run lies when it is read with the manifest's profile."""
+    return run_folder(cache_dir, manifest.folder, run_id, variant_of(profile_from(manifest.triage)))
+
+
+def _chosen_runs(manifest: Manifest, wanted: Sequence[str] | None) -> list[Run]:
+    if wanted is None:
+        return list(manifest.runs)
+    known = {run.run_id: run for run in manifest.runs}
+    unknown = [name for name in wanted if name not in known]
+    if unknown:
+        raise StoreFault.of(
+            "unknown_run",
+            f"the manifest has no run {unknown[0]!r}",
+            where=str(manifest.folder),
+            remedy=f"name one of {', '.join(known) or '(it has none)'}",
+        )
+    return [known[name] for name in dict.fromkeys(wanted)]

@@ -1,0 +1,220 @@
+"""What has to be done for a run's index to be what its files are now, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from proofspan.contracts.records.records import LineIssue
+from proofspan.diagnosis.types import Profile
+from proofspan.errors import Fault, Problem
+from proofspan.manifest.paths import artifact_path
+from proofspan.manifest.types import Artifact, Manifest, Run
+from proofspan.store.files.fingerprints import change_since
+from proofspan.store.files.run_file import RunFile
+from proofspan.store.files.types import State
+from proofspan.store.index.labelling import Inputs, find_inputs
+from proofspan.traces.lines.reader import open_source
+from proofspan.traces.lines.unpack import plain_source
+from proofspan.traces.separate.join_cache import TraceFile, trace_file
+
+
+@dataclass(frozen=True, slots=True)
+class RunSource:
+    """Where a run's rows come from. `path` is None where there is nothing to read; `problems` says why.
+
+    `is_final`: the last line counts without its line end, and the file never grows (an unpacked one).
+    `traces` is where it was joined from separate records, with what could not be joined.
+    """
+
+    path: Path | None
+    file: str
+    is_final: bool = False
+    from_report: bool = False
+    problems: tuple[Problem, ...] = ()
+    traces: TraceFile | None = None
+
+    @property
+    def issues(self) -> tuple[LineIssue, ...]:
+        """The lines of separate records that did not become part of a trace."""
+        return self.traces.issues if self.traces is not None else ()
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The state of a run's index and what it is to be made of. `keep` says that its segments still hold."""
+
+    state: State
+    reason: str
+    source: RunSource
+    inputs: Inputs
+    report: Path | None
+    report_problems: tuple[Problem, ...]
+    keep: bool = False
+
+
+def make_plan(
+    manifest: Manifest,
+    run: Run,
+    profile: Profile,
+    earlier: RunFile | None,
+    *,
+    cache_dir: Path,
+    join: bool = True,
+) -> Plan:
+    """Compares a run's files with its index by their two ends, the gold file whole; unpacks packed ones.
+
+    With `join` False, separate records that are not joined yet are not joined for it: their index is stale.
+    """
+    inputs = find_inputs(manifest, profile, earlier, cache_dir=cache_dir, run=run)
+    source = find_source(manifest, run, cache_dir=cache_dir, join=join)
+    report, report_problems = (
+        _find_plain(manifest, run.report, cache_dir) if not source.from_report else (None, ())
+    )
+    state, reason, keep = _compare(earlier, source, inputs, report)
+    return Plan(state, reason, source, inputs, report, report_problems, keep)
+
+
+def find_source(manifest: Manifest, run: Run, *, cache_dir: Path, join: bool = True) -> RunSource:
+    """The run's traces, unpacked or joined if need be; its report where the manifest names no traces."""
+    if run.has_traces or run.report is None:
+        traces = trace_file(manifest, run, cache_dir=cache_dir, join=join)
+        return RunSource(traces.path, traces.file, traces.is_final, False, traces.problems, traces)
+    path, problems = _find_plain(manifest, run.report, cache_dir)
+    return RunSource(path, run.report.path, is_final=True, from_report=True, problems=problems)
+
+
+def _find_plain(
+    manifest: Manifest, artifact: Artifact | None, cache_dir: Path
+) -> tuple[Path | None, tuple[Problem, ...]]:
+    """The same for a file that is read whole: a packed one is unpacked."""
+    found, problems = _find(manifest, artifact)
+    if found is None:
+        return None, problems
+    try:
+        return plain_source(found, cache_dir=cache_dir), ()
+    except Fault as fault:
+        return None, fault.problems
+
+
+def _find(manifest: Manifest, artifact: Artifact | None) -> tuple[Path | None, tuple[Problem, ...]]:
+    """Where a file lies that can be read; None, and why, where there is none."""
+    if artifact is None:
+        return None, ()
+    try:
+        path = artifact_path(manifest, artifact)
+        with open_source(path):
+            return path, ()
+    except Fault as fault:
+        return None, fault.problems
+
+
+def _compare(
+    earlier: RunFile | None, source: RunSource, inputs: Inputs, report: Path | None
+) -> tuple[State, str, bool]:
+    if earlier is None:
+        return "missing", "there is no index yet", False
+    if earlier.key != inputs.key:
+        return (
+            "stale",
+            "the chunks, the gold questions, the catalogue, the triage profile, the run's pins, the contract "
+            "or the rules changed",
+            False,
+        )
+    if source.traces is not None and source.traces.is_pending:
+        return "stale", "the separate records changed", False
+    if (earlier.source is None) != (source.path is None):
+        return "stale", "the trace file appeared or disappeared", False
+    if earlier.file != source.file:
+        return "stale", "the trace file goes by another name", False
+    if source.path is not None and earlier.source is not None:
+        change = change_since(source.path, earlier.source)
+        if change == "grown" and not source.is_final:
+            # Without a single trace so far, what kind of file it is may have to be judged again.
+            return "growing", "the trace file has grown", earlier.rows > 0
+        if change != "same":
+            return "stale", _REASONS[change], False
+    if _report_changed(earlier, report):
+        return "stale", "the stored report changed", True
+    return "fresh", "the index is up to date", True
+
+
+_REASONS = {
+    "grown": "the trace file changed",
+    "changed": "the trace file changed",
+    "shrunk": "the trace file is shorter than it was",
+}
+
+
+def _report_changed(earlier: RunFile, report: Path | None) -> bool:
+    if report is None or earlier.report_print is None:
+        return (report is None) != (earlier.report_print is None)
+    return change_since(report, earlier.report_print) != "same"
+
+
+# Cutting a source into the ranges whose lines become a segment each.
+
+_BLOCK = 1 << 20
+_SMALLEST, _LARGEST = 4 << 20, 128 << 20
+#: A file is cut into about this many segments, so that two processes finish together.
+_PIECES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """The bytes `[start, end)` of a source, both at a line's beginning; the first line is number `line`."""
+
+    start: int
+    end: int
+    line: int
+    lines: int
+
+
+def segment_bytes(size: int) -> int:
+    """How many bytes of a source of `size` bytes one segment covers: a power of two, 4 to 128 MiB."""
+    wanted = _SMALLEST
+    while wanted < _LARGEST and wanted * _PIECES < size:
+        wanted *= 2
+    return wanted
+
+
+def cut(path: Path, *, start: int, line: int, end: int, target: int, final: bool = False) -> Iterator[Range]:
+    """Cuts `[start, end)` of a file into ranges of whole lines, each of `target` bytes and its last line.
+
+    What follows the last line end is left out, unless the file is `final`. Where the cuts fall depends on
+    the file alone, never on how many processes read it.
+    """
+    with path.open("rb") as file:
+        file.seek(start)
+        while start < end:
+            passed, whole, lines = _pass_lines(file, target, end - start)
+            if final and whole < passed:
+                whole, lines = passed, lines + 1
+            if whole:
+                yield Range(start, start + whole, line, lines)
+            if whole < passed or not passed:
+                return
+            start, line = start + whole, line + lines
+
+
+def _pass_lines(file: BinaryIO, target: int, room: int) -> tuple[int, int, int]:
+    """Reads on for `target` bytes and to the end of that line: bytes passed, bytes in whole lines, lines."""
+    passed = whole = lines = 0
+    while passed < min(target, room):
+        block = file.read(min(_BLOCK, target - passed, room - passed))
+        if not block:
+            break
+        last = block.rfind(b"\n")
+        whole = whole if last < 0 else passed + last + 1
+        lines += block.count(b"\n")
+        passed += len(block)
+    while whole < passed < room:
+        block = file.readline(min(_BLOCK, room - passed))
+        if not block:
+            break
+        passed += len(block)
+        if block.endswith(b"\n"):
+            whole, lines = passed, lines + 1
+    return passed, whole, lines

@@ -1,0 +1,183 @@
+"""The contract's rules that only the run as a whole can judge, over the columns of
+`proofspan.store.files.columns`.
+
+What a rule compares a trace with is the rest of its run, so a run that grows is judged anew as a whole: from
+three small columns, and in nearly every run nothing else has to be read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from proofspan.contracts.records.records import LineIssue
+from proofspan.contracts.rules.catalogue import in_order
+from proofspan.store.files.columns import SEVERAL, Row
+from proofspan.store.files.segment_files import read_columns
+from proofspan.traces.records.stored_reports import StoredReport, StoredRow
+
+#: Places of rows in their run, from 0, in order.
+_NONE: np.ndarray = np.empty(0, dtype=np.int64)
+
+
+def late_codes(folder: Path, segments: Sequence[str]) -> dict[int, list[str]]:
+    """The codes that the rest of the run gives its rows, by the place of the row; few rows have any.
+
+    A code that a row has of its own is not given again.
+    """
+    if not segments:
+        return {}
+    marks = read_columns(folder, segments, ("memory", "offset_unit", "answer_print")).unify_dictionaries()
+    found: dict[int, list[str]] = {}
+    for code, places in (
+        ("memory_desync", _desynced(marks.column("memory"))),
+        ("mixed_offset_units", _mixed(folder, segments, marks.column("offset_unit"))),
+        ("answer_repeated", _repeated(folder, segments, marks.column("answer_print"))),
+    ):
+        for place in places.tolist():
+            found.setdefault(place, []).append(code)
+    return found
+
+
+def unlike_most(words: pa.ChunkedArray, *, besides: str | None = None) -> np.ndarray:
+    """The rows with another word than most have; of equally many words the first in the file counts as most.
+
+    Rows without a word are like any other. `besides` is a word that most can't have.
+    """
+    column = words.combine_chunks()
+    known = column.dictionary.to_pylist()
+    if len(known) < 2 and besides not in known:
+        return _NONE
+    codes = column.indices.fill_null(len(known)).to_numpy(zero_copy_only=False)
+    counts = np.bincount(codes, minlength=len(known) + 1)
+    counts[-1] = 0
+    if besides in known:
+        counts[known.index(besides)] = 0
+    most = np.flatnonzero(counts == counts.max())
+    usual = most[0] if len(most) == 1 else codes[np.argmax(np.isin(codes, most))]
+    if counts[usual] == 0:  # every word is `besides`
+        usual = len(known)
+    return np.flatnonzero((codes != usual) & (codes != len(known)))
+
+
+def _desynced(states: pa.ChunkedArray) -> np.ndarray:
+    """The rows whose `mem_rev` or whose `mem_hash` is not that of most rows that have one."""
+    column = states.combine_chunks()
+    known = column.dictionary.to_pylist()
+    if len(known) < 2:
+        return _NONE
+    parts = zip(*(state.split(":") for state in known), strict=True)
+    words = (pa.array([word or None for word in part], pa.string()).take(column.indices) for part in parts)
+    unlike = (unlike_most(pa.chunked_array([part.dictionary_encode()])) for part in words)
+    return np.unique(np.concatenate(list(unlike)))
+
+
+def _mixed(folder: Path, segments: Sequence[str], units: pa.ChunkedArray) -> np.ndarray:
+    """The rows in another unit than the run's, but for those whose own rules say so already."""
+    places = unlike_most(units, besides=SEVERAL)
+    if not len(places):
+        return places
+    own = read_columns(folder, segments, ("codes",)).column("codes").take(pa.array(places)).to_pylist()
+    return places[["mixed_offset_units" not in (codes or ()) for codes in own]]
+
+
+def _repeated(folder: Path, segments: Sequence[str], prints: pa.ChunkedArray) -> np.ndarray:
+    """The rows that are another question's answer over again, each but the first in the file.
+
+    The same question asked under another id may well get the same answer.
+    """
+    numbers = prints.drop_null().to_numpy()
+    ordered = np.sort(numbers)  # half of what counting the distinct ones takes
+    if not (ordered[1:] == ordered[:-1]).any():
+        return _NONE
+    known = np.flatnonzero(prints.is_valid().to_numpy())
+    _, first, group, sizes = np.unique(numbers, return_index=True, return_inverse=True, return_counts=True)
+    again = np.flatnonzero((sizes[group] > 1) & (first[group] != np.arange(len(numbers))))
+    asked = read_columns(folder, segments, ("q_id", "q"))
+    of_row, of_first = (asked.take(pa.array(known[rows])) for rows in (again, first[group[again]]))
+    differ = [pc.not_equal(of_row.column(name), of_first.column(name)) for name in asked.column_names]
+    repeated: np.ndarray = known[again[pc.and_(*differ).to_numpy()]]
+    return repeated
+
+
+# What only the run as a whole tells: repeats, codes of rules over the run, labels of its stored report.
+
+#: One row for each trace of which there is something to tell; `row` is its place in the run, from 0.
+JOINED_SCHEMA = pa.schema(
+    [
+        ("row", pa.int64()),
+        ("repeat", pa.int32()),
+        ("stored_label", pa.string()),
+        ("late", pa.list_(pa.string())),
+        ("late_codes", pa.list_(pa.string())),
+    ]
+)
+
+IDENTITY = ["q_id", "paraphrase", "seed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """The sparse table of `JOINED_SCHEMA`, and the report rows that belong to no trace."""
+
+    table: pa.Table
+    unmatched: tuple[LineIssue, ...]
+
+
+def join_run(folder: Path, segments: Sequence[str], stored: Sequence[StoredRow]) -> Joined:
+    """Numbers the repeats and gives each trace its late codes and its stored label, in the file's order."""
+    codes = late_codes(folder, segments)
+    if not stored and not _has_repeats(folder, segments):
+        return Joined(_table([(place, 1, None, [], codes[place]) for place in sorted(codes)]), ())
+    report = StoredReport(stored)
+    rows: list[Row] = []
+    seen: dict[tuple[str, int, int], int] = {}
+    for place, (q_id, paraphrase, seed, q, label) in enumerate(_identities(folder, segments)):
+        identity = (q_id, paraphrase, seed)
+        repeat = seen[identity] = seen.get(identity, 0) + 1
+        row = report.take(q=q, q_id=q_id, paraphrase=paraphrase, seed=seed) if stored else None
+        late = ["duplicate_question"] if repeat > 1 else []
+        of_run = in_order([*late, *codes.get(place, ())])
+        if not of_run and row is None:
+            continue
+        if row is not None and label is not None and row.label != label:
+            late.append("report_stale")
+        rows.append((place, repeat, row.label if row else None, late, of_run))
+    return Joined(_table(rows), tuple(_unmatched(row) for row in report.unmatched()))
+
+
+def _table(rows: Sequence[Row]) -> pa.Table:
+    columns = zip(*rows, strict=True) if rows else ((),) * len(JOINED_SCHEMA)
+    arrays = [pa.array(values, field.type) for values, field in zip(columns, JOINED_SCHEMA, strict=True)]
+    return pa.table(arrays, schema=JOINED_SCHEMA)
+
+
+def _has_repeats(folder: Path, segments: Sequence[str]) -> bool:
+    """Whether any identity comes twice: quick to tell, and seldom so."""
+    if not segments:
+        return False
+    table = read_columns(folder, segments, IDENTITY)
+    numbers = [pc.cast(table.column(name), pa.string()) for name in ("paraphrase", "seed")]
+    identities = pc.binary_join_element_wise(table.column("q_id"), *numbers, "\n")
+    return bool(pc.count_distinct(identities).as_py() < table.num_rows)
+
+
+def _identities(folder: Path, segments: Sequence[str]) -> Iterator[tuple[str, int, int, str, str | None]]:
+    for name in segments:
+        table = read_columns(folder, [name], (*IDENTITY, "q", "label"))
+        yield from zip(*(column.to_pylist() for column in table.columns), strict=True)
+
+
+def _unmatched(row: StoredRow) -> LineIssue:
+    return LineIssue(
+        source=row.source,
+        code="report_row_unmatched",
+        reason=f"no trace of the run belongs to this row of its report ({row.q_id or row.q[:60]!r})",
+        remedy="Write the report anew from this run's traces.",
+        excerpt=row.q[:200],
+    )

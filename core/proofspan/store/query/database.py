@@ -1,0 +1,104 @@
+"""DuckDB, locked down: in memory, no files, no extensions, a cursor a call, a time limit a query.
+
+Only the SQL of this room reaches it. Still it is closed as if anybody's did: external access is off before
+the first query and the configuration cannot be changed again. Tables come in as Arrow data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
+from threading import Timer
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+
+from proofspan.errors import StoreFault
+from proofspan.resources import text_of
+
+#: A query that takes longer is stopped, in seconds: far beyond what any of ours needs at a million rows.
+TIME_LIMIT = 10.0
+
+_CONFIG: dict[str, str | bool | int | float | list[str]] = {
+    "memory_limit": "1GB",
+    "threads": 2,
+    "temp_directory": "",
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "allow_community_extensions": "false",
+    "allow_persistent_secrets": "false",
+    "python_enable_replacements": "false",
+}
+
+Tables = Mapping[str, pa.Table]
+Params = Mapping[str, object]
+
+
+class Database:
+    """One in-memory database for all threads; every call works on a cursor of its own."""
+
+    def __init__(self, *, time_limit: float = TIME_LIMIT) -> None:
+        self._connection = duckdb.connect(config=_CONFIG)
+        self._connection.execute("SET enable_external_access = false")
+        self._connection.execute("SET lock_configuration = true")
+        self._time_limit = time_limit
+
+    def column(self, sql: str, params: Params, tables: Tables) -> np.ndarray:
+        """The only column of a result as a numpy array."""
+        with self._running(tables) as cursor:
+            (values,) = cursor.execute(sql, dict(params)).fetchnumpy().values()
+            return np.asarray(values)
+
+    def rows(self, sql: str, params: Params, tables: Tables) -> list[tuple[object, ...]]:
+        """A small result as tuples."""
+        with self._running(tables) as cursor:
+            return cursor.execute(sql, dict(params)).fetchall()
+
+    def table(self, sql: str, params: Params, tables: Tables) -> pa.Table:
+        """A large result as an Arrow table."""
+        with self._running(tables) as cursor:
+            return cursor.sql(sql, params=dict(params)).to_arrow_table()
+
+    def over_view(self, view: str, sql: str, tables: Tables) -> pa.Table:
+        """A result as an Arrow table, over the temporary view that the statement `view` makes first."""
+        with self._running(tables) as cursor:
+            cursor.execute(view)
+            return cursor.sql(sql).to_arrow_table()
+
+    @contextmanager
+    def _running(self, tables: Tables) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A cursor that sees these tables; running a query and fetching count towards its time limit."""
+        with self._connection.cursor() as cursor:
+            timer = Timer(self._time_limit, cursor.interrupt)
+            timer.daemon = True
+            timer.start()
+            try:
+                for name, table in tables.items():
+                    cursor.register(name, table)
+                yield cursor
+            except duckdb.InterruptException as error:
+                raise StoreFault.of(
+                    "query_timed_out",
+                    f"the query was stopped after {self._time_limit:g} seconds",
+                    remedy="narrow the filter, or look at one run at a time",
+                ) from error
+            except duckdb.Error as error:
+                raise StoreFault.of(
+                    "query_failed",
+                    f"the index could not be queried: {str(error).splitlines()[0]}",
+                    remedy="build the index anew: proofspan index WORKSPACE",
+                ) from error
+            finally:
+                timer.cancel()
+                timer.join()  # a thread that still holds the cursor as the process ends reads as a leak
+
+
+# The texts of the queries: one question a file in `sql/`.
+
+
+@cache
+def statement(name: str) -> str:
+    """The text of `sql/{name}.sql`."""
+    return text_of(f"store/query/sql/{name}.sql")

@@ -1,0 +1,387 @@
+"""One run's index in memory: columns are read when a query first needs them, and kept."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Sequence
+from pathlib import Path
+from threading import Lock
+from typing import Generic, TypeVar
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from proofspan.errors import StoreFault
+from proofspan.manifest.types import Manifest
+from proofspan.store.files.columns import ISSUE_SCHEMA, ROW_SCHEMA
+from proofspan.store.files.located import ROW_COLUMNS, PlacedFile, Placements, RowStates, read_placed
+from proofspan.store.files.run_file import RUN_FILE, RunFile, read_run_file
+from proofspan.store.files.segment_files import (
+    DamagedError,
+    read_columns,
+    read_lists_coded,
+    read_rows,
+    read_table,
+)
+from proofspan.store.index.build import index_folder
+
+#: What only the joined file holds, beside `row`, a trace's place in its run from 0.
+JOINED = ("repeat", "stored_label")
+#: The lists that the joined file adds to, with its column.
+_COMPLETED = {"suspicions": "late", "codes": "late_codes"}
+#: Every column that can be asked for.
+ALL_COLUMNS: tuple[str, ...] = ("row", *ROW_SCHEMA.names, *JOINED, *ROW_COLUMNS)
+
+#: Up to so many rows are read by their places rather than with all others of their columns.
+FEW_ROWS = 1_000
+
+
+class LoadedRun:
+    """The columns of one state of a run's index. FileNotFoundError where that state has been replaced.
+
+    `placed` is what is known of its citations, None where they are not located (any more).
+    """
+
+    def __init__(self, folder: Path, run_file: RunFile, placed: PlacedFile | None = None) -> None:
+        self.folder = folder
+        self.run_file = run_file
+        self._placed = placed
+        self._states: RowStates | None = None
+        self._columns: dict[str, pa.ChunkedArray] = {}
+        self._joined: pa.Table | None = None
+        self._lock = Lock()
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory the columns take that are kept."""
+        return sum(column.nbytes for column in self._columns.copy().values())
+
+    def table(self, names: Sequence[str]) -> pa.Table:
+        """A table of the named columns and `row`; those not asked for before are read from disk."""
+        wanted = tuple(dict.fromkeys(("row", *names)))
+        with self._lock:
+            self._load([name for name in wanted if name not in self._columns])
+            return pa.table({name: self._columns[name] for name in wanted})
+
+    def frame(self, rows: Sequence[int] | np.ndarray, names: Sequence[str]) -> pd.DataFrame:
+        """Some rows as a DataFrame, in the order given: lists are lists, whole numbers may be missing."""
+        wanted = np.asarray(rows, dtype=np.int64)
+        by_place = [name for name in names if self._is_unread(name)] if len(wanted) <= FEW_ROWS else []
+        found = self._rows_at(wanted, by_place)
+        taken = self.table([name for name in names if name not in found]).take(pa.array(wanted))
+        found |= dict(zip(taken.column_names, taken.columns, strict=True))
+        return pd.DataFrame({name: _series(found[name], found[name].type) for name in names})
+
+    def documents(self, rows: np.ndarray) -> list[tuple[str, int]]:
+        """Each document with how many of these rows have a chunk of it."""
+        segments = [segment.name for segment in self.run_file.segments]
+        if not segments:
+            return []
+        docs = read_lists_coded(self.folder, segments, "docs")
+        if len(rows) < len(docs):
+            docs = docs.take(pa.array(rows))
+        counted = pc.value_counts(pc.list_flatten(docs).combine_chunks())
+        return list(
+            zip(counted.field("values").to_pylist(), counted.field("counts").to_pylist(), strict=True)
+        )
+
+    def issues(self) -> pd.DataFrame:
+        """All line issues of the run, in the order of the file, then those of its chunks and its report."""
+        names = self.run_file.issue_files()
+        if not names:
+            return pd.DataFrame(columns=ISSUE_SCHEMA.names)
+        found = pa.concat_tables([read_table(self.folder / name) for name in names])
+        return pd.DataFrame(found.to_pydict())
+
+    def placed(self) -> PlacedFile | None:
+        """What is placed of the run, if its files can be read."""
+        with self._lock:
+            self._row_states()
+            return self._placed
+
+    def citations(self, columns: Sequence[str]) -> pd.DataFrame | None:
+        """Columns of every citation, `row` being its trace's place in the run; None while not located."""
+        placed = self.placed()
+        if placed is None:
+            return None
+        table = read_placed(self.folder, placed.parts, columns)
+        return pd.DataFrame({name: _series(table[name], table[name].type) for name in columns})
+
+    def _row_states(self) -> RowStates:
+        """What became of each row's citations; files that are damaged count as not there."""
+        if self._states is None:
+            self._states = RowStates.unknown(self.run_file.rows)
+            if self._placed is not None:
+                try:
+                    self._states = self._read_states(self._placed)
+                except DamagedError:
+                    self._placed = None
+        return self._states
+
+    def _read_states(self, placed: PlacedFile) -> RowStates:
+        columns = ("row", "status", "page_mismatch", "numbers_differ", "agreement")
+        table = read_placed(self.folder, placed.parts, columns)
+        rows = table.column("row").to_numpy()
+        starts = np.cumsum([0, *(segment.rows for segment in self.run_file.segments)])[:-1]
+        rows = rows + np.repeat(starts, [part.citations for part in placed.parts])
+        if len(rows) and not 0 <= rows.min() <= rows.max() < self.run_file.rows:
+            raise DamagedError("citations of rows that the index does not have")
+        return RowStates.of(table.set_column(0, "row", pa.array(rows)), self.run_file.rows)
+
+    def _is_unread(self, name: str) -> bool:
+        """Whether the segments hold the column as it is, and it was not asked for as a whole yet."""
+        completed_late = name in _COMPLETED and self.run_file.joined is not None
+        return name in ROW_SCHEMA.names and not completed_late and name not in self._columns
+
+    def _rows_at(self, rows: np.ndarray, names: Sequence[str]) -> dict[str, pa.ChunkedArray]:
+        """Columns of a few rows, without reading those columns for the whole run."""
+        if not names or not len(rows):
+            return {name: pa.chunked_array([], ROW_SCHEMA.field(name).type) for name in names}
+        segments = self.run_file.segments
+        ends = np.cumsum([segment.rows for segment in segments])
+        places = np.searchsorted(ends, rows, side="right")
+        pieces = []
+        for place in np.unique(places):
+            segment, chosen = segments[place], places == place
+            inside = rows[chosen] - (ends[place] - segment.rows)
+            pieces.append(read_rows(self.folder, segment.name, inside, names))
+        as_given = np.argsort(np.argsort(places, kind="stable"))
+        table = pa.concat_tables(pieces).unify_dictionaries().take(pa.array(as_given))
+        return {name: table.column(name) for name in names}
+
+    def _load(self, missing: Sequence[str]) -> None:
+        stored = [name for name in missing if name in ROW_SCHEMA.names]
+        if stored:
+            table = self._read(stored)
+            self._columns |= {name: table.column(name) for name in stored}
+        for name, late in _COMPLETED.items():
+            if name in stored:
+                self._columns[name] = _with_late(self._columns[name], self._joined_table(), late)
+        if "row" in missing:
+            self._columns["row"] = pa.chunked_array([pa.array(np.arange(self.run_file.rows))])
+        if "repeat" in missing:
+            self._columns["repeat"] = self._scattered("repeat", 1)
+        for name in missing:
+            if name in ROW_COLUMNS:
+                self._columns[name] = pa.chunked_array([getattr(self._row_states(), name)])
+        if "stored_label" in missing:
+            self._columns["stored_label"] = self._scattered("stored_label", None)
+
+    def _read(self, names: Sequence[str]) -> pa.Table:
+        files = [segment.name for segment in self.run_file.segments]
+        if not files:
+            return ROW_SCHEMA.empty_table().select(list(names))
+        return read_columns(self.folder, files, names).unify_dictionaries()
+
+    def _joined_table(self) -> pa.Table | None:
+        if self._joined is None and self.run_file.joined:
+            self._joined = read_table(self.folder / self.run_file.joined)
+        return self._joined
+
+    def _scattered(self, name: str, default: object) -> pa.ChunkedArray:
+        """A sparse column of the joined file with its default in every other row."""
+        joined = self._joined_table()
+        kind = pa.string() if joined is None else joined.schema.field(name).type
+        if name == "repeat":
+            kind = pa.int32()
+        everywhere = pa.repeat(pa.scalar(default, kind), self.run_file.rows)
+        if joined is None:
+            return pa.chunked_array([everywhere])
+        mask = np.zeros(self.run_file.rows, dtype=bool)
+        mask[joined.column("row").to_numpy()] = True
+        values = joined.column(name).combine_chunks()
+        return pa.chunked_array([pc.replace_with_mask(everywhere, pa.array(mask), values)])
+
+
+def record_of(frame: pd.DataFrame) -> dict[str, object]:
+    """The only row of a frame; what is missing is None."""
+    record = frame.to_dict("records")[0]
+    return {str(name): None if _is_missing(value) else value for name, value in record.items()}
+
+
+def _is_missing(value: object) -> bool:
+    return value is None or value is pd.NA or (isinstance(value, float) and value != value)
+
+
+def _with_late(column: pa.ChunkedArray, joined: pa.Table | None, name: str) -> pa.ChunkedArray:
+    """Lists with what only the whole run tells, the joined column `name`, added at their ends."""
+    if joined is None:
+        return column
+    late = joined.column(name).combine_chunks()
+    counts = pc.list_value_length(late).to_numpy(zero_copy_only=False)
+    if not counts.any():
+        return column
+    rows = joined.column("row").to_numpy()
+    lists = column.combine_chunks()
+    offsets = np.asarray(lists.offsets).astype(np.int64)
+    offsets -= offsets[0]
+    values, added = lists.flatten(), late.flatten()
+    places = np.repeat(offsets[rows + 1], counts)
+    order = np.insert(np.arange(len(values)), places, len(values) + np.arange(len(added)))
+    grown = np.zeros(len(offsets), dtype=np.int64)
+    grown[rows + 1] = counts
+    new_offsets = pa.array((offsets + np.cumsum(grown)).astype(np.int32))
+    return pa.chunked_array(
+        [pa.ListArray.from_arrays(new_offsets, pa.concat_arrays([values, added]).take(pa.array(order)))]
+    )
+
+
+_NULLABLE = {pa.int8(): "Int8", pa.int32(): "Int32", pa.int64(): "Int64", pa.bool_(): "boolean"}
+
+
+def _series(column: pa.ChunkedArray, kind: pa.DataType) -> pd.Series:
+    if pa.types.is_list(kind):
+        return pd.Series(column.to_pylist(), dtype=object)
+    if pa.types.is_dictionary(kind):
+        column = column.cast(pa.string())
+    if kind in _NULLABLE and (column.null_count or kind == pa.bool_()):
+        return pd.Series(column.to_pylist(), dtype=_NULLABLE[kind])
+    if pa.types.is_floating(kind) or pa.types.is_integer(kind):
+        return pd.Series(column.to_numpy())
+    return pd.Series(column.to_pylist(), dtype=object)
+
+
+# The runs' indexes as they are kept in memory between questions, and what was worked out of them.
+
+T = TypeVar("T")
+V = TypeVar("V")
+
+#: So many bytes of columns are kept in memory, of the runs used last; of so few runs in any case.
+KEPT_BYTES = 512 << 20
+KEPT_RUNS = 2
+
+
+class KeptRuns:
+    """The runs of a workspace whose index was read. Safe for several threads.
+
+    An index that is rebuilt meanwhile is picked up with the next call.
+    """
+
+    def __init__(self, manifest: Manifest, cache_dir: Path) -> None:
+        self._manifest = manifest
+        self._cache_dir = cache_dir
+        self._placements = Placements(manifest)
+        self._folders: dict[str, Path] = {}
+        self._runs: OrderedDict[str, tuple[tuple[int, int], PlacedFile | None, LoadedRun]] = OrderedDict()
+        self._when_gone: list[Callable[[LoadedRun], None]] = []
+        self._lock = Lock()
+
+    def when_gone(self, forget: Callable[[LoadedRun], None]) -> None:
+        """Has `forget` called with every state that is replaced, or makes room."""
+        self._when_gone.append(forget)
+
+    def stamp(self, run: str) -> tuple[int, int] | None:
+        """Changes whenever the run's index does; None where there is no index."""
+        try:
+            status = (self._folder(run) / RUN_FILE).stat()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        return status.st_mtime_ns, status.st_ino
+
+    def with_run(self, run: str, read: Callable[[LoadedRun], T]) -> T:
+        """What `read` makes of a run, as `with_runs`."""
+        return self.with_runs([run], lambda loaded: read(loaded[0]))
+
+    def with_runs(self, runs: Sequence[str], read: Callable[[Sequence[LoadedRun]], T]) -> T:
+        """Calls `read`, again if an index was replaced meanwhile and its old files are gone.
+
+        StoreFault where a run has no index, or a damaged one.
+        """
+        for _ in range(3):
+            try:
+                return read([self.loaded(run) for run in runs])
+            except DamagedError:
+                with self._lock:
+                    for run in runs:
+                        self._drop(run)
+        raise StoreFault.of(
+            "index_damaged",
+            f"files of the index of run {' or '.join(map(repr, runs))} are missing or damaged",
+            where=" or ".join(str(self._folder(run)) for run in runs),
+            remedy=f"delete {'that folder' if len(runs) == 1 else 'them'} and run `proofspan index` again",
+        )
+
+    def loaded(self, run: str) -> LoadedRun:
+        """The run as its index is now: the same object as long as nothing changes."""
+        stamp, folder = self.stamp(run), self._folder(run)
+        with self._lock:
+            placed = self._placements.of(folder)
+            known = self._runs.get(run)
+            if known and known[0] == stamp and known[1] is placed:
+                self._runs.move_to_end(run)
+                return known[2]
+            run_file = read_run_file(folder)
+            if run_file is None or stamp is None:
+                raise StoreFault.of(
+                    "not_indexed",
+                    f"run {run!r} has no index yet",
+                    where=str(self._manifest.folder),
+                    remedy=f"proofspan index {self._manifest.folder}",
+                )
+            self._drop(run)
+            self._make_room()
+            holds = placed is not None and placed.is_of(run_file)
+            loaded = LoadedRun(folder, run_file, placed if holds else None)
+            self._runs[run] = (stamp, placed, loaded)
+            return loaded
+
+    def _folder(self, run: str) -> Path:
+        """Where the run's index lies, worked out once."""
+        if run not in self._folders:
+            self._folders[run] = index_folder(self._manifest, run, self._cache_dir)
+        return self._folders[run]
+
+    def _make_room(self) -> None:
+        """Drops the runs that were not used for longest, as far as all take too much."""
+        used = sum(loaded.nbytes for _, _, loaded in self._runs.values())
+        while used > KEPT_BYTES and len(self._runs) >= KEPT_RUNS:
+            run, (_, _, loaded) = next(iter(self._runs.items()))
+            used -= loaded.nbytes
+            self._drop(run)
+
+    def _drop(self, run: str) -> None:
+        known = self._runs.pop(run, None)
+        if known is not None:
+            for forget in self._when_gone:
+                forget(known[2])
+
+
+class Memory(Generic[V]):
+    """The last `most` results that were worked out of states of runs, as long as those are kept.
+
+    Safe for several threads: two that ask at once may both do the work, and its result is the same.
+    """
+
+    def __init__(self, kept: KeptRuns, *, most: int) -> None:
+        self._most = most
+        self._known: OrderedDict[tuple[tuple[LoadedRun, ...], Hashable], V] = OrderedDict()
+        self._lock = Lock()
+        kept.when_gone(self._forget)
+
+    def get(self, runs: tuple[LoadedRun, ...], key: Hashable) -> V | None:
+        """What is known of these states, None where it is not."""
+        with self._lock:
+            if (runs, key) not in self._known:
+                return None
+            self._known.move_to_end((runs, key))
+            return self._known[runs, key]
+
+    def keep(self, runs: tuple[LoadedRun, ...], key: Hashable, value: V) -> V:
+        """Remembers a result, and gives it back."""
+        with self._lock:
+            self._known[runs, key] = value
+            while len(self._known) > self._most:
+                self._known.popitem(last=False)
+        return value
+
+    def get_or_make(self, runs: tuple[LoadedRun, ...], key: Hashable, make: Callable[[], V]) -> V:
+        """What is known of these states, worked out where it is not."""
+        known = self.get(runs, key)
+        return self.keep(runs, key, make()) if known is None else known
+
+    def _forget(self, gone: LoadedRun) -> None:
+        with self._lock:
+            for known in [known for known in self._known if gone in known[0]]:
+                del self._known[known]

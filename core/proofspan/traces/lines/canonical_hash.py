@@ -1,0 +1,154 @@
+"""The canonical sha256 of JSON and JSONL: the same for the same data, however it was written down.
+
+Two files are equal that hold the same values on the same lines in the same order. What does not count: the
+order of an object's keys, white space, blank lines, how a character is escaped (`\\u00e9` or `é`), the kind
+of line end, a byte order mark, and packing. What does: the order of lines and of an array's items; and
+numbers are what is written, so that `1`, `1.0` and `1e0` differ and an integer of any length stays what it
+is. A key that stands twice in an object, `NaN` and half a character mean different things to different
+readers: such a line has no canonical form.
+
+The hash is that of the canonical lines, each with a line feed: keys sorted by code point, no white space,
+UTF-8, in strings only `"`, `\\` and control characters escaped. A `.json` file is one value.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from json.encoder import encode_basestring
+from pathlib import Path
+from typing import NoReturn
+
+import orjson
+
+from proofspan.contracts.records.records import Json, LineIssue, SourceLine
+from proofspan.errors import InputFault
+from proofspan.traces.lines.json_document import repeated_key
+from proofspan.traces.lines.reader import (
+    RawLine,
+    UnusableError,
+    issue_of,
+    open_source,
+    parse_line,
+    read_lines,
+)
+
+#: A `.json` file is read as a whole, and may have so many bytes once it is unpacked.
+MAX_WHOLE = 256 * 1024 * 1024
+#: So many findings of a file are kept; all are counted.
+KEPT = 1_000
+
+_BOM = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True, slots=True)
+class Hashed:
+    """A file's hash in hexadecimal over `lines` canonical lines; None where some line has no canonical form.
+
+    `findings` counts those lines, `issues` are the first of them.
+    """
+
+    sha256: str | None
+    lines: int
+    findings: int
+    issues: tuple[LineIssue, ...]
+
+
+class _Written(str):
+    """A value that is canonical JSON already, where a plain str is a string's content."""
+
+    __slots__ = ()
+
+
+def canonical_json(raw: RawLine) -> bytes:
+    """The one way to write the line's value. UnusableError where it has none."""
+    parse_line(raw)  # the strict reader: JSON's own grammar, UTF-8, bounded
+    text = raw.data.decode("utf-8")
+    return _written(_parse(text)).encode("utf-8")
+
+
+def hash_file(path: Path, *, file: str, whole: bool) -> Hashed:
+    """The canonical hash of an unpacked file; `whole`: it is one JSON value, not one a line.
+
+    `file` is its name in findings. InputFault where it cannot be read.
+    """
+    digest = hashlib.sha256()
+    lines = findings = 0
+    issues: list[LineIssue] = []
+    for raw in _whole(path) if whole else read_lines(path, final=True):
+        try:
+            digest.update(canonical_json(raw) + b"\n")
+        except UnusableError as why:
+            findings += 1
+            if len(issues) < KEPT:
+                source = SourceLine(file, raw.line, raw.offset, raw.length)
+                issues.append(
+                    _issue_of_whole(why, source, raw.data) if whole else issue_of(why, source, raw.data)
+                )
+        lines += 1
+    return Hashed(None if findings else digest.hexdigest(), lines, findings, tuple(issues))
+
+
+def _whole(path: Path) -> Iterator[RawLine]:
+    """The file as one line; nothing where it is blank."""
+    with open_source(path) as source:
+        data = source.read(MAX_WHOLE + 1)
+    if len(data) > MAX_WHOLE:
+        raise InputFault.of(
+            "file_too_large",
+            f"a .json file is read at once, and this has more than {MAX_WHOLE >> 20} MiB",
+            where=str(path),
+            remedy="Write one record a line, as .jsonl.",
+        )
+    text = data.removeprefix(_BOM)
+    if text.strip():
+        yield RawLine(1, len(data) - len(text), len(text), text)
+
+
+def _issue_of_whole(why: UnusableError, source: SourceLine, data: bytes) -> LineIssue:
+    """The issue of a `.json` file, at the line at which reading it ended."""
+    if why.code != "not_json":
+        return issue_of(why, source, data)
+    try:
+        orjson.loads(data)
+        line, reason = source.line, why.reason
+    except orjson.JSONDecodeError as error:
+        line, reason = error.lineno, f"the file is not one JSON value: {error.msg} (column {error.colno})"
+    remedy = "Write one JSON value; a file with one a line is called .jsonl."
+    return issue_of(UnusableError(why.code, reason, remedy), replace(source, line=line), data)
+
+
+def _object(pairs: list[tuple[str, Json]]) -> _Written:
+    """An object, whose values are read already."""
+    members = dict(pairs)
+    if (twice := repeated_key(pairs)) is not None:
+        raise UnusableError(
+            "duplicate_key",
+            f"the key {twice[:80]!r} stands twice in an object",
+            "Keep the one that is meant; readers differ on which of them counts.",
+        )
+    return _Written(
+        "{" + ",".join(f"{encode_basestring(key)}:{_written(members[key])}" for key in sorted(members)) + "}"
+    )
+
+
+def _written(value: Json) -> str:
+    """A value as canonical JSON. Objects and numbers are when they are read."""
+    if type(value) is _Written:
+        return value
+    if type(value) is str:
+        return encode_basestring(value)
+    if type(value) is list:
+        return "[" + ",".join(map(_written, value)) + "]"
+    return {True: "true", False: "false", None: "null"}[value]
+
+
+def _refuse(name: str) -> NoReturn:
+    raise UnusableError("not_json", f"{name} is not JSON", "Write null where a number is not known.")
+
+
+_parse: Callable[[str], Json] = json.JSONDecoder(
+    object_pairs_hook=_object, parse_int=_Written, parse_float=_Written, parse_constant=_refuse
+).decode

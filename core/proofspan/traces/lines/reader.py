@@ -1,0 +1,320 @@
+"""JSONL bytes → lines with their places. No JSON is understood here but what tells a line from a line.
+
+Offsets hold in the file as it lies on disk, so that a drill-down can seek to a record. A last line without
+its line end belongs to a writer still at work: it waits, unless the caller says that the file is final.
+"""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, Final, NamedTuple
+
+import orjson
+
+from proofspan.contracts.records.records import Json, LineIssue, SourceLine
+from proofspan.errors import InputFault
+
+#: The longest line that is read, in bytes; a longer one is a line issue.
+MAX_LINE = 16 * 1024 * 1024
+#: The deepest nesting of arrays and objects that is accepted.
+MAX_DEPTH = 64
+#: How many characters of a bad line are kept to be shown.
+EXCERPT = 200
+
+#: Stands for the value of a key that is not there.
+ABSENT: Final = object()
+
+_BOM = b"\xef\xbb\xbf"
+_BUFFER = 1 << 20
+_NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
+_KEPT_OF_LONG = 4 * EXCERPT
+#: What the parser says of a value that is nested deeper than it reads, which is no fault of its JSON.
+_PARSER_DEPTH = "depth limit exceeded"
+
+
+class RawLine(NamedTuple):
+    """One line that is not blank. `data` is the file's `[offset, offset + length)`, without its line end.
+
+    Of a line longer than `MAX_LINE` only the beginning is kept: `len(data) < length`.
+    """
+
+    line: int
+    offset: int
+    length: int
+    data: bytes
+
+
+class UnusableError(Exception):
+    """Why a line cannot become a record. Never leaves this room: it is turned into a `LineIssue`."""
+
+    def __init__(self, code: str, reason: str, remedy: str) -> None:
+        super().__init__(reason)
+        self.code, self.reason, self.remedy = code, reason, remedy
+
+
+def open_source(path: Path) -> BinaryIO:
+    """The file, opened for reading; InputFault where it is missing, no regular file or not readable."""
+    try:
+        mode = path.stat().st_mode
+        if not stat.S_ISREG(mode):
+            kind = "a folder" if stat.S_ISDIR(mode) else "not a regular file"
+            raise InputFault.of("not_a_file", f"this is {kind}", where=str(path), remedy="Name a file.")
+        return path.open("rb", buffering=_BUFFER)
+    except FileNotFoundError as error:
+        remedy = "Check the path; in a workspace, `proofspan check` lists every file that is missing."
+        raise InputFault.of(
+            "missing_file", "the file does not exist", where=str(path), remedy=remedy
+        ) from error
+    except OSError as error:
+        reason = f"the file cannot be read: {error.strerror or error}"
+        remedy = "Check its permissions and the disk that it lies on."
+        raise InputFault.of("unreadable_file", reason, where=str(path), remedy=remedy) from error
+
+
+def read_lines(
+    path: Path, *, offset: int = 0, line: int = 1, end: int | None = None, final: bool = False
+) -> Iterator[RawLine]:
+    """Every line of `path` that is not blank, in order.
+
+    `offset` is where a line begins, `line` its 1-based number. With `end` the file counts as ending there:
+    reading up to a line boundary and then on from it gives what reading at once gives. Lines end with LF or
+    CRLF; a byte order mark at the very beginning is left out. A last line without its line end is given only
+    when `final`. InputFault where the file cannot be opened.
+    """
+    with open_source(path) as file:
+        file.seek(offset)
+        limit = (1 << 62) if end is None else end
+        position = offset
+        while position < limit:
+            room = limit - position
+            data = file.readline(MAX_LINE + 2 if room > MAX_LINE + 2 else room)
+            if not data:
+                return
+            size, tail = len(data), data[-2:]
+            if size == MAX_LINE + 2 and not tail.endswith(b"\n"):
+                more, tail = _skip_line(file, room - size, tail)
+                size += more
+            if not final and not tail.endswith(b"\n"):
+                return
+            raw = _raw_line(line, position, size, data, tail)
+            if raw is not None:
+                yield raw
+            position += size
+            line += 1
+
+
+def unfinished_bytes(path: Path) -> int:
+    """How many bytes stand after the last line end; 0 for a file that ends with one, or is empty."""
+    with open_source(path) as file:
+        size = end = file.seek(0, 2)
+        while end > 0:
+            start = max(0, end - _BUFFER)
+            file.seek(start)
+            at = file.read(end - start).rfind(b"\n")
+            if at >= 0:
+                return size - (start + at + 1)
+            end = start
+        return size
+
+
+def parse_line(raw: RawLine) -> Json:
+    """The line's JSON value. UnusableError where it is too long, not UTF-8, not JSON or nested too deeply."""
+    refuse_overlong(raw)
+    data = raw.data
+    try:
+        value = orjson.loads(data)
+    except orjson.JSONDecodeError as error:
+        raise _why_not_json(data, error) from None
+    if len(data.translate(None, _NO_BRACKETS)) > 2 * MAX_DEPTH and is_deeper(value, MAX_DEPTH):
+        raise _too_deep()
+    return value
+
+
+def refuse_overlong(raw: RawLine) -> None:
+    """UnusableError for a line of which only the beginning was kept."""
+    if len(raw.data) != raw.length:
+        raise UnusableError(
+            "line_too_long",
+            f"the line has {raw.length:,} bytes; at most {MAX_LINE:,} are read",
+            "Keep pictures and whole documents out of the records.",
+        )
+
+
+def issue_of(why: UnusableError, source: SourceLine, data: bytes) -> LineIssue:
+    """The line issue that says why the line at `source` is no record."""
+    return LineIssue(source, why.code, why.reason, why.remedy, excerpt(data))
+
+
+def excerpt(data: bytes) -> str:
+    """The first 200 characters of a line, bytes that are no UTF-8 shown as U+FFFD."""
+    return data[: 4 * EXCERPT].decode("utf-8", "replace")[:EXCERPT]
+
+
+def _raw_line(line: int, offset: int, size: int, data: bytes, tail: bytes) -> RawLine | None:
+    """The line without its line end and byte order mark; None where nothing but white space is left.
+
+    `size` counts the whole line in the file, of which `data` may be only the beginning and `tail` the last
+    two bytes.
+    """
+    if size > len(data):
+        length = size - len(tail) + len(tail.rstrip(b"\r\n"))
+    else:
+        data = data.rstrip(b"\r\n")
+        length = len(data)
+    if offset == 0 and data.startswith(_BOM):
+        data, offset, length = data[3:], 3, length - 3
+    if not data or (length == len(data) and data.isspace()):
+        return None
+    return RawLine(line, offset, length, data if length <= MAX_LINE else data[:_KEPT_OF_LONG])
+
+
+def _skip_line(file: BinaryIO, room: int, tail: bytes) -> tuple[int, bytes]:
+    """Reads to the end of an overlong line without keeping it: the bytes passed, and the last two of them."""
+    passed = 0
+    while room > passed and not tail.endswith(b"\n"):
+        data = file.readline(min(_BUFFER, room - passed))
+        if not data:
+            break
+        passed += len(data)
+        tail = (tail + data)[-2:]
+    return passed, tail
+
+
+def _too_deep() -> UnusableError:
+    said = f"arrays and objects are nested more than {MAX_DEPTH} deep"
+    return UnusableError("nested_too_deeply", said, "Flatten the record.")
+
+
+def _why_not_json(data: bytes, error: orjson.JSONDecodeError) -> UnusableError:
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as bad:
+        return UnusableError(
+            "bad_utf8",
+            f"byte {bad.start + 1} of the line is not valid UTF-8",
+            "Write the file as UTF-8.",
+        )
+    if error.msg == _PARSER_DEPTH:
+        return _too_deep()
+    return UnusableError(
+        "not_json",
+        f"the line is not valid JSON: {error.msg} (character {error.pos + 1})",
+        "Write one JSON object a line; NaN and Infinity are not JSON.",
+    )
+
+
+def is_deeper(value: Json, limit: int) -> bool:
+    """Whether arrays and objects nest more than `limit` deep, found level by level without recursion."""
+    level = [value]
+    for _ in range(limit):
+        level = [
+            child
+            for node in level
+            for child in (node.values() if type(node) is dict else node if type(node) is list else ())
+            if type(child) is dict or type(child) is list
+        ]
+        if not level:
+            return False
+    return True
+
+
+def wrong(name: str, value: Json, *, wanted: str = "text") -> UnusableError:
+    """The issue for a value of the wrong type; its code ends in the field's name."""
+    if value is ABSENT:
+        return UnusableError(f"{name}_missing", f"{name} is missing", f'Give every line its "{name}".')
+    code = f"{name.split()[-1]}_wrong_type"
+    return UnusableError(code, f"{name} is {kind_of(value)}, not {wanted}", f"Write {name} as {wanted}.")
+
+
+def kind_of(value: Json) -> str:
+    """What a JSON value is, in a reader's words."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true or false"
+    kinds = {str: "text", int: "a number", float: "a number", list: "a list", dict: "an object"}
+    return kinds[type(value)]
+
+
+# JSONL bytes → whole lines, many at a time: for a pass that looks at every line and keeps none.
+#
+# `proofspan.traces.lines.reader` gives each line its place in the file; where only the line's number is
+# asked for, and a million lines pass, this takes half the time.
+
+BOM = b"\xef\xbb\xbf"
+_SIZE = 1 << 20
+
+
+class Block(NamedTuple):
+    """Consecutive lines without their LF, blank ones included; the first is number `line`.
+
+    `data` are their bytes, LF between them; `end` is the place in the file behind them. `overlong` tells of a
+    single line longer than is read, of which `lines` has the beginning.
+    """
+
+    line: int
+    lines: list[bytes]
+    data: bytes
+    end: int
+    overlong: RawLine | None = None
+
+
+def read_blocks(
+    path: Path, *, offset: int = 0, line: int = 1, end: int | None = None, final: bool = False
+) -> Iterator[Block]:
+    """Every line of `path`, in order; the arguments are those of `proofspan.traces.lines.reader.read_lines`.
+
+    A CR before the LF stays, a byte order mark is left out. A last line without its line end is given only
+    when `final`. InputFault where the file cannot be opened.
+    """
+    with open_source(path) as file:
+        file.seek(offset)
+        limit = (1 << 62) if end is None else end
+        position = offset  # of `rest`, which holds a line's beginning
+        rest = b""
+        while data := file.read(min(_SIZE, limit - position - len(rest))):
+            rest += data
+            if len(rest) > MAX_LINE and rest.find(b"\n", 0, MAX_LINE + 2) < 0:
+                overlong, passed, rest = _pass_line(file, rest, position, line, limit, final=final)
+                if overlong is None:
+                    return
+                position += passed
+                yield Block(line, [overlong.data], overlong.data, position, overlong)
+                line += 1
+            if (cut := rest.rfind(b"\n")) >= 0:
+                whole, rest = _unmarked(rest[:cut], position), rest[cut + 1 :]
+                lines, position = whole.split(b"\n"), position + cut + 1
+                yield Block(line, lines, whole, position)
+                line += len(lines)
+        if rest and final:
+            last = _unmarked(rest, position)
+            yield Block(line, [last], last, position + len(rest))
+
+
+def _unmarked(data: bytes, position: int) -> bytes:
+    return data.removeprefix(BOM) if position == 0 else data
+
+
+def _pass_line(
+    file: BinaryIO, rest: bytes, start: int, line: int, limit: int, *, final: bool
+) -> tuple[RawLine | None, int, bytes]:
+    """Reads on to the end of an overlong line without keeping it.
+
+    Its beginning, how many bytes it has with its line end, and what was read beyond it; None for a last line
+    that its writer has not finished.
+    """
+    head, found, beyond = rest[: 4 * EXCERPT], rest.find(b"\n"), b""
+    if found >= 0:
+        rest, beyond = rest[: found + 1], rest[found + 1 :]
+    passed, tail = len(rest), rest[-2:]
+    while not tail.endswith(b"\n"):
+        data = file.readline(min(_SIZE, limit - start - passed))
+        if not data:
+            break
+        passed, tail = passed + len(data), (tail + data)[-2:]
+    if not (final or tail.endswith(b"\n")):
+        return None, passed, beyond
+    length = passed - len(tail) + len(tail.rstrip(b"\r\n"))
+    return RawLine(line, start, length, head), passed, beyond

@@ -1,0 +1,95 @@
+"""Tells a file that is no JSONL at all from one with bad lines, so that it is reported once and by name."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import orjson
+
+from proofspan.contracts.records.records import LineIssue, SourceLine
+from proofspan.traces.lines.reader import UnusableError, excerpt, issue_of, open_source
+
+#: How much of a file is looked at, and how many of its first lines.
+HEAD = 64 * 1024
+LINES = 20
+
+_MAGIC = {
+    b"\x1f\x8b": "gzip",
+    b"\x28\xb5\x2f\xfd": "Zstandard",
+    b"PK\x03\x04": "a ZIP archive",
+    b"PAR1": "Parquet",
+    b"%PDF": "a PDF",
+    b"\xff\xfe": "UTF-16 text",
+    b"\xfe\xff": "UTF-16 text",
+    b"SQLite format 3\x00": "an SQLite database",
+}
+_REMEDY = "Write one JSON object a line, or name the right file."
+
+
+def foreign_file(path: Path, *, file: str) -> LineIssue | None:
+    """The one issue that says what `path` is when it is no JSONL; None where its lines should be read."""
+    with open_source(path) as source:
+        head = source.read(HEAD)
+    why = _foreign(head)
+    if why is None:
+        return None
+    first = head.splitlines()[0]
+    return issue_of(why, SourceLine(file, 1, 0, len(first)), first)
+
+
+def first_byte(path: Path) -> bytes:
+    """The first byte that is neither white space nor a byte order mark, b"" where there is none."""
+    with open_source(path) as source:
+        return _stripped(source.read(HEAD))[:1]
+
+
+def _foreign(head: bytes) -> UnusableError | None:
+    for magic, kind in _MAGIC.items():
+        if head.startswith(magic):
+            return UnusableError("not_jsonl", f"the file is {kind}, not JSONL", _REMEDY)
+    text = _stripped(head)
+    lines = [line for line in text.splitlines() if line.strip()][:LINES]
+    if not lines or any(_is_object(line) for line in lines):
+        return None
+    if len(text) == len(lines[0]) and len(head) == HEAD:
+        return None  # one line longer than the head: it may well be an object
+    opening = lines[0].strip()
+    if opening.startswith(b"["):
+        return UnusableError("json_array", "the file is one JSON array, not JSONL", _REMEDY)
+    if opening == b"{":
+        reason = "the file is JSON spread over several lines, not JSONL"
+        return UnusableError("json_over_lines", reason, _REMEDY)
+    if opening.startswith(b"<"):
+        return UnusableError("not_jsonl", "the file is HTML or XML, not JSONL", _REMEDY)
+    if not opening.startswith((b"{", b'"{')) and (columns := _csv_columns(lines)):
+        reason = f"the file is CSV with {len(columns)} columns ({', '.join(columns)[:80]}), not JSONL"
+        return UnusableError("is_csv", reason, "Convert it to JSONL: one JSON object a row.")
+    return None
+
+
+def _stripped(head: bytes) -> bytes:
+    return head.removeprefix(b"\xef\xbb\xbf").lstrip()
+
+
+def _is_object(line: bytes) -> bool:
+    if not line.lstrip().startswith(b"{"):
+        return False
+    try:
+        return isinstance(orjson.loads(line), dict)
+    except orjson.JSONDecodeError:
+        return False
+
+
+def _csv_columns(lines: list[bytes]) -> list[str]:
+    """The header of a table with separated values, [] where the lines do not look like one."""
+    texts = [
+        excerpt(line) if place == 0 else line.decode("utf-8", "replace") for place, line in enumerate(lines)
+    ]
+    for delimiter in ",;\t|":
+        header = next(csv.reader(texts[:1], delimiter=delimiter), [])
+        if len(header) < 2 or not all(cell.strip() for cell in header):
+            continue
+        if all(text.count(delimiter) >= 1 for text in texts[1:2]):
+            return [cell.strip() for cell in header]
+    return []

@@ -1,0 +1,110 @@
+"""`.gz` and `.zst` sources, unpacked once into the cache so that byte offsets hold.
+
+A copy carries its source's time, so that an unchanged source gives the same file again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from proofspan.errors import InputFault
+from proofspan.traces.lines.cache_files import (
+    cache_fault,
+    copy_name,
+    fingerprint,
+    new_part,
+    remove_others,
+    remove_parts,
+    whole_copy,
+)
+from proofspan.traces.lines.reader import open_source
+
+#: No source may grow beyond this many bytes, whatever its own size.
+MAX_UNPACKED = 64 << 30
+#: A small source may always grow to this many bytes,
+ALWAYS_ALLOWED = 256 << 20
+#: and beyond that to this many times its own size: JSONL packs to a tenth, hardly to a hundredth.
+MAX_RATIO = 200
+
+_PIECE = 1 << 20
+
+
+def plain_source(path: Path, *, cache_dir: Path) -> Path:
+    """`path` itself, or for `.gz` and `.zst` its unpacked copy below `cache_dir`.
+
+    InputFault where the source is missing, damaged, or unpacks to more than is allowed, and where the cache
+    cannot be written.
+    """
+    if path.suffix.lower() not in _OPENERS:
+        return path
+    folder, key = cache_dir / "unpacked", hashlib.sha256(os.fsencode(path.resolve())).hexdigest()[:12]
+    with open_source(path) as source:
+        state, size = fingerprint(source), os.fstat(source.fileno()).st_size
+    copy = whole_copy(folder, f"{key}-{state}")
+    if copy is None:
+        limit = min(MAX_UNPACKED, max(ALWAYS_ALLOWED, MAX_RATIO * size))
+        copy = _unpack(path, folder, f"{key}-{state}", limit=limit)
+        remove_parts(folder)
+        with open_source(path) as source:
+            if fingerprint(source) == state:  # else the copy of a later state may be there already
+                remove_others(copy, key)
+    return copy
+
+
+def _unpack(path: Path, folder: Path, stem: str, *, limit: int) -> Path:
+    time = path.stat().st_mtime_ns
+    try:
+        with new_part(folder, stem) as (out, part):
+            size = sum(map(out.write, _pieces(path, limit)))
+            out.flush()
+            os.utime(part, ns=(time, time))
+            target = folder / copy_name(stem, size)
+            part.replace(target)
+    except OSError as error:  # what is wrong with the source is a fault by now
+        raise cache_fault(folder, error, "the file cannot be unpacked", where=str(path)) from error
+    return target
+
+
+def _pieces(path: Path, limit: int) -> Iterator[bytes]:
+    """The unpacked bytes; InputFault as soon as they pass `limit` or turn out damaged."""
+    total = 0
+    try:
+        with _OPENERS[path.suffix.lower()](path) as packed:
+            while piece := packed.read(_PIECE):
+                total += len(piece)
+                if total > limit:
+                    raise InputFault.of(
+                        "unpacks_too_large",
+                        f"the file unpacks to more than {limit >> 20:,} MiB",
+                        where=str(path),
+                        remedy="If that is right, unpack it yourself and name the plain file.",
+                    )
+                yield piece
+    except (OSError, EOFError) as error:
+        reason = f"the file cannot be unpacked: {error}"
+        remedy = "Pack it anew; the copy may have been cut short."
+        raise InputFault.of("damaged_archive", reason, where=str(path), remedy=remedy) from error
+
+
+@contextmanager
+def _open_gzip(path: Path) -> Iterator[BinaryIO]:
+    from isal import igzip
+
+    with igzip.IGzipFile(path, "rb") as packed:  # type: ignore[no-untyped-call]  # its stubs type half of it
+        yield cast(BinaryIO, packed)
+
+
+@contextmanager
+def _open_zstd(path: Path) -> Iterator[BinaryIO]:
+    import pyarrow
+
+    with pyarrow.OSFile(str(path), "rb") as raw, pyarrow.CompressedInputStream(raw, "zstd") as packed:
+        yield cast(BinaryIO, packed)
+
+
+_OPENERS = {".gz": _open_gzip, ".zst": _open_zstd}

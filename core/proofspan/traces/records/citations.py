@@ -1,0 +1,154 @@
+"""What an answer cites: the payload where there is one, else the ids that stand in its text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from functools import lru_cache
+from typing import Literal
+
+from proofspan.contracts.records.chunk_id import parse
+from proofspan.contracts.records.field_values import box_of, id_of, page_of, span_of, text_of
+from proofspan.contracts.records.records import Chunk, Citation, Json, Trace
+from proofspan.traces.records.answer_block import auditable_block
+
+# The reference's reading, in two steps: one pattern up to the closing bracket takes quadratic time on an
+# answer that opens many lists and closes none.
+_CITATIONS = re.compile(r"citations\s*:\s*\[", re.IGNORECASE)
+_BETWEEN_IDS = re.compile(r"[,\s]+")
+
+
+@lru_cache(maxsize=2)
+def citation_ids_in_text(answer: str) -> tuple[str, ...]:
+    """The ids of the first `citations: [id, id]` in an answer, as they stand, repeats included.
+
+    Several readers of a trace ask for them in a row.
+    """
+    opening = _CITATIONS.search(answer) if "]" in answer else None
+    if opening is None:
+        return ()
+    end = answer.find("]", opening.end())
+    return tuple(filter(None, _BETWEEN_IDS.split(answer[opening.end() : end]))) if end >= 0 else ()
+
+
+def payload_of(raw: Mapping[str, Json]) -> list[Json]:
+    """A trace line's citation payload as it stands.
+
+    Its own `citations`, else those of its `segments`, else those of the block in its answer's text.
+    """
+    own = raw.get("citations")
+    if isinstance(own, list) and own:
+        return own
+    segments = raw.get("segments")
+    if isinstance(segments, list):
+        lists = [part.get("citations") for part in segments if isinstance(part, dict)]
+        if found := [item for each in lists if isinstance(each, list) for item in each]:
+            return found
+    answer = raw.get("answer")
+    block = auditable_block(answer) if isinstance(answer, str) else None
+    return list(block.citations) if block is not None else []
+
+
+def citations(trace: Trace) -> tuple[Citation, ...]:
+    """The trace's citations, numbered from 1 by their place; entries that point at nothing leave a gap.
+
+    Evidence follows the payload; the ids in the answer's text count only where there is none. What a
+    citation leaves open is taken from the candidate of the same id, then from the id's own parts.
+    """
+    if payload := payload_of(trace.raw):
+        entries = _entries_by_id(trace, {_named(item) for item in payload})
+        return tuple(
+            [
+                _citation(number, _named(item), item if isinstance(item, dict) else {}, entries, "payload")
+                for number, item in enumerate(payload, start=1)
+                if isinstance(item, dict) or _named(item)
+            ]
+        )
+    ids = citation_ids_in_text(trace.answer)
+    entries = _entries_by_id(trace, set(ids))
+    return tuple(
+        [_citation(number, each, {}, entries, "answer_text") for number, each in enumerate(ids, start=1)]
+    )
+
+
+def filled_from(citation: Citation, chunk: Chunk) -> Citation:
+    """The citation with what its chunk's record adds: the quote, and the place where only the id gave it."""
+    page_idx, page_from = citation.page_idx, citation.page_from
+    if page_from != "record" and chunk.page_idx is not None:
+        page_idx, page_from = chunk.page_idx, "record"
+    has_box = citation.box is not None
+    # A chunk's box lies on the page where it begins: of a quote further on it says nothing.
+    is_there = page_idx == chunk.page_idx and citation.page_label in (None, chunk.page_label)
+    return replace(
+        citation,
+        doc_id=citation.doc_id or chunk.doc_id,
+        section_id=citation.section_id or chunk.section_id,
+        page_idx=page_idx,
+        page_from=page_from,
+        page_label=citation.page_label or chunk.page_label,
+        offsets=citation.offsets or chunk.offsets,
+        quote=citation.quote or chunk.text,
+        box=citation.box if has_box else chunk.box if is_there else None,
+        box_space=citation.box_space if has_box else chunk.box_space if is_there else None,
+    )
+
+
+def _named(item: Json) -> str | None:
+    """The chunk that a payload's entry names."""
+    return (item if isinstance(item, str) else id_of(item) if isinstance(item, dict) else None) or None
+
+
+def _entries_by_id(trace: Trace, wanted: Collection[str | None]) -> dict[str, Mapping[str, Json]]:
+    """The wanted candidates' entries; what the answerer saw counts before the stages before it."""
+    named = trace.raw.get("stages")
+    lists = [trace.raw.get("chunks"), *(named.values() if isinstance(named, dict) else ())]
+    missing = {chunk_id for chunk_id in wanted if chunk_id is not None}
+    found: dict[str, Mapping[str, Json]] = {}
+    for entries in lists:
+        for entry in entries if isinstance(entries, list) else ():
+            if not missing:
+                return found
+            if isinstance(entry, dict) and (chunk_id := id_of(entry)) in missing:
+                found[chunk_id] = entry
+                missing.remove(chunk_id)
+    return found
+
+
+def _citation(
+    number: int,
+    chunk_id: str | None,
+    item: Mapping[str, Json],
+    entries: Mapping[str, Mapping[str, Json]],
+    origin: Literal["payload", "answer_text"],
+) -> Citation:
+    """One citation: as the payload's `item` has it, then the candidate's entry, then the chunk's id."""
+    entry = entries.get(chunk_id, {}) if chunk_id else {}
+    parts = parse(chunk_id) if chunk_id else None
+    page_idx, note = page_of(item)
+    page_idx = page_of(entry)[0] if page_idx is None else page_idx
+    page_from: Literal["record", "chunk_id"] | None = None if page_idx is None else "record"
+    if page_idx is None and parts and parts.page_idx is not None:
+        page_idx, page_from = parts.page_idx, "chunk_id"
+    box, box_space = box_of(item)
+    quote = item.get("quote") or item.get("text")
+    return Citation(
+        number=number,
+        chunk_id=chunk_id,
+        doc_id=text_of(item.get("doc_id"))
+        or text_of(entry.get("doc_id"))
+        or (parts.doc_uid if parts else None),
+        section_id=text_of(item.get("section_id"))
+        or text_of(entry.get("section_id"))
+        or (parts.sect_path if parts else None),
+        page_idx=page_idx,
+        offsets=span_of(item),
+        quote=quote if isinstance(quote, str) else None,
+        box=box,
+        box_space=box_space,
+        origin=origin,
+        raw=item,
+        page_from=page_from,
+        page_note=note,
+        page_label=text_of(item.get("page_label")) or text_of(entry.get("page_label")),
+    )

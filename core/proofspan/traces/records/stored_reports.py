@@ -1,0 +1,116 @@
+"""Stored reports: the labels that an earlier pass wrote, to be shown beside the recomputed ones."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from proofspan.contracts.records.chunk_id import sha1_8
+from proofspan.contracts.records.field_values import index_of, text_of, texts_of
+from proofspan.contracts.records.records import Json, LineIssue, SourceLine, Trace
+from proofspan.traces.lines.reader import UnusableError
+from proofspan.traces.lines.tables import placed, read_table
+from proofspan.traces.records.identity import refuse_other_major
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRow:
+    """One row of a stored report, as it was written. `q_id` is None in the reports of the triage recipe.
+
+    `label` is the writer's word and may be none of ours; `llm_summary` decides nothing.
+    """
+
+    q: str
+    label: str
+    source: SourceLine
+    why: str = ""
+    q_id: str | None = None
+    paraphrase: int = 0
+    seed: int = 0
+    chunks: tuple[str, ...] = ()
+    citations_in_answer: tuple[str, ...] = ()
+    llm_summary: str | None = None
+    raw: Mapping[str, Json] = field(default_factory=dict)
+
+
+class StoredReport:
+    """Hands out the row that belongs to each trace: by identity where rows carry one, else by place.
+
+    Rows without `q_id` belong, in order, to the traces with the same question; so traces have to be asked
+    for in the order of their file.
+    """
+
+    def __init__(self, rows: Iterable[StoredRow]) -> None:
+        self._by_identity: dict[tuple[str, int, int], deque[StoredRow]] = defaultdict(deque)
+        self._by_question: dict[str, deque[StoredRow]] = defaultdict(deque)
+        for row in rows:
+            if row.q_id is None:
+                self._by_question[row.q].append(row)
+            else:
+                self._by_identity[row.q_id, row.paraphrase, row.seed].append(row)
+
+    def take(self, *, q: str, q_id: str, paraphrase: int = 0, seed: int = 0) -> StoredRow | None:
+        """The next row of that trace, which is then taken; None where there is none (left)."""
+        waiting = self._by_identity.get((q_id, paraphrase, seed)) or self._by_question.get(q)
+        return waiting.popleft() if waiting else None
+
+    def unmatched(self) -> list[StoredRow]:
+        """The rows that no trace has taken, in the order of their file: each is a finding."""
+        waiting = (*self._by_identity.values(), *self._by_question.values())
+        return sorted((row for rows in waiting for row in rows), key=lambda row: row.source.line)
+
+
+def read_report(path: Path, *, file: str) -> tuple[list[StoredRow], list[LineIssue]]:
+    """The rows of a stored report in file order, and what is wrong with single lines of it.
+
+    InputFault where the file is missing or is no report at all.
+    """
+    rows: list[StoredRow] = []
+    issues: list[LineIssue] = []
+    for found in read_table(path, file=file, record_of=_row):
+        if isinstance(found, LineIssue):
+            issues.append(found)
+        else:
+            rows.append(found)
+    return rows, placed(issues, path)
+
+
+def _row(obj: Json, source: SourceLine) -> StoredRow:
+    if not isinstance(obj, dict):
+        raise UnusableError("not_an_object", "the report row is no JSON object", "Write one object a line.")
+    refuse_other_major("report", obj)
+    q, label = obj.get("q", obj.get("question")), obj.get("label")
+    if not isinstance(q, str) or not isinstance(label, str):
+        raise UnusableError("row_incomplete", "the report row has no q or no label", "Write the report anew.")
+    why, summary = obj.get("why"), obj.get("llm_summary")
+    return StoredRow(
+        q=q,
+        label=label,
+        source=source,
+        why=why if isinstance(why, str) else "",
+        q_id=text_of(obj.get("q_id")) or text_of(obj.get("qid")),
+        paraphrase=index_of(obj.get("paraphrase")) or 0,
+        seed=index_of(obj.get("seed")) or 0,
+        chunks=texts_of(obj.get("chunks")),
+        citations_in_answer=texts_of(obj.get("citations_in_answer")),
+        llm_summary=summary if isinstance(summary, str) else None,
+        raw=obj,
+    )
+
+
+def remembered(row: StoredRow, run_id: str) -> Trace:
+    """The part of a trace that a report row remembers; the answer is not among it."""
+    return Trace(
+        q=row.q,
+        answer="",
+        chunk_ids=row.chunks,
+        run_id=run_id,
+        q_id=row.q_id or sha1_8(row.q),
+        paraphrase=row.paraphrase,
+        seed=row.seed,
+        source=row.source,
+        suspicions=(),
+        raw={},
+    )

@@ -1,0 +1,228 @@
+"""What the Compare page loads: which runs, whether both can be read, and what was counted of them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from proofspan.errors import Fault, Problem
+from proofspan.manifest.types import Manifest
+from proofspan.services.compare import WITHOUT_GOLD, MetricPair, Pins, compared_pins, metric_pairs, other_run
+from proofspan.services.compare_questions import FLIP_KINDS, FlipKind, flip_list
+from proofspan.services.metrics.run_metrics import run_metrics
+from proofspan.services.page.view import PageView, Target, targets_of
+from proofspan.store.query.filters import Filter, Sort
+from proofspan.store.query.metric_sql import MEASURES, OUTCOMES
+from proofspan.store.query.store import Store
+from proofspan.ui.question import load
+from proofspan.ui.question.load import Loaded
+from proofspan.ui.status import notices, workspace_status
+from proofspan.ui.status.fragments import fragment
+from proofspan.ui.visit import session
+from proofspan.ui.visit.view_state import ViewState, question_name
+from proofspan.ui.widgets import markup
+
+#: Between two looks at a run that is being indexed.
+LOOK_AGAIN_SECONDS = 0.7
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Two runs side by side: `opened` is the newer one, `other` the one that it is held against.
+
+    `shown` says which questions are compared: of a type, of a cohort, about a place. What else narrows a list
+    goes by an answer, and would favour one of the runs; `left_out` says in words what was asked for of that.
+    `view` is the state that the page's own links begin with.
+    """
+
+    opened: session.Opened
+    other: session.Opened
+    view: ViewState
+    shown: Filter
+    left_out: str
+
+    @property
+    def is_same(self) -> bool:
+        """Whether a run is compared with itself."""
+        return self.opened.run.run_id == self.other.run.run_id
+
+    @property
+    def has_gold(self) -> bool:
+        """Whether the workspace names gold questions."""
+        return self.opened.manifest.gold is not None
+
+
+def with_other(opened: session.Opened) -> ViewState:
+    """The state with a run to compare with, where there is one, and an outcome."""
+    view, manifest = opened.view, opened.manifest
+    vs, notes = view.vs, view.notes
+    if vs is not None and manifest.run(vs) is None:
+        notes += (f'There is no run "{vs}" in this workspace to compare with.',)
+        vs = None
+    vs = vs or other_run(manifest, opened.run.run_id)
+    outcome = view.filter.outcome or (next(iter(OUTCOMES)) if manifest.gold else WITHOUT_GOLD)
+    return replace(view.change(vs=vs, outcome=outcome, ids=view.ids, at=view.at), notes=notes)
+
+
+def compared(opened: session.Opened, view: ViewState) -> Compared | None:
+    """Both runs; None where the state names no other one."""
+    other = opened.manifest.run(view.vs) if view.vs is not None else None
+    if other is None:
+        return None
+    asked = view.filter
+    named = Filter(asked.run, vs=asked.vs, outcome=asked.outcome)
+    shown = replace(named, type=asked.type, cohort=asked.cohort, about=asked.about)
+    rest = replace(asked.without_comparison, type=(), cohort="", about=(), all_variants=False)
+    flip = asked.flip if view.q is not None else ""  # which list a question was opened from
+    links = replace(view, filter=replace(shown, flip=flip), ids=(), level=(), present=False)
+    there = links.change(run=other.run_id, vs=None, flip="", outcome="")
+    return Compared(
+        opened=replace(opened, view=links),
+        other=replace(opened, run=other, view=there),
+        view=links,
+        shown=shown,
+        left_out=rest.where().sentence,
+    )
+
+
+def is_readable(both: Compared, store: Store) -> bool:
+    """Whether the other run has an index. While it is being built that is told here, and the page comes by
+    itself; nobody at work on it: it is built now."""
+    if store.stamp(both.other.run.run_id) is not None:
+        return True
+    if session.others_are_indexed(both.opened):
+        _await(both.opened, store, both.other.run.run_id)
+        return False
+    notices.store_or_progress(both.other)
+    return True
+
+
+@fragment(run_every=LOOK_AGAIN_SECONDS)
+def _await(opened: session.Opened, store: Store, run_id: str) -> None:
+    if store.stamp(run_id) is not None or not session.others_are_indexed(opened):
+        st.rerun()
+    told = f"{run_id} is not indexed yet. It is being read; the comparison appears by itself."
+    markup.show(markup.text([markup.Piece(told, "muted")], role="line"))
+
+
+def metrics(both: Compared, store: Store) -> tuple[MetricPair, ...]:
+    """Every metric of both runs with its difference; counted once for each state of their indexes."""
+    asked = replace(both.shown, outcome="")  # whatever flips are counted by
+    return _metrics(store, both.opened.manifest, asked, *_state(both, store))
+
+
+def flip_lists(both: Compared, store: Store) -> dict[FlipKind, pd.DataFrame]:
+    """The questions that were fixed and those that regressed, in the order that the address asks for."""
+    return _flip_lists(store, both.shown, both.view.sort, *_state(both, store))
+
+
+def pins(both: Compared) -> Pins:
+    """What was pinned differently."""
+    return compared_pins(both.opened.manifest, both.other.run, both.opened.run)
+
+
+def _state(both: Compared, store: Store) -> tuple[Hashable, ...]:
+    """Changes whenever one of the runs does, or what is read with them."""
+    manifest = both.opened.manifest
+    runs = (both.opened.run, both.other.run)
+    bundles = tuple(
+        workspace_status.state_of(manifest, run.bundles) if run.bundles is not None else "" for run in runs
+    )
+    return *session.identity(both.opened), *(str(store.stamp(run.run_id)) for run in runs), *bundles
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _metrics(_store: Store, _manifest: Manifest, shown: Filter, *state: Hashable) -> tuple[MetricPair, ...]:
+    here, there = (
+        run_metrics(_store, _manifest, run_id, shown=replace(shown, run=run_id, vs=""))
+        for run_id in (shown.run, shown.vs)
+    )
+
+    def paired(metric_id: str) -> np.ndarray:
+        return _store.paired(shown, metric_id) if metric_id in MEASURES else np.empty(0)
+
+    return metric_pairs(here.values, there.values, paired)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _flip_lists(_store: Store, shown: Filter, sort: Sort, *state: Hashable) -> dict[FlipKind, pd.DataFrame]:
+    return {kind: flip_list(_store, shown, kind, sort) for kind in FLIP_KINDS}
+
+
+# One question in two runs: what is loaded of each, and where it stands among the questions that flipped.
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A question in one of the runs: its answer, and the page of the passage that is chosen.
+
+    `loaded` is None where the run does not hold the question, or its record is lost (`problems`).
+    """
+
+    opened: session.Opened
+    loaded: Loaded | None = None
+    targets: tuple[Target, ...] = ()
+    shown: PageView | None = None
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def run_id(self) -> str:
+        """The run."""
+        return self.opened.run.run_id
+
+    @property
+    def answer(self) -> str:
+        """What it answered; "" where that is not there."""
+        return self.loaded.view.trace.answer if self.loaded else ""
+
+    @property
+    def q(self) -> str:
+        """The question; "" where that is not there."""
+        return self.loaded.view.trace.q if self.loaded else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Where a question stands among those that flipped: in words, and the names of its neighbours."""
+
+    position: str
+    previous: str | None
+    following: str | None
+
+
+def side(opened: session.Opened, store: Store, view: ViewState) -> Side:
+    """The question of the address in one run, at the citation or passage that the address names.
+
+    A run that cites something else shows what it would show without that choice.
+    """
+    key = view.change(run=opened.run.run_id).key
+    found = store.find(key) if key is not None else None
+    if key is None or found is None:
+        return Side(opened)
+    try:
+        loaded = load.question(opened, key, found.source, is_labelled=found.row["label"] is not None)
+    except Fault as fault:
+        return Side(opened, problems=fault.problems)
+    targets = targets_of(loaded.view)
+    chosen = load.chosen_target(loaded, targets, cite=view.cite, chunk=view.chunk)
+    shown = load.placed(opened, chosen, targets, page=None) if chosen else None
+    return Side(opened, loaded, targets, shown, loaded.problems)
+
+
+def step(lists: Mapping[FlipKind, pd.DataFrame], view: ViewState) -> Step:
+    """The neighbours of the open question: among those of the kind that the address names, else of both."""
+    kinds = [kind for kind in FLIP_KINDS if view.filter.flip in ("", kind)]
+    names = [question_name(str(q_id)) for kind in kinds for q_id in lists[kind]["q_id"]]
+    what = kinds[0] if len(kinds) == 1 else "flipped"
+    if view.q not in names:
+        return Step(f"not among the {len(names):,} {what}", None, names[0] if names else None)
+    at = names.index(view.q)
+    return Step(
+        f"{at + 1:,} of {len(names):,} {what}",
+        names[at - 1] if at else None,
+        names[at + 1] if at + 1 < len(names) else None,
+    )

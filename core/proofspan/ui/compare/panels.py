@@ -1,0 +1,316 @@
+"""The parts of the Compare page around its tables. Each draws what it is given and fetches nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from proofspan.manifest.types import Manifest
+from proofspan.metrics.statistics import MOST_DRAWN
+from proofspan.services.compare import (
+    WITHOUT_GOLD,
+    MetricPair,
+    Pins,
+    needs_sentence,
+    scope_sentences,
+    verdict_sentence,
+)
+from proofspan.services.compare_questions import (
+    FLIP_KINDS,
+    MOST_LISTED,
+    FlipKind,
+    labels_in_words,
+    ranks_in_words,
+)
+from proofspan.store.files.types import RunFacts
+from proofspan.store.query.comparison import Flips
+from proofspan.store.query.filters import Sort
+from proofspan.store.query.metric_sql import OUTCOMES
+from proofspan.ui.compare.tables import (
+    Transitions,
+    bucket_matrix,
+    label_matrix,
+    metrics_grid,
+    pins_grid,
+    unknown_in_both,
+)
+from proofspan.ui.status import notices
+from proofspan.ui.triage import panels
+from proofspan.ui.visit.view_state import ViewState, change_view, question_name, read_view, write_view
+from proofspan.ui.widgets import markup
+from proofspan.ui.widgets.controls import feed
+from proofspan.ui.widgets.markup import Piece
+from proofspan.ui.widgets.table import Cell, Column, Grid, Row, show_grid
+from proofspan.ui.widgets.text import counted
+
+#: A matrix of more columns takes a line of its own.
+WIDE = 4
+_PLACE = {"q": None, "cite": None, "chunk": None, "page": None}
+
+
+def heading(view: ViewState, manifest: Manifest) -> None:
+    """`R004 against R003`, what the runs are called, and what to compare with and by."""
+    run, other = manifest.run(view.run), manifest.run(view.vs or "")
+    against = f"{view.run} against {view.vs}" if other else view.run
+    titles = " against ".join(each.title for each in (run, other) if each is not None and each.title)
+    with st.container(key="compare-title", gap="xxsmall"):
+        with st.container(horizontal=True, vertical_alignment="center", key="compare-head"):
+            title = [Piece("Compare"), Piece(f"  {against}", "muted")]
+            markup.show(markup.text(title, role="title"), width="content")
+            st.space("stretch")
+            _other(view, manifest)
+            _outcome(view, has_gold=manifest.gold is not None)
+        if titles:
+            markup.show(markup.text([Piece(titles, "muted")], role="hint"))
+
+
+def _other(view: ViewState, manifest: Manifest) -> None:
+    """The run to compare with."""
+    names = {run.run_id: notices.run_name(run) for run in manifest.runs if run.run_id != view.run}
+    if not names:
+        return
+    key, chosen = "compare-with", view.vs if view.vs in names else None
+    feed(key, chosen)
+    st.selectbox(
+        "Against",
+        list(names),
+        key=key,
+        index=0 if chosen else None,
+        format_func=lambda run_id: markup.clean(f"against {names[run_id]}"),
+        placeholder="against …",
+        label_visibility="collapsed",
+        width=210,
+        on_change=_change,
+        args=(key, "vs"),
+    )
+
+
+def _outcome(view: ViewState, *, has_gold: bool) -> None:
+    """What a question is right or wrong by; without gold there is but one."""
+    offered = tuple(OUTCOMES) if has_gold else (WITHOUT_GOLD,)
+    chosen = view.filter.outcome
+    key, listed = "compare-by", list(dict.fromkeys([*offered, chosen]))
+    feed(key, chosen)
+    st.selectbox(
+        "By",
+        listed,
+        key=key,
+        format_func=lambda name: f"by {OUTCOMES[name]}",
+        label_visibility="collapsed",
+        width=230,
+        on_change=_change,
+        args=(key, "outcome"),
+    )
+
+
+def _change(key: str, name: str) -> None:
+    value = st.session_state[key]
+    if value:
+        change_view(**{name: value, "flip": "", **_PLACE})
+
+
+def nothing_to_compare(manifest: Manifest, run_id: str) -> None:
+    """One run only, or nothing before it: what to do."""
+    is_only = len(manifest.runs) < 2
+    said = "There is only one run." if is_only else f"Nothing comes before {run_id}."
+    then = "List another under `runs:` in the manifest." if is_only else "Choose the run to compare it with."
+    markup.show(
+        markup.text([Piece(said, "strong")], role="line"),
+        markup.text(markup.coded(then, "muted"), role="hint"),
+    )
+
+
+def verdict(flips: Flips, view: ViewState, *, has_gold: bool, left_out: str) -> None:
+    """The sentence that decides, what evidence would take, and which questions are compared.
+
+    Above a question it is small print: that is what is looked at then.
+    """
+    run, vs, outcome = view.run, view.vs or "", view.filter.outcome
+    said = verdict_sentence(flips, run=run, vs=vs, outcome=outcome, has_gold=has_gold)
+    if view.q is not None:
+        markup.show(markup.text([Piece(said, "muted")], role="hint"))
+        return
+    besides: list[str] = []
+    if run != vs:
+        besides += [needs_sentence(flips), *scope_sentences(flips, run=run, vs=vs, outcome=outcome)]
+    narrowed = view.filter.without_comparison.where().sentence
+    besides += [f"Only questions {narrowed}."] if narrowed else []
+    besides += [f"The filter on {left_out} is not applied here: it goes by answers."] if left_out else []
+    with st.container(key="verdict", gap="xxsmall"):
+        markup.show(
+            markup.text([Piece(said, "strong")], role="verdict"),
+            *(markup.text([Piece(each, "muted")], role="hint") for each in besides if each),
+        )
+        if narrowed:
+            st.button("Compare all questions", key="compare-all", type="tertiary", on_click=_compare_all)
+
+
+def _compare_all() -> None:
+    view = read_view()
+    write_view(view.change(type=(), cohort="", about=()))
+
+
+def flips(lists: Mapping[FlipKind, pd.DataFrame], counts: Flips, view: ViewState) -> DeltaGenerator:
+    """Both lists, twenty rows of each at once. Returns the place of what belongs to both, at their head."""
+    longest = max(map(len, lists.values()))
+    at = min(view.at, max(1, -(-longest // ROWS_A_PAGE)))
+    with st.container(horizontal=True, vertical_alignment="center", key="flips-head"):
+        told = [
+            Piece("Questions that flipped ", "strong"),
+            Piece("open one to see both answers", "muted"),
+        ]
+        markup.show(markup.text(told, role="line"), width="content")
+        st.space("stretch")
+        beside = st.container(width="content", key="flips-beside")
+    with st.container(key="compare-flips"):
+        for kind in FLIP_KINDS:
+            with st.container(key=f"flips-{kind}", gap="xsmall"):
+                rows = lists[kind].iloc[(at - 1) * ROWS_A_PAGE : at * ROWS_A_PAGE]
+                _flips(rows, getattr(counts, kind), view.change(flip=kind, at=at), kind)
+    panels.paging(longest, view, rows_a_page=ROWS_A_PAGE)
+    return beside
+
+
+def _flips(rows: pd.DataFrame, total: int, view: ViewState, kind: FlipKind) -> None:
+    was, now = ("wrong", "right") if kind == "fixed" else ("right", "wrong")
+    listed = f", the first {MOST_LISTED:,} of them listed" if total > MOST_LISTED else ""
+    head = [
+        Piece(f"{kind.capitalize()}: {counted(total, 'question')} ", "strong"),
+        Piece(f"{was} in {view.vs}, {now} in {view.run}{listed}", "muted"),
+    ]
+    markup.show(markup.text(head, role="line"))
+    if len(rows):
+        show_grid(flips_grid(rows, view, kind), key=f"grid-{kind}")
+    elif total:
+        markup.show(markup.text([Piece("No more of them on this page.", "muted")], role="hint"))
+
+
+def template_note(runs: Sequence[RunFacts]) -> None:
+    """Where no answer of a run follows the template, its labels say little."""
+    absent = [each.run_id for each in runs if each.suggestion is not None]
+    if absent:
+        told = f"No answer of {' and of '.join(absent)} follows the template, so labels say little: "
+        markup.show(markup.text([Piece(f"{told}Triage offers the profile that fits.", "muted")], role="hint"))
+
+
+def matrices(labels: Transitions, buckets: Transitions, view: ViewState) -> None:
+    """What became of labels and buckets; a bucket needs gold. Side by side where both have the room."""
+    kinds = (
+        ("labels", labels, label_matrix, "without a label"),
+        ("buckets", buckets, bucket_matrix, "not judged"),
+    )
+    known = [kind for kind in kinds if any(was is not None or now is not None for was, now, _ in kind[1])]
+    shown = [
+        (name, make(counts, view), unknown_in_both(counts), unknown) for name, counts, make, unknown in known
+    ]
+    is_wide = any(len(grid.columns) > WIDE for _, grid, _, _ in shown)
+    with st.container(key="compare-matrices-below" if is_wide else "compare-matrices"):
+        for name, grid, left_out, unknown in shown:
+            besides = f" · {left_out:,} {unknown} in both runs" if left_out else ""
+            about = f"rows: in {view.vs}, columns: in {view.run}{besides}"
+            with st.container(key=f"matrix-{name}", gap="xsmall"):
+                head = [Piece(f"{name.capitalize()} ", "strong"), Piece(about, "muted")]
+                markup.show(markup.text(head, role="line"))
+                show_grid(grid, key=f"grid-{name}")
+
+
+def metrics(pairs: Sequence[MetricPair], view: ViewState) -> None:
+    """Every metric of both runs; a number opens the questions that count against it."""
+    about = "a value opens what counts against it; the difference is taken question by question"
+    if any(pair.difference is not None and pair.difference.method == "normal" for pair in pairs):
+        about += f"; normal intervals for more than {MOST_DRAWN:,} pairs"
+    markup.show(markup.text([Piece("Metrics ", "strong"), Piece(about, "muted")], role="line"))
+    if pairs:
+        show_grid(metrics_grid(pairs, view), key="grid-metrics")
+    else:
+        markup.show(markup.text([Piece("Neither run has anything to count.", "muted")], role="hint"))
+
+
+def pins(found: Pins, view: ViewState) -> None:
+    """What was pinned differently, and in a line what was the same."""
+    markup.show(markup.text([Piece("What was pinned differently", "strong")], role="line"))
+    notices.fault_panel(found.problems)
+    if found.differing:
+        show_grid(pins_grid(found.differing, view), key="grid-pins")
+    elif found.same:
+        markup.show(markup.text([Piece("Nothing that is pinned differs.")], role="hint"))
+    else:
+        told = "Neither run says what was pinned: add `pinned:` to the runs of the manifest."
+        markup.show(markup.text(markup.coded(told, "muted"), role="hint"))
+    if found.same:
+        markup.show(markup.text([Piece(f"The same: {', '.join(found.same)}.", "muted")], role="hint"))
+
+
+# The questions that were fixed and those that regressed, as grids with the way to each of them. Pure.
+
+#: So many rows of each list stand on a page.
+ROWS_A_PAGE = 20
+#: Characters of a question and of its id.
+MAX_QUESTION, MAX_ID = 140, 40
+
+
+def flips_grid(rows: pd.DataFrame, view: ViewState, kind: FlipKind) -> Grid:
+    """A row a question, which opens both answers side by side: the rank of its gold section and its label,
+    then and now. A click on a header sorts."""
+    columns = (
+        Column(_header("gold at rank", "section_rank", view), "end"),
+        Column(_header("label", "label", view), "start"),
+        Column(Cell(""), "start"),
+    )
+    listed = tuple(_row(record, view) for record in rows.to_dict("records"))
+    told = "were fixed" if kind == "fixed" else "regressed"
+    return Grid(
+        f"Questions that {told} in {view.run} against {view.vs}", "question", columns, listed, wide=False
+    )
+
+
+def _header(text: str, by: str, view: ViewState) -> Cell:
+    """A header that sorts by its column, then the other way round, then as before."""
+    sort = view.sort
+    if sort.by != by:
+        after, arrow, way = Sort(by), "", "ascending"
+    elif not sort.descending:
+        after, arrow, way = Sort(by, descending=True), " ↑", "descending"
+    else:
+        after, arrow, way = Sort(), " ↓", "worst first"
+    href = view.change(sort=after.by, desc=after.descending).link("compare")
+    return Cell(f"{text}{arrow}", href=href, spoken=f"{text}: sort {way}")
+
+
+def _row(record: dict[Any, Any], view: ViewState) -> Row:
+    name = question_name(str(record["q_id"]))
+    here = view.change(q=name, p=0, s=0, cite=None, chunk=None, page=None)
+    question = _shortened(str(record["q"]), MAX_QUESTION)
+    was, now = (_rank(record[column]) for column in ("was_rank", "section_rank"))
+    label = labels_in_words(_text(record["was_label"]), _text(record["label"]))
+    return Row(
+        Cell(
+            question,
+            note=_shortened(name, MAX_ID),
+            tip=name if len(name) > MAX_ID else "",
+            href=here.link("compare"),
+            spoken=f"{name}, both answers side by side: {question}",
+        ),
+        (
+            Cell(ranks_in_words(was, now)),
+            Cell(label.replace("_", "_\u200b")),  # a long name breaks there
+            Cell("Question", href=here.link("question"), spoken=f"{name} on the Question page"),
+        ),
+    )
+
+
+def _rank(value: Any) -> int | None:
+    return None if pd.isna(value) else int(value)
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _shortened(text: str, limit: int) -> str:
+    line = " ".join(text[: 4 * limit].split())
+    return line if len(line) <= limit else f"{line[: limit - 1].rstrip()}…"

@@ -1,0 +1,295 @@
+"""One question side by side: both answers with what differs, both pages, how the candidates moved."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal
+
+import streamlit as st
+
+from proofspan.services.compare_questions import (
+    TOP,
+    Aligned,
+    AnswerDifference,
+    Part,
+    aligned,
+    answer_difference,
+    have_nothing_in_common,
+)
+from proofspan.services.question.view import QuestionView
+from proofspan.ui.compare.load import Side, Step
+from proofspan.ui.question.candidates import beginning_of
+from proofspan.ui.question.panels import STAGE_NAMES
+from proofspan.ui.status import background, notices
+from proofspan.ui.viewer import page_panel, text_frame
+from proofspan.ui.viewer.span_cards import cards_of, scores_of
+from proofspan.ui.visit.view_state import ViewState, parse_question_name
+from proofspan.ui.widgets import markup
+from proofspan.ui.widgets.controls import Neighbour, show_steps
+from proofspan.ui.widgets.markup import Kind, Piece
+from proofspan.ui.widgets.table import Cell, Column, Grid, Look, Row, show_grid
+from proofspan.ui.widgets.text import counted
+from proofspan.ui.wording import answer as answer_words
+from proofspan.ui.wording import citation, question
+from proofspan.ui.wording.citation import citation_line, is_of_several_documents
+from proofspan.ui.wording.question import NO_TRACE, place_words, short_id
+
+When = Literal["was", "now"]
+
+_KINDS: dict[When, dict[str, Kind]] = {
+    "was": {"same": "plain", "words": "removed", "number": "removed-number"},
+    "now": {"same": "plain", "words": "added", "number": "added-number"},
+}
+#: So many citations, and so many numbers that differ, are named.
+MOST_NAMED, MOST_NUMBERS = 12, 6
+
+
+def header(view: ViewState, place: Step, q: str) -> None:
+    """Which question, where it stands among the flipped ones, the way to its neighbours and back."""
+    name = short_id(parse_question_name(view.q or "")[0])
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="compare-question"):
+        st.page_link(
+            "pages/compare.py",
+            label=markup.label(f"← {view.run} against {view.vs}"),
+            query_params=view.change(q=None, cite=None, chunk=None, page=None, flip="", at=view.at).params(),
+            width="content",
+        )
+        st.space("stretch")
+        show_steps(
+            place.position,
+            previous=Neighbour(place.previous) if place.previous else None,
+            following=Neighbour(place.following) if place.following else None,
+        )
+    markup.show(markup.text([Piece(f"{q}  "), Piece(name, "muted")], role="title", limit=1_000))
+
+
+def answers(was: Side, now: Side) -> None:
+    """Both answers with their labels; what only one of them says is marked."""
+    difference = answer_difference(*(_without_tail(side.answer) for side in (was, now)))
+    if was.loaded and now.loaded:
+        _difference(difference, was, now)
+    with st.container(key="compare-answers"):
+        _answer("was", was, difference.was)
+        _answer("now", now, difference.now)
+
+
+def _without_tail(answer: str) -> str:
+    """What is said, without the citation line at its end: the citations are listed below."""
+    tail = answer_words.citation_tail(answer)
+    return answer[: tail[0]].rstrip() if tail else answer
+
+
+def _difference(difference: AnswerDifference, was: Side, now: Side) -> None:
+    """What differs in a line: the numbers first."""
+    if difference.is_same:
+        markup.show(markup.text([Piece("Both answers say the same.")], role="hint"))
+        return
+    old, new = (", ".join(found[:MOST_NUMBERS]) for found in difference.numbers)
+    if old and new:
+        told = f"{was.run_id} says {old}; {now.run_id} says {new}."
+        markup.show(markup.text([Piece("Numbers differ: ", "strong"), Piece(told)], role="says"))
+    if difference.is_rough:
+        told = (
+            "The answers are too long to compare word by word; what lies between their equal ends is marked."
+        )
+        markup.show(markup.text([Piece(told, "muted")], role="hint"))
+
+
+def _answer(when: When, side: Side, parts: Sequence[Part]) -> None:
+    with st.container(border=True, key=f"answer-{when}"):
+        if side.loaded is None:
+            _missing(side)
+            return
+        view = side.loaded.view
+        chip, reason = question.verdict(view)
+        markup.show(
+            markup.text([Piece(f"{side.run_id} ", "strong"), chip, Piece(reason, "muted")], role="line")
+        )
+        pieces = [Piece(part.text, _KINDS[when][part.change]) for part in parts]
+        empty = NO_TRACE if view.stored else "The answer is empty."
+        markup.show_long(pieces or [Piece(empty, "muted")], key=f"answer:{when}:{view.trace.q_id}")
+        for line in _cited(side, view):
+            markup.show(markup.text(line, role="hint"))
+        st.page_link(
+            "pages/question.py",
+            label="Open this answer on the Question page",
+            query_params=side.opened.view.change(at=1).params(),
+            width="content",
+        )
+
+
+def _missing(side: Side) -> None:
+    if side.problems:
+        notices.fault_panel(side.problems)
+    else:
+        told = f"{side.run_id} does not hold this question."
+        markup.show(markup.text([Piece(told, "strong")], role="line"))
+
+
+def _cited(side: Side, view: QuestionView) -> list[list[Piece]]:
+    """A line a citation: its number, what became of it on its page, its place."""
+    several, found = is_of_several_documents(view), side.shown.found if side.shown else {}
+    lines = [
+        citation_line(item, found.get(f"cite:{item.citation.number}"), names_document=several)
+        for item in view.citations[:MOST_NAMED]
+    ]
+    told = [[Piece("cites ", "muted"), Piece(line.badge, "badge"), Piece(line.place)] for line in lines]
+    hidden = len(view.citations) - MOST_NAMED
+    return [*told, [Piece(f"and {counted(hidden, 'more citation')}", "muted")]] if hidden > 0 else told
+
+
+def pages(was: Side, now: Side) -> None:
+    """The page of each run's chosen passage, in places of a fixed height."""
+    with st.container(key="compare-pages"):
+        for when, side in (("was", was), ("now", now)):
+            is_page = side.shown is not None and side.shown.text is None and side.shown.problem is None
+            with st.container(key=f"{'page' if is_page else 'no-page'}-{when}", gap="xsmall"):
+                _page(when, side)
+
+
+def _page(when: str, side: Side) -> None:
+    with st.container(key=f"told-{when}", gap="xxsmall"):
+        markup.show(markup.text([Piece(f"{side.run_id} ", "strong"), *_passage(side)], role="hint"))
+        _told(side)
+    shown, view = side.shown, side.loaded.view if side.loaded else None
+    if shown is None or view is None:
+        return
+    if shown.is_pending:
+        background.placeholder(
+            "Opening the page and looking for the passage …", [shown.work], key=f"wait-{when}"
+        )
+    elif shown.text is not None:
+        named = f"{side.run_id}: {shown.target.doc_id}, {place_words(shown)}"
+        text_frame.show_text(shown.text, name=named, focus=shown.target.id, key=f"text-reveal-{when}")
+    elif shown.image is not None:
+        cards = cards_of(
+            shown,
+            side.targets,
+            answer=view.trace.answer,
+            origins={target.id: citation.origin(view, target) for target in side.targets},
+            scores=scores_of(view),
+        )
+        # Its page is turned on the Question page: here both sides stay at what they show.
+        page_panel.drawn_page(
+            replace(shown, page_count=None), (shown.target,), cards=cards, key=f"page-of-{when}"
+        )
+
+
+def _passage(side: Side) -> list[Piece]:
+    """Which passage is shown, and where it lies."""
+    shown = side.shown
+    if shown is None:
+        return [Piece("No passage names a document, so there is no page." if side.loaded else "", "muted")]
+    document = shown.document
+    title = (document.title or document.doc_id) if document else shown.target.doc_id or "no document"
+    return [Piece(f"{shown.target.tag} "), Piece(f"{title}  {place_words(shown)}", "muted")]
+
+
+def _told(side: Side) -> None:
+    """What the locator says of the passage; else why there is no page."""
+    shown, view = side.shown, side.loaded.view if side.loaded else None
+    if shown is None or view is None or shown.is_pending:
+        return
+    if shown.problem is not None:
+        notices.fault_panel([shown.problem])
+        return
+    quote_from, answer = citation.origin(view, shown.target), view.trace.answer
+    figures = citation.figure_pieces(shown, answer=answer, quote_from=quote_from)
+    finding = citation.finding_pieces(shown, answer=answer, quote_from=quote_from)
+    markup.show(*(markup.text(each, role="says") for each in figures), markup.text(finding, role="hint"))
+
+
+def candidates(was: Side, now: Side, view: ViewState) -> None:
+    """Both lists that rank 1 is read from, aligned by chunk."""
+    stages = [side.loaded.view.last_stage if side.loaded else None for side in (was, now)]
+    rows = aligned(*stages)
+    names = " against ".join(
+        f"{side.run_id}, {STAGE_NAMES[stage.name]}"
+        for side, stage in zip((was, now), stages, strict=True)
+        if stage
+    )
+    head = [Piece("Candidates ", "strong"), Piece(f"the top {TOP} of {names}" if names else "", "muted")]
+    markup.show(markup.text(head, role="line"))
+    if not rows:
+        markup.show(markup.text([Piece("Neither trace lists a candidate.", "muted")], role="hint"))
+        return
+    if have_nothing_in_common(rows):
+        told = "No chunk is in both lists: the chunk ids may come from different builds."
+        markup.show(markup.text([Piece(told)], role="hint"))
+    show_grid(candidates_grid(rows, view), key="grid-candidates")
+
+
+# The candidates of one question in two runs as one grid: where each chunk was, where it is, what it says.
+
+#: How the move of a gold chunk looks; whether that of another is good nobody knows.
+_LOOKS: dict[str, Look] = {"up": "green", "new": "green", "down": "red", "gone": "red"}
+_GOLD = {"chunk": "gold", "page": "gold page", "section": "gold section"}
+#: Of more rows the rest scrolls inside the frame, in CSS pixels.
+HEIGHT = 560
+
+
+def candidates_grid(rows: Sequence[Aligned], view: ViewState) -> Grid:
+    """A row a chunk, by its rank now, then those that are gone; a link shows its place in both runs."""
+    columns = (
+        Column(Cell(f"in {view.vs}", tip="Rank then"), "end"),
+        Column(Cell(f"in {view.run}", tip="Rank now"), "end"),
+        Column(Cell("move"), "start"),
+        Column(Cell(""), "start"),
+    )
+    name = f"Candidates of {view.vs} and of {view.run}, by chunk"
+    return Grid(name, "chunk", columns, tuple(_row(row, view) for row in rows), height=HEIGHT)
+
+
+def _row(row: Aligned, view: ViewState) -> Row:
+    text, tip = beginning_of(row.view)
+    head = Cell(
+        text,
+        note=_place(row),
+        tip=tip,
+        href=view.change(chunk=row.chunk_id, cite=None, page=None).link("compare"),
+        spoken=f"{text}. {move_spoken(row)}. Show its place.",
+    )
+    look: Look = _LOOKS.get(row.move, "quiet") if row.gold else "quiet"
+    return Row(
+        head,
+        (
+            Cell(_rank(row.was_rank)),
+            Cell(_rank(row.rank)),
+            Cell(move_words(row), look=look, tip=move_spoken(row)),
+            Cell(" · ".join(_marks(row, view)), look="green" if row.gold else "orange"),
+        ),
+    )
+
+
+def _place(row: Aligned) -> str:
+    """`section 9.1.3 · p. 73`, as far as it is known."""
+    candidate = row.view.candidate
+    section = f"section {candidate.section_id}" if candidate.section_id else ""
+    page = f"p. {candidate.page_idx + 1:,}" if candidate.page_idx is not None else ""
+    return " · ".join(filter(None, (section, page)))
+
+
+def move_words(row: Aligned) -> str:
+    """`↑3`, `↓1`, `=`, `new`, `gone`."""
+    return {"up": f"↑{row.places:,}", "down": f"↓{row.places:,}", "same": "="}.get(row.move, row.move)
+
+
+def move_spoken(row: Aligned) -> str:
+    """The same to be heard: `up 3, from rank 5 to 2`."""
+    if row.move in ("new", "gone"):
+        return f"new at rank {row.rank}" if row.move == "new" else f"gone, was at rank {row.was_rank}"
+    if row.move == "same":
+        return f"stays at rank {row.rank}"
+    return f"{row.move} {row.places}, from rank {row.was_rank} to {row.rank}"
+
+
+def _marks(row: Aligned, view: ViewState) -> list[str]:
+    """What the gold question expects, and which of the answers cites it."""
+    cited = [run for run, each in ((view.vs, row.was), (view.run, row.now)) if each and each.cited_by]
+    gold = [_GOLD[row.gold]] if row.gold else []
+    return [*gold, *([f"cited in {' and '.join(map(str, cited))}"] if cited else [])]
+
+
+def _rank(rank: int | None) -> str:
+    return "–" if rank is None else f"{rank:,}"

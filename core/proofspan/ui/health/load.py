@@ -1,0 +1,271 @@
+"""What Health works with, read once for each state of the index and of the files beside it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import streamlit as st
+
+from proofspan.contracts.chunk_ids.audit import Audit
+from proofspan.errors import Fault
+from proofspan.evidence.bundles import Level
+from proofspan.evidence.pdf.pool import PdfPool
+from proofspan.manifest.types import Manifest, Run
+from proofspan.services.chunk_ids import ChunkAudit, audit_workspace, gold_questions, workspace_chunks
+from proofspan.services.documents.background import Done, Failed, Waiting
+from proofspan.services.documents.document_cache import Recent
+from proofspan.services.health.failure_modes import Corpus, FailureMode, failure_modes, run_signs
+from proofspan.services.health.parity import Logged, ParityRow, logged_of_run, parity_rows
+from proofspan.services.health.rule_counts import HealthTable, health_table
+from proofspan.services.health.run_findings import RunFinding, index_findings, run_findings
+from proofspan.services.metrics.run_metrics import bundle_levels, run_metrics
+from proofspan.services.metrics.trends import in_order
+from proofspan.store.query.filters import Filter
+from proofspan.store.query.store import Store
+from proofspan.ui.status import background, workspace_status
+from proofspan.ui.visit import session
+
+#: So much of a page's patience is spent on each of the parts that are read in the background.
+SHARE = 0.15
+#: Of that of any other page on the badge; and on it again once the page is there, when nobody waits for it.
+KNOWN_SHARE, LATE_SHARE = 0.3, 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """What is being read in the background; `key` is what it is waited for by."""
+
+    key: Hashable
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """What speaks against the shown run. `broken_on` counts the questions that break any rule.
+
+    `levels` counts its stored bundles. `pending` is what is still being read beside the index, None once
+    `findings` and `levels` are all.
+    """
+
+    table: HealthTable
+    findings: tuple[RunFinding, ...]
+    broken_on: int
+    levels: Mapping[Level, int]
+    pending: Hashable | None = None
+
+
+def load(opened: session.Opened, store: Store) -> Health:
+    """All runs that have an index, and everything that is true of the shown one."""
+    known = session.identity(opened)
+    runs = [run for run in in_order(opened.manifest) if store.stamp(run.run_id) is not None]
+    stamps = " ".join(f"{store.stamp(run.run_id)} {store.placed_stamp(run.run_id)}" for run in runs)
+    table, broken_on = _table(store, runs, *known, opened.run.run_id, stamps)
+    beside = _beside(opened, store)
+    if beside is None:
+        return Health(table, index_part(opened, store), broken_on, {}, _key(opened, store))
+    return Health(table, beside.findings, broken_on, beside.levels)
+
+
+@dataclass(frozen=True, slots=True)
+class _Beside:
+    """What takes a look into the run's bundles and metrics packs."""
+
+    findings: tuple[RunFinding, ...]
+    levels: Mapping[Level, int]
+
+
+def _beside(opened: session.Opened, store: Store) -> _Beside | None:
+    """None while it is being read."""
+    manifest, run, key = opened.manifest, opened.run, _key(opened, store)
+    pages = session.cited_pages(opened, store, run.run_id)
+
+    def look() -> _Beside:
+        findings = run_findings(store, manifest, run_metrics(store, manifest, run.run_id), pages)
+        levels, _ = bundle_levels(manifest, run)
+        return _Beside(findings, Counter((levels or {}).values()))
+
+    outcome = background.ask(key, look, share=SHARE)
+    if isinstance(outcome, Failed):
+        raise outcome.fault
+    if isinstance(outcome, Waiting):
+        return None
+    _known().put(key, outcome.value.findings)
+    return outcome.value
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The codes of the shown run and the fullest findings that cost no look into a file; `is_all`: all."""
+
+    codes: tuple[str, ...]
+    findings: tuple[RunFinding, ...]
+    is_all: bool
+
+
+def known_findings(opened: session.Opened, store: Store, *, share: float = KNOWN_SHARE) -> Known | None:
+    """For pages that show neither: counted in the background, None while that is at work.
+
+    It is waited for with a `share` of the page's patience.
+    """
+    manifest, run_id = opened.manifest, opened.run.run_id
+    key = ("known", *session.identity(opened), run_id, _stamps(store, run_id))
+
+    def look() -> Known:
+        codes = tuple(map(str, store.code_counts([run_id])["code"]))
+        return Known(codes, index_findings(store, manifest, run_id), is_all=False)
+
+    outcome = background.ask(key, look, share=share)
+    if isinstance(outcome, Failed):
+        raise outcome.fault
+    if isinstance(outcome, Waiting):
+        return None
+    found = _known().get(_key(opened, store))
+    return outcome.value if found is None else replace(outcome.value, findings=found, is_all=True)
+
+
+def index_part(opened: session.Opened, store: Store) -> tuple[RunFinding, ...]:
+    """The findings of the shown run that its index alone tells."""
+    run_id = opened.run.run_id
+    return _index_findings(store, opened.manifest, *session.identity(opened), run_id, _stamps(store, run_id))
+
+
+@dataclass(frozen=True, slots=True)
+class Audited:
+    """The audits of the chunk file so far, `pending` what is still at work on them, None when nothing is."""
+
+    audits: tuple[Audit, ...] = ()
+    extractor: str | None = None
+    pending: Hashable | None = None
+
+    @property
+    def failed(self) -> int:
+        """How many of them fail, those left out that only recommend something."""
+        return sum(audit.is_error for audit in self.audits)
+
+
+def failed_audits(opened: session.Opened, *, on_health: bool) -> int | None:
+    """How many audits of the chunk ids fail; None while nobody has looked, which only Health does."""
+    if opened.manifest.chunks is None:
+        return 0
+    if not on_health and not background.desk().has(_audit_key(opened)):
+        return None
+    found = audits(opened, with_documents=False)
+    return found.failed if found is not None and found.pending is None else None
+
+
+def _audit_key(opened: session.Opened) -> tuple[Hashable, ...]:
+    return ("chunk ids", *workspace_status.state_of_files(opened))
+
+
+def audits(opened: session.Opened, *, with_documents: bool) -> Audited | None:
+    """The audits that need no document at once, the others where they are asked for; None without chunks."""
+    manifest, pool, cache = opened.manifest, session.pdf_pool(), session.cache_dir().path
+    if manifest.chunks is None:
+        return None
+    key = _audit_key(opened)
+
+    def look(reader: PdfPool | None) -> ChunkAudit:
+        return audit_workspace(manifest, reader, cache_dir=cache)
+
+    quick = background.ask(key, lambda: look(None), share=SHARE)
+    if not isinstance(quick, Done):
+        return Audited(pending=key if isinstance(quick, Waiting) else None)
+    if with_documents:
+        whole = background.ask((*key, "documents"), lambda: look(pool), share=SHARE)
+        if isinstance(whole, Done):
+            return Audited(whole.value.audits, whole.value.extractor)
+        if isinstance(whole, Waiting):
+            return Audited(quick.value.audits, pending=(*key, "documents"))
+    return Audited(quick.value.audits)
+
+
+@dataclass(frozen=True, slots=True)
+class Parity:
+    """What is written beside what is read, and how many questions have which code of those that tell so."""
+
+    rows: tuple[ParityRow, ...]
+    logged: Logged
+    differing: Mapping[str, int]
+
+
+def parity(opened: session.Opened, store: Store, table: HealthTable) -> Parity | Pending:
+    """What the shown run pins and logs, once its traces are read for it."""
+    manifest, run, cache = opened.manifest, opened.run, session.cache_dir().path
+    key = ("logged", *session.identity(opened), run.run_id, store.stamp(run.run_id))
+    outcome = background.ask(key, lambda: logged_of_run(manifest, run, cache_dir=cache), share=SHARE)
+    if isinstance(outcome, Failed):
+        raise outcome.fault
+    if isinstance(outcome, Waiting):
+        return Pending(key)
+    differing = {row.codes[0]: table.now(row).questions for row in table.single() if row.kind == "code"}
+    return Parity(parity_rows(manifest, run, outcome.value), outcome.value, differing)
+
+
+def modes(
+    opened: session.Opened, store: Store, table: HealthTable, audits: Sequence[Audit]
+) -> tuple[FailureMode, ...] | Pending:
+    """The typical failures that the shown run shows, once gold and chunks are read for them."""
+    manifest, cache = opened.manifest, session.cache_dir().path
+    failed = tuple(f"{audit.name}: {audit.said}" for audit in audits if audit.status == "fail")
+    key = (
+        "modes",
+        *workspace_status.state_of_files(opened),
+        table.run_id,
+        _stamps(store, table.run_id),
+        *failed,
+    )
+
+    def look() -> tuple[FailureMode, ...]:
+        return failure_modes(run_signs(store, table, _corpus(manifest, cache), audits=audits))
+
+    outcome = background.ask(key, look, share=SHARE)
+    if isinstance(outcome, Failed):
+        raise outcome.fault
+    return Pending(key) if isinstance(outcome, Waiting) else outcome.value
+
+
+def _corpus(manifest: Manifest, cache: Path) -> Corpus:
+    """Gold and chunks; nothing where one is lost, which is among the run's own findings."""
+    try:
+        gold = gold_questions(manifest, cache_dir=cache)
+        return Corpus.of(gold, workspace_chunks(manifest, cache_dir=cache).chunks) if gold else Corpus()
+    except Fault:
+        return Corpus()
+
+
+def _key(opened: session.Opened, store: Store) -> Hashable:
+    """Changes with all that the findings of the shown run are made of."""
+    manifest, run_id = opened.manifest, opened.run.run_id
+    files = [artifact for run in manifest.runs for artifact in (run.metrics,) if artifact is not None]
+    files += [opened.run.bundles] if opened.run.bundles is not None else []
+    prints = tuple(workspace_status.state_of(manifest, artifact) for artifact in files)
+    return ("health", *session.identity(opened), run_id, _stamps(store, run_id), prints)
+
+
+def _stamps(store: Store, run_id: str) -> str:
+    return f"{store.stamp(run_id)} {store.placed_stamp(run_id)}"
+
+
+@st.cache_resource(show_spinner=False)
+def _known() -> Recent[tuple[RunFinding, ...]]:
+    return Recent(64)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _index_findings(
+    _store: Store, _manifest: Manifest, folder: str, print_: str, profile: str, run_id: str, stamps: str
+) -> tuple[RunFinding, ...]:
+    return index_findings(_store, _manifest, run_id)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _table(
+    _store: Store, _runs: Sequence[Run], folder: str, print_: str, profile: str, shown: str, stamps: str
+) -> tuple[HealthTable, int]:
+    table = health_table(_store, _runs, shown)
+    broken = tuple(row.codes[0] for row in table.broken())
+    if not broken:
+        return table, 0
+    return table, _store.matching(Filter(shown, code=broken))

@@ -1,0 +1,461 @@
+"""The top of Health: what the page is of, the verdict, and what to mend first."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+import pandas as pd
+import streamlit as st
+
+from proofspan.errors import Problem
+from proofspan.evidence.bundles import LEVELS, Level
+from proofspan.manifest.check import ArtifactCheck, CheckReport, State
+from proofspan.manifest.types import Manifest
+from proofspan.services.health.rule_counts import FIRST, Mend, mend_first, verdict
+from proofspan.services.health.run_findings import HEALTH, RunFinding
+from proofspan.services.workspace.index_job import IndexJob
+from proofspan.store.files.types import RunFacts
+from proofspan.store.query.filters import Filter
+from proofspan.ui.health.load import Health
+from proofspan.ui.status import background
+from proofspan.ui.status.fragments import fragment
+from proofspan.ui.status.notices import fault_panel, run_date
+from proofspan.ui.visit.view_state import ViewState, read_view, write_view
+from proofspan.ui.widgets import markup, text
+from proofspan.ui.widgets.controls import panel
+from proofspan.ui.widgets.markup import Piece
+from proofspan.ui.widgets.table import Cell, Column, Grid, Look, Row, show_grid
+from proofspan.ui.widgets.text import counted, sentence_start
+
+_SEVERITIES: Mapping[str, tuple[str, Look]] = {
+    "error": ("✗ error", "red"),
+    "warning": ("! warning", "yellow"),
+    "note": ("note", "quiet"),
+}
+#: What a card's link is called, by the page that it opens.
+_OPENS = {
+    "": ("pages/triage.py", "Open these questions"),
+    "trends": ("pages/trends.py", "See its numbers in Trends"),
+    "walkthrough": ("pages/walkthrough.py", "Walk through its bundles"),
+}
+
+
+def heading(manifest: Manifest) -> None:
+    """Whose health it is, and where it lies."""
+    markup.show(
+        markup.text([Piece("Health"), Piece(f"  {manifest.name}", "muted")], role="title"),
+        markup.text([Piece(str(manifest.folder), "code")], role="hint"),
+    )
+
+
+def show_verdict(health: Health) -> None:
+    """The run in one sentence."""
+    is_good = not any(finding.severity == "error" for finding in health.findings) and not health.broken_on
+    said = verdict(health.table, health.findings, health.broken_on)
+    markup.show(
+        markup.text(
+            [Piece("✓" if is_good else "✗", "pass" if is_good else "fail"), Piece(f" {said}")], role="verdict"
+        )
+    )
+
+
+def show_files(report: CheckReport, *, is_full: bool, failed_audits: int = 0) -> None:
+    """The workspace's files in one sentence, and how many audits of its chunk ids fail."""
+    wrong = sum(not check.is_good for check in report.artifacts)
+    told = f"{counted(len(report.artifacts), 'artifact')}, "
+    told += f"{wrong:,} with a problem" if wrong else "all as the manifest names them"
+    so_far = "" if is_full else " (as far as their names and sizes tell; they are being read)"
+    told += so_far
+    if failed_audits:
+        fails = "fails" if failed_audits == 1 else "fail"
+        told += f"; {counted(failed_audits, 'audit')} of the chunk ids {fails}"
+    markup.show(markup.text([Piece(f"Workspace: {told}.")], role="line"))
+
+
+def show_pending(keys: Sequence[Hashable | None], job: IndexJob | None) -> None:
+    """That parts of the page are still being read, or citations located by `job`; it runs anew when they are.
+
+    One part looks for all: each that looked for itself might run the page anew while a click is on its way.
+    """
+    at_work = tuple(key for key in keys if key is not None)
+    running = job if job is not None and job.is_running else None
+    if at_work or running is not None:
+        _look(at_work, running)
+
+
+@fragment(run_every=background.LOOK_S)
+def _look(keys: tuple[Hashable, ...], job: IndexJob | None) -> None:
+    is_read = all(map(background.desk().is_done, keys))
+    is_located = job is None or not job.is_running
+    if (keys and is_read) or (job is not None and is_located):
+        st.rerun()
+    parts = [*(["parts of this page are still being read"] if keys else [])]
+    parts += [] if is_located else ["citations are being located"]
+    said = f"{' and '.join(parts)}; what is missing comes by itself."
+    markup.show(markup.text([Piece(sentence_start(said), "muted")], role="hint"))
+
+
+def show_first(health: Health, view: ViewState) -> None:
+    """What to mend first, a card each, and how much more there is."""
+    found = mend_first(health.table, health.findings)
+    if not found:
+        return
+    markup.show(markup.text([Piece("Mend first")], role="heading"))
+    with st.container(key="health-cards"):
+        for number, mend in enumerate(found[:FIRST]):
+            with st.container(border=True, key=f"card-of-mend-{number}"):
+                _card(mend, view)
+    if len(found) > FIRST:
+        more = f"{len(found) - FIRST:,} more below."
+        markup.show(markup.text([Piece(more, "muted")], role="hint"))
+
+
+def show_run(health: Health, view: ViewState) -> None:
+    """All that is true of the run as a whole: what it is, what to do, and the way to it."""
+    about = "What speaks against the run as a whole, and against what was committed beside it."
+    with panel("run", f"{health.table.run_id} as a whole", about):
+        if health.pending is not None:
+            told = "Reading its bundles and its metrics pack …"
+            markup.show(markup.text([Piece(told, "muted")], role="hint"))
+        if health.findings:
+            show_grid(run_grid(health.findings, view), key="run-cells")
+        elif health.pending is None:
+            said = "Nothing: lines, report, metrics pack, pages, figures, pins and bundles are in order."
+            markup.show(markup.text([Piece(said)], role="line"))
+
+
+def run_grid(findings: Sequence[RunFinding], view: ViewState) -> Grid:
+    """A row a finding, errors first."""
+    columns = tuple(Column(Cell(name), "start") for name in ("", "what to do"))
+    rows = tuple(_run_row(finding, view) for finding in findings)
+    return Grid("Findings of the run", "of the run", columns, rows)
+
+
+def _run_row(finding: RunFinding, view: ViewState) -> Row:
+    word, look = _SEVERITIES[finding.severity]
+    title = sentence_start(finding.title)
+    opens = finding.shown is not None and finding.page != HEALTH
+    href = linked(view, finding.shown).link(finding.page) if opens and finding.shown is not None else None
+    spoken = f"{title}: {finding.said} Open it." if href else ""
+    head = Cell(title, note=finding.said.replace("`", ""), tip=finding.code, href=href, spoken=spoken)
+    return Row(head, (Cell(word, look=look), Cell(finding.next_step.replace("`", ""))))
+
+
+def linked(view: ViewState, shown: Filter) -> ViewState:
+    """A list as this page reads its runs: what its links begin with."""
+    return replace(ViewState(profile=view.profile), filter=shown)
+
+
+def _card(mend: Mend, view: ViewState) -> None:
+    markup.show(
+        markup.text([Piece(sentence_start(mend.title), "strong")], role="line"),
+        markup.text(markup.coded(mend.said, "muted"), role="hint"),
+        markup.text(markup.coded(mend.next_step), role="hint"),
+    )
+    if mend.shown is not None and mend.page != HEALTH:
+        script, told = _OPENS[mend.page]
+        st.page_link(script, label=told, query_params=linked(view, mend.shown).params())
+
+
+# Health: every file that the manifest names, with its state, rows, age and what to do about it.
+
+STATE_COLOURS: Mapping[State, str] = {
+    "ok": "green",
+    "missing": "red",
+    "unreadable": "red",
+    "hash_differs": "yellow",
+    "wrong_content": "red",
+}
+STATE_WORDS: Mapping[State, str] = {
+    "ok": "as named",
+    "missing": "missing",
+    "unreadable": "unreadable",
+    "hash_differs": "hash differs",
+    "wrong_content": "not usable",
+}
+#: Units of time in seconds, the longest first.
+_UNITS = (
+    *(("year", 365 * 86_400), ("month", 30 * 86_400), ("day", 86_400)),
+    *(("hour", 3_600), ("minute", 60)),
+)
+#: A file that can be used, and of what it holds not all.
+PARTLY = "in part"
+#: Notes that are shown in full above the table; more of them say the same of other files.
+MAX_NOTES = 5
+#: Rows of a table that are visible before it scrolls.
+ROWS_IN_SIGHT = 12
+ROW_PIXELS = 34
+#: Tall enough for three lines of a sentence.
+TALL_ROW_PIXELS = 66
+#: What of one line is shown; the file holds the rest.
+MAX_CELL = 300
+
+
+def problems(report: CheckReport) -> None:
+    """What is wrong with the manifest and its files; of each kind of problem the first in full."""
+    fault_panel(report.others)
+    told = [problem for check in _worst_first(report.artifacts) for problem in _wrong(check)]
+    for alike in _by_code(told):
+        fault_panel(alike[:1])
+        if len(alike) > 1:
+            more = f"{len(alike) - 1:,} more like this in the table of artifacts."
+            markup.show(markup.text([Piece(more, "muted")], role="hint"))
+
+
+def artifacts(report: CheckReport, rows: Mapping[str, int], *, now: float) -> None:
+    """Every file that the manifest names. `now` is the time in seconds."""
+    markup.show(markup.text([Piece("Artifacts")], role="heading"))
+    notes = [problem.message.replace("`", "") for problem in report.problems if problem.severity == "note"]
+    for message in notes[:MAX_NOTES]:
+        markup.show(markup.text([Piece(f"{message}.", "muted")], role="hint"))
+    if len(notes) > MAX_NOTES:
+        more = f"{len(notes) - MAX_NOTES:,} more such notes, which proofspan check prints."
+        markup.show(markup.text([Piece(more, "muted")], role="hint"))
+    frame = artifact_frame(report.artifacts, rows, now=now)
+    row = TALL_ROW_PIXELS if any(map(_wrong, report.artifacts)) else ROW_PIXELS
+    st.dataframe(
+        frame,
+        hide_index=True,
+        key="artifacts",
+        row_height=row,
+        height=table_height(len(frame), row),
+        placeholder="–",
+        column_config={
+            "state": st.column_config.MultiselectColumn(
+                width=110,
+                options=[*STATE_WORDS.values(), PARTLY],
+                color=[*STATE_COLOURS.values(), "yellow"],
+                pinned=True,
+            ),
+            "artifact": st.column_config.TextColumn(width=190),
+            "path": st.column_config.TextColumn(width=210),
+            "rows": st.column_config.NumberColumn(
+                width=70, format="localized", help="Traces that were read; of other records the lines"
+            ),
+            "size": st.column_config.NumberColumn(width=80, format="bytes"),
+            "hash": st.column_config.TextColumn(width=100, help="The manifest's sha256 against the file's"),
+            "changed": st.column_config.TextColumn(width=195),
+            "what is wrong": st.column_config.TextColumn(width=260),
+            "what to do": st.column_config.TextColumn(width=440),
+        },
+        alt="Artifacts of the manifest",
+    )
+
+
+def artifact_frame(checks: Iterable[ArtifactCheck], rows: Mapping[str, int], *, now: float) -> pd.DataFrame:
+    """One row an artifact: state in words, key, what is wrong, what to do, path, rows, size in bytes, when it
+    was changed, its hash.
+
+    What is wrong and what to do are left out where there is nothing to say.
+    """
+    frame = pd.DataFrame(
+        [
+            {
+                "state": [STATE_WORDS[check.state] if check.is_good or check.state != "ok" else PARTLY],
+                "artifact": text_cell(check.artifact.key),
+                "what is wrong": text_cell(
+                    "; ".join(_without_key(problem, check) for problem in _wrong(check))
+                ),
+                "what to do": text_cell(
+                    "; ".join(filter(None, (problem.remedy for problem in _wrong(check))))
+                ),
+                "path": text_cell(check.artifact.path),
+                "rows": rows.get(check.artifact.key),
+                "size": check.size,
+                "changed": _changed(check, now),
+                "hash": _hash_words(check),
+            }
+            for check in _worst_first(checks)
+        ],
+        columns=[
+            *("state", "artifact", "what is wrong", "what to do", "path", "rows", "size", "changed", "hash")
+        ],
+    ).astype({"rows": "Int64", "size": "Int64"})
+    nothing = [name for name in ("what is wrong", "what to do") if not frame[name].any()]
+    return frame.drop(columns=nothing)
+
+
+def age_words(seconds: float) -> str:
+    """How long ago, in one unit that fits: `just now`, `5 minutes ago`, `3 days ago`, `2 years ago`."""
+    for unit, length in _UNITS:
+        if seconds >= length:
+            return f"{text.counted(int(seconds // length), unit)} ago"
+    return "just now"
+
+
+def _changed(check: ArtifactCheck, now: float) -> str | None:
+    try:
+        changed = check.file.stat().st_mtime if check.file is not None else None
+    except OSError:  # it is gone since it was looked at
+        return None
+    if changed is None:
+        return None
+    day = datetime.fromtimestamp(changed)
+    return f"{age_words(now - changed)} · {day.day} {day:%b %Y}"
+
+
+def _by_code(problems: Iterable[Problem]) -> list[list[Problem]]:
+    """The problems of one kind together, in the order in which each kind first comes."""
+    found: dict[str, list[Problem]] = {}
+    for problem in problems:
+        found.setdefault(problem.code, []).append(problem)
+    return list(found.values())
+
+
+def _wrong(check: ArtifactCheck) -> list[Problem]:
+    """What is wrong with an artifact; notes are no faults."""
+    return [problem for problem in check.problems if problem.severity != "note"]
+
+
+def _worst_first(checks: Iterable[ArtifactCheck]) -> list[ArtifactCheck]:
+    return sorted(checks, key=lambda check: (check.state == "ok", check.is_good, not _wrong(check)))
+
+
+def table_height(rows: int, row: int = ROW_PIXELS) -> int:
+    """Pixels of a table that shows as much as `ROWS_IN_SIGHT` rows of the usual height."""
+    return ROW_PIXELS + min(max(rows, 1) * row, ROWS_IN_SIGHT * ROW_PIXELS) + 2
+
+
+def text_cell(value: object) -> str:
+    """What a cell holds of a text: a line of at most so many characters."""
+    line = " ".join(markup.clean(str(value)).split())
+    return line if len(line) <= MAX_CELL else f"{line[: MAX_CELL - 1]}…"
+
+
+def _without_key(problem: Problem, check: ArtifactCheck) -> str:
+    """The message without the artifact's key, which stands in its own column."""
+    return problem.message.removeprefix(f"`{check.artifact.key}`: ")
+
+
+def _hash_words(check: ArtifactCheck) -> str:
+    if check.artifact.sha256 is None:
+        return "none given"
+    if check.sha256 is None:
+        return "not compared"
+    return "agrees" if check.state == "ok" else "differs"
+
+
+# Health: every run with its index, its citations and its bundles, and the lines that hold no record.
+
+
+def runs(manifest: Manifest, view: ViewState, facts: Mapping[str, RunFacts], rows: Mapping[str, int]) -> None:
+    """Every run with its lines, citations and bundles; a click on one shows it everywhere."""
+    markup.show(markup.text([Piece("Runs")], role="heading"))
+    key = f"runs:{view.run}"
+    st.dataframe(
+        run_frame(manifest, facts, rows),
+        hide_index=True,
+        key=key,
+        row_height=ROW_PIXELS,
+        height=table_height(len(manifest.runs)),
+        placeholder="–",
+        column_config={
+            "run": st.column_config.TextColumn(width=110),
+            "title": st.column_config.TextColumn(width=300),
+            "date": st.column_config.TextColumn(width=110),
+            "traces": st.column_config.NumberColumn(width=90, format="localized"),
+            "line issues": st.column_config.NumberColumn(
+                width=100, format="localized", help="Lines that could not be read or belong to nothing"
+            ),
+            "citations": st.column_config.TextColumn(
+                width=190, help="How many were looked for on the pages of their documents"
+            ),
+            "bundles": st.column_config.NumberColumn(width=90, format="localized"),
+        },
+        on_select=lambda: _choose_run(key, [run.run_id for run in manifest.runs]),
+        selection_mode="single-cell",
+        alt="Runs of this workspace; click one to show it",
+    )
+
+
+def trace_rows(manifest: Manifest, facts: Mapping[str, RunFacts]) -> dict[str, int]:
+    """The traces of each run's trace file, by the artifact's key, as the index has them."""
+    listed = ((run.traces, facts.get(run.run_id)) for run in manifest.runs)
+    return {traces.key: about.traces for traces, about in listed if traces is not None and about is not None}
+
+
+def run_frame(manifest: Manifest, facts: Mapping[str, RunFacts], rows: Mapping[str, int]) -> pd.DataFrame:
+    """One row a run; what its index tells is missing where it has none yet."""
+    known = [facts.get(run.run_id) for run in manifest.runs]
+    bundles = [rows.get(run.bundles.key) if run.bundles else None for run in manifest.runs]
+    return pd.DataFrame(
+        {
+            "run": [text_cell(run.run_id) for run in manifest.runs],
+            "title": [text_cell(run.title or "") for run in manifest.runs],
+            "date": [text_cell(run_date(run)) for run in manifest.runs],
+            "traces": pd.array([about.traces if about else None for about in known], dtype="Int64"),
+            "line issues": pd.array([about.line_issues if about else None for about in known], dtype="Int64"),
+            "citations": [_located(about) for about in known],
+            "bundles": pd.array(bundles, dtype="Int64"),
+        }
+    )
+
+
+def _located(about: RunFacts | None) -> str:
+    if about is None:
+        return "not indexed"
+    if about.placed is None:
+        return "not located yet"
+    if not about.placed.citations:
+        return "none"
+    return f"{about.placed.placed:,} of {about.placed.citations:,} looked for"
+
+
+def bundle_levels(levels: Mapping[Level, int], run_id: str) -> None:
+    """What the stored bundles of a run show; nothing where it has none."""
+    if levels:
+        counts = ", ".join(f"{levels[level]:,} {level}" for level in LEVELS if levels.get(level))
+        said = f"{run_id}: {counted(sum(levels.values()), 'bundle')}, {counts}."
+        markup.show(markup.text([Piece(said, "muted")], role="hint"))
+
+
+def line_issues(frame: pd.DataFrame, undeclared: pd.Index, run_id: str) -> None:
+    """The lines of one run that hold no record: file, line, reason, remedy and the raw text as text.
+
+    `undeclared` are the rows of files with more such lines than the manifest declares.
+    """
+    markup.show(markup.text([Piece(f"Line issues of {run_id}")], role="heading"))
+    if frame.empty:
+        markup.show(
+            markup.text(
+                [Piece(f"Every line of {run_id} could be read and belongs to something.", "muted")],
+                role="line",
+            )
+        )
+        return
+    shown = pd.DataFrame(
+        {
+            "line": frame["line"],
+            "declared": ["no" if row in undeclared else "yes" for row in frame.index],
+            "reason": frame["reason"].map(text_cell),
+            "what to do": frame["remedy"].map(text_cell),
+            "the line begins": frame["excerpt"].map(text_cell),
+            "file": frame["file"].map(text_cell),
+        }
+    )
+    st.dataframe(
+        shown,
+        hide_index=True,
+        key=f"line-issues:{run_id}",
+        row_height=TALL_ROW_PIXELS,
+        height=TALL_ROW_PIXELS * min(len(shown), ROWS_IN_SIGHT) + ROW_PIXELS + 2,
+        column_config={
+            "line": st.column_config.NumberColumn(width=80, format="localized"),
+            "declared": st.column_config.TextColumn(
+                width=80, help="Whether the manifest declares as many lines of the file (unreadable_lines)"
+            ),
+            "reason": st.column_config.TextColumn(width=260),
+            "what to do": st.column_config.TextColumn(width=260),
+            "the line begins": st.column_config.TextColumn(width=340),
+            "file": st.column_config.TextColumn(width=180),
+        },
+        alt="Lines that could not be read or belong to nothing",
+    )
+
+
+def _choose_run(key: str, run_ids: Sequence[str]) -> None:
+    cells = st.session_state[key]["selection"]["cells"]
+    if cells and 0 <= int(cells[0][0]) < len(run_ids):
+        write_view(read_view().change(run=run_ids[int(cells[0][0])]))

@@ -1,0 +1,528 @@
+"""Findings by code over the runs: the table, what each means and asks for, and its export."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from proofspan.contracts.chunk_ids.audit import Audit, Status
+from proofspan.contracts.records.records import GoldQuestion
+from proofspan.errors import Fault
+from proofspan.evidence.page_base import NEAR_OFFSETS, PageBaseFinding
+from proofspan.metrics.statistics import share_in_words
+from proofspan.services.health.failure_modes import FailureMode
+from proofspan.services.health.parity import ParityRow
+from proofspan.services.health.recipe import Done, Step, run_recipe
+from proofspan.services.health.rule_counts import (
+    HEALTH_EXPORTS,
+    NOTICED,
+    Count,
+    HealthRow,
+    HealthTable,
+    health_frame,
+    trend,
+)
+from proofspan.services.metrics.run_metrics import RunMetrics
+from proofspan.services.page_base import CitedPages, Writer, remedy, sentence
+from proofspan.services.question.variants import Stability
+from proofspan.store.query.filters import Filter
+from proofspan.store.query.store import Store
+from proofspan.traces.records.chunks import Places, place_of
+from proofspan.ui.health.load import Audited, Parity, Pending
+from proofspan.ui.health.overview import linked
+from proofspan.ui.visit import session
+from proofspan.ui.visit.view_state import ViewState
+from proofspan.ui.widgets import markup
+from proofspan.ui.widgets.controls import panel
+from proofspan.ui.widgets.export_menu import export_menu
+from proofspan.ui.widgets.markup import Kind, Piece
+from proofspan.ui.widgets.table import Cell, Column, Grid, Look, Row, show_grid
+from proofspan.ui.widgets.text import counted, sentence_start, short
+
+#: CSS pixels of the frame.
+HEIGHT = 560
+#: So many runs have a column, and so many after a shown one that is older.
+MOST_RUNS, AFTER = 12, 3
+#: A tint for one question in a hundred is still seen.
+LEAST_TONE, MOST_TONE = 0.08, 0.5
+#: Of so many rows the next step stands below the table; of the others behind a fold.
+STEPS_SHOWN = 3
+
+
+def codes_panel(table: HealthTable, view: ViewState, *, workspace: str) -> None:
+    """The table with its next steps, or the sentence that there is nothing in it."""
+    about = (
+        "Questions a run that break a rule of the contract, or have something that was noticed. A number "
+        "opens its questions; – is none."
+    )
+    if any(row.unknown for row in table.rows):
+        about += " ? is not known: citations that are not located yet."
+    with panel("codes", "Findings by code, run by run", about):
+        if not table.rows:
+            said = (
+                f"Nothing. Every trace of {counted(len(table.runs), 'run')} was held against the contract: "
+                "envelope, citations, ranking, what was written against what is read, and the corpus."
+            )
+            markup.show(markup.text([Piece(said)], role="line"))
+            return
+        show_grid(code_grid(table, table.rows, view), key="code-cells")
+        if len(table.runs) > MOST_RUNS:
+            said = f"{MOST_RUNS} of {len(table.runs):,} runs; the export has all."
+            markup.show(markup.text([Piece(said, "muted")], role="hint"))
+        _steps(table)
+        if table.members:
+            with st.expander(f"Single fields: {counted(len(table.members), 'code')}", key="single-fields"):
+                show_grid(code_grid(table, table.members, view, name="Single fields"), key="field-cells")
+        rows = len(table.single()) * len(table.runs)
+        export_menu(
+            lambda: [health_frame(table)],
+            matching=rows,
+            name=workspace,
+            stem="health",
+            exports=HEALTH_EXPORTS,
+        )
+
+
+def code_grid(
+    table: HealthTable, rows: tuple[HealthRow, ...], view: ViewState, *, name: str = "Findings by code"
+) -> Grid:
+    """A row a code under the names of what they are about, a column a run, the latest at the right."""
+    places = runs_in_sight(table)
+    columns = [Column(_run_head(table, place), "end") for place in places]
+    if len(table.runs) > 1:
+        columns.append(Column(Cell("trend", tip=f"How it came about in {table.run_id}"), "start"))
+    found = tuple(_rows(table, rows, places, view))
+    return Grid(name, "finding", tuple(columns), found, height=HEIGHT, from_end=True)
+
+
+def runs_in_sight(table: HealthTable) -> range:
+    """The places of the runs that have a column: the latest ones, the shown one among them."""
+    end = len(table.runs)
+    if table.shown < end - MOST_RUNS:
+        end = table.shown + 1 + AFTER
+    return range(max(0, end - MOST_RUNS), end)
+
+
+def _run_head(table: HealthTable, place: int) -> Cell:
+    run, total = table.runs[place], counted(table.questions[place], "question")
+    is_shown = place == table.shown
+    return Cell(
+        run.run_id,
+        note=f"of {table.questions[place]:,}",
+        tip=f"{run.title or run.run_id}: {total}{', the shown run' if is_shown else ''}",
+        look="accent" if is_shown else "",
+    )
+
+
+def title_of(row: HealthRow) -> str:
+    """What a row is called, as Triage calls it."""
+    return short(row.codes[0]) if row.kind == "suspicion" else row.title
+
+
+def _rows(table: HealthTable, rows: tuple[HealthRow, ...], places: range, view: ViewState) -> Iterator[Row]:
+    is_compared = len(table.runs) > 1
+    for group, alike in groupby(rows, key=lambda row: row.group):
+        yield Row(Cell(group, look="quiet"), (Cell(""),) * (len(places) + is_compared))
+        for row in alike:
+            cells = [_cell(table, row, place, view) for place in places]
+            if is_compared:
+                cells.append(Cell(trend(table, row), look="quiet"))
+            yield Row(_head(table, row, view), tuple(cells))
+
+
+def _head(table: HealthTable, row: HealthRow, view: ViewState) -> Cell:
+    """The code, opening its questions in the shown run, else in the latest one that has any."""
+    places = [table.shown, *reversed(range(len(table.runs)))]
+    place = next(place for place in places if row.counts[place].traces)
+    run_id = table.runs[place].run_id
+    opened = linked(view, row.filter(run_id, row.counts[place])).link("")
+    tip = f"{row.meaning} {row.next_step}".replace("`", "").strip()
+    title = title_of(row)
+    return Cell(title, tip=tip, href=opened, spoken=f"{title}: {tip} Opens its questions in {run_id}.")
+
+
+def _cell(table: HealthTable, row: HealthRow, place: int, view: ViewState) -> Cell:
+    count, total, run_id = row.counts[place], table.questions[place], table.runs[place].run_id
+    if place in row.unknown:
+        tip = f"Not known: the citations of {run_id} are located once it is opened, or indexed."
+        return Cell("?", tip=tip, look="quiet", spoken=f"{run_id}, {title_of(row)}: not known")
+    if not count.traces:
+        return Cell("–", look="quiet", spoken=f"{run_id}, {title_of(row)}: none")
+    said = _said(count, total)
+    href = linked(view, row.filter(run_id, count)).link("")
+    spoken = f"{run_id}, {title_of(row)}: {said}, list them"
+    if not count.questions:
+        return Cell("0", note=counted(count.traces, "variant"), tip=said, href=href, spoken=spoken)
+    look: Look = "red" if row.severity == "error" and row.group != NOTICED else "yellow"
+    tone = LEAST_TONE + (MOST_TONE - LEAST_TONE) * min(count.questions / total, 1.0) if total else LEAST_TONE
+    return Cell(f"{count.questions:,}", tip=said, tone=tone, look=look, href=href, spoken=spoken)
+
+
+def _said(count: Count, total: int) -> str:
+    if not count.questions:
+        return f"no question, {counted(count.traces, 'trace')} with another paraphrase or seed"
+    of = f"{count.questions:,} of {counted(total, 'question')}, {share_in_words(count.questions, total)}"
+    return of if count.traces == count.questions else f"{of}; {counted(count.traces, 'trace')} with variants"
+
+
+def _steps(table: HealthTable) -> None:
+    """What the codes of the shown run mean and ask for, the most frequent first."""
+    found = sorted(
+        (row for row in table.rows if table.now(row).traces),
+        key=lambda row: (row.severity != "error", row.group == NOTICED, -table.now(row).questions),
+    )
+    if not found:
+        said = f"{table.run_id} has none of these."
+        markup.show(markup.text([Piece(said, "strong")], role="line"))
+        return
+    for row in found[:STEPS_SHOWN]:
+        markup.show(markup.text(_told(row), role="hint"))
+    if len(found) > STEPS_SHOWN:
+        with st.expander(f"What to do about {len(found) - STEPS_SHOWN:,} more", key="more-steps"):
+            markup.show(*(markup.text(_told(row), role="hint") for row in found[STEPS_SHOWN:]))
+
+
+def _told(row: HealthRow) -> list[Piece]:
+    told = [Piece(f"{sentence_start(title_of(row))}. ", "strong", tip=", ".join(row.codes))]
+    return [*told, *markup.coded(f"{row.meaning} ", "muted"), *markup.coded(row.next_step)]
+
+
+# The typical failures that the shown run shows: why it is thought so, and what mends each.
+
+
+def modes_panel(modes: tuple[FailureMode, ...] | Pending, view: ViewState) -> None:
+    """A card a failure, once they are known; a sentence where none shows."""
+    about = "Failures that retrieval and chunk ids often have, each with what was counted for it here."
+    with panel("modes", "What this looks like", about):
+        if isinstance(modes, Pending):
+            told = "Looking for what the findings have in common …"
+            markup.show(markup.text([Piece(told, "muted")], role="hint"))
+            return
+        if not modes:
+            said = f"None of the seven typical failures shows in {view.run}."
+            markup.show(markup.text([Piece(said)], role="line"))
+            return
+        with st.container(key="health-modes"):
+            for mode in modes:
+                with st.container(border=True, key=f"card-of-{mode.name}"):
+                    _card(mode, view)
+
+
+def _card(mode: FailureMode, view: ViewState) -> None:
+    markup.show(
+        markup.text([Piece(mode.symptom, "strong")], role="line"),
+        markup.text(markup.coded(mode.next_step), role="hint"),
+    )
+    for because in mode.because:
+        said = sentence_start(because.said)
+        if because.shown is None:
+            markup.show(markup.text([Piece(said, "muted")], role="hint"))
+        else:
+            params = linked(view, because.shown).params()
+            st.page_link("pages/triage.py", label=markup.label(said, limit=200), query_params=params)
+
+
+# Written against read: what the run pins beside what its traces log.
+
+#: So many values are named, the most frequent first; and so many characters of each.
+NAMED, MAX_VALUE = 3, 60
+_PARITY_VERDICTS: Mapping[bool | None, tuple[str, Look]] = {
+    True: ("✓ the same", "green"),
+    False: ("✗ differs", "red"),
+    None: ("not compared", "quiet"),
+}
+
+
+def parity_panel(found: Parity | Pending, view: ViewState) -> None:
+    """A row a thing that has to be the same, once the run's traces were read for what they log."""
+    about = (
+        "The index, the model and the analyzer that the manifest pins, and the documents' revisions, beside "
+        f"what the traces of {view.run} log of them."
+    )
+    with panel("parity", "Written against read", about):
+        if isinstance(found, Pending):
+            markup.show(markup.text([Piece("Reading the traces for what they log …", "muted")], role="hint"))
+        elif found.rows:
+            show_grid(parity_grid(found.rows, found.differing, view), key="parity-cells")
+            if not found.logged.is_all:
+                read = f"Of the first {counted(found.logged.traces, 'trace')}."
+                markup.show(markup.text([Piece(read, "muted")], role="hint"))
+        else:
+            said = (
+                "Nothing is pinned and nothing is logged: nobody can tell whether the reader reads what the "
+                "writer wrote."
+            )
+            markup.show(markup.text([Piece(said)], role="line"))
+
+
+def parity_grid(rows: Sequence[ParityRow], differing: Mapping[str, int], view: ViewState) -> Grid:
+    """Name, verdict, what is written, what is read and how often, and the questions that differ."""
+    columns = (
+        *(Column(Cell(name), "start") for name in ("verdict", "written", "read")),
+        Column(Cell("questions that differ"), "end"),
+    )
+    cells = (Row(Cell(row.name), tuple(_cells(row, differing, view))) for row in rows)
+    return Grid("Written against read", "", columns, tuple(cells))
+
+
+def _cells(row: ParityRow, differing: Mapping[str, int], view: ViewState) -> list[Cell]:
+    word, look = _PARITY_VERDICTS[row.is_same]
+    told = [f"{_short(each.value)} × {each.traces:,}" for each in row.read[:NAMED]]
+    more = f"and {len(row.read) - NAMED:,} more" if len(row.read) > NAMED else ""
+    count = differing.get(row.code, 0)
+    return [
+        Cell(word, look=look),
+        Cell(_short(row.written), tip=row.written) if row.written else Cell("not pinned", look="quiet"),
+        Cell("; ".join(told), note=more) if told else Cell("not logged", look="quiet"),
+        _questions(row, count, view) if row.is_same is False and count else Cell("–", look="quiet"),
+    ]
+
+
+def _questions(row: ParityRow, count: int, view: ViewState) -> Cell:
+    href = linked(view, Filter(view.run, code=(row.code,))).link("")
+    return Cell(f"{count:,}", href=href, spoken=f"{row.name}: {counted(count, 'question')} that differ, list")
+
+
+def _short(value: str) -> str:
+    return value if len(value) <= MAX_VALUE else f"{value[: MAX_VALUE - 1]}…"
+
+
+# Chunk ids: can they be trusted to say where each chunk stands?
+
+#: What an audit asks.
+QUESTIONS: Mapping[str, str] = {
+    "unique": "Is every id there once?",
+    "format": "Do ids follow the format?",
+    "place": "Do ids name their chunk's place?",
+    "order": "Do sorted ids follow the reading order?",
+    "revision": "Is the revision the document's?",
+    "recomputed": "Do revisions come out again?",
+    "at_place": "Does each text stand at its place?",
+    "citation_match_sample": "Do offsets meet the gold, on a sample?",
+    "citation_match": "Do offsets meet the gold, on all?",
+    "one_to_one": "Do older ids go on one to one?",
+}
+_AUDIT_VERDICTS: Mapping[Status, tuple[str, Look]] = {
+    "pass": ("✓ passes", "green"),
+    "fail": ("✗ fails", "red"),
+    "unknown": ("not known", "quiet"),
+}
+#: Session key: whether the documents are to be opened.
+_ASKED = "chunk-ids:documents"
+
+
+def ids_panel(found: Audited | None) -> None:
+    """A row an audit; a button where no document was opened yet. Nothing without a chunk file."""
+    if found is None:
+        return
+    audits, extractor = found.audits, found.extractor
+    about = "Audits of the chunk file: its ids, its reading order, and its offsets against the gold."
+    about += f" Documents were read by {extractor}." if extractor else ""
+    with panel("ids", "Chunk ids", about):
+        if audits:
+            show_grid(audit_grid(audits), key="audit-cells")
+            _examples(audits)
+        if found.pending is not None:
+            markup.show(markup.text([Piece("Auditing the chunk file …", "muted")], role="hint"))
+        elif extractor is None:
+            st.button(
+                "Check against the documents",
+                key="audit-documents",
+                help="Opens every document: are revisions recomputed, and does each text stand at its place?",
+                on_click=_ask,
+            )
+
+
+def is_asked() -> bool:
+    """Whether this visit wants the documents opened."""
+    return bool(st.session_state.get(_ASKED))
+
+
+def audit_grid(audits: Sequence[Audit]) -> Grid:
+    """What each audit asks, how it came out, what it counted and what to do."""
+    has_step = any(map(_step, audits))
+    names = ("result", "counted", *(["what to do"] if has_step else []))
+    columns = tuple(Column(Cell(name), "start") for name in names)
+    rows = tuple(_row(audit, with_step=has_step) for audit in audits)
+    return Grid("Audits of the chunk file", "audit", columns, rows)
+
+
+def _row(audit: Audit, *, with_step: bool) -> Row:
+    word, look = _AUDIT_VERDICTS[audit.status]
+    said = sentence_start(audit.said)
+    steps = [Cell(_step(audit))] if with_step else []
+    return Row(Cell(QUESTIONS.get(audit.name, audit.name)), (Cell(word, look=look), Cell(said), *steps))
+
+
+def _step(audit: Audit) -> str:
+    return audit.next_step.replace("`", "") if audit.status == "fail" else ""
+
+
+def _examples(audits: Sequence[Audit]) -> None:
+    """The first findings of what failed, behind a fold."""
+    found = [(audit, finding) for audit in audits if audit.status == "fail" for finding in audit.examples]
+    if not found:
+        return
+    with st.expander("First chunks that fail", key="audit-examples"):
+        for audit, finding in found:
+            told = [Piece(f"{finding.record_id or QUESTIONS[audit.name]} ", "code"), Piece(finding.message)]
+            markup.show(markup.text(told, role="hint"))
+
+
+def _ask() -> None:
+    st.session_state[_ASKED] = True
+
+
+# Health's table of cited pages: by run and document, how far from them their quotes stand.
+
+#: Offsets as column titles: pages before the cited one, the cited one, pages after it.
+TITLES: Mapping[int, str] = {-2: "−2", -1: "−1", 0: "cited", 1: "+1", 2: "+2"}
+ELSEWHERE = "farther"
+_OFFSETS = (*(TITLES[offset] for offset in NEAR_OFFSETS), ELSEWHERE)
+ALL_DOCUMENTS = "all documents"
+#: Pixels of a row whose sentence takes one line, or up to three: below 65 a table breaks no line.
+LOW_ROW, TALL_ROW = 34, 66
+ROWS_IN_SIGHT = 6
+#: Characters of a sentence that fit into a line.
+FIT = 85
+
+
+def cited_pages(known: Mapping[str, CitedPages], writer: Writer) -> None:
+    """Where the quotes of each run stand, in pages from the cited one, and what mends what is off."""
+    markup.show(markup.text([markup.Piece("Cited pages")], role="heading"))
+    frame = page_frame(known, writer)
+    if frame.empty:
+        said = (
+            "No run cites text that tells which page was meant."
+            if known
+            else "No run's citations are located yet; proofspan index does that."
+        )
+        markup.show(markup.text([markup.Piece(said, "muted")], role="line"))
+        return
+    hint = (
+        "How many quotes stand how many pages from the one that is cited. Counted are those of headline "
+        "traces that stand on one page alone, with words enough to tell."
+    )
+    markup.show(markup.text([markup.Piece(hint, "muted")], role="hint"))
+    has_remedy = "what to do" in frame
+    row = TALL_ROW if has_remedy or frame["what it says"].str.len().max() > FIT else LOW_ROW
+    st.dataframe(
+        frame,
+        hide_index=True,
+        key="cited-pages",
+        row_height=row,
+        height=row * min(len(frame), ROWS_IN_SIGHT) + 36,
+        placeholder="·",
+        column_config={
+            "run": st.column_config.TextColumn(width=60),
+            "document": st.column_config.TextColumn(width=130),
+            "what it says": st.column_config.TextColumn(width=280 if has_remedy else 560),
+            "what to do": st.column_config.TextColumn(width=290),
+            **{title: st.column_config.NumberColumn(width=56, format="localized") for title in _OFFSETS},
+        },
+        alt="Cited pages by run and document",
+    )
+
+
+def page_frame(known: Mapping[str, CitedPages], writer: Writer) -> pd.DataFrame:
+    """One row a run and document, what can be mended first; offsets that nothing stands at are missing.
+
+    The column of remedies is left out where there is none.
+    """
+    rows = [row for run_id, cited in known.items() for row in _page_base_rows(run_id, cited.findings, writer)]
+    frame = pd.DataFrame(rows, columns=["run", "document", "what it says", "what to do", *_OFFSETS])
+    frame = frame.astype(dict.fromkeys(_OFFSETS, "Int64"))
+    return frame if frame["what to do"].any() else frame.drop(columns="what to do")
+
+
+def _page_base_rows(
+    run_id: str, findings: Iterable[PageBaseFinding], writer: Writer
+) -> Iterator[dict[str, Any]]:
+    for finding in sorted(findings, key=lambda each: not each.is_systematic):
+        counts = [count or None for count in (*finding.near, finding.elsewhere)]
+        yield {
+            "run": markup.clean(run_id),
+            "document": markup.clean(ALL_DOCUMENTS if finding.doc_id is None else finding.doc_id),
+            "what it says": _as_sentence(sentence(finding)),
+            "what to do": _as_sentence(remedy(finding, writer) or ""),
+            **dict(zip(_OFFSETS, counts, strict=True)),
+        }
+
+
+def _as_sentence(told: str) -> str:
+    return markup.clean(f"{told[:1].upper()}{told[1:]}.".replace("`", "")) if told else ""
+
+
+# The evaluation recipe as a list: each step with what is done of it, and the way to what is missing.
+
+_MARKS: Mapping[Done, tuple[str, Kind]] = {
+    "done": ("✓ done", "ok"),
+    "missing": ("to do", "refusal_suspect"),
+    "waiting": ("waits", "no-label"),
+}
+
+
+def show_recipe(opened: session.Opened, store: Store, metrics: RunMetrics, stability: Stability) -> None:
+    """The five steps of the shown run, by its metrics and its stability."""
+    gold = _gold(opened)
+    steps = run_recipe(
+        store,
+        metrics,
+        stability,
+        gold=gold,
+        places=_places(opened, gold),
+        corpus=[name for (_, name), each in session.sections_or_none(opened).items() if each.has_chunks],
+    )
+    done = sum(step.done == "done" for step in steps)
+    head = [Piece("Evaluation recipe ", "strong"), Piece(f"{done:,} of {len(steps):,} steps done", "muted")]
+    markup.show(markup.text(head, role="line"))
+    with st.container(key="recipe", gap="xsmall"):
+        for number, step in enumerate(steps, start=1):
+            _recipe_step(number, step, opened)
+
+
+def _recipe_step(number: int, step: Step, opened: session.Opened) -> None:
+    mark, kind = _MARKS[step.done]
+    markup.show(
+        markup.text(
+            [
+                Piece(f"{number} ", "muted"),
+                Piece(step.title, "strong"),
+                Piece(mark, kind),
+                Piece(step.said),
+            ],
+            role="line",
+        )
+    )
+    if not step.ways:
+        return
+    with st.container(horizontal=True, gap="xxsmall", key=f"recipe-ways-{number:d}"):
+        for way in step.ways:
+            shown = opened.view.without_filter().as_list().change(**way.shows)
+            st.page_link(
+                "pages/triage.py",
+                label=markup.label(way.words),
+                query_params=shown.params(),
+                width="content",
+            )
+
+
+def _gold(opened: session.Opened) -> Mapping[str, GoldQuestion]:
+    try:
+        return session.gold(opened)[0]
+    except Fault:  # a lost gold file is among the run's own problems
+        return {}
+
+
+def _places(opened: session.Opened, gold: Mapping[str, GoldQuestion]) -> Places:
+    """Where the chunks lie that gold questions name."""
+    try:
+        chunks = session.chunks(opened)[0]
+    except Fault:  # so is a lost chunk file
+        return {}
+    named = (chunk for question in gold.values() for chunk in question.chunks)
+    return {chunk: place_of(chunks[chunk]) for chunk in named if chunk in chunks}

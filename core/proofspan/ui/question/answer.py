@@ -1,0 +1,133 @@
+"""The answer's card: the answer with its marks, what was expected, and what became of its citations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import streamlit as st
+
+from proofspan.evidence.types import FoundSpan
+from proofspan.services.page.view import PageView
+from proofspan.services.question.view import QuestionView
+from proofspan.ui.visit.view_state import change_view
+from proofspan.ui.widgets import markup
+from proofspan.ui.widgets.annotated_text import show_marked
+from proofspan.ui.widgets.markup import Piece
+from proofspan.ui.wording import answer as answer_words
+from proofspan.ui.wording.citation import (
+    FROM_TEXT,
+    CitationLine,
+    citation_line,
+    gold_line,
+    is_of_several_documents,
+    is_read_from_text,
+    spoken_names,
+)
+from proofspan.ui.wording.question import NO_TRACE
+
+#: More citations than this say nothing that the raw record does not say better.
+MAX_LISTED = 30
+#: Characters of a place and of what differs, in a line of the list.
+MAX_PLACE = 120
+MAX_NOTES = 240
+
+
+def answer(view: QuestionView, shown: PageView | None, found: Mapping[str, FoundSpan]) -> None:
+    """The answer with its marks, and its citations and gold passages as a list that chooses a place.
+
+    `found` holds where the passages stand, by their id, as far as that is known.
+    """
+    chosen = shown.target.id if shown else ""
+    numbers = [item.citation.number for item in view.citations]
+    cite = next((number for number in numbers if f"cite:{number}" == chosen), None)
+    on = "text" if shown is not None and shown.text is not None else "page"
+    if view.stored is not None:
+        markup.show(markup.text([Piece(NO_TRACE)], role="text"))
+    elif view.trace.answer.strip():
+        show_marked(
+            answer_words.marked_answer(view, chosen=cite),
+            numbers=spoken_names(view, found, on=on),
+            chosen=cite,
+            key="answer-text",
+            on_choose=_choose,
+        )
+    else:
+        markup.show(markup.text([Piece("The answer is empty.", "muted")]))
+    if view.gold and view.gold.answer and view.gold.answer.strip():
+        expected = [Piece("Expected answer: ", "strong"), Piece(view.gold.answer)]
+        with st.container(key="expected"):
+            markup.show_long(expected, key=f"expected:{view.trace.q_id}")
+    if not view.citations:
+        markup.show(markup.text([Piece(_instead(view, shown), "muted")], role="hint"))
+    with st.container(horizontal=True, gap="xxsmall", key="citations"):
+        _citations(view, found, chosen, on=on)
+        _gold(view, found, chosen, on=on)
+    if is_read_from_text(view.citations) and view.stored is None:
+        markup.show(markup.text([Piece(FROM_TEXT, "muted")], role="hint"))
+
+
+def _choose(number: int) -> None:
+    change_view(cite=number, chunk=None, page=None)
+
+
+def _instead(view: QuestionView, shown: PageView | None) -> str:
+    what = "The row" if view.stored else "The answer"
+    if shown is None:
+        return f"{what} cites nothing."
+    instead = "the gold passage" if shown.target.layer == "gold" else "the closest retrieved chunk"
+    return f"{what} cites nothing; {instead} is shown."
+
+
+def _citations(view: QuestionView, found: Mapping[str, FoundSpan], chosen: str, *, on: str) -> None:
+    several = is_of_several_documents(view)
+    for item in view.citations[:MAX_LISTED]:
+        number = item.citation.number
+        line = citation_line(item, found.get(f"cite:{number}"), on=on, names_document=several)
+        _choice(
+            line, colour="orange", key=f"cite-{number}", is_chosen=chosen == f"cite:{number}", cite=number
+        )
+    hidden = len(view.citations) - MAX_LISTED
+    if hidden > 0:
+        markup.show(markup.text([Piece(f"and {hidden:,} more citations", "muted")], role="hint"))
+
+
+def _gold(view: QuestionView, found: Mapping[str, FoundSpan], chosen: str, *, on: str) -> None:
+    truths = view.gold.spans if view.gold else ()
+    several = is_of_several_documents(view)
+    for number, span in enumerate(truths[:MAX_LISTED], start=1):
+        target = f"gold:{number}"
+        line = gold_line(
+            span,
+            found.get(target),
+            number=number if len(truths) > 1 else None,
+            on=on,
+            names_document=several,
+        )
+        _choice(line, colour="green", key=f"gold-{number}", is_chosen=chosen == target, chunk=target)
+
+
+def _choice(
+    line: CitationLine,
+    *,
+    colour: str,
+    key: str,
+    is_chosen: bool,
+    cite: int | None = None,
+    chunk: str | None = None,
+) -> None:
+    """A button that shows the passage's place; what speaks against it takes a line of its own."""
+    st.button(
+        _line_label(line, colour="red" if line.is_wrong else colour),
+        key=key,
+        type="secondary" if is_chosen else "tertiary",
+        on_click=change_view,
+        kwargs={"cite": cite, "chunk": chunk, "page": None},
+        width="stretch" if line.notes else "content",
+    )
+
+
+def _line_label(line: CitationLine, *, colour: str) -> str:
+    """A badge, the place, and what speaks against it (in the list's own style)."""
+    place = markup.label(line.place, limit=MAX_PLACE)
+    notes = f" *{markup.label(' · '.join(line.notes), limit=MAX_NOTES)}*" if line.notes else ""
+    return f":{colour}-badge[{markup.label(line.badge)}] {place}{notes}"

@@ -1,0 +1,72 @@
+"""A chunk on its own, as `?chunk=ID` without a question opens it: its text, its place, who cites it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import streamlit as st
+
+from proofspan.contracts.records.records import TraceKey
+from proofspan.services.page.view import region_of
+from proofspan.traces.records.redirects import redirect_of
+from proofspan.ui.question import attachments, indexed_citations, load
+from proofspan.ui.question.panels import sides
+from proofspan.ui.status import notices
+from proofspan.ui.viewer import page_panel
+from proofspan.ui.visit import session
+from proofspan.ui.visit.view_state import question_name, read_view
+from proofspan.ui.widgets import markup
+from proofspan.ui.widgets.copy_button import show_copying
+from proofspan.ui.widgets.markup import Piece
+from proofspan.ui.widgets.text import counted, variant
+from proofspan.ui.wording import question
+from proofspan.ui.wording.citation import leading
+
+#: So many answers that cite a chunk are linked; their number is told.
+MAX_CITING = 12
+
+
+def show_chunk(chunk_id: str) -> None:
+    """Draws the chunk. No index is waited for, and a workspace without runs will do.
+
+    Raises `Fault` where the workspace cannot be opened or has no such chunk.
+    """
+    manifest = session.workspace()
+    opened = session.current() if manifest.runs else session.without_runs(manifest)
+    notices.notes(opened.view.notes)
+    shown = load.chunk_view(opened, chunk_id, page=opened.view.page)
+    store = session.index(opened).store if manifest.runs else None
+    rows = session.placed(opened, store) if store is not None else None
+    markup.show(markup.text([Piece("Chunk", "strong")], role="line"))
+    show_copying(chunk_id, name="chunk id", key="chunk-id", with_link=False)
+    if (redirect := redirect_of(session.chunks(opened)[0], chunk_id)) is not None:
+        markup.show(markup.text([Piece(leading(redirect), "muted")], role="hint"))
+    text, place, below = sides()
+    with text:
+        markup.show_long([Piece(shown.target.query.quote)], key=f"chunk:{chunk_id}")
+        _citing(indexed_citations.citing(rows, chunk_id, run_id=opened.run.run_id))
+    seen = load.seen(opened, shown, opened.view.see)
+    with place:
+        page_panel.chunk_alone(shown, region=region_of(seen, shown) if seen else None)
+    with below:
+        if not shown.is_pending:
+            attachments.belonging(load.attached_to(opened, shown))
+
+
+def _citing(citing: Mapping[TraceKey, int]) -> None:
+    """The way to the questions of this run whose answers cite the chunk."""
+    if not citing:
+        return
+    told = f"Cited by {counted(len(citing), 'answer')} of this run:"
+    markup.show(markup.text([Piece(told, "muted")], role="hint"))
+    with st.container(horizontal=True, gap="small", key="citing"):
+        for key, number in list(citing.items())[:MAX_CITING]:
+            name = question_name(key.q_id, key.repeat)
+            st.page_link(
+                "pages/question.py",
+                label=markup.label(" · ".join([question.short_id(key.q_id), *variant(key)])),
+                query_params=read_view()
+                .change(run=key.run_id, q=name, p=key.paraphrase, s=key.seed, cite=number, chunk=None)
+                .params(),
+                width="content",
+            )

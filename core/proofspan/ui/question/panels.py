@@ -1,0 +1,380 @@
+"""The Question page's panels: each takes what it shows and draws it, and fetches nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+import orjson
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from proofspan.contracts.records.records import LABELS, StageName, TraceKey
+from proofspan.contracts.rules.finding import Finding
+from proofspan.diagnosis.labelling import QUESTION_UNKNOWN
+from proofspan.diagnosis.messages import suspicion_text
+from proofspan.evidence.types import FoundSpan
+from proofspan.services.question.rules import BrokenRule
+from proofspan.services.question.variants import ASPECTS, Steadiness
+from proofspan.services.question.view import QuestionView
+from proofspan.traces.records.stored_reports import StoredRow
+from proofspan.ui.question.candidates import show_candidates
+from proofspan.ui.triage.table import NOTHING, gold_rank
+from proofspan.ui.visit.view_state import ViewState, change_view, question_name, read_view
+from proofspan.ui.widgets import markup
+from proofspan.ui.widgets.chart import LABEL_COLOURS
+from proofspan.ui.widgets.controls import Neighbour, feed, show_steps
+from proofspan.ui.widgets.markup import Piece
+from proofspan.ui.widgets.table import Cell, Column, Grid, Row, show_grid
+from proofspan.ui.widgets.text import counted, variant
+from proofspan.ui.wording import answer, question
+from proofspan.ui.wording.question import Ranking
+from proofspan.ui.wording.safety import notice_ways
+
+STAGE_NAMES = {
+    "chunks": "seen by the answerer",
+    "reranked": "reranked",
+    "fused": "fused",
+    "retrieved": "retrieved",
+}
+STAGE_KEY = "stage"
+#: A record longer than this many characters is cut: the whole line stands in its file.
+RAW_CHARS = markup.LIMIT
+
+
+def header(
+    view: QuestionView,
+    *,
+    repeat: int,
+    position: str,
+    previous: Neighbour | None,
+    following: Neighbour | None,
+) -> None:
+    """Which question, its label and why; where it stands in the list, and the way to its neighbours."""
+    name = question.name_piece(view.trace, repeat)
+    chip, reason = question.verdict(view)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        markup.show(markup.text([name, chip, Piece(reason, "muted")], role="line"))
+        show_steps(position, previous=previous, following=following, walk=_walkthrough(view))
+    if view.is_question_known:
+        markup.show(markup.text(answer.marked_question(view), role="title", limit=1_000))
+
+
+def _walkthrough(view: QuestionView) -> ViewState:
+    """The same question, citation and list on the Walkthrough page."""
+    shown = read_view()
+    return shown.change(
+        run=view.trace.run_id or shown.run, chunk=None, page=None, stage=None, ids=shown.ids, at=1
+    )
+
+
+def sides() -> tuple[DeltaGenerator, DeltaGenerator, DeltaGenerator]:
+    """Where answer, page and the rest of the reading go: the page stands beside both, in a narrow window
+    between them, so that a chosen citation's place is never far from it (see style.css)."""
+    both = st.container(key="sides")
+    return (
+        both.container(border=True, key="answer"),
+        both.container(key="page-side"),
+        both.container(key="reading"),
+    )
+
+
+def why(view: QuestionView, *, stored_label: str | None = None, ranking: Ranking | None = None) -> None:
+    """Why this label: the signals with their values, and each suspicion in a sentence.
+
+    `stored_label` is what the run's stored report says of the question, `ranking` what the index has of it.
+    """
+    row = view.row
+    if view.stored is not None:
+        _stored_why(view, view.stored)
+        return
+    if row is None:
+        told = "Without usable chunks there is no evidence to judge by, and so no label and no signals."
+        if not view.is_question_known:
+            told = suspicion_text(QUESTION_UNKNOWN)
+        markup.show(markup.text([Piece(told, "muted")], role="hint"))
+        return
+    markup.show(
+        markup.text(
+            [
+                Piece("Why this label ", "strong"),
+                Piece(f"profile: template {view.profile.template}", "muted", tip=_profile_words(view)),
+            ],
+            role="line",
+        ),
+        markup.facts(question.signal_rows(view, row, stored_label=stored_label, ranking=ranking)),
+    )
+    show_ways(view)
+
+
+def _profile_words(view: QuestionView) -> str:
+    """What a profile is, and the whole of this one."""
+    return f"How answers are read here: {view.profile.describe()}. The manifest's triage part sets it."
+
+
+def next_step(view: QuestionView, found: Mapping[str, FoundSpan]) -> None:
+    """What to do about this answer, once its citations have been looked at; nothing where it has no label."""
+    if view.row is not None and view.stored is None:
+        markup.show(markup.text([Piece(f"Next step: {question.step(view, view.row, found)}")], role="hint"))
+
+
+def _stored_why(view: QuestionView, stored: StoredRow) -> None:
+    """A report's row without its trace: nothing is judged anew."""
+    markup.show(
+        markup.text([Piece("As stored ", "strong"), Piece(stored.source.file, "muted")], role="line"),
+        markup.facts(question.stored_rows(view, stored)),
+    )
+
+
+def candidates(view: QuestionView, *, chosen: str | None, stage: StageName | None) -> None:
+    """The ranked lists, one stage at a time; a click on a row shows the chunk's place.
+
+    `stage` is the one that the URL names; without it the last one is shown.
+    """
+    if not view.stages:
+        markup.show(
+            markup.text(
+                [Piece("The trace lists no candidates, so there is nothing to compare.")], role="hint"
+            )
+        )
+        return
+    stages = {each.name: each for each in reversed(view.stages)}
+    usual = next(iter(stages))
+    name = stage if stage in stages else usual
+    feed(STAGE_KEY, name)
+    st.segmented_control(
+        "Stage",
+        list(stages),
+        required=True,
+        format_func=lambda name: f"{STAGE_NAMES[name]} · {len(stages[name].candidates)}",
+        label_visibility="collapsed",
+        key=STAGE_KEY,
+        on_change=_choose_stage,
+        args=(usual,),
+    )
+    show_candidates(
+        stages[name],
+        chosen=chosen,
+        on_choose=lambda chunk_id: change_view(chunk=chunk_id, cite=None, page=None),
+    )
+
+
+def _choose_stage(usual: StageName) -> None:
+    chosen = st.session_state[STAGE_KEY]
+    change_view(stage=None if chosen == usual else chosen)
+
+
+def raw_record(view: QuestionView) -> None:
+    """The record as its file has it, with the place of the line."""
+    source = view.trace.source
+    with st.expander("Raw record"):
+        st.text(markup.clean(question.source_words(source)))
+        text = orjson.dumps(view.trace.raw, option=orjson.OPT_INDENT_2).decode("utf-8", "replace")
+        if len(text) <= RAW_CHARS:
+            st.json(markup.clean(text), expanded=1)
+        else:
+            st.code(markup.clean(text[:RAW_CHARS]), language=None, wrap_lines=True, height=400)
+            st.caption(f"{len(text) - RAW_CHARS:,} more characters stand in the file.")
+
+
+def no_such_variant(missing: TraceKey, instead: TraceKey) -> None:
+    """The question is there, the trace that the URL names is not: says so, with the way to `instead`."""
+    is_variant = bool(missing.paraphrase or missing.seed)
+    parts = [f"paraphrase {missing.paraphrase} with seed {missing.seed}"] if is_variant else []
+    parts += [f"repeat {missing.repeat}"] if missing.repeat > 1 else []
+    q_id = question.short_id(missing.q_id)
+    told = f"{q_id} has no {', '.join(parts) or 'first trace'} in {missing.run_id}."
+    name = question_name(instead.q_id, instead.repeat)
+    with st.container(border=True, key="no-variant"):
+        markup.show(markup.text([Piece(told, "strong", tip=missing.q_id)], role="line"))
+        st.page_link(
+            "pages/question.py",
+            label=markup.label(f"Open {' · '.join([q_id, *variant(instead)])}"),
+            query_params=read_view()
+            .change(run=instead.run_id, q=name, p=instead.paraphrase, s=instead.seed)
+            .params(),
+            width="content",
+        )
+
+
+def nothing_to_open(*, is_filtered: bool) -> None:
+    """An empty list, and the way on."""
+    words = "No question matches the filter." if is_filtered else "This run holds no question yet."
+    markup.show(markup.text([Piece(words, "strong")], role="line"))
+    st.page_link("pages/triage.py", label="Back to Triage")
+
+
+# The way from a warning that may be left out to its place on its page.
+
+
+def show_ways(view: QuestionView) -> None:
+    """A button for each notice that shows it on its page; nothing where nothing is left out."""
+    ways = notice_ways(view)
+    if not ways:
+        return
+    with st.container(horizontal=True, gap="small", key="notice-pages"):
+        for place, way in enumerate(ways):
+            st.button(
+                markup.label(way.words),
+                key=f"notice-{place}",
+                type="tertiary",
+                on_click=change_view,
+                kwargs={"cite": way.cite, "chunk": None, "page": way.page_idx, "see": way.attachment_id},
+            )
+
+
+# Which rules of the contract a question breaks, each with its next step, and the way to the others.
+
+#: So many rules stand there at once, the rest is folded; of each so many sentences are said, and so many
+#: places are named for each.
+MOST_RULES, MOST_SAID, MOST_PLACES = 3, 4, 4
+_SEVERITIES = ("error", "warning")
+
+
+def show_findings(broken: Sequence[BrokenRule], view: ViewState) -> None:
+    """The broken rules of the shown question, the worst in sight and the rest in a fold; nothing if none."""
+    if not broken:
+        return
+    with st.container(border=True, key="contract", gap="xsmall"):
+        _show_rules(broken[:MOST_RULES], view, head=heading(broken))
+        if rest := broken[MOST_RULES:]:
+            with st.expander(counted(len(rest), "more broken rule"), key="contract-rest"):
+                _show_rules(rest, view)
+
+
+def heading(broken: Sequence[BrokenRule]) -> list[Piece]:
+    """`Contract 3 rules broken: 2 errors, 1 warning`."""
+    found = [each.rule.severity for each in broken]
+    told = [counted(found.count(severity), severity) for severity in _SEVERITIES if severity in found]
+    total = f"{counted(len(broken), 'rule')} broken: {', '.join(told)}"
+    return [Piece("Contract ", "strong"), Piece(total, "muted")]
+
+
+def rule_rows(each: BrokenRule) -> Iterator[tuple[str, list[Piece]]]:
+    """A rule in words: its title, where it is broken and how, then its code and what to do."""
+    title = each.rule.title
+    said = _by_message(each.findings)
+    for message, fields in islice(said.items(), MOST_SAID):
+        is_told = fields == [message.partition(" ")[0]]  # by the sentence itself
+        yield title, [*([] if is_told else _places(fields)), Piece(message)]
+        title = ""
+    if len(said) > MOST_SAID:
+        yield "", [Piece(f"and {counted(len(said) - MOST_SAID, 'more finding')} like these", "muted")]
+    step = markup.coded(f"Next step: {each.rule.next_step}", "muted") if each.rule.next_step else []
+    yield "", [Piece(each.rule.code, "code", tip=each.rule.meaning), Piece("  "), *step]
+
+
+def _by_message(findings: Sequence[Finding]) -> dict[str, list[str]]:
+    """The fields of each sentence: what is wrong in every citation is said once."""
+    found: dict[str, list[str]] = {}
+    for finding in findings:
+        found.setdefault(finding.message, []).append(finding.field)
+    return found
+
+
+def _places(fields: Sequence[str]) -> Iterator[Piece]:
+    named = [field for field in fields if field]
+    for place, field in enumerate(named[:MOST_PLACES]):
+        yield from [Piece(", ", "muted")] if place else []
+        yield Piece(field, "code")
+    if left_out := named[MOST_PLACES:]:
+        yield Piece(f" and {counted(len(left_out), 'more place')}", "muted", tip=", ".join(left_out))
+    if named:
+        yield Piece(": ", "muted")
+
+
+def _show_rules(broken: Sequence[BrokenRule], view: ViewState, *, head: Sequence[Piece] = ()) -> None:
+    top = [markup.text(head, role="line")] if head else []
+    markup.show(*top, markup.facts([row for each in broken for row in rule_rows(each)]))
+    shared = [each for each in broken if each.is_shared]
+    if not shared:
+        return
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        told = f"All questions of {view.run} that break them:"
+        markup.show(markup.text([Piece(told, "muted")], role="hint"), width="content")
+        for each in shared:
+            st.page_link(
+                "pages/triage.py",
+                label=markup.label(f"{each.questions:,} {each.rule.title}"),
+                query_params=view.without_filter().change(code=(each.rule.code,)).as_list().params(),
+                width="content",
+            )
+
+
+# The same question in other words and with other seeds: what of its traces stays, and the way to each.
+
+_COLUMNS = (
+    Column(Cell("label")),
+    Column(Cell("rank 1 in"), "end"),
+    Column(Cell("gold § at"), "end"),
+)
+
+
+def show_variants(steadiness: Steadiness, traces: Callable[[], pd.DataFrame], view: ViewState) -> None:
+    """One line on what stays, and behind it the traces. `traces` are all of the question in this run."""
+    with st.expander(markup.label(stability_words(steadiness), limit=160), key="variants"):
+        show_grid(variants_grid(traces(), view), key="variants-grid")
+
+
+def stability_words(each: Steadiness) -> str:
+    """`3 paraphrases × 2 seeds · changes: section at rank 1, cited chunks · stays: label · λ divergent`."""
+    told = [f"{counted(each.paraphrases, 'paraphrase')} × {counted(each.seeds, 'seed')}"]
+    for stays, verb in ((False, "changes"), (True, "stays")):
+        names = [words for aspect, words in ASPECTS.items() if each.stays[aspect] is stays]
+        told += [f"{verb}: {', '.join(names)}"] if names else []
+    told += [f"λ {', '.join(each.states)}"] if each.states else []
+    return " · ".join(told)
+
+
+def variants_grid(traces: pd.DataFrame, view: ViewState) -> Grid:
+    """A row a trace, each the way to its own page; the one that is shown says so."""
+    rows = tuple(_rows(traces, view))
+    return Grid("This question in other words and with other seeds", "trace", _COLUMNS, rows)
+
+
+def _rows(traces: pd.DataFrame, view: ViewState) -> Iterator[Row]:
+    told: set[int] = set()
+    for record in traces.to_dict("records"):
+        key = TraceKey(
+            view.run, record["q_id"], int(record["paraphrase"]), int(record["seed"]), int(record["repeat"])
+        )
+        name = f"p{key.paraphrase} · s{key.seed}{f' · #{key.repeat}' if key.repeat > 1 else ''}"
+        is_shown = key == view.key
+        shown = view.change(
+            q=question_name(key.q_id, key.repeat),
+            p=key.paraphrase,
+            s=key.seed,
+            cite=None,
+            chunk=None,
+            page=None,
+        )
+        yield Row(
+            Cell(
+                name,
+                note=_note(record, is_told=key.paraphrase in told, is_shown=is_shown),
+                href=None if is_shown else shown.link("question"),
+                spoken="" if is_shown else f"open {name}",
+            ),
+            tuple(_cells(record)),
+        )
+        told.add(key.paraphrase)
+
+
+def _note(record: dict[Any, Any], *, is_told: bool, is_shown: bool) -> str:
+    """The question as this paraphrase asks it, once for all its seeds."""
+    asked = [] if is_told else [str(record["q"])[:200]]
+    return " · ".join([*(["shown here"] if is_shown else []), *asked])
+
+
+def _cells(record: dict[Any, Any]) -> Iterator[Cell]:
+    label, state = record["label"], record["lambda_state"]
+    logged = f"λ {state[:60]}" if isinstance(state, str) else ""
+    if label in LABELS:
+        yield Cell(label, note=logged, look=LABEL_COLOURS[label])
+    else:
+        yield Cell("no label", note=logged, look="quiet")
+    section = record["rank1_section"]
+    yield Cell(section[:60] if isinstance(section, str) and section else NOTHING)
+    yield Cell(gold_rank(record["unranked"], record["section_rank"]))

@@ -1,0 +1,102 @@
+"""What a page shows while something of it is being worked on: the rest of it never waits for long.
+
+Work goes to one `Desk` for all visits. What is not there after a moment is a calm placeholder, which looks
+again by itself and runs the page anew when the work is done.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Hashable, Sequence
+from typing import Literal, TypeVar
+
+import streamlit as st
+
+from proofspan.errors import Problem
+from proofspan.services.documents.background import Desk, Done, Failed, Waiting
+from proofspan.services.documents.document_cache import COSTLY
+from proofspan.ui.status.fragments import fragment
+from proofspan.ui.widgets import markup
+from proofspan.ui.widgets.markup import Piece
+
+T = TypeVar("T")
+
+#: So long the page itself waits: what is remembered, and most of what is not, is there by then.
+PATIENCE_S = 0.35
+#: So long each of several pieces of work is waited for when the patience is used up: most are remembered.
+LEAST_S = 0.02
+#: How often a placeholder looks whether the work is done.
+LOOK_S = 0.4
+#: From here on the placeholder says that it takes long.
+LONG_S = 2.5
+#: Heights of the placeholder in CSS pixels: about those of the page that comes.
+HEIGHTS = {"panel": 620, "stage": 680}
+
+
+@st.cache_resource(show_spinner=False)
+def desk() -> Desk:
+    """What is worked on for all visits."""
+    return Desk()
+
+
+def ask(key: Hashable, make: Callable[[], T], *, share: float = 1.0) -> Done[T] | Failed | Waiting:
+    """What `make` gives, or what the page has to do without for now. `make` must not use streamlit.
+
+    A page that asks for several pieces of work waits for each a `share` of its patience.
+    """
+    return desk().get(key, make, PATIENCE_S * share)
+
+
+class Several:
+    """Many small pieces of work that a page shows together, with one patience for all of them.
+
+    They are not remembered: what makes them does that. `awaited` are the keys of those that are not there.
+    """
+
+    def __init__(self) -> None:
+        self._left = PATIENCE_S
+        self.awaited: list[Hashable] = []
+
+    def ask(self, key: Hashable, make: Callable[[], T]) -> Done[T] | Failed | Waiting:
+        """What `make` gives, or nothing yet. `make` must not use streamlit."""
+        started = time.monotonic()
+        outcome = desk().get(key, make, max(self._left, LEAST_S), once=True)
+        self._left -= time.monotonic() - started
+        if isinstance(outcome, Waiting):
+            self.awaited.append(key)
+        return outcome
+
+
+def placeholder(
+    words: str, keys: Sequence[Hashable], *, key: str, height: Literal["panel", "stage"] = "panel"
+) -> None:
+    """An empty page that says what is being worked on; when all of `keys` are done, the page runs anew."""
+    with st.container(
+        key=key,
+        border=True,
+        height=HEIGHTS[height],
+        horizontal_alignment="center",
+        vertical_alignment="center",
+    ):
+        _look(words, tuple(keys), time.monotonic())
+
+
+def hint(words: str, keys: Sequence[Hashable]) -> None:
+    """The same as a line of text, for what is small."""
+    _look(words, tuple(keys), time.monotonic())
+
+
+def is_worth_another_try(problem: Problem | None) -> bool:
+    """Whether a document was given up that may do better when it is tried again."""
+    return problem is not None and problem.code in COSTLY
+
+
+@fragment(run_every=LOOK_S)
+def _look(words: str, keys: tuple[Hashable, ...], since: float) -> None:
+    """Looks again by itself, and draws nothing anew but its own words."""
+    if all(map(desk().is_done, keys)):
+        st.rerun()
+    told = [words]
+    if time.monotonic() - since > LONG_S:
+        told.append("This takes long. A document is given up after 10 s.")
+    markup.show(*(markup.text([Piece(line, "muted")], role="hint") for line in told), width="content")

@@ -1,0 +1,134 @@
+"""Panels and notices above a page: faults, an index that is being built, lines that could not be read."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable
+from datetime import datetime
+
+import streamlit as st
+
+from proofspan.errors import Problem
+from proofspan.manifest.types import Run
+from proofspan.services.workspace.index_job import IndexJob
+from proofspan.store.files.types import RunFacts
+from proofspan.store.query.store import Store
+from proofspan.ui.status.fragments import fragment
+from proofspan.ui.visit import session
+from proofspan.ui.visit.routes import HEALTH_PAGE
+from proofspan.ui.visit.view_state import ViewState
+from proofspan.ui.widgets import markup, text
+
+#: Of a run that holds no record, so many lines are shown as panels; Health lists them all.
+LINES_IN_PANELS = 3
+
+
+def fault_panel(problems: Iterable[Problem]) -> None:
+    """What happened, where, and what to do: one panel for all problems, foreign words as plain text."""
+    for problem in problems:
+        with st.container(border=True):
+            markup.show(
+                markup.text(markup.coded(_sentence(problem.message), "strong"), role="line"),
+                markup.facts(
+                    [
+                        (name, [markup.Piece(value, "code")] if name == "Where" else markup.coded(value))
+                        for name, value in (("Where", problem.where), ("What to do", problem.remedy))
+                        if value
+                    ]
+                ),
+            )
+
+
+def store_or_progress(opened: session.Opened) -> Store:
+    """The index of the shown run. While it is being built its progress stands here, and an older one serves.
+
+    Where there is none at all yet, the page ends here; the rest of the dashboard stays.
+    """
+    standing = session.index(opened)
+    if standing.cache_problem:
+        fault_panel([standing.cache_problem])
+    if standing.job is not None and standing.job.failure:
+        _failed_index(standing.job.failure, opened)
+    elif standing.job is not None:
+        _index_progress(standing.job, opened.run.run_id, has_old_index=standing.store is not None)
+    if standing.store is None:
+        st.stop()
+    return standing.store
+
+
+@fragment(run_every=0.7)
+def _index_progress(job: IndexJob, run_id: str, *, has_old_index: bool) -> None:
+    if not job.is_running:
+        st.rerun()
+    step = job.progress
+    told = f"{step.rows:,} traces so far" if step else "starting"
+    older = " What you see is the index from before." if has_old_index else ""
+    st.progress(step.share if step else 0.0, text=f"Reading {markup.label(run_id)}: {told}.{older}")
+
+
+def _failed_index(said: str, opened: session.Opened) -> None:
+    again = (
+        f"proofspan index {shlex.quote(str(opened.manifest.folder))} --run {shlex.quote(opened.run.run_id)}"
+    )
+    fault_panel(
+        [Problem("index_failed", said, opened.run.run_id, f"mend that, or see it all with `{again}`")]
+    )
+    st.button("Try again", key="index-again", on_click=session.build_again)
+
+
+def line_issue_notice(facts: RunFacts, view: ViewState) -> None:
+    """Lines that hold no record, in the run's own files and in those that it is read with, and report rows
+    without a trace, with the way to their list."""
+    unread = facts.line_issues - facts.unmatched
+    told = f"{text.counted(unread, 'line')} of this run's files could not be read." if unread else ""
+    if facts.unmatched:
+        rows = text.counted(facts.unmatched, "row")
+        told = f"{told} {rows} of its report {'has' if facts.unmatched == 1 else 'have'} no trace.".strip()
+    if told:
+        st.page_link(
+            HEALTH_PAGE,
+            label=f":red[{told}]",
+            query_params=view.params(),
+            width="content",
+        )
+
+
+def waiting_notice(waiting_bytes: int) -> None:
+    """A last line whose writer is still at work: no finding, and nothing is lost."""
+    if waiting_bytes:
+        said = f"The last line ({text.counted(waiting_bytes, 'byte')}) is not finished yet; it is read once "
+        markup.show(markup.text([markup.Piece(f"{said}its line break is there.", "muted")], role="hint"))
+
+
+def empty_run_panels(store: Store, run_id: str) -> None:
+    """Why a run without a single record has none: the first of its lines that hold none, a panel each."""
+    fault_panel(
+        Problem(str(line.code), str(line.reason), f"{line.file}:{line.line}", str(line.remedy))
+        for line in store.line_issues(run_id).head(LINES_IN_PANELS).itertuples()
+    )
+
+
+def notes(said: Iterable[str]) -> None:
+    """What in the address could not be used, said once above the page."""
+    for note in said:
+        markup.show(markup.text([markup.Piece(note, "muted")], role="hint"))
+
+
+def run_name(run: Run) -> str:
+    """A run in the width of the sidebar: `R004 · 26 Feb`."""
+    return " · ".join(part for part in (run.run_id, run_date(run, year=False)) if part)
+
+
+def run_date(run: Run, *, year: bool = True) -> str:
+    """The run's day for people; the manifest's own words where they are no date."""
+    if not run.ts:
+        return ""
+    try:
+        day = datetime.fromisoformat(run.ts)
+    except ValueError:
+        return run.ts
+    return f"{day.day} {day:%b %Y}" if year else f"{day.day} {day:%b}"
+
+
+def _sentence(words: str) -> str:
+    return words[:1].upper() + words[1:]

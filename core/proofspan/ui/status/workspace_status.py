@@ -1,0 +1,89 @@
+"""What was found out about a workspace's files, and asked again only when one of them has changed."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+
+import streamlit as st
+
+from proofspan.errors import Fault
+from proofspan.manifest.check import CheckReport, check_workspace
+from proofspan.manifest.paths import artifact_path
+from proofspan.manifest.types import Artifact, Manifest
+from proofspan.services.documents.background import Failed, Waiting
+from proofspan.services.documents.document_cache import Recent
+from proofspan.services.workspace.contents_check import everything
+from proofspan.services.workspace.open import goals_of
+from proofspan.services.workspace.readable import rows_of
+from proofspan.ui.status import background
+from proofspan.ui.visit import session
+from proofspan.ui.visit.chunk_cache import fingerprint
+
+#: So much of a page's patience is spent on the files.
+SHARE = 0.15
+
+
+@dataclass(frozen=True, slots=True)
+class FullCheck:
+    """What `proofspan check` reports, with the rows of the files that can be counted, by artifact."""
+
+    report: CheckReport
+    rows: Mapping[str, int]
+
+
+def full_check(opened: session.Opened) -> FullCheck | None:
+    """Every file hashed and read, every document opened; None while that is at work."""
+    manifest, pool = opened.manifest, session.pdf_pool()
+
+    def look() -> FullCheck:
+        others = goals_of(manifest)[1]
+        report = check_workspace(manifest, examine=everything(manifest, pool), others=others)
+        return FullCheck(report, rows_of(report.artifacts))
+
+    outcome = background.ask(full_key(opened), look, share=SHARE)
+    if isinstance(outcome, Failed):
+        raise outcome.fault
+    if isinstance(outcome, Waiting):
+        return None
+    _full().put(state_of_files(opened), outcome.value.report)
+    return outcome.value
+
+
+def full_key(opened: session.Opened) -> Hashable:
+    """What `full_check` is waited for by."""
+    return ("check", *state_of_files(opened))
+
+
+def known_check(opened: session.Opened) -> CheckReport:
+    """The fullest report that costs nothing: with hashes and opened PDFs once somebody asked for those."""
+    state, manifest = state_of_files(opened), opened.manifest
+
+    def look() -> CheckReport:
+        return check_workspace(manifest, hashes=False, others=goals_of(manifest)[1])
+
+    return _full().get(state) or _quick().get_or_make(state, look)
+
+
+def state_of_files(opened: session.Opened) -> tuple[str, ...]:
+    """Changes whenever a report on the workspace may."""
+    manifest = opened.manifest
+    return (*session.identity(opened), *(state_of(manifest, artifact) for artifact in manifest.artifacts()))
+
+
+@st.cache_resource(show_spinner=False)
+def _full() -> Recent[CheckReport]:
+    return Recent(8)
+
+
+@st.cache_resource(show_spinner=False)
+def _quick() -> Recent[CheckReport]:
+    return Recent(8)
+
+
+def state_of(manifest: Manifest, artifact: Artifact) -> str:
+    """Changes when the artifact's file does, also when it goes or comes."""
+    try:
+        return fingerprint(artifact_path(manifest, artifact))
+    except Fault as fault:
+        return fault.problems[0].code

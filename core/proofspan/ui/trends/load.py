@@ -1,0 +1,434 @@
+"""What Trends works with, read once for each state of the indexes and the files beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+
+import streamlit as st
+
+from proofspan.charts.lines import Form, Line, Point, Rule
+from proofspan.charts.stacks import Band, Part
+from proofspan.charts.theme import Hue
+from proofspan.contracts.records.records import LABELS
+from proofspan.diagnosis.types import Profile
+from proofspan.errors import Fault
+from proofspan.journal.cohorts import Cohort, read_cohorts
+from proofspan.manifest.paths import artifact_path
+from proofspan.manifest.types import Artifact, Manifest, Run
+from proofspan.metrics.catalogue import METRICS
+from proofspan.metrics.goals import Bound, Goal
+from proofspan.metrics.ranked import BUCKET_NAMES, BUCKETS
+from proofspan.metrics.statistics import share_in_words
+from proofspan.metrics.values import MetricValue, left_out_in_words, value_in_words
+from proofspan.services.compare import verdict_sentence
+from proofspan.services.gate import GateReport, gate_run
+from proofspan.services.metrics.cohorts import Conversion, Ranks, conversions
+from proofspan.services.metrics.run_metrics import metrics_by
+from proofspan.services.metrics.trends import HEADLINES, RunTrend, Trends, run_trend, trends
+from proofspan.services.question.variants import Stability, run_stability
+from proofspan.store.query.filters import Filter
+from proofspan.store.query.metric_sql import MISSES, OUTCOMES
+from proofspan.store.query.metrics import Slice
+from proofspan.store.query.store import Store
+from proofspan.ui.compare.tables import Transitions
+from proofspan.ui.visit import session
+from proofspan.ui.visit.chunk_cache import fingerprint
+from proofspan.ui.visit.view_state import ViewState
+from proofspan.ui.widgets.chart import BUCKET_COLOURS, LABEL_COLOURS
+
+#: Of each cohort what became of it, by run.
+Converted = Mapping[str, Mapping[str, Conversion]]
+
+
+def load(opened: session.Opened, store: Store) -> Trends:
+    """All runs that have an index."""
+    manifest, known, indexed = opened.manifest, session.identity(opened), store.runs()
+    store.run_sums(indexed)  # of all at once, which the runs then take from memory
+
+    def trend(run: Run) -> RunTrend:
+        return _trend(store, manifest, run, *known, run.run_id, _stamp(store, run, manifest))
+
+    return trends(manifest, indexed, shown=opened.view.run, vs=opened.view.vs, trend=trend)
+
+
+def ranks(opened: session.Opened, store: Store, shown: Trends) -> Ranks:
+    """The ranks of all judged questions in these runs."""
+    runs = tuple(run.run_id for run in shown.runs)
+    return _ranks(store, *session.identity(opened), runs, _stamps(store, shown))
+
+
+def moves(opened: session.Opened, store: Store, shown: Trends) -> Transitions:
+    """What buckets the shown run's questions had in the other run, and have; nothing without one."""
+    if shown.other is None:
+        return ()
+    run_id, other = shown.current.run_id, shown.other.run_id
+    stamps = f"{store.stamp(run_id)} {store.stamp(other)}"
+    return _moves(store, *session.identity(opened), run_id, other, stamps)
+
+
+def slices(opened: session.Opened, store: Store, by: Slice) -> Mapping[str, Mapping[str, MetricValue]]:
+    """The shown run's metrics by slice."""
+    run_id = opened.run.run_id
+    return _slices(store, *session.identity(opened), run_id, by, str(store.stamp(run_id)))
+
+
+def stability(opened: session.Opened, store: Store) -> Stability:
+    """How steady the shown run's questions are over paraphrases and seeds."""
+    run_id = opened.run.run_id
+    return _stability(store, *session.identity(opened), run_id, str(store.stamp(run_id)))
+
+
+def gate(opened: session.Opened, store: Store, shown: Trends) -> GateReport:
+    """The gate of the shown run, as `proofspan gate` has it."""
+    against = opened.view.vs if shown.other is not None and opened.view.vs == shown.other.run_id else None
+    stamps = " ".join(_stamp(store, run.run, opened.manifest) for run in shown.runs)
+    return _gate(store, opened.manifest, *session.identity(opened), opened.run.run_id, against, stamps)
+
+
+def flips(opened: session.Opened, store: Store, shown: Trends) -> dict[str, str]:
+    """Of each headline that two runs can be compared by: the sentence that decides."""
+    if shown.other is None:
+        return {}
+    run_id, other = shown.current.run_id, shown.other.run_id
+    stamps = f"{store.stamp(run_id)} {store.stamp(other)}"
+    has_gold = opened.manifest.gold is not None
+    return _flips(store, *session.identity(opened), run_id, other, has_gold, stamps)
+
+
+def cohorts(opened: session.Opened, store: Store, shown: Trends) -> tuple[Sequence[Cohort], Converted]:
+    """The workspace's cohorts, and what became of each in every run. A Fault where their file is lost."""
+    known = read_cohorts(opened.manifest)
+    stamps = f"{_print(opened.manifest, opened.manifest.cohorts)} {_stamps(store, shown)}"
+    found = tuple(known.values())
+    return found, _converted(store, opened.manifest, found, *session.identity(opened), stamps)
+
+
+def _stamps(store: Store, shown: Trends) -> str:
+    return " ".join(str(store.stamp(run.run_id)) for run in shown.runs)
+
+
+def _stamp(store: Store, run: Run, manifest: Manifest) -> str:
+    """Changes with all that a run's numbers are made of."""
+    files = (_print(manifest, artifact) for artifact in (run.bundles, run.metrics))
+    return f"{store.stamp(run.run_id)} {' '.join(files)}"
+
+
+def _print(manifest: Manifest, artifact: Artifact | None) -> str:
+    if artifact is None:
+        return "-"
+    try:
+        return fingerprint(artifact_path(manifest, artifact))
+    except Fault:  # what is wrong with it is among the run's problems
+        return "refused"
+
+
+@st.cache_resource(max_entries=200, show_spinner=False)
+def _trend(
+    _store: Store,
+    _manifest: Manifest,
+    _run: Run,
+    folder: str,
+    print_: str,
+    profile: str,
+    run_id: str,
+    stamp: str,
+) -> RunTrend:
+    return run_trend(_store, _manifest, _run)
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _ranks(
+    _store: Store, folder: str, print_: str, profile: str, runs: tuple[str, ...], stamps: str
+) -> Ranks:
+    return Ranks.of(_store.ranks(runs))
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _moves(
+    _store: Store, folder: str, print_: str, profile: str, run: str, vs: str, stamps: str
+) -> Transitions:
+    return _store.transitions(Filter(run, vs=vs), "bucket")
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _slices(
+    _store: Store, folder: str, print_: str, profile: str, run_id: str, by: Slice, stamp: str
+) -> Mapping[str, Mapping[str, MetricValue]]:
+    return metrics_by(_store, run_id, by)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _stability(_store: Store, folder: str, print_: str, profile: str, run_id: str, stamp: str) -> Stability:
+    return run_stability(_store, run_id)
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _converted(
+    _store: Store,
+    _manifest: Manifest,
+    _cohorts: Sequence[Cohort],
+    folder: str,
+    print_: str,
+    profile: str,
+    stamps: str,
+) -> Converted:
+    return {
+        cohort.name: {each.run_id: each for each in conversions(_store, _manifest, cohort)}
+        for cohort in _cohorts
+    }
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _gate(
+    _store: Store,
+    _manifest: Manifest,
+    folder: str,
+    print_: str,
+    profile: str,
+    run_id: str,
+    against: str | None,
+    stamps: str,
+) -> GateReport:
+    return gate_run(_store, _manifest, run_id, against=against)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _flips(
+    _store: Store, folder: str, print_: str, profile: str, run: str, vs: str, has_gold: bool, stamps: str
+) -> dict[str, str]:
+    told = {}
+    for outcome in (name for name in HEADLINES if name in OUTCOMES):
+        found = _store.flips(Filter(run, vs=vs, outcome=outcome))
+        told[outcome] = verdict_sentence(found, run=run, vs=vs, outcome=outcome, has_gold=has_gold)
+    return told
+
+
+# What the figures of Trends are made of: numbers of runs as points and parts, each with its words and
+# its way to the questions behind it.
+
+_STATE_HUES: Mapping[str, Hue] = {
+    "convergent": "green",
+    "recursive": "blue",
+    "divergent": "orange",
+    "chaotic": "red",
+}
+#: What a list is sorted by to see the questions behind a quantile.
+_SORTED = {"delta_s_p95": "delta_s", "latency_p50": "latency", "latency_p95": "latency"}
+
+#: Characters of a run's name in a hover.
+ROOM = 44
+
+#: How many questions (or traces) have each value; None: those without any.
+Counts = Mapping[str | None, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One value that questions fall into: its colour, and what it means in a few words."""
+
+    value: str
+    hue: Hue
+    help: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """What questions fall into: `field` is the filter that keeps a kind, `none` names those without any.
+
+    `of_traces`: all traces are counted, not one a question.
+    """
+
+    field: str
+    kinds: tuple[Kind, ...]
+    none: str
+    of_traces: bool = False
+
+    def link(self, kind: Kind, run_id: str, view: ViewState) -> str:
+        """The address of a run's list of that kind."""
+        return _kind_address(self, kind, run_id, view.profile)
+
+    def whole(self, counts: Counts) -> int:
+        """How many fall into any of the kinds."""
+        return sum(counts.get(kind.value, 0) for kind in self.kinds)
+
+
+BY_LABEL = Split("label", tuple(Kind(label, LABEL_COLOURS[label]) for label in reversed(LABELS)), "no label")
+BY_BUCKET = Split(
+    "bucket",
+    tuple(Kind(bucket, BUCKET_COLOURS[bucket], BUCKET_NAMES[bucket]) for bucket in BUCKETS),
+    "not judged",
+)
+BY_STATE = Split(
+    "state", tuple(Kind(state, hue) for state, hue in _STATE_HUES.items()), "not logged", of_traces=True
+)
+
+
+def base(view: ViewState, run_id: str) -> ViewState:
+    """All questions of a run, read as this page reads them: what its links begin with."""
+    return ViewState(profile=view.profile).change(run=run_id)
+
+
+def behind(metric_id: str, run_id: str, view: ViewState) -> ViewState:
+    """The list of the questions behind a number: those that count against it, else that are counted."""
+    start = base(view, run_id)
+    if metric_id in _SORTED:
+        return start.change(sort=_SORTED[metric_id], desc=True)
+    if metric_id in MISSES:
+        return start.change(miss=metric_id)
+    chosen = {"label": (metric_id,)} if metric_id in LABELS else {}
+    return start.change(**chosen)
+
+
+def address_behind(metric_id: str, run_id: str, view: ViewState) -> str:
+    """The address of that list."""
+    return _address_behind(metric_id, run_id, view.profile)
+
+
+# A page of thirty runs has hundreds of these addresses, each of them twice.
+@lru_cache(maxsize=1 << 12)
+def _address_behind(metric_id: str, run_id: str, profile: Profile | None) -> str:
+    return behind(metric_id, run_id, ViewState(profile=profile)).link("")
+
+
+@lru_cache(maxsize=1 << 12)
+def _kind_address(split: Split, kind: Kind, run_id: str, profile: Profile | None) -> str:
+    chosen = {split.field: (kind.value,), "all_variants": split.of_traces}
+    return base(ViewState(profile=profile), run_id).change(**chosen).link("")
+
+
+def run_words(run: RunTrend) -> str:
+    """`R004 · hybrid + rerank`, as much of it as a hover has room for."""
+    words = f"{run.run_id} · {run.run.title}" if run.run.title else run.run_id
+    return words if len(words) <= ROOM else f"{words[:ROOM].rstrip()}…"
+
+
+def metric_line(trends: Trends, metric_id: str, hue: Hue, view: ViewState) -> Line:
+    """One metric over the runs."""
+    return Line(
+        METRICS[metric_id].name, hue, tuple(metric_point(run, metric_id, view) for run in trends.runs)
+    )
+
+
+def metric_point(run: RunTrend, metric_id: str, view: ViewState) -> Point:
+    """A run's number, with what it counts, how sure it is, what its goal says and what is left out."""
+    value = run.measured.values.get(metric_id)
+    if value is None:
+        return Point(None)
+    verdict = run.measured.verdicts.get(metric_id)
+    goal = run.measured.goals.get(metric_id)
+    told = (
+        run_words(run),
+        f"{value.metric.name}: {value_in_words(value)}",
+        f"goal {goal.in_words()}: {verdict.why}" if goal and verdict else "",
+        left_out_in_words(value),
+        "A click lists what counts against it." if metric_id in MISSES else "A click lists the questions.",
+    )
+    return Point(
+        value.value,
+        value.low,
+        value.high,
+        tuple(filter(None, told)),
+        address_behind(metric_id, run.run_id, view),
+    )
+
+
+def rules(goals: Mapping[str, Goal], hues: Mapping[str, Hue], *, form: Form) -> tuple[Rule, ...]:
+    """The goals of these metrics as lines in their colours: where a number passes, and where it but warns.
+
+    Of two goals at one place the first has it.
+    """
+    found: dict[float, Rule] = {}
+    for metric_id, hue in hues.items():
+        goal = goals.get(metric_id)
+        for bound, words in ((goal.passes, "goal"), (goal.warns, "warns")) if goal else ():
+            if bound is not None:
+                found.setdefault(bound.value, Rule(bound.value, f"{words} {bound_words(bound, form)}", hue))
+    return tuple(found.values())
+
+
+def goal_words(goals: Mapping[str, Goal], metric_ids: Iterable[str], *, form: Form) -> str:
+    """` Goals: Citation match ≥ 95 %, Anchor coverage ≥ 70 %.`; "" where there is none."""
+    told = [
+        f"{METRICS[one].name} {bound_words(goals[one].passes, form)}" for one in metric_ids if one in goals
+    ]
+    return f" Goal{'s' * (len(told) > 1)}: {', '.join(told)}." if told else ""
+
+
+def bound_words(bound: Bound, form: Form = "number") -> str:
+    """`≥ 70 %`, `≤ 0.45`: short enough for the edge of a figure."""
+    sign = {">=": "≥", "<=": "≤", "==": "="}.get(bound.comparison, bound.comparison)
+    return f"{sign} {100 * bound.value:g} %" if form == "percent" else f"{sign} {bound.number}"
+
+
+def bands(
+    trends: Trends,
+    split: Split,
+    counts: Sequence[Counts],
+    view: ViewState,
+    *,
+    more: Sequence[Mapping[str, str]] = (),
+) -> tuple[Band, ...]:
+    """What the questions of each run fall into, as shares of those that fall into any kind.
+
+    `counts` has an entry a run, `more` a further line of the hover by run and value. A kind that no run has
+    is left out.
+    """
+    wholes = [split.whole(run) for run in counts]
+    return tuple(
+        Band(
+            kind.value,
+            kind.hue,
+            tuple(
+                _part(run, kind, found.get(kind.value, 0), whole, split, view, more[place] if more else {})
+                for place, (run, found, whole) in enumerate(zip(trends.runs, counts, wholes, strict=True))
+            ),
+        )
+        for kind in split.kinds
+        if any(run.get(kind.value) for run in counts)
+    )
+
+
+def _part(
+    run: RunTrend, kind: Kind, count: int, whole: int, split: Split, view: ViewState, more: Mapping[str, str]
+) -> Part:
+    share = f", {share_in_words(count, whole)}" if whole else ""
+    told = (
+        run_words(run),
+        f"{kind.value}: {count:,} of {whole:,}{share}",
+        kind.help,
+        more.get(kind.value, ""),
+        f"A click lists the {'traces' if split.of_traces else 'questions'}.",
+    )
+    return Part(count, whole, tuple(filter(None, told)), split.link(kind, run.run_id, view) if count else "")
+
+
+def line_words(trends: Trends, metric_ids: Sequence[str]) -> str:
+    """The shown run's numbers of a figure in a sentence."""
+    values = [trends.current.measured.values[one] for one in metric_ids]
+    return ", ".join(f"{each.metric.name} {value_in_words(each)}" for each in values)
+
+
+def band_words(shown: Sequence[Band], place: int) -> str:
+    """The counts of a stack's bar in a sentence."""
+    return ", ".join(f"{band.parts[place].count:,} {band.name}" for band in shown)
+
+
+def flows(runs: Sequence[str], known: Ranks) -> tuple[Mapping[str, str], ...]:
+    """Of each run and bucket: in which buckets its questions were in the run before."""
+    return ({}, *(_flow(known, was, now) for was, now in pairwise(runs)))
+
+
+def _flow(known: Ranks, was: str, now: str) -> Mapping[str, str]:
+    steps = known.steps(was, now)
+    came = {
+        bucket: ", ".join(
+            f"{count:,} {before or 'not judged'}"
+            for before in (*BUCKETS, None)
+            if (count := steps[before, bucket])
+        )
+        for bucket in BUCKETS
+    }
+    return {bucket: f"in {was}: {told}" for bucket, told in came.items() if told}

@@ -1,0 +1,540 @@
+"""The parts of Trends around its figures. Each draws what it is given and fetches nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+import streamlit as st
+
+from proofspan.metrics.catalogue import GROUPS, METRICS
+from proofspan.metrics.ranked import BUCKET_NAMES, BUCKETS, bucket_meaning, bucket_step
+from proofspan.metrics.statistics import share_in_words
+from proofspan.metrics.values import (
+    MetricValue,
+    counted_in_words,
+    difference_in_words,
+    interval_in_words,
+    left_out_in_words,
+    number_in_words,
+    value_in_words,
+)
+from proofspan.services.gate import Check, GateReport, Status
+from proofspan.services.metrics.cohorts import RankOrder, Ranks, sorted_questions
+from proofspan.services.metrics.trends import HEADLINES, RunTrend, Trends
+from proofspan.services.question.variants import ASPECTS, Aspect, Share, Stability, Steadiness
+from proofspan.store.query.metrics import Slice
+from proofspan.ui.compare.tables import Transitions, bucket_matrix
+from proofspan.ui.question.navigation import LOOK_AGAIN_SECONDS
+from proofspan.ui.status.fragments import fragment
+from proofspan.ui.trends.cohorts import ORDERS, ROWS_A_PAGE, rank_grid
+from proofspan.ui.trends.load import base, behind
+from proofspan.ui.trends.metrics_table import VERDICTS, metric_grid, metrics_export, slice_grid
+from proofspan.ui.visit.view_state import ViewState, change_view, question_name
+from proofspan.ui.widgets import markup
+from proofspan.ui.widgets.controls import feed, panel, search_field
+from proofspan.ui.widgets.markup import Kind, Markup, Piece
+from proofspan.ui.widgets.table import Cell, Column, Grid, Look, Row, show_grid
+from proofspan.ui.widgets.text import counted
+
+#: Slice → its metrics.
+Slices = Mapping[str, Mapping[str, MetricValue]]
+_SLICES: Mapping[Slice, str] = {
+    "section": "section",
+    "document": "document",
+    "type": "question type",
+    "bucket": "bucket",
+}
+
+
+def heading(trends: Trends, view: ViewState) -> None:
+    """What is shown, and the way to the run that it is compared with."""
+    run = trends.current
+    about = f"  {run.run_id} · {counted(run.questions, 'question')} · {counted(len(trends.runs), 'run')}"
+    about += f" · compared with {trends.other.run_id}" if trends.other is not None else ""
+    with st.container(horizontal=True, vertical_alignment="center", key="trends-head"):
+        markup.show(markup.text([Piece("Trends"), Piece(about, "muted")], role="title"), width="content")
+        if trends.other is not None:
+            st.space("stretch")
+            st.page_link(
+                "pages/compare.py",
+                label=markup.label(f"Compare with {trends.other.run_id}"),
+                icon=":material/compare_arrows:",
+                query_params=base(view, run.run_id).change(vs=trends.other.run_id).params(),
+            )
+
+
+def scope(trends: Trends, view: ViewState, *, has_gold: bool) -> None:
+    """What the numbers below are of, where a reader may take them for something else."""
+    said = []
+    if view.is_filtered:
+        said.append("These are all questions of each run: the filter of Triage does not restrict them.")
+    if not has_gold:
+        said.append(
+            "The workspace names no gold set, so nothing says where an answer stands: ranking, citations and "
+            "refusals are not measured. Add gold: {path: …} to its manifest."
+        )
+    if len(trends.runs) == 1 and not trends.missing:
+        said.append("This is the only run so far: there is nothing yet to compare it with.")
+    for each in said:
+        markup.show(markup.text([Piece(each, "muted")], role="hint"))
+
+
+def missing_runs(missing: Sequence[str], at_work: Callable[[], bool]) -> None:
+    """Which runs are not among the numbers; while they are being indexed, the page looks again by itself."""
+    if missing and at_work():
+        _waiting(tuple(missing), at_work)
+    elif missing:
+        _missing(missing, "without an index; proofspan index says why")
+
+
+@fragment(run_every=LOOK_AGAIN_SECONDS)
+def _waiting(missing: tuple[str, ...], at_work: Callable[[], bool]) -> None:
+    if not at_work():
+        st.rerun()
+    _missing(missing, "being indexed; they appear here when they are done")
+
+
+def _missing(missing: Sequence[str], why: str) -> None:
+    named = ", ".join(missing[:5]) + (f" and {len(missing) - 5:,} more" if len(missing) > 5 else "")
+    markup.show(markup.text([Piece(f"{counted(len(missing), 'run')} {why}: {named}.")], role="hint"))
+
+
+def refusals(run: RunTrend, view: ViewState) -> None:
+    """Refused? × gold in the top 20?"""
+    about = f"Does {run.run_id} decline where it should answer? Of answerable questions."
+    with panel("refusals", "Refusals", about):
+        if sum(run.refusals.values()):
+            show_grid(refusal_grid(run, view), key="refusal-cells")
+        else:
+            _nothing(run.measured.values["gt_in_top_20"])
+
+
+def bucket_flow(trends: Trends, moves: Transitions, view: ViewState) -> None:
+    """How the shown run's buckets came from those of the other run, and each bucket's next step."""
+    run, other = trends.current, trends.other
+    about = (
+        f"Rows: what questions were in {other.run_id}; columns: what they are in {run.run_id}. Open a cell."
+        if other is not None
+        else "How questions move between buckets shows with a second run."
+    )
+    with panel("flow", "From bucket to bucket", about):
+        if other is not None and any(run.buckets.get(bucket) for bucket in BUCKETS):
+            compared = base(view, run.run_id).change(vs=other.run_id)
+            show_grid(bucket_matrix(moves, compared), key="flow-cells")
+        for bucket in BUCKETS:
+            step, count = bucket_step(bucket), run.buckets.get(bucket, 0)
+            if step and count:
+                told = [Piece(f"{count:,} {bucket}", "strong", tip=bucket_meaning(bucket))]
+                told += [Piece(f" {BUCKET_NAMES[bucket]}. ", "muted"), Piece(step)]
+                markup.show(markup.text(told, role="hint"))
+
+
+def rank_panel(trends: Trends, known: Ranks, view: ViewState) -> None:
+    """The heat map of ranks, with what it is sorted by, a search, and its pages."""
+    other = trends.other.run_id if trends.other is not None else None
+    run = trends.current.run_id
+    about = (
+        "The place of the gold section in the last stage's list: 1 is a hit, – is not found. "
+        "Open a question from its number."
+    )
+    with panel("ranks", "Rank of the gold section, question by question", about):
+        if not known.questions:
+            _nothing(trends.current.measured.values["section_match_at_1"])
+            return
+        order = view.order or ("falls" if other else "question")
+        with st.container(horizontal=True, vertical_alignment="center", key="trend-sort"):
+            _order(order, compared=other is not None)
+            _search(view)
+        found = sorted_questions(known, order, view.find, run=run, against=other)
+        pages = max(1, -(-len(found) // ROWS_A_PAGE))
+        leaf = min(view.leaf, pages)
+        if not found:
+            markup.show(markup.text([Piece("No judged question holds these words.", "strong")], role="hint"))
+            return
+        shown = found[(leaf - 1) * ROWS_A_PAGE : leaf * ROWS_A_PAGE]
+        titles = {each.run_id: each.run.title or "" for each in trends.runs}
+        show_grid(rank_grid(known, shown, view, runs=titles, run=run, against=other), key="rank-cells")
+        with st.container(horizontal=True, vertical_alignment="center"):
+            told = f"{len(shown):,} of {counted(len(found), 'judged question')}"
+            markup.show(markup.text([Piece(told, "muted")], role="hint"), width="content")
+            if pages > 1:
+                st.pagination(
+                    pages, default=leaf, key=f"leaf:{leaf}", on_change=_turn, args=(f"leaf:{leaf}",)
+                )
+
+
+def _order(order: RankOrder, *, compared: bool) -> None:
+    key = "rank-order"
+    if not compared:
+        return
+    feed(key, order)
+    st.segmented_control(
+        "Sorted by",
+        list(ORDERS),
+        required=True,
+        format_func=lambda name: ORDERS[name],
+        label_visibility="collapsed",
+        key=key,
+        on_change=lambda: change_view(order=st.session_state[key], leaf=1),
+    )
+
+
+def _search(view: ViewState) -> None:
+    key = "rank-find"
+    search_field(
+        "Search questions",
+        key=key,
+        value=view.find,
+        placeholder="Search questions …",
+        width=220,
+        on_change=lambda: change_view(find=st.session_state[key], leaf=1),
+    )
+
+
+def _turn(key: str) -> None:
+    change_view(leaf=int(st.session_state[key]))
+
+
+def metrics_panel(
+    trends: Trends,
+    view: ViewState,
+    slices: Slices | None,
+    *,
+    workspace: str,
+) -> None:
+    """Every metric of the shown run, with its definition behind a fold; `slices` are those of `view.by`."""
+    run = trends.current
+    about = f"What {run.run_id} comes to: each number with what it counts, how sure it is, what is left out."
+    with panel("metrics", "All metrics", about):
+        with st.container(horizontal=True, vertical_alignment="center", key="metric-head"):
+            _slice_choice(view)
+            st.space("stretch")
+            metrics_export(run, slices, name=workspace)
+        _stored_pack(run)
+        if view.by is None or slices is None:
+            show_grid(metric_grid(run, trends.other, view), key="metric-cells")
+        elif slices:
+            show_grid(slice_grid(slices, view.by, run.run_id, view), key=f"metric-cells-{view.by}")
+        else:
+            told = f"No question of {run.run_id} has a {_SLICES[view.by]}."
+            markup.show(markup.text([Piece(told, "strong")], role="hint"))
+        with st.expander("How is this counted?", key="counted"):
+            definitions()
+
+
+def definitions() -> None:
+    """Each metric's definition and source."""
+    for group, title in GROUPS.items():
+        markup.show(
+            markup.text([Piece(title)], role="heading"),
+            markup.facts(
+                [
+                    (metric.name, [Piece(metric.counted), Piece(f"  {metric.source}.", "muted")])
+                    for metric in METRICS.values()
+                    if metric.group == group
+                ]
+            ),
+        )
+
+
+def _slice_choice(view: ViewState) -> None:
+    key = "metrics-by"
+    chosen = view.by or "whole"
+    feed(key, chosen)
+    st.segmented_control(
+        "Sliced by",
+        ["whole", *_SLICES],
+        required=True,
+        format_func=lambda name: "whole run" if name == "whole" else f"by {_SLICES[name]}",
+        label_visibility="collapsed",
+        key=key,
+        on_change=lambda: change_view(by=None if st.session_state[key] == "whole" else st.session_state[key]),
+    )
+
+
+def _stored_pack(run: RunTrend) -> None:
+    """What the run's stored metrics pack says otherwise than what is counted now."""
+    if not run.measured.differences:
+        return
+    with st.container(border=True, key="pack"):
+        markup.show(
+            markup.text([Piece("The stored metrics pack differs from what is counted here.", "strong")]),
+            *(markup.text([Piece(each.in_words())], role="hint") for each in run.measured.differences),
+        )
+
+
+def _nothing(value: MetricValue) -> None:
+    told = f"Nothing to count: {left_out_in_words(value) or 'no questions'}."
+    markup.show(markup.text([Piece(told)], role="hint"))
+
+
+# Refusals against what was found, as a matrix of links.
+
+_REFUSED: Mapping[bool, str] = {False: "answered", True: "refused"}
+_FOUND: Mapping[bool, str] = {True: "gold in the top 20", False: "gold not in the top 20"}
+#: What each of the four says: a tint where it is wrong, or at least not what retrieval allows.
+_LOOKS: Mapping[tuple[bool, bool], tuple[Look, str]] = {
+    (False, True): ("green", "found and answered"),
+    (False, False): ("orange", "answered without the passage: look for what the answer rests on"),
+    (True, True): ("red", "refused although the passage was there"),
+    (True, False): ("gray", "refused for want of the passage: raise recall"),
+}
+
+
+def refusal_grid(run: RunTrend, view: ViewState) -> Grid:
+    """Refused? × is the gold in the top 20?, over the judged questions of a run."""
+    whole = sum(run.refusals.values())
+    return Grid(
+        f"Refusals of {run.run_id} by whether the gold is in the top 20",
+        "",
+        tuple(Column(Cell(name)) for name in _FOUND.values()),
+        tuple(
+            Row(Cell(name), tuple(_refusal_cell(run, refused, found, whole, view) for found in _FOUND))
+            for refused, name in _REFUSED.items()
+        ),
+        wide=False,
+    )
+
+
+def _refusal_cell(run: RunTrend, refused: bool, found: bool, whole: int, view: ViewState) -> Cell:
+    count = run.refusals.get((refused, found), 0)
+    look, told = _LOOKS[refused, found]
+    if not count:
+        return Cell("0", look="quiet", tip=told)
+    buckets = ("hit", "score_policy") if found else ("retrieval_gap",)
+    said = f"{_REFUSED[refused]}, {_FOUND[found]}: {counted(count, 'question')} of {whole:,}"
+    return Cell(
+        f"{count:,}",
+        note=share_in_words(count, whole),
+        tip=told,
+        look=look,
+        tone=0.25 + 0.6 * count / whole,
+        href=base(view, run.run_id).change(refused=refused, bucket=buckets).link(""),
+        spoken=f"{said}, {told}; list them",
+    )
+
+
+# May it ship? The gate's checks of the shown run, and the numbers that a reviewer asks for first.
+
+_KINDS: Mapping[str, Kind] = {"pass": "pass", "warn": "warn", "fail": "fail", "unknown": "muted"}
+_STATUS: Mapping[Status, tuple[str, Look]] = {
+    "fail": ("✗ fails", "red"),
+    "warn": ("! warns", "yellow"),
+    "pass": ("✓ passes", "green"),
+    "skipped": ("skipped", "quiet"),
+}
+
+
+def show_verdict(report: GateReport, view: ViewState) -> None:
+    """Whether the run may ship, in a line; what speaks against it below, and every check behind a fold."""
+    ships = report.passes()
+    word, kind = ("✓ may ship", "pass") if ships else ("✗ may not ship", "fail")
+    with st.container(border=True, key="gate"):
+        markup.show(
+            markup.text(
+                [
+                    Piece("May it ship? ", "strong"),
+                    Piece(word, _KINDS[kind]),
+                    Piece(f"  {report.counts_in_words()}{_against(report)}."),
+                ],
+                role="line",
+            ),
+            *map(_told, against(report)),
+        )
+        with st.expander(f"All {counted(len(report.checks), 'check')}", key="checks"):
+            show_grid(check_grid(report, view), key="check-cells")
+
+
+def _against(report: GateReport) -> str:
+    return f", against {report.against}" if report.against is not None else ""
+
+
+def against(report: GateReport, *, most: int = 4) -> tuple[Check, ...]:
+    """The checks that speak against a run, the failures first, so many at most."""
+    worst = [check for status in ("fail", "warn") for check in report.checks if check.status == status]
+    return tuple(worst[:most])
+
+
+def check_grid(report: GateReport, view: ViewState) -> Grid:
+    """A row a check in the gate's order: how it came out, what was counted, and its questions to open."""
+    return Grid(
+        f"Checks of {report.run_id}",
+        "check",
+        (Column(Cell("result"), "start"), Column(Cell("counted"), "start"), Column(Cell("questions"), "end")),
+        tuple(_check_row(check, view) for check in report.checks),
+    )
+
+
+def _check_row(check: Check, view: ViewState) -> Row:
+    word, look = _STATUS[check.status]
+    asked = check.count
+    href = None
+    if check.shown is not None and asked:
+        href = replace(base(view, check.shown.run), filter=check.shown).link("")
+    return Row(
+        Cell(check.title),
+        (
+            Cell(word, look=look),
+            Cell(check.said),
+            Cell(
+                f"{asked:,}" if asked else "",
+                href=href,
+                spoken=f"{check.title}: open {counted(asked, 'question')}",
+            ),
+        ),
+    )
+
+
+def _told(check: Check) -> Markup:
+    word, _ = _STATUS[check.status]
+    kind: Kind = "fail" if check.status == "fail" else "warn"
+    counted_as, _, _ = check.said.partition("; ")
+    told = [Piece(word, kind), Piece(f" {check.title}: ", "strong"), Piece(counted_as, tip=check.said)]
+    return markup.text(told, role="hint")
+
+
+def show_cards(trends: Trends, flips: Mapping[str, str], view: ViewState) -> None:
+    """A card a headline number. `flips` says of a metric how it differs from the other run."""
+    with st.container(key="trend-cards"):
+        for metric_id in HEADLINES:
+            with st.container(border=True, key=f"card-of-{metric_id}"):
+                markup.show(*card(trends.current, trends.other, metric_id, flips.get(metric_id, "")))
+                value = trends.current.value(metric_id)
+                if value is not None:
+                    st.page_link(
+                        "pages/triage.py",
+                        label=_link_label(value),
+                        query_params=behind(metric_id, trends.current.run_id, view).params(),
+                    )
+
+
+def card(run: RunTrend, other: RunTrend | None, metric_id: str, flipped: str) -> Iterable[Markup]:
+    """A number with its counts, its goal, and how it differs from the other run's."""
+    metric, value = METRICS[metric_id], run.measured.values[metric_id]
+    yield markup.text([Piece(metric.name, "strong")], role="line")
+    if value.value is None:
+        yield markup.text([Piece("–"), Piece("nothing to count", "muted")], role="title")
+        yield markup.text([Piece(left_out_in_words(value) or f"no {metric.of}", "muted")], role="hint")
+        return
+    sure = " · ".join(filter(None, (counted_in_words(value), interval_in_words(value))))
+    yield markup.text([Piece(number_in_words(metric, value.value)), Piece(sure, "muted")], role="title")
+    goal, verdict = run.measured.goals.get(metric_id), run.measured.verdicts.get(metric_id)
+    if goal is not None and verdict is not None:
+        word, _ = VERDICTS[verdict.status]
+        yield markup.text(
+            [
+                Piece(word, _KINDS[verdict.status], tip=f"{verdict.why}."),
+                Piece(f" goal {goal.in_words()}", "muted"),
+            ],
+            role="hint",
+        )
+    then = other.value(metric_id) if other is not None else None
+    if other is not None and then is not None and then.value is not None:
+        change = difference_in_words(metric, value.value - then.value)
+        words = f"{change} against" if change[:1] in "+−" else "as in"
+        was = f"{words} {other.run_id} ({number_in_words(metric, then.value)})"
+        yield markup.text([Piece(was, "strong"), Piece(f" {flipped}" if flipped else "")], role="hint")
+
+
+def _link_label(value: MetricValue) -> str:
+    missed = value.denominator - (value.numerator or 0)
+    return f"The {missed:,} that {'misses' if missed == 1 else 'miss'} it" if missed else "All its questions"
+
+
+# Stability: what the pipeline logs of its questions' convergence, and what of their traces stays in fact.
+
+#: So many of the least steady questions are listed.
+LISTED = 8
+#: The columns' heads; the same words as in `ASPECTS`, shorter.
+_HEADS: dict[Aspect, str] = {"rank1": "rank 1", "cited": "cited", "label": "label"}
+_LOGGED = "The state λ that the pipeline logged, convergent in every trace of the question."
+
+
+def show_stability(found: Stability, logged: MetricValue, view: ViewState) -> None:
+    """The shares of a run with their intervals, then its least steady questions.
+
+    `logged` is the run's λ convergent.
+    """
+    markup.show(
+        markup.text(
+            [Piece("Stability ", "strong"), Piece(_asked(found), "muted")],
+            role="line",
+        )
+    )
+    if not found.questions:
+        return
+    show_grid(_shares(found, logged), key="stability-shares")
+    doubted = found.convergent_by_log_alone
+    if doubted.part:
+        told = f"{doubted.part:,} of {doubted.whole:,} that log convergent throughout change all the same."
+        markup.show(markup.text([Piece(told)], role="line"))
+    unsteady = [question for question in found.questions if question.changing]
+    if unsteady:
+        show_grid(_questions(unsteady[:LISTED], view), key="stability-questions")
+    if len(unsteady) > LISTED:
+        more = f"{len(unsteady) - LISTED:,} more questions change in something."
+        markup.show(markup.text([Piece(more, "muted")], role="hint"))
+
+
+def _asked(found: Stability) -> str:
+    """Over how many questions, and how often they were asked."""
+    if not found.questions:
+        return "each question was asked once, so that nothing can be said of it"
+    told = f"over {counted(len(found.questions), 'question')} with several traces"
+    short = len(found.questions) - found.enough
+    few = f"; {short:,} of them with fewer than 3 paraphrases × 2 seeds" if short else ""
+    once = f"; {found.once:,} asked once" if found.once else ""
+    return f"{told}{few}{once}"
+
+
+def _shares(found: Stability, logged: MetricValue) -> Grid:
+    rows = [
+        Row(
+            Cell("λ logged convergent", tip=_LOGGED),
+            (Cell(value_in_words(logged), note=left_out_in_words(logged)),),
+        ),
+        *(Row(Cell(f"same {words}"), (_share(found.staying(aspect)),)) for aspect, words in ASPECTS.items()),
+        Row(Cell("all three"), (_share(found.steady),)),
+    ]
+    return Grid(
+        "Stability of this run",
+        "over all traces of a question",
+        (Column(Cell("questions"), "start"),),
+        tuple(rows),
+        wide=False,
+    )
+
+
+def _share(share: Share) -> Cell:
+    return Cell(share.words)
+
+
+def _questions(questions: list[Steadiness], view: ViewState) -> Grid:
+    columns = [*(Column(Cell(head)) for head in _HEADS.values()), Column(Cell("λ logged"), "start")]
+    rows = (
+        Row(_name(each, view), (*_aspects(each), Cell(", ".join(each.states) or "–"))) for each in questions
+    )
+    return Grid("Least steady questions", "least steady", tuple(columns), tuple(rows))
+
+
+def _aspects(question: Steadiness) -> tuple[Cell, ...]:
+    return tuple(stays_cell(question.stays[aspect]) for aspect in _HEADS)
+
+
+def stays_cell(stays: bool | None) -> Cell:
+    """Whether something stays, in a word."""
+    if stays is None:
+        return Cell("–", tip="Not known of every trace")
+    return Cell("stays", look="quiet") if stays else Cell("changes", look="red")
+
+
+def _name(question: Steadiness, view: ViewState) -> Cell:
+    """The question, as the way to its page, where its traces are listed."""
+    shown = view.as_list().change(q=question_name(question.q_id), p=0, s=0)
+    return Cell(
+        question.q or question.q_id,
+        tip=question.q_id,
+        href=shown.link("question"),
+        spoken=f"{question.q_id}: its {counted(question.traces, 'trace')}",
+    )

@@ -1,0 +1,132 @@
+"""Which other run the Triage list is compared with, and which of its questions went another way there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from proofspan.manifest.types import Run
+from proofspan.store.query.comparison import Flips
+from proofspan.store.query.filters import Flip
+from proofspan.store.query.metric_sql import OUTCOMES
+from proofspan.store.query.store import Store
+from proofspan.ui.status import notices
+from proofspan.ui.visit.view_state import ViewState, change_view
+from proofspan.ui.widgets import markup
+from proofspan.ui.widgets.controls import feed, line
+
+#: Without a run to compare with, nothing of it stays in the address.
+_ALONE = {"vs": "", "was": (), "was_bucket": (), "flip": "", "outcome": ""}
+#: What the toggles show, in order.
+FLIPS_SHOWN: tuple[Flip, ...] = ("fixed", "regressed")
+#: What needs no gold questions.
+WITHOUT_GOLD = ("answered_ok",)
+_MEANT = {
+    "fixed": "Wrong in the other run, right in this one",
+    "regressed": "Right in the other run, wrong in this one",
+}
+
+
+def other_run(view: ViewState, store: Store) -> str | None:
+    """The run that is compared with; None where the address names none, or one that has no index."""
+    return view.vs if view.vs in store.runs() else None
+
+
+def not_there(view: ViewState, vs: str | None) -> list[str]:
+    """Why a run that the address names is not compared with."""
+    return [f"Nothing is known yet of a run {view.vs} to compare with."] if view.vs and vs is None else []
+
+
+def compare_choice(view: ViewState, runs: Sequence[Run]) -> None:
+    """The other run, beside the heading; nothing where this run is the only one."""
+    names = {run.run_id: notices.run_name(run) for run in runs if run.run_id != view.run}
+    if not names:
+        return
+    key = "compared-with"
+    feed(key, view.filter.vs or None)
+    st.selectbox(
+        "Compared with",
+        list(names),
+        key=key,
+        index=None,
+        format_func=lambda run_id: markup.clean(names[run_id]),
+        placeholder="Against …",
+        label_visibility="collapsed",
+        width=170,
+        on_change=_choose_run,
+        args=(key,),
+    )
+
+
+def _choose_run(key: str) -> None:
+    vs = st.session_state[key]
+    change_view(**({"vs": vs} if vs else _ALONE))
+
+
+def outcomes_for(view: ViewState, *, has_gold: bool) -> tuple[str, ...]:
+    """What questions can be right by here, the one that is asked for first."""
+    known = tuple(OUTCOMES) if has_gold else WITHOUT_GOLD
+    asked = view.filter.outcome
+    return tuple(dict.fromkeys([*([asked] if asked else []), *known]))
+
+
+def flip_line(flips: Flips, view: ViewState, *, outcomes: Sequence[str]) -> None:
+    """How many questions were wrong there and are right here, and the reverse: a toggle each.
+
+    `flips` are those of the list without its part that asks for them, by the first of `outcomes`.
+    """
+    judged = flips.fixed + flips.regressed + flips.both + flips.neither
+    with line("flip"):
+        markup.show(markup.text([markup.Piece(f"Against {view.filter.vs}:", "muted")], role="hint"))
+        for kind in FLIPS_SHOWN:
+            told = "*✓* " if view.filter.flip == kind else ""
+            title = kind
+            st.button(
+                f"{told}**{getattr(flips, kind):,}** {title}",
+                key=f"flip-{kind}",
+                type="tertiary",
+                help=_MEANT[kind],
+                on_click=change_view,
+                kwargs={
+                    "flip": "" if view.filter.flip == kind else kind,
+                    "outcome": _in_address(outcomes[0]),
+                },
+            )
+        markup.show(
+            markup.text([markup.Piece(f"of {judged:,} by", "muted", _left_out(flips, view))], role="hint")
+        )
+        _outcome(outcomes)
+        st.page_link(
+            "pages/compare.py", label="Compare", query_params=view.as_list().params(), width="content"
+        )
+
+
+def _outcome(outcomes: Sequence[str]) -> None:
+    """By what a question counts as right."""
+    key = "flip-outcome"
+    feed(key, outcomes[0])
+    st.selectbox(
+        "Right by",
+        [outcome for outcome in OUTCOMES if outcome in outcomes],
+        key=key,
+        format_func=lambda outcome: OUTCOMES[outcome],
+        label_visibility="collapsed",
+        width=175,
+        on_change=lambda: change_view(outcome=_in_address(st.session_state[key])),
+    )
+
+
+def _in_address(outcome: str) -> str:
+    """Nothing for the one that stands where none is named."""
+    return "" if outcome == next(iter(OUTCOMES)) else outcome
+
+
+def _left_out(flips: Flips, view: ViewState) -> str:
+    """What the toggles do not count."""
+    told = [
+        (flips.left_out, "cannot be judged in one of the runs"),
+        (flips.only_here, f"only in {view.run}"),
+        (flips.only_there, f"only in {view.filter.vs}"),
+    ]
+    return "; ".join(f"{count:,} {words}" for count, words in told if count)

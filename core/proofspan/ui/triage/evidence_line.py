@@ -1,0 +1,119 @@
+"""What of the citations stands above the Triage table: where their text was found, and on which page."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import streamlit as st
+
+from proofspan.evidence.page_base import PageBaseFinding
+from proofspan.services.page_base import in_words, worth_saying
+from proofspan.services.workspace.index_job import IndexJob
+from proofspan.store.files.located import EvidenceState
+from proofspan.store.files.types import PlacedFacts
+from proofspan.ui.status.fragments import fragment
+from proofspan.ui.visit.view_state import ViewState, change_view
+from proofspan.ui.widgets import markup
+from proofspan.ui.widgets.controls import Toggle, line, show_toggles
+from proofspan.ui.wording.citation import TITLES, evidence_meaning
+
+
+def cited_line(
+    counts: Mapping[EvidenceState, int],
+    placed: PlacedFacts | None,
+    view: ViewState,
+    *,
+    folder: Path,
+    job: IndexJob | None,
+) -> None:
+    """Where cited text was found: a toggle a state, worst first.
+
+    `counts` are those of the list without its evidence filter. A state that the run has stays when the other
+    filters leave it without a question, so that nothing moves. While citations are not located, `job` does
+    it, or says why it could not.
+    """
+    with line("evidence", width="content"):
+        if placed is None and job is not None and job.is_running:
+            _being_located(job)
+        elif placed is None:
+            _not_located(folder, job.failure if job is not None else None)
+        else:
+            states = [state for state in TITLES if state in {*placed.counts, *view.filter.evidence}]
+            toggles = [
+                Toggle(state, counts.get(state, 0), TITLES[state], evidence_meaning(state))
+                for state in states
+            ]
+            show_toggles("evidence", "Cited text:", toggles, view.filter.evidence)
+
+
+def safety_line(omitting: int, judged: int, view: ViewState) -> None:
+    """How many of the `judged` answers may omit a warning, in the list without its safety filter."""
+    told = "*✓* " if view.filter.safety else ""
+    with line("safety", width="content"):
+        markup.show(markup.text([markup.Piece("Safety:", "muted")], role="hint"))
+        st.button(
+            f"{told}**{omitting:,}** of {judged:,} may omit a warning",
+            key="safety-omitted",
+            type="tertiary",
+            help="Neither answer nor citations mention a WARNING or CAUTION of the cited section; "
+            "of the questions with a citation to judge by.",
+            on_click=change_view,
+            kwargs={"safety": None if view.filter.safety else True},
+        )
+
+
+def waiting_note(placed: PlacedFacts | None, view: ViewState) -> list[str]:
+    """Why nothing matches a filter on cited text before anybody has looked for it."""
+    if placed is not None or not view.filter.evidence:
+        return []
+    return ["Nothing matches the filter on cited text until that is located."]
+
+
+def page_base(findings: Sequence[PageBaseFinding]) -> list[PageBaseFinding]:
+    """What is wrong with the cited pages as a whole: only what a change at their source would mend."""
+    return [finding for finding in worth_saying(findings) if finding.is_systematic]
+
+
+def page_base_line(findings: Sequence[PageBaseFinding], view: ViewState) -> None:
+    """The first of them in one quiet line, with the way to its questions and to what mends it."""
+    said = f"{in_words(findings[0])}."
+    with line("pages"):
+        markup.show(markup.text([markup.Piece(said)], role="hint"))
+        if view.filter.evidence != ("page_mismatch",):
+            st.button(
+                "Show these questions",
+                key="pages-shown",
+                type="tertiary",
+                on_click=change_view,
+                kwargs={"evidence": ("page_mismatch",)},
+            )
+        told = f" (and {len(findings) - 1:,} more)" if len(findings) > 1 else ""
+        st.page_link(
+            "pages/health.py",
+            label=f"What to do{told}",
+            query_params=view.params(),
+            width="content",
+        )
+
+
+@fragment(run_every=1.0)
+def _being_located(job: IndexJob) -> None:
+    """How far it is; when it is done the page is run again, and the toggles take this line's place."""
+    if not job.is_running:
+        st.rerun()
+    share = job.progress.share if job.progress else 0.0
+    told = "Cited text: looking for it on its pages …" + (f" {100 * share:.0f} %" if share else "")
+    with st.container(width="content"):
+        markup.show(markup.text([markup.Piece(told, "muted")], role="hint"))
+
+
+def _not_located(folder: Path, failure: str | None) -> None:
+    why = f"not located: {failure.splitlines()[-1]}" if failure else "not located yet."
+    command = f"proofspan index {shlex.quote(str(folder))}"
+    markup.show(
+        markup.text(
+            [markup.Piece(f"Cited text: {why} ", "muted"), markup.Piece(command, "code")], role="hint"
+        )
+    )

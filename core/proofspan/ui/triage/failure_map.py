@@ -1,0 +1,225 @@
+"""Where a run fails: a strip of the chosen document's pages, and the worst places in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import count, groupby
+
+import streamlit as st
+
+from proofspan.contracts.records.chunk_id import sha1_8
+from proofspan.services.health.failure_map import (
+    Area,
+    Cell,
+    FailureMap,
+    Sections,
+    Titles,
+    documents,
+    failure_map,
+)
+from proofspan.store.files.types import FailureCount
+from proofspan.ui.visit.view_state import ViewState, change_view
+from proofspan.ui.widgets import markup
+from proofspan.ui.widgets.controls import feed
+from proofspan.ui.widgets.markup import Piece
+from proofspan.ui.widgets.strip import Mark, Strip, draw_strip
+from proofspan.ui.widgets.text import counted
+
+#: In the address: all documents, each a cell, instead of one.
+ALL = "*"
+#: So many of the worst places stand below the strip in words.
+WORST = 4
+#: So many documents can be chosen, those with the most failures.
+OFFERED = 200
+
+_HELP = (
+    "Where the gold set knows a question, it fails when its gold passage is not cited, or when it is "
+    "answered though the documents hold no answer; elsewhere by its label: a drift, or a suspect refusal. "
+    "A question is about its gold sections, else about the section at rank 1."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Failures:
+    """What is known of a list's failures."""
+
+    counts: Sequence[FailureCount]
+    sections: Sections
+    titles: Titles
+    unpaged: frozenset[str] = frozenset()
+
+
+def show_failures(known: Failures, view: ViewState) -> None:
+    """The strip with its document, and the worst places below; nothing where no question can be judged."""
+    failing = sum(count.failing for count in known.counts)
+    judged = sum(count.judged for count in known.counts)
+    if not judged:
+        return
+    asked = documents(known.counts, known.titles)
+    where = chosen_document(asked, known.sections, view.where)
+    with st.container(border=True, key="failures", gap="xsmall"):
+        with st.container(horizontal=True, vertical_alignment="center", key="failures-head"):
+            told = f"  {failing:,} of {counted(judged, 'question')}"
+            heading = [Piece("Where it fails", "strong"), Piece(told, "muted", _HELP)]
+            markup.show(markup.text(heading, role="line"), width="content")
+            if len(asked) > 1:
+                st.space("stretch")
+                _choice(asked, where)
+        shown = failure_map(
+            known.counts, known.sections, doc_id=where, titles=known.titles, unpaged=known.unpaged
+        )
+        draw_strip(
+            failure_strip(shown, about=_about(shown, known.titles)),
+            key="failure-strip",
+            on_go=partial(_open_cell, shown),
+        )
+        _worst(shown)
+
+
+def chosen_document(asked: Sequence[Area], sections: Sections, where: str | None) -> str | None:
+    """The document that the address names, else the one with the most failures; None means all of them.
+
+    All as well where the worst one has no sections: there most documents are asked about once, and its pages
+    would say little.
+    """
+    names = [area.place.doc_id for area in asked]
+    if where in names:
+        return where
+    if where == ALL or not names:
+        return None
+    has_sections = any(doc_id == names[0] for doc_id, _ in sections)
+    return names[0] if has_sections or len(names) == 1 else None
+
+
+def _choice(asked: Sequence[Area], where: str | None) -> None:
+    """Which document's strip is shown, those with the most failures first."""
+    options: dict[str | None, str] = {ALL: f"All documents · {len(asked):,} asked about"}
+    for area in asked[:OFFERED]:
+        options[area.place.doc_id or ""] = f"{place_words(area)} · {area.failing:,} of {area.judged:,} fail"
+    chosen = ALL if where is None else where
+    # A browser keeps the words of what is chosen: where they change, so does the widget.
+    key = f"failures-where:{sha1_8(repr(options))}"
+    feed(key, chosen)
+    st.selectbox(
+        "Document",
+        [*options, *([] if chosen in options else [chosen])],
+        key=key,
+        format_func=lambda value: markup.clean(options.get(value) or str(value)),
+        label_visibility="collapsed",
+        width=330,
+        on_change=lambda: change_view(where=st.session_state[key]),
+    )
+
+
+def _about(shown: FailureMap, titles: Titles) -> str:
+    """What the cells are, before any of them is looked at."""
+    name = titles.get(shown.doc_id or "") or shown.doc_id
+    if shown.doc_id is None:
+        each = "a cell each" if shown.cells >= len(titles) else "some to a cell"
+        return f"{counted(len(titles), 'document')}, {each}; the higher a bar, the more questions fail"
+    what = "pages" if shown.firsts else "sections"
+    return f"{what} of {name}; the higher a bar, the more questions fail there"
+
+
+def _open_cell(shown: FailureMap, number: int) -> None:
+    """Shows the questions that a cell counts."""
+    if 0 <= number < len(shown.marked):
+        cell = shown.marked[number]
+        change_view(about=cell.values, fails=True if cell.failing else None)
+
+
+def _worst(shown: FailureMap) -> None:
+    """The worst places as buttons, so that nothing depends on a pointer."""
+    failing = [area for area in shown.areas if area.failing]
+    with st.container(key="failure-list", gap="xxsmall"):
+        for number, area in enumerate(failing[:WORST]):
+            st.button(
+                markup.label(area_words(area), limit=140),
+                key=f"failure-{number}",
+                type="tertiary",
+                on_click=change_view,
+                kwargs={"about": (area.value,), "fails": True},
+            )
+    if not failing:
+        markup.show(markup.text([Piece("No question of this list fails here.", "muted")], role="hint"))
+
+
+# Where it fails, in words: places, cells and the strip of a run. Pure; nothing here draws.
+
+#: So many areas of a shared cell are named, and so many runs of pages of a section.
+AREAS_NAMED = 3
+RUNS_NAMED = 3
+
+
+def place_words(area: Area) -> str:
+    """`section 4.2 Charging · PDF pages 41–44`; a document has its own name."""
+    place = area.place
+    if place.page_idx is not None:
+        return f"PDF page {place.page_idx + 1:,}"
+    if place.section_id is None:
+        return area.title or place.doc_id or "no document"
+    return " · ".join([f"section {place.section_id} {area.title}".strip(), *_pages(area.pages)])
+
+
+def area_words(area: Area) -> str:
+    """`section 4.2 Charging · PDF pages 41–44 · fails on 7 of 9 questions`."""
+    return f"{place_words(area)} · {fails_on(area.failing, area.judged)}"
+
+
+def fails_on(failing: int, judged: int) -> str:
+    """`fails on 7 of 9 questions`."""
+    return f"fails on {failing:,} of {counted(judged, 'question')}"
+
+
+def cell_words(cell: Cell, firsts: Sequence[int]) -> str:
+    """The cell's only area, or its pages with what most of its failures are about."""
+    if len(cell.areas) == 1:
+        return area_words(cell.areas[0])
+    told = fails_on(cell.failing, cell.judged)
+    named = [f"{_short(area)} ({area.failing:,} of {area.judged:,})" for area in cell.areas[:AREAS_NAMED]]
+    more = len(cell.areas) - AREAS_NAMED
+    listed = ", ".join([*named, *([f"and {more:,} more"] if more > 0 else [])])
+    pages = _pages(range(firsts[cell.at], firsts[cell.at + 1])) if firsts else []
+    return " · ".join([*pages, f"{told}: {listed}"])
+
+
+def failure_strip(shown: FailureMap, *, about: str) -> Strip:
+    """The map as a strip; `about` says what its cells are. A cell sends its place among the marked ones."""
+    most = max((cell.failing for cell in shown.marked), default=0)
+    marks = tuple(
+        Mark(
+            at=cell.at,
+            go=number,
+            words=cell_words(cell, shown.firsts),
+            heights={"fails": round(cell.failing / most, 3)} if cell.failing else {"fine": 1.0},
+        )
+        for number, cell in enumerate(shown.marked)
+        if cell.judged
+    )
+    return Strip(f"Where it fails: {about}", about, shown.cells, marks, shown.firsts)
+
+
+def _short(area: Area) -> str:
+    place = area.place
+    return f"section {place.section_id}" if place.section_id is not None else place_words(area)
+
+
+def _pages(pages: Sequence[int]) -> list[str]:
+    """`PDF page 42`, `PDF pages 41–44`, `PDF pages 3, 41–44`; of many runs the ends."""
+    if not pages:
+        return []
+    runs = list(_runs(pages))
+    if len(runs) > RUNS_NAMED:
+        return [f"PDF pages {pages[0] + 1:,} to {pages[-1] + 1:,}, in part"]
+    told = [f"{first + 1:,}" if first == last else f"{first + 1:,}–{last + 1:,}" for first, last in runs]
+    return [f"PDF page{'' if len(pages) == 1 else 's'} {', '.join(told)}"]
+
+
+def _runs(pages: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """First and last of each run of neighbouring pages."""
+    steps = count()
+    for _, run in groupby(pages, key=lambda page: page - next(steps)):
+        found = list(run)
+        yield found[0], found[-1]

@@ -1,0 +1,204 @@
+"""What the Triage list can be narrowed to, and what takes a restriction away again.
+
+The four filters that are used most stand in the bar, the rest in a menu beside them. What a link from another
+page restricts the list to has no widget of its own: it is a button with the sentence that the filter speaks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from proofspan.contracts.records.chunk_id import sha1_8
+from proofspan.contracts.rules.catalogue import rule_of
+from proofspan.store.query.filters import Filter
+from proofspan.ui.visit.view_state import ViewState, change_view, read_view, write_view
+from proofspan.ui.widgets import markup, text
+from proofspan.ui.widgets.controls import begin, feed, search_field
+
+#: Values with the number of questions that have them, most frequent first.
+Choices = Sequence[tuple[str, int]]
+#: A filter's list offers so many values, the most frequent first, besides those that are chosen.
+OFFERED = 200
+#: Pixels in which a chosen value can be read.
+WIDTH_CHOSEN = 250
+#: The filters that only links set, and rules, which most often a link names.
+_CHIPS = ("code", "about", "fails", "miss", "refused", "was", "was_bucket", "flip", "cohort")
+_NONE = Filter("")
+#: The menu's key.
+MENU = "more-filters"
+
+
+def filter_bar(
+    options: Mapping[str, Choices],
+    view: ViewState,
+    *,
+    traces: int,
+    questions: int,
+    cohorts: Choices = (),
+) -> None:
+    """Search, what lists are narrowed to most, a menu of the rest, and the way back to all of it.
+
+    `cohorts` are the frozen lists of questions with their sizes. A run of more `traces` than `questions` has
+    paraphrases, seeds or repeats.
+    """
+    search_field(
+        "Search questions and answers",
+        key="search",
+        value=view.filter.text,
+        placeholder="Search …",
+        width=190,
+        on_change=choose,
+        args=("search", "text"),
+    )
+    _choice("suspicion", "Suspicion", options["suspicion"], view.filter.suspicion, width=150)
+    _choice("doc", "Document", options["doc"], view.filter.doc, width=145)
+    _choice("section", "Section", options["section"], view.filter.section, width=125)
+    menu = st.popover("More", key=MENU, on_change="rerun")  # with another title it would close
+    if menu.open:  # a widget that the browser does not show yet would not take its value from the address
+        with menu:
+            _menu(options, view, cohorts, traces=traces if traces > questions else 0)
+    if view.is_filtered:
+        st.button("Clear", key="clear", type="tertiary", on_click=show_all)
+
+
+def _menu(options: Mapping[str, Choices], view: ViewState, cohorts: Choices, *, traces: int) -> None:
+    """The filters that are used less. `traces` are all of the run, 0 where there is one a question."""
+    if options.get("code") or view.filter.code:
+        _choice("code", "Rule of the contract", options.get("code", ()), view.filter.code, in_menu=True)
+    if options.get("type") or view.filter.type:
+        _choice("type", "Question type", options.get("type", ()), view.filter.type, in_menu=True)
+    if options.get("state") or view.filter.state:
+        _choice("state", "λ state", options.get("state", ()), view.filter.state, in_menu=True)
+    if cohorts or view.filter.cohort:
+        _cohort(cohorts, view)
+    _numbers(view)
+    if traces:
+        _variants_toggle(traces, view)
+
+
+def chips(view: ViewState, *, elsewhere: Container[str] = ()) -> None:
+    """What a link restricts the list to: a button each, which takes it away. Not for what a toggle shows
+    `elsewhere`."""
+    for name in _restricting(view.filter, [name for name in _CHIPS if name not in elsewhere]):
+        escaped = markup.label(f"✕ {part_in_words(view.filter, name)}", limit=100)
+        st.button(
+            escaped,
+            key=f"chip-{name}",
+            type="tertiary",
+            on_click=change_view,
+            kwargs={name: getattr(_NONE, name)},
+        )
+
+
+def part_in_words(shown: Filter, name: str) -> str:
+    """What one part of a filter says of the list."""
+    part: dict[str, Any] = {name: getattr(shown, name)}
+    return Filter(shown.run, vs=shown.vs, outcome=shown.outcome, **part).where().sentence
+
+
+def _restricting(shown: Filter, names: Sequence[str]) -> list[str]:
+    return [name for name in names if getattr(shown, name) != getattr(_NONE, name)]
+
+
+def choose(key: str, name: str, *, none: str | None = None) -> None:
+    """Puts a widget's new value into the URL: several become a tuple, and where it has no value, `none`."""
+    value = st.session_state[key]
+    change_view(**{name: tuple(value) if isinstance(value, list) else none if value is None else value})
+
+
+def _variants_toggle(traces: int, view: ViewState) -> None:
+    """Whether paraphrases, other seeds and repeats are listed too; one trace a question otherwise."""
+    key = "all-variants"
+    feed(key, view.filter.all_variants)
+    st.toggle(
+        f"All {text.counted(traces, 'trace')}",
+        key=key,
+        help="Paraphrases, other seeds and repeats too; else one trace a question",
+        on_change=choose,
+        args=(key, "all_variants"),
+    )
+
+
+def _choice(
+    name: str,
+    title: str,
+    options: Choices,
+    chosen: Sequence[str],
+    *,
+    width: int = WIDTH_CHOSEN,
+    in_menu: bool = False,
+) -> None:
+    """Several values of a filter. In the bar its title is the placeholder, in the menu it stands above."""
+    counts = dict(options[:OFFERED])
+    key = _key(name, counts)
+    values = [*counts, *(value for value in chosen if value not in counts)]
+    st.multiselect(
+        title,
+        values,
+        begin(key, list(chosen)),
+        key=key,
+        format_func=lambda value: _option(name, value, counts.get(value)),
+        placeholder="any" if in_menu else title,
+        label_visibility="visible" if in_menu else "collapsed",
+        width=max(width, WIDTH_CHOSEN) if chosen else width,
+        wrap=False,
+        select_all=False,
+        on_change=choose,
+        args=(key, name),
+    )
+
+
+def _cohort(cohorts: Choices, view: ViewState) -> None:
+    counts = dict(cohorts)
+    chosen = view.filter.cohort
+    names = {name: _option("cohort", name, count) for name, count in counts.items()}
+    if chosen:
+        names.setdefault(chosen, _option("cohort", chosen, None))
+    key = _key("cohort", counts)
+    on_change = partial(choose, key, "cohort", none="")
+    _one_of("Frozen cohort", names, chosen or None, key=key, on_change=on_change)
+
+
+def _key(name: str, counts: Mapping[str, int]) -> str:
+    """A browser keeps the words of what is chosen: where their counts change, so does the widget."""
+    return f"filter-{name}:{sha1_8(repr(counts))}"
+
+
+def _numbers(view: ViewState) -> None:
+    names = {True: "some unsupported", False: "none unsupported"}
+    key = "filter-unsupported"
+    on_change = partial(choose, key, "unsupported")
+    _one_of("Numbers in the answer", names, view.filter.unsupported, key=key, on_change=on_change)
+
+
+def _one_of(
+    title: str, names: Mapping[Any, str], chosen: object, *, key: str, on_change: Callable[[], None]
+) -> None:
+    """One value of a filter, or any."""
+    feed(key, chosen)
+    st.selectbox(
+        title,
+        list(names),
+        key=key,
+        index=None,
+        format_func=lambda value: names[value],
+        placeholder="any",
+        width=WIDTH_CHOSEN,
+        on_change=on_change,
+    )
+
+
+def _option(name: str, value: str, count: int | None) -> str:
+    if name == "code":
+        value = f"{rule_of(value).title} ({value})"
+    shown = text.short(value) if name == "suspicion" else markup.clean(value)
+    return shown if count is None else f"{shown} · {count:,}"
+
+
+def show_all() -> None:
+    """The same run with every question."""
+    write_view(read_view().without_filter())

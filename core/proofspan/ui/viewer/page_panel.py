@@ -1,0 +1,227 @@
+"""The page side: which page, a citation to copy, what the locator says of the chosen passage, the page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from proofspan.errors import Fault
+from proofspan.evidence.types import Picture
+from proofspan.services.page.shapes import Percent
+from proofspan.services.page.strip_marks import page_marks
+from proofspan.services.page.view import PageView, Target, targets_of
+from proofspan.services.page.zoom import detail_of
+from proofspan.services.question.view import QuestionView
+from proofspan.ui.status import background, documents, notices
+from proofspan.ui.viewer import text_frame, viewer
+from proofspan.ui.viewer.span_cards import SpanCard, cards_of, scores_of
+from proofspan.ui.visit.view_state import change_view
+from proofspan.ui.widgets import markup
+from proofspan.ui.widgets.copy_button import show_copying
+from proofspan.ui.widgets.markup import Piece
+from proofspan.ui.widgets.strip import show_strip
+from proofspan.ui.wording import citation, question
+from proofspan.ui.wording.citation import reference
+
+
+def page_header(shown: PageView) -> None:
+    """Which document and page."""
+    document = shown.document
+    title = (document.title or document.doc_id) if document else shown.target.doc_id or "No document"
+    place = question.place_words(shown)
+    markup.show(markup.text([Piece(f"{title}  ", "strong"), Piece(place, "muted")], role="hint"))
+
+
+def page(shown: PageView | None, *, view: QuestionView, region: Percent | None = None) -> DeltaGenerator:
+    """The page of the chosen passage and what the locator says; a panel in its place where there is none.
+
+    `region` of the page is outlined and scrolled to. Returns the place above the page where the level of the
+    whole answer's evidence is told.
+    """
+    if shown is None:
+        markup.show(
+            markup.text(
+                [Piece("No citation, candidate or gold span names a document.", "strong")], role="line"
+            ),
+            markup.text([Piece("There is no page to show for this question.")], role="hint"),
+        )
+        return st.container(key="level")
+    page_header(shown)
+    targets = targets_of(view)
+    origins = {target.id: citation.origin(view, target) for target in (*targets, shown.target)}
+    answer = view.trace.answer
+    _told(shown, answer=answer, quote_from=origins[shown.target.id])
+    level = st.container(key="level")
+    _place(
+        shown,
+        targets,
+        cards_of(shown, targets, answer=answer, origins=origins, scores=scores_of(view)),
+        region,
+    )
+    return level
+
+
+def chunk_alone(shown: PageView, *, region: Percent | None = None) -> None:
+    """The place of a chunk that was asked for without a question; `region` of the page is outlined."""
+    page_header(shown)
+    _told(shown, answer="", quote_from="chunk")
+    targets = (shown.target,)
+    _place(shown, targets, cards_of(shown, targets, answer="", origins={}, scores={}), region)
+
+
+def _told(shown: PageView, *, answer: str, quote_from: str | None) -> None:
+    """What speaks against the document, and what the locator says; else why there is no page."""
+    notices.fault_panel(shown.revision)
+    if shown.problem is not None:
+        notices.fault_panel([shown.problem])
+        if background.is_worth_another_try(shown.problem):
+            st.button("Try again", key="page-again", on_click=documents.try_again, args=(shown.path,))
+    elif not shown.is_pending:
+        _finding(shown, answer=answer, quote_from=quote_from)
+
+
+def _place(
+    shown: PageView,
+    targets: Sequence[Target],
+    cards: Mapping[str, SpanCard],
+    region: Percent | None = None,
+) -> None:
+    """The page or the text; the passage alone where neither can be shown."""
+    if shown.problem is not None:
+        _passage(shown)
+        if shown.page_count:
+            last = {"page": shown.page_count - 1}
+            st.button("Show the last page", key="page-last", on_click=change_view, kwargs=last)
+        return
+    if shown.is_pending:
+        background.placeholder(_awaited(shown), [shown.work], key="page-waiting")
+    elif shown.text is not None:
+        text_frame.show_text(shown.text, name=_named(shown), focus=shown.target.id)
+    elif shown.image is not None:
+        drawn_page(shown, targets, cards=cards, region=region)
+        show_pages(shown, targets)
+    else:
+        _passage(shown)
+
+
+def drawn_page(
+    shown: PageView,
+    targets: Sequence[Target],
+    *,
+    cards: Mapping[str, SpanCard],
+    key: str = "page",
+    height: viewer.Height = "panel",
+    region: Percent | None = None,
+) -> None:
+    """The viewer with the shown page, where it has a picture. "Next span" goes through `targets` in order.
+
+    `region` of the page is flashed and scrolled to, instead of the chosen passage.
+    """
+    if shown.image is None:
+        return
+    page = viewer.ViewerPage(
+        shown.image,
+        shown.spans,
+        cards,
+        alt=_named(shown),
+        focus=f"{shown.target.id}@{shown.page_idx}" + (f"@{region}" if region else ""),
+        page_count=shown.page_count,
+        order=tuple(target.id for target in targets if _has_place(target)),
+        chosen=shown.target.id,
+        region=region,
+    )
+    viewer.show_page(
+        page,
+        key=key,
+        height=height,
+        on_turn=lambda page_idx: change_view(page=page_idx),
+        on_choose=partial(_choose, shown),
+        detail=partial(_detail, shown),
+    )
+
+
+def _has_place(target: Target) -> bool:
+    """Whether there is something to show of a passage that belongs to the question's context."""
+    query = target.query
+    has_text = bool(query.quote.strip()) or query.cited_page_idx is not None
+    return target.doc_id is not None and target.is_context and has_text
+
+
+def _choose(shown: PageView, span_id: str) -> None:
+    """The URL says which passage. One that lies on this page as well as on its own stays here."""
+    found, kind = shown.found.get(span_id), span_id.partition(":")[0]
+    is_drawn = any(span.id == span_id for span in shown.spans)
+    is_of_other_page = found is not None and found.page_idx not in (None, shown.page_idx)
+    page = shown.page_idx if is_drawn and is_of_other_page else None
+    name = span_id.partition(":")[2]
+    if kind == "cite":
+        change_view(cite=int(name), chunk=None, page=page)
+    else:
+        change_view(cite=None, chunk=name if kind == "chunk" else span_id, page=page)
+
+
+def _detail(shown: PageView, region: Percent, width: int) -> Picture | None:
+    return detail_of(documents.placer(), shown, region, width)
+
+
+def _finding(shown: PageView, *, answer: str, quote_from: str | None) -> None:
+    """What the locator says: first the figures that differ, then how well the rest agrees."""
+    for pieces in citation.figure_pieces(shown, answer=answer, quote_from=quote_from):
+        markup.show(markup.text(pieces, role="says"))
+    finding = citation.finding_pieces(shown, answer=answer, quote_from=quote_from)
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="finding"):
+        markup.show(markup.text(finding, role="hint"))
+        if citation.is_elsewhere(shown):
+            st.button("Back to the passage", key="page-back", on_click=change_view, kwargs={"page": None})
+        show_copying(reference(shown), name="citation", key="citation", shows_text=False)
+
+
+def _named(shown: PageView) -> str:
+    """What the viewer shows, for a reader who does not see it."""
+    return f"{shown.target.doc_id}, {question.place_words(shown)}"
+
+
+def _awaited(shown: PageView) -> str:
+    """What is being done for a page that is not there yet."""
+    if shown.page_idx is None:
+        return "Looking for the passage in the document …"
+    return f"Opening PDF page {shown.page_idx + 1:,} and looking for the passage …"
+
+
+def _passage(shown: PageView) -> None:
+    """The passage as text, where no page can be shown."""
+    quote = shown.target.query.quote
+    if quote:
+        markup.show(markup.text([Piece(f"{shown.target.tag}:", "muted")], role="hint"))
+        markup.show_long([Piece(quote)], key=f"passage:{shown.target.id}", role="quote")
+
+
+# All pages of the document below the shown one: where the answer cites, what is gold, what was retrieved.
+
+
+def show_pages(shown: PageView, targets: Sequence[Target]) -> None:
+    """The strip of the shown page's document; nothing where it has no pages. A cell goes to its page."""
+    if shown.document is None or not shown.page_count or shown.page_idx is None:
+        return
+    asked = {target.id: target for target in (*targets, shown.target)}
+    show_strip(
+        page_marks(asked.values(), shown.found, shown.document.doc_id),
+        page_count=shown.page_count,
+        page_idx=shown.page_idx,
+        key="pages",
+        on_go=lambda page_idx: change_view(page=page_idx),
+        labels=_labels(shown),
+    )
+
+
+def _labels(shown: PageView) -> Sequence[str]:
+    """The document's printed labels, which opening it has read; none while it cannot be asked for them."""
+    if shown.path is None:
+        return ()
+    try:
+        return documents.placer().document(shown.path).labels
+    except Fault:  # the page itself says what is wrong
+        return ()

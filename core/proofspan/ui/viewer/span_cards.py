@@ -1,0 +1,113 @@
+"""What a box on the page is, in words: the card that hovering or focusing it shows. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from proofspan.evidence.types import FoundSpan
+from proofspan.metrics.statistics import percent
+from proofspan.services.page.view import PageView, Target
+from proofspan.services.question.view import QuestionView
+from proofspan.ui.widgets.markup import clean
+from proofspan.ui.wording.citation import Quoted, sentence
+
+#: Characters of text that all cards of a page hold together, so that 2,000 of them stay a small message, and
+#: that one of them holds at most and at least.
+TEXT_CHARS, MOST_CHARS, LEAST_CHARS = 100_000, 5_000, 40
+#: So many differences are told; of more, the rest is counted.
+MAX_DIFFERENCES = 3
+NOTE_CHARS = 300
+
+_MEANING: Mapping[str, str] = {
+    "exact": "exact: word for word",
+    "normalized": "normalized: but for case, punctuation or hyphenation",
+    "not_found": "not found",
+}
+UNVERIFIED = "unverified: no text of the page confirms it"
+
+
+@dataclass(frozen=True, slots=True)
+class SpanCard:
+    """One box in words. `name` is `cited 1`, `status` how well it agrees, `notes` say what differs and more.
+
+    `text` is what the page says under the box (else what was looked for); `cut` counts the characters that
+    it leaves out.
+    """
+
+    name: str
+    status: str
+    notes: tuple[str, ...] = ()
+    text: str = ""
+    cut: int = 0
+
+
+def cards_of(
+    shown: PageView,
+    targets: Iterable[Target],
+    *,
+    answer: str = "",
+    origins: Mapping[str, str | None] | None = None,
+    scores: Mapping[str, float] | None = None,
+) -> dict[str, SpanCard]:
+    """A card for each span of the shown page, by `Target.id`.
+
+    `origins` says where a passage's text is from ("payload", "gold"; else a chunk), `scores` how the
+    retriever rated it, both by id.
+    """
+    known = {target.id: target for target in (*targets, shown.target)}
+    drawn = [known[span.id] for span in shown.spans if span.id in known]
+    chars = min(MOST_CHARS, max(LEAST_CHARS, TEXT_CHARS // max(1, len(drawn))))
+    verified = {span.id: span.is_verified for span in shown.spans}
+    cards = {}
+    for target in drawn:
+        found = shown.found.get(target.id)
+        text = clean(shown.texts.get(target.id) or target.query.quote)
+        quoted = Quoted(target.query.quote, (origins or {}).get(target.id), answer)
+        cards[target.id] = SpanCard(
+            name=clean(target.tag),
+            status=_status(found) if verified[target.id] else UNVERIFIED,
+            notes=_notes(target, found, quoted, (scores or {}).get(target.id)),
+            text=text[:chars],
+            cut=max(0, len(text) - chars),
+        )
+    return cards
+
+
+def scores_of(view: QuestionView) -> dict[str, float]:
+    """The retriever's score of each candidate, by the id of its passage; that of the latest stage counts."""
+    last = view.last_stage
+    stages = [stage for stage in view.stages if stage is not last] + ([last] if last else [])
+    rated = (item.candidate for stage in stages for item in stage.candidates)
+    return {f"chunk:{each.chunk_id}": each.score for each in rated if each.score is not None}
+
+
+def _status(found: FoundSpan | None) -> str:
+    if found is None:
+        return ""
+    agreed = percent(found.agreement)
+    words = {"fuzzy": f"fuzzy: {agreed} agrees", "partial": f"in part: {agreed} of it"}
+    return words.get(found.status) or _MEANING[found.status]
+
+
+def _notes(target: Target, found: FoundSpan | None, quoted: Quoted, score: float | None) -> tuple[str, ...]:
+    notes = _differences(found, quoted) if found else []
+    cited = target.query.cited_page_idx
+    if found and found.page_mismatch and cited is not None:
+        notes.append(f"Cited is PDF page {cited + 1} (page_idx {cited}).")
+    if target.section_id:
+        notes.append(f"section {target.section_id}")
+    if score is not None:
+        notes.append(f"score {score:.3f}")
+    return tuple(clean(note)[:NOTE_CHARS] for note in notes)
+
+
+def _differences(found: FoundSpan, quoted: Quoted) -> list[str]:
+    """What differs, figures first."""
+    ordered = sorted(found.differences, key=lambda each: each.kind != "number")
+    told = [
+        "".join(piece.text for piece in sentence(each, quoted, found.differences))
+        for each in ordered[:MAX_DIFFERENCES]
+    ]
+    rest = len(ordered) - len(told)
+    return [*told, f"And {rest:,} more."] if rest else told

@@ -1,0 +1,54 @@
+"""The viewer of a document without pages: its lines as text in a frame, scrolled to the chosen span.
+
+`proofspan.ui.widgets.markup` makes the frame, so that foreign text stays text. Scrolling needs a script: a
+component that draws nothing and moves that frame, and without which the lines are shown all the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+
+import streamlit as st
+from streamlit.errors import StreamlitAPIException
+
+from proofspan.resources import text_of
+from proofspan.services.page.text_view import TextView
+from proofspan.ui.widgets import markup
+from proofspan.ui.widgets.markup import Piece
+
+_NAME = "proofspan_text"
+EXTRACTED = "The text of a web page, without its tags; lines are counted in this text."
+
+
+def show_text(view: TextView, *, name: str, focus: str, key: str = "text-reveal") -> None:
+    """Draws the lines. `name` describes them in words.
+
+    When `focus` differs from the last call's, the chosen span (else the first cited one) is scrolled into
+    view inside the frame. `key` tells several of them on one page apart.
+    """
+    if view.is_extracted:
+        markup.show(markup.text([Piece(EXTRACTED, "muted")], role="hint"))
+    if not view.is_whole:
+        markup.show(markup.text([Piece(_part_words(view), "muted")], role="hint"))
+    mark = hashlib.sha1(f"{name}\0{focus}".encode("utf-8", "replace"), usedforsecurity=False).hexdigest()
+    markup.show(markup.numbered(view, name=name, focus=mark))
+    with st.container(key=key):
+        try:
+            _component()(key=f"{key}-script", data={"focus": mark})
+        except (StreamlitAPIException, TypeError):
+            st.caption("The script that scrolls to the passage could not start.")
+
+
+def _part_words(view: TextView) -> str:
+    first, last = view.lines[0], view.lines[-1]
+    where = f"line {first.number:,}" if first == last else f"lines {first.number:,}–{last.number:,}"
+    cut = ", cut where they are too long" if first.is_cut_before or last.is_cut_after else ""
+    return f"The document is long: shown is {where} of {view.line_count:,}{cut}."
+
+
+@cache
+def _component() -> st.components.v2.types.ComponentRenderer:
+    """Registered once a process; the script counts as inline because it holds line breaks."""
+    script = text_of("ui/viewer/text_frame.js")
+    return st.components.v2.component(_NAME, html="<span hidden></span>\n", js=script)

@@ -1,0 +1,82 @@
+"""The workspace's chunks, made once for all visits and again when their file or its redirects change."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import streamlit as st
+
+from proofspan.contracts.records.records import Chunk, LineIssue
+from proofspan.diagnosis.corpus import Corpus
+from proofspan.errors import Fault, ManifestFault
+from proofspan.manifest.load import MANIFEST_NAME
+from proofspan.manifest.paths import artifact_path
+from proofspan.manifest.types import Artifact, Manifest
+from proofspan.services.health.failure_map import Sections, section_map
+from proofspan.store.index.side_files import read_led_chunks
+from proofspan.traces.records.redirects import mapped
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkFile:
+    """Where the chunks lie, as what, and in which state they and their redirects are: what is kept by it."""
+
+    path: str
+    file: str
+    state: str
+    cache: str
+    unpaged: frozenset[str]
+
+
+def chunk_file(manifest: Manifest, cache: Path) -> ChunkFile:
+    """The chunk file as it is now, unpacked into `cache` where it is packed; a Fault where there is none."""
+    path, file = located(manifest, manifest.chunks, "chunks")
+    state = fingerprint(path)
+    if manifest.redirects is not None:
+        with suppress(Fault):
+            state += fingerprint(artifact_path(manifest, manifest.redirects))
+    return ChunkFile(str(path), file, state, str(cache), manifest.unpaged)
+
+
+@st.cache_resource(max_entries=2, show_spinner="Reading the chunks …")
+def chunks_in(_manifest: Manifest, found: ChunkFile) -> tuple[Mapping[str, Chunk], list[LineIssue]]:
+    """The chunks by id, former ids too, and the lines that hold none."""
+    return read_led_chunks(_manifest, Path(found.path), file=found.file, cache_dir=Path(found.cache))
+
+
+@st.cache_resource(max_entries=2, show_spinner=False)
+def sections_in(_manifest: Manifest, found: ChunkFile) -> Sections:
+    """Where their sections stand."""
+    return section_map(chunks_in(_manifest, found)[0].values(), unpaged=found.unpaged)
+
+
+@st.cache_resource(max_entries=2, show_spinner=False)
+def corpus_in(_manifest: Manifest, found: ChunkFile) -> tuple[Corpus, threading.Lock]:
+    """The chunks prepared for triage, which serve one thread at a time."""
+    known, _ = chunks_in(_manifest, found)
+    return Corpus(mapped(known, lambda chunk: chunk.text)), threading.Lock()
+
+
+def located(manifest: Manifest, artifact: Artifact | None, key: str) -> tuple[Path, str]:
+    """Where an artifact lies and how the manifest names it; a Fault where it names none."""
+    if artifact is None:
+        raise ManifestFault.of(
+            "not_named",
+            f"the manifest names no {key}",
+            where=str(manifest.folder / MANIFEST_NAME),
+            remedy=f"add `{key}: {{path: …}}`",
+        )
+    return artifact_path(manifest, artifact), artifact.path
+
+
+def fingerprint(path: Path) -> str:
+    """Changes when the file does: size and time in nanoseconds, "absent" where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return "absent"
+    return f"{found.st_size}:{found.st_mtime_ns}"

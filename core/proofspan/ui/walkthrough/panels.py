@@ -1,0 +1,371 @@
+"""The parts of the Walkthrough: one bundle at a time, large. Each draws what it is given and fetches nothing.
+
+Every bundle has the same elements under the same keys, whatever it holds, so that nothing jumps from one to
+the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from proofspan.contracts.records.records import LABELS
+from proofspan.errors import Problem
+from proofspan.evidence.bundles import BundleAttachment, Level
+from proofspan.services.bundles.stored import StoredBundles
+from proofspan.services.bundles.walkthrough import Playlist, Scene
+from proofspan.services.page.shapes import Percent
+from proofspan.services.page.view import PageView, region_of
+from proofspan.services.question.view import QuestionView
+from proofspan.ui.question.attachments import LEVELS, level_name
+from proofspan.ui.status import background
+from proofspan.ui.viewer import page_panel, text_frame
+from proofspan.ui.viewer.span_cards import cards_of
+from proofspan.ui.visit.view_state import (
+    MAX_REPEATS,
+    ViewState,
+    change_view,
+    question_name,
+    read_view,
+    write_view,
+)
+from proofspan.ui.walkthrough import load
+from proofspan.ui.walkthrough.bar import Bar, Wanted, show_bar
+from proofspan.ui.walkthrough.exhibits import as_attachment, show_exhibits
+from proofspan.ui.widgets import markup, text
+from proofspan.ui.widgets.annotated_text import show_marked
+from proofspan.ui.widgets.controls import begin, feed
+from proofspan.ui.widgets.copy_button import show_copying
+from proofspan.ui.widgets.markup import Piece
+from proofspan.ui.wording import answer as answer_words
+from proofspan.ui.wording import question as question_words
+from proofspan.ui.wording.citation import spoken_names
+
+#: Characters of a level's reason that fit on the top line; the rest stands in its tip.
+REASON_CHARS = 150
+#: Characters of a question that is shown whole.
+MAX_QUESTION = 1_500
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """The places of a bundle's parts, in the order in which they stand in a narrow window."""
+
+    top: DeltaGenerator
+    title: DeltaGenerator
+    answer: DeltaGenerator
+    page: DeltaGenerator
+    bar: DeltaGenerator
+    exhibits: DeltaGenerator
+
+
+def stage() -> Stage:
+    """Where everything goes (see walk.css)."""
+    with st.container(key="walk", gap=None):
+        top, title = st.container(key="walk-top", horizontal=True), st.container(key="walk-title")
+        sides = st.container(key="walk-sides")
+    answer, right = sides.container(key="walk-answer"), sides.container(key="walk-right")
+    page, bar = right.container(key="walk-page"), right.container(key="walk-below")
+    return Stage(top, title, answer, page, bar, sides.container(key="walk-exhibits-frame"))
+
+
+def top_line(position: int, total: int, scene: Scene | None, *, about: str) -> None:
+    """Where in the list, how much of the evidence can be shown and why, and what this is all about."""
+    place = f"{position + 1:,} of {total:,}" if position >= 0 else f"not among the {total:,}"
+    left = [Piece(f"{place}  ", "muted")]
+    if scene is not None:
+        bundle = scene.slide.bundle
+        reason = bundle.level_reason
+        shown = reason if len(reason) <= REASON_CHARS else f"{reason[:REASON_CHARS].rstrip()}…"
+        name = level_name(bundle)
+        kind: markup.Kind = "ok" if name == LEVELS["full"] else "badge"
+        left += [Piece(name, kind), Piece(f" {shown}", "muted", tip=reason)]
+    markup.show(markup.row(left, [Piece(about, "muted")]))
+
+
+def title(question: str) -> None:
+    """The question; a very long one scrolls in its place."""
+    markup.show(markup.text([Piece(question)], role="title", limit=MAX_QUESTION))
+
+
+def answer(view: QuestionView | None, scene: Scene | None, *, on_choose: Callable[[int], None]) -> None:
+    """The answer with its citation marks; those that stand nowhere in it come behind it.
+
+    Without a `scene`, while it is made, nothing is chosen yet; without a `view` the record is lost.
+    """
+    if view is None:
+        pieces = [Piece("The answer can't be read.", "muted")]
+    elif view.stored is not None:
+        pieces = [Piece(question_words.NO_TRACE, "muted")]
+    elif view.trace.answer.strip():
+        pieces = _said(answer_words.marked_answer(view, chosen=None))
+    else:
+        pieces = [Piece("The answer is empty.", "muted")]
+    on = "text" if scene and scene.page and scene.page.text is not None else "page"
+    names = spoken_names(view, scene.slide.known if scene else {}, on=on) if view else {}
+    show_marked(
+        [*pieces, *_elsewhere(pieces, list(names))],
+        numbers=names,
+        chosen=chosen_number(scene) if scene else None,
+        key="walk-answer-text",
+        on_choose=on_choose,
+        size="stage",
+    )
+
+
+def _said(pieces: Sequence[Piece]) -> list[Piece]:
+    """The answer without the line of ids at its end, which is meant for machines."""
+    end = next((place for place, piece in enumerate(pieces) if piece.kind == "aside"), len(pieces))
+    kept = list(pieces[:end])
+    if end < len(pieces) and kept:
+        kept[-1] = replace(kept[-1], text=kept[-1].text.rstrip())
+    return kept
+
+
+def _elsewhere(pieces: Sequence[Piece], numbers: Sequence[int]) -> list[Piece]:
+    """The citations that have no mark in the answer."""
+    marked = {piece.text for piece in pieces if piece.kind in ("number", "number-chosen")}
+    missing = [number for number in numbers if str(number) not in marked]
+    if not missing:
+        return []
+    return [Piece("\nAlso cited: ", "aside"), *(Piece(str(number), "number") for number in missing)]
+
+
+def chosen_number(scene: Scene) -> int | None:
+    """The citation whose page is shown, None where that is a retrieved passage, or nothing."""
+    kind, _, name = (scene.page.target.id if scene.page else "").partition(":")
+    return int(name) if kind == "cite" else None
+
+
+def numbers(scene: Scene) -> tuple[int, ...]:
+    """The citations that can be chosen, in their order."""
+    return tuple(each.number for each in scene.slide.bundle.citations if each.number is not None)
+
+
+def exhibits(scene: Scene | None, notes: Sequence[str], *, on_more: Callable[[], None]) -> None:
+    """What belongs to the place, below what has to be said of the bundle."""
+    told = [*notes]
+    if scene is not None and scene.slide.told:
+        told.append(f"Built just now, because {scene.slide.told}.")
+    show_exhibits(scene, told=" ".join(told), on_see=_see, on_more=on_more)
+
+
+def _see(item: BundleAttachment) -> None:
+    """The URL says which page, and what is outlined there."""
+    change_view(page=item.page_idx, see=item.attachment_id)
+
+
+def page(scene: Scene, *, see: str | None) -> None:
+    """The page at the chosen passage, with the attachment `see` outlined; where there is none, the reason."""
+    shown = scene.page
+    if shown is None:
+        no_page(Problem("no_place", "There is no page to turn to.", "", scene.slide.bundle.level_reason))
+    elif shown.problem is not None:
+        no_page(shown.problem, path=shown.path)
+    elif shown.text is not None:
+        text_frame.show_text(shown.text, name=_named(shown), focus=shown.target.id)
+    elif shown.image is not None:
+        targets = scene.slide.targets
+        page_panel.drawn_page(
+            shown,
+            targets,
+            cards=cards_of(shown, targets, answer=scene.slide.view.trace.answer),
+            key="walk-viewer",
+            height="stage",
+            region=_region(scene, shown, see),
+        )
+
+
+def _region(scene: Scene, shown: PageView, see: str | None) -> Percent | None:
+    """Where an attachment of the bundle lies on the shown page."""
+    items = (item for item in scene.slide.bundle.attachments if item.attachment_id == see)
+    return next((region_of(as_attachment(item), shown) for item in items), None)
+
+
+def no_page(problem: Problem, *, path: Path | None = None) -> None:
+    """A calm place where the page would be, with the reason and what mends it; `path` is the document's."""
+    with st.container(key="walk-no-page"):
+        markup.show(
+            markup.text(markup.coded(problem.message, "strong"), role="line"),
+            markup.text(markup.coded(problem.remedy, "muted"), role="hint"),
+        )
+        if background.is_worth_another_try(problem):
+            st.button("Try again", key="walk-again", on_click=load.try_again, args=(path,))
+
+
+def page_to_come(work: Hashable) -> None:
+    """The place of a page that is still being made: nothing moves, and the list goes on."""
+    with st.container(key="walk-no-page"):
+        background.hint("Opening the page …", [work])
+
+
+def bar(
+    scene: Scene | None,
+    state: ViewState,
+    playlist: Playlist,
+    position: int,
+    *,
+    on_act: Callable[[Wanted], None],
+) -> None:
+    """The line below the page."""
+    shown = scene.page if scene else None
+    document, place = _place(shown) if shown else ("", "")
+    total = len(playlist)
+    said = f"{position + 1:,} of {total:,}: {scene.slide.bundle.q}" if scene and position >= 0 else ""
+    cites = numbers(scene) if scene else ()
+    cite = chosen_number(scene) if scene else None
+    show_bar(Bar(position, total, cites, cite, state.present, document, place, said[:400]), on_act=on_act)
+
+
+def _place(shown: PageView) -> tuple[str, str]:
+    """`Owner's manual` and `PDF page 42 · printed 41 · page_idx 41`."""
+    document = shown.document
+    named = (document.title or document.doc_id) if document else (shown.target.doc_id or "")
+    if shown.text is not None or shown.page_idx is None:
+        return named, question_words.place_words(shown)
+    printed = f"printed {shown.printed}" if shown.printed else ""
+    where = (f"PDF page {shown.page_idx + 1:,}", printed, f"page_idx {shown.page_idx:,}")
+    return named, " · ".join(filter(None, where))
+
+
+def _named(shown: PageView) -> str:
+    return f"{shown.target.doc_id}, {question_words.place_words(shown)}"
+
+
+def nothing(state: ViewState, *, has_ids: bool) -> None:
+    """A playlist without a single question, and the ways out of it."""
+    with st.container(border=True, key="walk-empty"):
+        if has_ids:
+            said = "None of the chosen questions is in this run."
+        elif state.is_filtered or state.level:
+            said = "No question matches this playlist's filter."
+        else:
+            said = "This run holds no question yet."
+        markup.show(markup.text([Piece(said, "strong")], role="line"))
+        if has_ids or state.is_filtered or state.level:
+            st.button("Go through the whole run", key="walk-whole", on_click=_walk_all)
+        st.page_link("pages/triage.py", label="Back to Triage", query_params=state.as_list().params())
+
+
+def _walk_all() -> None:
+    """The whole run from its first question on."""
+    write_view(read_view().without_filter().change(q=None, p=0, s=0, cite=None, chunk=None, page=None))
+
+
+# The Playlist menu of the Walkthrough: which questions it goes through, chosen by filter or by hand.
+
+#: The picker offers so many questions; of a longer list, narrow it by text first.
+OFFERED = 500
+FULL: tuple[Level, ...] = ("full",)
+
+
+def playlist_menu(
+    view: ViewState, playlist: Playlist, stored: StoredBundles, *, whole: Callable[[], Playlist]
+) -> None:
+    """The menu; its contents are made only while it is open. `whole` gives the run's whole list."""
+    menu = st.popover("Playlist", key="playlist", on_change="rerun", type="tertiary")
+    if not menu.open:
+        return
+    with menu:
+        markup.show(markup.text([Piece(sentence(view, playlist))], role="line"))
+        _by_filter(view, stored)
+        _by_hand(view, whole())
+        if view.ids or view.level or view.is_filtered:
+            st.button("Back to the whole list", key="playlist-whole", on_click=_back_to_all)
+        show_copying("", name="", key="playlist-link")
+
+
+def sentence(view: ViewState, playlist: Playlist) -> str:
+    """What the list holds, in words."""
+    count = text.counted(len(playlist), "question")
+    if view.ids:
+        return f"{count}, chosen by hand"
+    described = view.filter.where().sentence
+    full = "with full evidence" if view.level == FULL else " or ".join(view.level)
+    return ", ".join(part for part in (count, described, full) if part)
+
+
+def _by_filter(view: ViewState, stored: StoredBundles) -> None:
+    st.pills(
+        "Labels",
+        LABELS,
+        selection_mode="multi",
+        default=begin("playlist-label", list(view.filter.label)),
+        key="playlist-label",
+        label_visibility="collapsed",
+        on_change=_change_from,
+        args=("playlist-label", "label"),
+    )
+    st.text_input(
+        "Search questions and answers",
+        begin("playlist-text", view.filter.text) or "",
+        key="playlist-text",
+        icon=":material/search:",
+        placeholder="Search …",
+        label_visibility="collapsed",
+        on_change=_change_from,
+        args=("playlist-text", "text"),
+    )
+    feed("playlist-full", view.level == FULL)
+    st.toggle(
+        "Only full evidence",
+        key="playlist-full",
+        disabled=not stored.levels and not view.level,
+        help="Asks the run's stored bundles; without them build some: proofspan bundle build WORKSPACE",
+        on_change=_choose_full,
+    )
+
+
+def _by_hand(view: ViewState, whole: Playlist) -> None:
+    """Questions by name, in the order in which they are chosen."""
+    titles = _titles(whole)
+    chosen = [name for name in view.ids if name in titles]
+    st.multiselect(
+        "Questions",
+        list(titles),
+        begin("playlist-ids", chosen),
+        key="playlist-ids",
+        format_func=lambda name: markup.clean(titles.get(name, name)),
+        placeholder="Or pick questions …",
+        label_visibility="collapsed",
+        max_selections=MAX_REPEATS,
+        select_all=False,
+        on_change=_pick,
+    )
+
+
+def _titles(whole: Playlist) -> Mapping[str, str]:
+    """The name of each question that can be picked, and what stands for it in the picker."""
+    titles = {}
+    for place in range(min(len(whole), OFFERED)):
+        stop = whole.at(place)
+        name = question_name(stop.key.q_id, stop.key.repeat)
+        titles[name] = f"{name[:24]} · {' '.join(stop.q.split())[:90]}"
+    return titles
+
+
+def _change_from(key: str, name: str) -> None:
+    value = st.session_state[key]
+    _go(read_view().change(**{name: tuple(value) if isinstance(value, list) else value}))
+
+
+def _choose_full() -> None:
+    change = FULL if st.session_state["playlist-full"] else ()
+    _go(read_view().change(level=change, ids=()))
+
+
+def _pick() -> None:
+    _go(read_view().change(ids=tuple(st.session_state["playlist-ids"]), level=()))
+
+
+def _back_to_all() -> None:
+    _go(read_view().without_filter())
+
+
+def _go(view: ViewState) -> None:
+    """The list from its first question on."""
+    write_view(view.change(q=None, p=0, s=0, cite=None, chunk=None, page=None))

@@ -1,0 +1,49 @@
+"""The Export menu: every row of what is shown as a file, made only when somebody asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import streamlit as st
+
+from proofspan.services.export import EXPORTS, Export, Frames
+from proofspan.ui.widgets import text
+from proofspan.ui.widgets.markup import clean
+
+
+def export_menu(
+    rows: Callable[[], Frames],
+    *,
+    matching: int,
+    name: str,
+    stem: str = "triage",
+    exports: Mapping[str, Export] = EXPORTS,
+) -> None:
+    """One entry a kind. `rows` reads the filtered list anew; it runs in the download's own thread.
+
+    The file is called after `stem` and `name`.
+    """
+    with st.popover(f"Export {text.counted(matching, 'row')}", key="export", disabled=not matching):
+        for kind, export in exports.items():
+            st.download_button(
+                export.title,
+                data=_writer(export, rows),
+                file_name=f"{_file_name(stem, name)}.{export.suffix}",
+                mime=export.mime,
+                key=f"export-{kind}",
+                icon=":material/download:",
+                on_click="ignore",
+                width="stretch",
+            )
+
+
+def _writer(export: Export, rows: Callable[[], Frames]) -> Callable[[], bytes]:
+    def write() -> bytes:
+        return "".join(export.pieces(rows())).encode("utf-8", "replace")
+
+    return write
+
+
+def _file_name(stem: str, name: str) -> str:
+    kept = "".join(character if character.isalnum() else "-" for character in clean(name))[:60].strip("-")
+    return f"{stem}-{kept}" if kept else stem

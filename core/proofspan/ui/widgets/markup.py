@@ -1,0 +1,281 @@
+"""Untrusted text on a page: escaped pieces, marks of fixed kinds, and labels that stay plain.
+
+Everything that Proofspan shows was written by somebody else, and Streamlit's Markdown fetches a remote image
+on view even from escaped text. So text with marks is a list of `Piece`s, each escaped whole and wrapped in a
+tag from a closed table; this module is the only caller of `st.html`, and `Markup` is made nowhere else. A
+widget's label is Markdown too: foreign words enter it through `label`.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Literal, get_args
+
+import streamlit as st
+
+from proofspan.contracts.records.records import Label
+from proofspan.evidence.types import PageImage
+from proofspan.resources import text_of
+from proofspan.services.page.shapes import PageSpan
+from proofspan.services.page.text_view import TextLine, TextRun, TextView
+
+Kind = Literal[
+    "plain",
+    "strong",
+    "muted",
+    "aside",
+    "code",
+    "phrase",
+    "found",
+    "unsupported",
+    "differs",
+    "removed",
+    "added",
+    "removed-number",
+    "added-number",
+    "number",
+    "number-chosen",
+    "generation_drift",
+    "retrieval_drift",
+    "refusal_suspect",
+    "refusal_ok",
+    "ok",
+    "no-label",
+    "badge",
+    "pass",
+    "warn",
+    "fail",
+    "signal-warning",
+    "signal-caution",
+    "signal-note",
+]
+Role = Literal["title", "heading", "text", "line", "hint", "quote", "says", "verdict"]
+
+#: Characters shown at once; what lies beyond waits behind "Show more".
+LIMIT = 50_000
+
+_MARKS = ("phrase", "found", "unsupported", "differs")
+_TAGS = dict.fromkeys(_MARKS, "mark") | {"strong": "strong", "code": "code"}
+_TAGS |= {"removed": "del", "removed-number": "del", "added": "ins", "added-number": "ins"}
+_UNSHOWABLE = re.compile(
+    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
+)
+_MARKDOWN = re.compile(r"([!-/:-@\[-`{-~])")
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A run of text and what it means. `tip` is shown when a pointer rests on it.
+
+    `cite` is the number of the citation that the run is held by, for a text whose citations can be chosen.
+    """
+
+    text: str
+    kind: Kind = "plain"
+    tip: str = ""
+    cite: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Markup:
+    """HTML that this module made. Nobody else constructs one, which is what makes `show` safe."""
+
+    html: str
+
+
+def clean(text: str) -> str:
+    """The text with what cannot be shown made visible as U+FFFD, one for one, so that ranges still hold.
+
+    Lone surrogates would make Streamlit raise; control characters and bidirectional overrides would let text
+    pose as other text. Tabs and line breaks stay.
+    """
+    return _UNSHOWABLE.sub("\ufffd", text)
+
+
+def label(text: str, *, limit: int = 80) -> str:
+    """Foreign text as a widget's label: one line, at most `limit` characters, no Markdown in it."""
+    line = " ".join(clean(text).split())
+    if len(line) > limit:
+        line = line[: limit - 1].rstrip() + "…"
+    return _MARKDOWN.sub(r"\\\1", line)
+
+
+def chip(name: Label | None) -> Piece:
+    """A label as its chip: the words carry the meaning, the colour repeats it."""
+    return Piece(name, name) if name else Piece("no label", "no-label")
+
+
+def coded(told: str, kind: Kind = "plain") -> list[Piece]:
+    """A message with its words between backticks as code, the rest as `kind`."""
+    parts = told.split("`")
+    return [Piece(part, "code" if place % 2 else kind) for place, part in enumerate(parts) if part]
+
+
+def text(pieces: Iterable[Piece], *, role: Role = "text", limit: int = LIMIT) -> Markup:
+    """One block of pieces, cut after `limit` characters with the number that is hidden."""
+    kept, hidden = cut(pieces, limit=limit)
+    if hidden:
+        kept = (*kept, Piece(f" … {hidden:,} more characters", "muted"))
+    return _block(role, _inline(kept))
+
+
+def facts(rows: Sequence[tuple[str, Sequence[Piece]]]) -> Markup:
+    """Names on the left, what they are on the right: a short table without a grid."""
+    cells = (
+        f"<dt>{_escape(name)}</dt><dd>{_inline(cut(pieces, limit=2_000)[0])}</dd>" for name, pieces in rows
+    )
+    return Markup(f'<dl class="ps-facts" data-testid="ps-facts">{"".join(cells)}</dl>')
+
+
+def row(left: Iterable[Piece], right: Iterable[Piece] = ()) -> Markup:
+    """A line with something at each end; the right end wraps below where the width is short."""
+    return _block("row", f"<span>{_inline(left)}</span><span>{_inline(right)}</span>")
+
+
+def numbered(view: TextView, *, name: str, focus: str) -> Markup:
+    """Lines of a document with their numbers, its spans as marks: the text as it is, in a frame that scrolls.
+
+    `name` tells a screen reader what the frame holds. `focus` is plain letters and digits of ours: by it
+    `proofspan.ui.viewer.text_frame` knows which marks to bring into sight.
+    """
+    if not focus.isalnum():
+        raise ValueError(f"focus is letters and digits: {focus!r}")
+    lines = "".join(map(_numbered_line, view.lines))
+    legend = "".join(f'<span class="ps-legend-{layer}">{layer}</span>' for layer in view.layers)
+    return Markup(
+        f'<div class="ps-frame" data-testid="ps-frame" data-focus="{focus}" tabindex="0" role="group" '
+        f'aria-label="{_escape(name)}">{lines}</div>'
+        f'<div class="ps-legend" data-testid="ps-text-legend">{legend}</div>'
+    )
+
+
+def page_picture(image: PageImage, spans: Iterable[PageSpan], *, alt: str) -> Markup:
+    """A page's picture with its spans as boxes and tags over it, which follow it at any size."""
+    source = f"data:{image.mime};base64,{base64.b64encode(image.data).decode('ascii')}"
+    return Markup(
+        f'<div class="ps-still" data-testid="ps-still"><img src="{source}" alt="{_escape(alt)}">'
+        f"{''.join(map(_still_span, spans))}</div>"
+    )
+
+
+def cut(pieces: Iterable[Piece], *, limit: int) -> tuple[tuple[Piece, ...], int]:
+    """The first `limit` characters of the pieces, and how many characters were left out."""
+    kept: list[Piece] = []
+    room, hidden = limit, 0
+    for piece in pieces:
+        part = piece.text[:room]
+        hidden += len(piece.text) - len(part)
+        room -= len(part)
+        if part:
+            kept.append(replace(piece, text=part))
+    return tuple(kept), hidden
+
+
+def show(*parts: Markup, width: Literal["stretch", "content"] = "stretch") -> None:
+    """Put the parts on the page as one element."""
+    st.html("".join(part.html for part in parts), width=width)
+
+
+def show_long(pieces: Sequence[Piece], *, key: str, role: Role = "text") -> None:
+    """Text of any length: `LIMIT` characters, and a button that shows as many again."""
+    show(text(pieces, role=role, limit=shown_limit(key)))
+    show_more(pieces, key=key)
+
+
+def shown_limit(key: str) -> int:
+    """So many characters of a long text are shown by now."""
+    return LIMIT * int(st.session_state.get(f"shown:{key}", 1))
+
+
+def show_more(pieces: Sequence[Piece], *, key: str) -> None:
+    """The button below a long text, where more of it is hidden than shown by `shown_limit`."""
+    if sum(len(piece.text) for piece in pieces) > shown_limit(key):
+        st.button("Show more", key=f"more:{key}", on_click=_show_more, args=(f"shown:{key}",))
+
+
+def stylesheet() -> None:
+    """Our own static rules, once a page."""
+    st.html(f"<style>{_css()}</style>")
+
+
+def _show_more(state: str) -> None:
+    st.session_state[state] = int(st.session_state.get(state, 1)) + 1
+
+
+@cache
+def _css() -> str:
+    return "\n".join(
+        text_of(f"ui/{name}")
+        for name in (
+            "css/style.css",
+            "css/pieces.css",
+            "css/frame.css",
+            "css/attached.css",
+            "viewer/still_page.css",
+            "walkthrough/walkthrough.css",
+            "trends/trends.css",
+            "compare/compare.css",
+            "health/health.css",
+        )
+    )
+
+
+def _escape(raw: str) -> str:
+    return html.escape(clean(raw), quote=True)
+
+
+def tag_of(kind: Kind) -> str:
+    """The element that a kind of piece is shown as; its class is `ps-` and the kind."""
+    if kind not in get_args(Kind):
+        raise ValueError(f"unknown kind of piece: {kind!r}")
+    return _TAGS.get(kind, "span")
+
+
+def _inline(pieces: Iterable[Piece]) -> str:
+    return "".join(_tagged(piece) for piece in pieces)
+
+
+def _tagged(piece: Piece) -> str:
+    tag = tag_of(piece.kind)
+    if piece.kind == "plain" and not piece.tip:
+        return _escape(piece.text)
+    tip = f' title="{_escape(piece.tip)}"' if piece.tip else ""
+    return f'<{tag} class="ps-{piece.kind}"{tip}>{_escape(piece.text)}</{tag}>'
+
+
+def _numbered_line(line: TextLine) -> str:
+    before, after = ("… " if line.is_cut_before else "", " …" if line.is_cut_after else "")
+    runs = "".join(map(_run, line.runs))
+    return f'<div class="ps-numbered" data-line="{line.number}">{before}{runs}{after}</div>'
+
+
+def _run(run: TextRun) -> str:
+    """A run with one mark a layer around it, the cited one innermost, and before it the tags that begin."""
+    marked = _escape(run.text)
+    for layer in run.layers:
+        chosen = " ps-chosen" if layer == run.chosen else ""
+        chosen += "" if run.is_verified else " ps-unverified"
+        marked = f'<mark class="ps-span-{layer}{chosen}" data-testid="ps-span">{marked}</mark>'
+    tags = "".join(f'<span class="ps-tag ps-tag-{layer}">{_escape(tag)}</span>' for layer, tag in run.tags)
+    return tags + marked
+
+
+def _still_span(span: PageSpan) -> str:
+    """The boxes of a span, its tags at the first of them."""
+    look = f"ps-span-{span.layer}{'' if span.is_verified else ' ps-unverified'}"
+    tags = "".join(f'<span class="ps-tag ps-tag-{layer}">{_escape(tag)}</span>' for layer, tag in span.tags)
+    boxes = []
+    for number, (left, top, width, height) in enumerate(span.rects):
+        place = f"left:{left:.3f}%;top:{top:.3f}%;width:{width:.3f}%;height:{height:.3f}%"
+        named = "" if number or not tags else f'<div class="ps-still-tags">{tags}</div>'
+        boxes.append(f'<div class="ps-still-box {look}" style="{place}">{named}</div>')
+    return "".join(boxes)
+
+
+def _block(role: str, inner: str) -> Markup:
+    return Markup(f'<div class="ps-{role}" data-testid="ps-{role}">{inner}</div>')

@@ -1,0 +1,205 @@
+"""The evidence strip: all pages of a document in one line, with what lies on them, in the browser.
+
+A small component of our own, because every cell is a place to go to and says what it holds. What is sent and
+drawn never grows with the document. Its three parts are files beside this module, handed over as inline
+strings, so that nothing is fetched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import orjson
+import streamlit as st
+from streamlit.errors import StreamlitAPIException
+
+from proofspan.resources import text_of
+from proofspan.services.page.strip_marks import PageMark, cell_firsts, cell_of
+from proofspan.ui.widgets import markup
+from proofspan.ui.widgets.markup import Piece, clean
+from proofspan.ui.widgets.text import counted
+
+#: So many numbers of one kind are named in a cell's words.
+NUMBERS_NAMED = 6
+#: Ranks beyond this are all drawn at the same height.
+LOWEST_RANK = 20
+
+_NAME = "proofspan_strip"
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A marked cell: its place `at`, from 0, what a click on it sends, and its words.
+
+    `heights` says of each kind that is drawn how high (0 < height ≤ 1): `cited`, `gold`, `retrieved`,
+    `fails`, `fine`. `shown` marks the page that is looked at.
+    """
+
+    at: int
+    go: int
+    words: str
+    heights: Mapping[str, float]
+    shown: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """A line of `cells` with marks, in order. `name` is what a screen reader hears, `rest` stands below.
+
+    `firsts` holds the first page_idx of every cell and, last, the number of pages; empty where cells are no
+    pages. `jumps`: a cell without a mark goes to its first page.
+    """
+
+    name: str
+    rest: str
+    cells: int
+    marks: tuple[Mark, ...]
+    firsts: tuple[int, ...] = ()
+    jumps: bool = False
+
+
+def show_strip(
+    marks: Sequence[PageMark],
+    *,
+    page_count: int,
+    page_idx: int | None,
+    key: str,
+    on_go: Callable[[int], None],
+    labels: Sequence[str] = (),
+) -> None:
+    """The pages of a document, `page_idx` being the one that is shown; `on_go` gets the page_idx to go to.
+
+    `labels` are the printed labels by page_idx, as far as the document carries any.
+    """
+    strip = page_strip(marks, page_count=page_count, page_idx=page_idx, labels=labels)
+
+    def go(chosen: int) -> None:
+        if 0 <= chosen < page_count:
+            on_go(chosen)
+
+    draw_strip(strip, key=key, on_go=go)
+
+
+def draw_strip(strip: Strip, *, key: str, on_go: Callable[[int], None]) -> None:
+    """Draws any strip; `on_go` gets the number that a cell sends, which the caller checks."""
+    try:
+        with st.container(key=f"strip-{key}"):
+            _component()(key=key, data=packed(strip), on_go_change=lambda: _gone(key, on_go))
+    except (StreamlitAPIException, TypeError):
+        markup.show(markup.text([Piece(strip.rest, "muted")], role="hint"))
+
+
+def page_strip(
+    marks: Sequence[PageMark], *, page_count: int, page_idx: int | None, labels: Sequence[str] = ()
+) -> Strip:
+    """The pages of a document as cells. A shared cell goes to its first marked page, else to its first."""
+    firsts = cell_firsts(page_count)
+    inside = [mark for mark in marks if 0 <= mark.page_idx < page_count]
+    shared: dict[int, list[PageMark]] = {}
+    for mark in inside:
+        shared.setdefault(cell_of(mark.page_idx, page_count), []).append(mark)
+    here = None if page_idx is None or not 0 <= page_idx < page_count else page_idx
+    at_here = None if here is None else cell_of(here, page_count)
+    places = sorted({*shared, *([] if at_here is None else [at_here])})
+    drawn = tuple(
+        _page_cell(at, shared.get(at, []), firsts, shown=here if at == at_here else None, labels=labels)
+        for at in places
+    )
+    rest = _summary(inside, page_count)
+    return Strip(f"All pages: {rest}", rest, len(firsts) - 1, drawn, firsts, jumps=True)
+
+
+def packed(strip: Strip) -> bytes:
+    """What the browser needs, as JSON in UTF-8."""
+    return orjson.dumps(
+        {
+            "name": clean(strip.name),
+            "rest": clean(strip.rest),
+            "cells": strip.cells,
+            "firsts": strip.firsts,
+            "jumps": strip.jumps,
+            "marks": [_packed(mark) for mark in strip.marks],
+        }
+    )
+
+
+def _packed(mark: Mark) -> dict[str, object]:
+    own = {"at": mark.at, "go": mark.go, "words": clean(mark.words), "shown": mark.shown}
+    return own | dict(mark.heights)
+
+
+def page_words(page_idx: int, labels: Sequence[str] = ()) -> str:
+    """`PDF page 42 · printed 41`; the printed label only where it says something else."""
+    label = labels[page_idx] if page_idx < len(labels) else ""
+    printed = f" · printed {label}" if label and label != str(page_idx + 1) else ""
+    return f"PDF page {page_idx + 1:,}{printed}"
+
+
+def _page_cell(
+    at: int, marks: Sequence[PageMark], firsts: Sequence[int], *, shown: int | None, labels: Sequence[str]
+) -> Mark:
+    first, last = firsts[at], firsts[at + 1] - 1
+    only = first == last
+    go = marks[0].page_idx if marks else shown if shown is not None else first
+    place = page_words(first, labels) if only else f"PDF pages {first + 1:,}–{last + 1:,}"
+    if shown is not None:
+        place += " (shown)" if only else f", {page_words(shown, labels)} shown"
+    held = _held(marks)
+    return Mark(at, go, f"{place}: {held}" if held else place, _heights(marks), shown is not None)
+
+
+def _heights(marks: Sequence[PageMark]) -> dict[str, float]:
+    best = min((rank for mark in marks for rank in mark.ranks), default=None)
+    heights = {"cited": 1.0} if any(mark.cited for mark in marks) else {}
+    if any(mark.gold for mark in marks):
+        heights["gold"] = 1.0
+    if best is not None:
+        heights["retrieved"] = round(1 - (min(best, LOWEST_RANK) - 1) / LOWEST_RANK, 2)
+    return heights
+
+
+def _held(marks: Sequence[PageMark]) -> str:
+    """`cited 1, gold, rank 3`: what the pages of a cell hold."""
+    cited = sorted({number for mark in marks for number in mark.cited})
+    ranks = sorted({rank for mark in marks for rank in mark.ranks})
+    gold = sum(mark.gold for mark in marks)
+    parts = [_numbered("cited", cited)] if cited else []
+    parts += [f"gold × {gold}" if gold > 1 else "gold"] if gold else []
+    parts += [_numbered("rank" if len(ranks) == 1 else "ranks", ranks)] if ranks else []
+    return ", ".join(parts)
+
+
+def _numbered(noun: str, numbers: Sequence[int]) -> str:
+    named = ", ".join(f"{number:,}" for number in numbers[:NUMBERS_NAMED])
+    more = len(numbers) - NUMBERS_NAMED
+    return f"{noun} {named}" + (f" and {more:,} more" if more > 0 else "")
+
+
+def _summary(marks: Sequence[PageMark], page_count: int) -> str:
+    """`96 pages: cited on 43, gold on 43, retrieved on 5 pages`."""
+    parts = []
+    for word, pages in (
+        ("cited on", [mark.page_idx for mark in marks if mark.cited]),
+        ("gold on", [mark.page_idx for mark in marks if mark.gold]),
+        ("retrieved on", [mark.page_idx for mark in marks if mark.ranks]),
+    ):
+        if pages:
+            one = f"PDF page {pages[0] + 1:,}"
+            parts.append(f"{word} {one if len(pages) == 1 else counted(len(pages), 'page')}")
+    return f"{counted(page_count, 'page')}: {', '.join(parts)}" if parts else counted(page_count, "page")
+
+
+def _gone(key: str, on_go: Callable[[int], None]) -> None:
+    """Tells of a chosen cell; a browser may send anything."""
+    go = st.session_state[key].get("go")
+    if isinstance(go, int | float) and not isinstance(go, bool) and go == int(go):
+        on_go(int(go))
+
+
+@cache
+def _component() -> st.components.v2.types.ComponentRenderer:
+    """Registered once a process; each part counts as inline because it holds line breaks."""
+    html, css, js = (text_of(f"ui/widgets/strip.{part}") for part in ("html", "css", "js"))
+    return st.components.v2.component(_NAME, html=html, css=css, js=js)

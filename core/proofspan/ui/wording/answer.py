@@ -1,0 +1,243 @@
+"""The answer and the question in words that carry marks: phrases, unsupported numbers, citations. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from proofspan.diagnosis.types import PhraseMatch
+from proofspan.services.question.view import QuestionView
+from proofspan.ui.widgets.markup import Kind, Piece
+
+Range = tuple[int, int]
+
+FOUND = "stands in the evidence"
+#: `citations: [id, id]` at the end of an answer. Bounded, so that a list which never closes costs no time.
+_TAIL = re.compile(r"citations\s?:\s?\[[^\]]{0,2000}\]\s{0,9}\Z", re.IGNORECASE)
+
+
+def answer_pieces(
+    answer: str,
+    *,
+    phrases: Iterable[Range] = (),
+    unsupported: Iterable[Range] = (),
+    numbers_after: Mapping[int, Sequence[int]] | None = None,
+    instead: Mapping[Range, int] | None = None,
+    chosen: int | None = None,
+    held_by: Mapping[Range, int] | None = None,
+    aside: Range | None = None,
+) -> list[Piece]:
+    """The answer with its marks; ranges are half-open characters of it and may overlap.
+
+    A number that no evidence holds outweighs the phrase that it stands in. `numbers_after` puts citation
+    numbers behind a place; `instead` shows a citation's number in place of the id that stands in the text.
+    `held_by` has the citation of each phrase that belongs to one; `aside` is said in small print.
+    """
+    phrases, unsupported = list(phrases), list(unsupported)
+    numbers_after, instead, held_by = numbers_after or {}, instead or {}, held_by or {}
+    asides = [aside] if aside else []
+    edges = {0, len(answer), *numbers_after}
+    edges |= {edge for marked in (phrases, unsupported, instead, asides) for each in marked for edge in each}
+    places = sorted(edge for edge in edges if 0 <= edge <= len(answer))
+    pieces: list[Piece] = []
+    for start, end in zip(places, [*places[1:], len(answer)], strict=True):
+        pieces += (_number(n, chosen) for n in numbers_after.get(start, ()))
+        if start == end:
+            continue
+        replaced = _covering(instead, start, end)
+        if replaced is not None:
+            if replaced[0] == start:
+                pieces.append(_number(instead[replaced], chosen, tip=answer[slice(*replaced)]))
+            continue
+        phrase = _covering(phrases, start, end)
+        cite = held_by.get(phrase) if phrase else None
+        if _covering(unsupported, start, end):
+            piece = Piece(answer[start:end], "unsupported", "stands nowhere in the evidence", cite)
+        else:
+            kind: Kind = "phrase" if phrase else "aside" if _covering(asides, start, end) else "plain"
+            piece = Piece(answer[start:end], kind, cite=cite)
+        _append(pieces, piece)
+    return pieces
+
+
+def marked_answer(view: QuestionView, *, chosen: int | None) -> list[Piece]:
+    """The answer with its phrases, unsupported numbers and citations marked.
+
+    A quote of the payload that stands in answer and evidence is marked whole, with its citation's number
+    behind it. Any other phrase carries the numbers of the citations whose chunk holds it; an id that the
+    answer writes out is shown as the number of its citation.
+    """
+    numbers, quoted = _numbers_by_chunk(view), _quoted(view)
+    phrases = [phrase for phrase in matched_phrases(view) if not _overlaps(phrase, quoted)]
+    unsupported = [(number.start, number.end) for number in view.explanation.numbers]
+    return answer_pieces(
+        view.trace.answer,
+        phrases=sorted([*quoted, *((phrase.answer_start, phrase.answer_end) for phrase in phrases)]),
+        unsupported=unsupported,
+        numbers_after={
+            **_numbers_after(phrases, numbers, unsupported),
+            **{end: found for (_, end), found in quoted.items()},
+        },
+        instead={
+            (cited.range.start, cited.range.end): numbers[cited.chunk_id]
+            for cited in view.explanation.cited
+            if cited.range is not None and cited.chunk_id in numbers
+        },
+        chosen=chosen,
+        held_by={
+            **{
+                (phrase.answer_start, phrase.answer_end): held[0]
+                for phrase in phrases
+                if (held := _holding(phrase, numbers))
+            },
+            **{place: found[0] for place, found in quoted.items()},
+        },
+        aside=citation_tail(view.trace.answer),
+    )
+
+
+def marked_question(view: QuestionView) -> list[Piece]:
+    """The question with its content words marked that the evidence holds."""
+    text, at, pieces = view.trace.q, 0, []
+    found = (
+        each
+        for token in view.explanation.query
+        if token.is_content and token.places
+        for each in token.in_question
+    )
+    for each in sorted(found, key=lambda each: each.start):
+        pieces += [Piece(text[at : each.start]), Piece(text[each.start : each.end], "found", tip=FOUND)]
+        at = each.end
+    return [piece for piece in (*pieces, Piece(text[at:])) if piece.text]
+
+
+def matched_phrases(view: QuestionView) -> tuple[PhraseMatch, ...]:
+    """The answer's matched phrases as they are marked: whole words, whole numbers."""
+    return whole_phrases(view.trace.answer, view.explanation.phrases, list(seen_texts(view).values()))
+
+
+def seen_texts(view: QuestionView) -> dict[int, str]:
+    """The texts that the answerer saw, by rank."""
+    seen = next((stage.candidates for stage in view.stages if stage.name == "chunks"), ())
+    return {item.candidate.rank: item.candidate.text for item in seen if item.candidate.text}
+
+
+def _quoted(view: QuestionView) -> dict[Range, list[int]]:
+    """Where the answer says a payload's quote word for word, with the numbers of the citations; only quotes
+    that the evidence holds, and none that overlaps an earlier one."""
+    texts = list(seen_texts(view).values())
+    found: dict[Range, list[int]] = {}
+    for item in view.citations:
+        quote = item.citation.quote if item.quote_from == "payload" else None
+        start = view.trace.answer.find(quote) if quote else -1
+        if quote and start >= 0 and any(quote in text for text in texts):
+            place = (start, start + len(quote))
+            if place in found or not any(low < place[1] and place[0] < high for low, high in found):
+                found.setdefault(place, []).append(item.citation.number)
+    return found
+
+
+def _overlaps(phrase: PhraseMatch, ranges: Iterable[Range]) -> bool:
+    return any(start < phrase.answer_end and phrase.answer_start < end for start, end in ranges)
+
+
+def _numbers_after(
+    phrases: Sequence[PhraseMatch], numbers: Mapping[str, int], unsupported: Sequence[Range]
+) -> dict[int, list[int]]:
+    """Citation numbers by their place in the answer: once behind phrases in a row that they all hold.
+
+    A place inside a number moves behind it: a figure is never cut in two.
+    """
+    after: dict[int, list[int]] = {}
+    held_before, last = None, 0
+    for phrase in phrases:
+        held = _holding(phrase, numbers)
+        if held == held_before:
+            after.pop(last, None)
+        last = next((end for start, end in unsupported if start < phrase.answer_end < end), phrase.answer_end)
+        if held:
+            after[last] = held
+        held_before = held
+    return after
+
+
+def _holding(phrase: PhraseMatch, numbers: Mapping[str, int]) -> list[int]:
+    """The citations whose chunk holds a phrase."""
+    chunks = {chunk_id for chunk_id, _, _ in phrase.places}
+    return [number for chunk_id, number in numbers.items() if chunk_id in chunks]
+
+
+def citation_tail(answer: str) -> Range | None:
+    """Where the answer ends with its citation line: that is for the template, and not for who reads."""
+    found = _TAIL.search(answer)
+    return found.span() if found else None
+
+
+def _numbers_by_chunk(view: QuestionView) -> dict[str, int]:
+    numbers: dict[str, int] = {}
+    for item in view.citations:
+        if item.citation.chunk_id is not None:
+            numbers.setdefault(item.citation.chunk_id, item.citation.number)
+    return numbers
+
+
+def _append(pieces: list[Piece], piece: Piece) -> None:
+    """Adds a piece; one that goes on with the mark before it becomes one with it."""
+    if pieces and replace(pieces[-1], text="") == replace(piece, text=""):
+        piece = replace(piece, text=pieces.pop().text + piece.text)
+    pieces.append(piece)
+
+
+def _number(number: int, chosen: int | None, *, tip: str = "") -> Piece:
+    return Piece(str(number), "number-chosen" if number == chosen else "number", tip=tip)
+
+
+def _covering(ranges: Iterable[Range], start: int, end: int) -> Range | None:
+    return next((each for each in ranges if each[0] <= start and end <= each[1]), None)
+
+
+# The answer's matched phrases, never cut inside a word or a number.
+#
+# The reference's phrases are runs of ASCII letters, digits, hyphens and white space: one ends in the
+# middle of "15,000" and begins behind the first letter of "Öldruck". That decides a label; a mark that a
+# person reads has to cover the whole word, where the evidence holds the whole word, or none of it.
+
+#: Letters and digits, with what joins them to one number ("15,000", "12:30") or word ("driver's", "km/h").
+_WHOLE = re.compile(r"\w+(?:(?<=\d)[.,:](?=\d)\w+|['’](?=[^\W\d_])\w+|/\w+)*")
+
+
+def whole_phrases(
+    answer: str, phrases: Sequence[PhraseMatch], evidence: Sequence[str]
+) -> tuple[PhraseMatch, ...]:
+    """The phrases, widened to whole words where a text of `evidence` holds the wider one too, else narrowed.
+
+    One of which nothing is left is left out.
+    """
+    lower = [text.lower() for text in evidence]
+    words = [match.span() for match in _WHOLE.finditer(answer)]
+
+    def is_in_evidence(start: int, end: int) -> bool:
+        return any(answer[start:end].lower() in text for text in lower)
+
+    found = []
+    for phrase in phrases:
+        start, end = _whole(phrase.answer_start, phrase.answer_end, words, is_in_evidence)
+        text = answer[start:end].strip()
+        if text:
+            start += len(answer[start:end]) - len(answer[start:end].lstrip())
+            found.append(replace(phrase, phrase=text, answer_start=start, answer_end=start + len(text)))
+    return tuple(found)
+
+
+def _whole(
+    start: int, end: int, words: Sequence[tuple[int, int]], holds: Callable[[int, int], bool]
+) -> tuple[int, int]:
+    """The range with each end that cuts a word moved to one side of that word."""
+    first = next((word for word in words if word[0] < start < word[1]), None)
+    if first is not None:
+        start = first[0] if holds(first[0], end) else first[1]
+    last = next((word for word in words if word[0] < end < word[1]), None)
+    if last is not None:
+        end = last[1] if holds(start, last[1]) else last[0]
+    return start, end
