@@ -12,7 +12,6 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Literal
 
@@ -26,6 +25,7 @@ from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Document, Manifest
 from proofspan.store.files.run_file import RunFile, new_file
 from proofspan.store.files.segment_files import DamagedError, read_table
+from proofspan.version import LOCATOR_VERSION
 
 EvidenceState = Literal[
     "not_found", "numbers_differ", "page_mismatch", "partial", "fuzzy", "not_placed", "normalized", "exact"
@@ -83,16 +83,17 @@ LOOK_AGAIN = 1.0
 
 @cache
 def locator_version() -> str:
-    """Differs whenever another program might place a citation elsewhere: its code, MuPDF's, our columns."""
+    """Return what differs when another program might locate a citation elsewhere.
+
+    It is made of `LOCATOR_VERSION`, PyMuPDF's version and the columns that are stored.
+    """
     from importlib.metadata import PackageNotFoundError, version  # slow to import, and seldom asked for
 
-    sources = (file for file in files("proofspan.evidence").iterdir() if file.name.endswith(".py"))
-    parts = sorted((file.name, hashlib.sha256(file.read_bytes()).hexdigest()) for file in sources)
     try:
         reader = version("pymupdf")
     except PackageNotFoundError:
         reader = ""
-    known = repr((parts, reader, PLACED_SCHEMA.to_string()))
+    known = repr((LOCATOR_VERSION, reader, PLACED_SCHEMA.to_string()))
     return hashlib.sha256(known.encode()).hexdigest()[:12]
 
 
