@@ -218,7 +218,7 @@ def test_two_versions_share_a_cache_without_replacing_each_other(
 ) -> None:
     other = tmp_path / "other"
     shutil.copytree(installed.package, other / "proofspan")
-    columns = other / "proofspan" / "store" / "columns.py"
+    columns = other / "proofspan" / "store" / "files" / "columns.py"
     text = columns.read_text("utf-8")
     columns.write_text(re.sub(r'INDEX_VERSION = "(\w+)"', r'INDEX_VERSION = "\1-next"', text), "utf-8")
     assert columns.read_text("utf-8") != text
