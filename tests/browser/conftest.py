@@ -49,6 +49,8 @@ START_SECONDS = 120
 STARTS = 2
 #: The app when it is connected and no run is under way.
 IDLE = "[data-testid=stApp][data-test-script-state=notRunning][data-test-connection-state=CONNECTED]"
+#: Shown in the place of an element whose script has not arrived: it takes no click and no key.
+NOT_LOADED = "[data-testid=stSkeleton]"
 #: Fonts move words when they come, and observers of sizes are told after a frame has been laid out.
 AT_REST = """() => document.fonts.ready.then(
   () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))
@@ -298,7 +300,8 @@ class _Runs:
             self._page.wait_for_timeout(10)  # lets the events above arrive
         try:
             self._page.locator(IDLE).wait_for(state="attached", timeout=RUN_SECONDS * 1000)
-        except TimeoutError as error:
+            expect(self._page.locator(NOT_LOADED)).to_have_count(0)
+        except (TimeoutError, AssertionError) as error:
             shown = self._page.locator("body").inner_text()[:500]
             raise AssertionError(
                 f"not at rest after {RUN_SECONDS} s on {self._page.url}: {shown!r}, {self._said}"
