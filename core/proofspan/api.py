@@ -100,7 +100,7 @@ class Workspace:
                 "unknown_document",
                 f"the manifest has no document {doc_id!r}",
                 where=str(self.folder),
-                remedy=f"name one of {known}" if known else "list it under `documents`",
+                fix=f"name one of {known}" if known else "list it under `documents`",
             )
         path = artifact_path(self.manifest, document.artifact)
         return _answer(path, SpanQuery(quote, page_idx), is_text=not document.paged)

@@ -20,20 +20,20 @@ class Problem:
     """One thing that is wrong with the input, as data: it can be listed, counted and shown.
 
     `code` is a stable snake_case name, `message` one sentence, `where` names the file (and line or key),
-    `remedy` says what to do next, a command where there is one. `severity` is "error", "warning" or "note":
+    `fix` says what to do next, a command where there is one. `severity` is "error", "warning" or "note":
     a note is what is as it should be, and worth knowing.
     """
 
     code: str
     message: str
     where: str = ""
-    remedy: str = ""
+    fix: str = ""
     severity: str = "error"
 
     def __str__(self) -> str:
         parts = [f"{self.where}: {self.message}" if self.where else self.message]
-        if self.remedy:
-            parts.append(self.remedy)
+        if self.fix:
+            parts.append(self.fix)
         return printable(" — ".join(parts))
 
 
@@ -47,9 +47,9 @@ class Fault(Exception):  # noqa: N818 - the input is at fault, not the program
         self.problems: tuple[Problem, ...] = problems
 
     @classmethod
-    def of(cls, code: str, message: str, *, where: str = "", remedy: str = "") -> Self:
+    def of(cls, code: str, message: str, *, where: str = "", fix: str = "") -> Self:
         """A fault with a single problem."""
-        return cls(Problem(code, message, where, remedy))
+        return cls(Problem(code, message, where, fix))
 
 
 class ManifestFault(Fault):

@@ -80,7 +80,7 @@ def test_a_bad_line_is_said_and_the_rest_is_read(tmp_path: Path, line: bytes, co
     assert isinstance(bad, LineIssue)
     assert (bad.code, bad.source) == (code, SourceLine("t.jsonl", 2, len(GOOD), len(line)))
     assert bad.reason
-    assert bad.remedy
+    assert bad.fix
     assert bad.excerpt == line.decode("utf-8", "replace")[:200]
 
 
@@ -137,7 +137,7 @@ def test_a_file_that_is_no_jsonl_is_said_once(tmp_path: Path, data: bytes, code:
     assert isinstance(found, LineIssue)
     assert (found.code, found.source.line) == (code, 1)
     assert says in found.reason
-    assert found.remedy
+    assert found.fix
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def code_of(error: pytest.ExceptionInfo[EvidenceFault]) -> str:
     (problem,) = error.value.problems
     assert problem.message
-    assert problem.remedy
+    assert problem.fix
     assert problem.where
     return problem.code
 

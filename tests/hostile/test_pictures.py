@@ -50,7 +50,7 @@ def refused(pool: PdfPool, file: Path) -> str:
         pool.picture(file)
     (problem,) = error.value.problems
     assert problem.message
-    assert problem.remedy
+    assert problem.fix
     assert problem.where == str(file)
     beside = file.with_name("good.png")
     beside.write_bytes(GOOD)

@@ -50,7 +50,7 @@ class Source:
 
     def clip(self, path: Path, page_idx: int, box: Box) -> Picture:
         if page_idx > 8:
-            raise EvidenceFault.of("page_out_of_range", "there are 9 pages", where="x", remedy="count from 0")
+            raise EvidenceFault.of("page_out_of_range", "there are 9 pages", where="x", fix="count from 0")
         self.clipped.append(page_idx)
         return Picture(PNG, 40, 20)
 

@@ -72,7 +72,7 @@ def test_triage_of_files_that_cannot_be_used_says_which_and_what_to_do(tmp_path:
     with pytest.raises(proofspan.Fault) as caught:
         proofspan.triage(DEMO / "runs/R001/trace.jsonl", empty)
     (problem,) = caught.value.problems
-    assert problem.code == "no_chunks" and str(empty) in problem.where and problem.remedy
+    assert problem.code == "no_chunks" and str(empty) in problem.where and problem.fix
     with pytest.raises(proofspan.Fault):
         proofspan.triage(tmp_path / "nowhere.jsonl", DEMO / "corpus/chunks.jsonl")
 

@@ -81,7 +81,7 @@ def test_lines_that_are_no_attachment_are_issues_with_their_place(tmp_path: Path
         (9, "duplicate_attachment_id"),
         (10, "not_an_object"),
     ]
-    assert all(issue.remedy for issue in issues)
+    assert all(issue.fix for issue in issues)
 
 
 @pytest.mark.parametrize("name", ["doc_id", "section_id"])
@@ -221,7 +221,7 @@ def test_a_page_that_cannot_be_read_is_a_finding(workspace: Path) -> None:
             return DocumentInfo(9, ())
 
         def page(self, path: Path, page_idx: int) -> PageInfo:
-            raise EvidenceFault.of("worker_died", "the page could not be read", where=str(path), remedy="")
+            raise EvidenceFault.of("worker_died", "the page could not be read", where=str(path), fix="")
 
     write(workspace / "c.jsonl", WARNING)
     manifest = load_manifest(workspace)

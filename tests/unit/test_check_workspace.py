@@ -90,7 +90,7 @@ attachments_root: media
     for checked in report.artifacts:
         for problem in checked.problems:
             assert f"`{checked.artifact.key}`" in problem.message
-            assert problem.where and problem.remedy
+            assert problem.where and problem.fix
 
 
 def test_a_hash_is_compared_in_either_case_and_with_its_prefix(check: Check) -> None:
@@ -103,7 +103,7 @@ def test_the_line_to_paste_makes_the_check_pass(check: Check) -> None:
     files = {"g.jsonl": b'{"q_id": 1}\n'}
     wrong = check(f'gold: {{path: g.jsonl, sha256: "{"0" * 64}"}}', files)
     (line,) = sha256_lines(wrong)
-    assert "--sha256-lines" in by_key(wrong)["gold"].problems[0].remedy
+    assert "--sha256-lines" in by_key(wrong)["gold"].problems[0].fix
     assert check(f"gold:\n  path: g.jsonl\n  {line}\n", files).ok
 
 
@@ -154,7 +154,7 @@ def test_an_unconfirmed_root_is_named_with_the_command_that_confirms_it(check: C
     (tmp_path / "lib" / "g").write_bytes(b"{}")
     report = check("roots: {lib: ../lib}\ngold: {path: g, root: lib}", {})
     (problem,) = by_key(report)["gold"].problems
-    assert problem.code == "root_not_trusted" and "--trust-roots" in problem.remedy
+    assert problem.code == "root_not_trusted" and "--trust-roots" in problem.fix
 
 
 def test_a_reader_of_records_may_look_into_what_is_there(check: Check) -> None:
@@ -218,7 +218,7 @@ def test_the_first_bytes_tell_what_a_file_is(
     (tmp_path / "file").write_bytes(data)
     problem = content_problem(tmp_path / "file", kind)
     assert (problem.code if problem else None) == code
-    assert problem is None or problem.remedy
+    assert problem is None or problem.fix
 
 
 @given(st.binary(max_size=80), st.sampled_from(["pdf", "text", "jsonl", "json", "chunks", "journal"]))
@@ -228,7 +228,7 @@ def test_any_first_bytes_get_an_answer(
     file = tmp_path_factory.mktemp("any") / "file"
     file.write_bytes(data)
     problem = content_problem(file, kind)
-    assert problem is None or (problem.message and problem.remedy)
+    assert problem is None or (problem.message and problem.fix)
 
 
 def refuse(*_: object, **__: object) -> None:
@@ -240,7 +240,7 @@ def test_a_file_that_may_not_be_opened_is_unreadable(check: Check, monkeypatch: 
     checked = by_key(check("gold: {path: it's}", {"it's": b"{}"}))["gold"]
     (problem,) = checked.problems
     assert checked.state == "unreadable" and "Permission denied" in problem.message
-    assert problem.remedy.startswith("chmod u+r '/")
+    assert problem.fix.startswith("chmod u+r '/")
 
 
 def test_a_file_that_breaks_off_while_hashing_is_unreadable(

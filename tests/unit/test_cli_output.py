@@ -85,7 +85,7 @@ def test_a_device_is_written_straight_and_its_refusal_is_a_fault(size: int) -> N
     (problem,) = caught.value.problems
     assert (problem.code, problem.where) == ("cannot_write", "/dev/full")
     assert "No space left" in problem.message
-    assert problem.remedy
+    assert problem.fix
     assert FULL.is_char_device()
 
 

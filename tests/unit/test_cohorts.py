@@ -55,7 +55,7 @@ def test_a_name_that_exists_is_refused_and_frozen_again_on_request(manifest: Man
 def test_a_manifest_without_the_key_has_none_and_is_told_the_line(tmp_path: Path) -> None:
     manifest = manifest_of(tmp_path)
     assert read_cohorts(manifest) == Cohorts()
-    assert fault_of(manifest).problems[0].remedy == "add the line: cohorts: {path: cohorts.jsonl}"
+    assert fault_of(manifest).problems[0].fix == "add the line: cohorts: {path: cohorts.jsonl}"
 
 
 def test_a_file_whose_hash_is_given_is_not_written(tmp_path: Path) -> None:

@@ -86,7 +86,7 @@ def test_a_record_that_cannot_be_used_is_told_beside_the_rest(
     first, second = manifest.runs
     found = compared_pins(manifest, first, second)
     (problem,) = found.problems
-    assert reason in problem.message and problem.remedy
+    assert reason in problem.message and problem.fix
     assert found.same == ("k",)
     with pytest.raises(Fault, match=reason):
         read_record(manifest, second)

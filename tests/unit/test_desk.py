@@ -98,7 +98,7 @@ def test_a_fault_is_remembered_until_it_is_forgotten() -> None:
 
     def refuse() -> str:
         asked.append(1)
-        raise EvidenceFault.of("timed_out", "no answer", where="a.pdf", remedy="try again")
+        raise EvidenceFault.of("timed_out", "no answer", where="a.pdf", fix="try again")
 
     outcomes = [desk.get("a", refuse, LONG_S) for _ in range(2)]
     assert all(isinstance(outcome, Failed) for outcome in outcomes)

@@ -124,7 +124,7 @@ def test_what_is_no_region_of_the_page_has_no_detail(pool: PdfPool, tmp_path: Pa
 def test_where_it_cannot_be_drawn_there_is_none(pool: PdfPool, tmp_path: Path) -> None:
     class Broken:
         def detail(self, path: Path, page_idx: int, region: Percent, width: int) -> Picture:
-            raise EvidenceFault.of("crashed", "the worker crashed", where=str(path), remedy="replace it")
+            raise EvidenceFault.of("crashed", "the worker crashed", where=str(path), fix="replace it")
 
     shown = view_of(pool, write_pages(tmp_path / "a.pdf", [["one"]]))
     assert detail_of(Placer(Broken()), shown, (0.0, 0.0, 50.0, 50.0), 500) is None  # type: ignore[arg-type]

@@ -222,7 +222,7 @@ def test_what_cannot_be_drawn_says_why_and_what_to_do(
     assert drawing.problem is not None
     assert drawing.problem.code == code
     assert drawing.problem.message
-    assert drawing.problem.remedy
+    assert drawing.problem.fix
 
 
 def test_a_page_is_known_even_where_it_cannot_be_drawn(pool: PdfPool, manifest: Manifest) -> None:

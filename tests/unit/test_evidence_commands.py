@@ -187,7 +187,7 @@ def test_bad_lines_are_answered_each_and_lose_no_other(
     assert "error" not in found[0]
     for number, ((_, code), row) in enumerate(zip(BAD_LINES, found[1:-1], strict=True), start=2):
         assert (row["status"], row["error"]["code"]) == ("not_found", code)
-        assert row["error"]["remedy"]
+        assert row["error"]["fix"]
         assert f"{folder / 'spans.jsonl'}:{number}: " in messages
 
 

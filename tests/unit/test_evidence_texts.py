@@ -252,7 +252,7 @@ def test_what_is_no_text_is_said_clearly(tmp_path: Path, data: bytes, code: str,
     (problem,) = caught.value.problems
     assert (problem.code, problem.where) == (code, str(path))
     assert said in problem.message
-    assert problem.remedy
+    assert problem.fix
 
 
 def test_a_missing_file_a_folder_and_one_of_200_mb_are_not_read(tmp_path: Path) -> None:

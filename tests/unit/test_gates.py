@@ -50,7 +50,7 @@ def test_no_flips_at_all_allow_every_flip() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "message", "remedy"),
+    ("given", "message", "fix"),
     [
         (
             {"flips": [{"from": "okay", "to": ["retrieval_drift"]}]},
@@ -82,12 +82,12 @@ def test_no_flips_at_all_allow_every_flip() -> None:
     ],
 )
 def test_what_cannot_be_understood_is_a_problem_that_names_what_was_meant(
-    given: dict[str, Any], message: str, remedy: str
+    given: dict[str, Any], message: str, fix: str
 ) -> None:
     gates, problems = read_gates(given, where="m.yaml: gates")
     assert len(problems) == 1
     assert message in problems[0].message
-    assert remedy in problems[0].remedy
+    assert fix in problems[0].fix
     assert problems[0].where.startswith("m.yaml: gates")
     assert (gates.suspicions, gates.codes, gates.drift) == ({}, {}, None)
     assert all(rule in DEFAULT_FLIPS for rule in gates.flips)

@@ -185,7 +185,7 @@ def test_the_command_prints_counts_and_names_and_exits_by_what_it_found(
             "doc_id": "B",
             "path": "corpus/pdf/B.pdf",
             "reason": "does not exist",
-            "remedy": "Put it at its path in the manifest; `proofspan check` lists those still missing.",
+            "fix": "Put it at its path in the manifest; `proofspan check` lists those still missing.",
         }
     ]
     (source.parent / "pdf" / "B.pdf").write_bytes(b"%PDF-1.7 of B")

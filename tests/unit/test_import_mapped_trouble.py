@@ -153,7 +153,7 @@ def test_a_mapping_that_is_not_there_or_a_folder_is_called_so(source: Path, tmp_
         with pytest.raises(Fault) as caught:
             import_mapped(source, mapping=source.parent / name, workspace=tmp_path / "ws")
         (problem,) = caught.value.problems
-        assert problem.code == code and "permissions" not in problem.remedy
+        assert problem.code == code and "permissions" not in problem.fix
 
 
 def test_a_source_that_is_no_json_is_named_with_its_remedy(source: Path, tmp_path: Path) -> None:
@@ -172,4 +172,4 @@ def test_a_box_must_say_what_it_is_measured_in(source: Path, tmp_path: Path) -> 
     )
     with pytest.raises(Fault) as raised:
         imported(source, tmp_path / "ws")
-    assert "points, unit (0 to 1) or per_mille (0 to 1000)" in raised.value.problems[0].remedy
+    assert "points, unit (0 to 1) or per_mille (0 to 1000)" in raised.value.problems[0].fix

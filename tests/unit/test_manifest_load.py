@@ -144,7 +144,7 @@ def test_a_merged_alias_is_read(load: Load) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "code", "place", "remedy"),
+    ("text", "code", "place", "fix"),
     [
         ("name: Test\n\tchunks: x\n", "yaml_tab", ":2:1", "spaces"),
         ("runs:\n\t- run_id: R\n", "yaml_tab", ":2:1", "spaces"),
@@ -176,11 +176,11 @@ def test_a_merged_alias_is_read(load: Load) -> None:
     ],
 )
 def test_what_is_wrong_is_named_with_place_and_remedy(
-    load: Load, text: str | bytes, code: str, place: str, remedy: str
+    load: Load, text: str | bytes, code: str, place: str, fix: str
 ) -> None:
     (problem,) = problems_of(load, text)
     assert (problem.code, place_of(problem)) == (code, place)
-    assert remedy in problem.remedy
+    assert fix in problem.fix
 
 
 @pytest.mark.parametrize("ts", ["2026-01-31T09:00:00Z", "2026-01-31", "2026-01-31 09:00:00+01:00"])
@@ -243,7 +243,7 @@ def test_any_bytes_are_read_or_refused_with_a_reason(
     try:
         load_manifest(file)
     except ManifestFault as fault:
-        assert all(problem.where.startswith(str(file)) and problem.remedy for problem in fault.problems)
+        assert all(problem.where.startswith(str(file)) and problem.fix for problem in fault.problems)
 
 
 plain = st.recursive(

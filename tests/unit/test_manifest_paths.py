@@ -38,7 +38,7 @@ def code_of(root: Path, ref: str) -> str:
     with pytest.raises(ManifestFault) as caught:
         resolve_reference(root, ref)
     (problem,) = caught.value.problems
-    assert problem.remedy
+    assert problem.fix
     return problem.code
 
 
@@ -195,4 +195,4 @@ def test_a_yes_that_cannot_be_remembered_says_where_and_what_to_do(root: Path, u
         trust.remember(root, root.parent / "root-beside")
     (problem,) = caught.value.problems
     assert problem.where.startswith(str(unwritable))
-    assert "PROOFSPAN_CONFIG_DIR" in problem.remedy
+    assert "PROOFSPAN_CONFIG_DIR" in problem.fix

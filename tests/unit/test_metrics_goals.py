@@ -69,13 +69,13 @@ def test_a_manifest_says_otherwise() -> None:
 def test_an_unknown_metric_is_answered_with_the_one_that_was_meant(name: str, meant: str) -> None:
     goals, (problem,) = read_goals({name: ">= 0.5", "mrr": ">= 0.5"}, where="m.yaml: goals")
     assert (problem.code, problem.severity) == ("unknown_metric", "warning")
-    assert (problem.where, problem.remedy) == (f"m.yaml: goals.{name}", f"write `{meant}`")
+    assert (problem.where, problem.fix) == (f"m.yaml: goals.{name}", f"write `{meant}`")
     assert "mrr" in goals
 
 
 def test_what_is_like_no_metric_is_answered_with_all_of_them() -> None:
     _, (problem,) = read_goals({"zzzz": ">= 0.5"})
-    assert problem.remedy.startswith("name one of section_match_at_1, gt_in_top_20, ")
+    assert problem.fix.startswith("name one of section_match_at_1, gt_in_top_20, ")
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_a_threshold_that_cannot_be_read_leaves_the_default(text: object) -> Non
     assert goals["section_match_at_1"] == DEFAULT_GOALS["section_match_at_1"]
     assert (problem.code, problem.severity) == ("goal_unreadable", "warning")
     assert "the default >= 0.70 stands" in problem.message
-    assert problem.remedy
+    assert problem.fix
 
 
 def test_without_a_default_there_is_no_goal_then() -> None:

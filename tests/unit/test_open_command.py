@@ -32,7 +32,7 @@ def test_this_machine_alone_is_served_without_a_word(address: str) -> None:
 def test_an_address_that_others_reach_needs_a_word(address: str) -> None:
     with pytest.raises(InputFault, match="has no login") as caught:
         open_cmd.refuse_open_address(address, allow_unauthenticated=False)
-    assert "--allow-unauthenticated" in caught.value.problems[0].remedy
+    assert "--allow-unauthenticated" in caught.value.problems[0].fix
     open_cmd.refuse_open_address(address, allow_unauthenticated=True)
 
 

@@ -15,11 +15,11 @@ from proofspan.services.page_base import (
     PRODUCER,
     CitedPages,
     examine,
+    fix,
     how_far,
     in_one_line,
     mapping_writer,
     pages_of_placed,
-    remedy,
     sentence,
     worth_saying,
 )
@@ -109,10 +109,8 @@ def test_printed_numbers_are_told_from_a_page_base() -> None:
         "20 of 20 quotes, 100 % (84–100 %), stand on the page that bears the cited number: printed "
         "numbers were cited"
     )
-    assert str(remedy(finding, MAPPED)).startswith(
-        "map what is printed as `page_label`, in place of `page` at"
-    )
-    assert "`page_label`" in str(remedy(finding, PRODUCER))
+    assert str(fix(finding, MAPPED)).startswith("map what is printed as `page_label`, in place of `page` at")
+    assert "`page_label`" in str(fix(finding, PRODUCER))
 
 
 def test_a_document_is_asked_for_its_labels_only_where_many_are_off() -> None:
@@ -137,14 +135,14 @@ def test_a_document_is_asked_for_its_labels_only_where_many_are_off() -> None:
 )
 def test_the_remedy_fits_who_wrote_the_pages(offset: int, mapped: str, native: str) -> None:
     (finding,) = diagnose(quotes(*[offset] * 9))
-    assert mapped in str(remedy(finding, MAPPED))
-    assert native in str(remedy(finding, PRODUCER))
+    assert mapped in str(fix(finding, MAPPED))
+    assert native in str(fix(finding, PRODUCER))
 
 
 @pytest.mark.parametrize("offsets", [[0] * 9, [-1, 0, 0], [-1] * 5 + [0] * 40])
 def test_what_nobody_can_mend_at_its_source_has_no_remedy(offsets: list[int]) -> None:
     (finding,) = diagnose(quotes(*offsets))
-    assert remedy(finding, PRODUCER) is None
+    assert fix(finding, PRODUCER) is None
 
 
 def test_what_holds_for_all_documents_is_said_once() -> None:

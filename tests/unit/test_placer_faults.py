@@ -38,7 +38,7 @@ class Source:
 
     def _break(self, path: Path, does_break: bool) -> None:
         if does_break and not self.is_mended:
-            raise EvidenceFault.of(self.code, "no answer", where=str(path), remedy="try again")
+            raise EvidenceFault.of(self.code, "no answer", where=str(path), fix="try again")
 
 
 @pytest.fixture

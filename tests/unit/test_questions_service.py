@@ -190,7 +190,7 @@ def test_a_document_that_cannot_be_shown_is_a_problem_with_a_remedy(
     view = locate_view(target, (), manifest=manifest, placer=Placer(Source()), page=page)
     assert view.problem is not None
     assert (view.problem.code, view.image) == (code, None)
-    assert view.problem.remedy
+    assert view.problem.fix
     assert view.target.query.quote == "text"
 
 
@@ -244,7 +244,7 @@ def test_a_text_that_cannot_be_read_is_a_problem_with_a_remedy(
     target = chunk_target(Chunk("x", "a passage", doc_id="notes"))
     view = locate_view(target, (), manifest=manifest, placer=Placer(Source()))
     assert view.problem is not None
-    assert (view.problem.code, view.text, bool(view.problem.remedy)) == (code, None, True)
+    assert (view.problem.code, view.text, bool(view.problem.fix)) == (code, None, True)
 
 
 def test_what_was_placed_before_is_not_looked_for_again(manifest: Manifest) -> None:

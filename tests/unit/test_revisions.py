@@ -51,7 +51,7 @@ def test_another_file_and_another_revision_are_both_told(path: Path) -> None:
     assert SHA256[:12] in found[0].message
     assert "abababababab" in found[0].message
     assert "revision e1d0aa91 of bulletin, and the workspace has revision 8c1e9a02" in found[1].message
-    assert all(problem.where and problem.remedy for problem in found)
+    assert all(problem.where and problem.fix for problem in found)
 
 
 def test_a_file_that_is_replaced_while_the_program_runs_is_hashed_again(path: Path) -> None:

@@ -221,7 +221,7 @@ def test_a_run_that_is_not_indexed_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(StoreFault) as fault:
         empty.total(RUN)
     assert fault.value.problems[0].code == "not_indexed"
-    assert "proofspan index" in fault.value.problems[0].remedy
+    assert "proofspan index" in fault.value.problems[0].fix
 
 
 @pytest.mark.parametrize("kind", ["*.parquet", "*.arrow"])

@@ -100,7 +100,7 @@ def test_a_run_without_usable_chunks_has_rows_without_labels(
     (row,) = table_of(manifest, RUN, cache)
     assert (row["label"], row["severity"], row["answer_coverage"]) == (None, 5, None)
     assert [problem.code for problem in run.problems] == [expected.get(trouble, "not_jsonl")]
-    assert all(problem.remedy for problem in run.problems)
+    assert all(problem.fix for problem in run.problems)
     assert index_state(manifest, RUN, cache).state == "fresh"
 
 
@@ -163,7 +163,7 @@ def test_an_unknown_run_is_refused_with_those_there_are(tmp_path: Path, cache: P
     manifest = write_workspace(tmp_path, {RUN: []})
     with pytest.raises(StoreFault, match="no run 'R9'") as fault:
         build_index(manifest, runs=["R9"], cache_dir=cache)
-    assert "R1" in fault.value.problems[0].remedy
+    assert "R1" in fault.value.problems[0].fix
 
 
 def test_two_processes_survive_a_chunk_file_that_is_none(
@@ -184,7 +184,7 @@ def test_a_read_only_cache_is_named_with_a_way_out(tmp_path: Path, read_only_fol
         build_index(manifest, cache_dir=read_only_folder)
     (problem,) = fault.value.problems
     assert problem.code == "cache_read_only"
-    assert "--cache-dir" in problem.remedy
+    assert "--cache-dir" in problem.fix
     fallback = writable_cache_dir(read_only_folder)
     assert fallback.problem is not None
     assert fallback.problem.code == "cache_read_only"

@@ -78,7 +78,7 @@ def test_a_line_that_changed_is_a_fault(traces: Path, changed: bytes) -> None:
         read_trace_at(traces, SourceLine("t", 1, 0, 26), run_id="R1", q_id="Q1")
     (problem,) = caught.value.problems
     assert (problem.code, problem.where) == ("line_changed", "t:1")
-    assert "proofspan index" in problem.remedy
+    assert "proofspan index" in problem.fix
 
 
 def test_a_chunk_file_is_an_array_or_jsonl(tmp_path: Path) -> None:
@@ -214,7 +214,7 @@ def test_a_chunk_file_that_is_none_is_a_fault(tmp_path: Path, data: bytes | None
     with pytest.raises(InputFault) as caught:
         read_chunks(path, file="c.json")
     assert caught.value.problems[0].code == code
-    assert caught.value.problems[0].remedy
+    assert caught.value.problems[0].fix
 
 
 def test_gold_questions(tmp_path: Path) -> None:

@@ -114,7 +114,7 @@ def test_a_file_that_cannot_be_opened_is_a_fault(tmp_path: Path, name: str, code
         list(read_lines(tmp_path / name))
     (problem,) = caught.value.problems
     assert problem.code == code
-    assert problem.remedy
+    assert problem.fix
 
 
 def test_a_byte_order_mark_counts_only_at_the_beginning(tmp_path: Path) -> None:

@@ -183,7 +183,7 @@ def test_a_cache_that_cannot_be_written_says_how_to_choose_another(tmp_path: Pat
     with pytest.raises(InputFault) as caught:
         plain_source(packed(tmp_path / "t.gz"), cache_dir=tmp_path / "cache")
     assert caught.value.problems[0].code == "cache_not_writable"
-    assert "--cache-dir" in caught.value.problems[0].remedy
+    assert "--cache-dir" in caught.value.problems[0].fix
 
 
 @pytest.fixture

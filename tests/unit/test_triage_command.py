@@ -272,7 +272,7 @@ def test_what_a_workspace_lacks_is_named(folder: Path, run: str, manifest: Any, 
     result = CliRunner().invoke(command, [str(body), "--run", run, "-o", str(folder / "report.jsonl")])
     assert isinstance(result.exception, Fault)
     assert told in str(result.exception)
-    assert result.exception.problems[0].remedy
+    assert result.exception.problems[0].fix
     assert not (folder / "report.jsonl").exists()
 
 

@@ -230,7 +230,7 @@ def test_profile_from_says_what_is_wrong(mapping: dict[str, Any]) -> None:
     with pytest.raises(InputFault) as caught:
         profile_from(mapping)
     assert caught.value.problems[0].where.startswith("triage.")
-    assert caught.value.problems[0].remedy
+    assert caught.value.problems[0].fix
 
 
 def test_every_label_and_suspicion_has_its_sentence() -> None:

@@ -45,7 +45,7 @@ def test_a_file_whose_type_nothing_names_says_how_to_name_it(tmp_path: Path) -> 
     assert told(findings) == [(1, "empty_citations", "cited_chunks")]
     (problem,) = tally.problems
     assert problem.code == "type_not_named"
-    assert "--as" in problem.remedy
+    assert "--as" in problem.fix
 
 
 def test_a_schema_that_contradicts_the_given_type_is_a_finding(tmp_path: Path) -> None:

@@ -313,7 +313,7 @@ def _files(manifest: Manifest, run_ids: Sequence[str], bare: Path | None) -> lis
             path = artifact_path(manifest, run.bundles) if run.bundles else bundles_path(manifest, run)
             found.append((run.run_id, path, run.bundles.path if run.bundles else str(path)))
         except Fault as fault:
-            built = [replace(each, remedy=BUILD_BUNDLES) for each in fault.problems if each.code == "missing"]
+            built = [replace(each, fix=BUILD_BUNDLES) for each in fault.problems if each.code == "missing"]
             problems += built or fault.problems
     if problems:
         raise InputFault(*problems)

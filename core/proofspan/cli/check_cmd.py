@@ -201,7 +201,7 @@ def _state_words(check: ArtifactCheck, words: str, *, hashed: bool) -> str:
 def _print_problem(problem: Problem, console: Console) -> None:
     head = Text.assemble((problem.severity, _STYLES[problem.severity]), "  ", printable(problem.message))
     console.print(head, soft_wrap=True)
-    for name, value in (("where", problem.where), ("remedy", problem.remedy)):
+    for name, value in (("where", problem.where), ("remedy", problem.fix)):
         if value:
             console.print(Text.assemble((f"  {name:<7}", "dim"), printable(value)), soft_wrap=True)
 

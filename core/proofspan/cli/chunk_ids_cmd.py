@@ -251,7 +251,7 @@ def _findings(audit_: Audit) -> Iterator[Text]:
 def _tell(issues: Sequence[LineIssue]) -> None:
     for issue in issues:
         where = f"{issue.source.file}:{issue.source.line}"
-        click.echo(str(Problem(issue.code, issue.reason, where, issue.remedy)), err=True)
+        click.echo(str(Problem(issue.code, issue.reason, where, issue.fix)), err=True)
 
 
 def _to_json(told: _Told) -> dict[str, Any]:

@@ -88,7 +88,7 @@ def _print(told: Sequence[tuple[Cohort, Sequence[Conversion]]], issues: Sequence
         click.echo("No cohort is frozen yet: proofspan cohort freeze WORKSPACE NAME --run ID --bucket …")
     for issue in issues:
         where = f"{issue.source.file}:{issue.source.line}"
-        click.echo(str(Problem(issue.code, issue.reason, where, issue.remedy)), err=True)
+        click.echo(str(Problem(issue.code, issue.reason, where, issue.fix)), err=True)
 
 
 def _print_json(told: Sequence[tuple[Cohort, Sequence[Conversion]]], issues: Sequence[LineIssue]) -> None:

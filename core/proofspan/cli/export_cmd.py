@@ -138,7 +138,7 @@ def command(kind: str, workspace: Path, output: str, cache_dir: Path | None, **a
             "unknown_cohort",
             f"the workspace has no cohort {asked['cohort']!r}",
             where=str(manifest.folder),
-            remedy="name one that `proofspan cohort` lists, or freeze it",
+            fix="name one that `proofspan cohort` lists, or freeze it",
         )
     others = [chosen_run(manifest, asked["vs"]).run_id] if asked["vs"] else []
     build_index(manifest, runs=[run_id, *others], cache_dir=cache)

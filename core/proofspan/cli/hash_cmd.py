@@ -76,7 +76,7 @@ def _print(path: Path, found: Hashed) -> None:
 
 
 def _problem(issue: LineIssue) -> Problem:
-    return Problem(issue.code, issue.reason, f"{issue.source.file}:{issue.source.line}", issue.remedy)
+    return Problem(issue.code, issue.reason, f"{issue.source.file}:{issue.source.line}", issue.fix)
 
 
 def _told(hashed: Sequence[tuple[Path, Hashed]]) -> Iterator[dict[str, object]]:
@@ -91,7 +91,7 @@ def _told(hashed: Sequence[tuple[Path, Hashed]]) -> Iterator[dict[str, object]]:
                     "code": issue.code,
                     "line": issue.source.line,
                     "reason": issue.reason,
-                    "remedy": issue.remedy,
+                    "fix": issue.fix,
                     "excerpt": issue.excerpt,
                 }
                 for issue in found.issues

@@ -113,9 +113,9 @@ def _not_taken(report: ImportReport) -> Iterator[str]:
     """The documents that were not taken, one line for all of the same reason and remedy."""
     names: dict[tuple[str, str], list[str]] = {}
     for each in report.missing:
-        names.setdefault((each.reason, each.remedy), []).append(each.doc_id)
-    for (reason, remedy), doc_ids in names.items():
-        yield f"{_count(len(doc_ids), 'document')} not taken: {', '.join(doc_ids)}: {reason} — {remedy}"
+        names.setdefault((each.reason, each.fix), []).append(each.doc_id)
+    for (reason, fix), doc_ids in names.items():
+        yield f"{_count(len(doc_ids), 'document')} not taken: {', '.join(doc_ids)}: {reason} — {fix}"
 
 
 def _field_table(report: ImportReport) -> Table:

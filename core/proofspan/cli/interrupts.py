@@ -168,7 +168,7 @@ def written_out() -> Iterator[None]:
             "stdout_not_written",
             f"the output cannot be written: {error.strerror or error}",
             where="standard output",
-            remedy="Free some space where it leads to, or lead it elsewhere.",
+            fix="Free some space where it leads to, or lead it elsewhere.",
         ) from error
 
 

@@ -124,4 +124,4 @@ class _Tally:
 def _located_problem(problem: Problem, line: int, spans: Path) -> Problem:
     """The problem with the line that it belongs to; the document stands in the message."""
     document = f"{problem.where}: " if problem.where and not problem.where.startswith(str(spans)) else ""
-    return Problem(problem.code, document + problem.message, f"{spans}:{line}", problem.remedy)
+    return Problem(problem.code, document + problem.message, f"{spans}:{line}", problem.fix)

@@ -106,7 +106,7 @@ def refuse_bare_package() -> None:
         raise InputFault.of(
             "no_dashboard",
             f"the dashboard needs {' and '.join(missing)}, which this installation does not have",
-            remedy='install "proofspan[dashboard]"',
+            fix='install "proofspan[dashboard]"',
         )
 
 
@@ -118,7 +118,7 @@ def refuse_open_address(address: str, *, allow_unauthenticated: bool) -> None:
         "not_loopback",
         f"{address} can be reached from other machines, and the dashboard has no login",
         where="--address",
-        remedy="put a proxy that authenticates in front of 127.0.0.1, or add --allow-unauthenticated",
+        fix="put a proxy that authenticates in front of 127.0.0.1, or add --allow-unauthenticated",
     )
 
 
@@ -158,7 +158,7 @@ def choose_port(address: str, wanted: int | None) -> int:
         "port_taken",
         f"port {wanted or DEFAULT_PORT} is taken on {address}, or the address is not this machine's",
         where="--port" if wanted is not None else "--address",
-        remedy="name another with --port, or stop what listens there",
+        fix="name another with --port, or stop what listens there",
     )
 
 
@@ -269,7 +269,7 @@ def _wait_until_it_answers(server: subprocess.Popen[bytes], url: str) -> None:
         except (urllib.error.URLError, OSError):
             time.sleep(0.1)
     raise Fault.of(
-        "not_started", f"the dashboard did not answer within {START_SECONDS} s", where=url, remedy="try again"
+        "not_started", f"the dashboard did not answer within {START_SECONDS} s", where=url, fix="try again"
     )
 
 
@@ -278,7 +278,7 @@ def _fault_if_it_ended(status: int) -> None:
         raise Fault.of(
             "server_ended",
             f"the dashboard's server ended with status {status}",
-            remedy="its own message stands above",
+            fix="its own message stands above",
         )
 
 

@@ -80,8 +80,8 @@ def check_outputs(names: Sequence[str], inputs: Iterable[Path]) -> None:
     files = [name for name in names if name != STDOUT]
     problems = [problem for name in files if (problem := _why_not(name, given))]
     if len({name if name == STDOUT else os.path.realpath(name) for name in names}) < len(names):
-        remedy = "name a file for each"
-        problems.append(Problem("same_output", "two outputs would go into one file", names[0], remedy))
+        fix = "name a file for each"
+        problems.append(Problem("same_output", "two outputs would go into one file", names[0], fix))
     if problems:
         raise InputFault(*problems)
 
@@ -151,9 +151,9 @@ def _refuse(name: str, error: OSError) -> NoReturn:
     if name == STDOUT:
         give_up_stdout()
     message = f"the output cannot be written: {error.strerror or error}"
-    remedy = "name a file in a folder that you may write to, with room on its disk"
+    fix = "name a file in a folder that you may write to, with room on its disk"
     where = "standard output" if name == STDOUT else name
-    raise InputFault.of("cannot_write", message, where=where, remedy=remedy) from error
+    raise InputFault.of("cannot_write", message, where=where, fix=fix) from error
 
 
 # Paths as arguments of commands.

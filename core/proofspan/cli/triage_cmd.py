@@ -166,7 +166,7 @@ def _summary(outcome: Outcome) -> dict[str, object]:
                 "where": f"{issue.source.file}:{issue.source.line}",
                 "code": issue.code,
                 "reason": issue.reason,
-                "remedy": issue.remedy,
+                "fix": issue.fix,
                 "excerpt": issue.excerpt,
             }
             for issue in outcome.issues

@@ -173,7 +173,7 @@ def json_summary(tally: Tally) -> bytes:
         for code, findings, records in tally.by_code()
     ]
     problems = [
-        {name: getattr(each, name) for name in ("code", "severity", "message", "where", "remedy")}
+        {name: getattr(each, name) for name in ("code", "severity", "message", "where", "fix")}
         for each in (*tally.problems, *tally.notes)
     ]
     told = {

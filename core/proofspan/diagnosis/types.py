@@ -167,8 +167,8 @@ def _phrases(value: object, where: str, problems: list[Problem]) -> tuple[str, .
     if not isinstance(given, list | tuple) or not all(
         isinstance(item, str) and item.strip() for item in given
     ):
-        remedy = "give a phrase or a list of phrases, such as [not in context]"
-        problems.append(Problem("bad_refusal", "refusal holds something that is no phrase", where, remedy))
+        fix = "give a phrase or a list of phrases, such as [not in context]"
+        problems.append(Problem("bad_refusal", "refusal holds something that is no phrase", where, fix))
         return ()
     return tuple(dict.fromkeys(given))
 

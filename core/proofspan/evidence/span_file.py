@@ -70,14 +70,14 @@ def read_spans(path: Path, *, root: Path) -> Iterator[SpanLine]:
     first = list(islice(lines, WINDOW))
     if not first:
         raise InputFault.of(
-            "no_spans", "the file holds no line", where=str(path), remedy="write one JSON object a line"
+            "no_spans", "the file holds no line", where=str(path), fix="write one JSON object a line"
         )
     if all(line.problem is not None and line.problem.code == "not_json" for line in first):
         raise InputFault.of(
             "not_jsonl",
             "no line of the file is a JSON object",
             where=f"{path}:{first[0].line}",
-            remedy='write lines such as {"id": "a", "pdf": "doc.pdf", "cited_page_idx": 0, "quote": "…"}',
+            fix='write lines such as {"id": "a", "pdf": "doc.pdf", "cited_page_idx": 0, "quote": "…"}',
         )
     yield from chain(first, lines)
 
@@ -128,7 +128,7 @@ def to_json(located: Located) -> bytes:
         row |= _found_to_json(FoundSpan("not_found", None, False, 0.0))
     if located.problem is not None:
         problem = located.problem
-        row["error"] = {"code": problem.code, "message": problem.message, "remedy": problem.remedy}
+        row["error"] = {"code": problem.code, "message": problem.message, "fix": problem.fix}
     return orjson.dumps(row, option=orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE)
 
 
@@ -180,11 +180,11 @@ def _span_line(raw: RawLine, path: Path, resolve: Callable[[str], Path]) -> Span
     except ManifestFault as fault:
         first = fault.problems[0]
         message = f"the document {first.message}"
-        remedy = "check `pdf` (or `path`) and --root: paths are relative to it and stay inside"
-        return SpanLine(raw.line, span_id, problem=Problem(first.code, message, where, remedy))
+        fix = "check `pdf` (or `path`) and --root: paths are relative to it and stay inside"
+        return SpanLine(raw.line, span_id, problem=Problem(first.code, message, where, fix))
     except Fault as fault:
         first = fault.problems[0]
-        return SpanLine(raw.line, span_id, problem=Problem(first.code, first.message, where, first.remedy))
+        return SpanLine(raw.line, span_id, problem=Problem(first.code, first.message, where, first.fix))
     return SpanLine(raw.line, span_id, document, query)
 
 
@@ -246,7 +246,7 @@ def _numbers(obj: Mapping[str, Json], key: str, count: int) -> list[float] | Non
 
 
 def _bad(key: str, wanted: str) -> Fault:
-    return InputFault.of("bad_field", f"`{key}` is not {wanted}", remedy=f"write `{key}` as {wanted}")
+    return InputFault.of("bad_field", f"`{key}` is not {wanted}", fix=f"write `{key}` as {wanted}")
 
 
 # Highlights composed over a page's raster: tinted like a marker pen, with a frame, the ink stays readable.

@@ -53,8 +53,8 @@ def _read(path: Path) -> bytes:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
     except FileNotFoundError as error:
-        remedy = f"correct its path, or put it there: cp FILE {shlex.quote(str(path))}"
-        raise _fault(path, "missing", "the document does not exist", remedy) from error
+        fix = f"correct its path, or put it there: cp FILE {shlex.quote(str(path))}"
+        raise _fault(path, "missing", "the document does not exist", fix) from error
     except OSError as error:
         said = f"the document cannot be read: {error.strerror or error}"
         raise _fault(path, "unreadable", said, f"chmod u+r {shlex.quote(str(path))}") from error
@@ -66,8 +66,8 @@ def _read(path: Path) -> bytes:
 def _decoded(data: bytes, path: Path, *, charset: str | None) -> str:
     """The text of the bytes, in UTF-8 or else in `charset`; what is surely no text is told from such text."""
     if data.lstrip().startswith(b"%PDF-"):
-        remedy = "delete `paged: false`, or name the file by a PDF's name"
-        raise _fault(path, "text_is_pdf", "the document is a PDF, and it is declared as text", remedy)
+        fix = "delete `paged: false`, or name the file by a PDF's name"
+        raise _fault(path, "text_is_pdf", "the document is a PDF, and it is declared as text", fix)
     if data.startswith(_UTF16):
         raise _fault(path, "not_utf8", "the document is UTF-16 text", "save the file as UTF-8")
     if b"\0" in data:
@@ -97,8 +97,8 @@ def _too_large(path: Path, size: int) -> EvidenceFault:
     return _fault(path, "too_large", said, "split it into several documents, each with its own doc_id")
 
 
-def _fault(path: Path, code: str, message: str, remedy: str) -> EvidenceFault:
-    return EvidenceFault.of(code, message, where=str(path), remedy=remedy)
+def _fault(path: Path, code: str, message: str, fix: str) -> EvidenceFault:
+    return EvidenceFault.of(code, message, where=str(path), fix=fix)
 
 
 # The canonical text of a web page: what it says, without its tags, in lines that its blocks make.

@@ -105,14 +105,14 @@ def _writable(manifest: Manifest) -> Artifact:
             "no_cohorts_file",
             "the manifest names no file for cohorts",
             where=where,
-            remedy="add the line: cohorts: {path: cohorts.jsonl}",
+            fix="add the line: cohorts: {path: cohorts.jsonl}",
         )
     if manifest.cohorts.sha256 is not None:
         raise InputFault.of(
             "journal_pinned",
             "the manifest gives the sha256 of the cohorts file, so nothing may be added to it",
             where=where,
-            remedy="take `sha256` out of `cohorts`",
+            fix="take `sha256` out of `cohorts`",
         )
     return manifest.cohorts
 
@@ -123,7 +123,7 @@ def _exists(known: Cohort, path: Path) -> InputFault:
         "cohort_exists",
         f"there is a cohort {known.name!r} of {count}{f' from {known.run_id}' if known.run_id else ''}",
         where=str(path),
-        remedy="choose another name, or pass --again: the new one then stands for it, and the old line stays",
+        fix="choose another name, or pass --again: the new one then stands for it, and the old line stays",
     )
 
 

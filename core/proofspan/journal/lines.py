@@ -36,9 +36,9 @@ class Entry(NamedTuple):
     source: SourceLine
     text: bytes
 
-    def issue(self, code: str, reason: str, remedy: str) -> LineIssue:
+    def issue(self, code: str, reason: str, fix: str) -> LineIssue:
         """What is wrong with the record for those who know what it should be."""
-        return _issue(self.source, self.text, code, reason, remedy)
+        return _issue(self.source, self.text, code, reason, fix)
 
 
 Read = tuple[tuple[Entry, ...], tuple[LineIssue, ...]]
@@ -108,7 +108,7 @@ def read_journal(path: Path, *, file: str) -> Read:
     except OSError as error:
         reason = f"the journal cannot be read: {error.strerror or error}"
         raise InputFault.of(
-            "unreadable_file", reason, where=str(path), remedy="Check its permissions."
+            "unreadable_file", reason, where=str(path), fix="Check its permissions."
         ) from error
     return _entries(data, file)
 
@@ -153,9 +153,9 @@ def _parsed(text: bytes, source: SourceLine, *, is_ended: bool) -> Entry | LineI
     return Entry(record, source, text)
 
 
-def _issue(source: SourceLine, text: bytes, code: str, reason: str, remedy: str) -> LineIssue:
+def _issue(source: SourceLine, text: bytes, code: str, reason: str, fix: str) -> LineIssue:
     """What is wrong with a line, with its first 200 characters."""
-    return LineIssue(source, code, reason, remedy, text[: 4 * EXCERPT].decode("utf-8", "replace")[:EXCERPT])
+    return LineIssue(source, code, reason, fix, text[: 4 * EXCERPT].decode("utf-8", "replace")[:EXCERPT])
 
 
 def _write_all(handle: int, data: bytes) -> None:
@@ -178,7 +178,7 @@ def _too_large(path: Path) -> InputFault:
         "journal_too_large",
         f"the journal would be larger than {MAX_BYTES >> 20} MiB",
         where=str(path),
-        remedy="Name another file in the manifest, or keep what is old under another name.",
+        fix="Name another file in the manifest, or keep what is old under another name.",
     )
 
 
@@ -188,5 +188,5 @@ def _refuse(path: Path, error: OSError) -> NoReturn:
         "journal_not_written",
         f"the journal cannot be written: {reason}",
         where=str(path),
-        remedy="Name a regular file in a folder that you may write to, with room on its disk.",
+        fix="Name a regular file in a folder that you may write to, with room on its disk.",
     ) from error

@@ -146,7 +146,7 @@ def _look_at(manifest: Manifest, artifact: Artifact) -> ArtifactCheck:
             "unreadable",
             f"`{artifact.key}`: cannot be read: {error.strerror}",
             where=str(file),
-            remedy=f"chmod u+r {shlex.quote(str(file))}",
+            fix=f"chmod u+r {shlex.quote(str(file))}",
         )
         return ArtifactCheck(artifact, "unreadable", (problem,), file)
     if problem is not None:
@@ -163,13 +163,13 @@ def _without_file(artifact: Artifact, fault: ManifestFault) -> ArtifactCheck:
             fault.problems[0],
             code="not_written_yet",
             message=f"`{artifact.key}`: nothing was written yet",
-            remedy="the first entry makes the file",
+            fix="the first entry makes the file",
             severity="warning",
         )
         return ArtifactCheck(artifact, "ok", (note,))
     problems = fault.problems
     if is_absent and artifact.key.endswith("].bundles"):
-        problems = tuple(replace(problem, remedy=BUILD_BUNDLES) for problem in problems)
+        problems = tuple(replace(problem, fix=BUILD_BUNDLES) for problem in problems)
     return ArtifactCheck(artifact, "missing" if is_absent else "unreadable", problems)
 
 
@@ -206,7 +206,7 @@ def _hashed(manifest: Manifest, check: ArtifactCheck, progress: _Progress) -> Ar
             "unreadable",
             f"`{check.artifact.key}`: reading stopped: {error.strerror}",
             where=str(check.file),
-            remedy="check the disk or network it lies on",
+            fix="check the disk or network it lies on",
         )
         return replace(check, state="unreadable", problems=(*check.problems, problem))
     expected = check.artifact.sha256
@@ -217,7 +217,7 @@ def _hashed(manifest: Manifest, check: ArtifactCheck, progress: _Progress) -> Ar
         f"`{check.artifact.key}`: is not the file that the manifest describes: "
         f"sha256 {actual[:12]}… instead of {expected[:12]}…",
         where=str(check.file),
-        remedy="put the described file back; or, if the new one is right, paste its line from: "
+        fix="put the described file back; or, if the new one is right, paste its line from: "
         f"proofspan check {shlex.quote(str(manifest.folder))} --sha256-lines",
     )
     return replace(check, state="hash_differs", problems=(*check.problems, problem), sha256=actual)

@@ -52,7 +52,7 @@ def load_manifest(path: Path) -> Manifest:
             "not_a_mapping",
             "is empty or not a mapping of keys to values",
             where=str(file),
-            remedy='begin with `manifest_version: "1.0"` and `name: …`',
+            fix='begin with `manifest_version: "1.0"` and `name: …`',
         )
     errors = [*_schema_errors(text), *_duplicate_ids(text), *_unknown_roots(text)]
     if errors:
@@ -75,7 +75,7 @@ def _manifest_file(path: Path) -> Path:
             "no_manifest",
             what,
             where=str(path),
-            remedy=f"name a folder with a {MANIFEST_NAME}, or make one with `proofspan import`",
+            fix=f"name a folder with a {MANIFEST_NAME}, or make one with `proofspan import`",
         )
     return file.absolute()
 
@@ -111,7 +111,7 @@ def _schema_errors(text: YamlText) -> Iterable[Problem]:
             "schema",
             f"`{key_of(path, text.value)}`: {error.message}" if path else error.message,
             where=text.place(path),
-            remedy=_remedy(error),
+            fix=_remedy(error),
         )
 
 
@@ -173,7 +173,7 @@ def _duplicate_ids(text: YamlText) -> Iterable[Problem]:
                     f"duplicate_{id_name}",
                     f"the {id_name} `{identity}` stands here a second time; first at {seen[identity]}",
                     where=where,
-                    remedy="give each its own id",
+                    fix="give each its own id",
                 )
             seen.setdefault(identity, where)
 
@@ -188,7 +188,7 @@ def _unknown_roots(text: YamlText) -> Iterable[Problem]:
                 "unknown_root",
                 f"`{key_of(path, text.value)}` names the root `{name}`, which `roots` does not have",
                 where=text.place([*path, "root"]),
-                remedy=f"add `{name}: FOLDER` under `roots`",
+                fix=f"add `{name}: FOLDER` under `roots`",
             )
 
 
@@ -295,7 +295,7 @@ def _unknown_keys(text: YamlText) -> Iterable[Problem]:
                 "unknown_key",
                 f"`{key_of([*path, name], text.value)}` is not a key that this version reads; it is kept",
                 where=text.place_of_key(path, name),
-                remedy="check its spelling",
+                fix="check its spelling",
                 severity="warning",
             )
 
@@ -308,7 +308,7 @@ def _odd_runs(text: YamlText, runs: tuple[Run, ...]) -> Iterable[Problem]:
                 "unknown_baseline",
                 f"`runs[{run.run_id}].baseline` is `{run.baseline}`, which is no run of this manifest",
                 where=text.place(["runs", index, "baseline"]),
-                remedy="name a run_id of this manifest, or leave `baseline` out",
+                fix="name a run_id of this manifest, or leave `baseline` out",
                 severity="warning",
             )
         if run.ts is not None and not _is_time(run.ts):
@@ -316,7 +316,7 @@ def _odd_runs(text: YamlText, runs: tuple[Run, ...]) -> Iterable[Problem]:
                 "ts_not_a_time",
                 f"`runs[{run.run_id}].ts` is `{run.ts}`, which is no date and time",
                 where=text.place(["runs", index, "ts"]),
-                remedy="write it as 2026-01-31T09:00:00Z; the latest run is shown first",
+                fix="write it as 2026-01-31T09:00:00Z; the latest run is shown first",
                 severity="warning",
             )
         if run.traces is None and run.report is None and not run.records:
@@ -324,7 +324,7 @@ def _odd_runs(text: YamlText, runs: tuple[Run, ...]) -> Iterable[Problem]:
                 "empty_run",
                 f"`runs[{run.run_id}]` has neither traces nor records nor a report: nothing to show",
                 where=text.place(["runs", index]),
-                remedy="add `traces: {path: …}`",
+                fix="add `traces: {path: …}`",
                 severity="warning",
             )
 

@@ -47,7 +47,7 @@ def resolve_reference(root: Path, ref: str, *, folder: bool = False) -> Path:
         raise ManifestFault.of(
             "path_refused",
             f"has the path {ref[:200]!r}, which is refused: {reason}",
-            remedy="write a path relative to the workspace, such as corpus/chunks.jsonl",
+            fix="write a path relative to the workspace, such as corpus/chunks.jsonl",
         )
     path = _resolve(root, ref)
     if not path.is_relative_to(root.resolve()):
@@ -55,12 +55,12 @@ def resolve_reference(root: Path, ref: str, *, folder: bool = False) -> Path:
             "path_outside",
             f"{OUTSIDE}, to {path}",
             where=str(root / ref),
-            remedy="copy the file in, or name its folder in the manifest's `roots`",
+            fix="copy the file in, or name its folder in the manifest's `roots`",
         )
     if folder and not path.is_dir():
-        raise ManifestFault.of("not_a_folder", "is not a folder", where=str(path), remedy="name a folder")
+        raise ManifestFault.of("not_a_folder", "is not a folder", where=str(path), fix="name a folder")
     if not folder and not path.is_file():
-        raise ManifestFault.of("not_a_file", "is not a regular file", where=str(path), remedy="name a file")
+        raise ManifestFault.of("not_a_file", "is not a regular file", where=str(path), fix="name a file")
     return path
 
 
@@ -72,7 +72,7 @@ def _resolve(root: Path, ref: str) -> Path:
             "missing",
             "does not exist",
             where=str(root / ref),
-            remedy=f"correct its path, or put it there: cp FILE {shlex.quote(str(root / ref))}",
+            fix=f"correct its path, or put it there: cp FILE {shlex.quote(str(root / ref))}",
         ) from None
     except (OSError, RuntimeError) as error:  # RuntimeError: a loop of symbolic links
         reason = getattr(error, "strerror", None) or "a loop of symbolic links"
@@ -80,7 +80,7 @@ def _resolve(root: Path, ref: str) -> Path:
             "unreadable",
             f"cannot be reached: {reason}",
             where=str(root / ref),
-            remedy="check its permissions and links",
+            fix="check its permissions and links",
         ) from None
 
 
@@ -122,7 +122,7 @@ def root_folder(manifest: Manifest, name: str | None) -> Path:
             "root_not_trusted",
             f"the root `{name}` ({folder}) lies outside the workspace and was not confirmed",
             where=f"roots.{name}",
-            remedy=f"if you trust it: proofspan check {shlex.quote(str(manifest.folder))} --trust-roots",
+            fix=f"if you trust it: proofspan check {shlex.quote(str(manifest.folder))} --trust-roots",
         )
     return folder
 

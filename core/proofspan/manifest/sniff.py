@@ -25,10 +25,10 @@ def content_problem(file: Path, kind: Kind) -> Problem | None:
     with file.open("rb") as stream:
         head = stream.read(HEAD)
     if kind == "jsonl" and not head.strip():
-        remedy = "let the pipeline write the first line, or take the file out of the manifest"
-        return Problem("no_line_yet", "holds no line yet", remedy=remedy, severity="warning")
+        fix = "let the pipeline write the first line, or take the file out of the manifest"
+        return Problem("no_line_yet", "holds no line yet", fix=fix, severity="warning")
     if not head:
-        return None if kind == "journal" else Problem("empty_file", "is empty", remedy="write the file again")
+        return None if kind == "journal" else Problem("empty_file", "is empty", fix="write the file again")
     if kind == "pdf":
         return _pdf_problem(head)
     if kind == "text":
@@ -43,23 +43,23 @@ def _pdf_problem(head: bytes) -> Problem | None:
         return Problem(
             "pdf_is_html",
             "is a web page, not a PDF: the download probably met an error or a login page",
-            remedy="download the document again, or declare the page as it is with `paged: false`",
+            fix="download the document again, or declare the page as it is with `paged: false`",
         )
     return Problem(
         "not_a_pdf",
         "is not a PDF: the header `%PDF-` is missing",
-        remedy="put the PDF there, or set `paged: false` if it is text",
+        fix="put the PDF there, or set `paged: false` if it is text",
     )
 
 
 def _text_problem(head: bytes) -> Problem | None:
     if head.lstrip().startswith(b"%PDF-"):
-        return Problem("text_is_pdf", "is a PDF, but declared `paged: false`", remedy="delete `paged: false`")
+        return Problem("text_is_pdf", "is a PDF, but declared `paged: false`", fix="delete `paged: false`")
     if b"\0" in head:
         return Problem(
             "not_text",
             "is not text: it holds zero bytes",
-            remedy="put a UTF-8 text, Markdown or HTML file there",
+            fix="put a UTF-8 text, Markdown or HTML file there",
         )
     return None
 
@@ -69,9 +69,9 @@ def _json_problem(file: Path, head: bytes, kind: Kind) -> Problem | None:
         if head.startswith(magic):
             return _suffix_problem(file, suffix)
     if head.startswith(_UTF16):
-        return Problem("not_utf8", "is UTF-16 text", remedy="save the file as UTF-8")
+        return Problem("not_utf8", "is UTF-16 text", fix="save the file as UTF-8")
     if _is_html(head):
-        return Problem("json_is_html", "is a web page, not JSON", remedy="download the file again")
+        return Problem("json_is_html", "is a web page, not JSON", fix="download the file again")
     line = _first_line(head)
     if line.startswith("{") or (line.startswith("[") and kind in ("chunks", "json")):
         return None
@@ -79,13 +79,13 @@ def _json_problem(file: Path, head: bytes, kind: Kind) -> Problem | None:
         return Problem(
             "jsonl_is_csv",
             f"is CSV, not JSON: its first line reads {line[:80]!r}",
-            remedy="write one JSON object a line; with pandas: "
+            fix="write one JSON object a line; with pandas: "
             "read_csv(FILE).to_json(OUT, orient='records', lines=True)",
         )
     return Problem(
         "not_json",
         f"does not begin with a JSON object: its first line reads {line[:80]!r}",
-        remedy="write one JSON object a line",
+        fix="write one JSON object a line",
     )
 
 
@@ -95,7 +95,7 @@ def _suffix_problem(file: Path, suffix: str) -> Problem | None:
     return Problem(
         "compressed",
         f"is compressed, but its name does not end in {suffix}",
-        remedy=f"rename it to {file.name}{suffix}, here and in the manifest",
+        fix=f"rename it to {file.name}{suffix}, here and in the manifest",
     )
 
 

@@ -60,7 +60,7 @@ def remember(workspace: Path, folder: Path) -> None:
             "not_remembered",
             f"the confirmation cannot be written down: {error.strerror}",
             where=str(target),
-            remedy="name a folder that can be written: PROOFSPAN_CONFIG_DIR=FOLDER proofspan …",
+            fix="name a folder that can be written: PROOFSPAN_CONFIG_DIR=FOLDER proofspan …",
         ) from None
 
 

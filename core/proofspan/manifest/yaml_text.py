@@ -105,29 +105,29 @@ def _read_text(file: Path) -> str:
             data = stream.read(MAX_BYTES + 1)
     except FileNotFoundError:
         raise ManifestFault.of(
-            "missing_file", "does not exist", where=str(file), remedy="correct the path"
+            "missing_file", "does not exist", where=str(file), fix="correct the path"
         ) from None
     except IsADirectoryError:
         raise ManifestFault.of(
-            "not_a_file", "is a folder", where=str(file), remedy="name a file in it"
+            "not_a_file", "is a folder", where=str(file), fix="name a file in it"
         ) from None
     except OSError as error:
         raise ManifestFault.of(
-            "unreadable", f"cannot be read: {error.strerror}", where=str(file), remedy="check its permissions"
+            "unreadable", f"cannot be read: {error.strerror}", where=str(file), fix="check its permissions"
         ) from None
     if len(data) > MAX_BYTES:
         raise ManifestFault.of(
             "too_large",
             f"is larger than {MAX_BYTES // 1024**2} MiB",
             where=str(file),
-            remedy="name artifacts in it, do not put their contents into it",
+            fix="name artifacts in it, do not put their contents into it",
         )
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise ManifestFault.of(
-            "not_utf8", "is not UTF-8 text", where=f"{file}:{line}", remedy="save the file as UTF-8"
+            "not_utf8", "is not UTF-8 text", where=f"{file}:{line}", fix="save the file as UTF-8"
         ) from None
 
 
@@ -149,7 +149,7 @@ def _check_limits(file: Path, text: str) -> None:
                 "yaml_limits",
                 f"the file is unreasonable: {what}",
                 where=_where(file, event.start_mark),
-                remedy="write the manifest out plainly",
+                fix="write the manifest out plainly",
             )
 
 
@@ -176,7 +176,7 @@ def _check_nodes(file: Path, root: yaml.Node) -> None:
             "yaml_limits",
             f"its aliases amount to more than {MAX_VALUES:,} values or {MAX_DEPTH} levels",
             where=str(file),
-            remedy="write the manifest out plainly, without aliases",
+            fix="write the manifest out plainly, without aliases",
         )
     if problems:
         raise ManifestFault(*problems)
@@ -195,7 +195,7 @@ def _node_problems(file: Path, node: yaml.Node) -> list[Problem]:
                 "yaml_tag",
                 f"the tag {node.tag} is not read here",
                 where=_where(file, node.start_mark),
-                remedy="write text, true, false, null, a list or a mapping",
+                fix="write text, true, false, null, a list or a mapping",
             )
         ]
     return _key_problems(file, node) if isinstance(node, yaml.MappingNode) else []
@@ -237,11 +237,11 @@ def _syntax_problem(file: Path, text: str, error: yaml.YAMLError) -> Problem:
             "yaml_tab",
             "a tab stands where YAML wants spaces",
             where=f"{file}:{mark.line + 1}:{tab + 1}",
-            remedy="replace the tab by spaces (two for each level)",
+            fix="replace the tab by spaces (two for each level)",
         )
     parts = [getattr(error, "context", None), getattr(error, "problem", None)]
     message = ", ".join(part for part in parts if part) or "is not YAML"
-    return Problem("yaml_syntax", message, where=_where(file, mark), remedy="mend the YAML at this place")
+    return Problem("yaml_syntax", message, where=_where(file, mark), fix="mend the YAML at this place")
 
 
 def _character_problem(file: Path, text: str, error: yaml.YAMLError) -> Problem:
@@ -251,7 +251,7 @@ def _character_problem(file: Path, text: str, error: yaml.YAMLError) -> Problem:
         "yaml_character",
         "a control character that YAML does not allow",
         where=f"{file}:{line}",
-        remedy="delete the character; if it is meant, write it as an escape in double quotes",
+        fix="delete the character; if it is meant, write it as an escape in double quotes",
     )
 
 

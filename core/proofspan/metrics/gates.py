@@ -127,8 +127,8 @@ def _odd(entry: Mapping[str, Any], where: str) -> Iterator[Problem]:
 
 
 def _unknown(kind: str, name: str, known: Sequence[str], where: str) -> Problem:
-    remedy = _nearest(name, known) or f"name one of {', '.join(known)}"
-    return Problem(f"unknown_{kind.split()[0]}", f"`{name[:80]}` is no {kind}", where, remedy)
+    fix = _nearest(name, known) or f"name one of {', '.join(known)}"
+    return Problem(f"unknown_{kind.split()[0]}", f"`{name[:80]}` is no {kind}", where, fix)
 
 
 def _is_of_traces(code: str) -> bool:
@@ -140,8 +140,8 @@ def _unknown_code(code: str, where: str) -> Problem:
     if is_known(code):
         said = f"`{code}` is no code of a question: the gate would always pass"
         return Problem("unknown_code", said, where, "hold the files to it with `proofspan validate`")
-    remedy = _nearest(code, tuple(RULES)) or "name one that Health shows, or `missing_` and a field's name"
-    return Problem("unknown_code", f"`{code[:80]}` is no code of the contract", where, remedy)
+    fix = _nearest(code, tuple(RULES)) or "name one that Health shows, or `missing_` and a field's name"
+    return Problem("unknown_code", f"`{code[:80]}` is no code of the contract", where, fix)
 
 
 def _nearest(name: str, known: Sequence[str]) -> str:

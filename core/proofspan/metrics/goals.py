@@ -195,8 +195,8 @@ def _is_wider(warns: Bound, passes: Bound) -> bool:
 def _unknown(name: str, place: str) -> Problem:
     names = {_plain(text): metric.metric_id for metric in METRICS.values() for text in _names(metric)}
     near = get_close_matches(_plain(name), names, n=1, cutoff=0.6)
-    remedy = f"write `{names[near[0]]}`" if near else f"name one of {', '.join(METRICS)}"
-    return _problem("unknown_metric", f"`{name[:80]}` is no metric that is counted here", place, remedy)
+    fix = f"write `{names[near[0]]}`" if near else f"name one of {', '.join(METRICS)}"
+    return _problem("unknown_metric", f"`{name[:80]}` is no metric that is counted here", place, fix)
 
 
 def _names(metric: Metric) -> tuple[str, str]:
@@ -209,8 +209,8 @@ def _plain(name: str) -> str:
     return "".join(char for char in spelt if char.isalnum())
 
 
-def _problem(code: str, message: str, place: str, remedy: str) -> Problem:
-    return Problem(code, message, place, remedy, severity="warning")
+def _problem(code: str, message: str, place: str, fix: str) -> Problem:
+    return Problem(code, message, place, fix, severity="warning")
 
 
 def _exact(value: MetricValue) -> Fraction:

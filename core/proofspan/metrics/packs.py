@@ -236,5 +236,5 @@ def _digits(number: float | None) -> str:
 
 
 def _problem(code: str, message: str, file: str) -> Problem:
-    remedy = "write it again: proofspan metrics WORKSPACE --run RUN --pack -o FILE"
-    return Problem(code, f"the metrics pack {message}", file, remedy, severity="warning")
+    fix = "write it again: proofspan metrics WORKSPACE --run RUN --pack -o FILE"
+    return Problem(code, f"the metrics pack {message}", file, fix, severity="warning")

@@ -124,7 +124,7 @@ def workspace_chunks(manifest: Manifest, *, cache_dir: Path) -> LoadedChunks:
             "no_chunks",
             "the manifest names no chunks",
             where=str(manifest.file or manifest.folder),
-            remedy="name the chunk file: chunks: {path: corpus/chunks.jsonl}",
+            fix="name the chunk file: chunks: {path: corpus/chunks.jsonl}",
         )
     path = artifact_path(manifest, manifest.chunks)
     return load_chunks(path, file=manifest.chunks.path, cache_dir=cache_dir)

@@ -295,7 +295,7 @@ def _unusable(run: Run, reason: str) -> InputFault:
         "record_unusable",
         f"the pinning record of {run.run_id} cannot be used: {reason}",
         where=run.record.path if run.record else "",
-        remedy="write one JSON object there, or take `record` out of the run's `pinned`",
+        fix="write one JSON object there, or take `record` out of the run's `pinned`",
     )
 
 

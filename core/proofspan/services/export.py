@@ -381,6 +381,6 @@ def writer_for(kind: str, output: str) -> Callable[[Records, Told], Iterator[byt
             "unknown_suffix",
             f"nothing is known of how to write the table into a file {suffix or 'without a suffix'}",
             where=output,
-            remedy=f"name a file that ends in one of {', '.join(WRITERS)}",
+            fix=f"name a file that ends in one of {', '.join(WRITERS)}",
         )
     return WRITERS[suffix]

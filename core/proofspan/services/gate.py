@@ -101,7 +101,7 @@ def _baseline(store: Store, manifest: Manifest, run_id: str, against: str | None
                 "same_run",
                 f"{run_id!r} would be compared with itself",
                 where=str(manifest.folder),
-                remedy="name the earlier run with --against",
+                fix="name the earlier run with --against",
             )
         return other, ""
     baseline = chosen_run(manifest, run_id).baseline
@@ -123,7 +123,7 @@ def _misread(name: str, title: str, status: Status, problems: Collection[Problem
     for place, problem in enumerate(problems):
         numbered = f"{name}_{place + 1}" if len(problems) > 1 else name
         said = f"{problem.where}: {problem.message}" if problem.where else problem.message
-        yield Check(numbered, title, status, "; ".join(filter(None, (said, problem.remedy))))
+        yield Check(numbered, title, status, "; ".join(filter(None, (said, problem.fix))))
 
 
 # The single checks of a gate: each counts something, says it with its numbers, and names the questions.
@@ -198,7 +198,7 @@ def index_checks(store: Store, run_id: str, against: str | None) -> Iterator[Che
         for place, problem in enumerate(problems):
             status: Status = "fail" if problem.severity == "error" else "warn"
             numbered = f"{name}_{place + 1}" if len(problems) > 1 else name
-            said = "; ".join(filter(None, (problem.message, problem.remedy)))
+            said = "; ".join(filter(None, (problem.message, problem.fix)))
             yield Check(numbered, f"Index of {run}", status, said)
 
 

@@ -330,7 +330,7 @@ def _damaged(folder: Path, run_id: str) -> StoreFault:
         "index_damaged",
         f"files of the index of run {run_id!r} are missing or damaged",
         where=str(folder),
-        remedy="delete that folder and run `proofspan index` again",
+        fix="delete that folder and run `proofspan index` again",
     )
 
 
@@ -339,7 +339,7 @@ def _not_indexed(manifest: Manifest, run_id: str) -> StoreFault:
         "not_indexed",
         f"run {run_id!r} has no index yet",
         where=str(manifest.folder),
-        remedy=f"proofspan index {manifest.folder}",
+        fix=f"proofspan index {manifest.folder}",
     )
 
 
@@ -402,7 +402,7 @@ class RunRecords:
             "index_changed",
             f"the trace file of run {self.run.run_id!r} was replaced after it was indexed",
             where=self.run_file.file,
-            remedy=f"proofspan index {self.manifest.folder}",
+            fix=f"proofspan index {self.manifest.folder}",
         )
 
     def _repeats(self) -> dict[int, int]:

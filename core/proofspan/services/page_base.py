@@ -202,7 +202,7 @@ def sentence(finding: PageBaseFinding) -> str:
     return _SENTENCES[finding.kind](finding)
 
 
-def remedy(finding: PageBaseFinding, writer: Writer) -> str | None:
+def fix(finding: PageBaseFinding, writer: Writer) -> str | None:
     """What mends it where it comes from; None where nothing systematic is to be mended."""
     if finding.kind == "printed":
         return writer.printed
@@ -237,7 +237,7 @@ def in_words(finding: PageBaseFinding) -> str:
 
 def in_one_line(finding: PageBaseFinding, writer: Writer) -> str:
     """All of it for a terminal: `manual-2026: 212 of 220 quotes, … — what to do`."""
-    return printable(" — ".join(filter(None, (in_words(finding), remedy(finding, writer)))))
+    return printable(" — ".join(filter(None, (in_words(finding), fix(finding, writer)))))
 
 
 def how_far(offset: int) -> str:

@@ -137,12 +137,12 @@ def report_rows(
 
 def problem_of(issue: LineIssue) -> Problem:
     """Return a line issue as a problem whose place is `file:line`."""
-    return Problem(issue.code, issue.reason, f"{issue.source.file}:{issue.source.line}", issue.remedy)
+    return Problem(issue.code, issue.reason, f"{issue.source.file}:{issue.source.line}", issue.fix)
 
 
 def _not_named(where: str, what: str, entry: str) -> NoReturn:
     message = f"the manifest names no {what}"
-    raise ManifestFault.of("not_named", message, where=where, remedy=f"add `{entry}` there")
+    raise ManifestFault.of("not_named", message, where=where, fix=f"add `{entry}` there")
 
 
 def _corpus(sources: Sources, outcome: Outcome) -> Corpus:
@@ -151,8 +151,8 @@ def _corpus(sources: Sources, outcome: Outcome) -> Corpus:
     outcome.issues += issues
     if not chunks:
         problems = [problem_of(issue) for issue in issues[:ISSUES_SHOWN]]
-        remedy = "write chunks as {id, text}, in a JSON array or one a line"
-        raise InputFault(Problem("no_chunks", "the file holds no chunk", file, remedy), *problems)
+        fix = "write chunks as {id, text}, in a JSON array or one a line"
+        raise InputFault(Problem("no_chunks", "the file holds no chunk", file, fix), *problems)
     return Corpus({chunk_id: chunk.text for chunk_id, chunk in chunks.items()})
 
 

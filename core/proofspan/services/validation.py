@@ -657,7 +657,7 @@ def _in_order(job: Job, ranges: Iterator[Range], workers: int) -> Iterator[Found
             "worker_died",
             "a process that read the file was ended, most likely for want of memory",
             where=job.file,
-            remedy="Run it again with --workers 1.",
+            fix="Run it again with --workers 1.",
         ) from error
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
@@ -888,7 +888,7 @@ def _looked_into(job: Job) -> Job:
         job = replace(job, is_whole=is_whole_json(job.path, file=job.file))
         foreign = None if job.is_whole else foreign_file(job.path, file=job.file)
         if foreign is not None:
-            raise InputFault.of(foreign.code, foreign.reason, where=job.file, remedy=foreign.remedy)
+            raise InputFault.of(foreign.code, foreign.reason, where=job.file, fix=foreign.fix)
     if job.record_type is not None:
         return replace(job, usual_type=job.record_type)
     first = next((kind for _, kind, _ in objects(job)), None)
@@ -898,7 +898,7 @@ def _looked_into(job: Job) -> Job:
             "type_not_named",
             "nothing says what the records are: the first one has no $schema that is known",
             where=job.file,
-            remedy=f"name their type with --as: one of {known}",
+            fix=f"name their type with --as: one of {known}",
         )
     return replace(job, usual_type=first)
 

@@ -55,7 +55,7 @@ class LineIssue:
     source: SourceLine
     code: str
     reason: str
-    remedy: str
+    fix: str
     excerpt: str
 
 

@@ -25,7 +25,7 @@ def file_key(path: str) -> FileKey:
         raise _missing(path, reason) from error
     if not stat.S_ISREG(status.st_mode):
         said = "the document is not a regular file"
-        raise EvidenceFault.of("missing", said, where=path, remedy="name the PDF itself")
+        raise EvidenceFault.of("missing", said, where=path, fix="name the PDF itself")
     return path, status.st_size, status.st_mtime_ns
 
 
@@ -45,16 +45,16 @@ def not_a_pdf(head: bytes, path: str) -> EvidenceFault:
     """Says what the file is instead, where its first bytes tell."""
     if b"<html" in head.lower() or b"<!doctype" in head.lower():
         said = "the document is a web page, not a PDF: the download probably met an error or a login page"
-        remedy = "download the document again"
+        fix = "download the document again"
     else:
         said = "the document is not a PDF: the header `%PDF-` is missing"
-        remedy = "put the PDF there, or name it as text with `paged: false`"
-    return EvidenceFault.of("not_a_pdf", said, where=path, remedy=remedy)
+        fix = "put the PDF there, or name it as text with `paged: false`"
+    return EvidenceFault.of("not_a_pdf", said, where=path, fix=fix)
 
 
 def _missing(path: str, reason: str) -> EvidenceFault:
-    remedy = f"correct its path, or put it there: cp FILE {shlex.quote(path)}"
-    return EvidenceFault.of("missing", f"the document cannot be read: {reason}", where=path, remedy=remedy)
+    fix = f"correct its path, or put it there: cp FILE {shlex.quote(path)}"
+    return EvidenceFault.of("missing", f"the document cannot be read: {reason}", where=path, fix=fix)
 
 
 # A picture file as it lies on disk: bounded, and by its first bytes one of the four kinds that are drawn.
@@ -98,8 +98,8 @@ def picture_problem(path: Path) -> Problem | None:
         with path.open("rb") as file:
             head = file.read(HEAD)
     except FileNotFoundError:
-        remedy = f"correct its path, or put it there: cp FILE {shlex.quote(str(path))}"
-        return Problem("missing", "the picture does not exist", str(path), remedy)
+        fix = f"correct its path, or put it there: cp FILE {shlex.quote(str(path))}"
+        return Problem("missing", "the picture does not exist", str(path), fix)
     except OSError as error:
         said = f"the picture cannot be read: {error.strerror or error}"
         return Problem("unreadable", said, str(path), f"chmod u+r {shlex.quote(str(path))}")

@@ -48,14 +48,14 @@ def decode(path: Path) -> Picture:
             "too_large",
             f"the picture has more than {MAX_PIXELS:,} pixels",
             where=str(path),
-            remedy="save it anew with fewer pixels",
+            fix="save it anew with fewer pixels",
         ) from error
     except BROKEN as error:
         raise EvidenceFault.of(
             "picture_broken",
             "the picture is broken or was cut short: it cannot be decoded",
             where=str(path),
-            remedy="save it anew from the program that made it",
+            fix="save it anew from the program that made it",
         ) from error
 
 

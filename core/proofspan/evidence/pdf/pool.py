@@ -300,7 +300,7 @@ class PdfPool:
                 "crashed",
                 "the PDF worker does not start",
                 where=place,
-                remedy=f"run `{sys.executable} -m {WORKER_MODULE} 0 {MEMORY_BYTES}` to see why",
+                fix=f"run `{sys.executable} -m {WORKER_MODULE} 0 {MEMORY_BYTES}` to see why",
             )
         )
 
@@ -310,8 +310,8 @@ class PdfPool:
             return Worker(self._memory_bytes)
         except OSError as error:
             message = f"no PDF worker can be started: {error.strerror or error}"
-            remedy = "close other programs, or raise the limit of processes and open files: ulimit -n 4096"
-            raise EvidenceFault(Problem("crashed", message, where=place, remedy=remedy)) from error
+            fix = "close other programs, or raise the limit of processes and open files: ulimit -n 4096"
+            raise EvidenceFault(Problem("crashed", message, where=place, fix=fix)) from error
 
     def _drop(self, worker: Worker) -> None:
         """End a worker that died while nobody used it."""
@@ -323,8 +323,8 @@ class PdfPool:
         """The best idle worker, or a new one, taken off the list."""
         with self._free:
             if self._is_closed:
-                remedy = "start the program again"
-                raise EvidenceFault(Problem("crashed", "the PDF workers are shut down", place, remedy))
+                fix = "start the program again"
+                raise EvidenceFault(Problem("crashed", "the PDF workers are shut down", place, fix))
             if not self._idle:
                 self._idle.append(self._started(place))
             best = max(self._idle, key=lambda idle: (place in idle.documents, idle.is_warm, idle.served))
@@ -379,7 +379,7 @@ def _not_sendable(place: str, error: NotSendableError) -> EvidenceFault:
             "not_sendable",
             f"the request cannot be passed to the PDF worker: {error}",
             where=place,
-            remedy="write quote and file name as UTF-8 text, and the page as a whole number below 2**53",
+            fix="write quote and file name as UTF-8 text, and the page as a whole number below 2**53",
         )
     )
 
@@ -390,7 +390,7 @@ def _timed_out(place: str, limit_s: float) -> EvidenceFault:
             "timed_out",
             f"the document gave no answer within {limit_s:g} s, so its worker was ended",
             where=place,
-            remedy="try again; if that does not help, replace the document: it is broken or hostile",
+            fix="try again; if that does not help, replace the document: it is broken or hostile",
         )
     )
 
@@ -401,7 +401,7 @@ def _crashed(place: str) -> EvidenceFault:
             "crashed",
             "the PDF worker crashed or ran out of memory on this document",
             where=place,
-            remedy="replace the document; others are not affected",
+            fix="replace the document; others are not affected",
         )
     )
 

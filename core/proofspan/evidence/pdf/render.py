@@ -187,7 +187,7 @@ def _refuse_huge(sheet: Sheet) -> None:
             f"page_idx {sheet.page_idx} is {width:.0f} × {height:.0f} points; "
             f"at most {MAX_SIDE_POINTS} are drawn",
             where=sheet.path,
-            remedy="save the document anew with smaller pages",
+            fix="save the document anew with smaller pages",
         )
 
 
@@ -204,7 +204,7 @@ def region(sheet: Sheet, box: Box, *, dpi: float, max_pixels: int) -> Raster:
             f"the box {sides} does not lie on page_idx {sheet.page_idx}, "
             f"which is {across:g} × {down:g} points",
             where=sheet.path,
-            remedy="give x0, y0, x1, y1 in points of the unrotated page, from its top left",
+            fix="give x0, y0, x1, y1 in points of the unrotated page, from its top left",
         )
     x0, y0, x1, y1 = box_to_pixels(sheet.turned, box)
     area = (

@@ -204,16 +204,16 @@ def _open_pdf(path: str) -> Any:
     if not pdf.is_pdf:
         raise not_a_pdf(head, path)
     if pdf.needs_pass:
-        remedy = f"put a copy without it there: qpdf --password=… --decrypt {shlex.quote(path)} COPY.pdf"
-        raise _fault("locked", "the document is locked with a password", path, remedy)
+        fix = f"put a copy without it there: qpdf --password=… --decrypt {shlex.quote(path)} COPY.pdf"
+        raise _fault("locked", "the document is locked with a password", path, fix)
     if page_count < 1:
         message = "the document has no pages: it may have been cut short"
         raise _fault("no_pages", message, path, "download it again")
     return pdf
 
 
-def _fault(code: str, message: str, path: str, remedy: str) -> EvidenceFault:
-    return EvidenceFault(Problem(code, message, where=path, remedy=remedy))
+def _fault(code: str, message: str, path: str, fix: str) -> EvidenceFault:
+    return EvidenceFault(Problem(code, message, where=path, fix=fix))
 
 
 def _unreadable(path: str, page_idx: int, error: Exception) -> EvidenceFault:
@@ -331,8 +331,8 @@ def answer(documents: Documents, request: Mapping[str, Any], memory_bytes: int) 
 
 def _too_large(path: str, memory_bytes: int) -> Answer:
     message = f"the document needs more than the {memory_bytes // 1024**2:,} MiB of memory that it may take"
-    remedy = "replace the document by a smaller one; others are not affected"
-    fault = _fault("too_large", message, path, remedy)
+    fix = "replace the document by a smaller one; others are not affected"
+    fault = _fault("too_large", message, path, fix)
     return {"fault": fault.problems[0], "retire": True}, b""
 
 

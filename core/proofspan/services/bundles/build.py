@@ -105,8 +105,8 @@ def _replaced(artifact: Artifact, file: Path, so: str) -> list[Problem]:
         return []
     said = f"`{artifact.key}`: is not the file that the manifest names: its sha256 begins {actual[:12]}"
     said = f"{said}, the manifest's {named[:12]}; {so}"
-    remedy = "restore the file, or correct its sha256 in the manifest"
-    return [Problem("file_replaced", said, artifact.path, remedy)]
+    fix = "restore the file, or correct its sha256 in the manifest"
+    return [Problem("file_replaced", said, artifact.path, fix)]
 
 
 def _unread(artifact: Artifact, issues: list[LineIssue]) -> list[Problem]:
@@ -118,7 +118,7 @@ def _unread(artifact: Artifact, issues: list[LineIssue]) -> list[Problem]:
     said = f"`{artifact.key}`: {len(unread):,} line{'s' * (len(unread) != 1)} could not be read"
     where = f"{first.source.file}:{first.source.line}"
     said = f"{said}, first: {first.reason}; bundles are built without them"
-    return [Problem("lines_unreadable", said, where, first.remedy)]
+    return [Problem("lines_unreadable", said, where, first.fix)]
 
 
 def build_bundles(
@@ -156,7 +156,7 @@ def run_with_traces(manifest: Manifest, run_id: str) -> Run:
             "no_traces",
             f"the run {run_id!r} has no traces to build bundles from",
             where=str(manifest.file or manifest.folder),
-            remedy=f"name them in the manifest: runs[{run_id}].traces; or build the others: --run ID",
+            fix=f"name them in the manifest: runs[{run_id}].traces; or build the others: --run ID",
         )
     for artifact in run.trace_artifacts:
         artifact_path(manifest, artifact)
@@ -242,7 +242,7 @@ def run_of(path: Path) -> str:
             if isinstance(item, BundleLine) and isinstance(item.record.get("run_id"), str):
                 return str(item.record["run_id"])
     raise InputFault.of(
-        "no_run", "no bundle of the file names its run", where=str(path), remedy="name it: --run ID"
+        "no_run", "no bundle of the file names its run", where=str(path), fix="name it: --run ID"
     )
 
 
@@ -264,7 +264,7 @@ def _refuse_foreign(issues: list[LineIssue], keys: set[Key]) -> None:
         first.code,
         f"the file is not written over: {first.reason}",
         where=f"{first.source.file}:{first.source.line}",
-        remedy="move it away, or write to another file: -o FILE",
+        fix="move it away, or write to another file: -o FILE",
     )
 
 
@@ -281,7 +281,7 @@ def bundles_path(manifest: Manifest, run: Run) -> Path:
             "no_bundles_path",
             f"the manifest names no file for the bundles of {run.run_id}",
             where=f"{manifest.file or manifest.folder}: runs[{run.run_id}]",
-            remedy=f"add to the run: {line}",
+            fix=f"add to the run: {line}",
         )
     folder, _, name = artifact.path.rpartition("/")
     reason = refusal_of(artifact.path)
@@ -290,7 +290,7 @@ def bundles_path(manifest: Manifest, run: Run) -> Path:
             "path_refused",
             f"`{artifact.key}`: has the path {artifact.path[:200]!r}, which is refused: {reason}",
             where=str(manifest.file or manifest.folder),
-            remedy="write a path relative to the workspace, such as runs/R001/bundles.jsonl",
+            fix="write a path relative to the workspace, such as runs/R001/bundles.jsonl",
         )
     root = root_folder(manifest, artifact.root)
     try:
@@ -298,11 +298,9 @@ def bundles_path(manifest: Manifest, run: Run) -> Path:
     except ManifestFault as fault:
         problem = fault.problems[0]
         is_missing = problem.code == "missing"
-        remedy = (
-            f"make it first: mkdir -p {shlex.quote(str(root / folder))}" if is_missing else problem.remedy
-        )
+        fix = f"make it first: mkdir -p {shlex.quote(str(root / folder))}" if is_missing else problem.fix
         said = f"`{artifact.key}`: its folder {problem.message}"
-        raise ManifestFault(replace(problem, message=said, remedy=remedy)) from None
+        raise ManifestFault(replace(problem, message=said, fix=fix)) from None
 
 
 # Traces → evidence bundles. Whatever a trace holds, a bundle comes out; with less evidence, never empty.
@@ -515,8 +513,8 @@ def _cuts(trace: Trace, *, citations: int, attachments: int) -> Iterator[BundleP
         yield BundleProblem("citations_cut", said, "cite each passage once", citations)
     if attachments > MAX_ATTACHMENTS:
         said = f"of {attachments:,} attachments {MAX_ATTACHMENTS} are listed, notices before pictures"
-        remedy = "give the attachments of a long section sections of their own"
-        yield BundleProblem("attachments_cut", said, remedy, attachments)
+        fix = "give the attachments of a long section sections of their own"
+        yield BundleProblem("attachments_cut", said, fix, attachments)
     for name, text in (("question", trace.q), ("answer", trace.answer)):
         if len(text) > MAX_TEXT:
             said = f"of the {name} the first {MAX_TEXT:,} characters are kept"

@@ -153,7 +153,7 @@ def _shown(
 def _oddities(cited: Citation, held: Held | None) -> Iterator[BundleProblem]:
     """What is odd about a citation and keeps nothing from being shown."""
     if held is not None and (odd := rev_problem(held.document, cited_rev(cited.chunk_id, cited.raw))):
-        yield BundleProblem(odd.code, odd.message, odd.remedy)
+        yield BundleProblem(odd.code, odd.message, odd.fix)
     if len(cited.quote or "") > MAX_QUOTE_CHARACTERS:
         said = f"of its text the first {MAX_QUOTE_CHARACTERS:,} characters are kept"
         yield BundleProblem("quote_cut", said, "cite a passage, not a document", len(cited.quote or ""))
@@ -170,8 +170,8 @@ def _unsought(pointer: Pointer, placed: Placed | None, shelf: Shelf) -> Iterator
     if isinstance(placed, Problem):
         yield shelf.told(placed)
     elif not (pointer.citation.quote or "").strip():
-        remedy = "give the citation its quote, or list the chunk that it names in the chunk file"
-        yield BundleProblem(QUOTE_MISSING, "there is no text to look for", remedy)
+        fix = "give the citation its quote, or list the chunk that it names in the chunk file"
+        yield BundleProblem(QUOTE_MISSING, "there is no text to look for", fix)
 
 
 def _page_problems(
@@ -179,13 +179,13 @@ def _page_problems(
 ) -> Iterator[BundleProblem]:
     """What keeps a page from being shown, or was wrong with the page that is named."""
     if cited.doc_id is None:
-        remedy = "give the citation, its candidate or its chunk a doc_id"
-        yield BundleProblem("no_document", "nothing says which document it is from", remedy)
+        fix = "give the citation, its candidate or its chunk a doc_id"
+        yield BundleProblem("no_document", "nothing says which document it is from", fix)
         return
     if held is None:
         said = f"the workspace has no document {cited.doc_id[:200]}"
-        remedy = "put the file into the workspace and list it under `documents` with this doc_id"
-        yield BundleProblem("document_not_listed", said, remedy)
+        fix = "put the file into the workspace and list it under `documents` with this doc_id"
+        yield BundleProblem("document_not_listed", said, fix)
         return
     if held.path is None and held.problem is not None:
         yield shelf.told(held.problem)
@@ -202,8 +202,8 @@ def _beyond(page_idx: int, held: Held) -> BundleProblem:
     pages = "1 page" if held.page_count == 1 else f"{held.page_count:,} pages"
     pages = "no pages" if not held.document.paged else pages
     said = f"page_idx {page_idx:,} lies beyond the end of {held.document.doc_id}, which has {pages}"
-    remedy = "check the producer's page base (page_idx counts from 0) and the document's edition"
-    return BundleProblem("page_out_of_range", said, remedy, page_idx)
+    fix = "check the producer's page base (page_idx counts from 0) and the document's edition"
+    return BundleProblem("page_out_of_range", said, fix, page_idx)
 
 
 def _bad_page(cited: Citation) -> BundleProblem:
@@ -212,10 +212,10 @@ def _bad_page(cited: Citation) -> BundleProblem:
     value = given(cited.raw.get(name))
     shown = one_line(repr(value), length=60)
     if cited.page_note == "page_below_one":
-        remedy = "write the 0-based page as page_idx"
-        return BundleProblem("page_below_one", f"page is {shown}, and page counts from 1", remedy, value)
+        fix = "write the 0-based page as page_idx"
+        return BundleProblem("page_below_one", f"page is {shown}, and page counts from 1", fix, value)
     if cited.page_note == "page_unreadable":
         said = f"{name} is {shown}, which is no page: pages are whole numbers from 0"
         return BundleProblem("page_unreadable", said, "write the 0-based page as page_idx", value)
-    remedy = "give the citation its page_idx, or a quote that stands in the document"
-    return BundleProblem("page_missing", "nothing says which page it is on", remedy, value)
+    fix = "give the citation its page_idx, or a quote that stands in the document"
+    return BundleProblem("page_missing", "nothing says which page it is on", fix, value)

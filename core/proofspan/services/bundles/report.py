@@ -152,18 +152,18 @@ class RunReport:
             said += f", and {declared:,} declared" if declared is not None else ""
             first = self.unread[0] if self.unread else None
             where = f"{first.source.file}:{first.source.line}" if first else ""
-            yield Problem("lines_unreadable", said, where, first.remedy if first else "correct the manifest")
+            yield Problem("lines_unreadable", said, where, first.fix if first else "correct the manifest")
 
     def _not_shown(self) -> Iterator[Problem]:
         for doc_id, problem in self.documents.items():
             yield Problem("document_problem", problem.message, doc_id, problem.remedy)
-        remedy = "proofspan check WORKSPACE lists what is wrong with the catalogue"
+        fix = "proofspan check WORKSPACE lists what is wrong with the catalogue"
         if self.undrawn:
             said = f"{_attachments(self.undrawn)} can't be drawn; {_first(self.undrawn)}"
-            yield Problem("attachments_not_drawn", said, "", remedy)
+            yield Problem("attachments_not_drawn", said, "", fix)
         if self.odd:
             said = f"{_attachments(self.odd)} can be drawn, but not all is right; {_first(self.odd)}"
-            yield Problem("attachments_odd", said, "", remedy, severity="warning")
+            yield Problem("attachments_odd", said, "", fix, severity="warning")
         if self.texts:
             said = f"{_attachments(self.texts)} shown as text: the catalogue names nothing to draw"
             yield Problem("nothing_to_draw", said, severity="note")

@@ -54,14 +54,14 @@ class BundleFinding:
     q_id: str
     code: str
     message: str
-    remedy: str = ""
+    fix: str = ""
     severity: Literal["error", "warning"] = "error"
 
     def __str__(self) -> str:
         where = self.file if self.line is None else f"{self.file}:{self.line}"
         about = f"{where}: {self.q_id}: " if self.q_id else f"{where}: "
-        remedy = f" — {self.remedy}" if self.remedy else ""
-        return printable(" ".join(f"{about}{self.message} ({self.code}){remedy}".split()))
+        fix = f" — {self.fix}" if self.fix else ""
+        return printable(" ".join(f"{about}{self.message} ({self.code}){fix}".split()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ class _Check:
     def line(self, item: BundleLine | LineIssue) -> Iterator[BundleFinding]:
         """What is wrong with one line."""
         if isinstance(item, LineIssue):
-            yield BundleFinding(self.file, item.source.line, "", item.code, item.reason, item.remedy)
+            yield BundleFinding(self.file, item.source.line, "", item.code, item.reason, item.fix)
             return
         yield from self._told(item, _of_record(item))
         key = key_of(item, self._alike)
@@ -136,7 +136,7 @@ class _Check:
     ) -> Iterator[BundleFinding]:
         for each in problems:
             line = item.source.line
-            yield BundleFinding(self.file, line, item.q_id, each.code, each.message, each.remedy, severity)
+            yield BundleFinding(self.file, line, item.q_id, each.code, each.message, each.fix, severity)
 
     def _identity(self, key: Key, item: BundleLine, bundle: Bundle) -> Iterator[Problem]:
         """Is it a bundle of this run's traces, once, in their order, and of what they say?"""
@@ -245,7 +245,7 @@ def _documents(bundle: Bundle, shelf: Shelf) -> Iterator[Problem]:
     for document in bundle.documents:
         held = shelf.held(document.doc_id)
         if held is not None and held.problem is not None:
-            yield Problem(held.problem.code, held.problem.message, "", held.problem.remedy)
+            yield Problem(held.problem.code, held.problem.message, "", held.problem.fix)
 
 
 def _as_it_shows(bundle: Bundle, shelf: Shelf) -> tuple[Problem | None, Bundle]:
@@ -321,10 +321,8 @@ def _not_drawn(item: BundleAttachment) -> Problem:
     place = f" of {item.doc_id}" if item.doc_id else ""
     place = f"; it stands on page_idx {item.page_idx}{place}" if item.page_idx is not None else ""
     text = f" and says {_excerpt(item.text)}" if item.text.strip() else ""
-    remedy = item.problem.remedy if item.problem else ""
-    return Problem(
-        "attachment_not_drawn", f"{name_of(item)} can't be drawn: {reason}{place}{text}", "", remedy
-    )
+    fix = item.problem.remedy if item.problem else ""
+    return Problem("attachment_not_drawn", f"{name_of(item)} can't be drawn: {reason}{place}{text}", "", fix)
 
 
 def _excerpt(text: str | None) -> str:

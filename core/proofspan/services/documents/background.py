@@ -204,6 +204,6 @@ def _broken_off() -> Failed:
         "broken_off",
         "the work broke off unexpectedly",
         where="the dashboard",
-        remedy="try again; the dashboard's own output says what happened",
+        fix="try again; the dashboard's own output says what happened",
     )
     return Failed(fault)

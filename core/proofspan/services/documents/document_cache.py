@@ -238,6 +238,6 @@ def fingerprint(path: Path) -> Fingerprint:
             "missing",
             f"the document cannot be read: {error.strerror}",
             where=str(path),
-            remedy=f"correct its path, or put it there: cp FILE {shlex.quote(str(path))}",
+            fix=f"correct its path, or put it there: cp FILE {shlex.quote(str(path))}",
         ) from error
     return str(path), stat.st_size, stat.st_mtime_ns

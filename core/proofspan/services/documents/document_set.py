@@ -146,7 +146,7 @@ class Shelf:
             said = said.replace(f"{each}/", "")
         if problem.code == "path_outside":
             said = said.partition(OUTSIDE)[0] + OUTSIDE
-        return BundleProblem(problem.code, said, CHECK if _LOCAL.search(problem.remedy) else problem.remedy)
+        return BundleProblem(problem.code, said, CHECK if _LOCAL.search(problem.fix) else problem.fix)
 
     def _opened(self, document: Document) -> Held:
         try:
@@ -159,8 +159,8 @@ class Shelf:
             return Held(document, problem=fault.problems[0])
         except OSError as error:
             said = f"the document cannot be read: {error.strerror or error}"
-            remedy = "check its permissions and the disk that it lies on"
-            return Held(document, problem=Problem("unreadable", said, document.artifact.path, remedy))
+            fix = "check its permissions and the disk that it lies on"
+            return Held(document, problem=Problem("unreadable", said, document.artifact.path, fix))
         if info is None:
             return Held(document, path, 1, (), sha256, problem)
         return Held(document, path, info.page_count, info.labels, sha256, problem)

@@ -47,9 +47,9 @@ def draw(render_ref: str | None, *, manifest: Manifest, placer: Placer) -> Drawi
     a path, `PdfPool.clip` and `PdfPool.picture` have.
     """
     if render_ref is None:
-        remedy = "give the attachment a `render_ref` where there is something to draw"
+        fix = "give the attachment a `render_ref` where there is something to draw"
         said = "the catalogue names nothing to draw"
-        return Drawing(problem=Problem("nothing_to_draw", said, "", remedy, severity="note"))
+        return Drawing(problem=Problem("nothing_to_draw", said, "", fix, severity="note"))
     ref = parse_render_ref(render_ref)
     if ref is None:
         return Drawing(problem=_unreadable(render_ref))
@@ -72,14 +72,14 @@ def _picture(ref: RenderRef, manifest: Manifest, placer: Placer) -> Picture:
             "document_not_listed",
             f"the workspace has no document {shown}, so nothing can be drawn from it",
             where=f"{manifest.file or manifest.folder}: documents",
-            remedy="put the file into the workspace and list it under `documents` with this doc_id",
+            fix="put the file into the workspace and list it under `documents` with this doc_id",
         )
     if not document.paged:
         raise ManifestFault.of(
             "not_paged",
             f"the document {shown} has no pages, so no region of one can be drawn",
             where=f"{manifest.file or manifest.folder}: {document.artifact.key}",
-            remedy="leave `render_ref` out: the attachment's text is shown",
+            fix="leave `render_ref` out: the attachment's text is shown",
         )
     return placer.clip(artifact_path(manifest, document.artifact), ref.page_idx, ref.box)
 
@@ -90,7 +90,7 @@ def _picture_file(path: str, manifest: Manifest, placer: Placer) -> Picture:
             "no_attachments_root",
             f"the picture {path[:SHOWN]} cannot be looked for: the manifest names no folder of pictures",
             where=f"{manifest.file or manifest.folder}: attachments_root",
-            remedy="name the folder: attachments_root: corpus/media",
+            fix="name the folder: attachments_root: corpus/media",
         )
     try:
         folder = resolve_reference(manifest.folder, manifest.attachments_root, folder=True)

@@ -40,7 +40,7 @@ def file_problem(document: Document, path: Path) -> Problem | None:
         f"the file of {document.doc_id} is not the one that the manifest names: its sha256 begins "
         f"{actual[:SHOWN_DIGITS]}, the manifest's {named[:SHOWN_DIGITS]}; its pages may have moved",
         where=f"{document.artifact.key}: {document.artifact.path}",
-        remedy="put the named file back, or correct sha256 and rev in the manifest and build the chunks anew",
+        fix="put the named file back, or correct sha256 and rev in the manifest and build the chunks anew",
         severity="warning",
     )
 
@@ -63,7 +63,7 @@ def rev_problem(document: Document, rev: str | None) -> Problem | None:
         f"cited is revision {rev[:40]} of {document.doc_id}, and the workspace has revision {named[:40]}: "
         "the text may stand elsewhere, or differ",
         where=document.artifact.key,
-        remedy="answer the question again on this revision, or put the cited one into the workspace",
+        fix="answer the question again on this revision, or put the cited one into the workspace",
         severity="warning",
     )
 

@@ -21,7 +21,7 @@ from proofspan.metrics.packs import Pack, read_pack
 from proofspan.metrics.statistics import share_in_words
 from proofspan.metrics.values import value_in_words
 from proofspan.services.metrics.run_metrics import BUNDLES, RunMetrics
-from proofspan.services.page_base import CitedPages, Writer, in_words, remedy, worth_saying, writer_of
+from proofspan.services.page_base import CitedPages, Writer, fix, in_words, worth_saying, writer_of
 from proofspan.services.workspace.links import list_address
 from proofspan.services.workspace.open import chosen_run
 from proofspan.store.files.located import EvidenceState
@@ -112,7 +112,7 @@ def _of_problems(problems: Iterable[Problem], *, is_of_file: bool) -> Iterator[R
     for problem in problems:
         severity: Severity = "error" if problem.severity == "error" else "warning"
         said, title = f"{as_sentence(problem.message)}.", problem.code.replace("_", " ")
-        yield RunFinding(problem.code, severity, title, said, problem.remedy, is_of_file=is_of_file)
+        yield RunFinding(problem.code, severity, title, said, problem.fix, is_of_file=is_of_file)
 
 
 def line_findings(lines: RunLines, facts: RunFacts) -> Iterator[RunFinding]:
@@ -270,7 +270,7 @@ def page_findings(pages: CitedPages, writer: Writer, run_id: str) -> Iterator[Ru
     """What is systematically wrong with the cited pages, as the page-base doctor says it."""
     for each in worth_saying(pages.findings):
         if each.is_systematic:
-            said, step = (f"{as_sentence(told)}." for told in (in_words(each), remedy(each, writer) or ""))
+            said, step = (f"{as_sentence(told)}." for told in (in_words(each), fix(each, writer) or ""))
             shown = Filter(run_id, evidence=("page_mismatch",))
             yield RunFinding("page_base", "error", "cited pages are off", said, step, shown)
 

@@ -63,7 +63,7 @@ def freeze_bucket(
             "empty_cohort",
             f"no question of {run.run_id} is in {bucket}",
             where=str(manifest.folder),
-            remedy="name another run or bucket; without gold questions no run has any",
+            fix="name another run or bucket; without gold questions no run has any",
         )
     cohort = Cohort(name, tuple(places["q_id"].tolist()), run.run_id, bucket, run.ts)
     freeze(manifest, cohort, again=again)

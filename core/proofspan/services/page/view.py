@@ -308,7 +308,7 @@ def _document(target: Target, manifest: Manifest) -> tuple[Document | None, Prob
             "no_document",
             "nothing says which document this passage is from",
             where=target.id,
-            remedy="give the candidate, the chunk or the citation a `doc_id`, and import again",
+            fix="give the candidate, the chunk or the citation a `doc_id`, and import again",
         )
     document = manifest.document(target.doc_id)
     if document is None:
@@ -316,7 +316,7 @@ def _document(target: Target, manifest: Manifest) -> tuple[Document | None, Prob
             "document_not_listed",
             f"the workspace has no document {target.doc_id}, so its page cannot be shown",
             where=f"{manifest.file or manifest.folder}: documents",
-            remedy="put the file into the workspace and list it under `documents` with this doc_id",
+            fix="put the file into the workspace and list it under `documents` with this doc_id",
         )
     return document, None
 
@@ -326,7 +326,7 @@ def _beyond(view: PageView, page_idx: int, page_count: int) -> Problem:
         "page_out_of_range",
         f"PDF page {page_idx + 1} (page_idx {page_idx}) lies beyond the end: there are {page_count} pages",
         where=view.target.doc_id or "",
-        remedy="check the producer's page base (page_idx counts from 0) and the document's edition",
+        fix="check the producer's page base (page_idx counts from 0) and the document's edition",
     )
 
 

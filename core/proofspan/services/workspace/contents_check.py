@@ -101,7 +101,7 @@ class Flaw:
 
     kind: str
     said: str
-    remedy: str
+    fix: str
 
 
 def attachment_problems(
@@ -125,7 +125,7 @@ def _problem(flawed: list[tuple[str, Flaw]], count: int, key: str, where: str) -
     if len(flawed) == 1:
         told = f"1 attachment of {count:,} {_singular(first.kind)}"
     message = f"`{key}`: {told}, first: {first_id[:80]}: {first.said}"
-    return Problem(ATTACHMENTS_WRONG, message, where, first.remedy, severity="warning")
+    return Problem(ATTACHMENTS_WRONG, message, where, first.fix, severity="warning")
 
 
 def _singular(kind: str) -> str:
@@ -213,8 +213,8 @@ def _region_flaws(
         yield _not_listed(doc_id)
         return
     if drawn and not document.paged:
-        remedy = "leave `render_ref` out: the attachment's text is shown"
-        yield Flaw("are to be drawn from a document without pages", doc_id[:200], remedy)
+        fix = "leave `render_ref` out: the attachment's text is shown"
+        yield Flaw("are to be drawn from a document without pages", doc_id[:200], fix)
         return
     count = places.page_count(document)
     if count is not None and page_idx >= count:
@@ -232,8 +232,8 @@ def _region_flaws(
     if not lies_on(box, width=size[0], height=size[1]):
         sides = ", ".join(f"{side:g}" for side in box)
         said = f"bbox {sides} on page_idx {page_idx:,}, which is {size[0]:g} × {size[1]:g} points"
-        remedy = "give x0, y0, x1, y1 in points of the unrotated page, from its top left, x0 < x1 and y0 < y1"
-        yield Flaw("do not lie on their page", said, remedy)
+        fix = "give x0, y0, x1, y1 in points of the unrotated page, from its top left, x0 < x1 and y0 < y1"
+        yield Flaw("do not lie on their page", said, fix)
 
 
 def _page_if_there(document: Document, page_idx: int, places: Places) -> PageInfo | None:
@@ -247,14 +247,14 @@ def _in_points(box: Box, space: BoxSpace, page: PageInfo) -> Box:
 
 
 def _not_listed(doc_id: str) -> Flaw:
-    remedy = "list it under `documents`, or correct the doc_id"
-    return Flaw("stand in a document that the manifest does not list", doc_id[:200], remedy)
+    fix = "list it under `documents`, or correct the doc_id"
+    return Flaw("stand in a document that the manifest does not list", doc_id[:200], fix)
 
 
 def _file_flaws(ref: FileRef, manifest: Manifest) -> Iterable[Flaw]:
     if manifest.attachments_root is None:
-        remedy = "name the folder of the pictures: attachments_root: corpus/media"
-        return [Flaw("name a file, and the manifest no `attachments_root`", ref.path, remedy)]
+        fix = "name the folder of the pictures: attachments_root: corpus/media"
+        return [Flaw("name a file, and the manifest no `attachments_root`", ref.path, fix)]
     try:
         folder = resolve_reference(manifest.folder, manifest.attachments_root, folder=True)
     except Fault:
@@ -263,7 +263,7 @@ def _file_flaws(ref: FileRef, manifest: Manifest) -> Iterable[Flaw]:
         problem = picture_problem(resolve_reference(folder, ref.path))
     except Fault as fault:
         problem = fault.problems[0]
-        return [Flaw("name a file that is not there", f"{ref.path}: {problem.message}", problem.remedy)]
+        return [Flaw("name a file that is not there", f"{ref.path}: {problem.message}", problem.fix)]
     if problem is not None:
-        return [Flaw("name a file that cannot be drawn", f"{ref.path}: {problem.message}", problem.remedy)]
+        return [Flaw("name a file that cannot be drawn", f"{ref.path}: {problem.message}", problem.fix)]
     return []

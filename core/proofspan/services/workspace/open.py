@@ -43,7 +43,7 @@ def chosen_run(manifest: Manifest, wanted: str | None) -> Run:
         "unknown_run",
         f"the manifest has no run {wanted!r}" if wanted is not None else "the manifest lists no run",
         where=str(manifest.folder),
-        remedy=f"name one of {known}" if known else "list a run with its traces under `runs`",
+        fix=f"name one of {known}" if known else "list a run with its traces under `runs`",
     )
 
 

@@ -98,9 +98,7 @@ def _repeated(artifact: Artifact, file: Path, repeats: Sequence[LineIssue]) -> l
     counted = f"{len(repeats):,} record{'s' * (len(repeats) != 1)}"
     message = f"`{artifact.key}`: {counted} of an id that came before"
     where = f"{file}:{first.source.line}"
-    return [
-        Problem("ids_repeated", f"{message}; first: {first.reason}", where, first.remedy, severity="note")
-    ]
+    return [Problem("ids_repeated", f"{message}; first: {first.reason}", where, first.fix, severity="note")]
 
 
 def _unread(artifact: Artifact, file: Path, lines: int, issues: Sequence[LineIssue]) -> list[Problem]:
@@ -117,12 +115,12 @@ def _unread(artifact: Artifact, file: Path, lines: int, issues: Sequence[LineIss
         message = f"`{artifact.key}`: {unread}, as declared; first: {first}"
         return [Problem("lines_unreadable_declared", message, where, severity="note")]
     said = f"`{artifact.key}`: {unread}" + (f", first: {first}" if issues else "")
-    remedy = issues[0].remedy if issues else ""
+    fix = issues[0].fix if issues else ""
     if declared is not None:
         said = f"`{artifact.key}`: {unread}, and {declared:,} declared by `unreadable_lines`"
         said += f"; first: {first}" if issues else ""
-        remedy = f"mend the file, or declare what is known: unreadable_lines: {len(issues)}"
-    return [Problem(LINES_UNREADABLE, said, where, remedy, severity="warning")]
+        fix = f"mend the file, or declare what is known: unreadable_lines: {len(issues)}"
+    return [Problem(LINES_UNREADABLE, said, where, fix, severity="warning")]
 
 
 def _waiting(artifact: Artifact, file: Path) -> list[Problem]:

@@ -100,7 +100,7 @@ class Builder:
             "file_changing",
             "the files of this run are replaced while they are read",
             where=f"runs[{self.run.run_id}]",
-            remedy="Index it when they are complete; a file that only grows may be read at any time.",
+            fix="Index it when they are complete; a file that only grows may be read at any time.",
         )
 
     def _refreshed(self, earlier: RunFile | None) -> RunReport | None:
@@ -367,6 +367,6 @@ def _chosen_runs(manifest: Manifest, wanted: Sequence[str] | None) -> list[Run]:
             "unknown_run",
             f"the manifest has no run {unknown[0]!r}",
             where=str(manifest.folder),
-            remedy=f"name one of {', '.join(known) or '(it has none)'}",
+            fix=f"name one of {', '.join(known) or '(it has none)'}",
         )
     return [known[name] for name in dict.fromkeys(wanted)]

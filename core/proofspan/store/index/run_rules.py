@@ -178,6 +178,6 @@ def _unmatched(row: StoredRow) -> LineIssue:
         source=row.source,
         code="report_row_unmatched",
         reason=f"no trace of the run belongs to this row of its report ({row.q_id or row.q[:60]!r})",
-        remedy="Write the report anew from this run's traces.",
+        fix="Write the report anew from this run's traces.",
         excerpt=row.q[:200],
     )

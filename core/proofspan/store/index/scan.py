@@ -110,7 +110,7 @@ def index_ranges(
             "worker_died",
             "a process that read the traces was ended, most likely for want of memory",
             where=source.file,
-            remedy="run `proofspan index` with --workers 1",
+            fix="run `proofspan index` with --workers 1",
         ) from error
     finally:
         pool.shutdown(wait=False, cancel_futures=True)  # its processes take a while to free their chunks

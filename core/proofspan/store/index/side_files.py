@@ -58,7 +58,7 @@ class Loss:
             self.code,
             f"{self.file} {said}; {self.lost}",
             f"{artifact.key}: {problem.where or artifact.path}",
-            problem.remedy or "put the file back and run `proofspan index` again",
+            problem.fix or "put the file back and run `proofspan index` again",
         )
 
 
@@ -164,8 +164,8 @@ def crowded_problems(notices: Notices, *, file: str) -> tuple[Problem, ...]:
         f"section {section[:80]} of {doc_id[:80] or 'no document'} has {count:,} warnings and cautions"
         f"{more}; only the first {MOST_NOTICES} of a section are looked for in the answers"
     )
-    remedy = "give each entry of the catalogue the narrowest section that it stands in"
-    return (Problem("section_crowded", message, file, remedy, severity="warning"),)
+    fix = "give each entry of the catalogue the narrowest section that it stands in"
+    return (Problem("section_crowded", message, file, fix, severity="warning"),)
 
 
 # The redirects of a workspace as an index and its pages need them, and what is lost without their file.
@@ -217,7 +217,7 @@ def report_segment(folder: Path, prefix: str, path: Path, *, file: str, run_id: 
         stored, issues = read_report(path, file=file)
     except InputFault as fault:
         problem = fault.problems[0]
-        stored, issues = [], [_file_issue(file, problem.code, problem.message, problem.remedy)]
+        stored, issues = [], [_file_issue(file, problem.code, problem.message, problem.fix)]
     rows = [index_row(remembered(row, run_id), _verdict_of(row), {}) for row in stored]
     size = path.stat().st_size
     name = f"{prefix}-{0:014d}-{size:014d}.parquet"
@@ -237,5 +237,5 @@ def _verdict_of(row: StoredRow) -> ReportRow | None:
     return ReportRow(row.q, row.label, row.why, row.chunks, cited, signals)
 
 
-def _file_issue(file: str, code: str, reason: str, remedy: str) -> LineIssue:
-    return LineIssue(SourceLine(file, 1, 0, 0), code, reason, remedy, "")
+def _file_issue(file: str, code: str, reason: str, fix: str) -> LineIssue:
+    return LineIssue(SourceLine(file, 1, 0, 0), code, reason, fix, "")

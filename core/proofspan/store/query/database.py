@@ -82,13 +82,13 @@ class Database:
                 raise StoreFault.of(
                     "query_timed_out",
                     f"the query was stopped after {self._time_limit:g} seconds",
-                    remedy="narrow the filter, or look at one run at a time",
+                    fix="narrow the filter, or look at one run at a time",
                 ) from error
             except duckdb.Error as error:
                 raise StoreFault.of(
                     "query_failed",
                     f"the index could not be queried: {str(error).splitlines()[0]}",
-                    remedy="build the index anew: proofspan index WORKSPACE",
+                    fix="build the index anew: proofspan index WORKSPACE",
                 ) from error
             finally:
                 timer.cancel()

@@ -300,7 +300,7 @@ class KeptRuns:
             "index_damaged",
             f"files of the index of run {' or '.join(map(repr, runs))} are missing or damaged",
             where=" or ".join(str(self._folder(run)) for run in runs),
-            remedy=f"delete {'that folder' if len(runs) == 1 else 'them'} and run `proofspan index` again",
+            fix=f"delete {'that folder' if len(runs) == 1 else 'them'} and run `proofspan index` again",
         )
 
     def loaded(self, run: str) -> LoadedRun:
@@ -318,7 +318,7 @@ class KeptRuns:
                     "not_indexed",
                     f"run {run!r} has no index yet",
                     where=str(self._manifest.folder),
-                    remedy=f"proofspan index {self._manifest.folder}",
+                    fix=f"proofspan index {self._manifest.folder}",
                 )
             self._drop(run)
             self._make_room()

@@ -26,14 +26,14 @@ class FoundDocument:
     """A document by its id. `path` is its place in the workspace, `source` the file, None where missing.
 
     `path` is None where the id makes no path that may be used; `reason` says why it is missing or refused,
-    `remedy` what helps.
+    `fix` what helps.
     """
 
     doc_id: str
     path: str | None
     source: Path | None
     reason: str = ""
-    remedy: str = ""
+    fix: str = ""
 
 
 def find_documents(doc_ids: Iterable[str], *, pattern: str, folder: Path) -> list[FoundDocument]:
@@ -57,10 +57,8 @@ def take(document: FoundDocument, stage: Path, *, link: bool) -> None:
             shutil.copyfile(document.source, place)
     except OSError as error:
         reason = f"cannot be {'linked' if link else 'copied'}: {error.strerror or error}"
-        remedy = "Use --copy: a link needs both folders on one file system." if link else "Free some space."
-        raise InputFault.of(
-            "document_not_taken", reason, where=str(document.source), remedy=remedy
-        ) from error
+        fix = "Use --copy: a link needs both folders on one file system." if link else "Free some space."
+        raise InputFault.of("document_not_taken", reason, where=str(document.source), fix=fix) from error
 
 
 def _find(doc_id: str, ref: str, folder: Path) -> FoundDocument:
@@ -73,5 +71,5 @@ def _find(doc_id: str, ref: str, folder: Path) -> FoundDocument:
         return FoundDocument(doc_id, f"{FOLDER}/{ref}", resolve_reference(folder, ref))
     except Fault as fault:
         problem = fault.problems[0]
-        remedy = _REMEDIES.get(problem.code, problem.remedy)
-        return FoundDocument(doc_id, f"{FOLDER}/{ref}", None, problem.message, remedy)
+        fix = _REMEDIES.get(problem.code, problem.fix)
+        return FoundDocument(doc_id, f"{FOLDER}/{ref}", None, problem.message, fix)

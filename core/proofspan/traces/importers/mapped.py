@@ -117,10 +117,10 @@ class _Importer:
 
     def _without_question(self, file: str, place: Place) -> None:
         where = SourceLine(file, place.line, 0, 0)
-        remedy = "Check the mapping's path to `q`, or the record."
+        fix = "Check the mapping's path to `q`, or the record."
         excerpt = orjson.dumps(place.item, default=str).decode("utf-8", "replace")[:200]
         self.issues.append(
-            LineIssue(where, "q_missing", "no question stands where the mapping looks", remedy, excerpt)
+            LineIssue(where, "q_missing", "no question stands where the mapping looks", fix, excerpt)
         )
 
     # -- second pass ----------------------------------------------------------------------------------
@@ -218,8 +218,8 @@ class _Importer:
                 "Check `records`, `traces.each` and `traces.q`.",
             )
         if self.map.chunks is not None and not self.chunk_count:
-            remedy = "Check `records`, `chunks.each` and `chunks.text`."
-            yield Problem("no_chunks", "no chunk was found", self.source.name, remedy)
+            fix = "Check `records`, `chunks.each` and `chunks.text`."
+            yield Problem("no_chunks", "no chunk was found", self.source.name, fix)
         for key, path in self.map.lists.items():
             yield from self._list_problems(self._count(key), path)
         if self.pool.skipped:
@@ -277,10 +277,8 @@ class _Importer:
             return resolve_reference(self.source.parent, mapping.source), None
         except Fault as fault:
             where = str(self.source.parent / mapping.source)
-            remedy = "Put the gold file beside SOURCE, or take `gold` out of the mapping."
-            raise InputFault.of(
-                "gold_missing", fault.problems[0].message, where=where, remedy=remedy
-            ) from fault
+            fix = "Put the gold file beside SOURCE, or take `gold` out of the mapping."
+            raise InputFault.of("gold_missing", fault.problems[0].message, where=where, fix=fix) from fault
 
     def _places(
         self, path: Path, group: Group, *, at: JsonPath | None, met: list[LineIssue] | None = None

@@ -105,13 +105,13 @@ def _validator() -> jsonschema_rs.Draft202012Validator:
 def _problem(error: jsonschema_rs.ValidationError, text: YamlText) -> Problem:
     path = list(error.instance_path)
     key = ".".join(str(step) for step in path)
-    remedy = "see data/schemas/mapping-1.0.json and the examples in data/mappings"
+    fix = "see data/schemas/mapping-1.0.json and the examples in data/mappings"
     if path and path[-1] == "page":
-        remedy = "write {path: …, base: 0} or base: 1: what the source calls a document's first page"
+        fix = "write {path: …, base: 0} or base: 1: what the source calls a document's first page"
     if path and path[-1] == "bbox":
-        remedy = "write {path: …, space: …}: points, unit (0 to 1) or per_mille (0 to 1000)"
+        fix = "write {path: …, space: …}: points, unit (0 to 1) or per_mille (0 to 1000)"
     message = f"`{key}`: {error.message}" if key else error.message
-    return Problem("mapping_schema", message, where=text.place(path), remedy=remedy)
+    return Problem("mapping_schema", message, where=text.place(path), fix=fix)
 
 
 class _Compiler:
@@ -207,5 +207,5 @@ class _Compiler:
 
     def _complain(self, at: list[str], message: str) -> None:
         where = self.text.place(at)
-        remedy = "see the description in data/schemas/mapping-1.0.json for how paths are written"
-        self.problems.append(Problem("mapping_field", f"`{'.'.join(at)}` {message}", where, remedy))
+        fix = "see the description in data/schemas/mapping-1.0.json for how paths are written"
+        self.problems.append(Problem("mapping_field", f"`{'.'.join(at)}` {message}", where, fix))

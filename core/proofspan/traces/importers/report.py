@@ -71,7 +71,7 @@ class ImportReport:
                         "doc_id": document.doc_id,
                         "path": document.path,
                         "reason": document.reason,
-                        "remedy": document.remedy,
+                        "fix": document.fix,
                     }
                     for document in self.missing
                 ],
@@ -81,7 +81,7 @@ class ImportReport:
                 for each in self.issues
             ],
             "problems": [
-                {"code": each.code, "message": each.message, "where": each.where, "remedy": each.remedy}
+                {"code": each.code, "message": each.message, "where": each.where, "fix": each.fix}
                 for each in self.problems
             ],
         }

@@ -58,14 +58,14 @@ def _object(path: FilePath) -> Json:
     where = path.name
     if len(data) > MAX_OBJECT:
         reason = f"a JSON object of more than {MAX_OBJECT >> 20} MiB"
-        raise InputFault.of("object_too_large", reason, where=where, remedy="Write its records as JSONL.")
+        raise InputFault.of("object_too_large", reason, where=where, fix="Write its records as JSONL.")
     try:
         value = orjson.loads(data.removeprefix(b"\xef\xbb\xbf"))
     except orjson.JSONDecodeError as error:
         reason = f"neither JSONL nor one JSON value: {error.msg}"
-        remedy = "Mend the JSON at this line, or write one record a line."
-        raise InputFault.of("not_json", reason, where=f"{where}:{error.lineno}", remedy=remedy) from error
+        fix = "Mend the JSON at this line, or write one record a line."
+        raise InputFault.of("not_json", reason, where=f"{where}:{error.lineno}", fix=fix) from error
     if is_deeper(value, MAX_DEPTH):
         reason = f"nested more than {MAX_DEPTH} deep"
-        raise InputFault.of("nested_too_deeply", reason, where=where, remedy="Flatten the records.")
+        raise InputFault.of("nested_too_deeply", reason, where=where, fix="Flatten the records.")
     return value

@@ -46,8 +46,8 @@ def staged(target: Path, *, force: bool) -> Iterator[Path]:
 
 def _not_writable(target: Path, error: OSError) -> InputFault:
     reason = f"cannot be written: {error.strerror or error}"
-    remedy = "Name another folder, or free some space on its disk."
-    return InputFault.of("not_writable", reason, where=str(target), remedy=remedy)
+    fix = "Name another folder, or free some space on its disk."
+    return InputFault.of("not_writable", reason, where=str(target), fix=fix)
 
 
 def sha256_of(path: Path) -> str:
@@ -59,20 +59,20 @@ def sha256_of(path: Path) -> str:
 def _kept(target: Path, *, force: bool) -> list[str]:
     """The files of the target that stay; a Fault where it must not be touched."""
     if target.exists() and not target.is_dir():
-        raise InputFault.of("not_a_folder", "is a file", where=str(target), remedy="Name a folder.")
+        raise InputFault.of("not_a_folder", "is a file", where=str(target), fix="Name a folder.")
     present = _files(target)
     if not present:
         return []
     if not force:
-        remedy = "Name an empty or new folder, or pass --force to replace what an import made there."
-        raise InputFault.of("not_empty", "the folder is not empty", where=str(target), remedy=remedy)
+        fix = "Name an empty or new folder, or pass --force to replace what an import made there."
+        raise InputFault.of("not_empty", "the folder is not empty", where=str(target), fix=fix)
     made = _made(target)
     changed = [name for name in sorted(made) if name in present and sha256_of(target / name) != made[name]]
     if changed:
-        remedy = "Move it away, or import into another folder: --force replaces only what an import made."
+        fix = "Move it away, or import into another folder: --force replaces only what an import made."
         raise InputFault(
             *(
-                Problem("changed_since", "was changed since the import", str(target / name), remedy)
+                Problem("changed_since", "was changed since the import", str(target / name), fix)
                 for name in changed
             )
         )
@@ -104,8 +104,8 @@ def _made(target: Path) -> dict[str, str]:
         return {str(name): str(digest) for name, digest in record["files"].items()}
     except (OSError, orjson.JSONDecodeError, KeyError, TypeError, AttributeError):
         reason = f"no import made this folder: it holds no readable {RECORD}"
-        remedy = "Name another folder; --force replaces only what an import made."
-        raise InputFault.of("not_an_import", reason, where=str(target), remedy=remedy) from None
+        fix = "Name another folder; --force replaces only what an import made."
+        raise InputFault.of("not_an_import", reason, where=str(target), fix=fix) from None
 
 
 def _bring(source: Path, place: Path) -> None:

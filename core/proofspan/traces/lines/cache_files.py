@@ -97,6 +97,6 @@ def cache_fault(folder: Path, error: OSError, lost: str, *, where: str) -> Input
         "cache_not_writable",
         f"{lost}: {folder} cannot be written: {error.strerror or error}",
         where=where,
-        remedy="Make it writable, free some space, or name another folder: --cache-dir or "
+        fix="Make it writable, free some space, or name another folder: --cache-dir or "
         "PROOFSPAN_CACHE_DIR for the cache, TMPDIR for what is only needed once.",
     )

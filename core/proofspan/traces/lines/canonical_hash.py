@@ -100,7 +100,7 @@ def _whole(path: Path) -> Iterator[RawLine]:
             "file_too_large",
             f"a .json file is read at once, and this has more than {MAX_WHOLE >> 20} MiB",
             where=str(path),
-            remedy="Write one record a line, as .jsonl.",
+            fix="Write one record a line, as .jsonl.",
         )
     text = data.removeprefix(_BOM)
     if text.strip():
@@ -116,8 +116,8 @@ def _issue_of_whole(why: UnusableError, source: SourceLine, data: bytes) -> Line
         line, reason = source.line, why.reason
     except orjson.JSONDecodeError as error:
         line, reason = error.lineno, f"the file is not one JSON value: {error.msg} (column {error.colno})"
-    remedy = "Write one JSON value; a file with one a line is called .jsonl."
-    return issue_of(UnusableError(why.code, reason, remedy), replace(source, line=line), data)
+    fix = "Write one JSON value; a file with one a line is called .jsonl."
+    return issue_of(UnusableError(why.code, reason, fix), replace(source, line=line), data)
 
 
 def _object(pairs: list[tuple[str, Json]]) -> _Written:

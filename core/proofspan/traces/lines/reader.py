@@ -49,9 +49,9 @@ class RawLine(NamedTuple):
 class UnusableError(Exception):
     """Why a line cannot become a record. Never leaves this room: it is turned into a `LineIssue`."""
 
-    def __init__(self, code: str, reason: str, remedy: str) -> None:
+    def __init__(self, code: str, reason: str, fix: str) -> None:
         super().__init__(reason)
-        self.code, self.reason, self.remedy = code, reason, remedy
+        self.code, self.reason, self.fix = code, reason, fix
 
 
 def open_source(path: Path) -> BinaryIO:
@@ -60,17 +60,15 @@ def open_source(path: Path) -> BinaryIO:
         mode = path.stat().st_mode
         if not stat.S_ISREG(mode):
             kind = "a folder" if stat.S_ISDIR(mode) else "not a regular file"
-            raise InputFault.of("not_a_file", f"this is {kind}", where=str(path), remedy="Name a file.")
+            raise InputFault.of("not_a_file", f"this is {kind}", where=str(path), fix="Name a file.")
         return path.open("rb", buffering=_BUFFER)
     except FileNotFoundError as error:
-        remedy = "Check the path; in a workspace, `proofspan check` lists every file that is missing."
-        raise InputFault.of(
-            "missing_file", "the file does not exist", where=str(path), remedy=remedy
-        ) from error
+        fix = "Check the path; in a workspace, `proofspan check` lists every file that is missing."
+        raise InputFault.of("missing_file", "the file does not exist", where=str(path), fix=fix) from error
     except OSError as error:
         reason = f"the file cannot be read: {error.strerror or error}"
-        remedy = "Check its permissions and the disk that it lies on."
-        raise InputFault.of("unreadable_file", reason, where=str(path), remedy=remedy) from error
+        fix = "Check its permissions and the disk that it lies on."
+        raise InputFault.of("unreadable_file", reason, where=str(path), fix=fix) from error
 
 
 def read_lines(
@@ -144,7 +142,7 @@ def refuse_overlong(raw: RawLine) -> None:
 
 def issue_of(why: UnusableError, source: SourceLine, data: bytes) -> LineIssue:
     """The line issue that says why the line at `source` is no record."""
-    return LineIssue(source, why.code, why.reason, why.remedy, excerpt(data))
+    return LineIssue(source, why.code, why.reason, why.fix, excerpt(data))
 
 
 def excerpt(data: bytes) -> str:

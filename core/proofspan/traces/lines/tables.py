@@ -49,7 +49,7 @@ def read_table(
         yield from _elements(path, file, record_of)
         return
     if foreign := foreign_file(path, file=file):
-        raise InputFault.of(foreign.code, foreign.reason, where=file, remedy=foreign.remedy)
+        raise InputFault.of(foreign.code, foreign.reason, where=file, fix=foreign.fix)
     for raw in read_lines(path, final=True):
         source = SourceLine(file, raw.line, raw.offset, raw.length)
         try:
@@ -152,11 +152,11 @@ def whole_json(path: Path, *, file: str) -> tuple[bytes, Json]:
         data = source.read(MAX_ARRAY + 1)
     if len(data) > MAX_ARRAY:
         reason = f"the JSON is one value larger than {MAX_ARRAY >> 20} MiB"
-        raise InputFault.of("array_too_large", reason, where=file, remedy="Write it as JSONL instead.")
+        raise InputFault.of("array_too_large", reason, where=file, fix="Write it as JSONL instead.")
     data = data.removeprefix(b"\xef\xbb\xbf")
     try:
         return data, orjson.loads(data)
     except orjson.JSONDecodeError as error:
         reason = f"the file is not valid JSON: {error.msg}"
         where = f"{file}:{error.lineno}"
-        raise InputFault.of("not_json", reason, where=where, remedy="Write it anew.") from error
+        raise InputFault.of("not_json", reason, where=where, fix="Write it anew.") from error

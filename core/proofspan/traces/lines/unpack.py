@@ -82,13 +82,13 @@ def _pieces(path: Path, limit: int) -> Iterator[bytes]:
                         "unpacks_too_large",
                         f"the file unpacks to more than {limit >> 20:,} MiB",
                         where=str(path),
-                        remedy="If that is right, unpack it yourself and name the plain file.",
+                        fix="If that is right, unpack it yourself and name the plain file.",
                     )
                 yield piece
     except (OSError, EOFError) as error:
         reason = f"the file cannot be unpacked: {error}"
-        remedy = "Pack it anew; the copy may have been cut short."
-        raise InputFault.of("damaged_archive", reason, where=str(path), remedy=remedy) from error
+        fix = "Pack it anew; the copy may have been cut short."
+        raise InputFault.of("damaged_archive", reason, where=str(path), fix=fix) from error
 
 
 @contextmanager

@@ -49,8 +49,8 @@ def attachment_from(obj: Json) -> Attachment:
     refuse_other_major("catalogue", obj)
     attachment_id = text_of(obj.get("attachment_id"))
     if attachment_id is None:
-        remedy = 'Give every attachment its "attachment_id".'
-        raise UnusableError("attachment_without_id", "attachment_id is missing or no text", remedy)
+        fix = 'Give every attachment its "attachment_id".'
+        raise UnusableError("attachment_without_id", "attachment_id is missing or no text", fix)
     kind = obj.get("kind")
     if kind not in KINDS:
         named = f"kind is {str(kind)[:80]!r}" if kind is not None else "kind is missing"
@@ -100,6 +100,6 @@ def _duplicate(attachment: Attachment, _: Attachment, source: SourceLine) -> Lin
         source=source,
         code="duplicate_attachment_id",
         reason=f"the attachment {attachment.attachment_id!r} came before; the last one counts",
-        remedy="Give every attachment an attachment_id of its own.",
+        fix="Give every attachment an attachment_id of its own.",
         excerpt=attachment.text[:200],
     )

@@ -108,6 +108,6 @@ def _duplicate(chunk: Chunk, earlier: Chunk, source: SourceLine) -> LineIssue:
         source=source,
         code="duplicate_chunk_id",
         reason=f"{reason}; the last one counts",
-        remedy="Give every chunk an id of its own.",
+        fix="Give every chunk an id of its own.",
         excerpt=chunk.text[:200],
     )

@@ -81,6 +81,6 @@ def _duplicate(question: GoldQuestion, _: GoldQuestion, source: SourceLine) -> L
         source=source,
         code="duplicate_q_id",
         reason=f"the gold question {question.q_id!r} came before; the last one counts",
-        remedy="Give every gold question a q_id of its own.",
+        fix="Give every gold question a q_id of its own.",
         excerpt=question.q[:200],
     )

@@ -256,6 +256,6 @@ def _duplicate(redirect: Redirect, earlier: Redirect, source: SourceLine) -> Lin
         source=source,
         code="duplicate_old_id",
         reason=f"the old id {redirect.old_id!r} came before, to {where} place; the last one counts",
-        remedy="Write one redirect an old id.",
+        fix="Write one redirect an old id.",
         excerpt=redirect.old_id[:200],
     )

@@ -85,5 +85,5 @@ def _changed(source: SourceLine, reason: str) -> InputFault:
         "line_changed",
         f"the line is not what it was when it was indexed: {reason}",
         where=f"{source.file}:{source.line}",
-        remedy="Build the index anew: proofspan index WORKSPACE",
+        fix="Build the index anew: proofspan index WORKSPACE",
     )

@@ -36,7 +36,7 @@ from proofspan.traces.separate.join_question import joined_trace
 from proofspan.traces.separate.record_files import TYPES, Gold, Identity, RecordSource, Separate
 
 #: Counts up whenever the same records are joined into other lines.
-JOIN_VERSION: Final = "1"
+JOIN_VERSION: Final = "2"
 #: Sources that change while they are joined are joined again, this often in all.
 ATTEMPTS: Final = 3
 
@@ -130,7 +130,7 @@ def _joined(manifest: Manifest, run: Run, cache_dir: Path, *, join: bool) -> Tra
         "file_changing",
         "the records of this run are replaced while they are read",
         where=f"runs[{run.run_id}].records",
-        remedy="Open it when they are complete.",
+        fix="Open it when they are complete.",
     )
 
 

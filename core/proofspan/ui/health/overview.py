@@ -258,9 +258,7 @@ def artifact_frame(checks: Iterable[ArtifactCheck], rows: Mapping[str, int], *, 
                 "what is wrong": text_cell(
                     "; ".join(_without_key(problem, check) for problem in _wrong(check))
                 ),
-                "what to do": text_cell(
-                    "; ".join(filter(None, (problem.remedy for problem in _wrong(check))))
-                ),
+                "what to do": text_cell("; ".join(filter(None, (problem.fix for problem in _wrong(check))))),
                 "path": text_cell(check.artifact.path),
                 "rows": rows.get(check.artifact.key),
                 "size": check.size,

@@ -27,7 +27,7 @@ from proofspan.services.health.rule_counts import (
     trend,
 )
 from proofspan.services.metrics.run_metrics import RunMetrics
-from proofspan.services.page_base import CitedPages, Writer, remedy, sentence
+from proofspan.services.page_base import CitedPages, Writer, fix, sentence
 from proofspan.services.question.variants import Stability
 from proofspan.store.query.filters import Filter
 from proofspan.store.query.store import Store
@@ -448,7 +448,7 @@ def _page_base_rows(
             "run": markup.clean(run_id),
             "document": markup.clean(ALL_DOCUMENTS if finding.doc_id is None else finding.doc_id),
             "what it says": _as_sentence(sentence(finding)),
-            "what to do": _as_sentence(remedy(finding, writer) or ""),
+            "what to do": _as_sentence(fix(finding, writer) or ""),
             **dict(zip(_OFFSETS, counts, strict=True)),
         }
 

@@ -117,7 +117,7 @@ def _naming(
             issue.code,
             f"a line that names {short_id(key.q_id)} could not be read: {issue.reason}",
             f"{issue.source.file}:{issue.source.line}",
-            issue.remedy,
+            issue.fix,
         )
         for issue in (lines_naming(key.q_id, of_file, path) if path is not None else ())
     ]
@@ -210,7 +210,7 @@ def chunk_view(opened: session.Opened, chunk_id: str, *, page: int | None) -> Pa
             "no_such_chunk",
             f"the workspace has no chunk {chunk_id}",
             where=opened.manifest.chunks.path if opened.manifest.chunks else "chunks",
-            remedy="open the question from Triage; the id may come from another build of the chunks",
+            fix="open the question from Triage; the id may come from another build of the chunks",
         )
     return placed(opened, chunk_target(chunk), (), page=page)
 
@@ -227,6 +227,6 @@ def stored_row(rows: Iterable[StoredRow], source: SourceLine, *, folder: Path) -
             "report_changed",
             f"the report has no such row at line {source.line:,} any more",
             where=source.file,
-            remedy=f"run `proofspan index {shlex.quote(str(folder))}` to read it again",
+            fix=f"run `proofspan index {shlex.quote(str(folder))}` to read it again",
         )
     return row

@@ -98,7 +98,7 @@ def _missing(key: TraceKey, state: ViewState) -> Problem:
         "no_such_question",
         f"run {key.run_id} holds no question {state.q}",
         where=f"?run={key.run_id}&q={state.q}",
-        remedy="choose one on the Triage page; the question may be in another run only",
+        fix="choose one on the Triage page; the question may be in another run only",
     )
 
 

@@ -32,7 +32,7 @@ def fault_panel(problems: Iterable[Problem]) -> None:
                 markup.facts(
                     [
                         (name, [markup.Piece(value, "code")] if name == "Where" else markup.coded(value))
-                        for name, value in (("Where", problem.where), ("What to do", problem.remedy))
+                        for name, value in (("Where", problem.where), ("What to do", problem.fix))
                         if value
                     ]
                 ),
@@ -103,7 +103,7 @@ def waiting_notice(waiting_bytes: int) -> None:
 def empty_run_panels(store: Store, run_id: str) -> None:
     """Why a run without a single record has none: the first of its lines that hold none, a panel each."""
     fault_panel(
-        Problem(str(line.code), str(line.reason), f"{line.file}:{line.line}", str(line.remedy))
+        Problem(str(line.code), str(line.reason), f"{line.file}:{line.line}", str(line.fix))
         for line in store.line_issues(run_id).head(LINES_IN_PANELS).itertuples()
     )
 

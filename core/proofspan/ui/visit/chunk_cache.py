@@ -68,7 +68,7 @@ def located(manifest: Manifest, artifact: Artifact | None, key: str) -> tuple[Pa
             "not_named",
             f"the manifest names no {key}",
             where=str(manifest.folder / MANIFEST_NAME),
-            remedy=f"add `{key}: {{path: …}}`",
+            fix=f"add `{key}: {{path: …}}`",
         )
     return artifact_path(manifest, artifact), artifact.path
 

@@ -100,7 +100,7 @@ def no_runs(manifest: Manifest) -> Problem:
         "no_runs",
         "this workspace lists no run yet",
         where=str(manifest.folder / MANIFEST_NAME),
-        remedy="add one under `runs:` with its `run_id` and `traces: {path: …}`",
+        fix="add one under `runs:` with its `run_id` and `traces: {path: …}`",
     )
 
 

@@ -191,7 +191,7 @@ def no_page(problem: Problem, *, path: Path | None = None) -> None:
     with st.container(key="walk-no-page"):
         markup.show(
             markup.text(markup.coded(problem.message, "strong"), role="line"),
-            markup.text(markup.coded(problem.remedy, "muted"), role="hint"),
+            markup.text(markup.coded(problem.fix, "muted"), role="hint"),
         )
         if background.is_worth_another_try(problem):
             st.button("Try again", key="walk-again", on_click=load.try_again, args=(path,))

@@ -173,7 +173,7 @@ def not_drawn(problem: Problem) -> list[Piece]:
     """Why there is no picture, and what mends it; or that it will be there."""
     if problem.code == "being_drawn":
         return [Piece("Being drawn …", "muted")]
-    return coded(f"Not drawn: {problem.message}. {_sentence(problem.remedy)}")
+    return coded(f"Not drawn: {problem.message}. {_sentence(problem.fix)}")
 
 
 def _parted(items: Sequence[Attached]) -> tuple[tuple[Attached, ...], tuple[Attached, ...]]:
