@@ -10,7 +10,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,6 +36,33 @@ settings.load_profile("proofspan")
 REQUIRED = frozenset(filter(None, os.environ.get("PROOFSPAN_REQUIRE", "").split(",")))
 #: The marker that every test of a folder beside this file has.
 MARKERS = {"browser": "browser", "real": "real_data"}
+#: Texts that people read, one file a page or command.
+GOLDEN_TEXTS = Path(__file__).parent / "golden" / "text"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option that rewrites golden texts."""
+    parser.addoption("--update-goldens", action="store_true", help="rewrite the files in tests/golden/text")
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[str, str], None]:
+    """Compare a text with `tests/golden/text/NAME.txt`, or write it there with `--update-goldens`.
+
+    Call it as `golden("check/good", result.stdout)`. In the file `TMP` replaces the test's own folder,
+    and no line ends in blanks.
+    """
+
+    def compare(name: str, text: str) -> None:
+        file = GOLDEN_TEXTS / f"{name}.txt"
+        text = "".join(f"{line.rstrip()}\n" for line in text.replace(str(tmp_path), "TMP").splitlines())
+        if request.config.getoption("--update-goldens"):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+        assert file.is_file(), f"no golden text {name}: run pytest with --update-goldens and read the file"
+        assert text == file.read_text(encoding="utf-8"), f"{name}: if this is intended, use --update-goldens"
+
+    return compare
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -36,21 +37,19 @@ def run(*arguments: str | Path) -> Result:
     return CliRunner().invoke(command, [str(argument) for argument in arguments])
 
 
-def test_a_good_workspace_is_good(workspace: Path) -> None:
+def test_a_good_workspace_is_good(workspace: Path, golden: Callable[[str, str], None]) -> None:
     result = run(workspace)
     assert result.exit_code == 0
-    assert "gold" in result.stdout and "good, no hash given" in result.stdout
-    assert result.stdout.splitlines()[-1] == "1 of 1 artifact is good · 0 hashes agree"
+    golden("check/good", result.stdout)
 
 
-def test_findings_exit_with_1_and_show_key_path_and_remedy(workspace: Path) -> None:
+def test_findings_exit_with_1_and_show_key_path_and_fix(
+    workspace: Path, golden: Callable[[str, str], None]
+) -> None:
     write(workspace, "name: Test\ngold: {path: good.jsonl}\nchunks: {path: it's/gone.jsonl}\n")
     result = run(workspace)
     assert result.exit_code == 1
-    assert "`chunks`: does not exist" in result.stdout
-    assert f"{workspace}/it's/gone.jsonl" in result.stdout
-    assert "cp FILE '" in result.stdout
-    assert "1 of 2 artifacts is good · 0 hashes agree · 1 error" in result.stdout
+    golden("check/missing_file", result.stdout)
 
 
 def test_an_unusable_manifest_exits_with_2_and_its_line(

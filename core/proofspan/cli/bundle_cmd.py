@@ -37,6 +37,7 @@ from proofspan.services.bundles.report import Earlier, RunReport
 from proofspan.services.bundles.validate import Validation, validate_bundles
 from proofspan.services.documents.document_set import Shelf
 from proofspan.services.workspace.open import chosen_run
+from proofspan.wording import counted
 
 #: A quote that stands nowhere makes the worker read the whole document once.
 TIMEOUT_S = 60.0
@@ -330,7 +331,7 @@ def _print_validation(found: Validation) -> None:
     click.echo(f"  {report.in_words()}")
     click.echo(f"  {report.coverage.in_words()}")
     errors = sum(finding.severity == "error" for finding in found.findings)
-    click.echo("  every bundle holds" if not errors else f"  {errors:,} finding{'s' * (errors != 1)}")
+    click.echo("  every bundle holds" if not errors else f"  {counted(errors, 'finding')}")
 
 
 def _print_validations_json(found: Sequence[Validation]) -> None:

@@ -33,6 +33,7 @@ from proofspan.manifest.load import load_manifest
 from proofspan.manifest.types import Manifest
 from proofspan.services.workspace.contents_check import everything, opening
 from proofspan.services.workspace.open import goals_of
+from proofspan.wording import counted
 
 #: Wide enough for keys and paths where nothing says how wide the output is.
 WIDTH_WITHOUT_TERMINAL = 140
@@ -214,12 +215,8 @@ def summary(report: CheckReport) -> Text:
         check.state == "ok" and check.sha256 == check.artifact.sha256 is not None for check in checks
     )
     severities = Counter(problem.severity for problem in report.problems)
-    parts = [f"{good} of {_count(len(checks), 'artifact')} {'is' if good == 1 else 'are'} good"]
+    parts = [f"{good} of {counted(len(checks), 'artifact')} {'is' if good == 1 else 'are'} good"]
     if report.hashed:
-        parts.append(f"{_count(agreeing, 'hash', 'hashes')} {'agrees' if agreeing == 1 else 'agree'}")
-    parts += [_count(severities[name], name) for name in ("error", "warning", "note") if severities[name]]
+        parts.append(f"{counted(agreeing, 'hash', 'hashes')} {'agrees' if agreeing == 1 else 'agree'}")
+    parts += [counted(severities[name], name) for name in ("error", "warning", "note") if severities[name]]
     return Text(" · ".join(parts), "bold green" if report.ok else "bold red")
-
-
-def _count(number: int, one: str, many: str | None = None) -> str:
-    return f"{number} {one if number == 1 else many or one + 's'}"

@@ -49,6 +49,7 @@ from proofspan.services.chunk_ids import (
     revs_of,
     workspace_chunks,
 )
+from proofspan.wording import counted
 
 WIDTH_WITHOUT_TERMINAL = 160
 _TITLES = {
@@ -199,7 +200,7 @@ def _minted_in_words(found: Minted) -> str:
     total = len(found.records)
     kept = f"; {found.kept:,} keep theirs, as nothing says from which document they are" if found.kept else ""
     computed = len(found.revisions.extractors)
-    revs = f"; {computed:,} revision{'s' * (computed != 1)} computed from texts" if computed else ""
+    revs = f"; {counted(computed, 'revision')} computed from texts" if computed else ""
     return f"{found.changed:,} of {total:,} chunks have a new id{kept}{revs}"
 
 

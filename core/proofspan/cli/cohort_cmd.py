@@ -19,6 +19,7 @@ from proofspan.manifest.load import load_manifest
 from proofspan.metrics.ranked import BUCKETS, Bucket
 from proofspan.services.metrics.cohorts import Conversion, conversions, freeze_bucket
 from proofspan.services.workspace.open import chosen_run
+from proofspan.wording import counted
 
 
 @click.group("cohort")
@@ -80,9 +81,9 @@ def list_cohorts(workspace: Path, run_ids: tuple[str, ...], as_json: bool, cache
 
 
 def _print(told: Sequence[tuple[Cohort, Sequence[Conversion]]], issues: Sequence[LineIssue]) -> None:
-    for cohort, counted in told:
+    for cohort, converted in told:
         click.echo(printable(_head(cohort)))
-        for each in counted:
+        for each in converted:
             click.echo(printable(f"  {each.run_id}: {each.in_words(cohort.name)}"))
     if not told:
         click.echo("No cohort is frozen yet: proofspan cohort freeze WORKSPACE NAME --run ID --bucket …")
@@ -105,4 +106,4 @@ def _head(cohort: Cohort) -> str:
     """`RETRIEVAL-GAP: 6 questions, retrieval_gap of R001`."""
     origin = f"{cohort.bucket or 'some'} of {cohort.run_id}" if cohort.run_id else "chosen by hand"
     count = len(cohort.q_ids)
-    return f"{cohort.name}: {count:,} question{'s' * (count != 1)}, {origin}"
+    return f"{cohort.name}: {counted(count, 'question')}, {origin}"

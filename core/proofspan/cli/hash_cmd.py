@@ -15,6 +15,7 @@ from proofspan.contracts.records.records import LineIssue
 from proofspan.errors import InputFault, Problem, printable
 from proofspan.traces.lines.canonical_hash import Hashed, hash_file
 from proofspan.traces.lines.unpack import plain_source
+from proofspan.wording import counted
 
 #: So many findings of a file are printed; `--json` has the first thousand.
 ISSUES_SHOWN = 20
@@ -71,7 +72,7 @@ def _print(path: Path, found: Hashed) -> None:
         return
     for issue in found.issues[:ISSUES_SHOWN]:
         click.echo(printable(str(_problem(issue))), err=True)
-    lines = f"{found.findings:,} of {found.lines:,} line{'s' * (found.lines != 1)}"
+    lines = f"{found.findings:,} of {counted(found.lines, 'line')}"
     click.echo(printable(f"{path}: no hash: {lines} without a canonical form"), err=True)
 
 

@@ -17,6 +17,7 @@ from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.services.imported_pages import ImportedPages, imported_pages
 from proofspan.traces.importers.mapped import import_mapped
 from proofspan.traces.importers.report import ImportReport
+from proofspan.wording import counted
 
 #: How many unreadable lines and problems are listed before the rest is only counted.
 LISTED = 30
@@ -100,13 +101,10 @@ def _print(report: ImportReport, workspace: Path) -> None:
 def _made(report: ImportReport) -> str:
     there = len(report.documents) - len(report.missing)
     return (
-        f"{_count(report.traces, 'trace')} ({report.joined:,} with gold), {_count(report.chunks, 'chunk')}, "
-        f"{_count(report.gold, 'gold question')}, {there:,} of {_count(len(report.documents), 'document')}"
+        f"{counted(report.traces, 'trace')} ({report.joined:,} with gold), "
+        f"{counted(report.chunks, 'chunk')}, {counted(report.gold, 'gold question')}, "
+        f"{there:,} of {counted(len(report.documents), 'document')}"
     )
-
-
-def _count(number: int, one: str) -> str:
-    return f"{number:,} {one}" if number == 1 else f"{number:,} {one}s"
 
 
 def _not_taken(report: ImportReport) -> Iterator[str]:
@@ -115,7 +113,7 @@ def _not_taken(report: ImportReport) -> Iterator[str]:
     for each in report.missing:
         names.setdefault((each.reason, each.fix), []).append(each.doc_id)
     for (reason, fix), doc_ids in names.items():
-        yield f"{_count(len(doc_ids), 'document')} not taken: {', '.join(doc_ids)}: {reason} — {fix}"
+        yield f"{counted(len(doc_ids), 'document')} not taken: {', '.join(doc_ids)}: {reason} — {fix}"
 
 
 def _field_table(report: ImportReport) -> Table:

@@ -38,6 +38,7 @@ from rich.text import Text
 
 from proofspan.store.files.types import Progress as Step
 from proofspan.store.query.store import Store
+from proofspan.wording import counted
 
 #: So many line issues of a run are printed; `--json` has the first hundred, the dashboard all.
 ISSUES_SHOWN = 20
@@ -147,8 +148,8 @@ def _print_index(report: IndexReport) -> None:
 
 
 def _print_run(run: RunReport) -> None:
-    done = f"{_count(run.lines_read, 'line')} read, {run.reason}" if run.was != "fresh" else run.reason
-    click.echo(printable(f"{run.run_id}: {_count(run.rows, 'trace')} ({done})"))
+    done = f"{counted(run.lines_read, 'line')} read, {run.reason}" if run.was != "fresh" else run.reason
+    click.echo(printable(f"{run.run_id}: {counted(run.rows, 'trace')} ({done})"))
     if run.waiting_bytes:
         click.echo(f"  {run.waiting_bytes:,} bytes of a last line without line end wait for the rest of it")
     for problem in run.problems:
@@ -157,12 +158,12 @@ def _print_run(run: RunReport) -> None:
         where = f"{issue.source.file}:{issue.source.line}"
         click.echo(printable(f"{where}: {issue.reason} — {issue.fix}"), err=True)
     if run.line_issues > ISSUES_SHOWN:
-        click.echo(f"… {_count(run.line_issues, 'line')} of {run.run_id} could not be used in all", err=True)
+        click.echo(f"… {counted(run.line_issues, 'line')} of {run.run_id} could not be used in all", err=True)
 
 
 def _print_placed(run: PlacedReport) -> None:
     """`R005: 47 citations: 40 exact, 4 fuzzy, 3 not placed (no quote) · 2 on another page than cited`."""
-    click.echo(printable(f"{run.run_id}: {_count(run.citations, 'citation')}{_states(run)}"))
+    click.echo(printable(f"{run.run_id}: {counted(run.citations, 'citation')}{_states(run)}"))
     for problem in run.problems:
         click.echo(printable(f"warning: {problem}"), err=True)
     for finding in run.findings:
@@ -181,10 +182,6 @@ def _states(run: PlacedReport) -> str:
 
 def _plain(code: str) -> str:
     return code.replace("_", " ")
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun if number == 1 else noun + 's'}"
 
 
 # How far an index is, told while it is built: a bar in a terminal, lines where a program listens.

@@ -25,6 +25,7 @@ from proofspan.services.page_base import (
     quotes_of_spans,
     worth_saying,
 )
+from proofspan.wording import counted
 
 #: A quote that stands nowhere makes the worker read the whole document once.
 TIMEOUT_S = 60.0
@@ -118,7 +119,7 @@ class _Tally:
         if self.unusable:
             parts.append(f"{self.unusable:,} not usable")
         total = counts.total() + self.unusable
-        return f"{total:,} quote{'s' * (total != 1)}: " + " · ".join(filter(None, parts))
+        return f"{counted(total, 'quote')}: " + " · ".join(filter(None, parts))
 
 
 def _located_problem(problem: Problem, line: int, spans: Path) -> Problem:

@@ -60,6 +60,7 @@ from proofspan.services.workspace.open import chosen_run, goals_of
 from proofspan.store.files.cache_dir import default_cache_dir
 from proofspan.store.files.types import RunFacts
 from proofspan.store.query.metrics import Slice
+from proofspan.wording import counted
 
 #: Wide enough for every column where nothing says how wide the output is.
 WIDTH_WITHOUT_TERMINAL = 160
@@ -229,7 +230,7 @@ def _parts(report: MetricsReport, run: Run, named: Sequence[str]) -> Iterator[Re
 
 
 def _title(measured: RunMetrics, run: Run) -> Text:
-    count = f"{measured.questions:,} question{'s' * (measured.questions != 1)}"
+    count = counted(measured.questions, "question")
     title = f" · {printable(run.title)}" if run.title else ""
     return Text.assemble((printable(measured.run_id), "bold"), f"{title} · {count}")
 
@@ -255,7 +256,7 @@ def _gaps(gaps: GoldGaps) -> Iterator[str]:
 
 
 def _some(q_ids: Sequence[str]) -> str:
-    return f"{len(q_ids):,} question{'s' * (len(q_ids) != 1)}"
+    return counted(len(q_ids), "question")
 
 
 def _names(q_ids: Sequence[str]) -> str:
@@ -301,7 +302,7 @@ def _pack(measured: RunMetrics, run: Run) -> Iterator[Text]:
         return
     yield Text()
     pack, file = measured.pack, printable(run.metrics.path)
-    count = f"{len(pack.numbers):,} number{'s' * (len(pack.numbers) != 1)}"
+    count = counted(len(pack.numbers), "number")
     dataset = f" of {printable(pack.dataset)}" if pack.dataset else ""
     if measured.differences:
         yield Text(f"✗ The metrics pack {file}{dataset} differs from what is counted:", "red")

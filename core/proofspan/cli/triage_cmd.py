@@ -39,6 +39,7 @@ from proofspan.services.triage import (
 )
 from proofspan.services.workspace.open import profile_of_options
 from proofspan.traces.lines.reader import open_source
+from proofspan.wording import counted
 
 PROGRESS_AFTER_SECONDS = 1.0
 #: A manifest may be named in place of its folder.
@@ -177,7 +178,7 @@ def _summary(outcome: Outcome) -> dict[str, object]:
 def _print_summary(outcome: Outcome, arguments: Sequence[str]) -> None:
     """Counts with the profile beside them, the fitting profile where the template is absent, line issues."""
     total = outcome.labels.total()
-    lines = [f"{total:,} question{'s' * (total != 1)} · {outcome.profile.describe()}"]
+    lines = [f"{counted(total, 'question')} · {outcome.profile.describe()}"]
     for label in LABELS:
         count = outcome.labels[label]
         share = f"{count / total:7.1%}" if total else ""

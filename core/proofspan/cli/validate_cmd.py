@@ -19,6 +19,7 @@ from proofspan.contracts.rules.finding import Context
 from proofspan.errors import InputFault, printable
 from proofspan.services.validation import LocatedFinding, Tally, validate
 from proofspan.traces.lines.worker_process import collector_paused
+from proofspan.wording import counted
 
 _OPTIONS: tuple[Option, ...] = (
     click.option(
@@ -189,13 +190,13 @@ def json_summary(tally: Tally) -> bytes:
 
 def summary_lines(tally: Tally) -> Iterator[str]:
     """What was read and found, then a line a code with its next step."""
-    read = f"{_count(tally.read, 'record')} in {_count(tally.files, 'file')}"
+    read = f"{counted(tally.read, 'record')} in {counted(tally.files, 'file')}"
     if not tally.files:
         yield "nothing could be read"
     elif not tally.findings:
         yield f"{read}: no finding"
     else:
-        yield f"{read}: {_count(tally.errors, 'error')}, {_count(tally.warnings, 'warning')}"
+        yield f"{read}: {counted(tally.errors, 'error')}, {counted(tally.warnings, 'warning')}"
         yield f"  {'findings':>9}{'records':>10}  code"
     width = max(map(len, tally.findings), default=0)
     for code, findings, records in tally.by_code():
@@ -204,10 +205,6 @@ def summary_lines(tally: Tally) -> Iterator[str]:
         yield f"  {findings:>9,}{records:>10,}  {code:<{width}}  {rule.next_step}{sign}"
     for each in tally.notes:
         yield f"note: {each}"
-
-
-def _count(number: int, one: str) -> str:
-    return f"{number:,} {one}{'s' * (number != 1)}"
 
 
 def _cell(text: str) -> str:

@@ -1,0 +1,8 @@
+"""Phrases that every room needs: counts with their nouns."""
+
+from __future__ import annotations
+
+
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """Return a count with its noun: "1 question", "1,200 questions"; `plural` for nouns such as "hashes"."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
