@@ -114,7 +114,7 @@ def test_a_bar_shows_only_when_hashing_takes_its_time(
     write(workspace, 'name: Test\ndocuments: [{doc_id: "[/red]", path: good.jsonl, paged: false}]\n')
     monkeypatch.setenv("TTY_COMPATIBLE", "1")
     assert run(workspace, "--sha256-lines").stderr == ""
-    monkeypatch.setattr("proofspan.cli.index_cmd.AFTER_SECONDS", -1.0)
+    monkeypatch.setattr("proofspan.cli.output.BAR_AFTER", -1.0)
     assert "checking documents[[/red]]" in run(workspace, "--sha256-lines").stderr
     monkeypatch.setenv("TTY_COMPATIBLE", "0")
     assert run(workspace, "--sha256-lines").stderr == ""

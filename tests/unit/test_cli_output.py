@@ -1,8 +1,9 @@
-"""Where commands write: whole files or none, never over an input, and every refusal said."""
+"""The output of commands: whole files or none, never over an input, and a message when writing fails."""
 
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from proofspan.cli import INTERRUPTED, main, triage_cmd
 from proofspan.cli.output import check_outputs, output_to
 from proofspan.errors import InputFault
 from tests.unit.store_workspace import trace, write_workspace
@@ -77,6 +79,22 @@ def test_a_name_as_long_as_names_may_be_can_be_written(tmp_path: Path) -> None:
     assert (tmp_path / ("x" * 255)).read_bytes() == b"whole"
 
 
+@pytest.mark.usefixtures("ctrl_c")
+def test_ctrl_c_exits_with_130_and_leaves_the_earlier_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_workspace(tmp_path, {"R1": [trace("Q1")]})
+    target = tmp_path / "out"
+    target.write_bytes(b"earlier")
+    monkeypatch.setattr(triage_cmd, "row_to_json", lambda row: signal.raise_signal(signal.SIGINT))
+    before = names(tmp_path)
+    with pytest.raises(SystemExit) as ended:
+        main([*map(str, arguments_of("triage", tmp_path)), "-o", str(target)])
+    assert (ended.value.code, capsys.readouterr().err) == (INTERRUPTED, "interrupted\n")
+    assert target.read_bytes() == b"earlier"
+    assert names(tmp_path) == before
+
+
 @pytest.mark.parametrize("size", [1, 1 << 20])
 @needs_full
 def test_a_device_is_written_straight_and_its_refusal_is_a_fault(size: int) -> None:
@@ -140,11 +158,10 @@ def test_a_full_disk_is_a_message_and_status_2(tmp_path: Path, command: str, tar
     with FULL.open("wb") as full:
         ended = run(*arguments_of(command, tmp_path), "-o", target, stdout=full.fileno())
     where = "standard output" if target == "-" else target
-    said = [line for line in ended.stderr.splitlines() if line.startswith("error")]
+    errors = [line for line in ended.stderr.splitlines() if line.startswith("error")]
     assert ended.returncode == 2
-    assert said == [
-        f"error: {where}: the output cannot be written: No space left on device — name a file in a folder "
-        "that you may write to, with room on its disk"
+    assert [line.split(" — ")[0] for line in errors] == [
+        f"error: {where}: the output cannot be written: No space left on device"
     ]
     assert "Traceback" not in ended.stderr
     assert "Exception ignored" not in ended.stderr

@@ -9,8 +9,7 @@ import orjson
 import pytest
 from click.testing import CliRunner, Result
 
-from proofspan.cli import main
-from proofspan.cli.interrupts import INTERRUPTED
+from proofspan.cli import INTERRUPTED, main
 from proofspan.cli.validate_cmd import command
 from proofspan.errors import InputFault
 from proofspan.services import validation

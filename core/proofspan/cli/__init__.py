@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-import contextlib
+import errno
 import importlib
+import io
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NoReturn
 
 import click
 
-from proofspan.cli import interrupts
-from proofspan.cli.interrupts import keep_writable, refuse_undecodable, written_out
-from proofspan.errors import Fault
+from proofspan.errors import Fault, Problem
+
+#: Exit status after Ctrl-C: 128 and the number of SIGINT, as in shells.
+INTERRUPTED = 130
 
 #: command name → (module below `proofspan.cli`, one line for the list)
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -43,17 +47,24 @@ class Started:
 
 
 class LazyGroup(click.Group):
-    """Keeps `proofspan --help` quick: a command's module is imported when the command is looked up."""
+    """A group that imports a command's module when the command is called: `proofspan --help` stays quick."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        refuse_undecodable(args, ctx)
+        for argument in args:
+            try:
+                argument.encode()
+            except UnicodeEncodeError:  # it could be neither looked up nor written to JSON
+                shown = os.fsencode(argument).decode("utf-8", "backslashreplace")
+                message = f"the argument '{shown}' is not valid UTF-8: rename the file, or type it as UTF-8"
+                raise click.UsageError(message, ctx) from None
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> object:
         try:
             return super().invoke(ctx)
-        except KeyboardInterrupt:
-            ctx.exit(interrupts.INTERRUPTED)
+        except (KeyboardInterrupt, click.Abort):
+            click.echo("interrupted", err=True)
+            ctx.exit(INTERRUPTED)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -61,9 +72,7 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        with interrupts.held():
-            module = importlib.import_module(f"proofspan.cli.{COMMANDS[cmd_name][0]}")
-        command: click.Command = module.command
+        command: click.Command = importlib.import_module(f"proofspan.cli.{COMMANDS[cmd_name][0]}").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -96,14 +105,31 @@ def group() -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Entry point; turns every `Fault` into its message on stderr and exit status 2."""
-    keep_writable()
-    with interrupts.remembered():
+    """Run the command line. A `Fault` is printed on stderr and exits with 2, Ctrl-C exits with 130."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # for terminals whose encoding lacks our signs
+    try:
         try:
-            with written_out():
-                group.main(args=arguments, prog_name="proofspan", obj=Started(alone=arguments is None))
-        except Fault as fault:
-            with contextlib.suppress(OSError):  # nobody is there to read why
-                for problem in fault.problems:
-                    click.echo(f"error: {problem}", err=True)
-            sys.exit(2)
+            group.main(args=arguments, prog_name="proofspan", obj=Started(alone=arguments is None))
+        finally:
+            if sys.stdout is not None:
+                sys.stdout.flush()
+    except Fault as fault:
+        _exit_with(*fault.problems)
+    except OSError as error:
+        from proofspan.cli.output import is_write_error, not_written  # slow to import
+
+        if error.errno != errno.EPIPE and not is_write_error(error):
+            raise
+        # Python flushes stdout once more at exit, which would fail again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if error.errno == errno.EPIPE:
+            sys.exit(1)
+        _exit_with(not_written("standard output", error))
+
+
+def _exit_with(*problems: Problem) -> NoReturn:
+    for problem in problems:
+        click.echo(f"error: {problem}", err=True)
+    sys.exit(2)

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import BinaryIO
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
-from proofspan.cli.interrupts import heeding
-from proofspan.cli.output import STDOUT, NamedPath, Output, check_outputs, json_text, output_to
+from proofspan.cli.output import STDOUT, NamedPath, check_outputs, json_text, output_to, progress_bar
 from proofspan.contracts.records.records import Json, LineIssue
 from proofspan.errors import Fault, InputFault, Problem, printable
 from proofspan.evidence.bundles import packed
@@ -23,7 +21,6 @@ from proofspan.manifest.load import MANIFEST_NAME, load_manifest
 from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Manifest, Run
 from proofspan.services.bundles.build import (
-    OnBytes,
     Sources,
     build_bundles,
     bundles_path,
@@ -175,11 +172,15 @@ def _build(
 ) -> tuple[RunReport, list[Problem]]:
     """Writes one run's bundles; what came of it, and what is wrong."""
     run, report = target.run, RunReport(target.run.run_id)
-    with output_to(target.name) as sink, _progress(run.run_id, quiet=quiet) as progress:
+    with output_to(target.name) as sink, progress_bar("building", quiet=quiet) as on_progress:
         piece: list[bytes] = []
-        on_bytes = heeding(progress)
         for built in build_bundles(
-            manifest, run.run_id, sources=sources, earlier=before.known, workers=workers, on_bytes=on_bytes
+            manifest,
+            run.run_id,
+            sources=sources,
+            earlier=before.known,
+            workers=workers,
+            on_bytes=lambda done, total: on_progress(run.run_id, done, total),
         ):
             if isinstance(built, LineIssue):
                 report.unread.append(built)
@@ -195,7 +196,7 @@ def _build(
     return report, [*problems, *_hash_note(manifest, target)]
 
 
-def _write(sink: Output, piece: list[bytes], target: _Target) -> None:
+def _write(sink: BinaryIO, piece: list[bytes], target: _Target) -> None:
     """Writes the lines and forgets them."""
     if piece:
         sink.write(packed(b"".join(piece), path=target.path))
@@ -253,16 +254,6 @@ def _print_built(
             click.echo(f"{problem.severity}: {problem}", err=True)
     for problem in problems:
         click.echo(f"{problem.severity}: {problem}", err=True)
-
-
-@contextmanager
-def _progress(run_id: str, *, quiet: bool) -> Iterator[OnBytes]:
-    """A bar on a terminal's stderr, gone when done."""
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as bar:
-        task = bar.add_task(f"building {printable(run_id)}", total=None)
-        yield lambda done, total: bar.update(task, completed=max(done, bar.tasks[0].completed), total=total)
 
 
 @command.command("validate")

@@ -15,9 +15,7 @@ from rich.filesize import decimal
 from rich.table import Table
 from rich.text import Text
 
-from proofspan.cli.index_cmd import late_bar
-from proofspan.cli.interrupts import heeding
-from proofspan.cli.output import NamedPath
+from proofspan.cli.output import NamedPath, progress_bar
 from proofspan.errors import Problem, printable
 from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.manifest import trust
@@ -82,12 +80,12 @@ def command(workspace: Path, as_json: bool, no_hashes: bool, as_lines: bool, tru
     if trust_roots:
         for _, folder in trust.untrusted_roots(manifest):
             trust.remember(manifest.folder, folder)
-    with PdfPool(workers=1) as pool, late_bar("checking") as on_progress:
+    with PdfPool(workers=1) as pool, progress_bar("checking") as on_progress:
         report = check_workspace(
             manifest,
             hashes=not no_hashes,
             every_hash=as_lines,
-            on_progress=heeding(on_progress),
+            on_progress=on_progress,
             examine=opening(pool) if as_lines else everything(manifest, pool),
             others=goals_of(manifest)[1],
         )

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import click
 
-from proofspan.cli.interrupts import heed
 from proofspan.cli.output import NamedPath, json_text
 from proofspan.contracts.records.records import LineIssue
 from proofspan.errors import InputFault, Problem, printable
@@ -50,7 +49,6 @@ def _hashed(files: Sequence[Path]) -> tuple[list[tuple[Path, Hashed]], list[Prob
     hashed: list[tuple[Path, Hashed]] = []
     problems: list[Problem] = []
     for path in files:
-        heed()
         try:
             hashed.append((path, _hash(path)))
         except InputFault as fault:

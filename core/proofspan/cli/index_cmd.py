@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 import orjson
 
 from proofspan.cli import Started
-from proofspan.cli.interrupts import heeding
-from proofspan.cli.output import NamedPath, json_text
+from proofspan.cli.output import NamedPath, json_text, progress_bar
 from proofspan.diagnosis.types import TEMPLATES, Template
 from proofspan.errors import printable
 from proofspan.manifest.load import load_manifest
@@ -21,22 +22,13 @@ from proofspan.manifest.types import Manifest
 from proofspan.services.workspace.open import profile_of_options, with_profile
 from proofspan.store.files.cache_dir import default_cache_dir
 from proofspan.store.files.types import IndexReport, RunReport
+from proofspan.store.files.types import Progress as Step
 from proofspan.store.index.build import build_index
 from proofspan.store.index.scan import spare_pandas
 
-if TYPE_CHECKING:  # what locating needs is loaded when it is asked for: see `_located`
+if TYPE_CHECKING:  # slow to import: see `_located`
     from proofspan.services.locating import PlacedReport
-import time
-from collections.abc import Callable
-from contextlib import contextmanager
-from typing import Literal, Protocol
 
-from rich.console import Console
-from rich.markup import escape
-from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
-from rich.text import Text
-
-from proofspan.store.files.types import Progress as Step
 from proofspan.store.query.store import Store
 from proofspan.wording import counted
 
@@ -83,20 +75,20 @@ def command(
         spare_pandas()
     manifest = with_profile(load_manifest(workspace), profile_of_options(template, refusal))
     cache, in_words = cache_dir or default_cache_dir(), not (as_json or progress_json)
-    with progress(as_lines=progress_json, quiet=as_json) as telling:
-        tell = heeding(telling)
+    with _progress(as_lines=progress_json, quiet=as_json) as on_step:
         report = build_index(
             manifest,
             runs=runs or None,
             cache_dir=cache,
             workers=workers,
-            on_progress=lambda step: tell("progress", step),
+            on_progress=lambda step: on_step("progress", step),
         )
         if in_words:
             _print_index(report)
         placed: list[PlacedReport] = []
         if locate:
-            for found in _located(manifest, report, cache=cache, workers=workers or LOCATORS, tell=tell):
+            locators = workers or LOCATORS
+            for found in _located(manifest, report, cache=cache, workers=locators, on_step=on_step):
                 placed.append(found)
                 if in_words:
                     _print_placed(found)
@@ -118,7 +110,7 @@ def report_to_json(report: IndexReport, placed: Sequence[PlacedReport] = ()) -> 
 
 
 def _located(
-    manifest: Manifest, report: IndexReport, *, cache: Path, workers: int, tell: Tell
+    manifest: Manifest, report: IndexReport, *, cache: Path, workers: int, on_step: OnStep
 ) -> Iterator[PlacedReport]:
     """What becomes of the citations of the indexed runs, run by run."""
     from proofspan.evidence.pdf.pool import (
@@ -134,7 +126,7 @@ def _located(
             cache_dir=cache,
             pool=pool,
             workers=workers,
-            on_progress=lambda step: tell("locating", step),
+            on_progress=lambda step: on_step("locating", step),
         ):
             told = told_of_run(manifest, placed.run_id, cache_dir=cache, document=pool.document)
             yield replace(placed, findings=told)
@@ -184,113 +176,47 @@ def _plain(code: str) -> str:
     return code.replace("_", " ")
 
 
-# How far an index is, told while it is built: a bar in a terminal, lines where a program listens.
-
-#: Progress is told at most once in so many seconds.
-SECONDS_A_STEP = 0.2
+#: Seconds between two progress lines of the same run.
+SECONDS_A_LINE = 0.2
 
 Event = Literal["progress", "locating"]
-
-
-class Tell(Protocol):
-    """Hears how far a run is: bytes while it is read, traces while its citations are located."""
-
-    def __call__(self, event: Event, step: Step) -> None: ...
+#: Takes bytes while a run is read, traces while its citations are located.
+OnStep = Callable[[Event, Step], None]
 
 
 @contextmanager
-def progress(*, as_lines: bool, quiet: bool) -> Iterator[Tell]:
-    """A bar in a terminal, JSON lines where a program listens, else nothing."""
+def _progress(*, as_lines: bool, quiet: bool) -> Iterator[OnStep]:
+    """Show a bar in a terminal, or print JSON lines for a program."""
     if as_lines:
-        yield _Lines()
-    elif quiet or not sys.stderr.isatty():
-        yield lambda event, step: None
-    else:
-        columns = TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn()
-        with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-            yield _Bars(bar)
+        yield _line_printer()
+        return
+    with progress_bar("", quiet=quiet) as on_progress:
+        verbs: dict[Event, str] = {"progress": "indexing", "locating": "locating citations of"}
+        yield lambda event, step: on_progress(f"{verbs[event]} {step.run_id}", step.done, step.total)
 
 
-class _Bars:
-    """One bar a run and kind of work, made when it is first heard of."""
+def _line_printer() -> OnStep:
+    """Print the first and the last step of each run and event, and some between."""
+    last: tuple[Event, str] | None = None
+    due = 0.0
 
-    def __init__(self, bar: Progress) -> None:
-        self._bar = bar
-        self._tasks: dict[tuple[Event, str], TaskID] = {}
-
-    def __call__(self, event: Event, step: Step) -> None:
-        """Move the run's bar to where it is."""
-        key = event, step.run_id
-        if key not in self._tasks:
-            name = Text(printable(step.run_id)).markup + (": citations" if event == "locating" else "")
-            self._tasks[key] = self._bar.add_task(name, total=step.total)
-        self._bar.update(self._tasks[key], completed=step.done)
-
-
-class _Lines:
-    """One JSON object a line: the first and the last step of each run and kind of work, and some between."""
-
-    def __init__(self) -> None:
-        self._told = 0.0
-        self._last: tuple[Event, str] | None = None
-
-    def __call__(self, event: Event, step: Step) -> None:
-        """Print the step, unless one was printed just now."""
-        is_news = (event, step.run_id) != self._last or step.done == step.total
-        if not is_news and time.monotonic() - self._told < SECONDS_A_STEP:
+    def print_line(event: Event, step: Step) -> None:
+        nonlocal last, due
+        if (event, step.run_id) == last and step.done != step.total and time.monotonic() < due:
             return
-        self._told, self._last = time.monotonic(), (event, step.run_id)
+        last, due = (event, step.run_id), time.monotonic() + SECONDS_A_LINE
         click.echo(orjson.dumps({"event": event, **asdict(step)}, option=orjson.OPT_SORT_KEYS))
         sys.stdout.flush()
 
-
-# A bar of progress that shows only when somebody has begun to wait.
-
-AFTER_SECONDS = 1.0
-
-
-@contextmanager
-def late_bar(verb: str, *, quiet: bool = False) -> Iterator[Callable[[str, int, int], None]]:
-    """A bar on a terminal's stderr, once the work has taken longer than a second; none where `quiet`.
-
-    It is told what is at work, and how many bytes are done of how many.
-    """
-    console = Console(stderr=True)
-    bar = Progress(
-        TextColumn(f"{verb} {{task.fields[name]}}"),
-        BarColumn(),
-        DownloadColumn(),
-        console=console,
-        transient=True,
-    )
-    started = time.monotonic()
-    tasks: list[TaskID] = []
-
-    def on_progress(name: str, done: int, total: int) -> None:
-        is_late = time.monotonic() - started > AFTER_SECONDS
-        if console.is_terminal and not quiet and not tasks and is_late:
-            bar.start()
-            tasks.append(bar.add_task(verb, total=total, name=""))
-        for task in tasks:
-            bar.update(task, completed=done, total=total, name=escape(printable(name)))
-
-    try:
-        yield on_progress
-    finally:
-        if tasks:
-            bar.stop()
-
-
-# A store to count from: the index of the runs that a command needs, brought up to date first.
+    return print_line
 
 
 def indexed(manifest: Manifest, runs: Sequence[str], cache_dir: Path | None) -> Store:
-    """The store of a workspace; in a terminal a bar tells how far the index of these runs is.
+    """Bring the index of these runs up to date and return the workspace's store.
 
-    `cache_dir` None: where the dashboard's index lies. StoreFault where the index cannot be written.
+    `cache_dir` None is the dashboard's. Raises StoreFault when the index cannot be written.
     """
     cache = cache_dir or default_cache_dir()
-    with progress(as_lines=False, quiet=False) as telling:
-        tell = heeding(telling)
-        build_index(manifest, runs=runs, cache_dir=cache, on_progress=lambda step: tell("progress", step))
+    with _progress(as_lines=False, quiet=False) as on_step:
+        build_index(manifest, runs=runs, cache_dir=cache, on_progress=lambda step: on_step("progress", step))
     return Store(manifest, cache)

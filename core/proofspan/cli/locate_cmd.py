@@ -6,13 +6,11 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from proofspan.cli.interrupts import heeding
-from proofspan.cli.output import NamedPath, Output, check_outputs, output_to
+from proofspan.cli.output import NamedPath, check_outputs, output_to, progress_bar
 from proofspan.errors import InputFault, Problem
 from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.evidence.span_file import Located, count_spans, locate_spans, read_spans, to_json
@@ -60,13 +58,13 @@ def command(spans: Path, found: str, root: Path | None, workers: int) -> None:
     check_outputs([found], [spans])
     tally = _Tally(spans)
     with PdfPool(workers=workers, timeout_s=TIMEOUT_S) as pool, output_to(found) as output:
-        with _progress() as progress:
-            task = progress.add_task("locating", total=count_spans(spans))
+        with progress_bar("locating") as on_progress:
+            total = count_spans(spans)
             located = locate_spans(
                 read_spans(spans, root=folder),
                 pool,
                 workers=workers,
-                on_done=heeding(lambda done: progress.update(task, completed=done)),
+                on_done=lambda done: on_progress("", done, total),
             )
             quotes = quotes_of_spans(_written(located, output, tally), root=folder)
         bases = examine(quotes, lambda name: labels_in(pool.document, folder / name))
@@ -76,19 +74,12 @@ def command(spans: Path, found: str, root: Path | None, workers: int) -> None:
     sys.exit(1 if tally.unusable else 0)
 
 
-def _written(located: Iterable[Located], output: Output, tally: _Tally) -> Iterator[Located]:
+def _written(located: Iterable[Located], output: BinaryIO, tally: _Tally) -> Iterator[Located]:
     """Passes the spans on, each written and counted: none is kept."""
     for item in located:
         output.write(to_json(item))
         tally.add(item)
         yield item
-
-
-def _progress() -> Progress:
-    """A bar on stderr, gone when done; nothing where stderr is no terminal."""
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
 
 
 class _Tally:

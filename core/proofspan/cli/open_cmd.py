@@ -21,7 +21,6 @@ from typing import NoReturn
 
 import click
 
-from proofspan.cli.interrupts import forget
 from proofspan.cli.output import NamedPath
 from proofspan.errors import Fault, InputFault, printable
 from proofspan.manifest import trust
@@ -236,7 +235,6 @@ def _stopped_at_the_end(server: subprocess.Popen[bytes]) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        forget()
         click.echo("\nstopped", err=True)
     finally:
         _stop(server)

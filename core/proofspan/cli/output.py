@@ -1,84 +1,86 @@
-"""Writing a command's output: a file appears under its name only when all of it is there."""
+"""The output of commands: files that appear whole, results on stdout, progress on stderr."""
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import secrets
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, NoReturn
+from typing import Any, BinaryIO
 
 import click
 import orjson
 from rich.console import Console, RenderableType
+from rich.markup import escape
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-from proofspan.cli.interrupts import give_up_stdout, heed
-from proofspan.errors import Fault, InputFault, Problem
+from proofspan.errors import Fault, InputFault, Problem, printable
 from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Manifest
 
 STDOUT = "-"
-#: Below these, names stand for devices and open files; nothing may be put in their place.
-_SYSTEM = ("/dev", "/proc")
-
-
-class Output:
-    """A stream to write bytes to. What the system refuses is an InputFault that names the output."""
-
-    def __init__(self, stream: BinaryIO, name: str) -> None:
-        self._stream, self._name = stream, name
-
-    def write(self, data: bytes) -> None:
-        """Write all of `data`."""
-        try:
-            self._stream.write(data)
-        except OSError as error:
-            _refuse(self._name, error)
-
-    def finish(self) -> None:
-        """Hand everything on to the system, which may refuse it only now, and close what is a file."""
-        try:
-            self._stream.flush() if self._name == STDOUT else self._stream.close()
-        except OSError as error:
-            _refuse(self._name, error)
+#: Errors of writing to an open file.
+_OF_WRITING = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 
 
 @contextmanager
-def output_to(name: str) -> Iterator[Output]:
-    """The output called `name`; `-` is stdout.
+def output_to(name: str) -> Iterator[BinaryIO]:
+    """Open the file `name` for writing, or stdout for `-`.
 
-    A file is written beside its place and renamed there when the block ends well, so that whatever goes wrong
-    leaves the earlier file as it was. A link is replaced, not followed. Pipes and devices are written
-    straight. InputFault where the system refuses any of it.
+    A file is written beside its place and renamed when the block ends, so that an error or Ctrl-C leaves the
+    earlier file as it was. (`click.open_file(atomic=True)` renames it then too.) A link is replaced, not
+    followed; pipes and devices are written to directly. Raises InputFault when the file cannot be written.
     """
     path = Path(name)
+    part = path.with_name(f".proofspan-{secrets.token_hex(6)}.part")
     if name == STDOUT:
-        output = Output(sys.stdout.buffer, STDOUT)
-        yield output
-        output.finish()
-    elif _is_special(path):
-        with _opened(path, "wb", name) as output:
-            yield output
-    else:
-        part = path.with_name(f".proofspan-{secrets.token_hex(6)}.part")
+        yield sys.stdout.buffer
+        return
+    try:
+        if _is_special(path):
+            with path.open("wb") as stream:
+                yield stream
+            return
         try:
-            with _opened(part, "xb", name) as output:
-                yield output
-            heed()
-            _rename(part, path)
+            with part.open("xb") as stream:
+                yield stream
+            part.replace(path)
         finally:
             with suppress(OSError):
-                part.unlink(missing_ok=True)
+                part.unlink()
+    except OSError as error:
+        if error.filename not in (name, str(path), str(part)) and not is_write_error(error):
+            raise
+        raise InputFault(not_written(name, error)) from error
+
+
+def is_write_error(error: OSError) -> bool:
+    """True if the error is of writing to an open file, such as a full disk; a closed pipe is not one."""
+    return error.filename is None and error.errno in _OF_WRITING
+
+
+def not_written(name: str, error: OSError) -> Problem:
+    """Return the problem for an output that the system refuses to write."""
+    message = f"the output cannot be written: {error.strerror or error}"
+    fix = "name a file in a folder that you may write to, on a disk with free space"
+    return Problem("cannot_write", message, name, fix)
+
+
+def _is_special(path: Path) -> bool:
+    """True for a device, a pipe or an open file (`/dev/stdout`): nothing may be renamed over these."""
+    folder = os.path.realpath(path.parent)
+    return folder == "/dev" or folder.startswith("/proc/") or (path.exists() and not path.is_file())
 
 
 def check_outputs(names: Sequence[str], inputs: Iterable[Path]) -> None:
-    """Nothing is written over an input, nor two outputs into one file; every folder must exist."""
+    """Raise InputFault for outputs that are inputs, are folders, lack a folder, or are named twice."""
     given = list(inputs)
-    files = [name for name in names if name != STDOUT]
-    problems = [problem for name in files if (problem := _why_not(name, given))]
+    problems = [problem for name in names if name != STDOUT and (problem := _output_problem(name, given))]
     if len({name if name == STDOUT else os.path.realpath(name) for name in names}) < len(names):
         fix = "name a file for each"
         problems.append(Problem("same_output", "two outputs would go into one file", names[0], fix))
@@ -86,8 +88,21 @@ def check_outputs(names: Sequence[str], inputs: Iterable[Path]) -> None:
         raise InputFault(*problems)
 
 
+def _output_problem(name: str, inputs: Sequence[Path]) -> Problem | None:
+    folder = Path(name).parent
+    with suppress(OSError):
+        if any(path.exists() and Path(name).samefile(path) for path in inputs):
+            return Problem("output_is_input", "this is an input", name, "name another file to write")
+    # os.path.isdir: Path.is_dir raises for a name that is too long.
+    if os.path.isdir(name):  # noqa: PTH112
+        return Problem("output_is_folder", "this is a folder", name, "name a file in it")
+    if not os.path.isdir(folder):  # noqa: PTH112
+        return Problem("no_folder", "its folder does not exist", name, f"make it first: mkdir -p {folder}")
+    return None
+
+
 def workspace_files(manifest: Manifest) -> Iterator[Path]:
-    """Every file that a workspace has; those that cannot be found are left out."""
+    """Yield every file of a workspace whose path is allowed."""
     if manifest.file is not None:
         yield manifest.file
     for artifact in manifest.artifacts():
@@ -95,72 +110,41 @@ def workspace_files(manifest: Manifest) -> Iterator[Path]:
             yield artifact_path(manifest, artifact)
 
 
-def _why_not(name: str, inputs: Sequence[Path]) -> Problem | None:
-    if any(_is_same(name, path) for path in inputs):
-        return Problem("output_is_input", "this is an input", name, "name another file to write")
-    if os.path.isdir(name):  # noqa: PTH112 - says no where Path raises: a name too long, a folder closed to us
-        return Problem("output_is_folder", "this is a folder", name, "name a file in it")
-    folder = Path(name).parent
-    if not os.path.isdir(folder):  # noqa: PTH112
-        return Problem("no_folder", "its folder does not exist", name, f"make it first: mkdir -p {folder}")
-    return None
-
-
-def _is_same(name: str, path: Path) -> bool:
-    try:
-        return Path(name).samefile(path)
-    except OSError:
-        return False
-
-
-def _is_special(path: Path) -> bool:
-    """Whether the name stands for something that is no regular file, or for an open one."""
-    folder = os.path.realpath(path.parent)
-    if folder == _SYSTEM[0] or folder.startswith(f"{_SYSTEM[1]}/"):
-        return True
-    return os.path.exists(path) and not os.path.isfile(path)  # noqa: PTH110, PTH113 - as above
+#: Seconds until a progress bar appears, and between its updates.
+BAR_AFTER, BAR_EVERY = 1.0, 0.1
 
 
 @contextmanager
-def _opened(path: Path, mode: Literal["wb", "xb"], name: str) -> Iterator[Output]:
-    """The file at `path`, closed at the end; faults speak of `name`."""
+def progress_bar(verb: str, *, quiet: bool = False) -> Iterator[Callable[[str, int, int], None]]:
+    """Show a bar on a terminal's stderr when the work lasts longer than a second.
+
+    Call the yielded function with the name of the current item, and the amounts done and in all.
+    """
+    console = Console(stderr=True)
+    columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn()
+    bar = Progress(*columns, console=console, transient=True)
+    due = time.monotonic() + BAR_AFTER
+
+    def on_progress(name: str, done: int, total: int) -> None:
+        nonlocal due
+        if quiet or not console.is_terminal or time.monotonic() < due:
+            return
+        due = time.monotonic() + BAR_EVERY
+        if not bar.task_ids:
+            bar.start()
+            bar.add_task(verb)
+        description = f"{verb} {escape(printable(name))}".strip()
+        bar.update(bar.task_ids[0], description=description, completed=done, total=total)
+
     try:
-        stream = path.open(mode)
-    except OSError as error:
-        _refuse(name, error)
-    try:
-        output = Output(stream, name)
-        yield output
-        output.finish()
+        yield on_progress
     finally:
-        with suppress(OSError):
-            stream.close()
-
-
-def _rename(part: Path, path: Path) -> None:
-    try:
-        part.replace(path)
-    except OSError as error:
-        _refuse(str(path), error)
-
-
-def _refuse(name: str, error: OSError) -> NoReturn:
-    """The fault that says why an output cannot be written. A pipe that nobody reads on stays what it is."""
-    if isinstance(error, BrokenPipeError):
-        raise error
-    if name == STDOUT:
-        give_up_stdout()
-    message = f"the output cannot be written: {error.strerror or error}"
-    fix = "name a file in a folder that you may write to, with room on its disk"
-    where = "standard output" if name == STDOUT else name
-    raise InputFault.of("cannot_write", message, where=where, fix=fix) from error
-
-
-# Paths as arguments of commands.
+        if bar.task_ids:
+            bar.stop()
 
 
 class NamedPath(click.Path):
-    """A path that names something: an empty one, as an unset variable gives it, is not the folder at hand."""
+    """A path that is not empty: an unset shell variable does not mean the current folder."""
 
     def __init__(self) -> None:
         super().__init__(path_type=Path)
@@ -169,11 +153,9 @@ class NamedPath(click.Path):
         self, value: str | os.PathLike[str], param: click.Parameter | None, ctx: click.Context | None
     ) -> str | bytes | os.PathLike[str]:
         if value == "":
-            self.fail("the path is empty; name the folder at hand as `.`", param, ctx)
+            self.fail("the path is empty; write `.` for the current folder", param, ctx)
         return super().convert(value, param, ctx)
 
-
-# What the commands that print a result share: options, JSON, and tables that read the same in a file.
 
 Command = Callable[..., None]
 Option = Callable[[Command], Command]
@@ -187,10 +169,10 @@ SIGNS: Mapping[str, tuple[str, str]] = {
     "skipped": ("·", "dim"),
 }
 
-#: The last options of a command that measures an indexed workspace.
+#: The last options of commands that measure an indexed workspace.
 RESULT_OPTIONS: tuple[Option, ...] = (
     click.option("--json", "as_json", is_flag=True, help="Print everything as JSON."),
-    click.option("--cache-dir", type=NamedPath(), help="Where the index lies."),
+    click.option("--cache-dir", type=NamedPath(), help="The index's folder."),
     click.option(
         "-o", "--output", default=STDOUT, help="The file to write; - for stdout.", show_default=True
     ),
@@ -198,7 +180,7 @@ RESULT_OPTIONS: tuple[Option, ...] = (
 
 
 def with_options(*options: Option) -> Option:
-    """A decorator that gives a command these options; its help lists them in this order."""
+    """Return a decorator that adds these options to a command, in this order."""
 
     def decorate(command: Command) -> Command:
         for option in reversed(options):
@@ -209,12 +191,12 @@ def with_options(*options: Option) -> Option:
 
 
 def json_text(value: Any) -> bytes:
-    """The value as JSON that a person can read too: indented, keys in order, with a line end."""
+    """Return indented JSON with sorted keys and a line end."""
     return orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE)
 
 
 def write_parts(*parts: RenderableType, output: str, width: int) -> None:
-    """The parts below each other: on a terminal in colour, else as plain text, `width` columns at most."""
+    """Print the parts below each other: in colour on a terminal, else as text of at most `width` columns."""
     if output == STDOUT and sys.stdout.isatty():
         Console(highlight=False).print(*parts, sep="\n")
         return
@@ -225,6 +207,6 @@ def write_parts(*parts: RenderableType, output: str, width: int) -> None:
 
 
 def write_bytes(data: bytes, output: str) -> None:
-    """The whole of an output at once."""
+    """Write a whole output at once."""
     with output_to(output) as sink:
         sink.write(data)

@@ -6,23 +6,20 @@ import os
 import shlex
 import sys
 import tempfile
-import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
+from typing import BinaryIO
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColumn
 
-from proofspan.cli.interrupts import heed
 from proofspan.cli.output import (
     STDOUT,
     NamedPath,
-    Output,
     check_outputs,
     json_text,
     output_to,
+    progress_bar,
     workspace_files,
 )
 from proofspan.contracts.records.records import LABELS
@@ -41,7 +38,6 @@ from proofspan.services.workspace.open import profile_of_options
 from proofspan.traces.lines.reader import open_source
 from proofspan.wording import counted
 
-PROGRESS_AFTER_SECONDS = 1.0
 #: A manifest may be named in place of its folder.
 MANIFEST_SUFFIXES = (".yaml", ".yml")
 
@@ -92,8 +88,10 @@ def command(
         else:
             raise click.UsageError("name the CHUNKS file after the TRACES, or a workspace alone")
         outcome = Outcome(sources.profile)
-        meter = stack.enter_context(_progress(sources.traces))
-        rows = report_rows(sources, outcome, meter)
+        on_progress = stack.enter_context(progress_bar("triage"))
+        with open_source(sources.traces) as file:
+            total = os.fstat(file.fileno()).st_size
+        rows = report_rows(sources, outcome, lambda offset: on_progress("", offset, total))
         _write(rows, stack.enter_context(output_to(report)), markdown, stack)
     if as_json:
         click.echo(json_text(_summary(outcome)), nl=False)
@@ -102,7 +100,7 @@ def command(
     sys.exit(1 if outcome.issues else 0)
 
 
-def _write(rows: Iterator[ReportRow], report: Output, markdown: str | None, stack: ExitStack) -> None:
+def _write(rows: Iterator[ReportRow], report: BinaryIO, markdown: str | None, stack: ExitStack) -> None:
     """Write report and table side by side, so that a run of any size passes through once."""
     table = stack.enter_context(output_to(markdown)) if markdown is not None else None
     if table:
@@ -111,41 +109,6 @@ def _write(rows: Iterator[ReportRow], report: Output, markdown: str | None, stac
         report.write(row_to_json(row) + b"\n")
         if table:
             table.write(markdown_row(row).encode())
-
-
-@contextmanager
-def _progress(path: Path) -> Iterator[_Meter]:
-    """A bar on stderr over the bytes of the traces, which appears after a second."""
-    with open_source(path) as source:
-        total = os.fstat(source.fileno()).st_size
-    bar = Progress(
-        TextColumn("triage"), BarColumn(), DownloadColumn(), console=Console(stderr=True), transient=True
-    )
-    try:
-        yield _Meter(bar, total)
-    finally:
-        bar.stop()
-
-
-class _Meter:
-    """Called for every line, looks at the clock for few of them."""
-
-    def __init__(self, bar: Progress, total: int) -> None:
-        self._bar, self._total = bar, total
-        self._started = time.monotonic()
-        self._calls = 0
-        self._task: TaskID | None = None
-
-    def __call__(self, offset: int) -> None:
-        self._calls += 1
-        if self._calls % 256:
-            return
-        heed()
-        if self._task is not None:
-            self._bar.update(self._task, completed=offset)
-        elif time.monotonic() - self._started > PROGRESS_AFTER_SECONDS:
-            self._bar.start()
-            self._task = self._bar.add_task("triage", total=self._total, completed=offset)
 
 
 def _summary(outcome: Outcome) -> dict[str, object]:

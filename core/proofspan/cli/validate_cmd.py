@@ -10,9 +10,15 @@ from pathlib import Path
 import click
 import orjson
 
-from proofspan.cli.index_cmd import late_bar
-from proofspan.cli.interrupts import heeding
-from proofspan.cli.output import STDOUT, NamedPath, Option, check_outputs, output_to, with_options
+from proofspan.cli.output import (
+    STDOUT,
+    NamedPath,
+    Option,
+    check_outputs,
+    output_to,
+    progress_bar,
+    with_options,
+)
 from proofspan.contracts.record_rules import RECORD_TYPES
 from proofspan.contracts.rules.catalogue import rule_of
 from proofspan.contracts.rules.finding import Context
@@ -91,7 +97,7 @@ def command(
     with (
         tempfile.TemporaryDirectory(prefix="proofspan-") as unpacked,
         output_to(report) as output,
-        late_bar("validating", quiet=on_terminal) as on_progress,
+        progress_bar("validating", quiet=on_terminal) as on_progress,
         collector_paused(),
     ):
         found = validate(
@@ -103,7 +109,7 @@ def command(
             refusal=refusal or None,
             workers=workers,
             tally=tally,
-            on_progress=heeding(on_progress),
+            on_progress=on_progress,
         )
         for finding in found:
             output.write(line_of(finding))
