@@ -4,7 +4,6 @@ from functools import partial
 
 import streamlit as st
 
-from proofspan.ui.health import rules
 from proofspan.ui.status import notices
 from proofspan.ui.trends import charts, load, panels
 from proofspan.ui.trends import cohorts as trends_cohorts
@@ -44,8 +43,6 @@ if trends.current.questions:
         workspace=opened.manifest.name,
     )
     measured, steady = trends.current.measured, load.stability(opened, store)
-    with st.container(border=True, key="figure-recipe"):
-        rules.show_recipe(opened, store, measured, steady)
     with st.container(border=True, key="figure-stability"):
         panels.show_stability(steady, measured.values["lambda_convergent"], view)
 else:

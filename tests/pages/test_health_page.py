@@ -100,7 +100,7 @@ def test_what_is_new_in_a_run_is_called_so(two_runs: Path, open_app: Open) -> No
     clean, broken, trend = rows(app)["analyzer differs"]
     assert (clean["text"], broken["text"], trend["text"]) == ("–", "1", "new in R2")
     assert broken["spoken"].startswith("R2, analyzer differs: 1 of 2 questions, 50 % (9–91 %)")
-    assert "Written against read" in rows(app)
+    assert "Index and query configuration" in rows(app)
     earlier = open_app(two_runs, page=PAGE, run="R1")
     assert [cell.get("text", "") for cell in rows(earlier)["analyzer differs"]] == ["–", "1", ""]
 
@@ -116,23 +116,23 @@ def test_many_missing_fields_are_one_row_with_the_single_ones_below(two_runs: Pa
 def test_the_verdict_and_the_cards_name_what_is_wrong(two_runs: Path, open_app: Open) -> None:
     said = html.unescape(shown(open_app(two_runs, page=PAGE)))
     assert "rules broken on 1 of 2 questions." in said
-    assert "Mend first" in said
-    assert "Similar, and about something else: the reader is not the writer" in said
+    assert "Fix first" in said
+    assert "Similar, but off topic" in said
 
 
 def test_a_run_without_a_finding_says_what_was_looked_at(two_runs: Path, open_app: Open) -> None:
     app = open_app(two_runs, page=PAGE, run="R1")
     said = html.unescape(shown(app))
-    assert "R1: no rule broken on 2 questions; besides 1 warning, nothing speaks against it." in said
+    assert "R1: No data-quality issues found in 2 questions; 1 warning." in said
     assert "R1 has none of these." in said
     assert "None of the seven typical failures shows in R1." in said
-    assert "Mend first" not in said
+    assert "Fix first" not in said
 
 
 def test_a_workspace_without_any_finding_has_no_table(make_workspace: MakeWorkspace, open_app: Open) -> None:
     app = open_app(make_workspace([good("Q1")]), page=PAGE)
     assert "Findings by code" not in grids(app)
-    assert "Nothing. Every trace of 1 run was held against the contract" in shown(app)
+    assert "No data-quality issues found. Every trace of 1 run" in shown(app)
 
 
 def test_the_badge_counts_files_rules_and_the_run_on_every_page(two_runs: Path, open_app: Open) -> None:
@@ -187,7 +187,7 @@ def test_a_badge_that_takes_long_is_drawn_when_the_page_is_there(
 
 
 def test_written_and_read_stand_side_by_side(two_runs: Path, open_app: Open) -> None:
-    cells = rows(open_app(two_runs, page=PAGE), "Written against read")["analyzer"]
+    cells = rows(open_app(two_runs, page=PAGE), "Index and query configuration")["analyzer"]
     assert [cell["text"] for cell in cells] == ["✗ differs", "lower", "lower × 2; upper × 1", "1"]
 
 

@@ -20,7 +20,7 @@ from proofspan.evidence.types import FoundSpan
 from proofspan.manifest.load import load_manifest
 from proofspan.manifest.types import Manifest
 from proofspan.services.documents.document_cache import Placer
-from proofspan.services.health.rule_counts import HealthTable, health_table, mend_first, verdict
+from proofspan.services.health.rule_counts import HealthTable, fix_first, health_table, verdict
 from proofspan.services.health.run_findings import RunFinding, run_findings
 from proofspan.services.metrics.run_metrics import run_metrics
 from proofspan.services.page.view import choose, locate_view, targets_of
@@ -97,7 +97,7 @@ def product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
             metrics=_command("metrics", str(DEMO), "--run", RUN, "--cache-dir", cache),
             store=store,
             health=health_table(store, [run], RUN),
-            findings={finding.code: finding for finding in findings},
+            findings={finding.problem.code: finding for finding in findings},
         )
 
 
@@ -226,7 +226,10 @@ def _told(code: str, words: str) -> Callable[[Fault, Product], None]:
     """Health says it of the run as a whole."""
 
     def check(fault: Fault, product: Product) -> None:
-        assert words.format(**fault) in f"{product.findings[code].title}: {product.findings[code].said}"
+        assert (
+            words.format(**fault)
+            in f"{product.findings[code].title}: {product.findings[code].problem.message}"
+        )
 
     return check
 
@@ -248,7 +251,7 @@ ON_HEALTH: Mapping[str, Callable[[Fault, Product], None]] = {
     "bad_line": _told("lines_unreadable_declared", "1 line unreadable, as declared"),
     "unfinished_line": _told("last_line_waits", "The last line of the traces ({keep} bytes)"),
     "one_based_pages": _shown_as_off,
-    "copied_metrics": _told("metrics_pack_differs", "metrics pack is that of {from}"),
+    "copied_metrics": _told("metrics_pack_differs", "metrics pack differs"),
 }
 
 
@@ -260,8 +263,8 @@ def test_the_fault_shows_on_health(fault: Fault, product: Product) -> None:
 def test_health_names_what_is_wrong_with_the_run_first(product: Product) -> None:
     said = verdict(product.health, tuple(product.findings.values()), len(product.rows))
     assert said.startswith("R005: 5 rules broken on 39 of 39 questions; stored report disagrees on 8 of 39; ")
-    assert said.endswith("metrics pack is that of R004.")
-    first = mend_first(product.health, tuple(product.findings.values()))
+    assert said.endswith("; metrics pack differs.")
+    first = fix_first(product.health, tuple(product.findings.values()))
     assert first[0].title == "analyzer differs"
 
 
@@ -282,6 +285,4 @@ def test_the_mended_run_has_none_of_it(tmp_path: Path) -> None:
     store = Store(manifest, tmp_path)
     findings = run_findings(store, manifest, run_metrics(store, manifest, "R006"), None)
     table = health_table(store, manifest.runs[-1:], "R006")
-    assert (
-        verdict(table, findings, 0) == "R006: no rule broken on 41 questions, and nothing speaks against it."
-    )
+    assert verdict(table, findings, 0) == "R006: No data-quality issues found in 41 questions."

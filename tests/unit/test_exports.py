@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from proofspan.cli.export_cmd import command
 from proofspan.errors import InputFault, StoreFault
-from proofspan.services.export import COLUMNS, EXPORTS, csv_pieces, jsonl_pieces, markdown_pieces
+from proofspan.services.export import COLUMNS, EXPORTS
 from tests.unit.store_workspace import trace, write_workspace
 
 pytestmark = pytest.mark.slow
@@ -45,34 +45,34 @@ def read_csv(text: str) -> list[dict[str, str]]:
 
 
 def test_csv_holds_every_column_with_lists_joined_and_nothing_for_what_is_missing() -> None:
-    (row,) = read_csv("".join(csv_pieces([frame()])))
+    (row,) = read_csv("".join(EXPORTS["csv"].pieces([frame()])))
     assert tuple(row) == COLUMNS
     assert (row["docs"], row["cited"], row["latency_ms"]) == ("manual; bulletin", "2", "")
 
 
 @pytest.mark.parametrize("start", ["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\rx"])
 def test_text_that_a_spreadsheet_would_run_gets_a_quote(start: str) -> None:
-    (row,) = read_csv("".join(csv_pieces([frame(q=start, suspicions=[start])])))
+    (row,) = read_csv("".join(EXPORTS["csv"].pieces([frame(q=start, suspicions=[start])])))
     assert row["q"].startswith("'")
     assert row["suspicions"].startswith("'")
 
 
 @given(st.text(st.characters(exclude_categories=("Cs",)), max_size=40))
 def test_no_cell_of_text_begins_as_a_formula(text: str) -> None:
-    (row,) = read_csv("".join(csv_pieces([frame(answer=text)])))
+    (row,) = read_csv("".join(EXPORTS["csv"].pieces([frame(answer=text)])))
     assert row["answer"].removeprefix("'") == text.removeprefix("'")
     assert not row["answer"].startswith(("=", "+", "-", "@", "\t", "\r"))
 
 
 def test_jsonl_keeps_lists_and_nulls_and_sorts_its_keys() -> None:
-    (line,) = "".join(jsonl_pieces([frame()])).splitlines()
+    (line,) = "".join(EXPORTS["jsonl"].pieces([frame()])).splitlines()
     record = orjson.loads(line)
     assert list(record) == sorted(COLUMNS)
     assert (record["docs"], record["cited"], record["latency_ms"]) == (["manual", "bulletin"], 2, None)
 
 
 def test_markdown_is_the_recipes_table() -> None:
-    text = "".join(markdown_pieces([frame(q="a|b\nc" + "x" * 60), frame(label=None, why=None)]))
+    text = "".join(EXPORTS["markdown"].pieces([frame(q="a|b\nc" + "x" * 60), frame(label=None, why=None)]))
     assert text == (
         "| q | label | why |\n|---|---|---|\n"
         f"| a\\|b c{'x' * 55}… | **ok** | fine |\n"
@@ -86,7 +86,7 @@ def test_markdown_tells_where_ranking_put_the_gold_section_where_that_is_judged(
         frame(bucket="retrieval_gap", unranked=None),
         frame(unranked="unanswerable"),
     ]
-    assert "".join(markdown_pieces(judged)) == (
+    assert "".join(EXPORTS["markdown"].pieces(judged)) == (
         "| q | label | why | bucket | gold section at |\n|---|---|---|---|---:|\n"
         "| Which flux? | **ok** | fine | score_policy | 1,203 |\n"
         "| Which flux? | **ok** | fine | retrieval_gap | none |\n"
@@ -97,17 +97,17 @@ def test_markdown_tells_where_ranking_put_the_gold_section_where_that_is_judged(
 def test_markdown_names_the_broken_rules_where_any_is_broken() -> None:
     many = ["tie_order", "rev_mismatch", "missing_rev", "analyzer_mismatch", "bad_offsets"]
     broken = [frame(codes=[]), frame(codes=many), frame(codes=["analyzer_mismatch"])]
-    assert "".join(markdown_pieces(broken[1:])) == (
+    assert "".join(EXPORTS["markdown"].pieces(broken[1:])) == (
         "| q | label | why | breaks |\n|---|---|---|---|\n"
         "| Which flux? | **ok** | fine | bad_offsets, missing_rev, analyzer_mismatch, rev_mismatch +1 |\n"
         "| Which flux? | **ok** | fine | analyzer_mismatch |\n"
     )
-    assert "breaks" not in "".join(markdown_pieces(broken))  # the first piece decides
+    assert "breaks" not in "".join(EXPORTS["markdown"].pieces(broken))  # the first piece decides
 
 
 def test_an_empty_list_is_a_file_with_its_header() -> None:
-    assert "".join(csv_pieces([])) == ",".join(COLUMNS) + "\r\n"
-    assert "".join(jsonl_pieces([])) == ""
+    assert "".join(EXPORTS["csv"].pieces([])) == ",".join(COLUMNS) + "\r\n"
+    assert "".join(EXPORTS["jsonl"].pieces([])) == ""
 
 
 @pytest.fixture

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from proofspan.services.health.failure_modes import Signs, failure_modes
+from proofspan.services.health.failure_modes import FailureCounts, failure_modes
 
 
 def shown(**signs: Any) -> dict[str, list[str]]:
     """Each mode that applies with the addresses of what it rests on."""
-    found = failure_modes(Signs("R1", 40, **signs))
-    return {mode.name: [because.said for because in mode.because] for mode in found}
+    found = failure_modes(FailureCounts("R1", 40, **signs))
+    return {mode.problem.code: [reason.text for reason in mode.reasons] for mode in found}
 
 
 @pytest.mark.parametrize(
@@ -44,9 +44,9 @@ def shown(**signs: Any) -> dict[str, list[str]]:
             ["of 30 questions with the gold section first, 2 cite no gold passage"],
         ),
         (
-            {"outranked": 8, "looked_at": 8, "adjacent": 1},
+            {"outranked": 8, "checked": 8, "adjacent": 1},
             "adjacent_section",
-            ["of the 8 questions whose gold section is found and not first, 1 has a section beside it first"],
+            None,
         ),
         ({"codes": {"not_in_corpus": 5}}, "ids_change", None),
         ({"codes": {"rev_mismatch": 5}}, "ids_change", None),
@@ -68,7 +68,7 @@ def test_a_mode_applies_by_its_signs(signs: dict[str, Any], name: str, because: 
         {},
         {"drifting": 6},
         {"hits": 30},
-        {"outranked": 8, "looked_at": 8},
+        {"outranked": 8, "checked": 8},
         {"evidence": {"exact": 40}},
         {"codes": {"missing_ts": 40}},
         {"codes": {"tie_order": 0}},
@@ -84,14 +84,16 @@ def test_no_mode_applies_without_its_signs(signs: dict[str, Any]) -> None:
 def test_every_mode_says_what_to_do_and_opens_the_questions_that_it_counts() -> None:
     codes = {"cross_section_reuse": 4, "missing_rev": 3, "tie_order": 2, "rev_mismatch": 1}
     codes |= {"analyzer_mismatch": 5}
-    found = failure_modes(Signs("R1", 40, codes, hits=9, missed=1, outranked=600, looked_at=500, adjacent=3))
-    assert [mode.name for mode in found] == [
+    found = failure_modes(
+        FailureCounts("R1", 40, codes, hits=9, missed=1, outranked=600, checked=500, adjacent=3)
+    )
+    assert [mode.problem.code for mode in found] == [
         *("other_section", "fields_missing", "order_changes", "wrong_meaning"),
         *("span_missed", "adjacent_section", "ids_change"),
     ]
-    assert all(mode.next_step and mode.because[0].shown is not None for mode in found)
-    (adjacent,) = found[5].because
-    assert adjacent.said.startswith("of the first 500 questions")
+    assert all(mode.problem.fix and mode.reasons[0].shown is not None for mode in found)
+    (adjacent,) = found[5].reasons
+    assert adjacent.text.startswith("of the first 500 questions")
 
 
 def test_of_many_fields_the_most_frequent_are_named() -> None:

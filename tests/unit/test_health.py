@@ -9,6 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from proofspan.errors import Problem
 from proofspan.manifest.types import Run
 from proofspan.services.health.rule_counts import (
     HEALTH_EXPORTS,
@@ -17,11 +18,10 @@ from proofspan.services.health.rule_counts import (
     HealthRow,
     HealthTable,
     code_rows,
+    fix_first,
     folded,
     health_frame,
     health_table,
-    mend_first,
-    not_said_before,
     suspicion_rows,
     trend,
     verdict,
@@ -67,7 +67,7 @@ def test_codes_come_errors_first_and_by_what_they_are_about() -> None:
     assert [(each.codes[0], each.group) for each in code_rows(frame, ["R1"])] == [
         ("missing_ts", "Envelope"),
         ("bad_offsets", "Citations"),
-        ("analyzer_mismatch", "Written against read"),
+        ("analyzer_mismatch", "Index and query configuration"),
         ("tie_order", "Ranking, recommended"),
     ]
 
@@ -89,16 +89,6 @@ def test_a_suspicion_that_is_a_code_as_well_is_one_row_only() -> None:
     assert found.filter("R1", found.counts[0]) == Filter("R1", suspicion=("report_stale",))
 
 
-@pytest.mark.parametrize(("numbers", "is_said"), [((2, 1), True), ((2, 2), False)])
-def test_a_suspicion_that_a_code_tells_of_the_same_questions_is_left_out(
-    numbers: tuple[int, ...], is_said: bool
-) -> None:
-    code = row("cited_not_retrieved", 2, 1)
-    noticed = replace(row("bad_offsets", *numbers), codes=("citation_outside_retrieved",))
-    other = replace(noticed, codes=("ok_contradicts",))
-    assert list(not_said_before([noticed, other], [code])) == ([] if is_said else [noticed]) + [other]
-
-
 def test_many_missing_fields_are_one_row_that_counts_their_questions_once() -> None:
     rows = [row("missing_rev", 1, 4), row("missing_tokens", 2, 4), row("missing_source_url", 2, 0)]
     shown, members = folded(
@@ -107,7 +97,7 @@ def test_many_missing_fields_are_one_row_that_counts_their_questions_once() -> N
     assert [each.title for each in shown] == ["3 fields missing", "no score"]
     assert shown[0].codes == ("missing_rev", "missing_tokens", "missing_source_url")
     assert shown[0].counts == (Count(3, 0), Count(3, 1))
-    assert "rev, tokens, source_url" in shown[0].meaning
+    assert "rev, tokens, source_url" in shown[0].problem.message
     assert members == tuple(rows)
 
 
@@ -124,8 +114,8 @@ def test_few_missing_fields_stay_as_they_are() -> None:
         ((3, 5), 1, "+2"),
         ((5, 3), 1, "−2"),
         ((0, 3), 1, "new in R2"),
-        ((3, 0), 1, "gone since R2"),
-        ((3, 0, 0), 2, "gone since R2"),
+        ((3, 0), 1, "Resolved in R2"),
+        ((3, 0, 0), 2, "Resolved in R2"),
         ((3, 0, 2), 2, "back in R3"),
         ((0, 0, 2), 1, "not yet"),
     ],
@@ -139,62 +129,59 @@ def test_what_was_not_counted_in_a_run_is_no_zero_there() -> None:
     code = replace(row("bad_offsets", 0, 3), unknown=frozenset({0}))
     found = table(code)
     assert trend(found, code) == ""
-    assert health_frame(found)["questions"].tolist() == [None, 3]
+    assert health_frame(found)["questions"].isna().tolist() == [True, False]
     cells = code_grid(found, found.rows, ViewState()).rows[1].cells
     assert [cell.text for cell in cells] == ["?", "3", ""]
     assert cells[0].href is None
 
 
-ERRORS = (
-    RunFinding("report_stale", "error", "stored report disagrees on 8", "", "", Filter("R1")),
-    RunFinding("last_line_waits", "warning", "last line unfinished", ""),
-)
+def finding(code: str, title: str = "", severity: str = "error", shown: Filter | None = None) -> RunFinding:
+    return RunFinding.of(code, severity, title or code, "", "", shown)
+
+
+STALE = finding("report_stale", "stored report disagrees on 8", shown=Filter("R1"))
+WAITS = finding("last_line_waits", "last line unfinished", "warning")
 
 
 def test_the_verdict_names_rules_questions_and_errors() -> None:
-    found = table(row("bad_offsets", 4), row("analyzer_mismatch", 9), row("tie_order", 1))
-    said = verdict(found, ERRORS, 10)
-    assert said == "R1: 2 rules broken on 10 of 10 questions; stored report disagrees on 8."
+    health = table(row("bad_offsets", 4), row("analyzer_mismatch", 9), row("tie_order", 1))
+    message = verdict(health, (STALE, WAITS), 10)
+    assert message == "R1: 2 rules broken on 10 of 10 questions; stored report disagrees on 8."
 
 
 def test_a_verdict_of_many_errors_counts_the_rest() -> None:
-    found = [RunFinding(f"e{number}", "error", f"fault {number}", "") for number in range(6)]
-    assert verdict(table(), found, 0) == "R1: fault 0; fault 1; fault 2; fault 3; 2 more below."
+    findings = [finding(f"e{number}", f"fault {number}") for number in range(6)]
+    assert verdict(table(), findings, 0) == "R1: fault 0; fault 1; fault 2; fault 3; 2 more below."
 
 
-def test_a_run_without_a_finding_is_said_to_be_so() -> None:
-    clean = "R1: no rule broken on 10 questions, and nothing speaks against it."
-    assert verdict(table(), (), 0) == clean
-    slight = verdict(table(row("tie_order", 1)), ERRORS[1:], 0)
-    assert slight == "R1: no rule broken on 10 questions; besides 2 warnings, nothing speaks against it."
+def test_the_verdict_of_a_run_without_errors() -> None:
+    assert verdict(table(), (), 0) == "R1: No data-quality issues found in 10 questions."
+    slight = verdict(table(row("tie_order", 1)), [WAITS], 0)
+    assert slight == "R1: No data-quality issues found in 10 questions; 2 warnings."
 
 
-def test_what_reaches_farthest_is_to_be_mended_first() -> None:
-    problem = RunFinding("hash_differs", "error", "chunks differ", "")
+def test_the_widest_effect_is_to_be_fixed_first() -> None:
     few, most = row("bad_offsets", 1), row("analyzer_mismatch", 9)
-    found = mend_first(table(few, most), (*ERRORS, problem))
-    assert [each.title for each in found] == [
-        *("chunks differ", "analyzer differs", "stored report disagrees on 8", "offsets do not span"),
+    first = fix_first(table(few, most), (STALE, WAITS, finding("hash_differs")))
+    assert [each.problem.code for each in first] == [
+        *("hash_differs", "analyzer_mismatch", "report_stale", "bad_offsets"),
     ]
-    assert found[1].shown == Filter("R1", code=("analyzer_mismatch",))
-    assert "On 9 of 10 questions, 90 %" in found[1].said
+    assert first[1].shown == Filter("R1", code=("analyzer_mismatch",))
+    assert "On 9 of 10 questions, 90 %" in first[1].problem.message
 
 
-def test_what_is_told_of_the_files_is_not_told_twice() -> None:
-    found = RunFinding("lines_unreadable", "error", "1 line unreadable", "", is_of_file=True)
-    assert mend_first(table(), [found]) == ()
+def test_findings_of_the_files_are_not_repeated() -> None:
+    assert fix_first(table(), [replace(finding("lines_unreadable"), is_of_file=True)]) == ()
 
 
-def test_pages_that_are_off_for_a_reason_are_said_once() -> None:
-    found = [
-        RunFinding(code, "error", code, "", "", Filter("R1")) for code in ("cited_page_differs", "page_base")
-    ]
-    assert [each.title for each in mend_first(table(), found)] == ["page_base"]
+def test_pages_that_are_off_for_a_known_reason_are_reported_once() -> None:
+    findings = [finding(code, shown=Filter("R1")) for code in ("cited_page_differs", "page_base")]
+    assert [each.problem.code for each in fix_first(table(), findings)] == ["page_base"]
 
 
 def test_an_export_has_every_code_of_every_run() -> None:
     members = [row("missing_rev", 1, 4), row("missing_tokens", 2, 4)]
-    fold = HealthRow("code", ("missing_rev", "missing_tokens"), "2", "", "", "error", "", counts(2, 4))
+    fold = HealthRow("code", ("missing_rev", "missing_tokens"), "2", Problem("", ""), "", counts(2, 4))
     frame = health_frame(table(fold, row("bad_offsets", 0, 1), members=members))
     assert list(zip(frame["run_id"], frame["code"], frame["questions"], strict=True)) == [
         *(("R1", "bad_offsets", 0), ("R2", "bad_offsets", 1)),

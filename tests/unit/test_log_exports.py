@@ -180,7 +180,7 @@ def test_a_line_that_is_declared_unreadable_is_a_note(tmp_path: Path) -> None:
     given["runs"][0]["traces"]["unreadable_lines"] = 1
     manifest.write_text(yaml.safe_dump(given))
     code, told = export(folder, "log", tmp_path / "run.log")
-    assert (code, "1 line could not be read: left out, as declared" in told) == (0, True)
+    assert (code, "as declared" in told) == (0, True)
 
 
 def test_the_sql_file_loads_into_duckdb(folder: Path, tmp_path: Path) -> None:

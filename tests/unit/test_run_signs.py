@@ -9,7 +9,7 @@ import pytest
 from proofspan.contracts.chunk_ids.audit import Audit
 from proofspan.contracts.records.records import Chunk, GoldQuestion
 from proofspan.services.health.failure_map import section_map
-from proofspan.services.health.failure_modes import Corpus, Place, beside, run_signs
+from proofspan.services.health.failure_modes import Corpus, Place, adjacent, failure_counts
 from proofspan.services.health.rule_counts import health_table
 from proofspan.traces.records.chunks import read_chunks
 from proofspan.traces.records.gold import read_gold
@@ -39,7 +39,7 @@ SECTIONS = section_map(CHUNKS.values())
     ],
 )
 def test_a_section_stands_beside_another_in_its_document(first: Place, gold: Place, is_beside: bool) -> None:
-    assert beside([("Q1", first)], wanted={"Q1": {gold}}, sections=SECTIONS) == is_beside
+    assert adjacent([("Q1", first)], gold={"Q1": {gold}}, sections=SECTIONS) == is_beside
 
 
 def test_gold_stands_in_the_sections_of_its_chunks_else_in_those_that_it_names() -> None:
@@ -57,7 +57,7 @@ def test_gold_stands_in_the_sections_of_its_chunks_else_in_those_that_it_names()
     }
 
 
-def test_the_signs_of_a_run_are_those_of_its_lists(tmp_path: Path) -> None:
+def test_the_counts_of_a_run_are_those_of_its_lists(tmp_path: Path) -> None:
     gold = [{"q_id": f"Q{number}", "q": "?", "chunks": ["c1"]} for number in range(1, 4)]
     (tmp_path / "gold.jsonl").write_bytes(lines(gold))
     listed = [{"id": "c2"}, {"id": "c1"}]
@@ -68,7 +68,7 @@ def test_the_signs_of_a_run_are_those_of_its_lists(tmp_path: Path) -> None:
     known = read_gold(tmp_path / "gold.jsonl", file="gold.jsonl")[0]
     audits = [Audit("unique", "pass", "all differ"), Audit("order", "fail", "2 are out of order")]
     table = health_table(store, manifest.runs, "R1")
-    signs = run_signs(store, table, Corpus.of(known, chunks.values()), audits=audits)
-    assert (signs.questions, signs.hits, signs.missed) == (3, 2, 1)
-    assert (signs.outranked, signs.looked_at, signs.adjacent) == (1, 1, 1)
-    assert signs.audits == {"order": "2 are out of order"}
+    counts = failure_counts(store, table, Corpus.of(known, chunks.values()), audits=audits)
+    assert (counts.questions, counts.hits, counts.missed) == (3, 2, 1)
+    assert (counts.outranked, counts.checked, counts.adjacent) == (1, 1, 1)
+    assert counts.audits == {"order": "2 are out of order"}

@@ -9,7 +9,7 @@ import pytest
 
 from proofspan.diagnosis.safety import MOST_NOTICES
 from proofspan.manifest.types import Manifest
-from proofspan.services.export import jsonl_pieces
+from proofspan.services.export import EXPORTS
 from proofspan.store.index import build
 from proofspan.store.index.build import build_index, index_state
 from proofspan.store.query.filters import Filter, Sort
@@ -99,7 +99,7 @@ def test_lists_are_ordered_by_how_many_are_left_out(tmp_path: Path) -> None:
 
 def test_an_export_names_them(tmp_path: Path) -> None:
     store = built(workspace(tmp_path / "ws", lines(CATALOGUE)), tmp_path / "cache")
-    told = "".join(jsonl_pieces(store.rows(Filter(RUN), Sort("q_id")))).splitlines()
+    told = "".join(EXPORTS["jsonl"].pieces(store.rows(Filter(RUN), Sort("q_id")))).splitlines()
     assert '"safety_omitted":["w-hot","c-waste"]' in told[0]
     assert '"safety_omitted":[]' in told[2]
     assert '"safety_omitted":null' in told[4]

@@ -23,7 +23,7 @@ from proofspan.journal.cohorts import read_cohorts
 from proofspan.manifest.load import load_manifest
 from proofspan.manifest.types import Manifest, Run
 from proofspan.metrics.ranked import BUCKETS
-from proofspan.services.export import EXPORTS, Told, records_of, writer_for
+from proofspan.services.export import EXPORTS, RecordCounts, records_of, writer_for
 from proofspan.services.locating import place_run
 from proofspan.services.workspace.open import chosen_run, profile_of_options, with_profile
 from proofspan.store.files.cache_dir import default_cache_dir
@@ -55,12 +55,12 @@ def write_records(
     kind: str, manifest: Manifest, run: Run, output: str, *, cache_dir: Path, all_variants: bool
 ) -> None:
     """Writes the file; says on stderr what its rows lack, and exits with 1 then."""
-    told, writer = Told(), writer_for(kind, output)
+    counts, writer = RecordCounts(), writer_for(kind, output)
     records = partial(records_of, manifest, run, cache_dir=cache_dir, all_variants=all_variants)
     with output_to(output) as sink:
-        for piece in writer(records, told):
+        for piece in writer(records, counts):
             sink.write(piece)
-    problems = told.problems()
+    problems = counts.problems()
     print_problems(problems, Console(stderr=True, highlight=False))
     if any(problem.severity != "note" for problem in problems):
         sys.exit(1)

@@ -8,15 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import groupby, takewhile
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
-import orjson
 import pandas as pd
 
 from proofspan.contracts.records.records import LABELS
 from proofspan.diagnosis.types import question_cell
-from proofspan.services.export import Export, Frames, cell, csv_lines, plain
 from proofspan.services.question.view import CandidateView, GoldMark, StageView
+from proofspan.services.rows import Column, Layout, exports
 from proofspan.store.query.filters import Filter, Sort
 from proofspan.store.query.store import Store
 
@@ -260,55 +259,6 @@ def flip_frames(store: Store, shown: Filter, sort: Sort) -> Iterator[pd.DataFram
         yield rows.assign(run_id=shown.run, vs=shown.vs, outcome=shown.outcome, flip=kind)[list(COLUMNS)]
 
 
-def _records(frame: pd.DataFrame) -> Iterator[dict[str, Any]]:
-    for values in zip(*(_column(frame[name], name) for name in COLUMNS), strict=True):
-        yield dict(zip(COLUMNS, values, strict=True))
-
-
-def _column(values: pd.Series[Any], name: str) -> list[Any]:
-    known = [plain(value) for value in values.tolist()]
-    if name not in ("was_rank", "rank"):
-        return known
-    return [None if value is None else int(value) for value in known]  # pandas makes floats of them
-
-
-def _csv_pieces(frames: Frames) -> Iterator[str]:
-    yield csv_lines([COLUMNS])
-    for frame in frames:
-        yield csv_lines([cell(record[name]) for name in COLUMNS] for record in _records(frame))
-
-
-def _jsonl_pieces(frames: Frames) -> Iterator[str]:
-    for frame in frames:
-        yield "".join(
-            orjson.dumps(record, option=orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE).decode()
-            for record in _records(frame)
-        )
-
-
-def _markdown_pieces(frames: Frames) -> Iterator[str]:
-    """A table for a pull request: what flipped, its question, the rank of its gold section, its label."""
-    yield "| flip | q_id | question | gold at rank | label |\n|---|---|---|---|---|\n"
-    for frame in frames:
-        for record in _records(frame):
-            cells = (
-                record["flip"],
-                question_cell(record["q_id"]),
-                question_cell(record["q"]),
-                ranks_in_words(record["was_rank"], record["rank"]),
-                labels_in_words(record["was_label"], record["label"]),
-            )
-            yield f"| {' | '.join(cells)} |\n"
-
-
-#: Kind → how it is written, in the order in which kinds are offered.
-FLIP_EXPORTS: Mapping[str, Export] = {
-    "csv": Export("CSV", "csv", "text/csv", _csv_pieces),
-    "jsonl": Export("JSON lines", "jsonl", "application/x-ndjson", _jsonl_pieces),
-    "markdown": Export("Markdown table", "md", "text/markdown", _markdown_pieces),
-}
-
-
 def ranks_in_words(was: int | None, now: int | None) -> str:
     """`7 → 1`, `none → 3`, and `1` where it stayed: the rank of the gold section then and now."""
     then, here = ("none" if rank is None else f"{rank:,}" for rank in (was, now))
@@ -319,3 +269,16 @@ def labels_in_words(was: str | None, now: str | None) -> str:
     """`retrieval_drift → ok`, and `ok` where it stayed."""
     then, here = was or "no label", now or "no label"
     return here if then == here else f"{then} → {here}"
+
+
+_CELLS = (
+    Column("flip", lambda row: row["flip"]),
+    Column("q_id", lambda row: question_cell(row["q_id"])),
+    Column("question", lambda row: question_cell(row["q"])),
+    Column("gold at rank", lambda row: ranks_in_words(row["was_rank"], row["rank"])),
+    Column("label", lambda row: labels_in_words(row["was_label"], row["label"])),
+)
+#: The exports of flips by kind; the Markdown table is for a pull request.
+FLIP_EXPORTS = exports(
+    Layout(COLUMNS, frozenset({"was_rank", "rank"}), lambda _: _CELLS), "csv", "jsonl", "markdown"
+)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from math import isfinite
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import orjson
 import pandas as pd
 
 from proofspan.contracts.records.field_values import text_of
@@ -23,7 +22,6 @@ from proofspan.metrics.goals import Goal, Verdict
 from proofspan.metrics.packs import PACK_SOURCE, RATE, RATE_COUNTED, pack_text
 from proofspan.metrics.values import MetricValue, left_out_in_words, value_in_words
 from proofspan.services.compare import MetricPair, metric_pairs, scope_sentences, verdict_sentence
-from proofspan.services.export import Export, Frames, cell, csv_lines, plain
 from proofspan.services.metrics.run_metrics import (
     BUNDLES,
     GoldGaps,
@@ -33,6 +31,7 @@ from proofspan.services.metrics.run_metrics import (
     metrics_by,
     run_metrics,
 )
+from proofspan.services.rows import Column, Layout, Record, exports, markdown_cell
 from proofspan.services.workspace.open import chosen_run
 from proofspan.store.files.types import RunFacts
 from proofspan.store.query.filters import Filter
@@ -218,7 +217,6 @@ COLUMNS = (
     *("run_id", "slice", "metric", "name", "value", "low", "high", "numerator", "denominator"),
     *("goal", "verdict", "in_words", "left_out"),
 )
-_WHOLE = frozenset({"numerator", "denominator"})
 
 
 def metric_rows(
@@ -254,49 +252,28 @@ def metric_rows(
     )
 
 
-def _records(frames: Frames) -> Iterator[dict[str, Any]]:
-    for frame in frames:
-        for values in zip(*(frame[name].tolist() for name in COLUMNS), strict=True):
-            row = {name: plain(value) for name, value in zip(COLUMNS, values, strict=True)}
-            # pandas turns whole numbers into floats where one is missing
-            yield row | {name: int(row[name]) for name in _WHOLE if row[name] is not None}
+def _goal(row: Record) -> str:
+    return " ".join(filter(None, (row["goal"], row["verdict"])))
 
 
-def _csv(frames: Frames) -> Iterator[str]:
-    yield csv_lines([COLUMNS])
-    yield csv_lines([cell(row[name]) for name in COLUMNS] for row in _records(frames))
+_CELLS = (
+    Column("slice", lambda row: markdown_cell(row["slice"])),
+    Column("metric", lambda row: markdown_cell(row["name"])),
+    Column("number", lambda row: markdown_cell(row["in_words"])),
+    Column("goal", lambda row: markdown_cell(_goal(row))),
+    Column("left out", lambda row: markdown_cell(row["left_out"])),
+)
 
 
-def _json(frames: Frames) -> Iterator[str]:
-    option = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
-    yield orjson.dumps(list(_records(frames)), option=option).decode()
+def _markdown_columns(first: pd.DataFrame | None) -> Sequence[Column]:
+    has_slices = first is not None and first["slice"].any()
+    return _CELLS if has_slices else _CELLS[1:]
 
 
-def _markdown(frames: Frames) -> Iterator[str]:
-    rows = list(_records(frames))
-    sliced = ["slice"] if any(row["slice"] for row in rows) else []
-    yield _line([*sliced, "metric", "number", "goal", "left out"])
-    yield _line(["---"] * (4 + len(sliced)))
-    for row in rows:
-        goal = " ".join(filter(None, (row["goal"], row["verdict"])))
-        yield _line([*(row[name] for name in sliced), row["name"], row["in_words"], goal, row["left_out"]])
-
-
-def _line(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(map(_escaped, cells))} |\n"
-
-
-def _escaped(text: str) -> str:
-    """On one line, and nothing of it a cell's end or the start of a tag."""
-    return " ".join(text.split()).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
-
-
-#: Kind → how it is written, in the order in which kinds are offered.
-METRIC_EXPORTS: Mapping[str, Export] = {
-    "csv": Export("CSV", "csv", "text/csv", _csv),
-    "json": Export("JSON", "json", "application/json", _json),
-    "markdown": Export("Markdown table", "md", "text/markdown", _markdown),
-}
+#: The exports of metrics by kind.
+METRIC_EXPORTS = exports(
+    Layout(COLUMNS, frozenset({"numerator", "denominator"}), _markdown_columns), "csv", "json", "markdown"
+)
 
 
 # A run's metrics pack with the envelope of the contract: what is counted now, as text to be committed.

@@ -216,5 +216,5 @@ def _of_run(opened: session.Opened, *, on_health: bool, share: float) -> tuple[i
     if known is None:
         return None
     rules = sum(rule_of(code).severity == "error" for code in known.codes)
-    errors = sum(each.severity == "error" and not each.is_of_file for each in known.findings)
+    errors = sum(each.problem.severity == "error" and not each.is_of_file for each in known.findings)
     return rules, errors, known.is_all

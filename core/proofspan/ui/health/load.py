@@ -17,7 +17,7 @@ from proofspan.manifest.types import Manifest, Run
 from proofspan.services.chunk_ids import ChunkAudit, audit_workspace, gold_questions, workspace_chunks
 from proofspan.services.documents.background import Done, Failed, Waiting
 from proofspan.services.documents.document_cache import Recent
-from proofspan.services.health.failure_modes import Corpus, FailureMode, failure_modes, run_signs
+from proofspan.services.health.failure_modes import Corpus, FailureMode, failure_counts, failure_modes
 from proofspan.services.health.parity import Logged, ParityRow, logged_of_run, parity_rows
 from proofspan.services.health.rule_counts import HealthTable, health_table
 from proofspan.services.health.run_findings import RunFinding, index_findings, run_findings
@@ -218,7 +218,7 @@ def modes(
     )
 
     def look() -> tuple[FailureMode, ...]:
-        return failure_modes(run_signs(store, table, _corpus(manifest, cache), audits=audits))
+        return failure_modes(failure_counts(store, table, _corpus(manifest, cache), audits=audits))
 
     outcome = background.ask(key, look, share=SHARE)
     if isinstance(outcome, Failed):
@@ -266,6 +266,4 @@ def _table(
 ) -> tuple[HealthTable, int]:
     table = health_table(_store, _runs, shown)
     broken = tuple(row.codes[0] for row in table.broken())
-    if not broken:
-        return table, 0
-    return table, _store.matching(Filter(shown, code=broken))
+    return table, _store.matching(Filter(shown, code=broken)) if broken else 0

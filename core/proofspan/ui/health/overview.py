@@ -1,4 +1,4 @@
-"""The top of Health: what the page is of, the verdict, and what to mend first."""
+"""Health: the verdict on a run, what to fix first, findings of the run, artifacts, runs and line issues."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from proofspan.errors import Problem
 from proofspan.evidence.bundles import LEVELS, Level
 from proofspan.manifest.check import ArtifactCheck, CheckReport, State
 from proofspan.manifest.types import Manifest
-from proofspan.services.health.rule_counts import FIRST, Mend, mend_first, verdict
+from proofspan.services.health.rule_counts import FIRST, fix_first, verdict
 from proofspan.services.health.run_findings import HEALTH, RunFinding
 from proofspan.services.workspace.index_job import IndexJob
 from proofspan.store.files.types import RunFacts
@@ -52,13 +52,12 @@ def heading(manifest: Manifest) -> None:
 
 def show_verdict(health: Health) -> None:
     """The run in one sentence."""
-    is_good = not any(finding.severity == "error" for finding in health.findings) and not health.broken_on
-    said = verdict(health.table, health.findings, health.broken_on)
-    markup.show(
-        markup.text(
-            [Piece("✓" if is_good else "✗", "pass" if is_good else "fail"), Piece(f" {said}")], role="verdict"
-        )
+    is_good = (
+        not any(finding.problem.severity == "error" for finding in health.findings) and not health.broken_on
     )
+    sign = Piece("✓", "pass") if is_good else Piece("✗", "fail")
+    message = verdict(health.table, health.findings, health.broken_on)
+    markup.show(markup.text([sign, Piece(f" {message}")], role="verdict"))
 
 
 def show_files(report: CheckReport, *, is_full: bool, failed_audits: int = 0) -> None:
@@ -98,32 +97,34 @@ def _look(keys: tuple[Hashable, ...], job: IndexJob | None) -> None:
 
 
 def show_first(health: Health, view: ViewState) -> None:
-    """What to mend first, a card each, and how much more there is."""
-    found = mend_first(health.table, health.findings)
-    if not found:
+    """Show a card for each finding to fix first, and how many more there are."""
+    findings = fix_first(health.table, health.findings)
+    if not findings:
         return
-    markup.show(markup.text([Piece("Mend first")], role="heading"))
+    markup.show(markup.text([Piece("Fix first")], role="heading"))
     with st.container(key="health-cards"):
-        for number, mend in enumerate(found[:FIRST]):
-            with st.container(border=True, key=f"card-of-mend-{number}"):
-                _card(mend, view)
-    if len(found) > FIRST:
-        more = f"{len(found) - FIRST:,} more below."
+        for number, finding in enumerate(findings[:FIRST]):
+            with st.container(border=True, key=f"card-of-finding-{number}"):
+                _card(finding, view)
+    if len(findings) > FIRST:
+        more = f"{len(findings) - FIRST:,} more below."
         markup.show(markup.text([Piece(more, "muted")], role="hint"))
 
 
 def show_run(health: Health, view: ViewState) -> None:
     """All that is true of the run as a whole: what it is, what to do, and the way to it."""
-    about = "What speaks against the run as a whole, and against what was committed beside it."
+    about = "Findings about the run as a whole, and about the files committed with it."
     with panel("run", f"{health.table.run_id} as a whole", about):
         if health.pending is not None:
-            told = "Reading its bundles and its metrics pack …"
-            markup.show(markup.text([Piece(told, "muted")], role="hint"))
+            message = "Reading its bundles and its metrics pack …"
+            markup.show(markup.text([Piece(message, "muted")], role="hint"))
         if health.findings:
             show_grid(run_grid(health.findings, view), key="run-cells")
         elif health.pending is None:
-            said = "Nothing: lines, report, metrics pack, pages, figures, pins and bundles are in order."
-            markup.show(markup.text([Piece(said)], role="line"))
+            message = (
+                "No data-quality issues found in its files, report, metrics pack, citations and bundles."
+            )
+            markup.show(markup.text([Piece(message)], role="line"))
 
 
 def run_grid(findings: Sequence[RunFinding], view: ViewState) -> Grid:
@@ -134,13 +135,13 @@ def run_grid(findings: Sequence[RunFinding], view: ViewState) -> Grid:
 
 
 def _run_row(finding: RunFinding, view: ViewState) -> Row:
-    word, look = _SEVERITIES[finding.severity]
-    title = sentence_start(finding.title)
-    opens = finding.shown is not None and finding.page != HEALTH
-    href = linked(view, finding.shown).link(finding.page) if opens and finding.shown is not None else None
-    spoken = f"{title}: {finding.said} Open it." if href else ""
-    head = Cell(title, note=finding.said.replace("`", ""), tip=finding.code, href=href, spoken=spoken)
-    return Row(head, (Cell(word, look=look), Cell(finding.next_step.replace("`", ""))))
+    problem, title = finding.problem, sentence_start(finding.title)
+    word, look = _SEVERITIES[problem.severity]
+    has_list = finding.shown is not None and finding.page != HEALTH
+    href = linked(view, finding.shown).link(finding.page) if has_list and finding.shown is not None else None
+    spoken = f"{title}: {problem.message} Open it." if href else ""
+    head = Cell(title, note=problem.message.replace("`", ""), tip=problem.code, href=href, spoken=spoken)
+    return Row(head, (Cell(word, look=look), Cell(problem.fix.replace("`", ""))))
 
 
 def linked(view: ViewState, shown: Filter) -> ViewState:
@@ -148,15 +149,15 @@ def linked(view: ViewState, shown: Filter) -> ViewState:
     return replace(ViewState(profile=view.profile), filter=shown)
 
 
-def _card(mend: Mend, view: ViewState) -> None:
+def _card(finding: RunFinding, view: ViewState) -> None:
     markup.show(
-        markup.text([Piece(sentence_start(mend.title), "strong")], role="line"),
-        markup.text(markup.coded(mend.said, "muted"), role="hint"),
-        markup.text(markup.coded(mend.next_step), role="hint"),
+        markup.text([Piece(sentence_start(finding.title), "strong")], role="line"),
+        markup.text(markup.coded(finding.problem.message, "muted"), role="hint"),
+        markup.text(markup.coded(finding.problem.fix), role="hint"),
     )
-    if mend.shown is not None and mend.page != HEALTH:
-        script, told = _OPENS[mend.page]
-        st.page_link(script, label=told, query_params=linked(view, mend.shown).params())
+    if finding.shown is not None and finding.page != HEALTH:
+        script, label = _OPENS[finding.page]
+        st.page_link(script, label=label, query_params=linked(view, finding.shown).params())
 
 
 # Health: every file that the manifest names, with its state, rows, age and what to do about it.

@@ -10,13 +10,10 @@ import pandas as pd
 import streamlit as st
 
 from proofspan.contracts.chunk_ids.audit import Audit, Status
-from proofspan.contracts.records.records import GoldQuestion
-from proofspan.errors import Fault
 from proofspan.evidence.page_base import NEAR_OFFSETS, PageBaseFinding
 from proofspan.metrics.statistics import share_in_words
 from proofspan.services.health.failure_modes import FailureMode
 from proofspan.services.health.parity import ParityRow
-from proofspan.services.health.recipe import Done, Step, run_recipe
 from proofspan.services.health.rule_counts import (
     HEALTH_EXPORTS,
     NOTICED,
@@ -26,20 +23,15 @@ from proofspan.services.health.rule_counts import (
     health_frame,
     trend,
 )
-from proofspan.services.metrics.run_metrics import RunMetrics
 from proofspan.services.page_base import CitedPages, Writer, fix, sentence
-from proofspan.services.question.variants import Stability
 from proofspan.store.query.filters import Filter
-from proofspan.store.query.store import Store
-from proofspan.traces.records.chunks import Places, place_of
 from proofspan.ui.health.load import Audited, Parity, Pending
 from proofspan.ui.health.overview import linked
-from proofspan.ui.visit import session
 from proofspan.ui.visit.view_state import ViewState
 from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.controls import panel
 from proofspan.ui.widgets.export_menu import export_menu
-from proofspan.ui.widgets.markup import Kind, Piece
+from proofspan.ui.widgets.markup import Piece
 from proofspan.ui.widgets.table import Cell, Column, Grid, Look, Row, show_grid
 from proofspan.ui.widgets.text import counted, sentence_start, short
 
@@ -64,8 +56,8 @@ def codes_panel(table: HealthTable, view: ViewState, *, workspace: str) -> None:
     with panel("codes", "Findings by code, run by run", about):
         if not table.rows:
             said = (
-                f"Nothing. Every trace of {counted(len(table.runs), 'run')} was held against the contract: "
-                "envelope, citations, ranking, what was written against what is read, and the corpus."
+                f"No data-quality issues found. Every trace of {counted(len(table.runs), 'run')} was checked "
+                "against the contract: envelope, citations, ranking, index and query configuration, corpus."
             )
             markup.show(markup.text([Piece(said)], role="line"))
             return
@@ -140,7 +132,7 @@ def _head(table: HealthTable, row: HealthRow, view: ViewState) -> Cell:
     place = next(place for place in places if row.counts[place].traces)
     run_id = table.runs[place].run_id
     opened = linked(view, row.filter(run_id, row.counts[place])).link("")
-    tip = f"{row.meaning} {row.next_step}".replace("`", "").strip()
+    tip = f"{row.problem.message} {row.problem.fix}".replace("`", "").strip()
     title = title_of(row)
     return Cell(title, tip=tip, href=opened, spoken=f"{title}: {tip} Opens its questions in {run_id}.")
 
@@ -157,7 +149,7 @@ def _cell(table: HealthTable, row: HealthRow, place: int, view: ViewState) -> Ce
     spoken = f"{run_id}, {title_of(row)}: {said}, list them"
     if not count.questions:
         return Cell("0", note=counted(count.traces, "variant"), tip=said, href=href, spoken=spoken)
-    look: Look = "red" if row.severity == "error" and row.group != NOTICED else "yellow"
+    look: Look = "red" if row.problem.severity == "error" and row.group != NOTICED else "yellow"
     tone = LEAST_TONE + (MOST_TONE - LEAST_TONE) * min(count.questions / total, 1.0) if total else LEAST_TONE
     return Cell(f"{count.questions:,}", tip=said, tone=tone, look=look, href=href, spoken=spoken)
 
@@ -173,7 +165,7 @@ def _steps(table: HealthTable) -> None:
     """What the codes of the shown run mean and ask for, the most frequent first."""
     found = sorted(
         (row for row in table.rows if table.now(row).traces),
-        key=lambda row: (row.severity != "error", row.group == NOTICED, -table.now(row).questions),
+        key=lambda row: (row.problem.severity != "error", row.group == NOTICED, -table.now(row).questions),
     )
     if not found:
         said = f"{table.run_id} has none of these."
@@ -188,42 +180,39 @@ def _steps(table: HealthTable) -> None:
 
 def _told(row: HealthRow) -> list[Piece]:
     told = [Piece(f"{sentence_start(title_of(row))}. ", "strong", tip=", ".join(row.codes))]
-    return [*told, *markup.coded(f"{row.meaning} ", "muted"), *markup.coded(row.next_step)]
-
-
-# The typical failures that the shown run shows: why it is thought so, and what mends each.
+    return [*told, *markup.coded(f"{row.problem.message} ", "muted"), *markup.coded(row.problem.fix)]
 
 
 def modes_panel(modes: tuple[FailureMode, ...] | Pending, view: ViewState) -> None:
-    """A card a failure, once they are known; a sentence where none shows."""
+    """Show a card per failure once they are known, and a sentence if there is none."""
     about = "Failures that retrieval and chunk ids often have, each with what was counted for it here."
-    with panel("modes", "What this looks like", about):
+    with panel("modes", "Likely causes", about):
         if isinstance(modes, Pending):
-            told = "Looking for what the findings have in common …"
-            markup.show(markup.text([Piece(told, "muted")], role="hint"))
+            message = "Looking for what the findings have in common …"
+            markup.show(markup.text([Piece(message, "muted")], role="hint"))
             return
         if not modes:
-            said = f"None of the seven typical failures shows in {view.run}."
-            markup.show(markup.text([Piece(said)], role="line"))
+            message = f"None of the seven typical failures shows in {view.run}."
+            markup.show(markup.text([Piece(message)], role="line"))
             return
         with st.container(key="health-modes"):
             for mode in modes:
-                with st.container(border=True, key=f"card-of-{mode.name}"):
+                with st.container(border=True, key=f"card-of-{mode.problem.code}"):
                     _card(mode, view)
 
 
 def _card(mode: FailureMode, view: ViewState) -> None:
     markup.show(
-        markup.text([Piece(mode.symptom, "strong")], role="line"),
-        markup.text(markup.coded(mode.next_step), role="hint"),
+        markup.text([Piece(mode.problem.message, "strong")], role="line"),
+        markup.text(markup.coded(mode.problem.fix), role="hint"),
     )
-    for because in mode.because:
-        said = sentence_start(because.said)
-        if because.shown is None:
-            markup.show(markup.text([Piece(said, "muted")], role="hint"))
+    for reason in mode.reasons:
+        text = sentence_start(reason.text)
+        if reason.shown is None:
+            markup.show(markup.text([Piece(text, "muted")], role="hint"))
         else:
-            params = linked(view, because.shown).params()
-            st.page_link("pages/triage.py", label=markup.label(said, limit=200), query_params=params)
+            params = linked(view, reason.shown).params()
+            st.page_link("pages/triage.py", label=markup.label(text, limit=200), query_params=params)
 
 
 # Written against read: what the run pins beside what its traces log.
@@ -243,7 +232,7 @@ def parity_panel(found: Parity | Pending, view: ViewState) -> None:
         "The index, the model and the analyzer that the manifest pins, and the documents' revisions, beside "
         f"what the traces of {view.run} log of them."
     )
-    with panel("parity", "Written against read", about):
+    with panel("parity", "Index and query configuration", about):
         if isinstance(found, Pending):
             markup.show(markup.text([Piece("Reading the traces for what they log …", "muted")], role="hint"))
         elif found.rows:
@@ -252,21 +241,18 @@ def parity_panel(found: Parity | Pending, view: ViewState) -> None:
                 read = f"Of the first {counted(found.logged.traces, 'trace')}."
                 markup.show(markup.text([Piece(read, "muted")], role="hint"))
         else:
-            said = (
-                "Nothing is pinned and nothing is logged: nobody can tell whether the reader reads what the "
-                "writer wrote."
-            )
+            said = "Nothing is pinned and nothing is logged, so queries and index cannot be compared."
             markup.show(markup.text([Piece(said)], role="line"))
 
 
 def parity_grid(rows: Sequence[ParityRow], differing: Mapping[str, int], view: ViewState) -> Grid:
     """Name, verdict, what is written, what is read and how often, and the questions that differ."""
     columns = (
-        *(Column(Cell(name), "start") for name in ("verdict", "written", "read")),
+        *(Column(Cell(name), "start") for name in ("verdict", "index (pinned)", "queries (logged)")),
         Column(Cell("questions that differ"), "end"),
     )
     cells = (Row(Cell(row.name), tuple(_cells(row, differing, view))) for row in rows)
-    return Grid("Written against read", "", columns, tuple(cells))
+    return Grid("Index and query configuration", "", columns, tuple(cells))
 
 
 def _cells(row: ParityRow, differing: Mapping[str, int], view: ViewState) -> list[Cell]:
@@ -455,74 +441,3 @@ def _page_base_rows(
 
 def _as_sentence(told: str) -> str:
     return markup.clean(f"{told[:1].upper()}{told[1:]}.".replace("`", "")) if told else ""
-
-
-# The evaluation recipe as a list: each step with what is done of it, and the way to what is missing.
-
-_MARKS: Mapping[Done, tuple[str, Kind]] = {
-    "done": ("✓ done", "ok"),
-    "missing": ("to do", "refusal_suspect"),
-    "waiting": ("waits", "no-label"),
-}
-
-
-def show_recipe(opened: session.Opened, store: Store, metrics: RunMetrics, stability: Stability) -> None:
-    """The five steps of the shown run, by its metrics and its stability."""
-    gold = _gold(opened)
-    steps = run_recipe(
-        store,
-        metrics,
-        stability,
-        gold=gold,
-        places=_places(opened, gold),
-        corpus=[name for (_, name), each in session.sections_or_none(opened).items() if each.has_chunks],
-    )
-    done = sum(step.done == "done" for step in steps)
-    head = [Piece("Evaluation recipe ", "strong"), Piece(f"{done:,} of {len(steps):,} steps done", "muted")]
-    markup.show(markup.text(head, role="line"))
-    with st.container(key="recipe", gap="xsmall"):
-        for number, step in enumerate(steps, start=1):
-            _recipe_step(number, step, opened)
-
-
-def _recipe_step(number: int, step: Step, opened: session.Opened) -> None:
-    mark, kind = _MARKS[step.done]
-    markup.show(
-        markup.text(
-            [
-                Piece(f"{number} ", "muted"),
-                Piece(step.title, "strong"),
-                Piece(mark, kind),
-                Piece(step.said),
-            ],
-            role="line",
-        )
-    )
-    if not step.ways:
-        return
-    with st.container(horizontal=True, gap="xxsmall", key=f"recipe-ways-{number:d}"):
-        for way in step.ways:
-            shown = opened.view.without_filter().as_list().change(**way.shows)
-            st.page_link(
-                "pages/triage.py",
-                label=markup.label(way.words),
-                query_params=shown.params(),
-                width="content",
-            )
-
-
-def _gold(opened: session.Opened) -> Mapping[str, GoldQuestion]:
-    try:
-        return session.gold(opened)[0]
-    except Fault:  # a lost gold file is among the run's own problems
-        return {}
-
-
-def _places(opened: session.Opened, gold: Mapping[str, GoldQuestion]) -> Places:
-    """Where the chunks lie that gold questions name."""
-    try:
-        chunks = session.chunks(opened)[0]
-    except Fault:  # so is a lost chunk file
-        return {}
-    named = (chunk for question in gold.values() for chunk in question.chunks)
-    return {chunk: place_of(chunks[chunk]) for chunk in named if chunk in chunks}

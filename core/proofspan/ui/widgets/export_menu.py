@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 
 import streamlit as st
 
-from proofspan.services.export import EXPORTS, Export, Frames
+from proofspan.services.export import EXPORTS
+from proofspan.services.rows import Export, Frames
 from proofspan.ui.widgets import text
 from proofspan.ui.widgets.markup import clean
 
