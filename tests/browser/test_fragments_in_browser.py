@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, WebSocketRoute, expect
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from tests.browser.conftest import PageAt, Serve, WaitForRun
@@ -72,3 +73,85 @@ def test_a_page_that_is_asked_for_while_its_fragment_runs_is_not_drawn_inside_it
     wait_for_run(page)
     expect(page.get_by_text("whole page")).to_have_count(1)
     expect(page.locator(".st-key-part").get_by_text("whole page")).to_have_count(0)
+
+
+def test_a_click_is_not_lost_when_a_fragment_asks_for_the_page_that_is_left(
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
+) -> None:
+    page = page_at(own=True)
+    page.goto(serve(app=APPS / "left_by_rerun.py").url)
+    wait_for_run(page)
+    page.get_by_role("button", name="Once it is left").click()
+    page.get_by_role("link", name="Onwards").click()
+    expect(page.get_by_text("page two")).to_be_visible()
+    wait_for_run(page)
+    assert page.url.endswith("/second")
+
+
+def test_a_run_of_the_page_that_is_left_adds_no_entry_to_the_history(
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
+) -> None:
+    """The browser hears of that run after the click, the server of the click after that run."""
+    page = page_at(own=True)
+    wire = HeldWire(page)
+    page.goto(serve(app=APPS / "left_by_rerun.py").url)
+    wait_for_run(page)
+    before = page.evaluate("history.length")
+    wire.hold()
+    page.get_by_role("button", name="At once").click()
+    wire.release_sent()
+    page.get_by_role("link", name="Onwards").click()
+    page.wait_for_url("**/second")
+    wire.release_received()
+    expect(page.get_by_text("again")).to_be_visible()
+    wire.release()
+    expect(page.get_by_text("page two")).to_be_visible()
+    assert page.url.endswith("/second")
+    assert page.evaluate("history.length") == before + 1
+
+
+class HeldWire:
+    """The websocket of a page that is opened later, with messages that can be held back both ways."""
+
+    def __init__(self, page: Page) -> None:
+        self._page = page
+        self._is_held = {"sent": False, "received": False}
+        self._waiting: dict[str, list[str | bytes]] = {"sent": [], "received": []}
+        self._to: dict[str, Callable[[str | bytes], None]] = {}
+        page.route_web_socket("**/_stcore/stream", self._route)
+
+    def hold(self) -> None:
+        """Hold back every message from now on."""
+        self._is_held = dict.fromkeys(self._is_held, True)
+
+    def release_sent(self) -> None:
+        """Send what the page has sent so far, once there is something."""
+        self._flush("sent")
+
+    def release_received(self) -> None:
+        """Let the page have what it was sent so far and from now on."""
+        self._flush("received")
+        self._is_held["received"] = False
+
+    def release(self) -> None:
+        """Send what the page has sent, and hold nothing back any more."""
+        self._is_held["sent"] = False
+        self._flush("sent")
+
+    def _flush(self, way: str) -> None:
+        while not self._waiting[way]:
+            self._page.wait_for_timeout(10)
+        while self._waiting[way]:
+            self._to[way](self._waiting[way].pop(0))
+
+    def _route(self, route: WebSocketRoute) -> None:
+        server = route.connect_to_server()
+        self._to = {"sent": server.send, "received": route.send}
+        route.on_message(lambda message: self._pass("sent", message))
+        server.on_message(lambda message: self._pass("received", message))
+
+    def _pass(self, way: str, message: str | bytes) -> None:
+        if self._is_held[way]:
+            self._waiting[way].append(message)
+        else:
+            self._to[way](message)

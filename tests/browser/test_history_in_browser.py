@@ -88,7 +88,7 @@ def url(serve: Serve, chromium: Browser) -> str:
     url = serve().url
     page = chromium.new_page()
     page.goto(f"{url}/trends?run=R002")
-    expect(page.locator(f"{TRENDS} .point")).to_have_count(2, timeout=60_000)
+    expect(page.locator(f"{TRENDS} .point")).to_have_count(2)
     page.close()
     return url
 

@@ -1,4 +1,4 @@
-"""Correct three faults in how Streamlit runs fragments.
+"""Correct four faults in how Streamlit runs fragments.
 
 Each needs a fragment's request at an unlucky moment, which a busy machine has often:
 
@@ -10,6 +10,8 @@ Each needs a fragment's request at an unlucky moment, which a busy machine has o
 - It ends just as the page is asked for. The page's run follows in the same thread and draws inside the
   fragment, until the browser cannot place an element and gives up the whole page. Here every run begins at
   the top of the page.
+- It calls `st.rerun` just after the reader asked for another page. Streamlit then runs the old page and
+  forgets the new one. Here the reader's request stays as it is: the whole page runs anyway.
 """
 
 from __future__ import annotations
@@ -23,6 +25,11 @@ from streamlit.delta_generator_singletons import context_dg_stack, get_dg_single
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.runtime.app_session import AppSession, AppSessionState
 from streamlit.runtime.scriptrunner import RerunData
+from streamlit.runtime.scriptrunner_utils.script_requests import (
+    ScriptRequests,
+    ScriptRequestType,
+    _is_full_app_rerun,
+)
 from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
 
 #: How long a new runner waits before it looks again whether the one before it has ended.
@@ -42,11 +49,12 @@ class _Asked:
 
 @cache
 def correct_fragment_requests() -> None:
-    """Change Streamlit's `AppSession` and `ScriptRunContext` for this process, once."""
+    """Change Streamlit's classes for this process, once."""
     sessions: WeakKeyDictionary[AppSession, _Asked] = WeakKeyDictionary()
     request_now = AppSession.request_rerun
     create_now = AppSession._create_scriptrunner
     reset_now = ScriptRunContext.reset
+    merge_now = ScriptRequests._request_rerun_locked
 
     def request_rerun(self: AppSession, client_state: ClientState | None) -> None:
         asked = sessions.setdefault(self, _Asked())
@@ -91,6 +99,19 @@ def correct_fragment_requests() -> None:
         context_dg_stack.set((get_dg_singleton_instance().main_dg,))
         reset_now(self, *args, **kwargs)
 
+    def merge(self: ScriptRequests, new_data: RerunData) -> bool:
+        waiting = self._rerun_data
+        is_from_script = new_data.widget_states is None
+        if (
+            is_from_script
+            and self._state == ScriptRequestType.RERUN
+            and waiting.widget_states is not None
+            and _is_full_app_rerun(waiting)
+        ):
+            return True
+        return merge_now(self, new_data)
+
+    ScriptRequests._request_rerun_locked = merge  # type: ignore[method-assign]
     ScriptRunContext.reset = reset  # type: ignore[method-assign]
     AppSession.request_rerun = request_rerun  # type: ignore[method-assign]
     AppSession._create_scriptrunner = create_scriptrunner  # type: ignore[method-assign]

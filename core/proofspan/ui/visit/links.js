@@ -2,7 +2,7 @@
 // Streamlit. Its own `switch_page` adds two, the first of which is the old page with the new query.
 function follow(address, { replaces = false } = {}) {
   const to = new URL(address, document.baseURI).href;
-  if (replaces || to === window.location.href) window.history.replaceState({}, "", to);
-  else window.history.pushState({}, "", to);
+  const { pushState, replaceState } = History.prototype;
+  (replaces || to === window.location.href ? replaceState : pushState).call(window.history, {}, "", to);
   window.dispatchEvent(new PopStateEvent("popstate", { state: {} }));
 }

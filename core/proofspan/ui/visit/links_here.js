@@ -2,6 +2,13 @@
 // replaces the history entry that `follow` added; after Streamlit's own navigation it would add another one.
 let followed = null;
 
+// A run of the page before may be announced after the click. Streamlit would then add an entry for that page, and
+// one more for the way back. Which page is shown is for the reader to say.
+window.history.pushState = function (state, title, address) {
+  const to = new URL(address ?? "", window.location.href);
+  if (to.pathname === window.location.pathname) History.prototype.pushState.call(this, state, title, to.href);
+};
+
 export default function ({ data }) {
   document.addEventListener("click", clicked, true);
   if (data && data.to && data.asked !== followed) {
