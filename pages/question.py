@@ -4,7 +4,8 @@ from functools import partial
 
 import streamlit as st
 
-from proofspan.services.page.view import region_of, targets_of
+from proofspan.services.page.target import targets_of
+from proofspan.services.page.view import region_of
 from proofspan.services.question.rules import broken_rules
 from proofspan.services.question.variants import question_stability
 from proofspan.ui.question import (
@@ -71,7 +72,7 @@ else:
             step = st.container()
         panels.candidates(
             view,
-            chosen=navigation.chunk_of(view, chosen),
+            chosen=chosen.chunk_id if chosen else None,
             stage=state.stage,
         )
         runs = [run.run_id for run in opened.manifest.runs]

@@ -13,8 +13,10 @@ from proofspan.evidence.text.page_index import MAX_SEARCHED, searched
 from proofspan.evidence.types import SpanQuery
 from proofspan.manifest.types import Artifact, Document, Manifest
 from proofspan.services.documents.document_cache import Placer
+from proofspan.services.page.shapes import Layer
+from proofspan.services.page.target import Target
 from proofspan.services.page.text_under import MAX_TEXTS
-from proofspan.services.page.view import PageView, Target, locate_view
+from proofspan.services.page.view import PageView, locate_view
 from proofspan.services.page.zoom import detail_of
 from tests.pdf_files import handmade, one_page, stream
 
@@ -71,9 +73,10 @@ def view(path: Path, pool: PdfPool, *targets: Target, page: int | None = None) -
     return locate_view(targets[0], targets, manifest=manifest, placer=Placer(pool), page=page)
 
 
-def target(quote: str = QUOTE, page_idx: int | None = 0, *, name: str = "cite:1") -> Target:
-    layer = "cited" if name.startswith("cite") else "retrieved"
-    return Target(name, layer, name, "d", SpanQuery(quote, page_idx))
+def target(quote: str = QUOTE, page_idx: int | None = 0, *, rank: int = 0) -> Target:
+    """The first citation, or the chunk of a `rank`."""
+    kind: Layer = "retrieved" if rank else "cited"
+    return Target(kind, rank or 1, "d", SpanQuery(quote, page_idx), chunk_id=str(rank))
 
 
 @pytest.mark.parametrize("rotation", [0, 90, 180, 270])
@@ -148,10 +151,7 @@ def test_two_thousand_boxes_on_one_page(pool: PdfPool, tmp_path: Path) -> None:
         said = "   ".join(f"valve{number} turns left{number}" for number in numbers)
         page.insert_text((20, 12 + 7.8 * row), said, fontsize=6)
     document.save(tmp_path / "d.pdf")
-    targets = [
-        target(f"valve{number} turns left{number}", name=f"chunk:{number}" if number else "cite:1")
-        for number in range(2_000)
-    ]
+    targets = [target(f"valve{number} turns left{number}", rank=number) for number in range(2_000)]
     shown = view(tmp_path / "d.pdf", pool, *targets)
     assert len(shown.spans) == 2_000
     assert sum(map(len, shown.texts.values())) <= MAX_TEXTS + 100

@@ -10,8 +10,9 @@ from proofspan.contracts.records.records import Citation, GoldSpan
 from proofspan.diagnosis.types import Profile
 from proofspan.evidence.types import Difference, FoundSpan, SpanQuery, TextRange
 from proofspan.manifest.types import Artifact, Document
+from proofspan.services.page.target import Target
 from proofspan.services.page.text_view import TextView
-from proofspan.services.page.view import PageView, Target
+from proofspan.services.page.view import PageView
 from proofspan.services.question.view import CitationView, load_question
 from proofspan.ui.wording.citation import (
     citation_line,
@@ -148,7 +149,7 @@ def test_a_page_that_speaks_against_a_citation_comes_before_every_other_step(
 
 
 def place(found: FoundSpan | None, *, printed: str | None = None, **more: Any) -> PageView:
-    target = Target("cite:1", "cited", "cited 1", "m", SpanQuery("quote", 41), section_id="4.2")
+    target = Target("cited", 1, "m", SpanQuery("quote", 41), section_id="4.2")
     document = Document("m", Artifact("documents[m]", "m.pdf"), title="Meridian\nowner's manual")
     page_idx = found.page_idx if found else 41
     known = {"cite:1": found} if found else {}

@@ -11,8 +11,9 @@ from proofspan.contracts.records.records import Chunk
 from proofspan.diagnosis.corpus import Corpus
 from proofspan.diagnosis.types import Profile, Signals
 from proofspan.evidence.types import Difference, FoundSpan, Place, SpanQuery, TextRange
+from proofspan.services.page.target import Target
 from proofspan.services.page.text_view import TextView
-from proofspan.services.page.view import PageView, Target
+from proofspan.services.page.view import PageView
 from proofspan.services.question.view import load_question
 from proofspan.ui.widgets.text import lines
 from proofspan.ui.wording import answer as answer_words
@@ -30,7 +31,7 @@ def test_a_finding_in_a_text_speaks_of_lines_and_of_the_text() -> None:
         "fuzzy", None, False, 0.97, differences=MISQUOTE, ranges=IN_TEXT,
         alternatives=(Place(0, (), (TextRange(100, 110, 40, 40),)),),
     )  # fmt: skip
-    target = Target("cite:1", "cited", "cited 1", "notes", SpanQuery("quote", 65))
+    target = Target("cited", 1, "notes", SpanQuery("quote", 65))
     view = PageView(target, text=TextView((), 220), found={"cite:1": found})
     assert question.place_words(view) == "lines 12–14 of 220"
     assert said(view) == (
@@ -49,7 +50,7 @@ def test_several_ranges_name_each_of_their_lines_once() -> None:
 
 
 def shown(found: FoundSpan | None, *, cited: int | None = 65, printed: str | None = None) -> PageView:
-    target = Target("cite:1", "cited", "cited 1", "manual", SpanQuery("quote", cited))
+    target = Target("cited", 1, "manual", SpanQuery("quote", cited))
     page_idx = found.page_idx if found and found.page_idx is not None else cited
     known = {"cite:1": found} if found else {}
     return PageView(target, page_idx=page_idx, page_count=152, printed=printed, found=known)

@@ -23,7 +23,8 @@ from proofspan.services.documents.document_cache import Placer
 from proofspan.services.health.rule_counts import HealthTable, fix_first, health_table, verdict
 from proofspan.services.health.run_findings import RunFinding, run_findings
 from proofspan.services.metrics.run_metrics import run_metrics
-from proofspan.services.page.view import choose, locate_view, targets_of
+from proofspan.services.page.target import choose, targets_of
+from proofspan.services.page.view import locate_view
 from proofspan.services.page_base import CitedPages, examine_run, sentence
 from proofspan.services.question.view import QuestionView, load_question
 from proofspan.store.query.filters import Filter, Sort

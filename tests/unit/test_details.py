@@ -19,7 +19,8 @@ from proofspan.evidence.pdf.render import Sheet, zoomed
 from proofspan.evidence.types import Picture, SpanQuery
 from proofspan.services.documents.document_cache import Placer
 from proofspan.services.page.shapes import Percent
-from proofspan.services.page.view import PageView, Target
+from proofspan.services.page.target import Target
+from proofspan.services.page.view import PageView
 from proofspan.services.page.zoom import GRID, MAX_WIDTH, detail_of, snapped
 from tests.pdf_files import one_page, write_pages
 
@@ -36,7 +37,7 @@ def regions(draw: st.DrawFn) -> Percent:
 
 def view_of(pool: PdfPool, path: Path, page_idx: int = 0) -> PageView:
     """What the Question page shows of a document."""
-    target = Target("cite:1", "cited", "cited 1", "d", SpanQuery(""))
+    target = Target("cited", 1, "d", SpanQuery(""))
     return PageView(target, page_idx=page_idx, image=pool.render(path, page_idx), path=path)
 
 

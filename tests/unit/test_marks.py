@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from proofspan.evidence.types import FoundSpan, SpanQuery
 from proofspan.services.page.strip_marks import MOST_CELLS, PageMark, cell_firsts, cell_of, page_marks
-from proofspan.services.page.view import Target
+from proofspan.services.page.target import Target
 from proofspan.ui.widgets.strip import packed, page_strip
 
-CITED = Target("cite:1", "cited", "cited 1", "manual", SpanQuery("text", 41))
-GOLD = Target("gold:1", "gold", "gold", "manual", SpanQuery("text", 41))
-THIRD = Target("chunk:c", "retrieved", "rank 3", "manual", SpanQuery("text", 41))
+CITED = Target("cited", 1, "manual", SpanQuery("text", 41))
+GOLD = Target("gold", 1, "manual", SpanQuery("text", 41))
+THIRD = Target("retrieved", 3, "manual", SpanQuery("text", 41), chunk_id="c")
 
 
 def found_on(page_idx: int | None) -> FoundSpan:
@@ -29,7 +29,7 @@ def test_a_page_says_what_cites_it_what_is_gold_there_and_what_was_retrieved() -
 
 
 def test_a_placed_passage_counts_where_it_was_found_and_one_that_was_not_found_where_it_is_cited() -> None:
-    other = replace(CITED, id="cite:2", tag="cited 2")
+    other = replace(CITED, number=2)
     marks = page_marks([CITED, other], {"cite:1": found_on(7), "cite:2": found_on(None)}, "manual")
     assert marks == (PageMark(7, (1,)), PageMark(41, (2,)))
 
@@ -46,7 +46,7 @@ def test_page_0_is_a_page() -> None:
         replace(CITED, doc_id=None),
         replace(CITED, query=SpanQuery("text", None)),
         replace(CITED, query=SpanQuery("text", -1)),
-        replace(THIRD, tag="chunk"),
+        replace(THIRD, number=None),
     ],
     ids=["other document", "no document", "no page", "page below 0", "chunk without a rank"],
 )

@@ -13,7 +13,7 @@ from proofspan.errors import Problem, StoreFault
 from proofspan.evidence.locate_bulk import MOST_FAULTS, Answer
 from proofspan.evidence.types import SpanQuery
 from proofspan.services.locating import place_run, place_runs
-from proofspan.services.page.view import targets_of
+from proofspan.services.page.target import targets_of
 from proofspan.services.question.view import load_question
 from proofspan.store.files.located import EVIDENCE_STATES
 from proofspan.store.index.build import build_index
@@ -101,7 +101,7 @@ def test_it_looks_for_what_the_question_page_looks_for(tmp_path: Path, cache: Pa
     traces = [item for item in found if isinstance(item, Trace)]
     views = [load_question(t, chunks=chunks, gold={}, corpus=None, profile=Profile()) for t in traces]
     on_pages = {
-        t.query for view in views for t in targets_of(view) if t.layer == "cited" and t.doc_id == "manual"
+        t.query for view in views for t in targets_of(view) if t.kind == "cited" and t.doc_id == "manual"
     }
     assert set(asked) == on_pages
     assert len(asked) == len(on_pages), "the same quote of the same page is looked for once"

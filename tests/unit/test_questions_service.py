@@ -13,16 +13,9 @@ from proofspan.diagnosis.types import Profile
 from proofspan.evidence.types import FoundSpan, PageImage, SpanQuery
 from proofspan.manifest.types import Artifact, Document, Manifest
 from proofspan.services.documents.document_cache import Placer
+from proofspan.services.page.target import Target, choose, chunk_target, targets_of
 from proofspan.services.page.text_view import TextRun
-from proofspan.services.page.view import (
-    PageView,
-    Target,
-    choose,
-    chunk_target,
-    locate_view,
-    place_of,
-    targets_of,
-)
+from proofspan.services.page.view import PageView, locate_view, place_of
 from proofspan.services.question.view import load_question
 from tests.made_traces import made_trace
 from tests.unit.question_room import CHUNKS, GOLD, LINE, Source, question
@@ -61,8 +54,8 @@ def test_where_nothing_is_cited_the_gold_passage_is_shown_before_what_was_retrie
     chosen = choose(targets)
     assert chosen is not None and chosen.id == "gold:1"
     assert (choose(targets, chunk="c3") or chosen).id == "chunk:c3"
-    without = [target for target in targets if target.layer != "gold"]
-    assert (choose(without) or chosen).layer == "retrieved"
+    without = [target for target in targets if target.kind != "gold"]
+    assert (choose(without) or chosen).kind == "retrieved"
 
 
 def test_the_label_is_the_reports_own() -> None:
@@ -100,7 +93,7 @@ def test_the_first_citation_is_shown_when_nothing_is_chosen(manifest: Manifest) 
 def test_a_citation_a_candidate_and_a_gold_span_can_be_chosen(manifest: Manifest) -> None:
     assert placed(manifest, Source(), cite=2).page_idx == 1
     assert placed(manifest, Source(), chunk="c2").target.id == "chunk:c2"
-    assert placed(manifest, Source(), chunk="gold:1").target.layer == "gold"
+    assert placed(manifest, Source(), chunk="gold:1").target.kind == "gold"
 
 
 def test_only_the_chosen_documents_spans_are_looked_for(manifest: Manifest) -> None:
@@ -132,7 +125,7 @@ def test_what_the_answerer_neither_saw_nor_cites_is_drawn_only_when_chosen(manif
 def test_spans_that_begin_together_share_the_topmost_tag(manifest: Manifest) -> None:
     tags = [span.tags for span in placed(manifest, Source(), cite=2).spans]
     assert [each for each in tags if each] == [tags[-1]]
-    assert set(tags[-1]) == {("cited", "cited 2"), ("gold", "gold"), ("retrieved", "rank 3")}
+    assert set(tags[-1]) == {("cited", "cited 2"), ("gold", "gold 1"), ("retrieved", "rank 3")}
 
 
 class Scan(Source):
@@ -148,7 +141,7 @@ def test_a_box_that_no_text_confirms_is_drawn_as_unverified_on_the_cited_page_al
     manifest: Manifest,
 ) -> None:
     box = (10.0, 10.0, 90.0, 20.0)
-    target = Target("cite:1", "cited", "cited 1", "d", SpanQuery("", 1, box=box, box_space="points"))
+    target = Target("cited", 1, "d", SpanQuery("", 1, box=box, box_space="points"))
     (span,) = locate_view(target, (), manifest=manifest, placer=Placer(Scan())).spans
     assert (span.is_verified, span.tags) == (False, (("cited", "cited 1, unverified"),))
     assert span.rects == ((10.0, 5.0, 80.0, 5.0),)
@@ -167,7 +160,7 @@ def test_what_belongs_to_a_passage_is_asked_for_by_its_found_page_else_the_cited
     assert (found.doc_id, found.section_id, found.page_idx, len(found.rects)) == ("d", "2.25", 1, 2)
     nowhere = place_of(placed(manifest, Scan(), cite=2))
     assert (nowhere.page_idx, nowhere.rects) == (1, ())
-    text = Target("chunk:n", "retrieved", "chunk", "notes", SpanQuery("notes", 0), section_id="B2")
+    text = Target("retrieved", None, "notes", SpanQuery("notes", 0), chunk_id="n", section_id="B2")
     unpaged = place_of(locate_view(text, (), manifest=manifest, placer=Placer(Source())))
     assert (unpaged.section_id, unpaged.page_idx) == ("B2", None)
 
@@ -204,9 +197,9 @@ def test_a_page_beyond_the_end_says_how_many_there_are(manifest: Manifest) -> No
 
 def test_a_document_without_pages_shows_its_lines_with_every_layer(manifest: Manifest) -> None:
     (manifest.folder / "notes.md").write_text("# Notes\n\nCheck the oil when it is cold.\nAnd the water.\n")
-    chosen = Target("cite:1", "cited", "cited 1", "notes", SpanQuery("Check the oil when it is cold.", 3))
-    gold = Target("gold:1", "gold", "gold", "notes", SpanQuery("oil when it is cold. And the water"))
-    unseen = Target("chunk:u", "retrieved", "rank 9", "notes", SpanQuery("Notes"), is_context=False)
+    chosen = Target("cited", 1, "notes", SpanQuery("Check the oil when it is cold.", 3))
+    gold = Target("gold", 1, "notes", SpanQuery("oil when it is cold. And the water"))
+    unseen = Target("retrieved", 9, "notes", SpanQuery("Notes"), chunk_id="u", is_context=False)
     view = locate_view(chosen, (chosen, gold, unseen), manifest=manifest, placer=Placer(Source()))
     assert (view.problem, view.page_idx, view.image, view.spans) == (None, None, None, ())
     assert view.text is not None
@@ -216,7 +209,7 @@ def test_a_document_without_pages_shows_its_lines_with_every_layer(manifest: Man
     }
     assert [(run.text, run.layers, run.chosen, run.tags) for run in view.text.lines[2].runs] == [
         ("Check the ", ("cited",), "cited", (("cited", "cited 1"),)),
-        ("oil when it is cold.", ("cited", "gold"), "cited", (("gold", "gold"),)),
+        ("oil when it is cold.", ("cited", "gold"), "cited", (("gold", "gold 1"),)),
     ]
     assert [(run.text, run.layers) for run in view.text.lines[3].runs] == [
         ("And the water", ("gold",)),

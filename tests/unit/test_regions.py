@@ -10,7 +10,8 @@ from proofspan.contracts.records.records import Attachment, Box
 from proofspan.evidence.attachments import CatalogueIndex
 from proofspan.evidence.types import PageImage, PageInfo, SpanQuery
 from proofspan.manifest.types import Artifact, Document
-from proofspan.services.page.view import PageView, Target, attachment_on, region_of
+from proofspan.services.page.target import Target
+from proofspan.services.page.view import PageView, attachment_on, region_of
 
 BOX = (50.0, 100.0, 150.0, 120.0)
 WARNING = Attachment(
@@ -28,7 +29,7 @@ def image(to_pixels: Matrix = (2, 0, 0, 2, 0, 0)) -> PageImage:
 
 def shown(page_idx: int | None = 3, **changes: object) -> PageView:
     document = Document("manual", Artifact("documents[manual]", "manual.pdf"))
-    target = Target("cite:1", "cited", "cited 1", "manual", SpanQuery("q", 3))
+    target = Target("cited", 1, "manual", SpanQuery("q", 3))
     return replace(PageView(target, document, page_idx=page_idx, image=image()), **changes)  # type: ignore[arg-type]
 
 

@@ -8,11 +8,12 @@ import pytest
 
 from proofspan.evidence.types import Difference, FoundSpan, SpanQuery, Status
 from proofspan.services.page.shapes import PageSpan
-from proofspan.services.page.view import PageView, Target
+from proofspan.services.page.target import Target
+from proofspan.services.page.view import PageView
 from proofspan.ui.viewer.span_cards import LEAST_CHARS, MOST_CHARS, TEXT_CHARS, UNVERIFIED, cards_of
 
 QUOTE = "Fill in 4.8 litres of oil."
-CITED = Target("cite:1", "cited", "cited 1", "manual", SpanQuery(QUOTE, 8), section_id="8.1")
+CITED = Target("cited", 1, "manual", SpanQuery(QUOTE, 8), section_id="8.1")
 EXACT = FoundSpan("exact", 8, False, 1.0)
 
 
@@ -40,7 +41,9 @@ def test_the_status_is_told_in_words(status: Status, told: str) -> None:
 def test_figures_that_differ_come_first_and_further_ones_are_counted() -> None:
     words = tuple(Difference(f"a{number}", f"b{number}", "word") for number in range(4))
     found = replace(EXACT, status="fuzzy", differences=(*words, Difference("4.8", "4.3", "number")))
-    card = cards_of(view(found), [CITED], answer="It takes 4.8 litres.", scores={"cite:1": 0.5})["cite:1"]
+    card = cards_of(
+        replace(view(found), target=replace(CITED, score=0.5)), [], answer="It takes 4.8 litres."
+    )["cite:1"]
     assert card.notes[0] == "The answer says 4.8 litres, the page says 4.3 litres."
     assert card.notes[3:] == ("And 2 more.", "section 8.1", "score 0.500")
 
@@ -60,7 +63,7 @@ def test_texts_are_bounded_alone_and_together() -> None:
     long = replace(CITED, query=SpanQuery("w" * 50_000, 8))
     card = cards_of(replace(view(), target=long), [long])["cite:1"]
     assert (len(card.text), card.cut) == (MOST_CHARS, 50_000 - MOST_CHARS)
-    many = [replace(long, id=f"chunk:{number}") for number in range(2_000)]
+    many = [replace(long, kind="retrieved", chunk_id=str(number)) for number in range(2_000)]
     spans = tuple(PageSpan(each.id, "retrieved", (), ((1, 2, 3, 4),)) for each in many)
     shown = PageView(many[0], page_idx=8, spans=spans, found={each.id: EXACT for each in many})
     cards = cards_of(shown, many)

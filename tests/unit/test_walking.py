@@ -229,7 +229,7 @@ def test_an_answer_that_cites_nothing_shows_the_closest_passage(folder: Path, po
     given = materials(folder, pool, [trace(citations=[], answer="not in context")])
     scene = scene_of(only(given), given)
     assert scene.page is not None
-    assert (scene.page.target.layer, scene.page.target.tag, scene.page.page_idx) == ("retrieved", "rank 1", 1)
+    assert (scene.page.target.kind, scene.page.target.tag, scene.page.page_idx) == ("retrieved", "rank 1", 1)
 
 
 def test_of_many_attachments_a_dozen_notices_and_pictures_are_shown_at_once(

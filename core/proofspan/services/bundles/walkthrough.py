@@ -20,7 +20,7 @@ from proofspan.diagnosis.types import profile_from
 from proofspan.errors import Fault
 from proofspan.evidence.attachments import SAFETY_KINDS, CatalogueIndex, lies_beside
 from proofspan.evidence.bundles import Bundle, BundleAttachment, BundleCitation
-from proofspan.evidence.types import FoundSpan, SpanQuery
+from proofspan.evidence.types import FoundSpan
 from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Manifest
 from proofspan.services.bundles.build import Sources, bundles_of
@@ -28,8 +28,8 @@ from proofspan.services.bundles.stored import StoredBundles
 from proofspan.services.documents.document_cache import Fingerprint, Placer, fingerprint
 from proofspan.services.documents.document_set import Pool, Shelf
 from proofspan.services.documents.drawings import Drawing, draw
-from proofspan.services.documents.revisions import cited_rev
-from proofspan.services.page.view import PageView, Target, locate_view
+from proofspan.services.page.target import Target, targets_of
+from proofspan.services.page.view import PageView, locate_view
 from proofspan.services.question.view import QuestionView, load_question, stored_question, with_ids
 from proofspan.traces.records.stored_reports import StoredRow
 from proofspan.traces.records.traces import read_trace_at
@@ -114,8 +114,9 @@ def slide_of(stop: Stop, materials: Materials) -> Slide:
             profile=profile_from(materials.manifest.triage),
         )
         (bundle,) = bundles_of([(stop.key, trace)], sources)
-    targets = targets_of(bundle)
-    known = {_id(each): each.found for each in _passages(bundle) if each.found is not None}
+    passages = list(_targets(bundle, view))
+    targets = tuple(target for _, target in passages)
+    known = {target.id: cited.found for cited, target in passages if cited.found is not None}
     return Slide(stop, view, bundle, targets, known, told, _prints(bundle, materials.manifest))
 
 
@@ -150,40 +151,30 @@ def scene_of(
 
 def chosen_of(slide: Slide, cite: int | None) -> Target | None:
     """The citation that is asked for, else the one that the bundle shows, else the first."""
-    wanted = f"cite:{cite}"
-    shown = _id(slide.bundle.citation) if slide.bundle.citation is not None else ""
-    return next(
-        (target for name in (wanted, shown) for target in slide.targets if target.id == name),
-        next((target for target in slide.targets if target.doc_id), None),
-    )
-
-
-def targets_of(bundle: Bundle) -> tuple[Target, ...]:
-    """The passages of a bundle: what its answer cites, and the one that it shows."""
-    return tuple(_target(each) for each in _passages(bundle))
+    shown, targets = slide.bundle.citation, slide.targets
+    candidates = [target for target in targets if target.kind == "cited" and target.number == cite]
+    if shown is not None:
+        kind = "retrieved" if shown.number is None else "cited"
+        candidates += [t for t in targets if t.kind == kind and shown.number in (None, t.number)]
+    return next(iter((*candidates, *(target for target in targets if target.doc_id))), None)
 
 
 def _passages(bundle: Bundle) -> Sequence[BundleCitation]:
+    """The citations of the answer, and the retrieved passage that is shown where none of them can be."""
     shown = bundle.citation
-    is_listed = shown is None or any(_id(each) == _id(shown) for each in bundle.citations)
-    return bundle.citations if is_listed or shown is None else (*bundle.citations, shown)
+    return bundle.citations if shown is None or shown.number is not None else (*bundle.citations, shown)
 
 
-def _id(cited: BundleCitation) -> str:
-    return f"cite:{cited.number}" if cited.number is not None else f"chunk:{cited.chunk_id}"
-
-
-def _target(cited: BundleCitation) -> Target:
-    is_passage = cited.number is None
-    return Target(
-        id=_id(cited),
-        layer="retrieved" if is_passage else "cited",
-        tag=f"rank {cited.rank}" if is_passage else f"cited {cited.number}",
-        doc_id=cited.doc_id,
-        query=SpanQuery(cited.quote or "", cited.page_idx, cited.offsets),
-        rev=cited_rev(cited.chunk_id),
-        section_id=cited.section_id,
-    )
+def _targets(bundle: Bundle, view: QuestionView) -> Iterator[tuple[BundleCitation, Target]]:
+    """The bundle's passages as the question has them."""
+    targets = targets_of(view)
+    by_number = {target.number: target for target in targets if target.kind == "cited"}
+    by_chunk = {target.chunk_id: target for target in targets if target.kind == "retrieved"}
+    for cited in _passages(bundle):
+        is_passage = cited.number is None
+        target = by_chunk.get(cited.chunk_id) if is_passage else by_number.get(cited.number)
+        if target is not None:
+            yield cited, target
 
 
 def question_of(stop: Stop, materials: Materials) -> tuple[QuestionView, Trace]:

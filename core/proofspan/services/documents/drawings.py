@@ -14,6 +14,7 @@ from proofspan.evidence.types import Mime, Picture
 from proofspan.manifest.paths import artifact_path, refusal_of, resolve_reference
 from proofspan.manifest.types import Manifest
 from proofspan.services.documents.document_cache import Placer
+from proofspan.services.documents.revisions import document_not_listed
 
 #: Characters of a reference that a message repeats.
 SHOWN = 200
@@ -65,19 +66,13 @@ def _picture(ref: RenderRef, manifest: Manifest, placer: Placer) -> Picture:
     """The picture, from the placer's memory or drawn now. Raises `Fault`."""
     if not isinstance(ref, PageRef):
         return _picture_file(ref.path, manifest, placer)
-    shown = ref.doc_id[:SHOWN]
     document = manifest.document(ref.doc_id)
     if document is None:
-        raise ManifestFault.of(
-            "document_not_listed",
-            f"the workspace has no document {shown}, so nothing can be drawn from it",
-            where=f"{manifest.file or manifest.folder}: documents",
-            fix="put the file into the workspace and list it under `documents` with this doc_id",
-        )
+        raise ManifestFault(document_not_listed(ref.doc_id, manifest))
     if not document.paged:
         raise ManifestFault.of(
             "not_paged",
-            f"the document {shown} has no pages, so no region of one can be drawn",
+            f"the document {ref.doc_id[:SHOWN]} has no pages, so no region of one can be drawn",
             where=f"{manifest.file or manifest.folder}: {document.artifact.key}",
             fix="leave `render_ref` out: the attachment's text is shown",
         )

@@ -12,13 +12,25 @@ from proofspan.contracts.records.chunk_id import UNKNOWN_REVISION, parse
 from proofspan.contracts.records.field_values import text_of
 from proofspan.contracts.records.records import Json
 from proofspan.errors import Problem
-from proofspan.manifest.types import Document
+from proofspan.manifest.types import Document, Manifest
 from proofspan.services.documents.document_cache import Recent, fingerprint
 from proofspan.store.files.fingerprints import sha256_of
 
 #: So many digits of a hash are enough to tell two apart by eye.
 SHOWN_DIGITS = 12
+#: Characters of a document's id that a message repeats.
+SHOWN_ID = 200
 _HASHES: Recent[str] = Recent(256)
+
+
+def document_not_listed(doc_id: str, manifest: Manifest) -> Problem:
+    """Return the problem of a passage or picture whose document is not in the workspace."""
+    return Problem(
+        "document_not_listed",
+        f"the workspace has no document {doc_id[:SHOWN_ID]}",
+        where=f"{manifest.file or manifest.folder}: documents",
+        fix="put the file into the workspace and list it under `documents` with this doc_id",
+    )
 
 
 def revision_problems(document: Document, path: Path, *, rev: str | None) -> tuple[Problem, ...]:

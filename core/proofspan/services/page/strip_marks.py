@@ -8,17 +8,14 @@ record says that it stands: a strip over a hundred candidates must not open a hu
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from proofspan.evidence.types import FoundSpan
-from proofspan.services.page.view import Target
+from proofspan.services.page.target import Target
 
 #: A strip has at most so many cells, each a button where it is marked.
 MOST_CELLS = 120
-
-_LAST_NUMBER = re.compile(r"([0-9]+)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +48,10 @@ def page_marks(
         if target.doc_id != doc_id or page_idx is None or page_idx < 0:
             continue
         page = pages.setdefault(page_idx, _Gathered())
-        if target.layer == "gold":
+        if target.kind == "gold":
             page.gold += 1
-        elif (number := _number(target)) is not None:
-            (page.cited if target.layer == "cited" else page.ranks).add(number)
+        elif target.number is not None:
+            (page.cited if target.kind == "cited" else page.ranks).add(target.number)
     return tuple(
         PageMark(page_idx, tuple(sorted(page.cited)), page.gold, tuple(sorted(page.ranks)))
         for page_idx, page in sorted(pages.items())
@@ -78,9 +75,3 @@ def _page_of(target: Target, found: FoundSpan | None) -> int | None:
     if found is not None and found.page_idx is not None:
         return found.page_idx
     return target.query.cited_page_idx
-
-
-def _number(target: Target) -> int | None:
-    """The citation's number or the candidate's rank, which its tag ends with; None for a chunk on its own."""
-    match = _LAST_NUMBER.search(target.tag)
-    return int(match[1]) if match else None

@@ -23,12 +23,11 @@ MAX_TAGS = 4
 
 @dataclass(frozen=True, slots=True)
 class TextSpan:
-    """A placed span. `id` as of the target, `ranges` in order; the chosen one is what the view is about.
+    """A located span, `ranges` in order; the view is about the `chosen` one.
 
     `is_verified` False: only offsets name these ranges, and no quote confirms them.
     """
 
-    id: str
     layer: Layer
     tag: str
     ranges: tuple[TextRange, ...]

@@ -1,62 +1,42 @@
-"""The page that belongs to a choice: which span is meant, where it stands, what else lies on its page.
+"""The page of a chosen passage: where it is in its document, and what else lies on that page.
 
-Only the spans of the chosen document are placed, and of its retrieved passages only those of the page that is
-shown: a click must not open every document of a trace.
+Only passages of the chosen document are located, and of its retrieved ones only those that name the shown
+page: a click must not open every document of a trace.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
-from proofspan.contracts.records.records import Attachment, Box, Chunk
+from proofspan.contracts.records.records import Attachment, Box
 from proofspan.contracts.records.render_ref import PageRef, parse_render_ref
 from proofspan.errors import Fault, Problem
 from proofspan.evidence.attachments import CatalogueIndex, CitedPlace
-from proofspan.evidence.types import FoundSpan, PageImage, SpanQuery
+from proofspan.evidence.types import FoundSpan, PageImage
 from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Document, Manifest
 from proofspan.services.documents.document_cache import Placer
-from proofspan.services.documents.revisions import cited_rev, revision_problems
+from proofspan.services.documents.revisions import document_not_listed, revision_problems
 from proofspan.services.page.shapes import Layer, PageSpan, Percent, shapes
+from proofspan.services.page.target import Target
 from proofspan.services.page.text_under import texts_under
 from proofspan.services.page.text_view import TextSpan, TextView, text_view
-from proofspan.services.question.citation_queries import span_query
-from proofspan.services.question.view import CitationView, QuestionView
 
 NONE_KNOWN: Mapping[str, FoundSpan] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
-    """A passage that can be shown. `id` is `cite:2`, `chunk:…` or `gold:1`; `query.quote` may be empty.
-
-    `is_context` tells whether it is drawn on its page while another passage is chosen, `rev` the revision of
-    the document that it was cited from and `section_id` its section, where its record names them.
-    """
-
-    id: str
-    layer: Layer
-    tag: str
-    doc_id: str | None
-    query: SpanQuery
-    is_context: bool = True
-    rev: str | None = None
-    section_id: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class PageView:
-    """What stands on the right: a page with its spans, or the problem that keeps it away.
+    """The shown page with its spans, or the problem that prevents showing it.
 
-    `found` holds the placed spans by `Target.id`. `page_idx` is the page that is shown (None where there is
-    none), `printed` its own label. A document without pages has its lines in `text` instead. `revision` is
-    what speaks against the document being the one that was cited. `path` is the document's file, and `texts`
-    holds by `Target.id` the page's own words under each span's boxes. While a view `is_pending` its page is
-    being worked on under the key `work`, and there is neither picture nor problem.
+    `found` holds the located passages by `Target.id`, `texts` the page's own words under each of them.
+    `page_idx` is the shown page (None without one) and `printed` its label. A document without pages has its
+    lines in `text` instead. `revision` lists what suggests that the document is not the one that was cited;
+    `path` is its file. `work` is the key of the background task while the page is not ready: until then there
+    is neither picture nor problem.
     """
 
     target: Target
@@ -76,23 +56,17 @@ class PageView:
 
     @property
     def is_pending(self) -> bool:
-        """Whether the page is still being worked on."""
+        """Whether the page is still being prepared."""
         return self.work is not None
 
     @property
     def chosen(self) -> FoundSpan | None:
-        """Where the chosen passage stands, None while it could not be looked for."""
+        """The location of the chosen passage, None while it could not be looked for."""
         return self.found.get(self.target.id)
 
 
-def targets_of(view: QuestionView) -> tuple[Target, ...]:
-    """Every passage of a question: its citations, the candidates (those of the last stage first), gold."""
-    cited = (_cited(item) for item in view.citations)
-    return (*cited, *_retrieved(view), *_gold(view))
-
-
 def place_of(view: PageView) -> CitedPlace:
-    """Where the chosen passage stands, for what belongs there: its found page, else the cited one."""
+    """Return the place of the chosen passage: the page it was found on, else the cited one."""
     target, found = view.target, view.chosen
     if view.document is not None and not view.document.paged:
         return CitedPlace(target.doc_id, target.section_id)
@@ -101,30 +75,14 @@ def place_of(view: PageView) -> CitedPlace:
     return CitedPlace(target.doc_id, target.section_id, target.query.cited_page_idx)
 
 
-def choose(targets: Sequence[Target], *, cite: int | None = None, chunk: str | None = None) -> Target | None:
-    """The passage that the URL means: its chunk, else its citation, else the first that names a document.
-
-    Where nothing is cited, the gold passage comes before what was retrieved. A `chunk` of the form `gold:1`
-    means a gold span, which has no id of its own.
-    """
-    wanted = (f"chunk:{chunk}", chunk) if chunk is not None else (f"cite:{cite}",)
-    named = next((target for target in targets if target.id in wanted), None)
-    layers: tuple[Layer, ...] = ("cited", "gold", "retrieved")
-    placed = [target for layer in layers for target in targets if target.layer == layer and target.doc_id]
-    return named or next(iter(placed), None)
-
-
-def chunk_target(chunk: Chunk, *, tag: str = "chunk") -> Target:
-    """The place of a chunk, with or without a question that retrieved it."""
-    label = chunk.page_label if chunk.page_idx is None else None
-    query = SpanQuery(
-        chunk.text, chunk.page_idx, chunk.offsets, chunk.box, chunk.box_space, cited_label=label
-    )
-    rev = cited_rev(chunk.chunk_id, chunk.raw)
-    section_id = chunk.section_id or chunk.section_number
-    return Target(
-        f"chunk:{chunk.chunk_id}", "retrieved", tag, chunk.doc_id, query, rev=rev, section_id=section_id
-    )
+def pending_view(
+    chosen: Target, *, manifest: Manifest, page: int | None = None, work: Hashable = None
+) -> PageView:
+    """Return what is known of `locate_view` before a file is opened."""
+    document, _ = _document(chosen, manifest)
+    page_idx = page if page is not None else chosen.query.cited_page_idx
+    is_paged = document is None or document.paged
+    return PageView(chosen, document, page_idx=page_idx if is_paged else None, work=work)
 
 
 def locate_view(
@@ -136,14 +94,14 @@ def locate_view(
     page: int | None = None,
     known: Mapping[str, FoundSpan] = NONE_KNOWN,
 ) -> PageView:
-    """The page of `chosen`, or the page `page` of its document, with every span that lies on it.
+    """Return the page of `chosen`, or the page `page` of its document, with every span that lies on it.
 
-    `known` are places by `Target.id` that were found before (a bundle's): those are not looked for again. A
-    fault becomes the view's `problem`; nothing is raised for a document that cannot be shown.
+    `known` are spans located earlier (a bundle's), by `Target.id`; they are not located again. A fault
+    becomes the view's `problem`; nothing is raised for a document that cannot be shown.
     """
     document, problem = _document(chosen, manifest)
-    if document is None or problem is not None:
-        return PageView(chosen, document, problem=problem)
+    if document is None:
+        return PageView(chosen, problem=problem)
     own = [target for target in targets if target.doc_id == document.doc_id]
     view = PageView(chosen, document)
     if document.paged:
@@ -151,15 +109,15 @@ def locate_view(
     try:
         path = artifact_path(manifest, document.artifact)
         view = replace(view, path=path, revision=revision_problems(document, path, rev=chosen.rev))
-        places = _Places(path, placer, known)
-        return _on_page(view, own, places, page) if document.paged else _in_text(view, own, places)
+        located = _Located(path, placer, known)
+        return _on_page(view, own, located, page) if document.paged else _in_text(view, own, located)
     except Fault as fault:
         return replace(view, problem=fault.problems[0])
 
 
 @dataclass(frozen=True, slots=True)
-class _Places:
-    """Where passages of the document at `path` stand; those `known` are not looked for."""
+class _Located:
+    """The located passages of the document at `path`; those `known` are not located again."""
 
     path: Path
     placer: Placer
@@ -167,122 +125,122 @@ class _Places:
 
     def on_pages(self, targets: Iterable[Target], *, likely_page: int | None = None) -> dict[str, FoundSpan]:
         """By id, for what has a quote, or at least a producer's box that can be shown."""
-        asked = [each for each in targets if each.query.quote.strip() or each.query.box]
-        return self._of(asked, partial(self.placer.locate, likely_page=likely_page))
+        requested = [each for each in targets if each.query.quote.strip() or each.query.box]
+        missing = self._missing(requested)
+        queries = [target.query for target in missing]
+        fresh = self.placer.locate(self.path, queries, likely_page=likely_page)
+        return self._by_id(requested, missing, fresh)
 
     def in_text(self, targets: Iterable[Target]) -> dict[str, FoundSpan]:
-        """The same in a document without pages, for what has a quote, or offsets that can be shown."""
-        asked = [each for each in targets if each.query.quote.strip() or each.query.offsets]
-        return self._of(asked, self.placer.locate_in_text)
+        """By id, for what has a quote, or at least offsets that can be shown."""
+        requested = [each for each in targets if each.query.quote.strip() or each.query.offsets]
+        missing = self._missing(requested)
+        fresh = self.placer.locate_in_text(self.path, [target.query for target in missing])
+        return self._by_id(requested, missing, fresh)
 
-    def _of(
-        self, asked: Sequence[Target], locate: Callable[[Path, Sequence[SpanQuery]], Sequence[FoundSpan]]
+    def _missing(self, requested: Sequence[Target]) -> list[Target]:
+        return [target for target in requested if target.id not in self.known]
+
+    def _by_id(
+        self, requested: Sequence[Target], missing: Sequence[Target], fresh: Sequence[FoundSpan]
     ) -> dict[str, FoundSpan]:
-        missing = [target for target in asked if target.id not in self.known]
-        fresh = locate(self.path, [target.query for target in missing])
-        found = {target.id: place for target, place in zip(missing, fresh, strict=True)}
-        return {target.id: found.get(target.id) or self.known[target.id] for target in asked}
+        found = {target.id: span for target, span in zip(missing, fresh, strict=True)}
+        return {target.id: found.get(target.id) or self.known[target.id] for target in requested}
 
 
-def pending_view(
-    chosen: Target, *, manifest: Manifest, page: int | None = None, work: Hashable = None
-) -> PageView:
-    """What can be said of `locate_view` before it has an answer, without opening a file."""
-    document, _ = _document(chosen, manifest)
-    page_idx = page if page is not None else chosen.query.cited_page_idx
-    is_paged = document is None or document.paged
-    return PageView(chosen, document, page_idx=page_idx if is_paged else None, work=work)
-
-
-def _on_page(view: PageView, targets: Sequence[Target], places: _Places, page: int | None) -> PageView:
-    info = places.placer.document(places.path)
+def _on_page(view: PageView, targets: Sequence[Target], located: _Located, page: int | None) -> PageView:
+    info = located.placer.document(located.path)
     view = replace(view, page_count=info.page_count)
-    listed = [target for target in targets if target.layer != "retrieved"]
+    listed = [target for target in targets if target.kind != "retrieved"]
     is_there = view.page_idx is not None and 0 <= view.page_idx < info.page_count
-    found = places.on_pages([view.target, *listed], likely_page=view.page_idx if is_there else None)
+    found = located.on_pages([view.target, *listed], likely_page=view.page_idx if is_there else None)
     page_idx = _page_to_show(view.target, found.get(view.target.id), page)
     view = replace(view, page_idx=page_idx, found=found)
     if not 0 <= page_idx < info.page_count:
         return replace(view, problem=_beyond(view, page_idx, info.page_count))
     near = (t for t in targets if t.query.cited_page_idx == page_idx)
-    nearby = [t for t in near if t.layer == "retrieved" and t.is_context]
-    found = {**places.on_pages(nearby), **found}
-    image = places.placer.page(places.path, page_idx)
-    shown = {target.id: target for target in (*nearby, *listed, view.target)}
+    nearby = [t for t in near if t.kind == "retrieved" and t.is_context]
+    found = {**located.on_pages(nearby), **found}
+    image = located.placer.page(located.path, page_idx)
+    drawn = {target.id: target for target in (*nearby, *listed, view.target)}
+    boxes = {
+        target.id: _boxes(target, found[target.id], page_idx)
+        for target in (view.target, *listed, *nearby)
+        if target.id in found
+    }
     return replace(
         view,
         printed=info.labels[page_idx] if page_idx < len(info.labels) else None,
         image=image,
         found=found,
-        spans=_drawn(shown.values(), view.target, found, image),
-        texts=_texts([view.target, *listed, *nearby], found, image),
+        spans=_drawn(drawn, view.target, found, boxes, image),
+        texts=texts_under(
+            {span_id: rects for span_id, (rects, _) in boxes.items()},
+            image.words,
+            rotation=image.page.rotation,
+        ),
     )
 
 
-def _in_text(view: PageView, targets: Sequence[Target], places: _Places) -> PageView:
-    """The text with every span that is drawn on a page: it is one page, whatever pages the spans name."""
-    document = places.placer.text(places.path)
-    drawn = [target for target in targets if target.layer == "cited" or target.is_context]
-    shown = {target.id: target for target in (*drawn, view.target)}
-    found = places.in_text(shown.values())
+def _in_text(view: PageView, targets: Sequence[Target], located: _Located) -> PageView:
+    """The whole text with its spans: it is one page, whatever pages the passages name."""
+    document = located.placer.text(located.path)
+    listed = [target for target in targets if target.kind == "cited" or target.is_context]
+    shown = {target.id: target for target in (*listed, view.target)}
+    found = located.in_text(shown.values())
     spans = [
-        _text_span(target, found[target.id], is_chosen=target.id == view.target.id)
-        for target in shown.values()
-        if target.id in found
+        _text_span(shown[span_id], each, is_chosen=span_id == view.target.id)
+        for span_id, each in found.items()
     ]
     return replace(view, text=text_view(document, spans), found=found)
 
 
 def _text_span(target: Target, found: FoundSpan, *, is_chosen: bool) -> TextSpan:
-    """A span in a text: where it was found, else where its offsets point."""
-    ranges, is_verified = found.ranges or found.unverified_ranges, bool(found.ranges)
-    tag = target.tag if is_verified else f"{target.tag}, unverified"
-    return TextSpan(target.id, target.layer, tag, ranges, is_chosen, is_verified)
+    """A span where it was found, else where its offsets point."""
+    is_verified = bool(found.ranges)
+    ranges = found.ranges or found.unverified_ranges
+    return TextSpan(target.kind, _tag(target, is_verified), ranges, is_chosen, is_verified)
+
+
+def _tag(target: Target, is_verified: bool) -> str:
+    return target.tag if is_verified else f"{target.tag}, unverified"
 
 
 def _page_to_show(target: Target, found: FoundSpan | None, page: int | None) -> int:
-    """The page asked for, else the one where the text stands, else the cited one, else the first."""
+    """The requested page, else the one where the text was found, else the cited one, else the first."""
     candidates = (page, found.page_idx if found else None, target.query.cited_page_idx)
     return next((page_idx for page_idx in candidates if page_idx is not None), 0)
 
 
 def _drawn(
-    targets: Iterable[Target], chosen: Target, found: Mapping[str, FoundSpan], image: PageImage
+    targets: Mapping[str, Target],
+    chosen: Target,
+    found: Mapping[str, FoundSpan],
+    boxes: Mapping[str, tuple[tuple[Box, ...], bool]],
+    image: PageImage,
 ) -> tuple[PageSpan, ...]:
-    """The placed spans of this page, the chosen one last, so that it lies on top."""
+    """The located spans of this page, the chosen one last, so that it lies on top."""
     spans = []
-    for target in targets:
-        place = found.get(target.id)
-        if place is None:
+    for span_id, target in targets.items():
+        if span_id not in boxes:
             continue
-        boxes, is_verified = _boxes(target, place, image.page.page_idx)
-        tag = target.tag if is_verified else f"{target.tag}, unverified"
-        if rects := shapes(boxes, image, as_region=_is_region(target, place)):
-            tags = ((target.layer, tag),)
-            is_chosen = target.id == chosen.id
-            spans.append(PageSpan(target.id, target.layer, tags, rects, is_chosen, is_verified))
+        own, is_verified = boxes[span_id]
+        # A citation covers the room between its words only if no other word lies there.
+        as_region = target.kind != "cited" or found[span_id].status in ("exact", "normalized")
+        if rects := shapes(own, image, as_region=as_region):
+            tags = ((target.kind, _tag(target, is_verified)),)
+            is_chosen = span_id == chosen.id
+            spans.append(PageSpan(span_id, target.kind, tags, rects, is_chosen, is_verified))
     return _with_shared_tags(sorted(spans, key=lambda span: span.chosen))
 
 
-def _texts(targets: Iterable[Target], found: Mapping[str, FoundSpan], image: PageImage) -> dict[str, str]:
-    """The page's own words under each span that lies on it, the first ones where it is too much."""
-    page = image.page
-    placed = ((target, found[target.id]) for target in targets if target.id in found)
-    boxes = {target.id: _boxes(target, place, page.page_idx)[0] for target, place in placed}
-    return texts_under(boxes, image.words, rotation=page.rotation)
-
-
-def _boxes(target: Target, place: FoundSpan, page_idx: int) -> tuple[tuple[Box, ...], bool]:
+def _boxes(target: Target, found: FoundSpan, page_idx: int) -> tuple[tuple[Box, ...], bool]:
     """A span's boxes on a page in points, and whether the page's text confirms them."""
-    boxes = _rects_on(place, page_idx)
+    places = ((found.page_idx, found.rects), *((each.page_idx, each.rects) for each in found.alternatives))
+    boxes = next((rects for page, rects in places if page == page_idx), ())
     if not boxes and target.query.cited_page_idx == page_idx:
-        return place.unverified, False
+        return found.unverified, False
     return boxes, True
-
-
-def _is_region(target: Target, place: FoundSpan) -> bool:
-    """Whether a span may cover the room between its words: what is cited only if no other word lies there."""
-    return target.layer != "cited" or place.status in ("exact", "normalized")
 
 
 def _with_shared_tags(spans: Sequence[PageSpan]) -> tuple[PageSpan, ...]:
@@ -290,100 +248,38 @@ def _with_shared_tags(spans: Sequence[PageSpan]) -> tuple[PageSpan, ...]:
     tags: dict[tuple[float, float], list[tuple[Layer, str]]] = {}
     for span in reversed(spans):
         tags.setdefault(span.rects[0][:2], []).extend(span.tags)
-    drawn = []
-    for span in reversed(spans):
-        drawn.append(replace(span, tags=tuple(tags.pop(span.rects[0][:2], ()))))
+    drawn = [replace(span, tags=tuple(tags.pop(span.rects[0][:2], ()))) for span in reversed(spans)]
     return tuple(reversed(drawn))
-
-
-def _rects_on(place: FoundSpan, page_idx: int) -> tuple[Box, ...]:
-    if place.page_idx == page_idx:
-        return place.rects
-    return next((other.rects for other in place.alternatives if other.page_idx == page_idx), ())
 
 
 def _document(target: Target, manifest: Manifest) -> tuple[Document | None, Problem | None]:
     if target.doc_id is None:
         return None, Problem(
             "no_document",
-            "nothing says which document this passage is from",
+            "the passage names no document",
             where=target.id,
             fix="give the candidate, the chunk or the citation a `doc_id`, and import again",
         )
     document = manifest.document(target.doc_id)
     if document is None:
-        return None, Problem(
-            "document_not_listed",
-            f"the workspace has no document {target.doc_id}, so its page cannot be shown",
-            where=f"{manifest.file or manifest.folder}: documents",
-            fix="put the file into the workspace and list it under `documents` with this doc_id",
-        )
+        return None, document_not_listed(target.doc_id, manifest)
     return document, None
 
 
 def _beyond(view: PageView, page_idx: int, page_count: int) -> Problem:
     return Problem(
         "page_out_of_range",
-        f"PDF page {page_idx + 1} (page_idx {page_idx}) lies beyond the end: there are {page_count} pages",
+        f"PDF page {page_idx + 1} (page_idx {page_idx}) is beyond the end: there are {page_count} pages",
         where=view.target.doc_id or "",
         fix="check the producer's page base (page_idx counts from 0) and the document's edition",
     )
 
 
-def _cited(view: CitationView) -> Target:
-    cited = view.citation
-    query = span_query(cited)
-    rev = cited_rev(cited.chunk_id, cited.raw)
-    name, section_id = f"cited {cited.number}", cited.section_id
-    return Target(f"cite:{cited.number}", "cited", name, cited.doc_id, query, rev=rev, section_id=section_id)
-
-
-def _gold(view: QuestionView) -> Iterable[Target]:
-    """The gold spans; their section where the question has but one."""
-    gold = view.gold
-    if gold is None:
-        return
-    section_id = gold.sections[0] if len(gold.sections) == 1 else None
-    for number, span in enumerate(gold.spans, start=1):
-        query = SpanQuery(span.quote, span.page_idx, span.offsets)
-        tag = f"gold {number}" if len(gold.spans) > 1 else "gold"
-        yield Target(f"gold:{number}", "gold", tag, span.doc_id, query, section_id=section_id)
-
-
-def _retrieved(view: QuestionView) -> Iterable[Target]:
-    """Each candidate once, with its rank in the latest stage that holds it.
-
-    What the answerer neither saw nor cites is no context: a page may hold dozens of such passages.
-    """
-    last = view.last_stage
-    seen_ids = set(view.trace.chunk_ids)
-    stages = ([last] if last else []) + [stage for stage in view.stages if stage is not last]
-    seen: set[str] = set()
-    for item in (item for stage in stages for item in stage.candidates):
-        candidate = item.candidate
-        if candidate.chunk_id not in seen:
-            seen.add(candidate.chunk_id)
-            query = SpanQuery(candidate.text or "", candidate.page_idx)
-            tag = f"rank {candidate.rank}"
-            is_context = not seen_ids or candidate.chunk_id in seen_ids or bool(item.cited_by)
-            rev = cited_rev(candidate.chunk_id, candidate.raw)
-            yield Target(
-                f"chunk:{candidate.chunk_id}",
-                "retrieved",
-                tag,
-                candidate.doc_id,
-                query,
-                is_context,
-                rev,
-                candidate.section_id,
-            )
-
-
-# Where on a shown page an attachment lies, so that it can be outlined and scrolled to.
+# Attachments on the shown page, to be outlined and scrolled to.
 
 
 def attachment_on(view: PageView, catalogue: CatalogueIndex, attachment_id: str) -> Attachment | None:
-    """The attachment of that id on the shown page, None where the page has none such."""
+    """Return the attachment of that id on the shown page, None where the page has none such."""
     if view.document is None or view.page_idx is None:
         return None
     entries = catalogue.by_page.get((view.document.doc_id, view.page_idx), ())
@@ -392,18 +288,18 @@ def attachment_on(view: PageView, catalogue: CatalogueIndex, attachment_id: str)
 
 
 def region_of(attachment: Attachment, view: PageView) -> Percent | None:
-    """The attachment's box in percent of the shown picture; None where no box of this very page is known."""
-    box = _box(attachment, view)
+    """Return the attachment's box in percent of the shown picture; None without a box on this page."""
+    box = _attachment_box(attachment, view)
     if box is None or view.image is None:
         return None
     return next(iter(shapes([box], view.image)), None)
 
 
-def _box(attachment: Attachment, view: PageView) -> Box | None:
-    """What is drawn of it, else the place that its record gives, in points of the unrotated page."""
+def _attachment_box(attachment: Attachment, view: PageView) -> Box | None:
+    """The region that is drawn, else the box of its record, in points of the unrotated page."""
     ref = parse_render_ref(attachment.render_ref or "")
-    doc_id = view.document.doc_id if view.document else None
-    if isinstance(ref, PageRef) and (ref.doc_id, ref.page_idx) == (doc_id, view.page_idx):
+    shown = (view.document.doc_id if view.document else None, view.page_idx)
+    if isinstance(ref, PageRef) and (ref.doc_id, ref.page_idx) == shown:
         return ref.box
-    is_here = (attachment.doc_id, attachment.page_idx) == (doc_id, view.page_idx)
+    is_here = (attachment.doc_id, attachment.page_idx) == shown
     return attachment.box if is_here and attachment.box_space == "points" else None

@@ -14,7 +14,8 @@ from proofspan.manifest.types import Manifest
 from proofspan.services.compare import WITHOUT_GOLD, MetricPair, Pins, compared_pins, metric_pairs, other_run
 from proofspan.services.compare_questions import FLIP_KINDS, FlipKind, flip_list
 from proofspan.services.metrics.run_metrics import run_metrics
-from proofspan.services.page.view import PageView, Target, targets_of
+from proofspan.services.page.target import Target, targets_of
+from proofspan.services.page.view import PageView
 from proofspan.store.query.filters import Filter, Sort
 from proofspan.store.query.metric_sql import MEASURES, OUTCOMES
 from proofspan.store.query.store import Store

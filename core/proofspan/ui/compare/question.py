@@ -17,13 +17,14 @@ from proofspan.services.compare_questions import (
     answer_difference,
     have_nothing_in_common,
 )
+from proofspan.services.page.target import cite_id
 from proofspan.services.question.view import QuestionView
 from proofspan.ui.compare.load import Side, Step
 from proofspan.ui.question.candidates import beginning_of
 from proofspan.ui.question.panels import STAGE_NAMES
 from proofspan.ui.status import background, notices
 from proofspan.ui.viewer import page_panel, text_frame
-from proofspan.ui.viewer.span_cards import cards_of, scores_of
+from proofspan.ui.viewer.span_cards import cards_of
 from proofspan.ui.visit.view_state import ViewState, parse_question_name
 from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.controls import Neighbour, show_steps
@@ -131,7 +132,7 @@ def _cited(side: Side, view: QuestionView) -> list[list[Piece]]:
     """A line a citation: its number, what became of it on its page, its place."""
     several, found = is_of_several_documents(view), side.shown.found if side.shown else {}
     lines = [
-        citation_line(item, found.get(f"cite:{item.citation.number}"), names_document=several)
+        citation_line(item, found.get(cite_id(item.citation.number)), names_document=several)
         for item in view.citations[:MOST_NAMED]
     ]
     told = [[Piece("cites ", "muted"), Piece(line.badge, "badge"), Piece(line.place)] for line in lines]
@@ -168,7 +169,6 @@ def _page(when: str, side: Side) -> None:
             side.targets,
             answer=view.trace.answer,
             origins={target.id: citation.origin(view, target) for target in side.targets},
-            scores=scores_of(view),
         )
         # Its page is turned on the Question page: here both sides stay at what they show.
         page_panel.drawn_page(

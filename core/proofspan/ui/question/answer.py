@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import streamlit as st
 
 from proofspan.evidence.types import FoundSpan
+from proofspan.services.page.target import cite_id
 from proofspan.services.page.view import PageView
 from proofspan.services.question.view import QuestionView
 from proofspan.ui.visit.view_state import change_view
@@ -38,8 +39,7 @@ def answer(view: QuestionView, shown: PageView | None, found: Mapping[str, Found
     `found` holds where the passages stand, by their id, as far as that is known.
     """
     chosen = shown.target.id if shown else ""
-    numbers = [item.citation.number for item in view.citations]
-    cite = next((number for number in numbers if f"cite:{number}" == chosen), None)
+    cite = shown.target.number if shown and shown.target.kind == "cited" else None
     on = "text" if shown is not None and shown.text is not None else "page"
     if view.stored is not None:
         markup.show(markup.text([Piece(NO_TRACE)], role="text"))
@@ -74,7 +74,7 @@ def _instead(view: QuestionView, shown: PageView | None) -> str:
     what = "The row" if view.stored else "The answer"
     if shown is None:
         return f"{what} cites nothing."
-    instead = "the gold passage" if shown.target.layer == "gold" else "the closest retrieved chunk"
+    instead = "the gold passage" if shown.target.kind == "gold" else "the closest retrieved chunk"
     return f"{what} cites nothing; {instead} is shown."
 
 
@@ -82,10 +82,8 @@ def _citations(view: QuestionView, found: Mapping[str, FoundSpan], chosen: str, 
     several = is_of_several_documents(view)
     for item in view.citations[:MAX_LISTED]:
         number = item.citation.number
-        line = citation_line(item, found.get(f"cite:{number}"), on=on, names_document=several)
-        _choice(
-            line, colour="orange", key=f"cite-{number}", is_chosen=chosen == f"cite:{number}", cite=number
-        )
+        line = citation_line(item, found.get(cite_id(number)), on=on, names_document=several)
+        _choice(line, colour="orange", key=f"cite-{number}", is_chosen=chosen == cite_id(number), cite=number)
     hidden = len(view.citations) - MAX_LISTED
     if hidden > 0:
         markup.show(markup.text([Piece(f"and {hidden:,} more citations", "muted")], role="hint"))

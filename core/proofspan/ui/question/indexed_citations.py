@@ -12,6 +12,7 @@ import pandas as pd
 
 from proofspan.contracts.records.records import TraceKey
 from proofspan.evidence.types import Difference, FoundSpan
+from proofspan.services.page.target import cite_id
 
 #: A figure differs, and the index does not say which.
 _SOME_FIGURE = Difference("", "", "number")
@@ -24,7 +25,7 @@ def of_question(rows: pd.DataFrame | None, key: TraceKey) -> dict[str, FoundSpan
     is_own = (rows["q_id"] == key.q_id) & (rows["repeat"] == key.repeat)
     is_own &= (rows["paraphrase"] == key.paraphrase) & (rows["seed"] == key.seed)
     looked_for = rows[is_own & (rows["status"] != "not_placed")]
-    return {f"cite:{row['number']}": _found(row) for row in looked_for.to_dict("records")}
+    return {cite_id(row["number"]): _found(row) for row in looked_for.to_dict("records")}
 
 
 def citing(rows: pd.DataFrame | None, chunk_id: str, *, run_id: str) -> dict[TraceKey, int]:

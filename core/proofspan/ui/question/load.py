@@ -26,16 +26,8 @@ from proofspan.manifest.types import Artifact
 from proofspan.services.bundles.build import Sources, bundles_of
 from proofspan.services.documents.background import Done, Failed
 from proofspan.services.documents.document_set import Shelf
-from proofspan.services.page.view import (
-    PageView,
-    Target,
-    attachment_on,
-    choose,
-    chunk_target,
-    locate_view,
-    pending_view,
-    place_of,
-)
+from proofspan.services.page.target import Target, choose, chunk_target
+from proofspan.services.page.view import PageView, attachment_on, locate_view, pending_view, place_of
 from proofspan.services.question.unread_lines import lines_naming
 from proofspan.services.question.view import QuestionView, load_question, stored_question
 from proofspan.store.files.columns import issue_from
@@ -136,7 +128,7 @@ def chosen_target(
     loaded: Loaded, targets: Sequence[Target], *, cite: int | None, chunk: str | None
 ) -> Target | None:
     """The passage that the URL means; a chunk that the question did not retrieve is shown all the same."""
-    is_listed = any(target.id == f"chunk:{chunk}" for target in targets)
+    is_listed = any(target.chunk_param == chunk for target in targets)
     if chunk is not None and not is_listed and chunk in loaded.chunks:
         return chunk_target(loaded.chunks[chunk])
     return choose(targets, cite=cite, chunk=chunk)

@@ -9,7 +9,7 @@ import streamlit as st
 
 from proofspan.contracts.records.records import LABELS, Attachment, Label, SourceLine, TraceKey
 from proofspan.errors import InputFault, Problem
-from proofspan.services.page.view import Target
+from proofspan.services.page.target import Target
 from proofspan.services.question.view import QuestionView
 from proofspan.store.query.store import Store
 from proofspan.ui.status.fragments import fragment
@@ -102,31 +102,18 @@ def _missing(key: TraceKey, state: ViewState) -> Problem:
     )
 
 
-def chunk_of(view: QuestionView, target: Target | None) -> str | None:
-    """The chunk that a passage is (or that a citation points at)."""
-    if target is None:
-        return None
-    kind, _, name = target.id.partition(":")
-    if kind == "chunk":
-        return name
-    cited = next(
-        (item.citation for item in view.citations if f"cite:{item.citation.number}" == target.id), None
-    )
-    return cited.chunk_id if cited else None
-
-
 def passage_notes(view: QuestionView, state: ViewState, chosen: Target | None) -> tuple[str, ...]:
     """What the URL asks for and the question does not have; another passage or stage is shown instead."""
     name = short_id(view.trace.q_id)
     notes = []
-    if state.chunk is not None and (chosen is None or chosen.id not in (f"chunk:{state.chunk}", state.chunk)):
+    if state.chunk is not None and (chosen is None or chosen.chunk_param != state.chunk):
         notes.append(
             f'In the address, chunk "{short_id(state.chunk)}" is no chunk of this workspace: left out.'
         )
     elif (
         state.chunk is None
         and state.cite is not None
-        and (chosen is None or chosen.id != f"cite:{state.cite}")
+        and (chosen is None or chosen.kind != "cited" or chosen.number != state.cite)
     ):
         notes.append(f"In the address, cite {state.cite} is no citation of {name}: left out.")
     if state.stage is not None and state.stage not in {stage.name for stage in view.stages}:

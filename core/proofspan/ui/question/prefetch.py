@@ -15,7 +15,8 @@ from proofspan.contracts.records.records import Chunk, GoldQuestion, SourceLine,
 from proofspan.diagnosis.types import profile_from
 from proofspan.manifest.types import Manifest
 from proofspan.services.documents.document_cache import Placer
-from proofspan.services.page.view import PageView, Target, choose, locate_view, targets_of
+from proofspan.services.page.target import Target, choose, targets_of
+from proofspan.services.page.view import PageView, locate_view
 from proofspan.services.question.view import load_question
 from proofspan.store.query.store import Store
 from proofspan.traces.records.traces import read_trace_at

@@ -12,12 +12,13 @@ from proofspan.errors import Fault
 from proofspan.evidence.types import Picture
 from proofspan.services.page.shapes import Percent
 from proofspan.services.page.strip_marks import page_marks
-from proofspan.services.page.view import PageView, Target, targets_of
+from proofspan.services.page.target import Target, targets_of
+from proofspan.services.page.view import PageView
 from proofspan.services.page.zoom import detail_of
 from proofspan.services.question.view import QuestionView
 from proofspan.ui.status import background, documents, notices
 from proofspan.ui.viewer import text_frame, viewer
-from proofspan.ui.viewer.span_cards import SpanCard, cards_of, scores_of
+from proofspan.ui.viewer.span_cards import SpanCard, cards_of
 from proofspan.ui.visit.view_state import change_view
 from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.copy_button import show_copying
@@ -58,7 +59,7 @@ def page(shown: PageView | None, *, view: QuestionView, region: Percent | None =
     _place(
         shown,
         targets,
-        cards_of(shown, targets, answer=answer, origins=origins, scores=scores_of(view)),
+        cards_of(shown, targets, answer=answer, origins=origins),
         region,
     )
     return level
@@ -69,7 +70,7 @@ def chunk_alone(shown: PageView, *, region: Percent | None = None) -> None:
     page_header(shown)
     _told(shown, answer="", quote_from="chunk")
     targets = (shown.target,)
-    _place(shown, targets, cards_of(shown, targets, answer="", origins={}, scores={}), region)
+    _place(shown, targets, cards_of(shown, targets, answer="", origins={}), region)
 
 
 def _told(shown: PageView, *, answer: str, quote_from: str | None) -> None:
@@ -138,7 +139,7 @@ def drawn_page(
         key=key,
         height=height,
         on_turn=lambda page_idx: change_view(page=page_idx),
-        on_choose=partial(_choose, shown),
+        on_choose=partial(_choose, shown, {target.id: target for target in (*targets, shown.target)}),
         detail=partial(_detail, shown),
     )
 
@@ -150,17 +151,16 @@ def _has_place(target: Target) -> bool:
     return target.doc_id is not None and target.is_context and has_text
 
 
-def _choose(shown: PageView, span_id: str) -> None:
-    """The URL says which passage. One that lies on this page as well as on its own stays here."""
-    found, kind = shown.found.get(span_id), span_id.partition(":")[0]
+def _choose(shown: PageView, targets: Mapping[str, Target], span_id: str) -> None:
+    """Write the passage into the address. One that also lies on the shown page keeps that page."""
+    found, target = shown.found.get(span_id), targets[span_id]
     is_drawn = any(span.id == span_id for span in shown.spans)
     is_of_other_page = found is not None and found.page_idx not in (None, shown.page_idx)
-    page = shown.page_idx if is_drawn and is_of_other_page else None
-    name = span_id.partition(":")[2]
-    if kind == "cite":
-        change_view(cite=int(name), chunk=None, page=page)
-    else:
-        change_view(cite=None, chunk=name if kind == "chunk" else span_id, page=page)
+    change_view(
+        cite=target.number if target.kind == "cited" else None,
+        chunk=target.chunk_param,
+        page=shown.page_idx if is_drawn and is_of_other_page else None,
+    )
 
 
 def _detail(shown: PageView, region: Percent, width: int) -> Picture | None:

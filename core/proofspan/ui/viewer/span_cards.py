@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from proofspan.evidence.types import FoundSpan
 from proofspan.metrics.statistics import percent
-from proofspan.services.page.view import PageView, Target
-from proofspan.services.question.view import QuestionView
+from proofspan.services.page.target import Target
+from proofspan.services.page.view import PageView
 from proofspan.ui.widgets.markup import clean
 from proofspan.ui.wording.citation import Quoted, sentence
 
@@ -48,12 +48,10 @@ def cards_of(
     *,
     answer: str = "",
     origins: Mapping[str, str | None] | None = None,
-    scores: Mapping[str, float] | None = None,
 ) -> dict[str, SpanCard]:
     """A card for each span of the shown page, by `Target.id`.
 
-    `origins` says where a passage's text is from ("payload", "gold"; else a chunk), `scores` how the
-    retriever rated it, both by id.
+    `origins` says by id where a passage's text is from: "payload" or "gold", else a chunk.
     """
     known = {target.id: target for target in (*targets, shown.target)}
     drawn = [known[span.id] for span in shown.spans if span.id in known]
@@ -67,19 +65,11 @@ def cards_of(
         cards[target.id] = SpanCard(
             name=clean(target.tag),
             status=_status(found) if verified[target.id] else UNVERIFIED,
-            notes=_notes(target, found, quoted, (scores or {}).get(target.id)),
+            notes=_notes(target, found, quoted),
             text=text[:chars],
             cut=max(0, len(text) - chars),
         )
     return cards
-
-
-def scores_of(view: QuestionView) -> dict[str, float]:
-    """The retriever's score of each candidate, by the id of its passage; that of the latest stage counts."""
-    last = view.last_stage
-    stages = [stage for stage in view.stages if stage is not last] + ([last] if last else [])
-    rated = (item.candidate for stage in stages for item in stage.candidates)
-    return {f"chunk:{each.chunk_id}": each.score for each in rated if each.score is not None}
 
 
 def _status(found: FoundSpan | None) -> str:
@@ -90,15 +80,15 @@ def _status(found: FoundSpan | None) -> str:
     return words.get(found.status) or _MEANING[found.status]
 
 
-def _notes(target: Target, found: FoundSpan | None, quoted: Quoted, score: float | None) -> tuple[str, ...]:
+def _notes(target: Target, found: FoundSpan | None, quoted: Quoted) -> tuple[str, ...]:
     notes = _differences(found, quoted) if found else []
     cited = target.query.cited_page_idx
     if found and found.page_mismatch and cited is not None:
         notes.append(f"Cited is PDF page {cited + 1} (page_idx {cited}).")
     if target.section_id:
         notes.append(f"section {target.section_id}")
-    if score is not None:
-        notes.append(f"score {score:.3f}")
+    if target.score is not None:
+        notes.append(f"score {target.score:.3f}")
     return tuple(clean(note)[:NOTE_CHARS] for note in notes)
 
 

@@ -12,7 +12,8 @@ from proofspan.contracts.records.records import GoldSpan
 from proofspan.diagnosis.words import STOPWORDS
 from proofspan.evidence.types import Difference, FoundSpan
 from proofspan.metrics.statistics import percent
-from proofspan.services.page.view import PageView, Target
+from proofspan.services.page.target import Target, cite_id
+from proofspan.services.page.view import PageView
 from proofspan.services.question.view import CitationView, QuestionView
 from proofspan.store.files.located import EvidenceState
 from proofspan.ui.widgets.markup import Kind, Piece, clean
@@ -80,7 +81,7 @@ def spoken_names(view: QuestionView, found: Mapping[str, FoundSpan], *, on: str 
     """
     names: dict[int, str] = {}
     for item in view.citations:
-        number, place = item.citation.number, found.get(f"cite:{item.citation.number}")
+        number, place = item.citation.number, found.get(cite_id(item.citation.number))
         status = citation_line(item, place, on=on).status
         pages = _pages(item.citation.page_idx, place, on=on).replace("p. ", "PDF page ")
         names[number] = ", ".join(part for part in (f"citation {number}", status, pages) if part)
@@ -387,10 +388,10 @@ def is_elsewhere(view: PageView) -> bool:
 
 def origin(view: QuestionView, target: Target) -> str | None:
     """Where the text of a passage is from: the citation's payload, the gold question, a chunk."""
-    if target.layer == "gold":
-        return "gold"
-    cited = next((item for item in view.citations if f"cite:{item.citation.number}" == target.id), None)
-    return cited.quote_from if cited else "chunk"
+    if target.kind != "cited":
+        return "gold" if target.kind == "gold" else "chunk"
+    own = (item.quote_from for item in view.citations if item.citation.number == target.number)
+    return next(own, None)
 
 
 def _elsewhere(view: PageView, found: FoundSpan, quote_from: str | None) -> str:

@@ -14,6 +14,7 @@ from proofspan.diagnosis.types import ReportRow, Signals
 from proofspan.evidence.types import FoundSpan
 from proofspan.metrics.ranked import BUCKET_LEVERS, BUCKETS, Bucket, bucket_meaning, bucket_step
 from proofspan.metrics.statistics import percent
+from proofspan.services.page.target import cite_id
 from proofspan.services.page.view import PageView
 from proofspan.services.question.view import QuestionView
 from proofspan.traces.records.stored_reports import StoredRow
@@ -249,7 +250,7 @@ def step(view: QuestionView, row: ReportRow, found: Mapping[str, FoundSpan]) -> 
     template = view.profile.template
     usual = step_for(row, template, view.gold_outcome, view.omissions)
     numbers = (item.citation.number for item in view.citations)
-    first = citation.first_step((n, found[f"cite:{n}"]) for n in numbers if f"cite:{n}" in found)
+    first = citation.first_step((n, found[cite_id(n)]) for n in numbers if cite_id(n) in found)
     if first is None:
         return usual
     return first if usual == next_step("ok", template) else f"{first} {usual}"

@@ -1,0 +1,143 @@
+"""The passages of a question that a page can show: citations, gold spans and retrieved chunks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from proofspan.contracts.records.records import Chunk
+from proofspan.evidence.types import SpanQuery
+from proofspan.services.documents.revisions import cited_rev
+from proofspan.services.page.shapes import Layer
+from proofspan.services.question.citation_queries import span_query
+from proofspan.services.question.view import CitationView, QuestionView
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A passage that can be shown; `query.quote` may be empty.
+
+    `number` is the citation's or the gold span's, or a retrieved chunk's rank (None for a chunk that no
+    question retrieved), counted from 1. A chunk has its `chunk_id`, a citation that of the chunk it cites.
+    `is_context`: the passage is drawn on its page while another one is chosen. `rev` is the revision of the
+    document that was cited, `section_id` its section, where the record names them.
+    """
+
+    kind: Layer
+    number: int | None
+    doc_id: str | None
+    query: SpanQuery
+    chunk_id: str | None = None
+    is_context: bool = True
+    rev: str | None = None
+    section_id: str | None = None
+    score: float | None = None
+
+    @property
+    def id(self) -> str:
+        """A name that stays the same over reruns: `cite:2`, `gold:1`, `chunk:…`. Never parsed."""
+        if self.kind == "cited":
+            return cite_id(self.number or 0)
+        return f"gold:{self.number}" if self.kind == "gold" else f"chunk:{self.chunk_id}"
+
+    @property
+    def tag(self) -> str:
+        """The name on the page: `cited 2`, `gold 1`, `rank 3`, or `chunk` for one without a rank."""
+        if self.kind == "retrieved":
+            return "chunk" if self.number is None else f"rank {self.number}"
+        return f"{self.kind} {self.number}"
+
+    @property
+    def chunk_param(self) -> str | None:
+        """The value of the address parameter `chunk` that chooses this passage; None for a citation."""
+        return {"cited": None, "gold": self.id, "retrieved": self.chunk_id}[self.kind]
+
+
+def cite_id(number: int) -> str:
+    """Return the `Target.id` of a citation."""
+    return f"cite:{number}"
+
+
+def targets_of(view: QuestionView) -> tuple[Target, ...]:
+    """Return every passage of a question: citations, candidates (those of the last stage first), gold."""
+    return (*map(_cited, view.citations), *_retrieved(view), *_gold(view))
+
+
+def choose(targets: Sequence[Target], *, cite: int | None = None, chunk: str | None = None) -> Target | None:
+    """Return the passage that the address names: its chunk, else its citation, else the first with
+    a document.
+
+    Where nothing is cited, gold comes before what was retrieved. `chunk` may be `gold:1` for a gold span.
+    """
+    if chunk is not None:
+        named = (target for target in targets if target.chunk_param == chunk)
+    else:
+        named = (target for target in targets if target.kind == "cited" and target.number == cite)
+    layers: tuple[Layer, ...] = ("cited", "gold", "retrieved")
+    first = (target for layer in layers for target in targets if target.kind == layer and target.doc_id)
+    return next(named, None) or next(first, None)
+
+
+def chunk_target(chunk: Chunk) -> Target:
+    """Return the place of a chunk that no question retrieved."""
+    label = chunk.page_label if chunk.page_idx is None else None
+    return Target(
+        "retrieved",
+        None,
+        chunk.doc_id,
+        SpanQuery(chunk.text, chunk.page_idx, chunk.offsets, chunk.box, chunk.box_space, cited_label=label),
+        chunk_id=chunk.chunk_id,
+        rev=cited_rev(chunk.chunk_id, chunk.raw),
+        section_id=chunk.section_id or chunk.section_number,
+    )
+
+
+def _cited(view: CitationView) -> Target:
+    cited = view.citation
+    return Target(
+        "cited",
+        cited.number,
+        cited.doc_id,
+        span_query(cited),
+        chunk_id=cited.chunk_id,
+        rev=cited_rev(cited.chunk_id, cited.raw),
+        section_id=cited.section_id,
+    )
+
+
+def _gold(view: QuestionView) -> Iterator[Target]:
+    """The section of a gold span is known only where the question has but one."""
+    if view.gold is None:
+        return
+    section_id = view.gold.sections[0] if len(view.gold.sections) == 1 else None
+    for number, span in enumerate(view.gold.spans, start=1):
+        query = SpanQuery(span.quote, span.page_idx, span.offsets)
+        yield Target("gold", number, span.doc_id, query, section_id=section_id)
+
+
+def _retrieved(view: QuestionView) -> Iterable[Target]:
+    """Each candidate once, with its rank in the latest stage that holds it.
+
+    A candidate that the answerer neither saw nor cites is no context: a page may hold dozens of them.
+    """
+    in_prompt = set(view.trace.chunk_ids)
+    last = [view.last_stage] if view.last_stage else []
+    others = [stage for stage in view.stages if stage not in last]
+    rated = (item.candidate for stage in (*others, *last) for item in stage.candidates)
+    scores = {each.chunk_id: each.score for each in rated if each.score is not None}
+    targets: dict[str, Target] = {}
+    for item in (item for stage in (*last, *others) for item in stage.candidates):
+        candidate = item.candidate
+        if candidate.chunk_id not in targets:
+            targets[candidate.chunk_id] = Target(
+                "retrieved",
+                candidate.rank,
+                candidate.doc_id,
+                SpanQuery(candidate.text or "", candidate.page_idx),
+                chunk_id=candidate.chunk_id,
+                is_context=not in_prompt or candidate.chunk_id in in_prompt or bool(item.cited_by),
+                rev=cited_rev(candidate.chunk_id, candidate.raw),
+                section_id=candidate.section_id,
+                score=scores.get(candidate.chunk_id),
+            )
+    return targets.values()
