@@ -37,7 +37,7 @@ from proofspan.store.query.filters import Filter, Sort
 from proofspan.store.query.store import Store
 from proofspan.traces.lines.unpack import plain_source
 from proofspan.traces.records.stored_reports import StoredRow
-from proofspan.ui.viewer.page_data import ViewerPage, packed
+from proofspan.ui.viewer.viewer import ViewerPage, packed
 from proofspan.ui.visit.view_state import question_name
 
 CHECKOUT = Path(__file__).resolve().parents[1]

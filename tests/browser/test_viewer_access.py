@@ -1,4 +1,4 @@
-"""The page viewer for everybody: names and roles, contrast, reduced motion, and where it does not start."""
+"""The page viewer for everybody: names and roles, contrast, reduced motion."""
 
 from __future__ import annotations
 
@@ -6,25 +6,12 @@ import re
 
 import pytest
 from playwright.sync_api import Page, expect
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from proofspan.ui.viewer.page_data import EVERY_S, PATIENCE_S
 from tests.browser.conftest import PageAt, Serve, WaitForRun
 from tests.browser.viewer import APP, QUESTION, opened, span
 
 pytestmark = pytest.mark.browser
 
-#: What the end of a fragment's run is called, and how many of its looks take longer than its patience.
-LOOKED = ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY
-LOOKS = int(PATIENCE_S / EVERY_S) + 2
-#: A browser that starts no script of a component.
-NO_SCRIPTS = """
-const make = URL.createObjectURL;
-URL.createObjectURL = (blob) => {
-  if (blob.type?.includes("javascript")) throw new Error("blocked");
-  return make.call(URL, blob);
-};
-"""
 #: Colour and background of every text of the viewer, as painted: numbers 0–255.
 COLOURS = """root => {
   const canvas = Object.assign(document.createElement("canvas"), { width: 1, height: 1 });
@@ -142,44 +129,3 @@ def test_nothing_moves_for_who_asks_for_less_motion(
     assert region.evaluate("each => getComputedStyle(each).animationName") == "none"
     page.emulate_media(reduced_motion="no-preference")
     assert region.evaluate("each => getComputedStyle(each).animationName") == "found"
-
-
-def test_where_the_script_does_not_start_a_still_picture_has_the_same_boxes(
-    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
-) -> None:
-    page = page_at(1400, 900, own=True)
-    page.add_init_script(NO_SCRIPTS)
-    page.goto(serve().url + QUESTION)
-    still = page.get_by_test_id("ps-still")
-    expect(still).to_be_visible()
-    expect(page.get_by_text("The page viewer did not start in this browser.")).to_be_visible()
-    expect(page.locator("[data-testid=stErrorElementStack]:visible")).to_have_count(0)
-    expect(
-        page.locator(".stElementContainer.st-key-page [data-testid=stAlertContainer]:visible")
-    ).to_have_count(0)
-    boxes = still.locator(".ps-still-box").evaluate_all(
-        """boxes => Object.fromEntries(boxes.map((box) => [
-          box.className.match(/ps-span-(\\w+)/)[1], getComputedStyle(box).borderTopStyle,
-        ]))"""
-    )
-    assert boxes == {"cited": "solid", "gold": "dashed", "retrieved": "dotted"}
-    expect(still.locator(".ps-tag")).to_have_count(3)
-    assert still.locator("img").evaluate("picture => picture.decode().then(() => picture.naturalWidth)") > 500
-    expect(still.locator("img")).to_have_attribute("alt", re.compile("PDF page 15"))
-
-
-def test_where_the_script_starts_no_still_picture_comes(
-    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
-) -> None:
-    page = page_at(1400, 900, own=True)
-    looks: list[str | bytes] = []
-
-    def note(sent: str | bytes) -> None:
-        if isinstance(sent, bytes) and ForwardMsg.FromString(sent).script_finished == LOOKED:
-            looks.append(sent)
-
-    page.on("websocket", lambda websocket: websocket.on("framereceived", note))
-    opened(page, serve().url + QUESTION, wait_for_run)
-    while len(looks) < LOOKS and page.locator("[class*=st-key-viewer-beside-page-still]").count():
-        page.wait_for_timeout(100)
-    expect(page.get_by_test_id("ps-still")).to_have_count(0)

@@ -1,4 +1,4 @@
-"""The page's side of Question: what is chosen in the viewer goes to the URL, and what stands in for it."""
+"""The page's side of Question: what is chosen in the viewer goes to the URL."""
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ from pathlib import Path
 
 import orjson
 import pytest
-from streamlit.errors import StreamlitAPIException
 from streamlit.testing.v1 import AppTest
 
-from proofspan.ui.viewer import viewer
 from tests.pages.conftest import MakeWorkspace, Open, send, shown
 from tests.pages.manual import CITED, DOCUMENTS, PAGE, manual
 
@@ -73,18 +71,3 @@ def test_a_picture_is_sent_once_and_again_where_it_was_lost(folder: Path, open_a
     assert sent(app)[1] == picture
     send(app, "turn", 1, key="page")
     assert sent(app)[1] not in (b"", picture), "another page is another picture"
-
-
-def test_where_the_viewer_cannot_be_mounted_a_still_picture_has_the_boxes(
-    folder: Path, open_app: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse() -> None:
-        raise StreamlitAPIException("no components here")
-
-    monkeypatch.setattr(viewer, "_viewer", refuse)
-    app = open_app(folder, page=PAGE, q="Q1")
-    assert not app.exception
-    words = shown(app)
-    assert "The page viewer did not start in this browser." in words
-    assert '<div class="ps-still"' in words and "data:image/png;base64," in words
-    assert 'class="ps-still-box ps-span-cited"' in words

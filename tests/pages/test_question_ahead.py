@@ -78,5 +78,5 @@ def test_nothing_is_made_ready_behind_a_page_that_hangs(
     folder = write_workspace(tmp_path / "w")
     (folder / "manual.pdf").write_bytes(form_bomb())
     app = open_app(folder, page=QUESTION, q="Q1")
-    assert "looking for the passage" in shown(app)
+    assert "locating the passage" in shown(app)
     assert drawn in ([], [0])

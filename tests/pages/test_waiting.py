@@ -83,11 +83,11 @@ def test_while_a_document_hangs_all_else_is_there_at_once(
     (folder / "manual.pdf").write_bytes(form_bomb())
     app = open_question(folder, open_app, pool)
     reads(app)
-    assert "Opening PDF page 1 and looking for the passage" in words(app)
+    assert "Opening PDF page 1 and locating the passage" in words(app)
     app.button("step-K").click().run()
     app.button("step-J").click().run()
     reads(app)
-    assert "Opening PDF page 1 and looking for the passage" in words(app), "it hangs on"
+    assert "Opening PDF page 1 and locating the passage" in words(app), "it hangs on"
 
 
 def test_it_is_given_up_once_and_tried_again_when_somebody_says_so(
@@ -108,7 +108,7 @@ def test_it_is_given_up_once_and_tried_again_when_somebody_says_so(
     limit(pool, NEVER_S)
     app.button("page-again").click().run()
     assert GAVE_UP not in words(app)
-    assert "looking for the passage" in words(app)
+    assert "locating the passage" in words(app)
 
 
 def test_a_file_put_in_its_place_is_opened(tmp_path: Path, open_app: Open, pool: PdfPool) -> None:

@@ -13,18 +13,18 @@ from hypothesis import strategies as st
 
 from proofspan.evidence.types import PageImage, PageInfo, Picture
 from proofspan.services.page.shapes import PageSpan
-from proofspan.ui.viewer.page_data import (
-    EVERY_S,
-    NEAR,
-    PATIENCE_S,
-    Asked,
-    ViewerPage,
-    awaited,
-    packed,
-    packed_wire,
-)
 from proofspan.ui.viewer.span_cards import SpanCard
-from proofspan.ui.viewer.viewer import MAX_WIDTH, asked_for, chosen_span, turned_to
+from proofspan.ui.viewer.viewer import (
+    MAX_WIDTH,
+    NEAR,
+    DetailRequest,
+    ViewerPage,
+    chosen_span,
+    packed,
+    packed_detail,
+    requested_detail,
+    turned_to,
+)
 
 PICTURE = b"\x89PNG bytes"
 IMAGE = PageImage(PICTURE, 600, 800, PageInfo(8, 450.0, 600.0, 0, None), (1, 0, 0, 1, 0, 0))
@@ -102,8 +102,8 @@ def ask(**changes: object) -> dict[str, object]:
     return {"id": PAGE.picture_id, "asked": "a", "region": [0, 10.5, 50, 20], "width": 900, **changes}
 
 
-def test_a_detail_is_asked_for_of_the_very_picture_within_the_page() -> None:
-    assert asked_for(ask(), PAGE) == Asked("a", PAGE.picture_id, (0.0, 10.5, 50.0, 20.0), 900)
+def test_a_detail_is_requested_detail_of_the_very_picture_within_the_page() -> None:
+    assert requested_detail(ask(), PAGE) == DetailRequest("a", PAGE.picture_id, (0.0, 10.5, 50.0, 20.0), 900)
     wrong: list[dict[str, object]] = [
         {"id": "another"},
         {"asked": 1},
@@ -121,7 +121,7 @@ def test_a_detail_is_asked_for_of_the_very_picture_within_the_page() -> None:
         {"region": None},
     ]
     for changes in wrong:
-        assert asked_for(ask(**changes), PAGE) is None, changes
+        assert requested_detail(ask(**changes), PAGE) is None, changes
 
 
 @pytest.mark.slow
@@ -131,24 +131,14 @@ def test_nothing_that_a_browser_may_send_raises(sent: object) -> None:
     assert turned is None or 0 <= turned < 97
     chosen = chosen_span(sent, PAGE)
     assert chosen is None or chosen in PAGE.order
-    assert asked_for(sent, PAGE) is None
+    assert requested_detail(sent, PAGE) is None
 
 
 def test_the_wire_answers_what_was_asked_even_where_there_is_no_picture() -> None:
-    asked = Asked("a", "id", (0.0, 0.0, 50.0, 50.0), 900)
-    header, picture = unpacked(
-        packed_wire(key="page", is_alive_known=True, asked=asked, picture=Picture(PICTURE, 880, 700))
-    )
+    asked = DetailRequest("a", "id", (0.0, 0.0, 50.0, 50.0), 900)
+    header, picture = unpacked(packed_detail(key="page", requested=asked, picture=Picture(PICTURE, 880, 700)))
     assert (header["asked"], header["wanted"], header["width"], picture) == ("a", 900, 880, PICTURE)
-    header, picture = unpacked(packed_wire(key="page", is_alive_known=True, asked=asked))
+    header, picture = unpacked(packed_detail(key="page", requested=asked))
     assert (header["asked"], header["width"], picture) == ("a", 0, b"")
-    header, _ = unpacked(packed_wire(key="page", is_alive_known=False))
-    assert header == {"key": "page", "is_alive_known": False}
-
-
-def test_the_viewer_is_awaited_from_the_first_look_and_anew_after_a_break() -> None:
-    waited = awaited(None, 100.0)
-    for look in range(1, 4):
-        waited = awaited(waited, 100.0 + look * EVERY_S)
-    assert waited[1] - waited[0] >= PATIENCE_S
-    assert awaited(waited, waited[1] + 60.0) == (waited[1] + 60.0, waited[1] + 60.0)
+    header, _ = unpacked(packed_detail(key="page"))
+    assert header == {"key": "page"}

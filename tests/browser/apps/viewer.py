@@ -11,9 +11,8 @@ import streamlit as st
 from proofspan.evidence.pdf.png import encode_rgb
 from proofspan.evidence.types import PageImage, PageInfo, Picture
 from proofspan.services.page.shapes import Layer, PageSpan, Percent
-from proofspan.ui.viewer.page_data import ViewerPage
 from proofspan.ui.viewer.span_cards import SpanCard
-from proofspan.ui.viewer.viewer import show_page
+from proofspan.ui.viewer.viewer import ViewerPage, show_page
 from proofspan.ui.widgets import markup
 
 LAYERS: tuple[Layer, ...] = ("cited", "gold", "retrieved")
@@ -81,6 +80,6 @@ show_page(
     height="stage" if query.get("height") == "stage" else "panel",
     on_turn=lambda to: query.update(page=str(to)),
     on_choose=lambda span_id: query.update(chosen=span_id),
-    detail=detail,
+    render=detail,
 )
 st.text(f"detail:{st.session_state.get('detail', '')}")

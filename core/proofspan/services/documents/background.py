@@ -1,14 +1,16 @@
-"""Work that a page does not wait for: done in the background, remembered, and asked for again by its key.
+"""Background tasks: work that a page does not wait for, run in threads and cached by its key.
 
-A document may take ten seconds before it is given up. Whoever shows it asks here, waits a moment, and shows
-the rest meanwhile. What will probably be asked for next is done ahead, whenever nobody waits for anything.
+A document may take ten seconds before it is given up. A page requests it here, waits a moment, and shows the
+rest meanwhile. What will probably be requested next is prefetched while nothing is requested.
+
+A `ThreadPoolExecutor` does not serve: it runs the oldest task first, while a reader who moved on waits for
+the newest, and it keeps the program from ending until a document that hangs is given up.
 """
 
 from __future__ import annotations
 
+import logging
 import threading
-import time
-from collections import deque
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -18,192 +20,140 @@ from proofspan.services.documents.document_cache import Recent
 
 T = TypeVar("T")
 
-#: Seconds after which a thread without work ends.
-IDLE_S = 5.0
-#: Work that somebody asked for and has left is dropped when so much of it has piled up.
-MOST_WANTED = 64
+#: Requested tasks in the queue; beyond that the oldest is dropped, since nobody waits for it any more.
+MAX_QUEUED = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Done(Generic[T]):
-    """What the work gave."""
+    """A finished task and what it returned."""
 
     value: T
 
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """The work's fault: the same each time, until it is forgotten."""
+    """A task that raised a fault. It is cached like a result."""
 
     fault: Fault
 
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """Not done yet, so many `seconds` after it was asked for first."""
-
-    seconds: float
+    """A task that is not finished."""
 
 
-class Desk:
-    """A few threads that do keyed work, what was asked for last first. Safe to share between threads.
+class _Task:
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self.outcome: Done[Any] | Failed | None = None
+        self.finished = threading.Event()
+        self._make = make
 
-    Of `hands` threads one at most works ahead. The last `remembered` outcomes are kept, whatever they are: a
-    key names everything that its work depends on, such as the state of a file. Threads start with the first
-    work and end when there is none.
+    def run(self) -> Done[Any] | Failed:
+        try:
+            return Done(self._make())
+        except Fault as fault:
+            return Failed(fault)
+        except Exception:
+            logging.getLogger(__name__).exception("a background task failed")
+            return Failed(
+                EvidenceFault.of(
+                    "broken_off",
+                    "the work ended with an unexpected error",
+                    where="the dashboard",
+                    fix="try again; the dashboard's own output has the error",
+                )
+            )
+
+
+class BackgroundTasks:
+    """Up to `threads` threads that run tasks by key, the newest request first. Thread-safe.
+
+    One thread at most prefetches, out of the newest `prefetched` tasks. The last `cached` outcomes are kept:
+    a key names everything that its task depends on, such as the fingerprint of a file. The threads are
+    daemons and end when there is nothing to do.
     """
 
-    def __init__(self, *, hands: int = 3, remembered: int = 64, ahead: int = 8) -> None:
-        self._hands = hands
-        self._changed = threading.Condition()
-        self._outcomes: Recent[Done[Any] | Failed] = Recent(remembered)
+    def __init__(self, *, threads: int = 3, cached: int = 64, prefetched: int = 8) -> None:
+        self._lock = threading.Lock()
+        self._outcomes: Recent[Done[Any] | Failed] = Recent(cached)
         self._tasks: dict[Hashable, _Task] = {}
-        self._wanted: deque[_Task] = deque()
-        self._ahead: deque[_Task] = deque()
-        self._most_ahead = ahead
-        self._threads = self._idle = 0
-        self._is_ahead_busy = False
+        self._queue: dict[Hashable, _Task] = {}  # both queues: newest last
+        self._prefetch: dict[Hashable, _Task] = {}
+        self._max_threads, self._max_prefetched = threads, prefetched
+        self._threads = 0
+        self._is_prefetching = False
 
     def get(
         self, key: Hashable, make: Callable[[], T], wait_s: float, *, once: bool = False
     ) -> Done[T] | Failed | Waiting:
-        """What `make` gives or gave, or that it is at work after `wait_s` seconds.
+        """Return the outcome of `make`, or `Waiting` if there is none after `wait_s` seconds.
 
-        `make` runs in another thread, once, however often it is asked for meanwhile. `once` takes the outcome
-        away: it is for work that has a memory of its own, under a key that does not tell it from older work.
+        `make` runs in another thread, once, however often it is requested meanwhile. `once` removes the
+        outcome from the cache: for work that has a cache of its own, or a key that does not name all that it
+        depends on.
         """
-        with self._changed:
-            known = self._outcomes.get(key)
-            task = None
-            if known is None:
-                task = self._tasks.get(key) or _Task(key, make)
-                self._want(task)
+        with self._lock:
+            outcome = self._outcomes.get(key)
+            task = self._request(key, make) if outcome is None else None
         if task is not None:
             task.finished.wait(wait_s)
-            known = task.outcome
-        if known is None:
-            return Waiting(time.monotonic() - task.since if task is not None else 0.0)
-        if once:
+            outcome = task.outcome
+        if outcome is not None and once:
             self._outcomes.forget(key)
-        return known
+        return outcome or Waiting()
 
-    def ahead(self, key: Hashable, make: Callable[[], object]) -> None:
-        """Do this when there is nothing else to do, the newest first; of too many the oldest is left out."""
-        with self._changed:
-            if self.has(key):
-                return
-            task = self._tasks[key] = _Task(key, make)
-            self._ahead.append(task)
-            _drop(self._ahead, self._most_ahead, self._tasks)
-            self._call()
+    def prefetch(self, key: Hashable, make: Callable[[], object]) -> None:
+        """Run `make` while nothing is requested, the newest first; the oldest of too many is dropped."""
+        with self._lock:
+            if key not in self._tasks and self._outcomes.get(key) is None:
+                self._enqueue(self._prefetch, self._max_prefetched, key, _Task(make))
 
     def is_done(self, key: Hashable) -> bool:
-        """Whether there is nothing to wait for: an outcome, or nobody at work on one."""
-        with self._changed:
+        """Whether there is nothing to wait for: the task is finished, dropped or was never requested."""
+        with self._lock:
             return key not in self._tasks
 
     def has(self, key: Hashable) -> bool:
-        """Whether this is done, or will be."""
-        with self._changed:
+        """Whether the outcome of a task is cached, or the task is queued or running."""
+        with self._lock:
             return key in self._tasks or self._outcomes.get(key) is not None
 
     def forget(self) -> None:
-        """Do everything anew that is asked for from now on. What is at work is not stopped."""
-        with self._changed:
-            self._outcomes.clear()
+        """Clear the cached outcomes. Running tasks are not stopped."""
+        self._outcomes.clear()
 
-    def _want(self, task: _Task) -> None:
-        """Put work in front of all that nobody has begun yet."""
-        is_new = task.key not in self._tasks
-        for queue in (self._wanted, self._ahead):
-            if task in queue:
-                queue.remove(task)
-                is_new = True
-        if is_new:
-            self._tasks[task.key] = task
-            self._wanted.append(task)
-            _drop(self._wanted, MOST_WANTED, self._tasks)
-            self._call()
+    def _request(self, key: Hashable, make: Callable[[], object]) -> _Task:
+        """The task of this key, moved to the front of the queue unless it is running."""
+        task = self._tasks.get(key)
+        queued = self._queue.pop(key, None) or self._prefetch.pop(key, None)
+        if task is None or queued is not None:
+            task = task or _Task(make)
+            self._enqueue(self._queue, MAX_QUEUED, key, task)
+        return task
 
-    def _call(self) -> None:
-        """See to it that somebody takes up new work, also where another has just been called."""
-        self._changed.notify()
-        if self._idle < len(self._wanted) + len(self._ahead) and self._threads < self._hands:
+    def _enqueue(self, queue: dict[Hashable, _Task], limit: int, key: Hashable, task: _Task) -> None:
+        queue[key] = self._tasks[key] = task
+        if len(queue) > limit:
+            oldest = next(iter(queue))
+            del queue[oldest], self._tasks[oldest]
+        if self._threads < self._max_threads:
             self._threads += 1
-            threading.Thread(target=self._work, name="desk", daemon=True).start()
+            threading.Thread(target=self._work, name="background", daemon=True).start()
 
     def _work(self) -> None:
-        """One thread's day."""
-        while (task := self._next()) is not None:
-            try:
-                task.do()
-            finally:
-                self._put_away(task)
-
-    def _next(self) -> _Task | None:
-        """The most urgent work, waited for a while; None sends the thread home."""
-        with self._changed:
-            self._idle += 1
-            self._changed.wait_for(self._has_work, IDLE_S)
-            self._idle -= 1
-            if self._wanted:
-                return self._wanted.pop()
-            if not self._has_work():
-                self._threads -= 1
-                return None
-            self._is_ahead_busy = True
-            task = self._ahead.pop()
-            task.is_ahead = True
-            return task
-
-    def _has_work(self) -> bool:
-        return bool(self._wanted or (self._ahead and not self._is_ahead_busy))
-
-    def _put_away(self, task: _Task) -> None:
-        """Remember the outcome. Work that broke off takes its thread with it, and says so."""
-        with self._changed:
-            if task.outcome is None:
-                self._threads -= 1
-                task.outcome = _broken_off()
-            self._outcomes.put(task.key, task.outcome)
-            del self._tasks[task.key]
-            if task.is_ahead:
-                self._is_ahead_busy = False
-                self._changed.notify()
-        task.finished.set()
-
-
-class _Task:
-    """Work to be done and, once it is, its outcome."""
-
-    def __init__(self, key: Hashable, make: Callable[[], Any]) -> None:
-        self.key = key
-        self.outcome: Done[Any] | Failed | None = None
-        self.finished = threading.Event()
-        self.since = time.monotonic()
-        self.is_ahead = False
-        self._make = make
-
-    def do(self) -> None:
-        """Make it. Whatever is no `Fault` is a mistake of ours, and goes on to the thread."""
-        try:
-            self.outcome = Done(self._make())
-        except Fault as fault:
-            self.outcome = Failed(fault)
-
-
-def _drop(queue: deque[_Task], most: int, tasks: dict[Hashable, _Task]) -> None:
-    """Leave the oldest work out where there is too much; whoever still wants it asks again."""
-    while len(queue) > most:
-        oldest = queue.popleft()
-        del tasks[oldest.key]
-
-
-def _broken_off() -> Failed:
-    fault = EvidenceFault.of(
-        "broken_off",
-        "the work broke off unexpectedly",
-        where="the dashboard",
-        fix="try again; the dashboard's own output says what happened",
-    )
-    return Failed(fault)
+        while True:
+            with self._lock:
+                is_prefetch = not self._queue
+                if is_prefetch and (self._is_prefetching or not self._prefetch):
+                    self._threads -= 1
+                    return
+                self._is_prefetching |= is_prefetch
+                key, task = (self._prefetch if is_prefetch else self._queue).popitem()
+            outcome = task.run()
+            with self._lock:
+                task.outcome = outcome
+                self._outcomes.put(key, outcome)
+                del self._tasks[key]
+                self._is_prefetching &= not is_prefetch
+            task.finished.set()

@@ -158,7 +158,7 @@ def _page(when: str, side: Side) -> None:
         return
     if shown.is_pending:
         background.placeholder(
-            "Opening the page and looking for the passage …", [shown.work], key=f"wait-{when}"
+            "Opening the page and locating the passage …", [shown.work], key=f"wait-{when}"
         )
     elif shown.text is not None:
         named = f"{side.run_id}: {shown.target.doc_id}, {place_words(shown)}"

@@ -149,7 +149,7 @@ def failed_audits(opened: session.Opened, *, on_health: bool) -> int | None:
     """How many audits of the chunk ids fail; None while nobody has looked, which only Health does."""
     if opened.manifest.chunks is None:
         return 0
-    if not on_health and not background.desk().has(_audit_key(opened)):
+    if not on_health and not background.tasks().has(_audit_key(opened)):
         return None
     found = audits(opened, with_documents=False)
     return found.failed if found is not None and found.pending is None else None

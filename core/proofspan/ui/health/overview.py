@@ -86,7 +86,7 @@ def show_pending(keys: Sequence[Hashable | None], job: IndexJob | None) -> None:
 
 @fragment(run_every=background.LOOK_S)
 def _look(keys: tuple[Hashable, ...], job: IndexJob | None) -> None:
-    is_read = all(map(background.desk().is_done, keys))
+    is_read = all(map(background.tasks().is_done, keys))
     is_located = job is None or not job.is_running
     if (keys and is_read) or (job is not None and is_located):
         st.rerun()

@@ -86,13 +86,13 @@ def _ready_page(opened: session.Opened, chosen: Target, targets: Sequence[Target
         placer=documents.placer(),
         page=page_idx,
     )
-    background.desk().ahead(key, make)
+    background.tasks().prefetch(key, make)
 
 
 def _ready_question(opened: session.Opened, store: Store, key: TraceKey) -> None:
     path = load.attempted(lambda: documents.plain_traces(opened), None, [])
     work = ("ahead", *session.identity(opened), path and fingerprint(path), key)
-    if path is None or background.desk().has(work) or (found := store.find(key)) is None:
+    if path is None or background.tasks().has(work) or (found := store.find(key)) is None:
         return
     following = _Next(
         key,
@@ -103,4 +103,4 @@ def _ready_question(opened: session.Opened, store: Store, key: TraceKey) -> None
         load.attempted(lambda: session.chunks(opened)[0], {}, []),
         load.attempted(lambda: session.gold(opened)[0], {}, []),
     )
-    background.desk().ahead(work, following.draw)
+    background.tasks().prefetch(work, following.draw)

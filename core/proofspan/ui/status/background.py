@@ -1,7 +1,7 @@
 """What a page shows while something of it is being worked on: the rest of it never waits for long.
 
-Work goes to one `Desk` for all visits. What is not there after a moment is a calm placeholder, which looks
-again by itself and runs the page anew when the work is done.
+All visits share one `BackgroundTasks`. What is not ready after a moment is a placeholder, which checks by
+itself and reruns the page when the task is done.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Literal, TypeVar
 import streamlit as st
 
 from proofspan.errors import Problem
-from proofspan.services.documents.background import Desk, Done, Failed, Waiting
+from proofspan.services.documents.background import BackgroundTasks, Done, Failed, Waiting
 from proofspan.services.documents.document_cache import COSTLY
 from proofspan.ui.status.fragments import fragment
 from proofspan.ui.widgets import markup
@@ -34,9 +34,9 @@ HEIGHTS = {"panel": 620, "stage": 680}
 
 
 @st.cache_resource(show_spinner=False)
-def desk() -> Desk:
+def tasks() -> BackgroundTasks:
     """What is worked on for all visits."""
-    return Desk()
+    return BackgroundTasks()
 
 
 def ask(key: Hashable, make: Callable[[], T], *, share: float = 1.0) -> Done[T] | Failed | Waiting:
@@ -44,7 +44,7 @@ def ask(key: Hashable, make: Callable[[], T], *, share: float = 1.0) -> Done[T] 
 
     A page that asks for several pieces of work waits for each a `share` of its patience.
     """
-    return desk().get(key, make, PATIENCE_S * share)
+    return tasks().get(key, make, PATIENCE_S * share)
 
 
 class Several:
@@ -60,7 +60,7 @@ class Several:
     def ask(self, key: Hashable, make: Callable[[], T]) -> Done[T] | Failed | Waiting:
         """What `make` gives, or nothing yet. `make` must not use streamlit."""
         started = time.monotonic()
-        outcome = desk().get(key, make, max(self._left, LEAST_S), once=True)
+        outcome = tasks().get(key, make, max(self._left, LEAST_S), once=True)
         self._left -= time.monotonic() - started
         if isinstance(outcome, Waiting):
             self.awaited.append(key)
@@ -94,7 +94,7 @@ def is_worth_another_try(problem: Problem | None) -> bool:
 @fragment(run_every=LOOK_S)
 def _look(words: str, keys: tuple[Hashable, ...], since: float) -> None:
     """Looks again by itself, and draws nothing anew but its own words."""
-    if all(map(desk().is_done, keys)):
+    if all(map(tasks().is_done, keys)):
         st.rerun()
     told = [words]
     if time.monotonic() - since > LONG_S:

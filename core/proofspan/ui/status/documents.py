@@ -33,7 +33,7 @@ def try_again(path: Path | None) -> None:
     """Ask anew for what was given up of a document, and for what was worked out without it."""
     if path is not None:
         placer().forget(path)
-    background.desk().forget()
+    background.tasks().forget()
 
 
 # The warnings and cautions of the workspace's catalogue, made ready once for all visits.

@@ -1,4 +1,4 @@
-"""The page side: which page, a citation to copy, what the locator says of the chosen passage, the page."""
+"""The page side of Question: which page, the location of the chosen passage, a citation to copy, the page."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from proofspan.errors import Fault
-from proofspan.evidence.types import Picture
 from proofspan.services.page.shapes import Percent
 from proofspan.services.page.strip_marks import page_marks
 from proofspan.services.page.target import Target, targets_of
@@ -29,7 +28,7 @@ from proofspan.ui.wording.citation import reference
 
 
 def page_header(shown: PageView) -> None:
-    """Which document and page."""
+    """Show which document and page this is."""
     document = shown.document
     title = (document.title or document.doc_id) if document else shown.target.doc_id or "No document"
     place = question.place_words(shown)
@@ -37,10 +36,10 @@ def page_header(shown: PageView) -> None:
 
 
 def page(shown: PageView | None, *, view: QuestionView, region: Percent | None = None) -> DeltaGenerator:
-    """The page of the chosen passage and what the locator says; a panel in its place where there is none.
+    """Draw the page of the chosen passage and how well it agrees, or a panel where there is none.
 
-    `region` of the page is outlined and scrolled to. Returns the place above the page where the level of the
-    whole answer's evidence is told.
+    `region` of the page is outlined and scrolled to. Return the container above the page for the level of the
+    answer's evidence.
     """
     if shown is None:
         markup.show(
@@ -54,27 +53,22 @@ def page(shown: PageView | None, *, view: QuestionView, region: Percent | None =
     targets = targets_of(view)
     origins = {target.id: citation.origin(view, target) for target in (*targets, shown.target)}
     answer = view.trace.answer
-    _told(shown, answer=answer, quote_from=origins[shown.target.id])
+    _findings(shown, answer=answer, quote_from=origins[shown.target.id])
     level = st.container(key="level")
-    _place(
-        shown,
-        targets,
-        cards_of(shown, targets, answer=answer, origins=origins),
-        region,
-    )
+    _place(shown, targets, cards_of(shown, targets, answer=answer, origins=origins), region)
     return level
 
 
 def chunk_alone(shown: PageView, *, region: Percent | None = None) -> None:
-    """The place of a chunk that was asked for without a question; `region` of the page is outlined."""
+    """Draw the place of a chunk that was opened without a question; `region` of the page is outlined."""
     page_header(shown)
-    _told(shown, answer="", quote_from="chunk")
+    _findings(shown, answer="", quote_from="chunk")
     targets = (shown.target,)
     _place(shown, targets, cards_of(shown, targets, answer="", origins={}), region)
 
 
-def _told(shown: PageView, *, answer: str, quote_from: str | None) -> None:
-    """What speaks against the document, and what the locator says; else why there is no page."""
+def _findings(shown: PageView, *, answer: str, quote_from: str | None) -> None:
+    """What is wrong with the document, and how well the passage agrees; else why there is no page."""
     notices.fault_panel(shown.revision)
     if shown.problem is not None:
         notices.fault_panel([shown.problem])
@@ -90,7 +84,7 @@ def _place(
     cards: Mapping[str, SpanCard],
     region: Percent | None = None,
 ) -> None:
-    """The page or the text; the passage alone where neither can be shown."""
+    """The page or the text, else the passage alone."""
     if shown.problem is not None:
         _passage(shown)
         if shown.page_count:
@@ -98,7 +92,9 @@ def _place(
             st.button("Show the last page", key="page-last", on_click=change_view, kwargs=last)
         return
     if shown.is_pending:
-        background.placeholder(_awaited(shown), [shown.work], key="page-waiting")
+        opening = "" if shown.page_idx is None else f"Opening PDF page {shown.page_idx + 1:,} and "
+        words = f"{opening or 'Now '}locating the passage …"
+        background.placeholder(words, [shown.work], key="page-waiting")
     elif shown.text is not None:
         text_frame.show_text(shown.text, name=_named(shown), focus=shown.target.id)
     elif shown.image is not None:
@@ -117,9 +113,9 @@ def drawn_page(
     height: viewer.Height = "panel",
     region: Percent | None = None,
 ) -> None:
-    """The viewer with the shown page, where it has a picture. "Next span" goes through `targets` in order.
+    """Draw the viewer with the shown page, if it has a picture. "Next span" steps through `targets`.
 
-    `region` of the page is flashed and scrolled to, instead of the chosen passage.
+    `region` of the page, instead of the chosen passage, is flashed and scrolled to.
     """
     if shown.image is None:
         return
@@ -140,12 +136,12 @@ def drawn_page(
         height=height,
         on_turn=lambda page_idx: change_view(page=page_idx),
         on_choose=partial(_choose, shown, {target.id: target for target in (*targets, shown.target)}),
-        detail=partial(_detail, shown),
+        render=partial(detail_of, documents.placer(), shown),
     )
 
 
 def _has_place(target: Target) -> bool:
-    """Whether there is something to show of a passage that belongs to the question's context."""
+    """Whether a passage of the question's context names anything to show."""
     query = target.query
     has_text = bool(query.quote.strip()) or query.cited_page_idx is not None
     return target.doc_id is not None and target.is_context and has_text
@@ -163,12 +159,8 @@ def _choose(shown: PageView, targets: Mapping[str, Target], span_id: str) -> Non
     )
 
 
-def _detail(shown: PageView, region: Percent, width: int) -> Picture | None:
-    return detail_of(documents.placer(), shown, region, width)
-
-
 def _finding(shown: PageView, *, answer: str, quote_from: str | None) -> None:
-    """What the locator says: first the figures that differ, then how well the rest agrees."""
+    """First the figures that differ, then how well the rest agrees."""
     for pieces in citation.figure_pieces(shown, answer=answer, quote_from=quote_from):
         markup.show(markup.text(pieces, role="says"))
     finding = citation.finding_pieces(shown, answer=answer, quote_from=quote_from)
@@ -180,35 +172,24 @@ def _finding(shown: PageView, *, answer: str, quote_from: str | None) -> None:
 
 
 def _named(shown: PageView) -> str:
-    """What the viewer shows, for a reader who does not see it."""
+    """The viewer's content for screen readers."""
     return f"{shown.target.doc_id}, {question.place_words(shown)}"
 
 
-def _awaited(shown: PageView) -> str:
-    """What is being done for a page that is not there yet."""
-    if shown.page_idx is None:
-        return "Looking for the passage in the document …"
-    return f"Opening PDF page {shown.page_idx + 1:,} and looking for the passage …"
-
-
 def _passage(shown: PageView) -> None:
-    """The passage as text, where no page can be shown."""
     quote = shown.target.query.quote
     if quote:
         markup.show(markup.text([Piece(f"{shown.target.tag}:", "muted")], role="hint"))
         markup.show_long([Piece(quote)], key=f"passage:{shown.target.id}", role="quote")
 
 
-# All pages of the document below the shown one: where the answer cites, what is gold, what was retrieved.
-
-
 def show_pages(shown: PageView, targets: Sequence[Target]) -> None:
-    """The strip of the shown page's document; nothing where it has no pages. A cell goes to its page."""
+    """Draw the strip of all pages of the shown document, where it has pages. A cell turns to its page."""
     if shown.document is None or not shown.page_count or shown.page_idx is None:
         return
-    asked = {target.id: target for target in (*targets, shown.target)}
+    by_id = {target.id: target for target in (*targets, shown.target)}
     show_strip(
-        page_marks(asked.values(), shown.found, shown.document.doc_id),
+        page_marks(by_id.values(), shown.found, shown.document.doc_id),
         page_count=shown.page_count,
         page_idx=shown.page_idx,
         key="pages",
@@ -218,7 +199,7 @@ def show_pages(shown: PageView, targets: Sequence[Target]) -> None:
 
 
 def _labels(shown: PageView) -> Sequence[str]:
-    """The document's printed labels, which opening it has read; none while it cannot be asked for them."""
+    """The document's printed labels, none while it cannot be opened."""
     if shown.path is None:
         return ()
     try:

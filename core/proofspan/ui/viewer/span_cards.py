@@ -1,4 +1,4 @@
-"""What a box on the page is, in words: the card that hovering or focusing it shows. Pure."""
+"""The card that hovering or focusing a box on the page shows."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from proofspan.services.page.view import PageView
 from proofspan.ui.widgets.markup import clean
 from proofspan.ui.wording.citation import Quoted, sentence
 
-#: Characters of text that all cards of a page hold together, so that 2,000 of them stay a small message, and
-#: that one of them holds at most and at least.
+#: Characters of text of all cards of a page together (there may be 2,000), of one at most and at least.
 TEXT_CHARS, MOST_CHARS, LEAST_CHARS = 100_000, 5_000, 40
-#: So many differences are told; of more, the rest is counted.
+#: Differences that are listed; the rest is counted.
 MAX_DIFFERENCES = 3
 NOTE_CHARS = 300
 
@@ -29,10 +28,9 @@ UNVERIFIED = "unverified: no text of the page confirms it"
 
 @dataclass(frozen=True, slots=True)
 class SpanCard:
-    """One box in words. `name` is `cited 1`, `status` how well it agrees, `notes` say what differs and more.
+    """One box in words. `name` is `cited 1`, `status` how well it agrees, `notes` list what differs and more.
 
-    `text` is what the page says under the box (else what was looked for); `cut` counts the characters that
-    it leaves out.
+    `text` is the page's text under the box, else the quote; `cut` counts the characters left out of it.
     """
 
     name: str
@@ -49,9 +47,9 @@ def cards_of(
     answer: str = "",
     origins: Mapping[str, str | None] | None = None,
 ) -> dict[str, SpanCard]:
-    """A card for each span of the shown page, by `Target.id`.
+    """Return a card for each span of the shown page, by `Target.id`.
 
-    `origins` says by id where a passage's text is from: "payload" or "gold", else a chunk.
+    `origins` gives the source of a passage's text by id: "payload" or "gold", else a chunk.
     """
     known = {target.id: target for target in (*targets, shown.target)}
     drawn = [known[span.id] for span in shown.spans if span.id in known]
@@ -95,9 +93,9 @@ def _notes(target: Target, found: FoundSpan | None, quoted: Quoted) -> tuple[str
 def _differences(found: FoundSpan, quoted: Quoted) -> list[str]:
     """What differs, figures first."""
     ordered = sorted(found.differences, key=lambda each: each.kind != "number")
-    told = [
+    sentences = [
         "".join(piece.text for piece in sentence(each, quoted, found.differences))
         for each in ordered[:MAX_DIFFERENCES]
     ]
-    rest = len(ordered) - len(told)
-    return [*told, f"And {rest:,} more."] if rest else told
+    rest = len(ordered) - len(sentences)
+    return [*sentences, f"And {rest:,} more."] if rest else sentences

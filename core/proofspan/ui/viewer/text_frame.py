@@ -1,7 +1,7 @@
 """The viewer of a document without pages: its lines as text in a frame, scrolled to the chosen span.
 
-`proofspan.ui.widgets.markup` makes the frame, so that foreign text stays text. Scrolling needs a script: a
-component that draws nothing and moves that frame, and without which the lines are shown all the same.
+`proofspan.ui.widgets.markup` builds the frame and escapes foreign text; a component that draws nothing
+scrolls it.
 """
 
 from __future__ import annotations
@@ -10,34 +10,29 @@ import hashlib
 from functools import cache
 
 import streamlit as st
-from streamlit.errors import StreamlitAPIException
 
 from proofspan.resources import text_of
 from proofspan.services.page.text_view import TextView
 from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.markup import Piece
 
-_NAME = "proofspan_text"
 EXTRACTED = "The text of a web page, without its tags; lines are counted in this text."
 
 
 def show_text(view: TextView, *, name: str, focus: str, key: str = "text-reveal") -> None:
-    """Draws the lines. `name` describes them in words.
+    """Draw the lines; `name` describes them in words.
 
     When `focus` differs from the last call's, the chosen span (else the first cited one) is scrolled into
-    view inside the frame. `key` tells several of them on one page apart.
+    view inside the frame. `key` distinguishes several frames on one page.
     """
-    if view.is_extracted:
-        markup.show(markup.text([Piece(EXTRACTED, "muted")], role="hint"))
-    if not view.is_whole:
-        markup.show(markup.text([Piece(_part_words(view), "muted")], role="hint"))
+    hints = [EXTRACTED] if view.is_extracted else []
+    hints += [] if view.is_whole else [_part_words(view)]
+    for hint in hints:
+        markup.show(markup.text([Piece(hint, "muted")], role="hint"))
     mark = hashlib.sha1(f"{name}\0{focus}".encode("utf-8", "replace"), usedforsecurity=False).hexdigest()
     markup.show(markup.numbered(view, name=name, focus=mark))
     with st.container(key=key):
-        try:
-            _component()(key=f"{key}-script", data={"focus": mark})
-        except (StreamlitAPIException, TypeError):
-            st.caption("The script that scrolls to the passage could not start.")
+        _component()(key=f"{key}-script", data={"focus": mark})
 
 
 def _part_words(view: TextView) -> str:
@@ -51,4 +46,4 @@ def _part_words(view: TextView) -> str:
 def _component() -> st.components.v2.types.ComponentRenderer:
     """Registered once a process; the script counts as inline because it holds line breaks."""
     script = text_of("ui/viewer/text_frame.js")
-    return st.components.v2.component(_NAME, html="<span hidden></span>\n", js=script)
+    return st.components.v2.component("proofspan_text", html="<span hidden></span>\n", js=script)

@@ -1,37 +1,37 @@
-"""The page viewer: one page's picture with its spans as boxes over it, that can be read, chosen and zoomed.
+"""The page viewer: a page's picture with its spans as boxes over it that can be read, chosen and zoomed.
 
-A small component of our own, because a highlight must lie on the page and scale with it. Its parts are files
-beside this module, handed over as inline strings, so that nothing is fetched. A second component, its wire,
-carries what must not make the whole page run again: that the viewer is alive, and parts of the page drawn
-anew. What a browser sends is checked by `proofspan.ui.viewer.viewer`.
+A component of our own, because a highlight must lie on the page and scale with it. A second component, the
+wire, carries what must not rerun the page script: details, which are parts of the page rendered more finely.
+Scripts and styles are passed inline, so that nothing is fetched. Data goes to the browser as bytes, since
+JSON would carry a picture as base64. Whatever a browser sends is validated here.
 """
 
 from __future__ import annotations
 
+import hashlib
 import math
+import struct
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 from functools import cache
-from typing import TypeVar
+from typing import Literal, TypeVar
 
+import orjson
 import streamlit as st
-from streamlit.errors import StreamlitAPIException
 
-from proofspan.evidence.types import Picture
+from proofspan.evidence.types import PageImage, Picture
 from proofspan.resources import text_of
-from proofspan.services.page.shapes import Percent
+from proofspan.services.page.shapes import PageSpan, Percent
 from proofspan.services.page.zoom import snapped
 from proofspan.ui.status.fragments import fragment
-from proofspan.ui.viewer import page_data
-from proofspan.ui.viewer.page_data import Asked, Height, ViewerPage, packed, packed_wire
+from proofspan.ui.viewer.span_cards import SpanCard
 from proofspan.ui.widgets.markup import clean
 
-__all__ = ["Height", "ViewerPage", "show_page"]
-
 T = TypeVar("T")
-Detail = Callable[[Percent, int], Picture | None]
+Height = Literal["panel", "stage"]
+Render = Callable[[Percent, int], Picture | None]
 
-#: Scripts and styles are these files in this order.
+#: Concatenated in this order.
 SCRIPTS = (
     "js/wires.js",
     "js/main.js",
@@ -47,8 +47,51 @@ SCRIPTS = (
 STYLES = ("viewer.css", "viewer_bar.css")
 WIRE_SCRIPTS = ("js/wires.js", "js/wire.js")
 
-#: Whether the viewer's script was heard of in this session.
-ALIVE = "viewer:alive"
+#: Passages sent before and after the chosen one; the keys step through them.
+NEAR = 50
+#: Longest name of a detail request: the picture's id, four numbers and a width.
+MAX_NAME = 120
+#: Widest detail, in pixels.
+MAX_WIDTH = 8_192
+
+
+@dataclass(frozen=True, slots=True)
+class ViewerPage:
+    """A page with its spans; `alt` describes the picture in words, `cards` the spans, by their id.
+
+    When `focus` differs from the last call's, `region` (percent of the page) is flashed and scrolled into
+    view, without one the chosen span, else the first cited one. `order` has the ids of all passages that
+    "next span" steps through, on whatever page, starting from `chosen`. Without a `page_count` the page
+    cannot be turned.
+    """
+
+    image: PageImage
+    spans: tuple[PageSpan, ...]
+    cards: Mapping[str, SpanCard]
+    alt: str
+    focus: str
+    page_count: int | None = None
+    order: tuple[str, ...] = ()
+    chosen: str = ""
+    region: Percent | None = None
+
+    @property
+    def picture_id(self) -> str:
+        """The picture's hash: while it stays the same the browser keeps the picture that it has."""
+        return hashlib.sha1(self.image.data, usedforsecurity=False).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class DetailRequest:
+    """A part of the page that a browser wants more finely: percent of the page, pixels across.
+
+    `name` is the browser's name of the request, `picture_id` the picture that it belongs to.
+    """
+
+    name: str
+    picture_id: str
+    region: Percent
+    width: int
 
 
 def show_page(
@@ -58,79 +101,170 @@ def show_page(
     height: Height = "panel",
     on_turn: Callable[[int], None],
     on_choose: Callable[[str], None],
-    detail: Detail | None = None,
+    render: Render | None = None,
 ) -> None:
-    """Draws the page. `on_turn` is called with another page_idx of the document, `on_choose` with the id of a
+    """Draw the page. `on_turn` is called with another page_idx of the document, `on_choose` with the id of a
     span of the page or of `page.order`; both before the script runs again.
 
-    `height` "stage" takes what the window leaves, and leaves the left and right keys to its page. `detail`
-    draws a part of the page anew: a region in percent and the wanted width in pixels. Where the component
-    cannot be mounted, or the browser does not start it, a still picture with the same boxes stands there.
+    `height` "stage" fills the window, and leaves the left and right keys to the page script. `render` draws a
+    detail: a region in percent and the requested width in pixels.
     """
-    try:
-        _viewer()(
-            key=key,
-            data=packed(page, key=key, height=height, with_picture=_is_picture_wanted(page, key)),
-            on_turn_change=lambda: _tell(turned_to(_sent(key, "turn"), page), on_turn),
-            on_choose_change=lambda: _tell(chosen_span(_sent(key, "choose"), page), on_choose),
-            on_lost_change=lambda: st.session_state.pop(_sent_key(key), None),
-        )
-        fragment(place=f"viewer-beside-{key}")(_wire_beside)(page, key, detail)
-        if not _is_alive():
-            page_data.watch(page, _is_alive, key=key)
-    except (StreamlitAPIException, TypeError):
-        page_data.show(page)
+    _viewer()(
+        key=key,
+        data=packed(page, key=key, height=height, with_picture=_is_picture_needed(page, key)),
+        on_turn_change=lambda: _notify(turned_to(_sent(key, "turn"), page), on_turn),
+        on_choose_change=lambda: _notify(chosen_span(_sent(key, "choose"), page), on_choose),
+        on_lost_change=lambda: st.session_state.pop(_picture_key(key), None),
+    )
+    fragment(place=f"viewer-wire-{key}")(_wire_of)(page, key, render)
 
 
-def _is_picture_wanted(page: ViewerPage, key: str) -> bool:
-    """Whether the picture has to be sent: a viewer that was there in the last run has the one sent last.
+def packed(page: ViewerPage, *, key: str, height: Height, with_picture: bool = True) -> bytes:
+    """Return the header's length (4 bytes, big endian), the header as JSON, and the picture if requested.
 
-    One that lost it all the same asks for it.
+    `natural` is the page's width in CSS pixels at its true size.
     """
-    last = st.session_state.get(_sent_key(key)) if key in st.session_state else None
-    st.session_state[_sent_key(key)] = page.picture_id
+    image = page.image
+    here = page.order.index(page.chosen) if page.chosen in page.order else -1
+    start = max(0, here - NEAR)
+    header = {
+        "key": key,
+        "height_of": height,
+        "id": page.picture_id,
+        "mime": image.mime,
+        "width": image.width,
+        "height": image.height,
+        "natural": image.page.width * 96 / 72,
+        "page_idx": image.page.page_idx,
+        "page_count": page.page_count,
+        "alt": clean(page.alt),
+        "focus": clean(page.focus),
+        "region": page.region,
+        "chosen": clean(page.chosen),
+        "spans": [_span(span) for span in page.spans],
+        "cards": {clean(span_id): asdict(card) for span_id, card in page.cards.items()},
+        "span_count": len(page.order),
+        "span_at": here,
+        "near": [clean(span_id) for span_id in page.order[start : max(here, 0) + NEAR + 1]],
+        "near_at": here - start if here >= 0 else -1,
+    }
+    return _framed(header, image.data if with_picture else b"")
+
+
+def packed_detail(
+    *, key: str, requested: DetailRequest | None = None, picture: Picture | None = None
+) -> bytes:
+    """Return the wire's data, framed like `packed`: the answer to `requested`, if any.
+
+    Without a picture the request could not be met, and the browser keeps what it shows.
+    """
+    header: dict[str, object] = {"key": key}
+    if requested is not None:
+        header |= {
+            "asked": requested.name,
+            "id": requested.picture_id,
+            "region": requested.region,
+            "wanted": requested.width,
+            "width": picture.width if picture else 0,
+            "mime": picture.mime if picture else "",
+        }
+    return _framed(header, picture.data if picture else b"")
+
+
+def _framed(header: Mapping[str, object], picture: bytes) -> bytes:
+    json = orjson.dumps(header)
+    return struct.pack(">I", len(json)) + json + picture
+
+
+def _span(span: PageSpan) -> dict[str, object]:
+    return {
+        "id": clean(span.id),
+        "layer": span.layer,
+        "tags": [(layer, clean(tag)) for layer, tag in span.tags],
+        "rects": span.rects,
+        "chosen": span.chosen,
+        "verified": span.is_verified,
+    }
+
+
+def turned_to(sent: object, page: ViewerPage) -> int | None:
+    """Return the requested page_idx; None unless it is another page of the document."""
+    if not isinstance(sent, int) or isinstance(sent, bool) or sent == page.image.page.page_idx:
+        return None
+    return sent if 0 <= sent < (page.page_count or 0) else None
+
+
+def chosen_span(sent: object, page: ViewerPage) -> str | None:
+    """Return the id of the chosen span; None unless it is on the page or in its order."""
+    ids = {clean(span_id): span_id for span_id in (*page.order, *(span.id for span in page.spans))}
+    return ids.get(sent) if isinstance(sent, str) else None
+
+
+def requested_detail(sent: object, page: ViewerPage) -> DetailRequest | None:
+    """Return the requested detail; None unless it is well formed and belongs to the shown picture."""
+    if not isinstance(sent, Mapping) or sent.get("id") != page.picture_id:
+        return None
+    name, width, region = sent.get("asked"), sent.get("width"), _region(sent.get("region"))
+    if not isinstance(name, str) or len(name) > MAX_NAME or region is None:
+        return None
+    if not isinstance(width, int) or isinstance(width, bool) or not 1 <= width <= MAX_WIDTH:
+        return None
+    return DetailRequest(clean(name), page.picture_id, region, width)
+
+
+def _region(sent: object) -> Percent | None:
+    """Left, top, width and height within the page."""
+    if not isinstance(sent, list) or len(sent) != 4:
+        return None
+    if not all(isinstance(side, int | float) and not isinstance(side, bool) for side in sent):
+        return None
+    left, top, width, height = (float(side) for side in sent)
+    if not all(map(math.isfinite, (left, top, width, height))) or width <= 0 or height <= 0:
+        return None
+    is_inside = left >= 0 and top >= 0 and left + width <= 100.01 and top + height <= 100.01
+    return (left, top, width, height) if is_inside else None
+
+
+def _is_picture_needed(page: ViewerPage, key: str) -> bool:
+    """Whether the browser lacks the picture: a viewer that was mounted in the last run still has that one.
+
+    A viewer that lost it requests it.
+    """
+    last = st.session_state.get(_picture_key(key)) if key in st.session_state else None
+    st.session_state[_picture_key(key)] = page.picture_id
     return last != page.picture_id
 
 
-def _sent_key(key: str) -> str:
+def _picture_key(key: str) -> str:
     return f"sent:{key}"
 
 
-def _wire_beside(page: ViewerPage, key: str, detail: Detail | None) -> None:
-    """The wire: what the viewer asks for besides another page or span, and the answer."""
+def _wire_of(page: ViewerPage, key: str, render: Render | None) -> None:
+    """Mount the wire with the answer to the last detail request."""
     wire = f"{key}-wire"
-    asked: Asked | None = st.session_state.pop(f"asked:{key}", None)
-    picture = detail(asked.region, asked.width) if asked and detail else None
-    with st.container(key=f"viewer-wire-{key}"):
-        _wire()(
-            key=wire,
-            data=packed_wire(key=key, is_alive_known=_is_alive(), asked=asked, picture=picture),
-            on_ask_change=lambda: _tell(asked_for(_sent(wire, "ask"), page), lambda ask: _note(key, ask)),
-            on_alive_change=_heard,
-        )
+    requested: DetailRequest | None = st.session_state.pop(f"detail:{key}", None)
+    picture = render(requested.region, requested.width) if requested and render else None
+    _wire()(
+        key=wire,
+        data=packed_detail(key=key, requested=requested, picture=picture),
+        on_ask_change=lambda: _notify(
+            requested_detail(_sent(wire, "ask"), page), lambda detail: _remember(key, detail)
+        ),
+    )
 
 
-def _note(key: str, asked: Asked) -> None:
-    """Keeps a request until the wire is drawn, as fine as asked, on the grid of remembered details."""
-    region = snapped(asked.region)
-    width = min(MAX_WIDTH, math.ceil(asked.width * region[2] / asked.region[2]))
-    st.session_state[f"asked:{key}"] = replace(asked, region=region, width=width)
-
-
-def _is_alive() -> bool:
-    return ALIVE in st.session_state
-
-
-def _heard() -> None:
-    st.session_state[ALIVE] = True
+def _remember(key: str, requested: DetailRequest) -> None:
+    """Keep a request until the wire is mounted, snapped to the grid of cached details at the same scale."""
+    region = snapped(requested.region)
+    width = min(MAX_WIDTH, math.ceil(requested.width * region[2] / requested.region[2]))
+    st.session_state[f"detail:{key}"] = replace(requested, region=region, width=width)
 
 
 def _sent(key: str, event: str) -> object:
     return st.session_state[key].get(event)
 
 
-def _tell(value: T | None, listener: Callable[[T], None]) -> None:
-    """Calls the listener with what the browser sent, if that is something."""
+def _notify(value: T | None, listener: Callable[[T], None]) -> None:
     if value is not None:
         listener(value)
 
@@ -150,50 +284,3 @@ def _wire() -> st.components.v2.types.ComponentRenderer:
 
 def _joined(names: Sequence[str]) -> str:
     return "\n".join(text_of(f"ui/viewer/{name}") for name in names)
-
-
-# What a browser says of the page viewer, checked: whatever else it may send is nothing. Pure.
-
-#: A request's name is the picture's id, four numbers and a width.
-MAX_NAME = 120
-MAX_WIDTH = 8_192
-
-
-def turned_to(sent: object, page: ViewerPage) -> int | None:
-    """The page_idx to go to: another page of the document than the shown one."""
-    if not isinstance(sent, int) or isinstance(sent, bool) or sent == page.image.page.page_idx:
-        return None
-    return sent if 0 <= sent < (page.page_count or 0) else None
-
-
-def chosen_span(sent: object, page: ViewerPage) -> str | None:
-    """The id of a span: of one on the page, or of one that the order goes through."""
-    if not isinstance(sent, str):
-        return None
-    ids = {clean(span_id): span_id for span_id in (*page.order, *(span.id for span in page.spans))}
-    return ids.get(sent)
-
-
-def asked_for(sent: object, page: ViewerPage) -> Asked | None:
-    """A part of the very page that is shown, in percent of it, and the pixels wanted across it."""
-    if not isinstance(sent, Mapping) or sent.get("id") != page.picture_id:
-        return None
-    name, width, region = sent.get("asked"), sent.get("width"), _region(sent.get("region"))
-    if not isinstance(name, str) or len(name) > MAX_NAME or region is None:
-        return None
-    if not isinstance(width, int) or isinstance(width, bool) or not 1 <= width <= MAX_WIDTH:
-        return None
-    return Asked(clean(name), page.picture_id, region, width)
-
-
-def _region(sent: object) -> Percent | None:
-    """Left, top, width and height within the page."""
-    if not isinstance(sent, list) or len(sent) != 4:
-        return None
-    if not all(isinstance(side, int | float) and not isinstance(side, bool) for side in sent):
-        return None
-    left, top, width, height = (float(side) for side in sent)
-    if not all(map(math.isfinite, (left, top, width, height))) or width <= 0 or height <= 0:
-        return None
-    is_inside = left >= 0 and top >= 0 and left + width <= 100.01 and top + height <= 100.01
-    return (left, top, width, height) if is_inside else None

@@ -119,11 +119,11 @@ def question(walk: Walk, stop: Stop) -> QuestionView | None:
 
 def ahead(walk: Walk, position: int) -> None:
     """Make what is likely to be shown next: the stop behind this one, and the one before."""
-    slides, desk = _slides(), background.desk()
+    slides, tasks = _slides(), background.tasks()
     for place in (position - 1, position + 1):
         if 0 <= place < len(walk.playlist):
             asked = Asked(walk.playlist.at(place))
-            desk.ahead(_key(walk, asked), partial(_made_scene, slides, walk, asked))
+            tasks.prefetch(_key(walk, asked), partial(_made_scene, slides, walk, asked))
 
 
 def try_again(path: Path | None) -> None:
@@ -131,7 +131,7 @@ def try_again(path: Path | None) -> None:
     if path is not None:
         documents.placer().forget(path)
     _slides().clear()
-    background.desk().forget()
+    background.tasks().forget()
 
 
 def _key(walk: Walk, asked: Asked) -> tuple[object, ...]:

@@ -8,7 +8,6 @@ widget's label is Markdown too: foreign words enter it through `label`.
 
 from __future__ import annotations
 
-import base64
 import html
 import re
 from collections.abc import Iterable, Sequence
@@ -19,9 +18,7 @@ from typing import Literal, get_args
 import streamlit as st
 
 from proofspan.contracts.records.records import Label
-from proofspan.evidence.types import PageImage
 from proofspan.resources import text_of
-from proofspan.services.page.shapes import PageSpan
 from proofspan.services.page.text_view import TextLine, TextRun, TextView
 
 Kind = Literal[
@@ -154,15 +151,6 @@ def numbered(view: TextView, *, name: str, focus: str) -> Markup:
     )
 
 
-def page_picture(image: PageImage, spans: Iterable[PageSpan], *, alt: str) -> Markup:
-    """A page's picture with its spans as boxes and tags over it, which follow it at any size."""
-    source = f"data:{image.mime};base64,{base64.b64encode(image.data).decode('ascii')}"
-    return Markup(
-        f'<div class="ps-still" data-testid="ps-still"><img src="{source}" alt="{_escape(alt)}">'
-        f"{''.join(map(_still_span, spans))}</div>"
-    )
-
-
 def cut(pieces: Iterable[Piece], *, limit: int) -> tuple[tuple[Piece, ...], int]:
     """The first `limit` characters of the pieces, and how many characters were left out."""
     kept: list[Piece] = []
@@ -216,7 +204,7 @@ def _css() -> str:
             "css/pieces.css",
             "css/frame.css",
             "css/attached.css",
-            "viewer/still_page.css",
+            "viewer/wire.css",
             "walkthrough/walkthrough.css",
             "trends/trends.css",
             "compare/compare.css",
@@ -263,18 +251,6 @@ def _run(run: TextRun) -> str:
         marked = f'<mark class="ps-span-{layer}{chosen}" data-testid="ps-span">{marked}</mark>'
     tags = "".join(f'<span class="ps-tag ps-tag-{layer}">{_escape(tag)}</span>' for layer, tag in run.tags)
     return tags + marked
-
-
-def _still_span(span: PageSpan) -> str:
-    """The boxes of a span, its tags at the first of them."""
-    look = f"ps-span-{span.layer}{'' if span.is_verified else ' ps-unverified'}"
-    tags = "".join(f'<span class="ps-tag ps-tag-{layer}">{_escape(tag)}</span>' for layer, tag in span.tags)
-    boxes = []
-    for number, (left, top, width, height) in enumerate(span.rects):
-        place = f"left:{left:.3f}%;top:{top:.3f}%;width:{width:.3f}%;height:{height:.3f}%"
-        named = "" if number or not tags else f'<div class="ps-still-tags">{tags}</div>'
-        boxes.append(f'<div class="ps-still-box {look}" style="{place}">{named}</div>')
-    return "".join(boxes)
 
 
 def _block(role: str, inner: str) -> Markup:

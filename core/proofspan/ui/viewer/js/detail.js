@@ -13,12 +13,10 @@ function plug(view) {
   const wire = wireOf(view.header.key);
   view.wire = wire;
   wire.take = (header, bytes) => takeDetail(view, header, bytes);
-  wire.isAlive = true;
-  wire.tellAlive?.();
 }
 
 function unplug(view) {
-  if (view.wire) Object.assign(view.wire, { take: null, isAlive: false });
+  if (view.wire) view.wire.take = null;
 }
 
 function wantDetail(view) {

@@ -1,14 +1,9 @@
-// Carries between viewer and server what needs no other part of the page to run again: that the viewer is alive,
-// and parts of the page drawn anew. It shows nothing.
+// Carries details, parts of the page rendered more finely, between viewer and server, so that nothing else of the
+// page script runs again for them. It shows nothing.
 export default function ({ data, setTriggerValue }) {
   if (!data || !data.length) return;
   const [header, bytes] = unpacked(data);
   const wire = wireOf(header.key);
   wire.ask = (request) => setTriggerValue("ask", request);
-  wire.tellAlive = header.is_alive_known ? null : () => {
-    wire.tellAlive = null;
-    setTriggerValue("alive", true);
-  };
-  if (wire.isAlive) wire.tellAlive?.();
   if (header.asked) wire.take?.(header, bytes);
 }
