@@ -157,8 +157,7 @@ def test_whatever_a_file_of_bundles_holds_it_is_read_or_refused(
         shelf=Shelf(manifest, pool),
         catalogue=catalogue,
     )
-    assert found.is_good is not any(each.severity == "error" for each in found.findings)
-    assert all(each.message and str(each).isprintable() for each in found.findings)
+    assert all(each.problem.message and each.in_words("b").isprintable() for each in found.findings)
     for item in read_bundles(tmp_path / "b.jsonl", file="b.jsonl"):
         if isinstance(item, BundleLine) and item.bundle is not None:
             assert record_of(item.bundle).items() >= {name: record[name] for name in ("q", "level")}.items()
@@ -179,7 +178,7 @@ def _holds(file: Path, manifest: Manifest, placer: Placer) -> None:
     assert bundle.level_reason.strip()
     assert judge(bundle) == (bundle.level, bundle.level_reason)
     for each in bundle.attachments:
-        assert each.drawable is (_draws(each.render_ref, manifest, placer))
+        assert each.drawable is (_draws(each.attachment.render_ref, manifest, placer))
         assert each.drawable or (each.problem and each.problem.message)
     _keeps_its_promise(bundle, manifest, placer)
 

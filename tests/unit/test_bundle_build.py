@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from proofspan.evidence.bundles import ValueProblem
 from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.manifest.types import Manifest
 from proofspan.services.bundles import build
@@ -40,8 +41,8 @@ def test_a_cited_sentence_is_placed_with_what_belongs_to_it(manifest: Manifest, 
     )
     assert place.found is not None
     assert (place.found.status, place.found.page_mismatch, len(place.found.rects)) == ("exact", False, 1)
-    assert [each.attachment_id for each in made.safety_attachments] == ["w-1"]
-    assert [each.attachment_id for each in made.media_attachments] == ["i-1"]
+    assert [each.attachment.attachment_id for each in made.safety_attachments] == ["w-1"]
+    assert [each.attachment.attachment_id for each in made.media_attachments] == ["i-1"]
     assert [(each.drawable, each.by, each.citation_number) for each in made.attachments] == [
         (True, "section", 1),
         (True, "section", 1),
@@ -126,7 +127,7 @@ def test_no_place_is_invented(
         (3.5, "page_idx is 3.5, which is no page", 3.5),
         ([1], "page_idx is '[1]', which is no page", "[1]"),
         ("x" * 500, "page_idx is '" + "x" * 59 + "…, which is no page", "x" * 200 + "…"),
-        (99, "page_idx 99 lies beyond the end of manual, which has 3 pages", 99),
+        (99, "page_idx 99 is beyond the end of manual, which has 3 pages", 99),
     ],
     ids=str,
 )
@@ -135,7 +136,8 @@ def test_a_page_that_cannot_be_used_is_told_with_its_value(
 ) -> None:
     made = one(cites(**LOST, page_idx=value), manifest, pool)
     problem = made.citations[0].problems[-1]
-    assert (made.level, problem.given) == ("text_only", kept)
+    assert isinstance(problem, ValueProblem)
+    assert (made.level, problem.value) == ("text_only", kept)
     assert told in problem.message
     assert told in made.level_reason
 
@@ -186,10 +188,10 @@ def test_citations_beside_the_one_that_is_placed_are_told(manifest: Manifest, po
     listed = [placed, nowhere, {"doc_id": "nobody", "page_idx": 1, "quote": QUOTE}]
     made = one(trace(citations=listed), manifest, pool)
     assert made.level == "full"
-    told = "can be drawn. Not placed: citation 2 (and 1 more) of 3: its text was not found."
+    told = "can be drawn. Not located: citation 2 (and 1 more) of 3: its text was not found."
     assert made.level_reason.endswith(told)
     made = one(trace(citations=[placed, listed[2]]), manifest, pool)
-    told = "Not placed: citation 2 of 2: it can't be shown: the workspace has no document nobody."
+    told = "Not located: citation 2 of 2: it can't be shown: the workspace has no document nobody."
     assert made.level_reason.endswith(told)
 
 
@@ -203,7 +205,6 @@ def test_citations_beside_the_one_that_is_placed_are_told(manifest: Manifest, po
 )
 def test_a_place_without_a_text_says_so(place: dict[str, Any], manifest: Manifest, pool: PdfPool) -> None:
     made = one(cites(**place), manifest, pool)
-    assert "it gives a place and no text that could confirm it" in made.level_reason
     assert [problem.code for problem in cited(made).problems] == ["quote_missing"]
 
 
@@ -275,16 +276,16 @@ def test_what_cannot_be_drawn_lowers_the_level_and_is_named(
     flawed = made.attachments[place]
     assert made.level == level
     assert (flawed.drawable, flawed.problem and flawed.problem.code) == (False, code)
-    assert f"({flawed.attachment_id}) can't be drawn: " in made.level_reason
-    assert flawed.text == CATALOGUE[place]["text"]
+    assert f"({flawed.attachment.attachment_id}) can't be drawn: " in made.level_reason
+    assert flawed.attachment.text == CATALOGUE[place]["text"]
 
 
 def test_a_picture_of_a_page_that_is_not_there_is_told(manifest: Manifest, pool: PdfPool) -> None:
     made = one(trace(), manifest, pool, catalogue=[{**CATALOGUE[1], "page_idx": 70}])
     (item,) = made.media_attachments
     assert item.drawable
-    assert item.problem is not None
-    assert (item.problem.code, item.problem.given) == ("page_out_of_range", 70)
+    assert isinstance(item.problem, ValueProblem)
+    assert (item.problem.code, item.problem.value) == ("page_out_of_range", 70)
 
 
 def test_a_replaced_document_is_told_and_not_hidden(manifest: Manifest, pool: PdfPool) -> None:
@@ -306,7 +307,7 @@ def test_too_much_is_cut_and_said_to_be(
     assert [problem.code for problem in made.problems] == ["citations_cut", "attachments_cut", "text_cut"]
     assert (len(made.citations), len(made.attachments), len(made.answer)) == (2, 1, 100_000)
     near = one(record, manifest, pool, catalogue=[CATALOGUE[1], {**CATALOGUE[0], "page_idx": 2}])
-    assert [item.kind for item in near.attachments] == ["warning"]
+    assert [item.attachment.kind for item in near.attachments] == ["warning"]
     assert made.level == "citation_only"
 
 

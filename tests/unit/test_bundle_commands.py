@@ -131,7 +131,7 @@ def test_an_older_file_is_upgraded_with_what_it_knew(folder: Path) -> None:
     assert lines(folder / "beside.jsonl")[2]["reviewer"] == {"name": "M"}
     result = run("build", folder)
     assert result.exit_code == 0
-    assert "1 bundle of the earlier file belonged to no trace of the run: left out" in result.stderr
+    assert "1 bundle of the earlier file had no trace in the run: left out" in result.stderr
     assert "1 line of the earlier file held no bundle: left out" in result.stderr
     first, _, third = lines(folder / "bundles.jsonl")
     assert (third["bundle_version"], third["reviewer"], third["q"]) == ("1.3", {"name": "M"}, first["q"])
@@ -153,14 +153,14 @@ def test_an_older_file_is_upgraded_with_what_it_knew(folder: Path) -> None:
 def test_a_file_that_is_not_ours_to_replace_stays(data: bytes, folder: Path) -> None:
     (folder / "bundles.jsonl").write_bytes(data)
     result = run("build", folder)
-    assert "not written over" in str(result.exception)
+    assert "not overwritten" in str(result.exception)
     assert (folder / "bundles.jsonl").read_bytes() == data
 
 
 def test_another_file_that_is_not_ours_stays_where_the_run_has_its_own(folder: Path) -> None:
     run("build", folder)
     (folder / "notes").write_text("notes of a person\n", encoding="utf-8")
-    assert "not written over" in str(run("build", folder, "-o", folder / "notes").exception)
+    assert "not overwritten" in str(run("build", folder, "-o", folder / "notes").exception)
     assert (folder / "notes").read_text(encoding="utf-8") == "notes of a person\n"
 
 
@@ -183,7 +183,7 @@ def test_the_bundles_of_another_run_are_not_written_over(tmp_path: Path) -> None
 def test_no_run_is_built_where_one_of_them_cannot_be(tmp_path: Path) -> None:
     two_runs(tmp_path)
     (tmp_path / "b.jsonl").write_text("notes of a person\n", encoding="utf-8")
-    assert "b.jsonl:1: the file is not written over" in str(run("build", tmp_path).exception)
+    assert "b.jsonl:1: the file is not overwritten" in str(run("build", tmp_path).exception)
     (tmp_path / "b.jsonl").unlink()
     (tmp_path / "traces.jsonl").unlink()
     told = str(run("build", tmp_path).exception)
@@ -219,7 +219,7 @@ def test_what_names_nothing_to_draw_is_shown_as_text_and_is_no_finding(folder: P
     result = run("build", folder)
     assert result.exit_code == 0
     assert "note: 1 attachment shown as text: the catalogue names nothing to draw" in result.stderr
-    assert "warning: 1 attachment can be drawn, but not all is right; first: the picture" in result.stderr
+    assert "warning: 1 attachment can be drawn but has a problem; first: the picture" in result.stderr
     assert run("validate", folder).exit_code == 0
 
 

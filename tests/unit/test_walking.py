@@ -11,9 +11,9 @@ from typing import Any
 import orjson
 import pytest
 
-from proofspan.contracts.records.records import SourceLine, Trace, TraceKey
+from proofspan.contracts.records.records import AttachmentKind, SourceLine, Trace, TraceKey
 from proofspan.errors import InputFault
-from proofspan.evidence.bundles import sealed
+from proofspan.evidence.bundles import BundleAttachment, sealed
 from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.manifest.load import load_manifest
 from proofspan.services.bundles.build import line_of, load_sources
@@ -111,7 +111,7 @@ def test_without_a_file_of_bundles_one_is_built_and_nothing_has_to_be_said(
     [
         (lambda record: record.update(answer="Something else."), "not that of its trace"),
         (lambda record: record.update(run_id="R9"), "it belongs to run R9"),
-        (lambda record: record["documents"][0].update(sha256="0" * 64), "another file than the one"),
+        (lambda record: record["documents"][0].update(sha256="0" * 64), "is not the file that"),
         (lambda record: record["documents"][0].update(doc_id="lost"), "does not list its document lost"),
         (lambda record: record.update(level="best"), "`level`: "),
         (lambda record: record.update(bundle_version="1.2"), "it is of version 1.2, before 1.3"),
@@ -141,14 +141,14 @@ def test_another_edition_of_the_document_is_placed_anew(folder: Path, pool: PdfP
     stored = built(folder, pool, trace())
     write_pages(folder / "manual.pdf", [["A new first page"], ["Some words"], ["Others", "and", QUOTE]])
     slide = only(materials(folder, pool, [trace()], stored))
-    assert "another file than the one" in slide.told
+    assert "is not the file that" in slide.told
     assert slide.known["cite:1"].page_idx == 2
 
 
 def test_a_broken_line_and_a_missing_bundle_are_told(folder: Path, pool: PdfPool) -> None:
     stored = built(folder, pool, trace("Q2"))
     slide = only(materials(folder, pool, [trace("Q1")], [b'{"q_id": "Q1"', *stored]))
-    assert slide.told.startswith("the run's stored bundles hold none of this question; one of their lines")
+    assert slide.told.startswith("the run's stored bundles do not include this question; 1 line can't")
     assert "line 1" in slide.told
 
 
@@ -196,7 +196,7 @@ def test_the_scene_shows_the_citation_asked_for_and_what_belongs_to_it(folder: P
     assert (first.page.target.id, first.page.page_idx) == ("cite:1", 1)
     assert (second.page.target.id, second.page.page_idx) == ("cite:2", 2)
     assert [span.id for span in second.page.spans] == ["cite:2"]
-    kinds = [(each.attachment.kind, each.drawing is not None) for each in first.exhibits]
+    kinds = [(each.item.attachment.kind, each.drawing is not None) for each in first.exhibits]
     assert kinds == [("warning", False), ("image", True)]
     assert first.hidden == 0
 
@@ -232,6 +232,11 @@ def test_an_answer_that_cites_nothing_shows_the_closest_passage(folder: Path, po
     assert (scene.page.target.kind, scene.page.target.tag, scene.page.page_idx) == ("retrieved", "rank 1", 1)
 
 
+def named(item: BundleAttachment, name: str, kind: AttachmentKind, **more: Any) -> BundleAttachment:
+    """The attachment under another name and of another kind."""
+    return replace(item, attachment=replace(item.attachment, attachment_id=name, kind=kind), **more)
+
+
 def test_of_many_attachments_a_dozen_notices_and_pictures_are_shown_at_once(
     folder: Path, pool: PdfPool
 ) -> None:
@@ -239,7 +244,7 @@ def test_of_many_attachments_a_dozen_notices_and_pictures_are_shown_at_once(
     slide = only(given)
     (warning,) = slide.bundle.safety_attachments
     (image,) = slide.bundle.media_attachments
-    notes = (replace(warning, attachment_id=f"n{n}", kind="note") for n in range(30))
+    notes = (named(warning, f"n{n}", "note") for n in range(30))
     many = replace(
         slide.bundle,
         safety_attachments=(*notes, warning),
@@ -247,7 +252,7 @@ def test_of_many_attachments_a_dozen_notices_and_pictures_are_shown_at_once(
     )
     scene = scene_of(replace(slide, bundle=many), given)
     assert (len(scene.exhibits), scene.hidden) == (24, 37)
-    assert scene.exhibits[0].attachment.kind == "warning", "the gravest notice comes first"
+    assert scene.exhibits[0].item.attachment.kind == "warning", "the gravest notice comes first"
     assert scene_of(replace(slide, bundle=many), given, more=2).hidden == 0
 
 
@@ -257,16 +262,16 @@ def test_what_lies_beside_the_cited_place_comes_after_what_lies_there(folder: Pa
     (warning,) = slide.bundle.safety_attachments
     (image,) = slide.bundle.media_attachments
     safety = (
-        replace(warning, attachment_id="next", by="page", pages_away=1),
-        replace(warning, attachment_id="note", kind="note", by="section", pages_away=2),
-        replace(warning, attachment_id="here", kind="caution", by="page", pages_away=0),
+        named(warning, "next", "warning", by="page", pages_away=1),
+        named(warning, "note", "note", by="section", pages_away=2),
+        named(warning, "here", "caution", by="page", pages_away=0),
     )
-    media = (replace(image, attachment_id="after", by="page", pages_away=1), image)
+    media = (named(image, "after", "image", by="page", pages_away=1), image)
     bundle = replace(slide.bundle, safety_attachments=safety, media_attachments=media)
     shown = scene_of(replace(slide, bundle=bundle), given).exhibits
-    names = [each.attachment.attachment_id for each in shown]
-    assert names == ["here", "note", "next", image.attachment_id, "after"]
-    assert [each.is_beside for each in shown] == [False, False, True, False, True]
+    names = [each.item.attachment.attachment_id for each in shown]
+    assert names == ["here", "note", "next", image.attachment.attachment_id, "after"]
+    assert [each.item.is_beside for each in shown] == [False, False, True, False, True]
 
 
 def test_an_answer_of_a_hundred_thousand_characters_is_a_bundle_too(folder: Path, pool: PdfPool) -> None:

@@ -1,7 +1,7 @@
-"""Which attachments of the catalogue belong to a cited place: those of its section, and those near its page.
+"""The attachments of the catalogue that belong to a cited place: those of its section and near its page.
 
-The rule reads places alone, never the text: a warning on the cited page belongs to the answer even where no
-word of it was quoted. What belongs is told in one order, the nearest first, whatever order it came in.
+The rule reads places, never text: a warning on the cited page belongs to the answer even if none of its words
+is quoted. Attachments are listed nearest first.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from proofspan.contracts.records.render_ref import PageRef, parse_render_ref
 
 By = Literal["section", "page"]
 
-#: Signal boxes, the gravest first; the other kinds are media.
+#: Kinds of safety notices, the gravest first; the other kinds are media.
 SAFETY_KINDS: tuple[AttachmentKind, ...] = ("warning", "caution", "note")
-#: How many pages from the cited one an attachment may lie that shares no section with it.
+#: Pages between the cited page and an attachment of another section that still belongs to it.
 NEIGHBOURS = 1
 
 
 @dataclass(frozen=True, slots=True)
 class CitedPlace:
-    """Where cited text stands: the page it was found on, else the cited one, and its boxes there, in points.
+    """The place of cited text: the page where it was found, else the cited page, and its boxes in points.
 
-    `page_idx` is None in a document without pages, whose attachments belong by section alone.
+    `page_idx` is None in a document without pages, whose attachments belong by section only.
     """
 
     doc_id: str | None
@@ -41,18 +41,23 @@ class CitedPlace:
 class Attached:
     """An attachment that belongs to a cited place, and why.
 
-    `by` is "section" where it lies in the cited section, else "page". `pages_away` counts pages in either
-    direction, 0 on the cited page; None where one of the two has no page.
+    `by` is "section" in the cited section, else "page". `pages_away` is the distance in pages, 0 on the cited
+    page, None if either has no page.
     """
 
     attachment: Attachment
     by: By
     pages_away: int | None
 
+    @property
+    def is_beside(self) -> bool:
+        """Return whether it only lies on a page next to the cited one."""
+        return self.by == "page" and self.pages_away != 0
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An attachment with the place that the rule reads: `box` in points, None where it is not known so."""
+    """An attachment and its place: `box` in points, None if it is not known in points."""
 
     attachment: Attachment
     section: SectionKey
@@ -62,14 +67,14 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class CatalogueIndex:
-    """The catalogue by document and page, and by document and first step of the section."""
+    """The catalogue by document and page, and by document and first part of the section number."""
 
     by_page: Mapping[tuple[str, int], Sequence[Entry]]
     by_chapter: Mapping[tuple[str, str], Sequence[Entry]]
 
     @classmethod
     def of(cls, attachments: Iterable[Attachment]) -> CatalogueIndex:
-        """The index over attachments with ids of their own; what names no document belongs to nothing."""
+        """Build the index of attachments with distinct ids; those without a document are left out."""
         by_page: defaultdict[tuple[str, int], list[Entry]] = defaultdict(list)
         by_chapter: defaultdict[tuple[str, str], list[Entry]] = defaultdict(list)
         for attachment in attachments:
@@ -83,43 +88,37 @@ class CatalogueIndex:
         return cls(dict(by_page), dict(by_chapter))
 
     def in_section(self, doc_id: str, section: SectionKey) -> Iterator[Entry]:
-        """What lies in a section or below it."""
+        """Yield the attachments of a section and its subsections."""
         if section:
             chapter = self.by_chapter.get((doc_id, section[0]), ())
             yield from (entry for entry in chapter if entry.section[: len(section)] == section)
 
     def near_page(self, doc_id: str, page_idx: int) -> Iterator[Entry]:
-        """What lies on a page or on one next to it."""
+        """Yield the attachments on a page and the pages next to it."""
         for other in range(page_idx - NEIGHBOURS, page_idx + NEIGHBOURS + 1):
             yield from self.by_page.get((doc_id, other), ())
 
 
 def attached(place: CitedPlace, catalogue: CatalogueIndex) -> tuple[Attached, ...]:
-    """Everything that belongs to a place, the nearest first.
+    """Return all attachments of a place, the nearest first.
 
-    The cited page comes before its neighbours and those before other pages of the section. On one page the
-    smaller distance up or down to the cited boxes decides, then reading order, then the id. Nothing is left
-    out: a section may have hundreds of pictures, and how many are shown is for the one who shows them.
+    The cited page comes before its neighbours, and those before other pages of the section. On one page the
+    vertical distance to the cited boxes decides, then reading order, then the id.
     """
     if place.doc_id is None:
         return ()
-    found: dict[str, tuple[Entry, By]] = {}
+    entries: dict[str, tuple[Entry, By]] = {}
     if place.page_idx is not None:
         for entry in catalogue.near_page(place.doc_id, place.page_idx):
-            found[entry.attachment.attachment_id] = entry, "page"
+            entries[entry.attachment.attachment_id] = entry, "page"
     for entry in catalogue.in_section(place.doc_id, section_key(place.section_id)):
-        found[entry.attachment.attachment_id] = entry, "section"
-    ordered = sorted(found.values(), key=lambda item: _nearness(item[0], place))
+        entries[entry.attachment.attachment_id] = entry, "section"
+    ordered = sorted(entries.values(), key=lambda item: _nearness(item[0], place))
     return tuple(Attached(entry.attachment, by, _pages_away(entry, place)) for entry, by in ordered)
 
 
-def lies_beside(by: By, pages_away: int | None) -> bool:
-    """Whether something lies on a page next to the cited place alone, neither there nor in its section."""
-    return by == "page" and pages_away != 0
-
-
 def _entry(attachment: Attachment) -> tuple[str | None, Entry]:
-    """The attachment's document and place; what its record leaves open is read from what is to be drawn."""
+    """Return the attachment's document and place; its `render_ref` fills in what the record leaves out."""
     ref = parse_render_ref(attachment.render_ref) if attachment.render_ref is not None else None
     region = ref if isinstance(ref, PageRef) and attachment.doc_id in (None, ref.doc_id) else None
     doc_id, page_idx = attachment.doc_id, attachment.page_idx
@@ -139,7 +138,7 @@ def _pages_away(entry: Entry, place: CitedPlace) -> int | None:
 
 
 def _nearness(entry: Entry, place: CitedPlace) -> tuple[float | str, ...]:
-    """What sorts attachments: of two pages as far away the earlier first, what has no page or box last."""
+    """Return the sort key: of two pages at one distance the earlier first, no page or no box last."""
     away, page_idx, box = _pages_away(entry, place), entry.page_idx, entry.box
     return (
         math.inf if away is None else away,
@@ -151,5 +150,5 @@ def _nearness(entry: Entry, place: CitedPlace) -> tuple[float | str, ...]:
 
 
 def _gap(box: Box, rects: Iterable[Box]) -> float:
-    """Points up or down from a box to the nearest of the boxes; 0 beside one of them, or without any."""
+    """Return the points up or down from a box to the nearest of `rects`; 0 beside one or without any."""
     return min((max(0.0, rect[1] - box[3], box[1] - rect[3]) for rect in rects), default=0.0)

@@ -1,7 +1,7 @@
-"""Evidence bundles 1.3: one answer with the page, the boxes and the attachments that show what it rests on.
+"""Evidence bundles 1.3: one answer with the page, boxes and attachments that its evidence consists of.
 
-Pure. A bundle is made from these records, written as canonical JSON and sealed by its own hash. What is read
-back stays beside them as it was written (`Bundle.raw`), so that unknown fields outlive every writer.
+A bundle is written as canonical JSON with its own hash. Fields that this version does not know survive
+reading and rebuilding: the record as it was read stays in `Bundle.raw`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Final, Literal, TypeVar, cast
+from types import UnionType
+from typing import Any, Final, Literal, Union, cast, get_args, get_origin, get_type_hints
 
 import jsonschema_rs
 import orjson
@@ -22,9 +23,7 @@ import pyarrow
 
 from proofspan.contracts.records.field_values import text_of
 from proofspan.contracts.records.records import (
-    AttachmentKind,
-    Box,
-    BoxSpace,
+    Attachment,
     Json,
     Label,
     LineIssue,
@@ -33,17 +32,18 @@ from proofspan.contracts.records.records import (
     TraceKey,
 )
 from proofspan.contracts.records.schemas import schema
-from proofspan.evidence.attachments import By
-from proofspan.evidence.types import Difference, FoundSpan, Place, TextRange
+from proofspan.errors import Problem
+from proofspan.evidence.attachments import Attached
+from proofspan.evidence.types import FoundSpan
 from proofspan.traces.lines.reader import RawLine, UnusableError, issue_of, parse_line, read_lines
 from proofspan.traces.lines.sniff import foreign_file
 from proofspan.traces.records.traces import line_at
 
 VERSION: Final = "1.3"
 SCHEMA_ID: Final = f"urn:proofspan:schema:bundle-{VERSION}"
-#: What 1.2 lacks.
+#: Keys that version 1.2 lacks.
 NEW_KEYS = ("citation", "safety_attachments", "media_attachments")
-#: A given value is told with at most so many characters.
+#: Characters kept of a value that a problem quotes.
 GIVEN = 200
 
 Level = Literal["full", "safety_citation", "citation_only", "text_only"]
@@ -54,28 +54,23 @@ PageFrom = Literal["record", "chunk_id", "label", "found", "text"]
 #: Best first.
 LEVELS: tuple[Level, ...] = ("full", "safety_citation", "citation_only", "text_only")
 
-T = TypeVar("T")
-
 
 @dataclass(frozen=True, slots=True)
-class BundleProblem:
-    """What is wrong with a part of a bundle; `given` is the value that the record has, in brief."""
+class ValueProblem(Problem):
+    """A problem with the value in the record that causes it, shortened by `given`."""
 
-    code: str
-    message: str
-    remedy: str = ""
-    given: Json = None
+    value: Json = None
 
 
 @dataclass(frozen=True, slots=True)
 class BundleCitation:
-    """A citation, or the closest retrieved passage (`number` None, `rank` its rank), with where it stands.
+    """A citation, or the closest retrieved passage (`number` None, `rank` its rank), and its place.
 
-    `page_idx` is the cited page, `shown_page_idx` the one to turn to: where the text was found, else the
-    cited one, None where no page can be shown. `found` is None where nothing could be looked for.
+    `page_idx` is the cited page. `shown_page_idx` is the page to show: where the text was found, else the
+    cited page; None if no page can be shown. `found` is None if there was nothing to locate.
     """
 
-    origin: Literal["payload", "answer_text", "retrieved"]
+    origin: Literal["payload", "answer_text", "retrieved"] = "payload"
     number: int | None = None
     rank: int | None = None
     chunk_id: str | None = None
@@ -91,17 +86,17 @@ class BundleCitation:
     quote_from: Literal["payload", "chunk"] | None = None
     offsets: Offsets | None = None
     found: FoundSpan | None = None
-    problems: tuple[BundleProblem, ...] = ()
+    problems: tuple[Problem, ...] = ()
 
     @property
     def is_shown(self) -> bool:
-        """Whether there is a page to turn to, with the three fields that a citation is made of."""
+        """Return whether there is a page to show, with the three fields a citation must have."""
         needed = (self.doc_id, self.section_number, self.page_idx, self.shown_page_idx)
         return all(value is not None for value in needed)
 
     @property
     def is_placed(self) -> bool:
-        """Whether its text stands on the page that is shown (in a text: among its lines)."""
+        """Return whether the text was located on the page shown (in a text document: among its lines)."""
         found = self.found
         if not self.is_shown or found is None or found.status == "not_found":
             return False
@@ -109,29 +104,17 @@ class BundleCitation:
 
 
 @dataclass(frozen=True, slots=True)
-class BundleAttachment:
-    """An attachment that belongs to a citation, and whether it can be drawn; `problem` says why it can't."""
+class BundleAttachment(Attached):
+    """An attachment of a citation and whether it can be drawn; `problem` says why not."""
 
-    attachment_id: str
-    kind: AttachmentKind
-    doc_id: str | None = None
-    section_id: str | None = None
-    page_idx: int | None = None
-    bbox: Box | None = None
-    bbox_space: BoxSpace | None = None
-    text: str = ""
-    caption: str | None = None
-    render_ref: str | None = None
     drawable: bool = False
-    problem: BundleProblem | None = None
-    by: By = "section"
-    pages_away: int | None = None
+    problem: Problem | None = None
     citation_number: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class BundleDocument:
-    """A document that a bundle was built from. `sha256` is that of the file which was read."""
+    """A document that a bundle was built from. `sha256` is the hash of the file that was read."""
 
     doc_id: str
     title: str | None = None
@@ -140,12 +123,12 @@ class BundleDocument:
     page_count: int | None = None
     rev: str | None = None
     sha256: str | None = None
-    problem: BundleProblem | None = None
+    problem: Problem | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """One answer's evidence. `raw` is the record as it was read, empty for one that is being built."""
+    """One answer's evidence. `raw` is the record that was read, empty for a bundle being built."""
 
     bundle_id: str
     run_id: str
@@ -160,7 +143,7 @@ class Bundle:
     safety_attachments: tuple[BundleAttachment, ...] = ()
     media_attachments: tuple[BundleAttachment, ...] = ()
     documents: tuple[BundleDocument, ...] = ()
-    problems: tuple[BundleProblem, ...] = ()
+    problems: tuple[Problem, ...] = ()
     paraphrase: int = 0
     seed: int = 0
     repeat: int = 1
@@ -172,23 +155,23 @@ class Bundle:
 
     @property
     def key(self) -> TraceKey:
-        """The trace that it belongs to."""
+        """Return the key of the bundle's trace."""
         return TraceKey(self.run_id, self.q_id, self.paraphrase, self.seed, self.repeat)
 
     @property
     def attachments(self) -> tuple[BundleAttachment, ...]:
-        """Safety notices, then media."""
+        """Return the safety notices, then the media."""
         return (*self.safety_attachments, *self.media_attachments)
 
 
 def bundle_id(key: TraceKey) -> str:
-    """The id of a trace's bundle: the same in every build, another for every other trace."""
+    """Return the id of a trace's bundle, a uuid5 of the trace's key."""
     name = orjson.dumps([key.run_id, key.q_id, key.paraphrase, key.seed, key.repeat]).decode()
     return str(uuid.uuid5(uuid.NAMESPACE_URL, f"urn:proofspan:bundle:{name}"))
 
 
 def given(value: Json) -> Json:
-    """A value as a problem tells it: plain ones as they are, of others and of long texts the beginning."""
+    """Return a value as a problem quotes it: numbers unchanged, the beginning of everything else."""
     if value is None or isinstance(value, bool | int | float):
         return value
     text = value if isinstance(value, str) else orjson.dumps(value, default=str).decode()
@@ -196,61 +179,59 @@ def given(value: Json) -> Json:
 
 
 def record_of(bundle: Bundle) -> dict[str, Json]:
-    """The sealed JSON record of a bundle that was built, with the unknown fields of its `raw`."""
+    """Return the JSON record of a bundle with its hash, and with the unknown fields of its `raw`."""
     own = {"$schema": SCHEMA_ID, "bundle_version": VERSION, **cast(dict[str, Json], _plain(bundle))}
     earlier = own.pop("raw")
     return sealed(with_unknown(own, earlier))
 
 
 def sealed(record: Mapping[str, Json]) -> dict[str, Json]:
-    """The record with its hash."""
+    """Return the record with its hash."""
     return {**record, "sha256": sha256_of(record)}
 
 
 def sha256_of(record: Mapping[str, Json]) -> str:
-    """The hash of a record's canonical JSON without its `sha256`, in hexadecimal."""
+    """Return the hash of a record's canonical JSON without its `sha256`, in hexadecimal."""
     body = {name: value for name, value in record.items() if name != "sha256"}
     return hashlib.sha256(canonical(body)).hexdigest()
 
 
 def canonical(record: Mapping[str, Json]) -> bytes:
-    """The bytes of a record: UTF-8, keys sorted, no white space; the same for the same record, once read."""
+    """Return the canonical bytes of a record: UTF-8, keys sorted, no white space."""
     return orjson.dumps(record, option=orjson.OPT_SORT_KEYS)
 
 
-def with_unknown(record: Mapping[str, Json], earlier: Mapping[str, Json]) -> dict[str, Json]:
-    """The record with the fields of an earlier one that this version does not know.
-
-    Fields of a citation, an attachment or a document are carried over while it is the same one.
-    """
-    kept = {**{name: value for name, value in earlier.items() if name != "sha256"}, **record}
-    if _names_of(earlier.get("citation"), _CITED) == _names_of(record.get("citation"), _CITED):
-        kept["citation"] = _filled(record.get("citation"), earlier.get("citation"))
-    for name, (_, names) in _LISTS.items():
-        before = {_names_of(item, names): item for item in _list(earlier.get(name))}
-        kept[name] = [_filled(item, before.get(_names_of(item, names))) for item in _list(record[name])]
-    return kept
-
-
-#: What tells one citation from another; and of each list the records in it and what tells those apart.
+#: The fields that identify a citation, and for each list of records those that identify one of them.
 _CITED = ("doc_id", "chunk_id", "page_idx")
-_LISTS: Mapping[str, tuple[type[Any], Sequence[str]]] = {
-    "citations": (BundleCitation, ("number", *_CITED)),
-    "safety_attachments": (BundleAttachment, ("attachment_id",)),
-    "media_attachments": (BundleAttachment, ("attachment_id",)),
-    "documents": (BundleDocument, ("doc_id",)),
+_LISTS: Mapping[str, tuple[str, ...]] = {
+    "citations": ("number", *_CITED),
+    "safety_attachments": ("attachment_id",),
+    "media_attachments": ("attachment_id",),
+    "documents": ("doc_id",),
 }
 
 
-def _names_of(item: Json, names: Sequence[str]) -> str | None:
-    """The values under these names in a form that can be compared; None for what is no object."""
+def with_unknown(record: Mapping[str, Json], earlier: Mapping[str, Json]) -> dict[str, Json]:
+    """Return the record with the fields of an earlier record that this version does not know.
+
+    Fields of a citation, an attachment or a document are kept as long as it is the same one.
+    """
+    kept = {**{name: value for name, value in earlier.items() if name != "sha256"}, **record}
+    if _identity(earlier.get("citation"), _CITED) == _identity(record.get("citation"), _CITED):
+        kept["citation"] = _filled(record.get("citation"), earlier.get("citation"))
+    for name, names in _LISTS.items():
+        before = {_identity(item, names): item for item in _list(earlier.get(name))}
+        kept[name] = [_filled(item, before.get(_identity(item, names))) for item in _list(record[name])]
+    return kept
+
+
+def _identity(item: Json, names: Sequence[str]) -> str | None:
     if not isinstance(item, dict):
         return None
     return orjson.dumps([item.get(name) for name in names]).decode()
 
 
 def _filled(item: Json, earlier: Json) -> Json:
-    """An object with the fields that only the earlier one has."""
     return {**earlier, **item} if isinstance(item, dict) and isinstance(earlier, dict) else item
 
 
@@ -259,145 +240,94 @@ def _list(value: Json) -> list[Json]:
 
 
 def bundle_from(record: Mapping[str, Json]) -> Bundle:
-    """The bundle of a record that follows the schema; what other producers leave out takes its default."""
-    cited = record["citation"]
-    own = _known(Bundle, record) | {
-        "citation": None if cited is None else _citation(cited),
-        "citations": tuple(map(_citation, record.get("citations", ()))),
-        "safety_attachments": tuple(map(_attachment, record["safety_attachments"])),
-        "media_attachments": tuple(map(_attachment, record["media_attachments"])),
-        "documents": tuple(map(_document, record.get("documents", ()))),
-        "problems": _problems(record),
-        "raw": record,
-    }
-    return Bundle(**own)
-
-
-def _citation(obj: Mapping[str, Json]) -> BundleCitation:
-    found, offsets = obj.get("found"), obj.get("offsets")
-    own: dict[str, Json] = {"origin": "payload", **_known(BundleCitation, obj)}
-    own |= {
-        "found": None if found is None else _found(found),
-        "offsets": None if offsets is None else Offsets(**_known(Offsets, offsets)),
-        "problems": _problems(obj),
-        "shown_page_idx": own.get("shown_page_idx", own.get("page_idx")),
-    }
-    return BundleCitation(**own)
-
-
-def _found(obj: Mapping[str, Json]) -> FoundSpan:
-    own = _known(FoundSpan, obj) | {
-        "rects": _boxes(obj["rects"]),
-        "differences": tuple(Difference(**_known(Difference, each)) for each in obj["differences"]),
-        "alternatives": tuple(map(_place, obj.get("alternatives", ()))),
-        "continues": tuple(map(_place, obj.get("continues", ()))),
-        "ranges": _ranges(obj.get("ranges", ())),
-        "unverified": _boxes(obj.get("unverified", ())),
-        "unverified_ranges": _ranges(obj.get("unverified_ranges", ())),
-    }
-    return FoundSpan(**{name: own[name] for name in own.keys() & _FIELDS[FoundSpan]})
-
-
-def _place(obj: Mapping[str, Json]) -> Place:
-    return Place(int(obj["page_idx"]), _boxes(obj["rects"]), _ranges(obj.get("ranges", ())))
-
-
-def _attachment(obj: Mapping[str, Json]) -> BundleAttachment:
-    box = obj.get("bbox")
-    own = _known(BundleAttachment, obj) | {
-        "bbox": None if box is None else _boxes([box])[0],
-        "problem": _problem(obj.get("problem")),
-    }
-    return BundleAttachment(**own)
-
-
-def _document(obj: Mapping[str, Json]) -> BundleDocument:
-    return BundleDocument(**(_known(BundleDocument, obj) | {"problem": _problem(obj.get("problem"))}))
-
-
-def _problems(obj: Mapping[str, Json]) -> tuple[BundleProblem, ...]:
-    return tuple(BundleProblem(**_known(BundleProblem, each)) for each in obj.get("problems", ()))
-
-
-def _problem(obj: Mapping[str, Json] | None) -> BundleProblem | None:
-    return None if obj is None else BundleProblem(**_known(BundleProblem, obj))
-
-
-def _boxes(boxes: Sequence[Sequence[float]]) -> tuple[Box, ...]:
-    return tuple((float(x0), float(y0), float(x1), float(y1)) for x0, y0, x1, y1 in boxes)
-
-
-def _ranges(ranges: Sequence[Mapping[str, int]]) -> tuple[TextRange, ...]:
-    return tuple(TextRange(**_known(TextRange, each)) for each in ranges)
-
-
-def _known(record: type[Any], obj: Mapping[str, Json]) -> dict[str, Json]:
-    """The fields of an object that a record has; a count that was written as `41.0` is 41."""
-    return {
-        name: int(value) if name in _COUNTS and isinstance(value, float) else value
-        for name, value in obj.items()
-        if name in _FIELDS[record]
-    }
+    """Return the bundle of a record that follows the schema; omitted fields take their defaults."""
+    return cast(Bundle, _decoded(Bundle, {**record, "raw": record}))
 
 
 def _plain(value: Any) -> Json:
-    """Records as objects, tuples as lists, all the way down: orjson sorts the keys of objects only."""
+    """Return a record as JSON objects and lists all the way down: orjson sorts the keys of objects only."""
+    if isinstance(value, Problem):
+        quoted = value.value if isinstance(value, ValueProblem) else None
+        return {"code": value.code, "message": value.message, "remedy": value.fix, "given": quoted}
+    if isinstance(value, Attachment):
+        own = {each.name: _plain(getattr(value, each.name)) for each in fields(value) if each.name != "raw"}
+        return own | {"bbox": own.pop("box"), "bbox_space": own.pop("box_space") if value.box else None}
     if is_dataclass(value) and not isinstance(value, type):
-        return {each.name: _plain(getattr(value, each.name)) for each in fields(value)}
+        own = {each.name: _plain(getattr(value, each.name)) for each in fields(value)}
+        return {**cast(dict[str, Json], own.pop("attachment", {})), **own}
     if isinstance(value, Mapping):
         return {name: _plain(each) for name, each in value.items()}
     return [_plain(each) for each in value] if isinstance(value, list | tuple) else value
 
 
-#: Whole numbers, which JSON Schema accepts in either spelling.
-_COUNTS = frozenset(
-    {"paraphrase", "seed", "repeat", "number", "rank", "page_idx", "shown_page_idx", "page_count"}
-    | {"pages_away", "citation_number", "start", "end", "first_line", "last_line"}
-)
-_RECORDS: tuple[type[Any], ...] = (
-    *(Bundle, BundleCitation, BundleAttachment, BundleDocument, BundleProblem),
-    *(FoundSpan, Difference, TextRange, Offsets),
-)
-_FIELDS: dict[type[Any], frozenset[str]] = {
-    record: frozenset(each.name for each in fields(record)) for record in _RECORDS
-}
+def _decoded(kind: Any, value: Json) -> Any:
+    """Return a JSON value as the annotated type `kind`, recursively; keys that it lacks are ignored."""
+    if get_origin(kind) in (Union, UnionType):
+        return None if value is None else _decoded(get_args(kind)[0], value)
+    if get_origin(kind) is tuple:
+        return tuple(_decoded(get_args(kind)[0], each) for each in value)
+    if kind is Problem:
+        own = Problem(value["code"], value["message"], fix=value.get("remedy", ""))
+        quoted = value.get("given")
+        return own if quoted is None else ValueProblem(own.code, own.message, fix=own.fix, value=quoted)
+    if kind is BundleAttachment:
+        box = {"box": value.get("bbox"), "box_space": value.get("bbox_space") or "points"}
+        value = {**value, "attachment": {**value, **box, "raw": {}}}
+    if kind is BundleCitation:
+        value = {"shown_page_idx": value.get("page_idx"), **value}
+    if isinstance(kind, type) and is_dataclass(kind):
+        types = _types(kind)
+        return kind(**{name: _decoded(types[name], each) for name, each in value.items() if name in types})
+    return kind(value) if kind in (int, float) else value  # JSON Schema accepts 41.0 as an integer
+
+
+@cache
+def _types(kind: Any) -> dict[str, Any]:
+    return get_type_hints(kind)
 
 
 def has_unknown(record: Mapping[str, Json]) -> bool:
-    """Whether a record holds a field that this version does not know: what building anew carries over."""
-    if not record.keys() <= _OWN_KEYS:
+    """Return whether a record has a field that this version does not know, which a rebuild must keep."""
+    parts = [("citation", record.get("citation"))]
+    parts += [(name, item) for name in _LISTS for item in _list(record.get(name))]
+    if not record.keys() <= _KEYS:
         return True
-    cited = record.get("citation")
-    if isinstance(cited, dict) and not cited.keys() <= _FIELDS[BundleCitation]:
-        return True
-    return any(
-        isinstance(item, dict) and not item.keys() <= _FIELDS[kind]
-        for name, (kind, _) in _LISTS.items()
-        for item in _list(record.get(name))
-    )
+    return any(isinstance(item, dict) and not item.keys() <= _PART_KEYS[name] for name, item in parts)
 
 
-_OWN_KEYS = (_FIELDS[Bundle] - {"raw"}) | {"$schema", "bundle_version", "sha256"}
+def _keys(*parts: Any) -> frozenset[str]:
+    return frozenset(key for part in parts for key in cast(dict[str, Json], _plain(part)))
 
 
-# A file of bundles: its lines read against the schema, and written, packed where its name says so.
+_KEYS = frozenset(_types(Bundle)) - {"raw"} | {"$schema", "bundle_version", "sha256"}
+_ATTACHMENT_KEYS = _keys(BundleAttachment(Attachment("", "note"), "page", None))
+_PART_KEYS = {
+    "citation": _keys(BundleCitation()),
+    "citations": _keys(BundleCitation()),
+    "safety_attachments": _ATTACHMENT_KEYS,
+    "media_attachments": _ATTACHMENT_KEYS,
+    "documents": _keys(BundleDocument("")),
+}
 
-#: How hard `.zst` files are packed, as the demo's traces are.
+
+# A file of bundles: its lines validated against the schema, and compressed where its name says so.
+
+#: The compression level of `.zst` files, the same as for traces.
 ZSTD_LEVEL = 19
-#: Schema errors that are told of one line.
-ERRORS_TOLD = 5
+#: Schema errors reported for one line.
+MAX_ERRORS = 5
 
 _VERSION = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})")
 _OWN = (1, 3)
-#: One of these tells a bundle of whatever version from a trace, or the row of a report.
+#: Any of these keys distinguishes a bundle of whatever version from a trace or a report row.
 _MARKS = frozenset({"bundle_version", "bundle_id", "safety_attachments", "media_attachments"})
 
 
 @dataclass(frozen=True, slots=True)
 class BundleLine:
-    """One line of the file. `bundle` is None for an older version, and where the schema is not kept.
+    """One line of the file. `bundle` is None for an older version and for a record that violates the schema.
 
-    `errors` say where it is not: a place in the record, and what is wrong there.
+    `errors` are pairs of a place in the record and what is wrong there.
     """
 
     source: SourceLine
@@ -407,21 +337,20 @@ class BundleLine:
 
     @property
     def q_id(self) -> str:
-        """The question that it is about, "" where it names none."""
+        """Return the id of the question, "" if the record has none."""
         return text_of(self.record.get("q_id")) or ""
 
     @property
     def is_older(self) -> bool:
-        """Whether it is of a version before this one, so that building it again upgrades it."""
+        """Return whether the bundle is of an earlier version, which a rebuild upgrades."""
         return _version_of(self.record) < _OWN
 
 
 def read_bundles(path: Path, *, file: str, checked: bool = True) -> Iterator[BundleLine | LineIssue]:
-    """Every line of an unpacked file of bundles, in its order; what is no bundle at all is a line issue.
+    """Read every line of an uncompressed file of bundles; a line that is no bundle gives an issue.
 
-    `file` is the name that lines and issues carry. Lines that are not `checked` against the schema have no
-    bundle: what is wanted to learn which there are costs a twentieth then. InputFault where the file cannot
-    be opened.
+    `file` is the name in lines and issues. Without `checked` the schema is not applied and `bundle` is None:
+    listing a file's bundles then costs a twentieth. Raises InputFault if the file cannot be opened.
     """
     if foreign := foreign_file(path, file=file):
         yield foreign
@@ -431,7 +360,7 @@ def read_bundles(path: Path, *, file: str, checked: bool = True) -> Iterator[Bun
 
 
 def read_bundle_at(path: Path, source: SourceLine) -> BundleLine | LineIssue:
-    """The line at a place that `read_bundles` told; InputFault where no line begins and ends there now."""
+    """Read one line that `read_bundles` listed; InputFault if no line begins and ends there any more."""
     return _of_line(line_at(path, source), source.file, checked=True)
 
 
@@ -444,16 +373,14 @@ def _of_line(raw: RawLine, file: str, *, checked: bool) -> BundleLine | LineIssu
 
 
 def _bundle_line(obj: Json, source: SourceLine, *, checked: bool) -> BundleLine:
-    """The line as a bundle. UnusableError for what is none, and for a version after this one."""
     if not isinstance(obj, dict) or text_of(obj.get("q_id")) is None or obj.keys().isdisjoint(_MARKS):
-        said = "the line is no bundle: it is no object with a q_id and a bundle_version"
-        raise UnusableError("not_a_bundle", said, "write the bundles anew: proofspan bundle build WORKSPACE")
+        message = "the line is no bundle: it is no object with a q_id and a bundle_version"
+        raise UnusableError("not_a_bundle", message, "rebuild the bundles: proofspan bundle build WORKSPACE")
     version = _version_of(obj)
     if version > _OWN:
-        said = (
-            f"the bundle is of version {str(obj['bundle_version'])[:20]}; {VERSION} is the last that is read"
-        )
-        raise UnusableError("bundle_newer", said, "read it with a newer Proofspan")
+        stated = str(obj["bundle_version"])[:20]
+        message = f"the bundle has version {stated}, and this Proofspan reads versions up to {VERSION}"
+        raise UnusableError("bundle_newer", message, "read it with a newer Proofspan")
     if version < _OWN or not checked:
         return BundleLine(source, obj, None)
     errors = tuple(_errors(obj))
@@ -461,21 +388,21 @@ def _bundle_line(obj: Json, source: SourceLine, *, checked: bool) -> BundleLine:
 
 
 def _version_of(record: Mapping[str, Json]) -> tuple[int, int]:
-    """The version as numbers; what states none that can be read is older than all."""
+    """Return the version as numbers; a record without a readable version is older than all."""
     stated = record.get("bundle_version")
     if stated is None and any(name in record for name in NEW_KEYS):
         return _OWN
-    found = _VERSION.fullmatch(str(stated)) if isinstance(stated, str | float) else None
-    return (int(found[1]), int(found[2])) if found else (0, 0)
+    match = _VERSION.fullmatch(str(stated)) if isinstance(stated, str | float) else None
+    return (int(match[1]), int(match[2])) if match else (0, 0)
 
 
 def _errors(record: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
-    """Where a record is not what the schema says, each place once."""
-    told: set[str] = set()
+    """Yield where a record violates the schema and how, each place once."""
+    places: set[str] = set()
     for error in _validator().iter_errors(record):
         place = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in error.instance_path)
-        if place not in told and len(told) < ERRORS_TOLD:
-            told.add(place)
+        if place not in places and len(places) < MAX_ERRORS:
+            places.add(place)
             yield place.removeprefix(".") or "the bundle", error.message[:300]
 
 
@@ -485,12 +412,10 @@ def _validator() -> jsonschema_rs.Draft202012Validator:
 
 
 def packed(data: bytes, *, path: Path) -> bytes:
-    """A piece of the file as it lies on disk; pieces may follow one another, and the same gives the same."""
+    """Return a piece of the file, compressed as its name says; pieces may follow one another."""
     suffix = path.suffix.lower()
     if suffix == ".gz":
         return gzip.compress(data, mtime=0)
     if suffix == ".zst":
-        codec = pyarrow.Codec("zstd", compression_level=ZSTD_LEVEL)
-        whole: bytes = codec.compress(data, asbytes=True)
-        return whole
+        return cast(bytes, pyarrow.Codec("zstd", compression_level=ZSTD_LEVEL).compress(data, asbytes=True))
     return data

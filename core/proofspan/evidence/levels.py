@@ -1,25 +1,23 @@
-"""How much of an answer's evidence a bundle can show, by rule, and a sentence that says why not more.
+"""The level of a bundle: how much of its evidence can be shown, and why it is not more.
 
-The rules read what the bundle holds and nothing else, so that anyone who has it can check its level.
+The level is read from the bundle alone, so that anyone who has it can check its level.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from proofspan.contracts.records.records import AttachmentKind
+from proofspan.contracts.records.records import Attachment, AttachmentKind
 from proofspan.errors import printable
-from proofspan.evidence.bundles import Bundle, BundleAttachment, BundleCitation, BundleProblem, Level
+from proofspan.evidence.bundles import Bundle, BundleAttachment, BundleCitation, Level
 
-#: So much of a caption names an attachment in a sentence, in characters.
-NAME = 60
-#: A stranger's text is told with at most so many characters.
-LINE = 300
-#: So many of the things that are missing are told one by one.
-MISSING_TOLD = 3
+#: Characters of a caption, and of any other text, that a sentence quotes.
+NAME, LINE = 60, 300
+#: Missing things named one by one; the rest is counted.
+MAX_MISSING = 3
 
-#: Codes of problems: the bundle does not list everything, no passage can be shown, a document is another one,
-#: a citation has no text.
+#: Codes of problems: the bundle does not list everything, no passage can be shown, a document has another
+#: revision, a citation has no text.
 CUT = ("attachments_cut", "bundle_cut")
 PASSAGE_NOT_SHOWN = "passage_not_shown"
 REVISION_DIFFERS = "rev_mismatch"
@@ -36,7 +34,7 @@ _KINDS: dict[AttachmentKind, str] = {
 
 
 def judge(bundle: Bundle) -> tuple[Level, str]:
-    """The level of a bundle and its reason, by what else it holds; its own `level` is not asked."""
+    """Return the level that the rules give a bundle, and the reason. The bundle's own `level` is ignored."""
     cited = bundle.citation
     if cited is None or not cited.is_shown:
         reasons = [_why_no_page(bundle.citations)] if bundle.citations else ["the answer cites nothing"]
@@ -46,118 +44,107 @@ def judge(bundle: Bundle) -> tuple[Level, str]:
     missing = [] if cited.is_placed else [_not_placed(cited)]
     missing += [_not_drawn(item) for item in bundle.attachments if not item.drawable]
     is_cut = any(problem.code in CUT for problem in bundle.problems)
-    missing += ["not all that belongs to it is listed"] if is_cut else []
-    opening = _opening(cited, bundle.citations)
+    missing += ["not all attachments are listed"] if is_cut else []
+    opening, ending = _opening(bundle), _others(bundle) + _changes(bundle)
+    is_passage = cited.origin == "retrieved"
     if not missing:
-        reason = f"{_passage(cited)} stands {_place(cited)}, {_all_drawn(len(bundle.attachments))}."
-        return "full", opening + reason + _others(bundle) + _changes(bundle)
+        passage = "Its text" if is_passage else "The cited passage"
+        attached = _attachments(len(bundle.attachments))
+        return "full", f"{opening}{passage} was found {_place(cited)}, {attached}.{ending}"
     safety = bundle.safety_attachments
     is_safe = bool(safety) and all(item.drawable for item in safety) and not is_cut
-    with_notices = f", with {_notices(len(safety))}" if is_safe else ""
-    reason = f"{opening}{_page(cited)} can be shown{with_notices}; {_told(missing)}."
-    return ("safety_citation" if is_safe else "citation_only"), reason + _others(bundle) + _changes(bundle)
+    notices = "its safety notice" if len(safety) == 1 else f"all {len(safety)} safety notices"
+    shown = f"{_page(cited)} can be shown{f', with {notices}' if is_safe else ''}"
+    rest = len(missing) - MAX_MISSING
+    named = "; ".join([*missing[:MAX_MISSING], *([f"and {rest} more"] if rest > 0 else [])])
+    return ("safety_citation" if is_safe else "citation_only"), f"{opening}{shown}; {named}.{ending}"
 
 
 def _others(bundle: Bundle) -> str:
-    """That citations beside the one which is shown are not placed, as a further sentence."""
+    """Return a sentence on citations, other than the one shown, that were not located."""
     cited = bundle.citation
     if cited is None or cited.origin == "retrieved":
         return ""
     failed = [each for each in bundle.citations if each.number != cited.number and not each.is_placed]
     if not failed:
         return ""
-    others = f" (and {len(failed) - 1} more)" if len(failed) > 1 else ""
-    first = failed[0]
+    first, others = failed[0], _and_more(failed)
     reason = _not_placed(first) if first.is_shown else f"it can't be shown: {_why_not_shown(first)}"
-    return f" Not placed: citation {first.number}{others} of {len(bundle.citations)}: {reason}."
+    return f" Not located: citation {first.number}{others} of {len(bundle.citations)}: {reason}."
 
 
 def _changes(bundle: Bundle) -> str:
-    """That a document is not the one which was cited or described, as further sentences."""
-    told = [each.problem.message for each in bundle.documents if each.problem and each.sha256]
-    told += [each.message for each in _problems_of(bundle) if each.code == REVISION_DIFFERS]
-    return "".join(f" Note: {one_line(message)}." for message in dict.fromkeys(told))
+    """Return sentences on documents that are not the ones that were cited or described."""
+    messages = [each.problem.message for each in bundle.documents if each.problem and each.sha256]
+    problems = bundle.citation.problems if bundle.citation else ()
+    messages += [each.message for each in problems if each.code == REVISION_DIFFERS]
+    return "".join(f" Note: {one_line(message)}." for message in dict.fromkeys(messages))
 
 
-def _problems_of(bundle: Bundle) -> Sequence[BundleProblem]:
-    return bundle.citation.problems if bundle.citation else ()
-
-
-def _opening(citation: BundleCitation, citations: Sequence[BundleCitation]) -> str:
-    """What has to be said first where the answer does not cite what is shown."""
-    if citation.origin != "retrieved":
+def _opening(bundle: Bundle) -> str:
+    if bundle.citation is None or bundle.citation.origin != "retrieved":
         return ""
-    if not citations:
+    if not bundle.citations:
         return "The answer cites nothing: this is the closest retrieved passage. "
-    return f"No citation can be shown, {_why_no_page(citations)}: this is the closest retrieved passage. "
+    why = _why_no_page(bundle.citations)
+    return f"No citation can be shown, {why}: this is the closest retrieved passage. "
 
 
 def _why_no_page(citations: Sequence[BundleCitation]) -> str:
-    """Why there is nothing to turn to; of many citations the first is told."""
-    others = f" (and {len(citations) - 1} more)" if len(citations) > 1 else ""
-    return f"citation {citations[0].number}{others}: {_why_not_shown(citations[0])}"
+    return f"citation {citations[0].number}{_and_more(citations)}: {_why_not_shown(citations[0])}"
+
+
+def _and_more(citations: Sequence[BundleCitation]) -> str:
+    return f" (and {len(citations) - 1} more)" if len(citations) > 1 else ""
 
 
 def _why_not_shown(citation: BundleCitation) -> str:
-    """Why there is no page of this citation to turn to."""
     return one_line(citation.problems[-1].message) if citation.problems else "it names no place"
 
 
 def _not_placed(citation: BundleCitation) -> str:
-    """Why the text of the citation that is shown is not marked on its page."""
+    """Return why the text of the citation shown is not highlighted on its page."""
     found = citation.found
     if found is None:
-        reason = citation.problems[-1].message if citation.problems else "there is no text to look for"
-        return f"its text could not be looked for: {one_line(reason)}"
+        reason = citation.problems[-1].message if citation.problems else "there is no text to locate"
+        return f"its text could not be located: {one_line(reason)}"
     if any(problem.code == QUOTE_MISSING for problem in citation.problems):
-        return "it gives a place and no text that could confirm it"
+        return "it gives a place but no text that could confirm it"
     if found.status == "not_found":
         return "its text was not found" + (f": {one_line(found.note)}" if found.note else "")
-    return "the page where its text stands can't be shown"
+    return "the page with its text can't be shown"
 
 
 def _not_drawn(item: BundleAttachment) -> str:
     reason = item.problem.message if item.problem else "the reason is not known"
-    return f"{name_of(item)} can't be drawn: {one_line(reason)}"
+    return f"{name_of(item.attachment)} can't be drawn: {one_line(reason)}"
 
 
-def name_of(item: BundleAttachment) -> str:
-    """An attachment in a sentence: `the picture “Figure 5-3” (i-004)`."""
+def name_of(item: Attachment) -> str:
+    """Return the name of an attachment in a sentence: `the picture “Figure 5-3” (i-004)`."""
     named = one_line(item.caption or "", length=NAME)
     words = f" “{named}”" if named and named.casefold() != item.kind else ""
     return f"the {_KINDS[item.kind]}{words} ({one_line(item.attachment_id, length=NAME)})"
 
 
-def _told(missing: Sequence[str]) -> str:
-    rest = len(missing) - MISSING_TOLD
-    return "; ".join(missing[:MISSING_TOLD]) + (f"; and {rest} more" if rest > 0 else "")
-
-
-def _notices(count: int) -> str:
-    return "its safety notice" if count == 1 else f"all {count} safety notices"
-
-
-def _all_drawn(count: int) -> str:
+def _attachments(count: int) -> str:
     if not count:
-        return "and nothing is attached to it"
+        return "and it has no attachments"
     return "and its attachment can be drawn" if count == 1 else f"and all {count} attachments can be drawn"
 
 
-def _passage(citation: BundleCitation) -> str:
-    return "Its text" if citation.origin == "retrieved" else "The cited passage"
-
-
 def _page(citation: BundleCitation) -> str:
+    is_passage = citation.origin == "retrieved"
     if citation.page_idx_from == "text":
-        return "Its document" if citation.origin == "retrieved" else "The cited document"
+        return "Its document" if is_passage else "The cited document"
     number = (citation.shown_page_idx or 0) + 1
     if citation.shown_page_idx != citation.page_idx:
-        return f"PDF page {number}, where the text stands,"
-    return f"{'Its' if citation.origin == 'retrieved' else 'The cited'} page, PDF page {number},"
+        return f"PDF page {number}, where the text was found,"
+    return f"{'Its' if is_passage else 'The cited'} page, PDF page {number},"
 
 
 def _place(citation: BundleCitation) -> str:
-    """Where the text stands and how well it agrees: `on PDF page 42 (exact)`."""
+    """Return where the text is and how well it agrees: `on PDF page 42 (exact)`."""
     found = citation.found
     if found is None:
         return "nowhere"
@@ -174,6 +161,6 @@ def _place(citation: BundleCitation) -> str:
 
 
 def one_line(text: str, *, length: int = LINE) -> str:
-    """A stranger's text inside a sentence: one line, cut, nothing in it that acts on a screen."""
+    """Return untrusted text for use in a sentence: on one line, cut, without control characters."""
     line = printable(" ".join(text.split()))
     return line if len(line) <= length else line[:length].rstrip() + "…"

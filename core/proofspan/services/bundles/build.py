@@ -1,4 +1,8 @@
-"""The bundles of a run, built from its traces, with what an earlier file of bundles knew beyond them."""
+"""The bundles of a run, built from its traces.
+
+Whatever a trace holds, a bundle results, with less evidence perhaps, but never empty. Unknown fields of an
+earlier file of bundles are kept.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +29,7 @@ from proofspan.evidence.bundles import (
     BundleCitation,
     BundleDocument,
     BundleLine,
-    BundleProblem,
+    ValueProblem,
     bundle_id,
     canonical,
     has_unknown,
@@ -36,8 +40,8 @@ from proofspan.evidence.levels import PASSAGE_NOT_SHOWN, judge
 from proofspan.manifest.paths import artifact_path, refusal_of, resolve_reference, root_folder
 from proofspan.manifest.types import Artifact, Manifest, Run
 from proofspan.services.bundles.citation import bundle_citation, closest_to, wanted
-from proofspan.services.bundles.report import Built, Earlier, Key
-from proofspan.services.documents.document_set import Held, OnPlaced, Pool, Shelf
+from proofspan.services.bundles.report import Built, Earlier
+from proofspan.services.documents.document_set import OnPlaced, Pool, Shelf
 from proofspan.services.question.citation_queries import Pointer, pointers_of
 from proofspan.services.workspace.readable import opened_traces, unpacked
 from proofspan.store.files.fingerprints import sha256_of
@@ -47,19 +51,36 @@ from proofspan.traces.records.chunks import read_chunks
 from proofspan.traces.records.identity import Repeats
 from proofspan.traces.records.redirects import mapped, read_redirects, with_redirects
 from proofspan.traces.records.traces import iter_traces
+from proofspan.wording import counted
 
-#: Traces that are made into bundles at once: their quotes are placed together.
+#: Traces whose quotes are located together.
 BATCH = 500
-#: In a bundle that would be too long, names of a citation are kept up to so many characters.
+#: Citations of an answer and attachments of a bundle that are looked at.
+MAX_CITATIONS = 50
+MAX_ATTACHMENTS = 200
+#: Characters kept of a question, an answer, or an attachment's text.
+MAX_TEXT = 100_000
+#: Characters kept of a citation's names in a bundle that would be too long a line.
 MAX_NAME = 1_000
-#: Hears how many bytes of the traces are done, and how many there are.
+#: Receives how many bytes of the traces are done, and how many there are.
 OnBytes = Callable[[int, int], None]
 
 
-def load_sources(manifest: Manifest, pool: Pool) -> tuple[Sources, tuple[Problem, ...]]:
-    """What the bundles of a workspace are made from, and what of it could not be read.
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """The inputs of bundles apart from traces; without a `corpus` answers get no label."""
 
-    Fault where a file that the manifest names can't be used at all.
+    shelf: Shelf
+    chunks: Mapping[str, Chunk] = field(default_factory=dict)
+    catalogue: CatalogueIndex = field(default_factory=lambda: CatalogueIndex.of(()))
+    corpus: Corpus | None = None
+    profile: Profile = field(default_factory=Profile)
+
+
+def load_sources(manifest: Manifest, pool: Pool) -> tuple[Sources, tuple[Problem, ...]]:
+    """Load what the bundles of a workspace are made from, with the problems of what could not be read.
+
+    Raises Fault if a file that the manifest names can't be used at all.
     """
     problems: list[Problem] = []
     sources = Sources(Shelf(manifest, pool), profile=profile_from(manifest.triage))
@@ -73,22 +94,20 @@ def load_sources(manifest: Manifest, pool: Pool) -> tuple[Sources, tuple[Problem
         problems += [*replaced, *_unread(manifest.chunks, issues), *unread]
         corpus = None if replaced else Corpus(mapped(chunks, lambda chunk: chunk.text))
         sources = replace(sources, chunks=chunks, corpus=corpus)
-    catalogue, told = load_catalogue(manifest)
-    return replace(sources, catalogue=catalogue), (*problems, *told)
+    catalogue, unread = load_catalogue(manifest)
+    return replace(sources, catalogue=catalogue), (*problems, *unread)
 
 
 def _redirects(manifest: Manifest) -> tuple[dict[str, Redirect], list[Problem]]:
-    """Where ids of earlier builds lead, and what of it could not be read. Fault for all of it."""
     if manifest.redirects is None:
         return {}, []
-    file = artifact_path(manifest, manifest.redirects)
-    with unpacked(file) as plain:
-        found, issues = read_redirects(plain, file=manifest.redirects.path)
-    return found, _unread(manifest.redirects, issues)
+    with unpacked(artifact_path(manifest, manifest.redirects)) as plain:
+        redirects, issues = read_redirects(plain, file=manifest.redirects.path)
+    return redirects, _unread(manifest.redirects, issues)
 
 
 def load_catalogue(manifest: Manifest) -> tuple[CatalogueIndex, list[Problem]]:
-    """The catalogue, empty where there is none, and what of it could not be read. Fault for all of it."""
+    """Load the catalogue, empty if there is none, with the problems of what could not be read."""
     if manifest.catalogue is None:
         return CatalogueIndex.of(()), []
     file = artifact_path(manifest, manifest.catalogue)
@@ -98,27 +117,30 @@ def load_catalogue(manifest: Manifest) -> tuple[CatalogueIndex, list[Problem]]:
     return CatalogueIndex.of(attachments.values()), [*replaced, *_unread(manifest.catalogue, issues)]
 
 
-def _replaced(artifact: Artifact, file: Path, so: str) -> list[Problem]:
-    """That a file is not the one whose sha256 the manifest names, and what follows; nothing where it is."""
+def _replaced(artifact: Artifact, file: Path, effect: str) -> list[Problem]:
+    """Return the problem of a file whose sha256 is not the manifest's, if so."""
     named, actual = artifact.sha256, sha256_of(file) if artifact.sha256 else None
     if named is None or actual is None or actual == named.lower():
         return []
-    said = f"`{artifact.key}`: is not the file that the manifest names: its sha256 begins {actual[:12]}"
-    said = f"{said}, the manifest's {named[:12]}; {so}"
+    message = (
+        f"`{artifact.key}`: is not the file that the manifest names: its sha256 begins {actual[:12]}, "
+        f"the manifest's {named[:12]}; {effect}"
+    )
     fix = "restore the file, or correct its sha256 in the manifest"
-    return [Problem("file_replaced", said, artifact.path, fix)]
+    return [Problem("file_replaced", message, artifact.path, fix)]
 
 
 def _unread(artifact: Artifact, issues: list[LineIssue]) -> list[Problem]:
-    """One finding about lines that hold no record: what they would have shown is missing in the bundles."""
+    """Return one problem for all lines that hold no record."""
     unread = [issue for issue in issues if not issue.code.startswith("duplicate_")]
     if not unread:
         return []
     first = unread[0]
-    said = f"`{artifact.key}`: {len(unread):,} line{'s' * (len(unread) != 1)} could not be read"
-    where = f"{first.source.file}:{first.source.line}"
-    said = f"{said}, first: {first.reason}; bundles are built without them"
-    return [Problem("lines_unreadable", said, where, first.fix)]
+    message = (
+        f"`{artifact.key}`: {counted(len(unread), 'line')} could not be read, first: {first.reason}; "
+        "bundles are built without them"
+    )
+    return [Problem("lines_unreadable", message, f"{first.source.file}:{first.source.line}", first.fix)]
 
 
 def build_bundles(
@@ -130,26 +152,30 @@ def build_bundles(
     workers: int = 1,
     on_bytes: OnBytes = lambda done, total: None,
 ) -> Iterator[Built | LineIssue]:
-    """The bundles of a run in the order of its traces, and the lines of its traces or records that are none.
+    """Build the bundles of a run in the order of its traces; unreadable lines are passed on as issues.
 
-    Unknown fields of `earlier` bundles are carried over. InputFault where the run has no traces,
-    ManifestFault where their file can't be found.
+    Unknown fields of `earlier` bundles are kept. Raises InputFault if the run has no traces, ManifestFault if
+    their file can't be found.
     """
-    with opened_traces(manifest, run_with_traces(manifest, run_id)) as (plain, found):
-        yield from found.issues
+    with opened_traces(manifest, run_with_traces(manifest, run_id)) as (plain, opened):
+        yield from opened.issues
         size, repeats = plain.stat().st_size, Repeats()
-        lines = iter_traces(plain, file=found.file, run_id=run_id, final=found.is_final)
+        lines = iter_traces(plain, file=opened.file, run_id=run_id, final=opened.is_final)
         while batch := list(islice(lines, BATCH)):
-            progress = _Progress(on_bytes, batch[0].source.offset, batch[-1].source.offset, size)
-            asked = [(repeats.key_of(item), item) for item in batch if isinstance(item, Trace)]
-            bundles = bundles_of(asked, sources, workers=workers, on_progress=progress)
-            made = iter([line_of(bundle, earlier or Earlier()) for bundle in bundles])
-            yield from (item if isinstance(item, LineIssue) else next(made) for item in batch)
+            start, end = batch[0].source.offset, batch[-1].source.offset
+
+            def on_placed(done: int, total: int, start: int = start, end: int = end) -> None:
+                on_bytes(start + (end - start) * done // max(1, total), size)
+
+            traces = [(repeats.key_of(item), item) for item in batch if isinstance(item, Trace)]
+            bundles = iter(bundles_of(traces, sources, workers=workers, on_progress=on_placed))
+            for item in batch:
+                yield item if isinstance(item, LineIssue) else line_of(next(bundles), earlier or Earlier())
         on_bytes(size, size)
 
 
 def run_with_traces(manifest: Manifest, run_id: str) -> Run:
-    """The run of that id. InputFault where it names no traces, ManifestFault where they are not there."""
+    """Return the run of that id. Raises InputFault without traces, ManifestFault if they are missing."""
     run = manifest.run(run_id)
     if run is None or not run.has_traces:
         raise InputFault.of(
@@ -163,22 +189,9 @@ def run_with_traces(manifest: Manifest, run_id: str) -> Run:
     return run
 
 
-@dataclass(frozen=True, slots=True)
-class _Progress:
-    """Quotes placed, told as bytes of the traces that they come from."""
-
-    on_bytes: OnBytes
-    start: int
-    end: int
-    size: int
-
-    def __call__(self, done: int, total: int) -> None:
-        self.on_bytes(self.start + (self.end - self.start) * done // max(1, total), self.size)
-
-
 def line_of(bundle: Bundle, earlier: Earlier) -> Built:
-    """The bundle as a line that can be read again, with what an earlier one knew beyond it."""
-    bundle = replace(bundle, raw=earlier.records.get(_key(bundle), {}))
+    """Return the bundle as a line that is not too long to be read, with an earlier one's unknown fields."""
+    bundle = replace(bundle, raw=earlier.records.get(bundle.key, {}))
     line = canonical(record_of(bundle)) + b"\n"
     if len(line) > MAX_LINE:
         bundle = judged(_smaller(bundle))
@@ -187,13 +200,18 @@ def line_of(bundle: Bundle, earlier: Earlier) -> Built:
 
 
 def _smaller(bundle: Bundle) -> Bundle:
-    """A bundle that would be too long a line, with the citation that it shows and nothing beside it."""
-    said = f"the bundle would be longer than the {MAX_LINE >> 20} MiB that a line may have"
-    problem = BundleProblem("bundle_cut", said, "cite passages, not documents, and keep texts out of ids")
+    """Return the bundle with only the citation that it shows, its names shortened."""
+    message = f"the bundle would be longer than the {MAX_LINE >> 20} MiB that a line may have"
+    problem = Problem("bundle_cut", message, fix="cite passages, not documents, and keep texts out of ids")
     cited = bundle.citation
+    if cited is not None:
+        names = {
+            name: getattr(cited, name) for name in ("chunk_id", "section_id", "section_number", "page_label")
+        }
+        cited = replace(cited, **{name: value and value[:MAX_NAME] for name, value in names.items()})
     return replace(
         bundle,
-        citation=_with_short_names(cited) if cited is not None else None,
+        citation=cited,
         citations=(),
         safety_attachments=(),
         media_attachments=(),
@@ -202,41 +220,38 @@ def _smaller(bundle: Bundle) -> Bundle:
     )
 
 
-def _with_short_names(cited: BundleCitation) -> BundleCitation:
-    """The citation without the rest of names that are documents; its `doc_id` is one of the manifest's."""
-    names = ("chunk_id", "section_id", "section_number", "page_label")
-    given = {name: getattr(cited, name) for name in names}
-    return replace(cited, **{name: value[:MAX_NAME] for name, value in given.items() if value is not None})
+def read_earlier(path: Path, *, file: str, run_id: str) -> Earlier:
+    """Read what a rebuild of this file has to keep; nothing if the file does not exist.
 
-
-def _key(bundle: Bundle) -> Key:
-    return bundle.q_id, bundle.paraphrase, bundle.seed, bundle.repeat
-
-
-def read_earlier(path: Path, *, file: str) -> Earlier:
-    """What a file of bundles holds that building it anew has to keep; nothing where there is none.
-
-    InputFault where the file is no file of bundles, or one of a later version.
+    Raises InputFault if the file is no file of bundles, or one of a later version.
     """
     if not path.exists():
         return Earlier()
     keys, records, issues = set(), {}, []
-    seen: Counter[tuple[str, int, int]] = Counter()
+    seen: Counter[TraceKey] = Counter()
     with unpacked(path) as plain:
         for item in read_bundles(plain, file=file):
             if isinstance(item, LineIssue):
                 issues.append(item)
                 continue
-            key = key_of(item, seen)
+            key = key_of(item, run_id, seen)
             keys.add(key)
             if has_unknown(item.record):
                 records[key] = item.record
-    _refuse_foreign(issues, keys)
+    newer = next((issue for issue in issues if issue.code == "bundle_newer"), None)
+    if newer is not None or (issues and not keys):
+        first = newer or issues[0]
+        raise InputFault.of(
+            first.code,
+            f"the file is not overwritten: {first.reason}",
+            where=f"{first.source.file}:{first.source.line}",
+            fix="move it away, or write to another file: -o FILE",
+        )
     return Earlier(frozenset(keys), records, tuple(issues))
 
 
 def run_of(path: Path) -> str:
-    """The run that a file's first bundle names. InputFault where none does."""
+    """Return the run that a file's first bundle names. Raises InputFault if none does."""
     with unpacked(path) as plain:
         for item in read_bundles(plain, file=str(path)):
             if isinstance(item, BundleLine) and isinstance(item.record.get("run_id"), str):
@@ -246,32 +261,18 @@ def run_of(path: Path) -> str:
     )
 
 
-def key_of(item: BundleLine, seen: Counter[tuple[str, int, int]]) -> Key:
-    """The identity of a line, by its order among its like where it states no repeat."""
+def key_of(item: BundleLine, run_id: str, seen: Counter[TraceKey]) -> TraceKey:
+    """Return the trace of a line in the file of `run_id`; `seen` counts the lines that state no repeat."""
     paraphrase, seed = (index_of(item.record.get(name)) or 0 for name in ("paraphrase", "seed"))
-    identity = (item.q_id, paraphrase, seed)
-    seen[identity] += 1
-    return (*identity, index_of(item.record.get("repeat")) or seen[identity])
-
-
-def _refuse_foreign(issues: list[LineIssue], keys: set[Key]) -> None:
-    """InputFault for a file that must not be written over: a later version's, or none of bundles."""
-    newer = next((issue for issue in issues if issue.code == "bundle_newer"), None)
-    if newer is None and (keys or not issues):
-        return
-    first = newer or issues[0]
-    raise InputFault.of(
-        first.code,
-        f"the file is not written over: {first.reason}",
-        where=f"{first.source.file}:{first.source.line}",
-        fix="move it away, or write to another file: -o FILE",
-    )
+    key = TraceKey(run_id, item.q_id, paraphrase, seed)
+    seen[key] += 1
+    return replace(key, repeat=index_of(item.record.get("repeat")) or seen[key])
 
 
 def bundles_path(manifest: Manifest, run: Run) -> Path:
-    """Where a run's bundles are to be written; the file need not be there yet, its folder must.
+    """Return where a run's bundles are to be written; the folder must exist, the file need not.
 
-    InputFault where the manifest names no path, with the line to add; ManifestFault where it can't be used.
+    Raises InputFault if the manifest names no path, with the line to add; ManifestFault for an unusable one.
     """
     artifact = run.bundles
     if artifact is None:
@@ -298,29 +299,9 @@ def bundles_path(manifest: Manifest, run: Run) -> Path:
     except ManifestFault as fault:
         problem = fault.problems[0]
         is_missing = problem.code == "missing"
-        fix = f"make it first: mkdir -p {shlex.quote(str(root / folder))}" if is_missing else problem.fix
-        said = f"`{artifact.key}`: its folder {problem.message}"
-        raise ManifestFault(replace(problem, message=said, fix=fix)) from None
-
-
-# Traces → evidence bundles. Whatever a trace holds, a bundle comes out; with less evidence, never empty.
-
-#: So many citations of an answer, and so many attachments of a bundle, are looked at.
-MAX_CITATIONS = 50
-MAX_ATTACHMENTS = 200
-#: A question, an answer, or an attachment's text is kept up to so many characters.
-MAX_TEXT = 100_000
-
-
-@dataclass(frozen=True, slots=True)
-class Sources:
-    """What bundles are made from beside traces; `corpus` is None where there are no chunks to judge by."""
-
-    shelf: Shelf
-    chunks: Mapping[str, Chunk] = field(default_factory=dict)
-    catalogue: CatalogueIndex = field(default_factory=lambda: CatalogueIndex.of(()))
-    corpus: Corpus | None = None
-    profile: Profile = field(default_factory=Profile)
+        fix = f"create it: mkdir -p {shlex.quote(str(root / folder))}" if is_missing else problem.fix
+        message = f"`{artifact.key}`: its folder {problem.message}"
+        raise ManifestFault(replace(problem, message=message, fix=fix)) from None
 
 
 def bundles_of(
@@ -330,41 +311,32 @@ def bundles_of(
     workers: int = 1,
     on_progress: OnPlaced = lambda done, total: None,
 ) -> list[Bundle]:
-    """The bundles of these traces, in their order; quotes that several of them share are placed once."""
-    desk = _Desk(sources.shelf, workers, on_progress)
+    """Build the bundles of these traces, in their order; a quote that several share is located once."""
+
+    def located(groups: Sequence[Sequence[Pointer]]) -> list[list[BundleCitation]]:
+        quotes = (quote for group in groups for pointer in group if (quote := wanted(pointer)))
+        places = sources.shelf.place(quotes, workers=workers, on_placed=on_progress)
+        return [
+            [
+                bundle_citation(pointer, places.get(quote) if quote else None, sources.shelf)
+                for pointer in group
+                for quote in (wanted(pointer),)
+            ]
+            for group in groups
+        ]
+
     cited = [list(pointers_of(trace, sources.chunks)) for _, trace in traces]
-    answers = desk.citations([pointers[:MAX_CITATIONS] for pointers in cited])
+    answers = located([pointers[:MAX_CITATIONS] for pointers in cited])
     closest = [
         [] if any(item.is_shown for item in citations) else closest_to(trace, sources.chunks)
         for (_, trace), citations in zip(traces, answers, strict=True)
     ]
-    passages = desk.citations(closest)
     return [
         _bundle(key, trace, citations, near, len(pointers), sources)
-        for (key, trace), citations, near, pointers in zip(traces, answers, passages, cited, strict=True)
+        for (key, trace), citations, near, pointers in zip(
+            traces, answers, located(closest), cited, strict=True
+        )
     ]
-
-
-@dataclass(frozen=True, slots=True)
-class _Desk:
-    """Places pointers in bulk."""
-
-    shelf: Shelf
-    workers: int
-    on_progress: OnPlaced
-
-    def citations(self, groups: Sequence[list[Pointer]]) -> list[list[BundleCitation]]:
-        """The pointers of each trace with their checked places."""
-        asked = [[wanted(pointer) for pointer in group] for group in groups]
-        sought = (each for group in asked for each in group if each is not None)
-        found = self.shelf.place(sought, workers=self.workers, on_placed=self.on_progress)
-        return [
-            [
-                bundle_citation(pointer, found.get(each) if each else None, self.shelf)
-                for pointer, each in zip(group, quotes, strict=True)
-            ]
-            for group, quotes in zip(groups, asked, strict=True)
-        ]
 
 
 def _bundle(
@@ -375,13 +347,14 @@ def _bundle(
     cited: int,
     sources: Sources,
 ) -> Bundle:
-    """One trace's bundle; `cited` counts its citations, those that are not looked at included."""
-    shown = [item for item in citations if item.is_shown]
-    shown.sort(key=lambda item: not item.is_placed)
+    """Build one trace's bundle; `cited` counts all its citations, also those beyond `MAX_CITATIONS`."""
+    shown = sorted((item for item in citations if item.is_shown), key=lambda item: not item.is_placed)
     shown = shown or [item for item in passages if item.is_shown][:1]
-    attachments, count = _attachments(shown, sources)
+    belongs = belonging(shown, sources.catalogue)
+    # Where there are too many attachments, pictures are dropped before notices.
+    listed = sorted(belongs, key=lambda item: item[0].attachment.kind not in SAFETY_KINDS)[:MAX_ATTACHMENTS]
+    attachments = [_attachment(each, cited, sources.shelf) for each, cited in listed]
     row = verdict(trace, sources.corpus, sources.profile)
-    profile = {"template": sources.profile.template, "refusal": list(sources.profile.refusal)}
     bundle = Bundle(
         bundle_id=bundle_id(key),
         run_id=key.run_id,
@@ -394,14 +367,17 @@ def _bundle(
         is_refusal=refuses(trace.answer.lower(), lowered(sources.profile.refusal)),
         label=row.label if row else None,
         why=row.why if row else None,
-        profile=profile,
+        profile={"template": sources.profile.template, "refusal": list(sources.profile.refusal)},
         citation=shown[0] if shown else None,
         citation_origin=shown[0].origin if shown else "none",
         citations=tuple(citations),
-        safety_attachments=tuple(item for item in attachments if item.kind in SAFETY_KINDS),
-        media_attachments=tuple(item for item in attachments if item.kind not in SAFETY_KINDS),
+        safety_attachments=tuple(item for item in attachments if item.attachment.kind in SAFETY_KINDS),
+        media_attachments=tuple(item for item in attachments if item.attachment.kind not in SAFETY_KINDS),
         documents=_documents((*shown, *citations), sources.shelf),
-        problems=(*_cuts(trace, citations=cited, attachments=count), *([] if shown else _unshown(passages))),
+        problems=(
+            *_cuts(trace, citations=cited, attachments=len(belongs)),
+            *([] if shown else _unshown(passages)),
+        ),
         level="text_only",
         level_reason="",
     )
@@ -409,113 +385,91 @@ def _bundle(
 
 
 def judged(bundle: Bundle) -> Bundle:
-    """The bundle with the level that the rules give it."""
+    """Return the bundle with the level that the rules give it."""
     level, reason = judge(bundle)
     return replace(bundle, level=level, level_reason=reason)
-
-
-def _attachments(
-    shown: Sequence[BundleCitation], sources: Sources
-) -> tuple[tuple[BundleAttachment, ...], int]:
-    """What belongs to the citations that are shown, the first citation's first, and how many there are.
-
-    Where there are too many, pictures are left out before notices.
-    """
-    found = belonging(shown, sources.catalogue)
-    listed = sorted(found, key=lambda item: item[0].attachment.kind not in SAFETY_KINDS)
-    listed = listed[:MAX_ATTACHMENTS]
-    return tuple(_attachment(each, cited, sources.shelf) for each, cited in listed), len(found)
 
 
 def belonging(
     shown: Iterable[BundleCitation], catalogue: CatalogueIndex
 ) -> list[tuple[Attached, BundleCitation]]:
-    """Each attachment that belongs to these citations, once, with the first that it belongs to."""
-    found: dict[str, tuple[Attached, BundleCitation]] = {}
+    """Return each attachment of these citations once, with the first citation that it belongs to."""
+    attachments: dict[str, tuple[Attached, BundleCitation]] = {}
     for cited in shown:
         for each in attached(_place_of(cited), catalogue):
-            found.setdefault(each.attachment.attachment_id, (each, cited))
-    return list(found.values())
+            attachments.setdefault(each.attachment.attachment_id, (each, cited))
+    return list(attachments.values())
 
 
 def _place_of(cited: BundleCitation) -> CitedPlace:
-    """Where a citation stands, as the rule for attachments reads it."""
-    is_text = cited.page_idx_from == "text"
     found = cited.found
     rects = found.rects if found is not None and found.page_idx == cited.shown_page_idx else ()
     section = cited.section_id or (None if cited.section_number_from == "page" else cited.section_number)
-    return CitedPlace(cited.doc_id, section, None if is_text else cited.shown_page_idx, rects)
+    page_idx = None if cited.page_idx_from == "text" else cited.shown_page_idx
+    return CitedPlace(cited.doc_id, section, page_idx, rects)
 
 
 def _attachment(each: Attached, cited: BundleCitation, shelf: Shelf) -> BundleAttachment:
     item = each.attachment
     undrawn = shelf.drawing_problem(item.render_ref)
-    return BundleAttachment(
-        attachment_id=item.attachment_id,
-        kind=item.kind,
-        doc_id=item.doc_id,
-        section_id=item.section_id,
-        page_idx=item.page_idx,
-        bbox=item.box,
-        bbox_space=item.box_space if item.box is not None else None,
+    cut = replace(
+        item,
         text=item.text[:MAX_TEXT],
         caption=None if item.caption is None else item.caption[:MAX_TEXT],
         render_ref=None if item.render_ref is None else item.render_ref[: MAX_LENGTH + 1],
-        drawable=undrawn is None,
-        problem=shelf.told(undrawn) if undrawn is not None else _off_document(item, shelf),
-        by=each.by,
-        pages_away=each.pages_away,
-        citation_number=cited.number,
+        raw={},
     )
+    problem = shelf.told(undrawn) if undrawn is not None else _off_document(item, shelf)
+    return BundleAttachment(cut, each.by, each.pages_away, undrawn is None, problem, cited.number)
 
 
-def _off_document(item: Attachment, shelf: Shelf) -> BundleProblem | None:
-    """That the page of an attachment, which can be drawn all the same, lies beyond its document's end."""
+def _off_document(item: Attachment, shelf: Shelf) -> Problem | None:
+    """Return the problem of an attachment that can be drawn, but names a page beyond its document's end."""
     held = shelf.held(item.doc_id) if item.doc_id is not None else None
     if item.page_idx is None or held is None or held.page_count is None or item.page_idx < held.page_count:
         return None
-    said = f"its page_idx {item.page_idx:,} lies beyond the end of {held.document.doc_id}"
-    return BundleProblem("page_out_of_range", said, "correct its page_idx in the catalogue", item.page_idx)
+    message = f"its page_idx {item.page_idx:,} is beyond the end of {held.document.doc_id}"
+    fix = "correct its page_idx in the catalogue"
+    return ValueProblem("page_out_of_range", message, fix=fix, value=item.page_idx)
 
 
 def _documents(cited: Iterable[BundleCitation], shelf: Shelf) -> tuple[BundleDocument, ...]:
-    """The listed documents that are cited or shown, each once, as they lie there."""
-    used = dict.fromkeys(item.doc_id for item in cited if item.doc_id is not None)
-    return tuple(_document(held, shelf) for doc_id in used if (held := shelf.held(doc_id)) is not None)
-
-
-def _document(held: Held, shelf: Shelf) -> BundleDocument:
-    document = held.document
-    return BundleDocument(
-        doc_id=document.doc_id,
-        title=document.title,
-        path=document.artifact.path,
-        paged=document.paged,
-        page_count=held.page_count,
-        rev=document.rev,
-        sha256=held.sha256,
-        problem=shelf.told(held.problem) if held.problem is not None else None,
+    """Return the listed documents that are cited or shown, each once, in their present state."""
+    doc_ids = dict.fromkeys(item.doc_id for item in cited if item.doc_id is not None)
+    return tuple(
+        BundleDocument(
+            doc_id=held.document.doc_id,
+            title=held.document.title,
+            path=held.document.artifact.path,
+            paged=held.document.paged,
+            page_count=held.page_count,
+            rev=held.document.rev,
+            sha256=held.sha256,
+            problem=shelf.told(held.problem) if held.problem is not None else None,
+        )
+        for doc_id in doc_ids
+        if (held := shelf.held(doc_id)) is not None
     )
 
 
-def _unshown(passages: Sequence[BundleCitation]) -> Iterator[BundleProblem]:
-    """Why not even the closest retrieved passage can be shown."""
+def _unshown(passages: Sequence[BundleCitation]) -> Iterator[Problem]:
+    """Yield why not even the closest retrieved passage can be shown."""
     if passages and passages[0].problems:
         problem = passages[0].problems[-1]
-        said = f"the closest retrieved passage can't be shown: {problem.message}"
-        yield BundleProblem(PASSAGE_NOT_SHOWN, said, problem.remedy, problem.given)
+        message = f"the closest retrieved passage can't be shown: {problem.message}"
+        yield replace(problem, code=PASSAGE_NOT_SHOWN, message=message)
 
 
-def _cuts(trace: Trace, *, citations: int, attachments: int) -> Iterator[BundleProblem]:
-    """What a bundle leaves out because there is too much of it."""
+def _cuts(trace: Trace, *, citations: int, attachments: int) -> Iterator[Problem]:
+    """Yield what a bundle leaves out because there is too much of it."""
     if citations > MAX_CITATIONS:
-        said = f"of {citations:,} citations the first {MAX_CITATIONS} are looked at"
-        yield BundleProblem("citations_cut", said, "cite each passage once", citations)
+        message = f"only the first {MAX_CITATIONS} of {citations:,} citations are looked at"
+        yield ValueProblem("citations_cut", message, fix="cite each passage once", value=citations)
     if attachments > MAX_ATTACHMENTS:
-        said = f"of {attachments:,} attachments {MAX_ATTACHMENTS} are listed, notices before pictures"
+        message = f"only {MAX_ATTACHMENTS} of {attachments:,} attachments are listed, notices before pictures"
         fix = "give the attachments of a long section sections of their own"
-        yield BundleProblem("attachments_cut", said, fix, attachments)
+        yield ValueProblem("attachments_cut", message, fix=fix, value=attachments)
     for name, text in (("question", trace.q), ("answer", trace.answer)):
         if len(text) > MAX_TEXT:
-            said = f"of the {name} the first {MAX_TEXT:,} characters are kept"
-            yield BundleProblem("text_cut", said, f"keep documents out of the {name}", len(text))
+            message = f"only the first {MAX_TEXT:,} characters of the {name} are kept"
+            yield ValueProblem("text_cut", message, fix=f"keep documents out of the {name}", value=len(text))

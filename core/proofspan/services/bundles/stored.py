@@ -1,7 +1,7 @@
-"""A run's file of bundles, for one bundle at a time: where each line lies, and whether it may still be shown.
+"""A run's file of bundles, read one bundle at a time, and whether each may still be shown.
 
-A bundle was placed on the documents that were there when it was built. It is shown while they are, and while
-its trace says what it says; otherwise a box could stand on another edition's page.
+A bundle's boxes belong to the documents it was built from. It is shown as long as those are unchanged and its
+trace has the same question and answer; otherwise a box could be drawn on another edition's page.
 """
 
 from __future__ import annotations
@@ -26,13 +26,14 @@ from proofspan.evidence.bundles import (
 from proofspan.services.bundles.build import MAX_TEXT, key_of
 from proofspan.services.bundles.validate import document_changes
 from proofspan.services.documents.document_set import Shelf
+from proofspan.wording import counted
 
 
 @dataclass(frozen=True, slots=True)
 class StoredBundles:
-    """Which bundles a file holds: their lines and levels by trace, and the lines that are no bundle.
+    """The bundles of a file: their lines and levels by trace, and the lines that hold no bundle.
 
-    `path` is the unpacked file, None where there is none. Of several bundles of one trace the first counts.
+    `path` is the uncompressed file, None without one. Of several bundles of one trace the first counts.
     """
 
     path: Path | None = None
@@ -42,16 +43,16 @@ class StoredBundles:
 
     @classmethod
     def of(cls, path: Path, *, file: str, run_id: str) -> StoredBundles:
-        """What lies in an unpacked file; `file` names it in messages. InputFault where it can't be read."""
+        """List the bundles of an uncompressed file called `file` in messages; InputFault if unreadable."""
         lines: dict[TraceKey, SourceLine] = {}
         levels: dict[TraceKey, Level] = {}
         issues = []
-        seen: Counter[tuple[str, int, int]] = Counter()
+        seen: Counter[TraceKey] = Counter()
         for item in read_bundles(path, file=file, checked=False):
             if isinstance(item, LineIssue):
                 issues.append(item)
                 continue
-            key = TraceKey(run_id, *key_of(item, seen))
+            key = key_of(item, run_id, seen)
             if key not in lines:
                 lines[key] = item.source
                 level = item.record.get("level")
@@ -60,29 +61,27 @@ class StoredBundles:
         return cls(path, lines, levels, tuple(issues))
 
     def bundle(self, key: TraceKey, trace: Trace, shelf: Shelf) -> tuple[Bundle | None, str]:
-        """The stored bundle of a trace; None where it may not be shown, and why ("" where no file is named).
+        """Return the stored bundle of a trace, or None and the reason why it may not be shown.
 
-        InputFault where the file was changed since it was read.
+        The reason is "" if the run has no file of bundles. Raises InputFault if the file has changed.
         """
         if self.path is None:
             return None, ""
         source = self.lines.get(key)
         if source is None:
-            return None, f"the run's stored bundles hold none of this question{self._unread()}"
+            return None, f"the run's stored bundles do not include this question{self._unread()}"
         item = read_bundle_at(self.path, source)
         if isinstance(item, LineIssue) or item.bundle is None:
             return None, f"its stored bundle, line {source.line:,}, can't be used: {_unusable(item)}"
         reason = next(_stale(item, item.bundle, key, trace, shelf), None)
         if reason is not None:
-            return None, f"its stored bundle, line {source.line:,}, is not shown: {reason}"
+            return None, f"its stored bundle, line {source.line:,}, is out of date: {reason}"
         return item.bundle, ""
 
     def _unread(self) -> str:
         if not self.issues:
             return ""
-        first = self.issues[0]
-        count = len(self.issues)
-        lines = f"{count:,} of their lines" if count > 1 else "one of their lines"
+        first, lines = self.issues[0], counted(len(self.issues), "line")
         return f"; {lines} can't be read, first line {first.source.line:,}: {first.reason}"
 
 
@@ -96,7 +95,6 @@ def _unusable(item: BundleLine | LineIssue) -> str:
 
 
 def _stale(item: BundleLine, bundle: Bundle, key: TraceKey, trace: Trace, shelf: Shelf) -> Iterator[str]:
-    """What speaks against showing a bundle that can be read."""
     if bundle.run_id != key.run_id:
         yield f"it belongs to run {bundle.run_id[:80]}"
     if item.record["sha256"] != sha256_of(item.record):

@@ -18,7 +18,7 @@ from proofspan.contracts.records.records import Chunk, SourceLine, Trace, TraceK
 from proofspan.diagnosis.corpus import Corpus
 from proofspan.diagnosis.types import profile_from
 from proofspan.errors import Fault
-from proofspan.evidence.attachments import SAFETY_KINDS, CatalogueIndex, lies_beside
+from proofspan.evidence.attachments import SAFETY_KINDS, CatalogueIndex
 from proofspan.evidence.bundles import Bundle, BundleAttachment, BundleCitation
 from proofspan.evidence.types import FoundSpan
 from proofspan.manifest.paths import artifact_path
@@ -75,15 +75,10 @@ class Slide:
 
 @dataclass(frozen=True, slots=True)
 class Exhibit:
-    """An attachment and what it looks like; `drawing` is None where its words are enough."""
+    """An attachment and its picture; `drawing` is None where its text is enough."""
 
-    attachment: BundleAttachment
+    item: BundleAttachment
     drawing: Drawing | None
-
-    @property
-    def is_beside(self) -> bool:
-        """Whether it lies on a page next to the cited place alone."""
-        return _is_beside(self.attachment)
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +213,10 @@ def _stored(stop: Stop, trace: Trace, shelf: Shelf, stored: StoredBundles) -> tu
 
 def _prints(bundle: Bundle, manifest: Manifest) -> dict[str, Fingerprint | None]:
     """The state of each document that a bundle's passages and attachments stand in; None where it is gone."""
-    named = (*(each.doc_id for each in _passages(bundle)), *(each.doc_id for each in bundle.attachments))
+    named = (
+        *(each.doc_id for each in _passages(bundle)),
+        *(each.attachment.doc_id for each in bundle.attachments),
+    )
     return {doc_id: _print(doc_id, manifest) for doc_id in named if doc_id is not None}
 
 
@@ -231,24 +229,19 @@ def _print(doc_id: str, manifest: Manifest) -> Fingerprint | None:
 
 
 def _listed(bundle: Bundle, count: int) -> list[BundleAttachment]:
-    """The first of the notices and of the pictures, those of the cited place before those beside it.
-
-    Of the notices the gravest come first.
-    """
+    """Return the first notices and the first pictures, those of the cited place before those beside it."""
     notices = sorted(
-        bundle.safety_attachments, key=lambda item: (_is_beside(item), SAFETY_KINDS.index(item.kind))
+        bundle.safety_attachments,
+        key=lambda item: (item.is_beside, SAFETY_KINDS.index(item.attachment.kind)),
     )
-    return [*notices[:count], *sorted(bundle.media_attachments, key=_is_beside)[:count]]
-
-
-def _is_beside(item: BundleAttachment) -> bool:
-    return lies_beside(item.by, item.pages_away)
+    return [*notices[:count], *sorted(bundle.media_attachments, key=lambda item: item.is_beside)[:count]]
 
 
 def _exhibit(item: BundleAttachment, manifest: Manifest, placer: Placer) -> Exhibit:
-    if item.kind in SAFETY_KINDS and item.text.strip():
+    attachment = item.attachment
+    if attachment.kind in SAFETY_KINDS and attachment.text.strip():
         return Exhibit(item, None)
-    return Exhibit(item, draw(item.render_ref, manifest=manifest, placer=placer))
+    return Exhibit(item, draw(attachment.render_ref, manifest=manifest, placer=placer))
 
 
 # The list that a Walkthrough goes through: its traces in order, each with the line that holds it.

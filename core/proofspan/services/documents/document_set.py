@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Protocol
 
 from proofspan.errors import Fault, Problem
-from proofspan.evidence.bundles import BundleProblem
 from proofspan.evidence.locate_bulk import Ask, Locator, locate_bulk
 from proofspan.evidence.types import FoundSpan, SpanQuery
 from proofspan.manifest.paths import OUTSIDE, artifact_path
@@ -139,14 +138,14 @@ class Shelf:
     def _is_text(self, doc_id: str) -> bool:
         return not self._documents[doc_id].paged
 
-    def told(self, problem: Problem) -> BundleProblem:
+    def told(self, problem: Problem) -> Problem:
         """A problem as a bundle has it: the same wherever the workspace and the program lie."""
         said, folder = problem.message, self.manifest.folder
         for each in dict.fromkeys((folder.resolve(), folder)):
             said = said.replace(f"{each}/", "")
         if problem.code == "path_outside":
             said = said.partition(OUTSIDE)[0] + OUTSIDE
-        return BundleProblem(problem.code, said, CHECK if _LOCAL.search(problem.fix) else problem.fix)
+        return Problem(problem.code, said, fix=CHECK if _LOCAL.search(problem.fix) else problem.fix)
 
     def _opened(self, document: Document) -> Held:
         try:

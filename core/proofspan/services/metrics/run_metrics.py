@@ -182,10 +182,10 @@ def _coverage(store: Store, manifest: Manifest, shown: Filter, bundles: Mapping[
     for frame in store.rows(shown, Sort("file")):
         columns = (frame[name].tolist() for name in ("q_id", "paraphrase", "seed", "repeat", "answer"))
         for q_id, paraphrase, seed, repeat, answer in zip(*columns, strict=True):
-            key = (q_id, paraphrase, seed, repeat)
+            key = TraceKey(shown.run, q_id, paraphrase, seed, repeat)
             if counts(key, answer, is_refusal=refuses(answer.lower(), refusal)):
                 answered += 1
-                covered += bundles.get(TraceKey(shown.run, *key)) in COVERING
+                covered += bundles.get(key) in COVERING
             else:
                 declined += 1
     return Tally(answered, float(covered), float(covered), left_out={"declined": declined})

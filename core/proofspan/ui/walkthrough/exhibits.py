@@ -17,7 +17,6 @@ from streamlit.errors import StreamlitAPIException
 
 from proofspan.contracts.records.records import Attachment
 from proofspan.evidence.attachments import SAFETY_KINDS
-from proofspan.evidence.bundles import BundleAttachment
 from proofspan.resources import text_of
 from proofspan.services.bundles.walkthrough import Exhibit, Scene
 from proofspan.ui.widgets import markup
@@ -37,7 +36,7 @@ def show_exhibits(
     scene: Scene | None,
     *,
     told: str,
-    on_see: Callable[[BundleAttachment], None],
+    on_see: Callable[[Attachment], None],
     on_more: Callable[[], None],
 ) -> None:
     """Draws the scene's exhibits, below what is `told` of the bundle. `on_see` opens the page of one of them.
@@ -55,7 +54,7 @@ def show_exhibits(
         )
     except (StreamlitAPIException, TypeError):
         for exhibit in exhibits:
-            markup.show(markup.text([Piece(exhibit.attachment.text)], limit=TEXT_LIMIT))
+            markup.show(markup.text([Piece(exhibit.item.attachment.text)], limit=TEXT_LIMIT))
 
 
 def packed(scene: Scene | None, *, told: str) -> bytes:
@@ -66,8 +65,8 @@ def packed(scene: Scene | None, *, told: str) -> bytes:
     exhibits, hidden = (scene.exhibits, scene.hidden) if scene is not None else ((), 0)
     documents = scene.slide.bundle.documents if scene is not None else ()
     unpaged = {document.doc_id for document in documents if not document.paged}
-    notices = [each for each in exhibits if each.attachment.kind in SAFETY_KINDS]
-    media = [each for each in exhibits if each.attachment.kind not in SAFETY_KINDS]
+    notices = [each for each in exhibits if each.item.attachment.kind in SAFETY_KINDS]
+    media = [each for each in exhibits if each.item.attachment.kind not in SAFETY_KINDS]
     pictures = _pictures(media)
     header: dict[str, object] = {
         "told": clean(told),
@@ -93,7 +92,7 @@ def _pictures(media: Sequence[Exhibit]) -> list[bytes]:
 
 
 def _notice(each: Exhibit, unpaged: set[str]) -> dict[str, object]:
-    item = as_attachment(each.attachment)
+    item = each.item.attachment
     signal, _ = words.SIGNALS[item.kind]
     caption = " ".join((item.caption or "").split())
     is_told = each.drawing is not None and each.drawing.problem is not None
@@ -103,13 +102,13 @@ def _notice(each: Exhibit, unpaged: set[str]) -> dict[str, object]:
         "title": "" if caption.casefold() in ("", item.kind) else clean(caption)[: words.ATTACHMENT_EXCERPT],
         "words": clean(item.text.strip()[:TEXT_LIMIT]),
         **_place(item, unpaged),
-        "beside": each.is_beside,
+        "beside": each.item.is_beside,
         "problem": _problem(each) if is_told else "",
     }
 
 
 def _figure(each: Exhibit, data: bytes, unpaged: set[str]) -> dict[str, object]:
-    item, drawing = as_attachment(each.attachment), each.drawing
+    item, drawing = each.item.attachment, each.drawing
     is_too_large = not data and drawing is not None and drawing.png is not None
     return {
         "caption": clean(words.caption(item)),
@@ -120,7 +119,7 @@ def _figure(each: Exhibit, data: bytes, unpaged: set[str]) -> dict[str, object]:
         "width": drawing.width if drawing else 0,
         "height": drawing.height if drawing else 0,
         **_place(item, unpaged),
-        "beside": each.is_beside,
+        "beside": each.item.is_beside,
         "problem": TOO_LARGE if is_too_large else _problem(each),
     }
 
@@ -135,28 +134,12 @@ def _problem(each: Exhibit) -> str:
     return clean("".join(piece.text for piece in words.not_drawn(problem))) if problem else ""
 
 
-def as_attachment(item: BundleAttachment) -> Attachment:
-    """A bundle's attachment as the catalogue has it: what words are made of."""
-    return Attachment(
-        item.attachment_id,
-        item.kind,
-        item.doc_id,
-        item.section_id,
-        item.page_idx,
-        box=item.bbox,
-        box_space=item.bbox_space or "points",
-        text=item.text,
-        caption=item.caption,
-        render_ref=item.render_ref,
-    )
-
-
-def _see(exhibits: Sequence[Exhibit], on_see: Callable[[BundleAttachment], None]) -> None:
+def _see(exhibits: Sequence[Exhibit], on_see: Callable[[Attachment], None]) -> None:
     """Opens the page of an exhibit, by the id that the browser sends; what else it may send is none."""
     sent = st.session_state[KEY].get("see")
     for each in exhibits:
-        if clean(each.attachment.attachment_id) == sent:
-            on_see(each.attachment)
+        if clean(each.item.attachment.attachment_id) == sent:
+            on_see(each.item.attachment)
             return
 
 

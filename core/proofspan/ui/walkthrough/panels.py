@@ -13,9 +13,9 @@ from pathlib import Path
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from proofspan.contracts.records.records import LABELS
+from proofspan.contracts.records.records import LABELS, Attachment
 from proofspan.errors import Problem
-from proofspan.evidence.bundles import BundleAttachment, Level
+from proofspan.evidence.bundles import Level
 from proofspan.services.bundles.stored import StoredBundles
 from proofspan.services.bundles.walkthrough import Playlist, Scene
 from proofspan.services.page.shapes import Percent
@@ -35,7 +35,7 @@ from proofspan.ui.visit.view_state import (
 )
 from proofspan.ui.walkthrough import load
 from proofspan.ui.walkthrough.bar import Bar, Wanted, show_bar
-from proofspan.ui.walkthrough.exhibits import as_attachment, show_exhibits
+from proofspan.ui.walkthrough.exhibits import show_exhibits
 from proofspan.ui.widgets import markup, text
 from proofspan.ui.widgets.annotated_text import show_marked
 from proofspan.ui.widgets.controls import begin, feed
@@ -154,7 +154,7 @@ def exhibits(scene: Scene | None, notes: Sequence[str], *, on_more: Callable[[],
     show_exhibits(scene, told=" ".join(told), on_see=_see, on_more=on_more)
 
 
-def _see(item: BundleAttachment) -> None:
+def _see(item: Attachment) -> None:
     """The URL says which page, and what is outlined there."""
     change_view(page=item.page_idx, see=item.attachment_id)
 
@@ -182,8 +182,8 @@ def page(scene: Scene, *, see: str | None) -> None:
 
 def _region(scene: Scene, shown: PageView, see: str | None) -> Percent | None:
     """Where an attachment of the bundle lies on the shown page."""
-    items = (item for item in scene.slide.bundle.attachments if item.attachment_id == see)
-    return next((region_of(as_attachment(item), shown) for item in items), None)
+    items = (item.attachment for item in scene.slide.bundle.attachments)
+    return next((region_of(item, shown) for item in items if item.attachment_id == see), None)
 
 
 def no_page(problem: Problem, *, path: Path | None = None) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from proofspan.contracts.records.records import Attachment, AttachmentKind
 from proofspan.diagnosis.safety import SafetyOmission
 from proofspan.errors import Problem
-from proofspan.evidence.attachments import SAFETY_KINDS, Attached, lies_beside
+from proofspan.evidence.attachments import SAFETY_KINDS, Attached
 from proofspan.services.question.view import QuestionView
 from proofspan.ui.widgets.markup import Kind, Piece, coded
 from proofspan.ui.widgets.text import counted
@@ -122,7 +122,7 @@ def arranged(items: Iterable[Attached]) -> Arranged:
     here: list[Attached] = []
     beside: list[Attached] = []
     for item in items:
-        (beside if lies_beside(item.by, item.pages_away) else here).append(item)
+        (beside if item.is_beside else here).append(item)
     notices, media = _parted(here)
     notices_beside, media_beside = _parted(beside)
     return Arranged(notices, media, (*notices_beside, *media_beside))
