@@ -81,6 +81,10 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
     return Demo(tmp_path_factory.mktemp("gate"))
 
 
+def q_ids(check: Check) -> set[str]:
+    return {each.q_id for each in check.affected}
+
+
 def gate(folder: Path, cache: Path, *options: object) -> Result:
     return CliRunner().invoke(command, [str(folder), "--cache-dir", str(cache), *map(str, options)])
 
@@ -88,21 +92,21 @@ def gate(folder: Path, cache: Path, *options: object) -> Result:
 def test_a_mended_run_passes_and_a_regressed_one_names_its_questions(demo: Demo) -> None:
     result = demo.gate("--run", "R006")
     assert result.exit_code == 0, result.output
-    assert "R006 against R004 passes: " in result.stdout.splitlines()[-1]
+    assert "R006 against R004: ready" in result.stdout.splitlines()[-1]
     result = demo.gate("--run", "R005")
     assert result.exit_code == 1
     assert "6 of 33 that were ok in R004 became retrieval_drift or generation_drift" in result.stdout
     assert "  Q97  ok → retrieval_drift: Chargers, max volts?\n" in result.stdout
-    assert "R005 against R004 fails: " in result.stdout.splitlines()[-1]
+    assert "R005 against R004: not ready" in result.stdout.splitlines()[-1]
 
 
 def test_the_checks_of_a_regressed_run_hold_its_numbers(demo: Demo) -> None:
     checks = demo.checks("R005")
     assert list(checks)[:3] == ["questions", "flips", "line_issues"]
-    assert set(checks["flips"].questions) == FLIPPED
+    assert q_ids(checks["flips"]) == FLIPPED
     assert checks["flips"].numbers == {"found": 6, "allowed": 0, "of": 33, "most": 0}
-    assert (checks["questions"].status, checks["questions"].questions) == ("warn", ("U4", "Q98"))
-    assert {each.in_run for each in checks["questions"].asked} == {"R004"}
+    assert (checks["questions"].status, q_ids(checks["questions"])) == ("warn", {"U4", "Q98"})
+    assert {each.in_run for each in checks["questions"].affected} == {"R004"}
     assert checks["line_issues"].numbers == {"found": 3, "declared": 1, "beyond": 2, "most": 0}
 
 
@@ -115,7 +119,7 @@ def test_what_is_allowed_lets_it_pass_unless_warnings_count(demo: Demo) -> None:
     assert "0 of 33 that were ok in R004 became" in result.stdout
     assert "allowed: Q97, Q76, Q91, Q94, Q96 and 1 more" in result.stdout
     strict = demo.gate("--run", "R005", "--strict", *allow, gates=gates)
-    assert (strict.exit_code, "fails (warnings count)" in strict.stdout) == (1, True)
+    assert (strict.exit_code, "not ready (warnings count)" in strict.stdout) == (1, True)
 
 
 def test_some_flips_may_be_where_the_manifest_says_how_many(demo: Demo) -> None:
@@ -137,7 +141,7 @@ def test_buckets_can_be_flips_too(demo: Demo) -> None:
     assert check.shown == Filter(
         "R005", vs="R004", was_bucket=("hit",), bucket=("score_policy", "retrieval_gap")
     )
-    assert sorted(demo.store.places(check.shown, Sort())["q_id"]) == sorted(check.questions)
+    assert sorted(demo.store.places(check.shown, Sort())["q_id"]) == sorted(q_ids(check))
     assert check.count == check.numbers["found"] > 0
 
 
@@ -159,11 +163,11 @@ def test_a_failing_goal_lists_the_questions_that_count_against_it(demo: Demo) ->
     numbers = check.numbers
     assert (
         check.count
-        == len(check.questions)
+        == len(check.affected)
         == int(str(numbers["denominator"])) - int(str(numbers["numerator"]))
     )
     assert check.shown == Filter("R006", miss="gt_in_top_20")
-    assert "left out: the documents hold no answer" in check.said
+    assert "left out: the documents hold no answer" in check.message
 
 
 def test_the_share_of_drift_and_suspicions_are_gates(demo: Demo) -> None:
@@ -171,7 +175,7 @@ def test_the_share_of_drift_and_suspicions_are_gates(demo: Demo) -> None:
     checks = demo.checks("R005", gates={"generation_drift": "<= 0.20", "suspicions": suspicions})
     assert checks["generation_drift"].numbers["goal"] == "<= 0.20"
     assert checks["suspicion_citation_outside_retrieved"].status == "fail"
-    assert set(checks["suspicion_citation_outside_retrieved"].questions) == {"Q91", "Q96"}
+    assert q_ids(checks["suspicion_citation_outside_retrieved"]) == {"Q91", "Q96"}
     assert checks["suspicion_report_stale"].status == "pass"
 
 
@@ -179,11 +183,11 @@ def test_codes_of_the_contract_are_gates(demo: Demo) -> None:
     codes = {"analyzer_mismatch": "3", "cited_not_retrieved": "2", "duplicate_question": "0"}
     checks = demo.checks("R005", gates={"codes": codes})
     differs = checks["code_analyzer_mismatch"]
-    assert (differs.status, differs.count, len(differs.asked)) == ("fail", 39, 39)
-    assert differs.said == "analyzer differs: 39 of 39 questions; at most 3 may"
+    assert (differs.status, differs.count, len(differs.affected)) == ("fail", 39, 39)
+    assert differs.message == "analyzer differs: 39 of 39 questions; at most 3 may"
     assert differs.link == "./?run=R005&code=analyzer_mismatch"
     assert checks["code_cited_not_retrieved"].status == "pass"
-    assert checks["code_duplicate_question"].said == "question twice: 0 of 39 questions"
+    assert checks["code_duplicate_question"].message == "question twice: 0 of 39 questions"
     assert demo.checks("R006", gates={"codes": codes})["code_analyzer_mismatch"].status == "pass"
 
 
@@ -193,7 +197,7 @@ def test_a_question_counts_by_any_of_its_traces(tmp_path: Path) -> None:
     build_index(manifest, cache_dir=tmp_path / "cache")
     checks = gate_run(Store(manifest, tmp_path / "cache"), manifest, "R1").checks
     (check,) = [each for each in checks if each.name == "code_duplicate_question"]
-    assert (check.status, check.questions, check.count) == ("fail", ("Q1",), 1)
+    assert (check.status, q_ids(check), check.count) == ("fail", {"Q1"}, 1)
     assert check.link == "./?run=R1&all_variants=yes&code=duplicate_question"
 
 
@@ -201,10 +205,10 @@ def test_gates_that_cannot_be_understood_fail_and_unknown_goals_warn(demo: Demo)
     gates = {"flips": [{"from": "ok", "to": ["retreival_drift"]}], "suspicions": {"citations_missing": "0"}}
     checks = demo.checks("R006", gates=gates | {"codes": {"analyser_differs": "0"}})
     assert [checks[name].status for name in ("gates_1", "gates_2", "gates_3")] == ["fail", "fail", "fail"]
-    assert "write `retrieval_drift`" in checks["gates_1"].said
+    assert "write `retrieval_drift`" in checks["gates_1"].message
     manifest = demo.manifest(goals={**NO_GOALS, "sectionmatch": ">= 0.7"})
     (goal,) = [each for each in gate_run(demo.store, manifest, "R006").checks if each.name == "goals"]
-    assert (goal.status, "section_match_at_1" in goal.said) == ("warn", True)
+    assert (goal.status, "section_match_at_1" in goal.message) == ("warn", True)
 
 
 def test_a_stored_pack_that_differs_is_a_warning(demo: Demo) -> None:
@@ -215,7 +219,7 @@ def test_a_stored_pack_that_differs_is_a_warning(demo: Demo) -> None:
         "metrics": {"path": "runs/pack.json"},
     }
     check = demo.checks("R001", runs=[run])["metrics_pack"]
-    assert (check.status, check.said.startswith("recall@50: 0.01 in the pack")) == ("warn", True)
+    assert (check.status, check.message.startswith("recall@50: 0.01 in the pack")) == ("warn", True)
 
 
 def test_the_command_and_the_page_have_one_report(demo: Demo) -> None:
@@ -239,15 +243,15 @@ def test_files_are_written_and_the_same_again(demo: Demo, tmp_path: Path) -> Non
     failed = [case.get("name") for case in suite.iter("testcase") if case.find("failure") is not None]
     assert failed == ["flips", "line_issues"]
     assert "](https://proofspan.example/question?run=R005&q=Q97&vs=R004) ok" in first[1].decode()
-    assert first[2].decode().splitlines()[-1].startswith("R005 against R004 fails")
+    assert first[2].decode().splitlines()[-1].startswith("Release check of R005 against R004: not ready")
 
 
 def test_without_a_baseline_flips_are_skipped_and_said(demo: Demo) -> None:
     checks = demo.checks("R001")
-    assert (checks["flips"].status, "names no baseline" in checks["flips"].said) == ("skipped", True)
+    assert (checks["flips"].status, "names no baseline" in checks["flips"].message) == ("skipped", True)
     assert checks["questions"].numbers == {"questions": 41}
     runs = [{"run_id": "R001", "traces": {"path": "runs/R001/trace.jsonl"}, "baseline": "R000"}]
-    assert "no other run of the manifest" in demo.checks("R001", runs=runs)["flips"].said
+    assert "R000" in demo.checks("R001", runs=runs)["flips"].message
 
 
 @pytest.mark.parametrize(
@@ -296,15 +300,15 @@ def test_without_gold_ranking_goals_are_skipped_and_flips_count(tmp_path: Path) 
     }
     checks = small(tmp_path, runs)
     assert checks["section_match_at_1"].status == "skipped"
-    assert "no gold question (2)" in checks["section_match_at_1"].said
-    (asked,) = checks["flips"].asked
+    assert "no gold question (2)" in checks["section_match_at_1"].message
+    (asked,) = checks["flips"].affected
     assert (asked.q_id, asked.q, asked.change) == ("Q1", hostile, "ok → generation_drift")
 
 
 def test_a_run_without_questions_fails(tmp_path: Path) -> None:
     checks = small(tmp_path, {"R1": [trace("Q1")], "R2": []})
     assert checks["questions"].status == "fail"
-    assert (checks["flips"].status, "nothing could be compared" in checks["flips"].said) == ("fail", True)
+    assert (checks["flips"].status, "nothing could be compared" in checks["flips"].message) == ("fail", True)
 
 
 def test_one_run_of_one_question_passes(tmp_path: Path) -> None:
@@ -322,7 +326,7 @@ def test_lines_that_could_not_be_read_fail_unless_declared(tmp_path: Path) -> No
             manifest_of(tmp_path, chunks=chunks, runs=[{"run_id": "R1", "traces": traces}]), "R1"
         )["line_issues"]
 
-    assert (check().status, "runs/R1.jsonl:2" in check().said) == ("fail", True)
+    assert (check().status, "runs/R1.jsonl:2" in check().message) == ("fail", True)
     assert [check(unreadable_lines=each).status for each in ("1", "2")] == ["pass", "pass"]
 
 

@@ -15,7 +15,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from proofspan.services.gate import (
-    Asked,
+    Affected,
     Check,
     GateReport,
     code,
@@ -47,7 +47,7 @@ def report(*checks: Check, run_id: str = "R2", against: str | None = "R1") -> Ga
 
 
 def failing(*questions: str, said: str = "2 of 3", was: str = "ok") -> Check:
-    asked = tuple(Asked(f"Q{n}", q, "R2", was, "retrieval_drift") for n, q in enumerate(questions))
+    asked = tuple(Affected(f"Q{n}", q, "R2", was, "retrieval_drift") for n, q in enumerate(questions))
     shown = Filter("R2", vs="R1", was=("ok",), label=("retrieval_drift",))
     return Check("flips", "Flips", "fail", said, {"found": len(asked)}, asked, len(asked), shown)
 
@@ -182,7 +182,9 @@ def test_words_that_a_forge_would_link_stand_as_code(text: str, written: str) ->
 
 
 def test_questions_are_links_that_open_them_only_where_there_is_a_base() -> None:
-    missing = Check("questions", "Questions", "warn", "1", {}, (Asked("Q#9", "?", "R1", now="missing"),), 1)
+    missing = Check(
+        "questions", "Questions", "warn", "1", {}, (Affected("Q#9", "?", "R1", now="missing"),), 1
+    )
     found = links(markdown(report(failing("Why?"), missing), strict=False, base=f"{BASE}/"))
     assert found == [
         f"{BASE}/question?run=R2&q=Q0&vs=R1",
@@ -194,7 +196,7 @@ def test_questions_are_links_that_open_them_only_where_there_is_a_base() -> None
 
 def test_a_hostile_id_stays_inside_its_link() -> None:
     hostile = ")](javascript:alert(1)) <x> \n`"
-    check = Check("flips", "Flips", "fail", "1", {}, (Asked(hostile, "?", "R2", "ok", "x"),), 1)
+    check = Check("flips", "Flips", "fail", "1", {}, (Affected(hostile, "?", "R2", "ok", "x"),), 1)
     (found,) = links(markdown(report(check), strict=False, base=BASE))
     assert urlsplit(found).netloc == "proofspan.example"
     assert parse_qs(urlsplit(found).query)["q"] == [hostile]
@@ -205,7 +207,7 @@ def test_many_questions_are_cut_and_counted() -> None:
     written = markdown(report(failing(*many)), strict=False, base=BASE)
     assert "### Flips: 1,005 questions" in written
     assert "- … and 985 more\n" in written
-    by_id = markdown(report(Check("x", "X", "fail", "1", {}, (Asked("Q1", "?", "R2"),), 30)), strict=False)
+    by_id = markdown(report(Check("x", "X", "fail", "1", {}, (Affected("Q1", "?", "R2"),), 30)), strict=False)
     assert by_id.endswith("### X: 30 questions\n\n`Q1`, … and 10 more\n")
     text = cases(junit_xml(report(failing(*many)), strict=False))["flips"][0].text or ""
     assert text.endswith("question 999\n… and 5 more")

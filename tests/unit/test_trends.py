@@ -10,7 +10,7 @@ import pytest
 from proofspan.metrics.catalogue import METRICS
 from proofspan.metrics.goals import DEFAULT_GOALS
 from proofspan.metrics.values import Tally, metric_value
-from proofspan.services.gate import Asked, Check, GateReport
+from proofspan.services.gate import Affected, Check, GateReport
 from proofspan.services.metrics.cohorts import Ranks, sorted_questions
 from proofspan.store.query.filters import Filter
 from proofspan.ui.trends.charts import band_table, line_table
@@ -232,8 +232,10 @@ def made_report(*checks: Check) -> GateReport:
 
 def test_the_gate_names_what_speaks_against_a_run_worst_first() -> None:
     shown = Filter("R2", miss=SECTION)
-    asked = (Asked("Q1", "?", "R2"),)
-    failing = Check(SECTION, "SectionMatch@1", "fail", "26 of 37; fails", asked=asked, count=1, shown=shown)
+    affected = (Affected("Q1", "?", "R2"),)
+    failing = Check(
+        SECTION, "SectionMatch@1", "fail", "26 of 37; fails", affected=affected, count=1, shown=shown
+    )
     report = made_report(
         Check("lines", "Line issues", "warn", "1 line"), Check("q", "Questions", "pass", "37"), failing
     )

@@ -1,4 +1,4 @@
-"""`proofspan gate`: may a run ship? The checks of the Trends page, with an exit status for CI."""
+"""`proofspan gate`: the release checks of the Trends page, with an exit status for CI."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ from proofspan.services.gate import (
 )
 from proofspan.services.workspace.open import chosen_run
 
-#: Wide enough for a line a check where nothing says how wide the output is.
+#: Wide enough for a line per check if the width of the output is unknown.
 WIDTH_WITHOUT_TERMINAL = 200
-#: So many questions of a check are printed with their texts, and so many by their ids; `--json` has more.
+#: At most so many questions of a check are printed with their texts, and by their ids; `--json` has more.
 SHOWN, SHOWN_BY_ID = 20, 60
 
 _GOAL = re.compile(r"\s*(?P<metric>[^<>=\s]+)\s*(?P<threshold>[<>=].*)", re.DOTALL)
@@ -77,7 +77,7 @@ def command(
     output: str,
     **asked: Any,
 ) -> None:
-    """Check whether a run of WORKSPACE may ship: its goals, flips, suspicions and lines.
+    """Check whether a run of WORKSPACE is ready for release: its goals, flips, suspicions and lines.
 
     Thresholds are those of the manifest's `goals` and `gates`; where it says nothing, the acceptance targets,
     and no question that was ok in the baseline may become retrieval_drift or generation_drift. The index is
@@ -110,13 +110,13 @@ def command(
 
 
 def _goals(given: Sequence[str]) -> dict[str, Goal]:
-    """The goals that `--goal` names. InputFault where a metric is unknown or a threshold unreadable."""
+    """Parse `--goal`. Raises InputFault for an unknown metric or threshold."""
     goals: dict[str, Goal] = {}
     problems: list[Problem] = []
     for text in given:
         match = _GOAL.fullmatch(text)
         if match is None:
-            raise click.UsageError(f'--goal {text!r} is no goal; write one such as "gt_in_top_20>=0.9"')
+            raise click.UsageError(f'--goal {text!r} is not a goal; write one such as "gt_in_top_20>=0.9"')
         read, wrong = read_goals({match["metric"]: match["threshold"]}, where="--goal")
         problems += wrong
         if not wrong:
@@ -127,23 +127,23 @@ def _goals(given: Sequence[str]) -> dict[str, Goal]:
 
 
 def _link_base(text: str | None) -> str:
-    """The address as it can stand in a link; "" for none. UsageError where it is no web address."""
+    """Return the address quoted for links, "" for none. Raises UsageError if it is not a web address."""
     if text is None:
         return ""
     if urlsplit(text).scheme not in ("http", "https") or not urlsplit(text).netloc:
-        raise click.UsageError(f"--link-base {text!r} is no address such as https://proofspan.example/")
+        raise click.UsageError(f"--link-base {text!r} is not an address such as https://proofspan.example/")
     return quote(text, safe=":/?&=%@[]~-._")
 
 
 def _parts(report: GateReport, *, strict: bool) -> RenderableType:
-    """One line a check, then the questions that speak against the run, then whether it may ship."""
+    """Render a line per check, the questions concerned, and whether the run is ready for release."""
     passes = report.passes(strict=strict)
     against = f" against {one_line(report.against)}" if report.against is not None else ""
-    words = f"{'passes' if passes else 'fails'}{' (warnings count)' if strict else ''}"
-    verdict = f"{one_line(report.run_id)}{against} {words}: {report.counts_in_words()}"
+    ready = f"{'ready' if passes else 'not ready'}{' (warnings count)' if strict else ''}"
+    verdict = f"Release check of {one_line(report.run_id)}{against}: {ready}; {report.counts_in_words()}"
     return Group(
         _table(report.checks),
-        *(part for check in report.checks if check.asked for part in _questions(check)),
+        *(part for check in report.checks if check.affected for part in _questions(check)),
         Text(),
         Text(verdict, "bold green" if passes else "bold red"),
     )
@@ -156,19 +156,19 @@ def _table(checks: Sequence[Check]) -> Table:
     table.add_column(overflow="fold")
     for check in checks:
         sign, style = SIGNS[check.status]
-        table.add_row(Text(sign, style), Text(one_line(check.title)), Text(one_line(check.said, cut=None)))
+        table.add_row(Text(sign, style), Text(one_line(check.title)), Text(one_line(check.message, cut=None)))
     return table
 
 
 def _questions(check: Check) -> list[Text]:
-    """A check's questions under its name: what changed with its text, what merely counts by its id."""
+    """Render a check's questions: with their texts if they changed, else by id."""
     count, shown = check.count, SHOWN if check.is_change else SHOWN_BY_ID
     more = f"… and {count - shown:,} more, see --json" if count > shown else ""
     lines = [Text(), Text(f"{one_line(check.title)}: {count:,}", "bold")]
     if check.is_change:
         return [
             *lines,
-            *(Text(f"  {each}") for each in [*map(question_line, check.asked[:shown]), more] if each),
+            *(Text(f"  {each}") for each in [*map(question_line, check.affected[:shown]), more] if each),
         ]
-    names = " ".join(one_line(each.q_id) for each in check.asked[:shown])
+    names = " ".join(one_line(each.q_id) for each in check.affected[:shown])
     return [*lines, Text(f"  {names} {more}".rstrip())]

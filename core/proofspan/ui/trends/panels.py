@@ -376,7 +376,7 @@ def _check_row(check: Check, view: ViewState) -> Row:
         Cell(check.title),
         (
             Cell(word, look=look),
-            Cell(check.said),
+            Cell(check.message),
             Cell(
                 f"{asked:,}" if asked else "",
                 href=href,
@@ -389,8 +389,8 @@ def _check_row(check: Check, view: ViewState) -> Row:
 def _told(check: Check) -> Markup:
     word, _ = _STATUS[check.status]
     kind: Kind = "fail" if check.status == "fail" else "warn"
-    counted_as, _, _ = check.said.partition("; ")
-    told = [Piece(word, kind), Piece(f" {check.title}: ", "strong"), Piece(counted_as, tip=check.said)]
+    counted_as, _, _ = check.message.partition("; ")
+    told = [Piece(word, kind), Piece(f" {check.title}: ", "strong"), Piece(counted_as, tip=check.message)]
     return markup.text(told, role="hint")
 
 
