@@ -45,9 +45,9 @@ def failing(chunks: list[Chunk]) -> dict[str, list[str]]:
 def test_a_good_file_passes_and_says_of_how_many() -> None:
     found = audits(GOOD)
     assert {audit.status for audit in found.values()} == {"pass"}
-    assert found["unique"].said == "all 4 ids are different"
-    assert found["order"].said.startswith("in 1 of 2 sections")
-    assert all(audit.next_step == "" for audit in found.values())
+    assert found["unique"].message == "all 4 ids are different"
+    assert found["order"].message.startswith("in 1 of 2 sections")
+    assert all(audit.fix == "" for audit in found.values())
 
 
 @pytest.mark.parametrize(
@@ -68,14 +68,14 @@ def test_each_fault_fails_its_own_audit(chunks: list[Chunk], expected: dict[str,
 
 def test_a_failed_audit_has_a_next_step_and_what_passes_has_none() -> None:
     for audit in audits([*GOOD, GOOD[0], replace(GOOD[0], chunk_id="a b")]).values():
-        assert bool(audit.next_step) == (audit.status == "fail")
+        assert bool(audit.fix) == (audit.status == "fail")
 
 
 def test_one_finding_a_section_names_the_first_pair_that_is_out_of_order() -> None:
     ends = [replace(chunk(block), offsets=Offsets(900 - block, 990)) for block in range(1, 9)]
     (finding,) = audits([replace(each, order_in_section=None) for each in ends])["order"].findings
     assert "b=001 sorts before" in finding.message
-    assert "b=002 and is read after it: offsets from 899 against 898" in finding.message
+    assert "b=002 but is read after it: offsets from 899 against 898" in finding.message
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_blocks_beyond_999_sort_as_numbers_and_are_told() -> None:
     found = audits([chunk(block) for block in (998, 999, 1000, 1001)])
     assert {audit.status for audit in found.values()} == {"pass"}
     assert [each.code for each in found["format"].findings] == ["number_beyond_999"] * 2
-    assert "2 with a page or block beyond 999" in found["format"].said
+    assert "2 with a page or block beyond 999" in found["format"].message
 
 
 def test_twelve_digits_are_a_revision_that_agrees_and_are_told() -> None:
@@ -134,8 +134,8 @@ def test_what_nobody_knows_is_not_known_and_no_finding() -> None:
 def test_the_order_of_the_file_does_not_matter(random_source: random.Random) -> None:
     chunks = [*GOOD, GOOD[0], chunk(9, rev="0bce068b"), replace(chunk(5), offsets=Offsets(0, 9))]
     shuffled = random_source.sample(chunks, len(chunks))
-    said = [(audit.name, audit.status, audit.said) for audit in audits(shuffled).values()]
-    assert said == [(audit.name, audit.status, audit.said) for audit in audits(chunks).values()]
+    said = [(audit.name, audit.status, audit.message) for audit in audits(shuffled).values()]
+    assert said == [(audit.name, audit.status, audit.message) for audit in audits(chunks).values()]
 
 
 def test_of_many_findings_the_first_are_kept_and_all_are_counted() -> None:

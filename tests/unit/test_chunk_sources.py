@@ -79,7 +79,7 @@ def test_or_from_the_chunks_where_they_are_the_canonical_text(manifest: Manifest
         replace(on_page(2, rev=rev, text=second), offsets=Offsets(start, start + len(second))),
         replace(on_page(1, rev=rev, text=first), offsets=Offsets(0, len(first))),
     ]
-    assert recomputed(chunks, Sources(manifest, pool)).said.endswith("the chunks' own texts at their offsets")
+    assert recomputed(chunks, Sources(manifest, pool)).numbers["chunks"] == 1
     assert (
         own_text([chunks[0], replace(chunks[1], offsets=Offsets(start - 5, start - 5 + len(first)))]) is None
     )
@@ -102,7 +102,7 @@ def test_another_revision_is_a_finding_only_where_the_text_is_surely_the_same_la
     audit = recomputed([chunk], Sources(manifest, pool))
     assert audit.status == status
     assert [each.code for each in audit.findings] == ["id_not_recomputable"] * (status == "fail")
-    assert bool(audit.next_step) == (status == "fail")
+    assert bool(audit.fix) == (status == "fail")
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_of_a_large_file_a_sample_is_looked_for_and_said_so(
     monkeypatch.setattr(chunk_ids, "MOST_PLACED", 2)
     chunks = [on_page(1), on_page(2), in_text(12)]
     audit = at_place(chunks, Sources(manifest, pool), seed=7)
-    assert "2 of 2 chunks (drawn from 3, seed 7) stand" in audit.said
+    assert "2 of 2 chunks (drawn from 3, seed 7) stand" in audit.message
     assert audit == at_place(chunks[::-1], Sources(manifest, pool), seed=7)
 
 
@@ -171,7 +171,7 @@ def test_a_workspace_is_audited_with_and_without_its_documents(manifest: Manifes
     led = replace(manifest, redirects=Artifact("redirects", "r.jsonl"))
     (*_, redirected) = audit_workspace(led, None, cache_dir=manifest.folder / "cache").audits
     assert (redirected.name, redirected.status) == ("one_to_one", "fail")
-    assert redirected.said.startswith("1 of 2 old ids, 50 % (9–91 %), lead to one chunk each")
+    assert redirected.message.startswith("1 of 2 old ids, 50 % (9–91 %), lead to one chunk each")
     opened = audit_workspace(manifest, pool, cache_dir=manifest.folder / "cache")
     assert named(opened.audits) == {**named(bare.audits), "recomputed": "pass", "at_place": "pass"}
     assert opened.extractor == extractor(paged=True)

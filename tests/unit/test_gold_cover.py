@@ -67,14 +67,14 @@ def many(wrong: int, total: int, chunk: Chunk = CHUNK) -> Matched:
 def test_nine_of_ten_are_enough(wrong: int, status: str) -> None:
     audit = match_audit(many(wrong, 100), "citation_match")
     assert audit.status == status
-    assert audit.said.startswith(f"{100 - wrong} of 100 gold spans, {100 - wrong} % (")
-    assert audit.next_step == (REBUILD if status == "fail" else "")
+    assert audit.message.startswith(f"{100 - wrong} of 100 gold spans, {100 - wrong} % (")
+    assert audit.fix == (REBUILD if status == "fail" else "")
     assert {each.code for each in audit.findings} <= {"gold_not_covered"}
 
 
 def test_spans_that_no_chunk_holds_whole_ask_for_other_block_boundaries() -> None:
     found = match_gold([UNNAMED], {"c1": replace(CHUNK, text=TEXT[:40])})
-    assert match_audit(found, "citation_match").next_step == TIGHTEN
+    assert match_audit(found, "citation_match").fix == TIGHTEN
 
 
 def test_the_sample_is_the_same_wherever_it_is_drawn_and_another_with_another_seed() -> None:
@@ -97,4 +97,4 @@ def test_the_sample_is_the_same_wherever_it_is_drawn_and_another_with_another_se
 )
 def test_without_gold_offsets_nothing_is_known(gold: list[GoldQuestion], said: str) -> None:
     audit = match_audit(match_gold(gold, {"c1": CHUNK}), "citation_match")
-    assert (audit.status, audit.said.split(",")[0]) == ("unknown", said)
+    assert (audit.status, audit.message.split(",")[0]) == ("unknown", said)

@@ -27,7 +27,7 @@ from proofspan.cli.output import (
     with_options,
     write_parts,
 )
-from proofspan.contracts.chunk_ids.audit import Audit
+from proofspan.contracts.chunk_ids.audit import QUESTIONS, Audit
 from proofspan.contracts.chunk_ids.redirects import RedirectMap, redirects_between
 from proofspan.contracts.records.chunk_id import VERSION_PINS
 from proofspan.contracts.records.records import Chunk, LineIssue
@@ -52,18 +52,6 @@ from proofspan.services.chunk_ids import (
 from proofspan.wording import counted
 
 WIDTH_WITHOUT_TERMINAL = 160
-_TITLES = {
-    "unique": "ids are unique",
-    "format": "ids follow the format",
-    "place": "ids name their place",
-    "order": "ids sort in reading order",
-    "revision": "revisions are the named ones",
-    "recomputed": "revisions can be recomputed",
-    "at_place": "texts stand at their place",
-    "citation_match_sample": "citation match, sample",
-    "citation_match": "citation match, all",
-    "one_to_one": "one to one with the older file",
-}
 _PINS = ", ".join(sorted(VERSION_PINS))
 _OPTIONS: tuple[Option, ...] = (
     click.option("--documents", type=NamedPath(), help="The workspace whose documents and gold they are of."),
@@ -219,7 +207,7 @@ def _parts(told: _Told) -> RenderableType:
     verdict += f", {counts['unknown']} not known" if counts["unknown"] else ""
     return Group(
         _table(audits),
-        *(part for each in audits if each.findings or each.next_step for part in _findings(each)),
+        *(part for each in audits if each.findings or each.fix for part in _findings(each)),
         Text(),
         *([Text(f"documents read by {extractor}", "dim")] if extractor else []),
         Text(verdict, "bold red" if counts["fail"] else "bold green"),
@@ -232,7 +220,7 @@ def _table(audits: Sequence[Audit]) -> Table:
         table.add_column(style=style, overflow="fold")
     for each in audits:
         sign, colour = SIGNS[each.status]
-        table.add_row(Text(sign, colour), _TITLES[each.name], Text(printable(each.said)))
+        table.add_row(Text(sign, colour), QUESTIONS[each.name], Text(printable(each.message)))
     return table
 
 
@@ -242,11 +230,11 @@ def _findings(audit_: Audit) -> Iterator[Text]:
     shown = len(audit_.examples)
     more = f" (the first {shown} of {count:,})" if count > shown else ""
     yield Text()
-    yield Text(f"{_TITLES[audit_.name]}{more}", "bold")
+    yield Text(f"{QUESTIONS[audit_.name]}{more}", "bold")
     for each in audit_.examples:
         yield Text(printable(f"  {each.code}  {each.record_id[:80]}: {each.message}"))
-    if audit_.next_step:
-        yield Text(f"  {audit_.next_step}", "dim")
+    if audit_.fix:
+        yield Text(f"  {audit_.fix}", "dim")
 
 
 def _tell(issues: Sequence[LineIssue]) -> None:
@@ -274,8 +262,8 @@ def _audit_to_json(each: Audit) -> dict[str, Any]:
     return {
         "name": each.name,
         "status": each.status,
-        "said": each.said,
+        "message": each.message,
         "numbers": dict(each.numbers),
-        "next_step": each.next_step,
+        "fix": each.fix,
         "findings": findings,
     }

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Literal, Protocol
 
-from proofspan.contracts.chunk_ids.audit import STEADY, Audit, audit_chunks, judged
+from proofspan.contracts.chunk_ids.audit import STEADY, Audit, audit_chunks, audit_of
 from proofspan.contracts.chunk_ids.minting import (
     LONG,
     DocumentText,
@@ -287,7 +287,7 @@ def recomputed(chunks: Iterable[Chunk], sources: Sources) -> Audit:
     said = ", ".join(f"{ways[way]:,} from {words}" for way, words in _WAYS.items() if ways[way])
     named = f"{len(held):,} document{'s' * (len(held) != 1)}"
     rest = f"; {unknown:,} not known: not readable, or extracted by another program" if unknown else ""
-    audit = judged(
+    audit = audit_of(
         "recomputed",
         of=known,
         wrong=len(findings),
@@ -300,7 +300,7 @@ def recomputed(chunks: Iterable[Chunk], sources: Sources) -> Audit:
         "read, or another program extracted them",
         numbers={"documents": len(held), **{way: ways[way] for way in _WAYS}},
     )
-    return replace(audit, next_step=STEADY) if audit.status == "fail" else audit
+    return replace(audit, fix=STEADY) if audit.status == "fail" else audit
 
 
 def _recomputed(doc_id: str, chunks: Sequence[Chunk], sources: Sources) -> Computed | Finding | None:
@@ -376,7 +376,7 @@ def at_place(
     drawn = f" (drawn from {len(chunks):,}, seed {seed})" if total < len(chunks) else ""
     nearly = f", {tally.counts['nearly']:,} of them in part or nearly" if tally.counts["nearly"] else ""
     rest = f"; {total - known:,} not known: no document to look in" if known < total else ""
-    return judged(
+    return audit_of(
         "at_place",
         of=known,
         wrong=len(tally.findings),

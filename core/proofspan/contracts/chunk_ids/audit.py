@@ -1,7 +1,7 @@
-"""Audits over a whole chunk file: can its ids be trusted to say where each chunk stands?
+"""Audits of a whole chunk file: do its ids identify each chunk's place correctly?
 
-Pure: what a file's own records tell. Audits that need the documents or gold questions are made elsewhere from
-the same `Audit`. Source: the audit of the chunk id schema (docs/requirements.md).
+These audits use the file's own records; `services.chunk_ids` and `metrics.gold_cover` make those that need
+documents or gold questions. Source: the audit of the chunk id schema (docs/requirements.md).
 """
 
 from __future__ import annotations
@@ -31,35 +31,48 @@ AuditName = Literal[
     "unique", "format", "place", "order", "revision", "recomputed", "at_place",
     "citation_match_sample", "citation_match", "one_to_one",
 ]  # fmt: skip
+#: The question that each audit answers.
+QUESTIONS: Mapping[AuditName, str] = {
+    "unique": "Is every id unique?",
+    "format": "Do ids follow the format?",
+    "place": "Do ids name their chunk's place?",
+    "order": "Do sorted ids follow the reading order?",
+    "revision": "Is the revision the document's?",
+    "recomputed": "Can revisions be computed again?",
+    "at_place": "Is each text at its place?",
+    "citation_match_sample": "Do offsets match the gold, on a sample?",
+    "citation_match": "Do offsets match the gold, on all?",
+    "one_to_one": "Do older ids map one to one?",
+}
 
-#: So many findings of one audit are kept; its numbers count them all.
+#: At most so many findings of an audit are kept; its numbers count them all.
 KEPT = 1_000
 SHOWN = 5
 
-#: What to do where an audit fails and no single rule says it better.
-REBUILD = "Build the section tree anew and check that the offsets count in the text that is cited."
+#: Fixes of audits without a finding that has one.
+REBUILD = "Rebuild the section tree and check that the offsets count in the text that is cited."
 TIGHTEN = "Tighten the block boundaries: a paragraph, a table or a list is one block and is not cut."
 STEADY = "Check what rev is computed from, and that a block keeps its number when others around it change."
 
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """One question to a chunk file, answered. `unknown`: nothing there could be checked, `said` tells why.
+    """The result of an audit; `unknown` if nothing could be checked.
 
-    `said` is one sentence with its counts, `numbers` are these by name (shares and limits in 0–1), and
-    `next_step` is "" where there is nothing to do. `findings` are the first `KEPT`.
+    `message` is a sentence with its counts, `numbers` are these by name (shares and limits in 0–1), `fix` is
+    "" if there is nothing to do. `findings` are the first `KEPT`.
     """
 
     name: AuditName
     status: Status
-    said: str
+    message: str
     numbers: Mapping[str, float] = field(default_factory=dict)
-    next_step: str = ""
+    fix: str = ""
     findings: tuple[Finding, ...] = ()
 
     @property
     def is_error(self) -> bool:
-        """Whether it fails by what is required, and not only by what is recommended."""
+        """True if a requirement fails, and not only a recommendation."""
         recommended = bool(self.findings) and all(each.severity == "warning" for each in self.findings)
         return self.status == "fail" and not recommended
 
@@ -70,43 +83,25 @@ class Audit:
 
 
 def audit_chunks(chunks: Sequence[Chunk], *, revs: Mapping[str, str]) -> tuple[Audit, ...]:
-    """What the records themselves tell; of chunks with one id all are given, in the order of the file.
+    """Audit the chunks of a file in its order, repeats of an id included.
 
-    `revs` is the revision of each document by `doc_id`, as the workspace names it.
+    `revs` has the revision of each document by `doc_id`, as the workspace names it.
     """
-    found = _IdFindings()
+    by_code: dict[str, list[Finding]] = defaultdict(list)
     for chunk in chunks:
-        found.take(id_findings(chunk))
+        for finding in id_findings(chunk):
+            by_code[finding.code].append(finding)
     parsed = [(chunk, parts) for chunk in chunks if (parts := parse(chunk.chunk_id))]
     return (
         _unique(chunks),
-        _format(len(chunks), found),
-        _place(len(parsed), found),
+        _format(len(chunks), by_code),
+        _place(parsed),
         _order(parsed),
         _revision(parsed, revs),
     )
 
 
-@dataclass(slots=True)
-class _IdFindings:
-    """Findings of single ids by code, the first of each, and how many chunks have one."""
-
-    kept: dict[str, list[Finding]] = field(default_factory=lambda: defaultdict(list))
-    chunks: Counter[str] = field(default_factory=Counter)
-
-    def take(self, findings: Sequence[Finding]) -> None:
-        """Adds those of one chunk."""
-        self.chunks.update({finding.code for finding in findings})
-        for finding in findings:
-            if len(self.kept[finding.code]) < KEPT:
-                self.kept[finding.code].append(finding)
-
-    def of(self, *codes: str) -> Iterator[Finding]:
-        """The findings of these codes, one code after the other."""
-        return chain.from_iterable(self.kept.get(code, ()) for code in codes)
-
-
-def judged(
+def audit_of(
     name: AuditName,
     *,
     of: int,
@@ -117,161 +112,158 @@ def judged(
     unknown: str,
     numbers: Mapping[str, float] | None = None,
 ) -> Audit:
-    """The audit of `of` things of which `wrong` are wrong; `findings` may hold warnings beside these."""
+    """Build the audit of `of` things of which `wrong` are wrong; `findings` may include warnings."""
     kept = tuple(islice(findings, KEPT))
     first = next((each for each in kept if each.severity == "error"), kept[0] if kept else None)
     status: Status = "unknown" if of == 0 else "fail" if wrong else "pass"
-    said = {"unknown": unknown, "fail": bad, "pass": good}[status]
-    step = first.next_step if first is not None and status == "fail" else ""
-    return Audit(name, status, said, {"of": of, "wrong": wrong, **(numbers or {})}, step, kept)
+    message = {"unknown": unknown, "fail": bad, "pass": good}[status]
+    fix = first.next_step if first is not None and status == "fail" else ""
+    return Audit(name, status, message, {"of": of, "wrong": wrong, **(numbers or {})}, fix, kept)
 
 
 def _unique(chunks: Sequence[Chunk]) -> Audit:
-    seen = Counter(chunk.chunk_id for chunk in chunks)
-    repeated = {chunk_id: count for chunk_id, count in seen.items() if count > 1}
+    counts = Counter(chunk.chunk_id for chunk in chunks)
+    repeated = {chunk_id: count for chunk_id, count in counts.items() if count > 1}
     findings = (
         Finding("duplicate_id", "chunk_id", f"{count:,} chunks have the id {chunk_id[:80]!r}", chunk_id)
         for chunk_id, count in repeated.items()
     )
-    return judged(
+    return audit_of(
         "unique",
         of=len(chunks),
         wrong=len(repeated),
         findings=findings,
         good=f"all {len(chunks):,} ids are different",
-        bad=f"{len(repeated):,} of {len(seen):,} ids stand for more than one chunk",
+        bad=f"{len(repeated):,} of {len(counts):,} ids are used by more than one chunk",
         unknown="there is no chunk",
     )
 
 
-def _format(total: int, found: _IdFindings) -> Audit:
-    """Whether ids follow the format and can be cited; large numbers are told and are no fault."""
-    wrong, uncitable = found.chunks["id_not_canonical"], found.chunks["uncitable_id"]
-    large = found.chunks["number_beyond_999"]
-    beyond = f"; {large:,} with a page or block beyond 999 sort as numbers only" if large else ""
-    cannot = f", and {uncitable:,} cannot be cited" if uncitable else ""
-    return judged(
+def _format(total: int, by_code: Mapping[str, Sequence[Finding]]) -> Audit:
+    """Audit whether ids follow the format and can be cited; large numbers are no error."""
+    wrong, uncitable, large = (
+        by_code.get(code, ()) for code in ("id_not_canonical", "uncitable_id", "number_beyond_999")
+    )
+    beyond = f"; {len(large):,} with a page or block beyond 999 sort as numbers only" if large else ""
+    cannot = f", and {len(uncitable):,} cannot be cited" if uncitable else ""
+    return audit_of(
         "format",
         of=total,
-        wrong=wrong,
-        findings=found.of("uncitable_id", "id_not_canonical", "number_beyond_999"),
+        wrong=len(wrong),
+        findings=chain(uncitable, wrong, large),
         good=f"all {total:,} ids follow the format{beyond}",
-        bad=f"{wrong:,} of {total:,} ids do not follow the format{cannot}{beyond}",
+        bad=f"{len(wrong):,} of {total:,} ids do not follow the format{cannot}{beyond}",
         unknown="there is no chunk",
-        numbers={"uncitable": uncitable, "beyond_999": large},
+        numbers={"uncitable": len(uncitable), "beyond_999": len(large)},
     )
 
 
-def _place(total: int, found: _IdFindings) -> Audit:
-    wrong = found.chunks["id_place_differs"]
-    return judged(
+def _place(parsed: Sequence[tuple[Chunk, ChunkId]]) -> Audit:
+    findings = [tuple(place_findings(chunk, parts)) for chunk, parts in parsed]
+    total, wrong = len(parsed), sum(map(bool, findings))
+    return audit_of(
         "place",
         of=total,
         wrong=wrong,
-        findings=found.of("id_place_differs"),
-        good=f"document, section and page of {total:,} ids are their records' own",
+        findings=chain.from_iterable(findings),
+        good=f"document, section and page of {total:,} ids are those of their records",
         bad=f"{wrong:,} of {total:,} ids name another document, section or page than their record",
         unknown="no id names a place",
     )
 
 
 def _order(parsed: Iterable[tuple[Chunk, ChunkId]]) -> Audit:
-    """Sorted by id, do the chunks of each section stand in reading order? One finding a section."""
+    """Audit whether the chunks of each section, sorted by id, are in reading order; a finding per section."""
     sections: dict[tuple[str, str], list[Chunk]] = defaultdict(list)
     for chunk, parts in parsed:
         sections[chunk.doc_id or parts.doc_uid, chunk.section_id or parts.sect_path].append(chunk)
     compared, findings = 0, []
     for (_, section), chunks in sections.items():
-        verdicts = [
-            (one, other, verdict)
-            for one, other in pairwise(sorted(chunks, key=lambda chunk: sort_key(chunk.chunk_id)))
-            if (verdict := out_of_order(one, other)) is not None
-        ]
-        compared += bool(verdicts)
-        findings += list(islice((_order_finding(section, *each) for each in verdicts if each[2]), 1))
-    return judged(
+        by_id = sorted(chunks, key=lambda chunk: sort_key(chunk.chunk_id))
+        pairs = [(one, other, out_of_order(one, other)) for one, other in pairwise(by_id)]
+        compared += any(why is not None for *_, why in pairs)
+        wrong = next(((one, other, why) for one, other, why in pairs if why), None)
+        if wrong is not None:
+            one, other, why = wrong
+            ids = f"{one.chunk_id[-60:]} sorts before {other.chunk_id[-60:]}"
+            message = f"section {section[:40]}: {ids} but is read after it: {why}"
+            findings.append(Finding("chunk_order", "chunk_id", message, one.chunk_id))
+    return audit_of(
         "order",
         of=compared,
         wrong=len(findings),
         findings=findings,
         good=f"in {compared:,} of {len(sections):,} sections ids sort in reading order; the others hold one "
-        "chunk, or nothing says their order",
+        "chunk, or their order is not known",
         bad=f"in {len(findings):,} of {compared:,} sections ids do not sort in reading order",
-        unknown="nothing says in which order chunks are read: no order_in_section, offsets or boxes",
+        unknown="the reading order is not known: no order_in_section, offsets or boxes",
         numbers={"sections": len(sections)},
     )
 
 
-def _order_finding(section: str, one: Chunk, other: Chunk, why: str) -> Finding:
-    said = f"section {section[:40]}: {one.chunk_id[-60:]} sorts before {other.chunk_id[-60:]} and is "
-    said += f"read after it: {why}"
-    return Finding("chunk_order", "chunk_id", said, one.chunk_id)
-
-
 def _revision(parsed: Iterable[tuple[Chunk, ChunkId]], revs: Mapping[str, str]) -> Audit:
-    """Does every id carry the revision that the workspace names for its document?
+    """Audit whether each id has the revision that the workspace names for its document.
 
-    A commit, or another name of a version, is no hash of a text: it cannot differ from one.
+    A commit, or another name of a version, is not the hash of a text and cannot differ from one.
     """
     used: dict[str, Counter[str]] = defaultdict(Counter)
     for chunk, parts in parsed:
         used[chunk.doc_id or parts.doc_uid][parts.rev] += 1
-    known = {
+    known = [
         doc_id
-        for doc_id, found in used.items()
-        if is_of_text(revs.get(doc_id, "")) and set(found) - {UNKNOWN_REVISION}
-    }
+        for doc_id, counts in used.items()
+        if is_of_text(revs.get(doc_id, "")) and set(counts) - {UNKNOWN_REVISION}
+    ]
     wrong = [
-        Finding("rev_mismatch", "rev", _other_revision(doc_id, rev, count, revs[doc_id]), doc_id)
-        for doc_id in used
-        if doc_id in known
+        Finding(
+            "rev_mismatch",
+            "rev",
+            f"{count:,} ids of {doc_id[:80]} have r={rev}, but the manifest names {revs[doc_id][:40]}",
+            doc_id,
+        )
+        for doc_id in known
         for rev, count in used[doc_id].items()
         if rev != UNKNOWN_REVISION and not begins_alike(rev, revs[doc_id])
     ]
-    apart = {doc_id: long for doc_id, found in used.items() if (long := [r for r in found if len(r) == LONG])}
+    long = {doc_id: [rev for rev in counts if len(rev) == LONG] for doc_id, counts in used.items()}
+    extended = [
+        Finding(
+            "rev_extended",
+            "chunk_id",
+            f"{doc_id[:80]} has revisions of twelve digits: {', '.join(found[:3])}",
+            doc_id,
+        )
+        for doc_id, found in long.items()
+        if found
+    ]
     count = len({finding.record_id for finding in wrong})
-    named = f"of {len(used):,} documents" if len(used) != 1 else "of the document"
-    return judged(
+    documents = f"of {len(used):,} documents" if len(used) != 1 else "of the document"
+    return audit_of(
         "revision",
         of=len(known),
         wrong=count,
-        findings=chain(wrong, _extended(apart)),
-        good=f"the ids of {len(known):,} {named} carry the revision that the manifest names",
-        bad=f"ids of {count:,} of {len(known):,} documents carry another revision than the manifest names",
-        unknown=f"ids or manifest name no revision {named}" if used else "no id names a document",
-        numbers={"documents": len(used), "extended": len(apart)},
+        findings=chain(wrong, extended),
+        good=f"the ids of {len(known):,} {documents} have the revision that the manifest names",
+        bad=f"ids of {count:,} of {len(known):,} documents have another revision than the manifest names",
+        unknown=f"ids or manifest name no revision {documents}" if used else "no id names a document",
+        numbers={"documents": len(used), "extended": len(extended)},
     )
 
 
-def _other_revision(doc_id: str, rev: str, count: int, named: str) -> str:
-    return f"{count:,} ids of {doc_id[:80]} say r={rev}, and the manifest names {named[:40]}"
-
-
-def _extended(apart: Mapping[str, Sequence[str]]) -> Iterator[Finding]:
-    for doc_id, revs in apart.items():
-        said = f"{doc_id[:80]} has revisions of twelve digits: {', '.join(revs[:3])}"
-        yield Finding("rev_extended", "chunk_id", said, doc_id)
-
-
-# In which order two chunks are read, as far as their records tell.
-
-#: Two boxes stand one above the other where they share so much of the narrower one's width.
+#: Boxes are in one column if they share at least so much of the narrower one's width.
 _SHARED_WIDTH = 0.5
 
 
 def out_of_order(one: Chunk, other: Chunk) -> str | None:
-    """Why `other` is read before `one`, "" where it is not, None where nothing says.
+    """Return why `other` is read before `one`, "" if it is not, None if the order is unknown.
 
-    Pages decide first. On one page, or where one is not known, order in the section and offsets are each
-    enough to tell; boxes only where both are open, and only of chunks in one column.
+    Pages decide first, then order in the section and offsets, then the boxes of chunks in one column.
     """
-    verdicts = [_by_page(one, other)]
-    if verdicts[0] is None:
-        verdicts = [_by_order(one, other), _by_offsets(one, other)]
-    if all(verdict is None for verdict in verdicts):
-        verdicts = [_by_box(one, other)]
-    known = [verdict for verdict in verdicts if verdict is not None]
-    return next((verdict for verdict in known if verdict), "" if known else None)
+    for compare in ((_by_page,), (_by_order, _by_offsets), (_by_box,)):
+        known = [why for by in compare if (why := by(one, other)) is not None]
+        if known:
+            return next(filter(None, known), "")
+    return None
 
 
 def _by_page(one: Chunk, other: Chunk) -> str | None:
@@ -309,27 +301,25 @@ def _are_in_one_column(one: Box, other: Box) -> bool:
     return shared >= _SHARED_WIDTH * min(one[2] - one[0], other[2] - other[0]) > 0
 
 
-# What one chunk's id says of its place, held against what its record says.
-
 _SHOWN = 80
 _SYNTHESIZED = re.compile(r"p[0-9]{3,}")
 
 
 def id_findings(chunk: Chunk) -> tuple[Finding, ...]:
-    """What is wrong, or odd, about the id of one chunk by itself."""
+    """Return the findings about the id of one chunk by itself."""
     parts = parse(chunk.chunk_id)
     cannot: tuple[Finding, ...] = ()
     if not is_citable(chunk.chunk_id):
-        said = f"{_shown(chunk.chunk_id)} holds white space, a comma or ]"
-        cannot = (Finding("uncitable_id", "chunk_id", said, chunk.chunk_id),)
+        message = f"{_shown(chunk.chunk_id)} has white space, a comma or ]"
+        cannot = (Finding("uncitable_id", "chunk_id", message, chunk.chunk_id),)
     if parts is None:
-        said = f"{_shown(chunk.chunk_id)} is not DOC|r=REV|s=SECTION|p=PAGE|b=BLOCK"
-        return (*cannot, Finding("id_not_canonical", "chunk_id", said, chunk.chunk_id))
+        message = f"{_shown(chunk.chunk_id)} is not DOC|r=REV|s=SECTION|p=PAGE|b=BLOCK"
+        return (*cannot, Finding("id_not_canonical", "chunk_id", message, chunk.chunk_id))
     return (*_beyond(chunk, parts), *place_findings(chunk, parts))
 
 
 def place_findings(chunk: Chunk, parts: ChunkId) -> Iterator[Finding]:
-    """Document, section and page of the id that are not the record's own; what is left open cannot differ."""
+    """Yield a finding for each of document, section and page where id and record both have one and differ."""
     if chunk.doc_id and clean_part(chunk.doc_id) != parts.doc_uid:
         yield _differs(chunk, "doc_id", _shown(chunk.doc_id), _shown(parts.doc_uid))
     named = [section for section in (chunk.section_id, chunk.section_number) if section]
@@ -347,13 +337,13 @@ def _is_among(path: str, named: list[str]) -> bool:
 def _beyond(chunk: Chunk, parts: ChunkId) -> Iterator[Finding]:
     if parts.is_beyond_padding:
         name, number = ("page", parts.page) if parts.page > parts.block else ("block", parts.block)
-        said = f"{name} {number:,} in {_shown(chunk.chunk_id)}"
-        yield Finding("number_beyond_999", "chunk_id", said, chunk.chunk_id)
+        message = f"{name} {number:,} in {_shown(chunk.chunk_id)}"
+        yield Finding("number_beyond_999", "chunk_id", message, chunk.chunk_id)
 
 
 def _differs(chunk: Chunk, field: str, own: str, named: str) -> Finding:
-    said = f"the record says {own}, its id {named}"
-    return Finding("id_place_differs", field, said, chunk.chunk_id)
+    message = f"the record has {own}, its id {named}"
+    return Finding("id_place_differs", field, message, chunk.chunk_id)
 
 
 def _shown(text: str) -> str:

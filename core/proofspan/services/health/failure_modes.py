@@ -282,7 +282,7 @@ def failure_counts(
         outranked=buckets.get("score_policy", 0),
         checked=len(firsts),
         adjacent=adjacent(firsts, gold=gold, sections=corpus.sections),
-        audits={audit.name: audit.said for audit in audits if audit.status == "fail"},
+        audits={audit.name: audit.message for audit in audits if audit.status == "fail"},
     )
 
 

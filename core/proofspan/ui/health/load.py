@@ -208,7 +208,7 @@ def modes(
 ) -> tuple[FailureMode, ...] | Pending:
     """The typical failures that the shown run shows, once gold and chunks are read for them."""
     manifest, cache = opened.manifest, session.cache_dir().path
-    failed = tuple(f"{audit.name}: {audit.said}" for audit in audits if audit.status == "fail")
+    failed = tuple(f"{audit.name}: {audit.message}" for audit in audits if audit.status == "fail")
     key = (
         "modes",
         *workspace_status.state_of_files(opened),

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from proofspan.contracts.chunk_ids.audit import Audit, Status
+from proofspan.contracts.chunk_ids.audit import QUESTIONS, Audit, Status
 from proofspan.evidence.page_base import NEAR_OFFSETS, PageBaseFinding
 from proofspan.metrics.statistics import share_in_words
 from proofspan.services.health.failure_modes import FailureMode
@@ -279,19 +279,6 @@ def _short(value: str) -> str:
 
 # Chunk ids: can they be trusted to say where each chunk stands?
 
-#: What an audit asks.
-QUESTIONS: Mapping[str, str] = {
-    "unique": "Is every id there once?",
-    "format": "Do ids follow the format?",
-    "place": "Do ids name their chunk's place?",
-    "order": "Do sorted ids follow the reading order?",
-    "revision": "Is the revision the document's?",
-    "recomputed": "Do revisions come out again?",
-    "at_place": "Does each text stand at its place?",
-    "citation_match_sample": "Do offsets meet the gold, on a sample?",
-    "citation_match": "Do offsets meet the gold, on all?",
-    "one_to_one": "Do older ids go on one to one?",
-}
 _AUDIT_VERDICTS: Mapping[Status, tuple[str, Look]] = {
     "pass": ("✓ passes", "green"),
     "fail": ("✗ fails", "red"),
@@ -339,13 +326,13 @@ def audit_grid(audits: Sequence[Audit]) -> Grid:
 
 def _row(audit: Audit, *, with_step: bool) -> Row:
     word, look = _AUDIT_VERDICTS[audit.status]
-    said = sentence_start(audit.said)
+    said = sentence_start(audit.message)
     steps = [Cell(_step(audit))] if with_step else []
-    return Row(Cell(QUESTIONS.get(audit.name, audit.name)), (Cell(word, look=look), Cell(said), *steps))
+    return Row(Cell(QUESTIONS[audit.name]), (Cell(word, look=look), Cell(said), *steps))
 
 
 def _step(audit: Audit) -> str:
-    return audit.next_step.replace("`", "") if audit.status == "fail" else ""
+    return audit.fix.replace("`", "") if audit.status == "fail" else ""
 
 
 def _examples(audits: Sequence[Audit]) -> None:
