@@ -68,7 +68,7 @@ def test_the_last_run_is_shown_against_the_one_before_with_its_verdict(
     assert "May it ship?" in told
     assert "2 of 2 · 34–100 %" in told
     assert "+50 pts against R1 (50 %)" in told
-    assert "1 fixed, none regressed of 2 by SectionMatch@1: p = 1, not yet evidence." in told
+    assert "1 fixed, none regressed of 2 by SectionMatch@1: p = 1, not statistically significant." in told
     buckets = "Buckets: rows say what a question was in R1, columns what it is in R2"
     moved = [cell.get("href", "") for row in grids(app)[buckets]["rows"] for cell in row["cells"]]
     assert "./?run=R2&bucket=hit&was_bucket=retrieval_gap&vs=R1" in moved

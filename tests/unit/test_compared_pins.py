@@ -74,7 +74,7 @@ def pinned(folder: Path, data: bytes | None) -> Manifest:
     [
         (None, "does not exist"),
         (b"", "not valid JSON"),
-        (b"[1]", "no JSON object"),
+        (b"[1]", "not a JSON object"),
         (b'{"a":' * 100 + b"1" + b"}" * 100, "nested more than 64 deep"),
         (orjson.dumps({"a": "x" * (5 << 20)}), "larger than"),
     ],

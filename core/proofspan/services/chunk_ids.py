@@ -1,4 +1,4 @@
-"""Chunk files as commands and pages audit them: by themselves, against gold, against their documents."""
+"""Audit a chunk file with its documents and gold questions, and give its chunks canonical ids."""
 
 from __future__ import annotations
 
@@ -37,51 +37,51 @@ from proofspan.traces.lines.unpack import plain_source
 from proofspan.traces.records.chunks import iter_chunks
 from proofspan.traces.records.gold import read_gold
 from proofspan.traces.records.redirects import read_redirects
+from proofspan.wording import counted
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkAudit:
-    """What the audits of a chunk file found. `extractor` has read the documents, None where nothing did."""
+    """The audits of a chunk file; `extractor` has read the documents, None if they were not opened."""
 
     audits: tuple[Audit, ...]
     extractor: str | None = None
 
-    @property
-    def failed(self) -> tuple[Audit, ...]:
-        """The audits that did not pass."""
-        return tuple(audit for audit in self.audits if audit.status == "fail")
-
 
 @dataclass(frozen=True, slots=True)
 class LoadedChunks:
-    """Every chunk of a file in its order, repeats of an id too, and the lines that hold none."""
+    """All chunks of a file in its order, repeated ids included, and the lines without one."""
 
     chunks: tuple[Chunk, ...]
     issues: tuple[LineIssue, ...] = ()
 
 
 def load_chunks(path: Path, *, file: str, cache_dir: Path) -> LoadedChunks:
-    """Reads a chunk file, a packed one too. InputFault where it is missing or no chunk file at all."""
-    found = list(iter_chunks(plain_source(path, cache_dir=cache_dir), file=file))
+    """Read a chunk file, packed or not. Raises InputFault if it is missing or not a chunk file."""
+    items = list(iter_chunks(plain_source(path, cache_dir=cache_dir), file=file))
     return LoadedChunks(
-        tuple(each for each in found if isinstance(each, Chunk)),
-        tuple(each for each in found if isinstance(each, LineIssue)),
+        tuple(each for each in items if isinstance(each, Chunk)),
+        tuple(each for each in items if isinstance(each, LineIssue)),
     )
 
 
 def audit_workspace(
     manifest: Manifest, reader: Reader | None, *, cache_dir: Path, seed: int = DEFAULT_SEED
 ) -> ChunkAudit:
-    """The audits of a workspace's chunk file; those that open documents only where a `reader` is given.
+    """Audit a workspace's chunk file; audits that open documents need a `reader`.
 
-    Without one it takes about as long as reading the file. A Fault where chunks, gold or redirects cannot be
-    used.
+    Raises Fault if chunks, gold or redirects cannot be used.
     """
-    loaded = workspace_chunks(manifest, cache_dir=cache_dir)
+    chunks = workspace_chunks(manifest, cache_dir=cache_dir).chunks
     sources = Sources(manifest, reader) if reader is not None else None
     gold = gold_questions(manifest, cache_dir=cache_dir)
-    found = audit(loaded.chunks, revs=revs_of(manifest), gold=gold.values(), sources=sources, seed=seed)
-    return replace(found, audits=(*found.audits, *_stored_redirects(manifest, cache_dir=cache_dir)))
+    result = audit(chunks, revs=revs_of(manifest), gold=gold.values(), sources=sources, seed=seed)
+    if manifest.redirects is None:
+        return result
+    path = plain_source(artifact_path(manifest, manifest.redirects), cache_dir=cache_dir)
+    redirects, _ = read_redirects(path, file=manifest.redirects.path)
+    stored = one_to_one_audit(RedirectMap(tuple(redirects.values()), new=(), reused=()))
+    return replace(result, audits=(*result.audits, stored))
 
 
 def audit(
@@ -93,32 +93,22 @@ def audit(
     seed: int,
     on_placed: OnPlaced | None = None,
 ) -> ChunkAudit:
-    """All audits that can be made with what is at hand."""
+    """Make all audits that the given inputs allow."""
     matched = match_gold(gold, {chunk.chunk_id: chunk for chunk in chunks})
-    sample = matched.sample(seed)
     drawn = f" on a sample of {min(SAMPLE, len(matched.spans))} (seed {seed})"
     audits = (
         *audit_chunks(chunks, revs=revs),
-        match_audit(sample, "citation_match_sample", drawn=drawn),
+        match_audit(matched.sample(seed), "citation_match_sample", drawn=drawn),
         match_audit(matched, "citation_match"),
     )
     if sources is None:
         return ChunkAudit(audits)
-    opened = source_audits(chunks, sources, seed=seed, on_placed=on_placed)
+    opened = recomputed(chunks, sources), at_place(chunks, sources, seed=seed, on_placed=on_placed)
     return ChunkAudit((*audits, *opened), extractor(paged=True))
 
 
-def _stored_redirects(manifest: Manifest, *, cache_dir: Path) -> tuple[Audit, ...]:
-    """How many ids of the earlier build go on one to one by the workspace's redirects, if it has some."""
-    if manifest.redirects is None:
-        return ()
-    path = plain_source(artifact_path(manifest, manifest.redirects), cache_dir=cache_dir)
-    redirects, _ = read_redirects(path, file=manifest.redirects.path)
-    return (one_to_one_audit(RedirectMap(tuple(redirects.values()), new=(), reused=())),)
-
-
 def workspace_chunks(manifest: Manifest, *, cache_dir: Path) -> LoadedChunks:
-    """The chunks that the manifest names. A Fault where it names none, or they cannot be read."""
+    """Read the chunks that the manifest names. Raises Fault if there are none or they cannot be read."""
     if manifest.chunks is None:
         raise InputFault.of(
             "no_chunks",
@@ -131,7 +121,7 @@ def workspace_chunks(manifest: Manifest, *, cache_dir: Path) -> LoadedChunks:
 
 
 def gold_questions(manifest: Manifest, *, cache_dir: Path) -> dict[str, GoldQuestion]:
-    """The workspace's gold questions; none where the manifest names none. A Fault where they are lost."""
+    """Read the workspace's gold questions, none if it has no gold. Raises Fault if they cannot be read."""
     if manifest.gold is None:
         return {}
     path = plain_source(artifact_path(manifest, manifest.gold), cache_dir=cache_dir)
@@ -139,18 +129,16 @@ def gold_questions(manifest: Manifest, *, cache_dir: Path) -> dict[str, GoldQues
 
 
 def revs_of(manifest: Manifest) -> dict[str, str]:
-    """The revisions that the manifest names, by `doc_id`."""
+    """Return the revisions that the manifest names, by `doc_id`."""
     return {document.doc_id: document.rev for document in manifest.documents if document.rev}
 
-
-# A chunk file with canonical ids in place of its own, and redirects from an older file to a newer one.
 
 REDIRECT_SCHEMA = "urn:proofspan:schema:redirect-1.0"
 
 
 @dataclass(frozen=True, slots=True)
 class Revisions:
-    """Revisions by `doc_id`; for those worked out here `extractors` say what has read the text."""
+    """Revisions by `doc_id`; `extractors` names the reader of each text whose revision was computed."""
 
     by_document: Mapping[str, str]
     extractors: Mapping[str, str]
@@ -159,7 +147,7 @@ class Revisions:
 
 @dataclass(frozen=True, slots=True)
 class Minted:
-    """A chunk file's records with their new ids. `kept` have theirs still: nothing says their document."""
+    """The records of a chunk file with canonical ids; `kept` counts those whose document is unknown."""
 
     records: tuple[dict[str, Json], ...]
     changed: int
@@ -168,22 +156,22 @@ class Minted:
 
 
 def revisions_for(chunks: Sequence[Chunk], sources: Sources | None) -> Revisions:
-    """The revisions of the chunks' documents: as the manifest names them, else from their texts."""
+    """Return the revisions of the chunks' documents, from the manifest or else computed from their texts."""
     if sources is None:
         return Revisions({}, {})
     named = revs_of(sources.manifest)
     uids = {chunk.doc_id: doc_uid_of(chunk) for chunk in chunks if chunk.doc_id and chunk.doc_id not in named}
     texts = [(doc_id, uid, sources.text(doc_id)) for doc_id, uid in uids.items()]
-    held = [(doc_id, DocumentText(uid, text)) for doc_id, uid, text in texts if uid and text is not None]
-    revs, findings = revisions_of(text for _, text in held)
-    computed = {doc_id: rev for (doc_id, _), rev in zip(held, revs, strict=True)}
+    read = [(doc_id, DocumentText(uid, text)) for doc_id, uid, text in texts if uid and text is not None]
+    revs, findings = revisions_of(text for _, text in read)
+    computed = {doc_id: rev for (doc_id, _), rev in zip(read, revs, strict=True)}
     unpaged = sources.manifest.unpaged
     extractors = {doc_id: extractor(paged=doc_id not in unpaged) for doc_id in computed}
     return Revisions(named | computed, extractors, findings)
 
 
 def minted(chunks: Sequence[Chunk], sources: Sources | None) -> Minted:
-    """The records with canonical ids; an id that changed is kept as `old_id`, so that it can be looked up."""
+    """Give chunks canonical ids; a changed id is kept as `old_id`."""
     revisions = revisions_for(chunks, sources)
     ids = mint_chunks(chunks, revisions.by_document)
     return Minted(
@@ -205,45 +193,40 @@ def _record(chunk: Chunk, new_id: str | None, revisions: Revisions) -> dict[str,
     return record
 
 
-def redirect_records(found: RedirectMap) -> Iterator[dict[str, Json]]:
-    """The redirects as lines of the file that a manifest's `redirects` names."""
-    for redirect in found.redirects:
+def redirect_records(redirects: RedirectMap) -> Iterator[dict[str, Json]]:
+    """Yield the lines of a redirects file."""
+    for redirect in redirects.redirects:
         yield {"$schema": REDIRECT_SCHEMA, **asdict(redirect)}
 
 
-# Chunks against their documents as they are read today: are revisions the same, do texts stand there?
-#
-# What cannot be compared is not known and no finding: a document that cannot be opened, and the text of a PDF
-# that another program than this one has extracted.
-
-#: So many chunks are looked for; of a larger file so many are drawn.
+#: At most so many chunks are located, a sample of larger files.
 MOST_PLACED = 2_000
 WORKERS = 2
 
-#: From what a document's revision was computed again.
+#: The text from which a document's revision was computed again.
 Computed = Literal["document", "chunks"]
-_WAYS: Mapping[Computed, str] = {
+_TEXTS: Mapping[Computed, str] = {
     "document": "the document as it is read today",
     "chunks": "the chunks' own texts at their offsets",
 }
-#: Hears how many chunks have been looked for, of how many.
+#: Called with the number of chunks located so far, and of all.
 OnPlaced = Callable[[int, int], None]
 
 
 class Reader(PageTexts, Locator, Protocol):
-    """What reads and searches PDFs; `proofspan.evidence.pdf.pool.PdfPool` does."""
+    """Reads and searches PDFs; `proofspan.evidence.pdf.pool.PdfPool` does."""
 
 
 @dataclass(slots=True)
 class Sources:
-    """The documents of a workspace that chunks are held against; texts without pages are read once."""
+    """The documents of a workspace; texts without pages are read once."""
 
     manifest: Manifest
     reader: Reader
     _texts: dict[str, str | None] = field(default_factory=dict)
 
     def opened(self, doc_id: str) -> tuple[Document, Path] | None:
-        """A document and its file, None where there is none to read."""
+        """Return a document and its file, None if there is none to read."""
         document = self.manifest.document(doc_id)
         if document is None:
             return None
@@ -253,58 +236,54 @@ class Sources:
             return None
 
     def text(self, doc_id: str) -> str | None:
-        """A document's canonical text, None where it cannot be read."""
-        if doc_id not in self._texts:
-            found = self.opened(doc_id)
-            text = None
+        """Return a document's canonical text, None if it cannot be read."""
+        if doc_id in self._texts:
+            return self._texts[doc_id]
+        text, source = None, self.opened(doc_id)
+        if source is not None:
             with suppress(Fault):
-                text = document_text(found[1], self.reader, paged=found[0].paged) if found else None
-            if found is not None and found[0].paged:
-                return text
+                text = document_text(source[1], self.reader, paged=source[0].paged)
+        if source is None or not source[0].paged:
             self._texts[doc_id] = text
-        return self._texts[doc_id]
-
-
-def source_audits(
-    chunks: Sequence[Chunk], sources: Sources, *, seed: int, on_placed: OnPlaced | None = None
-) -> tuple[Audit, Audit]:
-    """Whether revisions are computed again, and whether texts stand at their places."""
-    return recomputed(chunks, sources), at_place(chunks, sources, seed=seed, on_placed=on_placed)
+        return text
 
 
 def recomputed(chunks: Iterable[Chunk], sources: Sources) -> Audit:
-    """Whether each document's revision, as ids carry it, is that of its text as it is read today."""
-    held: dict[str, list[Chunk]] = defaultdict(list)
+    """Audit whether each document's revision, as its ids have it, is that of its text as it is read today.
+
+    A revision is unknown, not wrong, if its document cannot be opened or another program extracted its text.
+    """
+    by_document: dict[str, list[Chunk]] = defaultdict(list)
     for chunk in chunks:
         parts = parse(chunk.chunk_id)
         if parts is not None and parts.rev != UNKNOWN_REVISION:
-            held[chunk.doc_id or parts.doc_uid].append(chunk)
-    outcomes = {doc_id: _recomputed(doc_id, found, sources) for doc_id, found in held.items()}
-    ways = Counter(outcome for outcome in outcomes.values() if isinstance(outcome, str))
-    findings = [outcome for outcome in outcomes.values() if isinstance(outcome, Finding)]
-    known = sum(ways.values()) + len(findings)
-    unknown = len(held) - known
-    said = ", ".join(f"{ways[way]:,} from {words}" for way, words in _WAYS.items() if ways[way])
-    named = f"{len(held):,} document{'s' * (len(held) != 1)}"
-    rest = f"; {unknown:,} not known: not readable, or extracted by another program" if unknown else ""
+            by_document[chunk.doc_id or parts.doc_uid].append(chunk)
+    results = [_recomputed(doc_id, its_chunks, sources) for doc_id, its_chunks in by_document.items()]
+    same = Counter(result for result in results if isinstance(result, str))
+    findings = [result for result in results if isinstance(result, Finding)]
+    known = same.total() + len(findings)
+    unknown = len(results) - known
+    texts = ", ".join(f"{same[name]:,} from {words}" for name, words in _TEXTS.items() if same[name])
+    documents = counted(len(results), "document")
+    rest = f"; {unknown:,} unknown: not readable, or extracted by another program" if unknown else ""
     audit = audit_of(
         "recomputed",
         of=known,
         wrong=len(findings),
         findings=findings,
-        good=f"the revisions of {known:,} of {named} come out the same: {said}{rest}",
-        bad=f"the revisions of {len(findings):,} of {named} come out different{rest}",
-        unknown="no id carries a revision that can be computed again"
-        if not held
-        else f"none of the revisions of {named} can be computed again: their texts cannot be "
-        "read, or another program extracted them",
-        numbers={"documents": len(held), **{way: ways[way] for way in _WAYS}},
+        good=f"the revisions of {known:,} of {documents} can be computed again: {texts}{rest}",
+        bad=f"the revisions of {len(findings):,} of {documents} come out different{rest}",
+        unknown="no id has a revision that can be computed again"
+        if not results
+        else f"none of the revisions of {documents} can be computed again: their texts cannot be read, or "
+        "another program extracted them",
+        numbers={"documents": len(results), **{name: same[name] for name in _TEXTS}},
     )
     return replace(audit, fix=STEADY) if audit.status == "fail" else audit
 
 
 def _recomputed(doc_id: str, chunks: Sequence[Chunk], sources: Sources) -> Computed | Finding | None:
-    """From what the revision came out the same, the finding where it did not, None where nobody can tell."""
+    """Return the text that gives the same revision, a finding if none does, None if that is unknown."""
     named = {parts.rev for chunk in chunks if (parts := parse(chunk.chunk_id))}
     text = sources.text(doc_id)
     digest = digest_of(text) if text is not None else None
@@ -315,80 +294,79 @@ def _recomputed(doc_id: str, chunks: Sequence[Chunk], sources: Sources) -> Compu
         return "chunks"
     if digest is None or not _is_binding(doc_id, chunks, sources):
         return None
-    rev = sorted(named)[0]
-    said = f"ids of {doc_id[:80]} say r={rev}, and its text gives {digest[: LONG if len(rev) == LONG else 8]}"
-    return Finding("id_not_recomputable", "rev", said, doc_id)
+    rev = min(named)
+    computed = digest[: LONG if len(rev) == LONG else 8]
+    message = f"ids of {doc_id[:80]} have r={rev}, but its text gives {computed}"
+    return Finding("id_not_recomputable", "rev", message, doc_id)
 
 
 def _is_binding(doc_id: str, chunks: Sequence[Chunk], sources: Sources) -> bool:
-    """Whether another revision means another text: of a text file, and where this program read the PDF."""
-    found = sources.opened(doc_id)
-    if found is None:
+    """True if another revision means another text: of a text file, or a PDF that this program has read."""
+    source = sources.opened(doc_id)
+    if source is None:
         return False
-    document, path = found
+    document, path = source
     if not document.paged or file_problem(document, path) is not None:
         return True
     return all(text_of(chunk.raw.get("extractor")) == extractor(paged=True) for chunk in chunks)
 
 
 def own_text(chunks: Iterable[Chunk]) -> str | None:
-    """The text that chunks make when each is put at its offsets; None where they do not fit together.
-
-    What lies between two of them counts as white space, as in a text made of its blocks.
-    """
+    """Join chunks at their offsets, gaps as white space; None if they overlap or have no offsets."""
     placed = sorted((start, chunk.text) for chunk in chunks if (start := _own_start(chunk)) is not None)
-    pieces, reached = [], 0
+    pieces, end = [], 0
     for start, text in placed:
-        if start < reached:
+        if start < end:
             return None
-        pieces.append(("\n" if start > reached else "") + text)
-        reached = start + len(text)
+        pieces.append(("\n" if start > end else "") + text)
+        end = start + len(text)
     return "".join(pieces) or None
 
 
 def _own_start(chunk: Chunk) -> int | None:
-    """Where a chunk begins whose offsets count the characters of its own text."""
+    """Return the start of offsets that count the characters of the chunk's own text."""
     offsets = chunk.offsets
     if offsets is None or offsets.unit != "char" or offsets.end - offsets.start != len(chunk.text):
         return None
     return offsets.start
 
 
-@dataclass(slots=True)
-class _Tally:
-    """What became of the chunks that were looked for."""
-
-    counts: Counter[str] = field(default_factory=Counter)
-    findings: list[Finding] = field(default_factory=list)
-
-
 def at_place(
     chunks: Sequence[Chunk], sources: Sources, *, seed: int, on_placed: OnPlaced | None = None
 ) -> Audit:
-    """Whether texts stand at their offsets, or on their pages; of a large file in a sample."""
-    asked = [(chunk, ask) for chunk in _drawn(chunks, seed) if (ask := _ask(chunk, sources)) is not None]
+    """Audit whether texts are at their offsets, or on their pages; of a large file in a sample."""
+    asked = [(chunk, ask) for chunk in _sample(chunks, seed) if (ask := _ask(chunk, sources)) is not None]
     answers = locate_bulk([ask for _, ask in asked], sources.reader, workers=WORKERS, on_done=on_placed)
-    tally = _Tally()
+    counts: Counter[str] = Counter()
+    findings: list[Finding] = []
     for (chunk, ask), answer in zip(asked, answers, strict=True):
-        _count(tally, chunk, answer, sources.text(chunk.doc_id or "") if ask.is_text else None)
-    known = tally.counts["there"] + tally.counts["nearly"] + len(tally.findings)
+        if isinstance(answer, Problem):
+            counts["unreadable"] += 1
+            continue
+        text = sources.text(chunk.doc_id or "") if ask.is_text else None
+        if message := _misplaced(chunk, answer, text):
+            field_name = "page_idx" if text is None else "offsets"
+            findings.append(Finding("text_not_at_place", field_name, message, chunk.chunk_id))
+        else:
+            counts["there" if answer.status in ("exact", "normalized") else "nearly"] += 1
+    known = counts["there"] + counts["nearly"] + len(findings)
     total = min(len(chunks), MOST_PLACED)
     drawn = f" (drawn from {len(chunks):,}, seed {seed})" if total < len(chunks) else ""
-    nearly = f", {tally.counts['nearly']:,} of them in part or nearly" if tally.counts["nearly"] else ""
-    rest = f"; {total - known:,} not known: no document to look in" if known < total else ""
+    nearly = f", {counts['nearly']:,} of them in part or nearly" if counts["nearly"] else ""
+    rest = f"; {total - known:,} unknown: no document to search" if known < total else ""
     return audit_of(
         "at_place",
         of=known,
-        wrong=len(tally.findings),
-        findings=tally.findings,
-        good=f"{known:,} of {total:,} chunks{drawn} stand where their records say{nearly}{rest}",
-        bad=f"{len(tally.findings):,} of {known:,} chunks{drawn} not found where their records say{rest}",
-        unknown=f"none of the {len(chunks):,} chunks could be looked for: their documents cannot be read",
-        numbers={**tally.counts, "not_known": total - known},
+        wrong=len(findings),
+        findings=findings,
+        good=f"{known:,} of {total:,} chunks{drawn} are at the place of their records{nearly}{rest}",
+        bad=f"{len(findings):,} of {known:,} chunks{drawn} are not at the place of their records{rest}",
+        unknown=f"none of the {len(chunks):,} chunks could be located: their documents cannot be read",
+        numbers={**counts, "not_known": total - known},
     )
 
 
-def _drawn(chunks: Sequence[Chunk], seed: int) -> Sequence[Chunk]:
+def _sample(chunks: Sequence[Chunk], seed: int) -> Sequence[Chunk]:
     if len(chunks) <= MOST_PLACED:
         return chunks
 
@@ -400,44 +378,27 @@ def _drawn(chunks: Sequence[Chunk], seed: int) -> Sequence[Chunk]:
 
 
 def _ask(chunk: Chunk, sources: Sources) -> Ask | None:
-    found = sources.opened(chunk.doc_id) if chunk.doc_id is not None else None
-    if found is None or not chunk.text.strip():
+    source = sources.opened(chunk.doc_id) if chunk.doc_id is not None else None
+    if source is None or not chunk.text.strip():
         return None
-    document, path = found
+    document, path = source
     if not document.paged:
         return Ask(path, SpanQuery(chunk.text, None, chunk.offsets), is_text=True)
     space = chunk.box_space if chunk.box else None
     return Ask(path, SpanQuery(chunk.text, chunk.page_idx, None, chunk.box, space))
 
 
-def _count(tally: _Tally, chunk: Chunk, answer: FoundSpan | Problem, text: str | None) -> None:
-    """Adds what became of one chunk; `text` is that of its document where it has no pages."""
-    if isinstance(answer, Problem):
-        tally.counts["unreadable"] += 1
-        return
-    if answer.status == "not_found":
-        wrong = "its text was not found in the document"
-    else:
-        wrong = _on_other_page(answer) if text is None else _at_other_offsets(chunk, text)
-    if wrong:
-        place = "page_idx" if text is None else "offsets"
-        tally.findings.append(Finding("text_not_at_place", place, wrong, chunk.chunk_id))
-    else:
-        tally.counts["there" if answer.status in ("exact", "normalized") else "nearly"] += 1
-
-
-def _on_other_page(found: FoundSpan) -> str:
-    if not found.page_mismatch or found.page_idx is None:
-        return ""
-    return f"its text stands on PDF page {found.page_idx + 1}"
-
-
-def _at_other_offsets(chunk: Chunk, text: str) -> str:
-    """What stands at the offsets of a chunk, where it is not the chunk; offsets in other units were used."""
+def _misplaced(chunk: Chunk, span: FoundSpan, text: str | None) -> str:
+    """Describe where a chunk is instead, "" if it is at its place; `text` is that of an unpaged document."""
+    if span.status == "not_found":
+        return "its text was not found in the document"
+    if text is None:
+        is_elsewhere = span.page_mismatch and span.page_idx is not None
+        return f"its text is on PDF page {(span.page_idx or 0) + 1}" if is_elsewhere else ""
     offsets = chunk.offsets
-    if offsets is None or offsets.unit != "char":
+    if offsets is None or offsets.unit != "char":  # offsets in other units helped to locate it
         return ""
     there = text[max(0, offsets.start) : max(0, offsets.end)].split()
     if there == chunk.text.split():
         return ""
-    return f"at {offsets.start:,}–{offsets.end:,} stands {' '.join(there)[:60]!r}"
+    return f"at {offsets.start:,}–{offsets.end:,} is {' '.join(there)[:60]!r}"

@@ -1,8 +1,4 @@
-"""Is the one run better than the other? What is compared with what, and the sentences that say how it ends.
-
-Everything here is counted elsewhere (`proofspan.store`) and told here: a page and a command say the same
-words.
-"""
+"""Compare two runs: their metrics, their pinned settings, and sentences that say which one is better."""
 
 from __future__ import annotations
 
@@ -23,86 +19,95 @@ from proofspan.metrics.values import MetricValue
 from proofspan.store.query.comparison import Flips
 from proofspan.store.query.metric_sql import OUTCOMES
 from proofspan.traces.lines.reader import MAX_DEPTH, is_deeper, open_source
+from proofspan.wording import counted
 
-#: The one that needs no gold.
+#: The outcome that needs no gold questions.
 WITHOUT_GOLD = "answered_ok"
-#: So few flips are evidence, if all of them go one way.
+#: The fewest flips, all one way, that are statistically significant.
 FEWEST = flips_needed(1, 0) or 0
 
 
 def other_run(manifest: Manifest, run_id: str) -> str | None:
-    """What a run is compared with where nobody says: its baseline, else the run before it in time.
+    """Return the run to compare with by default: the baseline, else the run before it in time.
 
-    Runs of the same time, or without one, follow each other as the manifest lists them. None for the first.
+    Runs without a time, or with the same, are in the order of the manifest. None for the first run.
     """
     run = manifest.run(run_id)
     if run is None:
         return None
     if run.baseline is not None and run.baseline != run_id and manifest.run(run.baseline) is not None:
         return run.baseline
-    ordered = sorted(manifest.runs, key=lambda each: each.ts or "")  # stable: as listed
-    place = ordered.index(run)
-    return ordered[place - 1].run_id if place else None
+    ordered = sorted(manifest.runs, key=lambda each: each.ts or "")
+    index = ordered.index(run)
+    return ordered[index - 1].run_id if index else None
 
 
 def verdict_sentence(flips: Flips, *, run: str, vs: str, outcome: str, has_gold: bool = True) -> str:
-    """The sentence that decides: `6 fixed, 1 regressed of 37 by SectionMatch@1: p = 0.125, not yet evidence.`
+    """Return the conclusion of a comparison in a sentence.
 
-    `has_gold` says whether the workspace names gold questions at all.
+    `6 fixed, 1 regressed of 37 by SectionMatch@1: p = 0.125, not statistically significant.` `has_gold` is
+    whether the workspace names gold questions.
     """
     by, judged = OUTCOMES[outcome], _judged(flips)
     if run == vs:
-        return f"{run} is compared with itself, so nothing can differ."
+        return f"{run} is compared with itself."
     if not judged:
         is_gold_missing = outcome != WITHOUT_GOLD and not has_gold
         return _nothing_judged(flips, run=run, vs=vs, by=by, is_gold_missing=is_gold_missing)
     if not flips.fixed + flips.regressed:
-        stay = f"{flips.both:,} right in both runs, {flips.neither:,} in neither"
-        return f"No flip among {_questions(judged)} by {by}: {stay}."
+        unchanged = f"{flips.both:,} right in both runs, {flips.neither:,} in neither"
+        return f"No flip among {counted(judged, 'question')} by {by}: {unchanged}."
     p = mcnemar(flips.fixed, flips.regressed)
-    flipped = f"{_or_none(flips.fixed)} fixed, {_or_none(flips.regressed)} regressed"
-    told = f"{flipped} of {judged:,} by {by}: {p_words(p)}, {_conclusion(flips, p, run)}."
-    return told[:1].upper() + told[1:]
+    fixed, regressed = (f"{count:,}" if count else "none" for count in (flips.fixed, flips.regressed))
+    if p < LEVEL:
+        better = "better" if flips.fixed > flips.regressed else "worse"
+        conclusion = f"statistically significant: {run} is {better}"
+    else:
+        conclusion = "not statistically significant"
+    flipped = f"{fixed} fixed, {regressed} regressed".capitalize()
+    return f"{flipped} of {judged:,} by {by}: {p_words(p)}, {conclusion}."
 
 
 def needs_sentence(flips: Flips) -> str:
-    """How many flips and questions evidence would take; "" where it is there, or nothing can be judged."""
+    """Return how many questions significance would need; "" if it is reached, or nothing can be judged."""
     judged, flipped = _judged(flips), flips.fixed + flips.regressed
     if not judged or mcnemar(flips.fixed, flips.regressed) < LEVEL:
         return ""
-    if judged < FEWEST:
-        return f"{_questions(judged)} cannot tell: evidence takes {FEWEST} flips or more, all one way."
-    if not flipped:
-        return f"Evidence takes {FEWEST} flips or more, all one way."
+    if judged < FEWEST or not flipped:
+        few = f" {counted(judged, 'question')} cannot be enough." if judged < FEWEST else ""
+        return f"At least {FEWEST} flips, all one way, are needed.{few}"
     needed = flips_needed(flips.fixed, flips.regressed)
     if needed is None:
-        return "As many for the better as for the worse: more questions like these would not tell either."
+        return "As many questions improved as got worse, so more questions like these would not help."
     needed = max(needed, flipped + 1)
     questions = ceil(judged * needed / flipped)
     return (
-        f"In these shares evidence takes about {needed:,} flips (here {flipped:,}), "
-        f"so about {questions:,} questions like these (here {judged:,})."
+        f"About {questions:,} questions are needed (you have {judged:,}), "
+        f"with about {needed:,} flips in these proportions (you have {flipped:,})."
     )
 
 
 def scope_sentences(flips: Flips, *, run: str, vs: str, outcome: str) -> tuple[str, ...]:
-    """Which questions are compared, where those are not all questions of both runs."""
-    judged = _judged(flips)
-    shared, said = judged + flips.left_out, []
-    counts = ((flips.only_here, run), (flips.only_there, vs))
-    alone = [f"{count:,} only in {name}" for count, name in counts if count]
+    """Return which questions are compared, if those are not all questions of both runs."""
+    judged, sentences = _judged(flips), []
+    shared = judged + flips.left_out
+    alone = [
+        f"{count:,} only in {name}"
+        for count, name in ((flips.only_here, run), (flips.only_there, vs))
+        if count
+    ]
     if shared and alone:
-        said.append(f"Compared on the {_questions(shared)} of both; {', '.join(alone)}.")
+        sentences.append(f"Compared on the {counted(shared, 'question')} of both; {', '.join(alone)}.")
     if judged and flips.left_out:
         by = OUTCOMES[outcome]
-        said.append(
-            f"{flips.left_out:,} of {shared:,} cannot be judged by {by} in one of the runs: left out."
+        sentences.append(
+            f"{flips.left_out:,} of {shared:,} are left out: not judged by {by} in one of the runs."
         )
-    return tuple(said)
+    return tuple(sentences)
 
 
 def p_words(p: float) -> str:
-    """`p = 0.125`; so many digits that it never reads as if it lay on the other side of 0.05."""
+    """Return `p = 0.125`, with enough digits that it never seems to be on the other side of 0.05."""
     if p < 0.001:
         return "p < 0.001"
     if p > 0.9995:
@@ -115,45 +120,26 @@ def _judged(flips: Flips) -> int:
     return flips.fixed + flips.regressed + flips.both + flips.neither
 
 
-def _conclusion(flips: Flips, p: float, run: str) -> str:
-    if p < LEVEL:
-        return f"evidence that {run} is {'better' if flips.fixed > flips.regressed else 'worse'}"
-    return "no sign of a difference" if flips.fixed == flips.regressed else "not yet evidence"
-
-
 def _nothing_judged(flips: Flips, *, run: str, vs: str, by: str, is_gold_missing: bool) -> str:
-    """Why there is nothing to decide."""
     here, there = flips.left_out + flips.only_here, flips.left_out + flips.only_there
+    if not here and not there:
+        return f"Neither {run} nor {vs} has a question."
     if not here or not there:
-        empty = (
-            f"Neither {run} nor {vs} holds" if not here and not there else f"{vs if here else run} holds no"
-        )
-        return f"{empty} a question." if not here and not there else f"{empty} question."
+        return f"{vs if here else run} has no question."
     if not flips.left_out:
         return f"{run} and {vs} have no question in common: {here:,} and {there:,} questions of their own."
     if is_gold_missing:
         return f"Nothing can be judged by {by}: the workspace names no gold questions."
-    return f"None of the {_questions(flips.left_out)} of both runs can be judged by {by} in both."
-
-
-def _questions(count: int) -> str:
-    return f"{count:,} question{'' if count == 1 else 's'}"
-
-
-def _or_none(count: int) -> str:
-    return f"{count:,}" if count else "none"
-
-
-# The metrics of two runs side by side, each with the difference and how sure it is.
+    return f"None of the {counted(flips.left_out, 'question')} of both runs can be judged by {by} in both."
 
 
 @dataclass(frozen=True, slots=True)
 class MetricPair:
-    """One metric in both runs: `here` in the newer one, `there` in the other; None where it is not known.
+    """A metric in two runs: `here` in the newer one, `there` in the other; None if unknown.
 
-    `difference` is the mean of the differences question by question, over the questions that count in both
-    runs; None for a quantile, whose `gap` (newer − other) has no interval. `p` is McNemar's of a share whose
-    questions count as 0 or 1.
+    `difference` is the mean difference per question over the questions that count in both runs; None for a
+    quantile, whose `gap` (newer − other) has no interval. `p` is McNemar's of a share whose questions count
+    as 0 or 1.
     """
 
     metric: Metric
@@ -165,7 +151,7 @@ class MetricPair:
 
     @property
     def is_clear(self) -> bool:
-        """Whether the difference is evidence: by McNemar's p where there is one, else by its interval."""
+        """True if the difference is significant: by McNemar's p if there is one, else by its interval."""
         if self.p is not None:
             return self.p < LEVEL
         mean = self.difference
@@ -173,7 +159,7 @@ class MetricPair:
 
     @property
     def is_better(self) -> bool | None:
-        """Whether the newer run does better; None where nothing says so, or neither way is better."""
+        """True if the newer run is better; None if that is unknown, or neither direction is better."""
         change = self.difference.mean if self.difference is not None else self.gap
         if not change or self.metric.better is None:
             return None
@@ -185,14 +171,14 @@ def metric_pairs(
     there: Mapping[str, MetricValue],
     paired: Callable[[str], np.ndarray],
 ) -> tuple[MetricPair, ...]:
-    """Every metric that one of the runs has, in the order of the catalogue.
+    """Pair the metrics that one of the runs has, in the order of the catalogue.
 
-    `paired` gives the differences of a metric, newer − other, over the questions that count in both.
+    `paired` returns the differences of a metric, newer − other, over the questions that count in both.
     """
-    both = [(metric, here.get(metric_id), there.get(metric_id)) for metric_id, metric in METRICS.items()]
+    pairs = ((metric, here.get(metric_id), there.get(metric_id)) for metric_id, metric in METRICS.items())
     return tuple(
         _pair(metric, now, then, paired)
-        for metric, now, then in both
+        for metric, now, then in pairs
         if any(value is not None and value.denominator for value in (now, then))
     )
 
@@ -209,29 +195,22 @@ def _pair(
         return MetricPair(metric, now, then, gap=now.value - then.value)
     differences = paired(metric.metric_id)
     known = differences[np.isfinite(differences)]
-    return MetricPair(metric, now, then, mean_difference(known.tolist()), p=_p(metric, known))
+    is_binary = metric.kind == "share" and len(known) and np.isin(known, (-1, 0, 1)).all()
+    p = mcnemar(int((known > 0).sum()), int((known < 0).sum())) if is_binary else None
+    return MetricPair(metric, now, then, mean_difference(known.tolist()), p=p)
 
 
-def _p(metric: Metric, differences: np.ndarray) -> float | None:
-    """Whether a share flips more one way than the other; None where questions count as more than 0 or 1."""
-    if metric.kind != "share" or not len(differences) or not np.isin(differences, (-1, 0, 1)).all():
-        return None
-    return mcnemar(int((differences > 0).sum()), int((differences < 0).sum()))
-
-
-# What was pinned for two runs, and where it differs: the first place to look for why one is better.
-
-#: The largest record that is read, in bytes, and how deep it is looked into: deeper parts compare whole.
+#: The largest record that is read, in bytes, and the depth below which parts are compared as a whole.
 MOST_BYTES = 4 * 1024 * 1024
 MOST_DEEP = 12
-#: What names the run itself is different in any two.
+#: Keys that differ between any two runs.
 _OWN = frozenset({"run_id", "ts"})
 _ABSENT: Any = object()
 
 
 @dataclass(frozen=True, slots=True)
 class PinDifference:
-    """A key whose value differs: `was` in the older run, `now` in the newer, as text; None: not pinned."""
+    """A key with different values as text: `was` in the older run, `now` in the newer; None if not pinned."""
 
     key: str
     was: str | None
@@ -240,7 +219,7 @@ class PinDifference:
 
 @dataclass(frozen=True, slots=True)
 class Pins:
-    """What differs, key by key, and the names of what is the same. `problems`: records that are lost."""
+    """Pinned settings of two runs: the keys that differ and that agree; `problems` about their records."""
 
     differing: tuple[PinDifference, ...]
     same: tuple[str, ...]
@@ -248,18 +227,18 @@ class Pins:
 
 
 def compared_pins(manifest: Manifest, was: Run, now: Run) -> Pins:
-    """The manifest's `pinned` of both runs, each with the record that it names."""
+    """Compare the pinned settings of two runs, those in their records included."""
     problems: list[Problem] = []
-    then, here = ({**_own_pins(run), **_record(manifest, run, problems)} for run in (was, now))
+    then, here = (_settings(manifest, run, problems) for run in (was, now))
     return pin_differences(then, here, problems=tuple(problems))
 
 
 def pin_differences(
     was: Mapping[str, Any], now: Mapping[str, Any], *, problems: tuple[Problem, ...] = ()
 ) -> Pins:
-    """Two trees of values, keys sorted; a part that is the same is named once, at its top.
+    """Compare two trees of values; a part that agrees is named once, at its top.
 
-    Values are the same where their JSON is: 1 is not 1.0 and not true.
+    Values agree if their JSON does: 1 is not 1.0 and not true.
     """
     differing: list[PinDifference] = []
     same: list[str] = []
@@ -272,7 +251,7 @@ def pin_differences(
 
 
 def read_record(manifest: Manifest, run: Run) -> Mapping[str, Any]:
-    """The pinning record of a run, empty where it names none. Fault where it cannot be read."""
+    """Return the pinning record of a run, empty if it names none. Raises Fault if it cannot be read."""
     if run.record is None:
         return {}
     with open_source(artifact_path(manifest, run.record)) as file:
@@ -284,7 +263,7 @@ def read_record(manifest: Manifest, run: Run) -> Mapping[str, Any]:
     except orjson.JSONDecodeError as error:
         raise _unusable(run, f"it is not valid JSON: {error}") from error
     if not isinstance(known, dict):
-        raise _unusable(run, "it is no JSON object")
+        raise _unusable(run, "it is not a JSON object")
     if is_deeper(known, MAX_DEPTH):
         raise _unusable(run, f"it is nested more than {MAX_DEPTH} deep")
     return known
@@ -299,20 +278,17 @@ def _unusable(run: Run, reason: str) -> InputFault:
     )
 
 
-def _own_pins(run: Run) -> dict[str, Any]:
-    return {key: value for key, value in run.pinned.items() if key != "record"}
-
-
-def _record(manifest: Manifest, run: Run, problems: list[Problem]) -> dict[str, Any]:
+def _settings(manifest: Manifest, run: Run, problems: list[Problem]) -> dict[str, Any]:
+    settings = {key: value for key, value in run.pinned.items() if key != "record"}
     try:
-        return {key: value for key, value in read_record(manifest, run).items() if key not in _OWN}
+        settings |= {key: value for key, value in read_record(manifest, run).items() if key not in _OWN}
     except Fault as fault:
         problems.extend(fault.problems)
-        return {}
+    return settings
 
 
 def _leaves(key: str, was: Any, now: Any, depth: int) -> Iterator[tuple[str, Any, Any]]:
-    """The highest keys below which nothing differs, and the lowest of what does."""
+    """Yield the highest keys below which all agree, and the lowest keys that differ."""
     trees = [value for value in (was, now) if value is not _ABSENT]
     is_tree = all(isinstance(value, Mapping) for value in trees) and depth < MOST_DEEP
     is_same = len(trees) == 2 and bool(key) and _json(was) == _json(now)

@@ -20,7 +20,7 @@ from proofspan.metrics.gates import FlipRule, read_gates
 from proofspan.metrics.goals import Goal, judge, read_goals
 from proofspan.metrics.ranked import Bucket
 from proofspan.metrics.values import MetricValue, left_out_in_words, value_in_words
-from proofspan.services.health.run_findings import counted, run_lines
+from proofspan.services.health.run_findings import run_lines
 from proofspan.services.metrics.run_metrics import RunMetrics, run_metrics
 from proofspan.services.rows import markdown_head, markdown_line
 from proofspan.services.workspace.links import absolute, list_address, question_address
@@ -28,6 +28,7 @@ from proofspan.services.workspace.open import chosen_run
 from proofspan.store.query.filters import Filter, Sort
 from proofspan.store.query.metric_sql import MISSES
 from proofspan.store.query.store import Store
+from proofspan.wording import counted
 
 Status = Literal["pass", "warn", "fail", "skipped"]
 STATUSES: tuple[Status, ...] = ("fail", "warn", "pass", "skipped")

@@ -20,13 +20,13 @@ from proofspan.services.health.run_findings import (
     EVIDENCE_FINDINGS,
     UNSUPPORTED_NUMBERS,
     RunFinding,
-    counted,
     share_of,
 )
 from proofspan.services.rows import Layout, exports
 from proofspan.store.files.located import EvidenceState
 from proofspan.store.query.filters import Filter
 from proofspan.store.query.store import Store
+from proofspan.wording import counted
 
 Kind = Literal["code", "suspicion", "evidence", "unsupported"]
 

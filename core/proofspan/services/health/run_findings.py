@@ -23,6 +23,7 @@ from proofspan.store.files.located import EvidenceState
 from proofspan.store.files.types import RunFacts
 from proofspan.store.query.filters import Filter
 from proofspan.store.query.store import Store
+from proofspan.wording import counted
 
 #: Pages of the dashboard by their addresses.
 HEALTH, TRENDS, WALKTHROUGH = "health", "trends", "walkthrough"
@@ -324,11 +325,6 @@ def page_findings(pages: CitedPages, writer: Writer, run_id: str) -> Iterator[Ru
 def share_of(count: int, total: int) -> str:
     """Return a count with its share and interval: `3 of 44 questions, 7 % (2–18 %)`."""
     return f"{count:,} of {counted(total, 'question')}, {share_in_words(count, total)}"
-
-
-def counted(number: int, noun: str) -> str:
-    """`1 line`, `1,200 lines`."""
-    return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
 def as_sentence(words: str) -> str:
