@@ -22,11 +22,12 @@ test-fast: ## Run the tests that take under a minute together
 test: ## Run all tests
 	$(PYTHON) -m pytest -n 2
 
-lint: ## Check style, types and imports
+lint: ## Check style, types, imports and prose
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
 	.venv/bin/lint-imports
+	$(PYTHON) tools/plain_english.py
 
 docs: ## Build the documentation into build/site
 	NO_MKDOCS_2_WARNING=1 .venv/bin/mkdocs build -q -f tools/docs/mkdocs.yml
