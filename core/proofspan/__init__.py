@@ -1,7 +1,7 @@
-"""Find out where a retrieval-augmented answer went wrong, and what its source page really says.
+"""Find out where a retrieval-augmented answer went wrong, and what its source page says.
 
 `open_workspace` opens a folder with a `pipeline_manifest.yaml`; `triage` labels the questions of bare trace
-and chunk files; `locate` places a quote on the page of a PDF or in the lines of a text; `validate` checks
+and chunk files; `locate` finds a quote on the page of a PDF or in the lines of a text; `validate` checks
 records against the citation contract; `adapters` turns other libraries' records into citation payloads.
 Input that cannot be used raises `Fault`, whose `problems` name what, where and the fix.
 """
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from proofspan.errors import Fault
     from proofspan.version import __version__
 
-#: Public name → the module that it comes from. Imported when first asked for: `import proofspan` stays quick.
+#: Public name → its module, imported on first use so that `import proofspan` is quick.
 _HOMES = {
     "Fault": "proofspan.errors",
     "TriageReport": "proofspan.api",

@@ -1,4 +1,4 @@
-"""The functions behind `import proofspan`: what the commands do, on values instead of files to write."""
+"""The Python API: the commands as functions that return values."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from proofspan.store.files.cache_dir import default_cache_dir
 from proofspan.store.index.build import build_index
 from proofspan.store.query.store import Store
 
-#: Seconds for one quote. One that is nowhere makes the worker read the whole document once.
+#: Seconds for one quote: if it is not on the cited page, the worker reads the whole document.
 LOCATE_TIMEOUT_S = 60.0
 
 
@@ -37,9 +37,8 @@ LOCATE_TIMEOUT_S = 60.0
 class TriageReport:
     """The labelled questions of one trace file.
 
-    `rows` are in the file's order. `issues` are the lines that hold no record, each with file, line, reason
-    and remedy; nothing is dropped without one. `suggested` is the profile that would fit, where no answer
-    follows the one that was used (`profile`).
+    `rows` are in the file's order. `issues` are the lines that hold no record, each with its file, line,
+    reason and fix. `suggested` is a profile that fits the answers if none follows `profile`, the one used.
     """
 
     rows: tuple[ReportRow, ...]
@@ -49,15 +48,15 @@ class TriageReport:
 
     @property
     def labels(self) -> dict[str, int]:
-        """How many rows have each label; labels without a row are left out."""
+        """Return the number of rows by label, without labels that no row has."""
         return dict(Counter(row.label for row in self.rows))
 
 
 class Workspace:
     """A folder whose `pipeline_manifest.yaml` names documents, chunks, gold questions and runs.
 
-    `manifest` is all that the file says. The index of a run is built in `cache_dir` (the user's cache folder
-    when None) the first time that `metrics` or `gate` needs it; deleting it loses nothing.
+    `manifest` is the parsed file. `metrics` and `gate` build the index of a run in `cache_dir`, by default
+    the user's cache folder; it can be deleted at any time.
     """
 
     def __init__(self, manifest: Manifest, *, cache_dir: Path | None = None) -> None:
@@ -66,32 +65,32 @@ class Workspace:
 
     @property
     def name(self) -> str:
-        """The name that the manifest gives."""
+        """Return the workspace's name."""
         return self.manifest.name
 
     @property
     def folder(self) -> Path:
-        """The folder that holds the manifest."""
+        """Return the folder of the manifest."""
         return self.manifest.folder
 
     @property
     def runs(self) -> tuple[str, ...]:
-        """The ids of the runs, in the manifest's order."""
+        """Return the ids of the runs in the manifest's order."""
         return tuple(run.run_id for run in self.manifest.runs)
 
     def triage(self, run: str | None = None) -> TriageReport:
-        """Label the questions of a run, the latest when None, with the labels that the index gives."""
+        """Label the questions of a run, by default the latest, as the dashboard does."""
         with tempfile.TemporaryDirectory(prefix="proofspan-") as unpacked:
             return _report(run_sources(self.manifest, run, None, cache_dir=Path(unpacked)))
 
     def validate(self) -> list[LocatedFinding]:
-        """Check every file that the manifest names against the contract. Raises Fault as `validate` does."""
+        """Check every file of the workspace against the citation contract, as `validate` does."""
         return validate(self.manifest.file or self.folder)
 
     def locate(self, doc_id: str, quote: str, *, page_idx: int | None = None) -> FoundSpan:
-        """Place a quote in one of the documents, as `locate` does.
+        """Locate a quote in one of the documents, as `locate` does.
 
-        Raises InputFault where the manifest has no such document.
+        Raises InputFault if the manifest has no such document.
         """
         document = self.manifest.document(doc_id)
         if document is None:
@@ -100,20 +99,20 @@ class Workspace:
                 "unknown_document",
                 f"the manifest has no document {doc_id!r}",
                 where=str(self.folder),
-                fix=f"name one of {known}" if known else "list it under `documents`",
+                fix=f"choose one of {known}" if known else "list it under `documents`",
             )
         path = artifact_path(self.manifest, document.artifact)
         return _answer(path, SpanQuery(quote, page_idx), is_text=not document.paged)
 
     def metrics(self, run: str | None = None) -> RunMetrics:
-        """Measure a run, the latest when None: each metric with its counts, interval, goal and verdict."""
+        """Measure a run, by default the latest: each metric with its counts, interval, goal and verdict."""
         run_id = chosen_run(self.manifest, run).run_id
         return run_metrics(self._indexed([run_id]), self.manifest, run_id)
 
     def gate(self, run: str | None = None, *, against: str | None = None) -> GateReport:
-        """Check whether a run may ship, by the manifest's goals and gates: `report.passes()`.
+        """Run the release check of a run by the manifest's goals and gates: `report.passes()`.
 
-        `against` is the run that flips are counted from, else the run's baseline in the manifest.
+        Flips are counted against the run `against`, by default the run's baseline in the manifest.
         """
         chosen = chosen_run(self.manifest, run)
         baseline = against or chosen.baseline
@@ -126,10 +125,9 @@ class Workspace:
 
 
 def open_workspace(folder: str | Path | None = None, *, cache_dir: str | Path | None = None) -> Workspace:
-    """Open the workspace of a folder or of a manifest file; the demo workspace when None.
+    """Open the workspace of a folder or a manifest file, by default the demo.
 
-    Raises ManifestFault where there is no manifest or it cannot be used. The files that it names are not
-    looked at yet.
+    Raises ManifestFault if the manifest is missing or cannot be used. Its files are not opened yet.
     """
     return Workspace(
         load_manifest(Path(folder or DEMO)), cache_dir=None if cache_dir is None else Path(cache_dir)
@@ -145,9 +143,9 @@ def triage(
 ) -> TriageReport:
     """Label the questions of a trace file (JSONL) by the texts of a chunk file (a JSON array or JSONL).
 
-    `template` says where citations are looked for: in the answer's text ("seed", the default), in the
-    citation payload ("payload") or nowhere ("none"). `refusal` are phrases that make an answer a refusal.
-    Raises InputFault where a file cannot be read at all, or the chunk file holds no chunk.
+    `template` says where citations are expected: in the answer's text ("seed", the default), in the citation
+    payload ("payload") or nowhere ("none"). An answer with one of the phrases in `refusal` is a refusal.
+    Raises InputFault if a file cannot be read, or the chunk file has no chunk.
     """
     profile = profile_of_options(template, refusal) or Profile()
     with tempfile.TemporaryDirectory(prefix="proofspan-") as unpacked:
@@ -155,23 +153,22 @@ def triage(
 
 
 def locate(document: str | Path, quote: str, *, page_idx: int | None = None) -> FoundSpan:
-    """Place a quote in a PDF, or in a text, Markdown or HTML file.
+    """Locate a quote in a PDF, or in a text, Markdown or HTML file.
 
     `page_idx` is the cited page, from 0; it and its neighbours are searched first. The result has `status`
     (`exact`, `normalized`, `fuzzy`, `partial`, `not_found`), `page_idx`, `rects` in points from the top left,
-    `agreement` (0 to 1) and `differences`. For many quotes use the command, which keeps documents open.
-    Raises EvidenceFault where the document cannot be opened.
+    `agreement` (0 to 1) and `differences`. For many quotes use `proofspan locate`, which keeps documents
+    open. Raises EvidenceFault if the document cannot be opened.
     """
     return _answer(Path(document), SpanQuery(quote, page_idx))
 
 
 def validate(*paths: str | Path, record_type: str | None = None) -> list[LocatedFinding]:
-    """Check records against the citation contract: JSONL, JSON, log lines, packed or not, or a workspace.
+    """Check JSONL, JSON or log files, packed or not, or a workspace against the citation contract.
 
-    `record_type` is the type of all records, such as "answer"; None reads it from each record's `$schema`,
-    and from a workspace's manifest. Returns one finding a breach, in the order of files and lines, each with
-    `file`, `line`, `code`, `field`, `message`, `severity` and `next_step`. Raises InputFault where a file
-    cannot be used at all.
+    `record_type` is the type of all records, such as "answer"; by default it is read from each record's
+    `$schema` or from the manifest. Returns the findings in the order of files and lines, each with `file`,
+    `line`, `code`, `field`, `message`, `severity` and `next_step`. Raises InputFault for unreadable files.
     """
     tally = Tally()
     with tempfile.TemporaryDirectory(prefix="proofspan-") as unpacked:

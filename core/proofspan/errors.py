@@ -1,7 +1,7 @@
-"""What may go wrong, said so that a person can act: what happened, where, and what to do next.
+"""Problems with the input: what happened, where, and how to fix it.
 
-Every error that reaches a person is a `Fault`. The command line prints its three parts and the pages show
-them in a panel; a traceback is for a defect of ours and nothing else.
+Every error that reaches a person is a `Fault`. The command line prints its problems and the pages show them
+in a panel; a traceback is a bug of Proofspan.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ from typing import Self
 
 
 def printable(text: str) -> str:
-    """`text` for a terminal: control characters as escapes, so that it cannot act on the screen."""
+    """Return `text` with its control characters escaped, so that it cannot act on a terminal."""
     return "".join(char if char.isprintable() or char == "\n" else ascii(char)[1:-1] for char in text)
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong with the input, as data: it can be listed, counted and shown.
+    """A problem with the input.
 
-    `code` is a stable snake_case name, `message` one sentence, `where` names the file (and line or key),
-    `fix` says what to do next, a command where there is one. `severity` is "error", "warning" or "note":
-    a note is what is as it should be, and worth knowing.
+    `code` is a stable snake_case name, `message` one sentence, `where` the file (and line or key), `fix` what
+    to do next, with a command if there is one. `severity` is "error", "warning" or "note"; a note needs no
+    action.
     """
 
     code: str
@@ -38,7 +38,7 @@ class Problem:
 
 
 class Fault(Exception):  # noqa: N818 - the input is at fault, not the program
-    """Input that cannot be used. Carries the `Problem`s that say why; the command line exits with 2."""
+    """Input that cannot be used, with the `Problem`s that say why. The command line exits with 2."""
 
     def __init__(self, *problems: Problem) -> None:
         if not problems:
@@ -48,20 +48,20 @@ class Fault(Exception):  # noqa: N818 - the input is at fault, not the program
 
     @classmethod
     def of(cls, code: str, message: str, *, where: str = "", fix: str = "") -> Self:
-        """A fault with a single problem."""
+        """Return a fault with a single problem."""
         return cls(Problem(code, message, where, fix))
 
 
 class ManifestFault(Fault):
-    """The workspace's manifest cannot be read or names things that cannot be used."""
+    """The workspace's manifest cannot be read, or names something that cannot be used."""
 
 
 class InputFault(Fault):
-    """A file given to a command cannot be used at all (single bad lines are `LineIssue`s instead)."""
+    """A file given to a command cannot be used at all (a single bad line is a `LineIssue`)."""
 
 
 class EvidenceFault(Fault):
-    """A document or a page cannot be opened, placed or drawn."""
+    """A document cannot be opened, or a page cannot be located or rendered."""
 
 
 class StoreFault(Fault):

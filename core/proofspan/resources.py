@@ -6,8 +6,7 @@ from functools import cache
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent
-#: The top of the checkout that this program runs from; None where it is installed from a wheel, whose package
-#: holds everything.
+#: The checkout that this program runs from; None if it is installed from a wheel.
 CHECKOUT = None if (PACKAGE / "data").is_dir() else PACKAGE.parents[1]
 
 #: JSON Schemas, example mappings and the demo workspace.

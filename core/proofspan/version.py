@@ -1,4 +1,4 @@
-"""Name the version and, where it is known, the commit that this program was built from."""
+"""The version, the commit, and the version of the locator."""
 
 from __future__ import annotations
 

@@ -146,7 +146,7 @@ def test_a_signal_that_interrupts_no_wait_is_heard_all_the_same() -> None:
     try:
         sender.start()
         with pytest.raises(KeyboardInterrupt):
-            open_cmd._ended(server)
+            open_cmd._wait_for(server)
         assert server.poll() is None
     finally:
         sender.join()

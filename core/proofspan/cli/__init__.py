@@ -24,16 +24,16 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "check": ("check_cmd", "Verify a workspace: every artifact, hash and record."),
     "index": ("index_cmd", "Build or refresh the index of a workspace."),
     "triage": ("triage_cmd", "Label the questions of bare trace and chunk files."),
-    "validate": ("validate_cmd", "Hold records to the contract: one finding a line."),
-    "locate": ("locate_cmd", "Place quotes on the pages of PDFs, in bulk."),
-    "render": ("render_cmd", "Draw one PDF page, with a quote highlighted."),
+    "validate": ("validate_cmd", "Check records against the contract: one finding a line."),
+    "locate": ("locate_cmd", "Locate quotes on the pages of PDFs, in bulk."),
+    "render": ("render_cmd", "Render one PDF page, with a quote highlighted."),
     "chunk-ids": ("chunk_ids_cmd", "Audit chunk ids, mint them, and map older ones to new."),
     "bundle": ("bundle_cmd", "Build and validate evidence bundles."),
-    "import": ("import_cmd", "Turn other tools' files into a workspace."),
+    "import": ("import_cmd", "Turn another tool's files into a workspace."),
     "export": ("export_cmd", "Write a run's triage as CSV, JSONL or Markdown."),
-    "metrics": ("metrics_cmd", "Measure runs: each number with its counts, interval and goal."),
-    "gate": ("gate_cmd", "Pass or fail a run by goals, flips and suspicions, for CI."),
-    "cohort": ("cohort_cmd", "Freeze a bucket's questions by name, and count conversions."),
+    "metrics": ("metrics_cmd", "Measure runs: each metric with its counts, interval and goal."),
+    "gate": ("gate_cmd", "Check whether a run may ship, for CI."),
+    "cohort": ("cohort_cmd", "Name the questions of a bucket, and count conversions."),
     "contract": ("contract_cmd", "Print the prompt contract, its smoke test, and the schemas."),
     "hash": ("hash_cmd", "Print the canonical sha256 of JSONL and JSON files."),
 }
@@ -41,7 +41,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """How a command was started; `alone` where this process does nothing but run it."""
+    """How a command was started; `alone` if this process does nothing else."""
 
     alone: bool
 
@@ -95,12 +95,12 @@ def _print_version(ctx: click.Context, _option: click.Parameter, is_asked: bool)
     is_eager=True,
     expose_value=False,
     callback=_print_version,
-    help="Print the version, and the commit where it is known.",
+    help="Print the version, and the commit if it is known.",
 )
 def group() -> None:
     """Evidence inspection for retrieval-augmented generation.
 
-    Exit status: 0 good, 1 findings, 2 unusable input.
+    Exit status: 0 good, 1 findings, 2 unusable input, 130 interrupted.
     """
 
 

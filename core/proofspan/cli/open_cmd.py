@@ -1,4 +1,4 @@
-"""`proofspan open`: start the dashboard on a workspace, safely, and stop it with Ctrl-C."""
+"""`proofspan open`: start the dashboard on a workspace, and stop it with Ctrl-C."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import time
+import tomllib
 import urllib.error
 import urllib.request
 import webbrowser
@@ -33,34 +34,15 @@ DEFAULT_PORT = 8501
 PORTS_TRIED = 100
 START_SECONDS = 60
 STOP_SECONDS = 5
-LOOK_SECONDS = 0.2
-#: Ctrl-C is Python's own; these come from `kill` and from a terminal that is closed.
+POLL_SECONDS = 0.2
+#: Sent by `kill` and by a closed terminal; Python handles Ctrl-C itself.
 ENDING_SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 
-#: What must hold wherever the dashboard is started from; the same as in `.streamlit/config.toml`.
-SERVER_SETTINGS: tuple[tuple[str, str], ...] = (
-    ("server.headless", "true"),
-    ("server.enableCORS", "true"),
-    ("server.enableXsrfProtection", "true"),
-    ("server.xsrfCookieSameSite", "strict"),
-    ("server.maxUploadSize", "1"),
-    ("server.maxMessageSize", "50"),
-    ("server.enableStaticServing", "false"),
-    ("server.showEmailPrompt", "false"),
-    ("server.disconnectedSessionTTL", "60"),
-    ("server.fileWatcherType", "none"),
-    ("browser.gatherUsageStats", "false"),
-    ("client.showErrorDetails", "type"),
-    ("client.showErrorLinks", "false"),
-    ("client.toolbarMode", "viewer"),
-    ("runner.magicEnabled", "false"),
-    ("runner.fastReruns", "false"),
-)
-#: Only here: this command prints the address itself, and no agent may drive the pages.
-QUIET_SETTINGS: tuple[tuple[str, str], ...] = (
-    ("server.enableAgentApi", "false"),
-    ("logger.hideWelcomeMessage", "true"),
-)
+#: Sections of `.streamlit/config.toml` that hold wherever the dashboard is started from: flags override the
+#: user's own configuration and environment.
+ENFORCED_SECTIONS = ("server", "browser", "client", "runner")
+#: Besides: this command prints the address itself, and no agent may drive the pages.
+ENFORCED = {"server.enableAgentApi": False, "logger.hideWelcomeMessage": True}
 
 
 @click.command("open")
@@ -80,7 +62,7 @@ def command(
     trust_roots: bool,
     browser: bool,
 ) -> None:
-    """Start the dashboard on WORKSPACE: the demo workspace when none is named."""
+    """Start the dashboard on WORKSPACE, or on the demo if none is named."""
     refuse_bare_package()
     address = as_browsers_write(address)
     refuse_open_address(address, allow_unauthenticated=allow_unauthenticated)
@@ -91,7 +73,7 @@ def command(
 
 
 def as_browsers_write(address: str) -> str:
-    """Return the address as a browser's Host header has it: the server answers to no other spelling."""
+    """Return the address as browsers write it in the Host header: the server accepts no other spelling."""
     try:
         return str(ipaddress.ip_address(address))
     except ValueError:
@@ -110,7 +92,7 @@ def refuse_bare_package() -> None:
 
 
 def refuse_open_address(address: str, *, allow_unauthenticated: bool) -> None:
-    """Raises InputFault where other machines could reach the dashboard and nobody said that they may."""
+    """Raise InputFault for an address that other machines can reach, unless that was allowed."""
     if allow_unauthenticated or is_loopback(address):
         return
     raise InputFault.of(
@@ -122,7 +104,7 @@ def refuse_open_address(address: str, *, allow_unauthenticated: bool) -> None:
 
 
 def is_loopback(address: str) -> bool:
-    """Whether only this machine reaches `address`; a host name other than localhost does not count."""
+    """True if only this machine can reach `address`; of host names only localhost counts."""
     if address == "localhost":
         return True
     try:
@@ -132,7 +114,7 @@ def is_loopback(address: str) -> bool:
 
 
 def confirm_roots(manifest: Manifest, *, trust_all: bool) -> None:
-    """Ask about every folder outside the workspace that nobody has confirmed; a no leaves its files out."""
+    """Ask about every unconfirmed folder outside the workspace; its files are left out unless confirmed."""
     for name, folder in trust.untrusted_roots(manifest):
         question = (
             f"{printable(manifest.name)} wants to read files in {printable(str(folder))} "
@@ -141,23 +123,23 @@ def confirm_roots(manifest: Manifest, *, trust_all: bool) -> None:
         if trust_all or (sys.stdin.isatty() and click.confirm(question, err=True)):
             trust.remember(manifest.folder, folder)
         else:
-            click.echo(
-                f"note: {printable(str(folder))} (root `{name}`) stays out; --trust-roots lets it in",
-                err=True,
+            note = (
+                f"note: {printable(str(folder))} (root `{name}`) is not read; confirm it with --trust-roots"
             )
+            click.echo(note, err=True)
 
 
-def choose_port(address: str, wanted: int | None) -> int:
-    """`wanted` if it is free, else a fault; without a wish the first free port from 8501 on."""
-    candidates = [wanted] if wanted is not None else range(DEFAULT_PORT, DEFAULT_PORT + PORTS_TRIED)
+def choose_port(address: str, requested: int | None) -> int:
+    """Return the requested port, or else the first free one from 8501. Raises InputFault if it is taken."""
+    candidates = [requested] if requested is not None else range(DEFAULT_PORT, DEFAULT_PORT + PORTS_TRIED)
     for port in candidates:
         if _is_free(address, port):
             return port
     raise InputFault.of(
         "port_taken",
-        f"port {wanted or DEFAULT_PORT} is taken on {address}, or the address is not this machine's",
-        where="--port" if wanted is not None else "--address",
-        fix="name another with --port, or stop what listens there",
+        f"port {requested or DEFAULT_PORT} is taken on {address}, or the address is not this machine's",
+        where="--port" if requested is not None else "--address",
+        fix="choose another with --port, or stop the program that listens there",
     )
 
 
@@ -173,20 +155,23 @@ def _is_free(address: str, port: int) -> bool:
 
 
 def server_command(address: str, port: int, proxies: Iterable[str] = ()) -> list[str]:
-    """The program and its flags; they hold over configuration files and the environment."""
-    settings = [
-        ("server.address", address),
-        ("server.port", str(port)),
-        *(("server.allowedHosts", host) for host in [*allowed_hosts(address), *proxies]),
-        *SERVER_SETTINGS,
-        *QUIET_SETTINGS,
+    """Return the server's command line; its flags override configuration files and the environment."""
+    config = tomllib.loads((DASHBOARD / ".streamlit" / "config.toml").read_text("utf-8"))
+    settings = {
+        f"{section}.{name}": value for section in ENFORCED_SECTIONS for name, value in config[section].items()
+    }
+    hosts = [*allowed_hosts(address), *proxies]
+    settings |= {**ENFORCED, "server.address": address, "server.port": port, "server.allowedHosts": hosts}
+    flags = [
+        f"--{name}={str(value).lower() if isinstance(value, bool) else value}"
+        for name, values in settings.items()
+        for value in (values if isinstance(values, list) else [values])
     ]
-    flags = [f"--{name}={value}" for name, value in settings]
     return [sys.executable, "-P", "-m", "streamlit", "run", str(APP), *flags]
 
 
 def allowed_hosts(address: str) -> list[str]:
-    """Host names that a browser may ask for. An address that stands for all of them allows any."""
+    """Return the host names that requests may use; the address of all interfaces allows any."""
     local = ["localhost", "127.0.0.1"]
     return ["*"] if address in ("0.0.0.0", "::") else sorted({*local, address})  # noqa: S104
 
@@ -194,43 +179,39 @@ def allowed_hosts(address: str) -> list[str]:
 def run_dashboard(
     manifest: Manifest, address: str, port: int, proxies: Iterable[str], *, browser: bool
 ) -> None:
-    """Serve until Ctrl-C or the end of this process; raises Fault where the server does not stay up."""
+    """Serve until Ctrl-C or a signal. Raises Fault if the server does not start or fails."""
     url = url_of(address, port)
     environment = {**os.environ, WORKSPACE_VARIABLE: str(manifest.file or manifest.folder)}
-    # The working directory is where Streamlit looks for `.streamlit/config.toml`, and so for the theme. In a
-    # session of its own the server does not hear the terminal's Ctrl-C: this process does, and ends it.
+    # Streamlit reads `.streamlit/config.toml`, and so the theme, from the working directory. In a session of
+    # its own the server does not receive the terminal's Ctrl-C: this process does, and stops it.
     server = subprocess.Popen(
         server_command(address, port, proxies), cwd=DASHBOARD, env=environment, start_new_session=True
     )
-    with _stopped_at_the_end(server):
+    with _stopped_on_exit(server):
         _wait_until_it_answers(server, url)
         click.echo(f"{printable(manifest.name)}: {url}")
         click.echo("Press Ctrl-C to stop.")
         if browser:
             _show(url)
-        _fault_if_it_ended(_ended(server))
+        _check_status(_wait_for(server))
 
 
-def _ended(server: subprocess.Popen[bytes]) -> int:
-    """The server's exit status, once it has one.
-
-    Looked for again and again: a signal that comes just as a wait for the process begins is heard only when
-    that wait ends.
-    """
+def _wait_for(server: subprocess.Popen[bytes]) -> int:
+    # Popen.wait would not notice a signal that arrives just as it begins to wait.
     while (status := server.poll()) is None:
-        time.sleep(LOOK_SECONDS)
+        time.sleep(POLL_SECONDS)
     return status
 
 
 def url_of(address: str, port: int) -> str:
-    """Where a browser on this machine finds the dashboard."""
+    """Return the dashboard's address for a browser on this machine."""
     host = {"0.0.0.0": "localhost", "::": "localhost", "127.0.0.1": "localhost"}.get(address, address)  # noqa: S104
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 @contextmanager
-def _stopped_at_the_end(server: subprocess.Popen[bytes]) -> Iterator[None]:
-    """Takes the server down with this command, whichever signal ends it; Ctrl-C is no error."""
+def _stopped_on_exit(server: subprocess.Popen[bytes]) -> Iterator[None]:
+    """Stop the server when this command ends, by whichever signal. Ctrl-C is not an error."""
     previous = {number: signal.signal(number, _interrupt) for number in ENDING_SIGNALS}
     try:
         yield
@@ -260,7 +241,7 @@ def _wait_until_it_answers(server: subprocess.Popen[bytes], url: str) -> None:
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline:
         if server.poll() is not None:
-            _fault_if_it_ended(server.returncode)
+            _check_status(server.returncode)
         try:
             with urllib.request.urlopen(f"{url}/_stcore/health", timeout=2):  # noqa: S310 - our own address
                 return
@@ -271,17 +252,17 @@ def _wait_until_it_answers(server: subprocess.Popen[bytes], url: str) -> None:
     )
 
 
-def _fault_if_it_ended(status: int) -> None:
+def _check_status(status: int) -> None:
     if status != 0:
         raise Fault.of(
             "server_ended",
             f"the dashboard's server ended with status {status}",
-            fix="its own message stands above",
+            fix="see its message above",
         )
 
 
 def _show(url: str) -> None:
-    """Open a browser window where there is a screen for one; a text browser would take the terminal."""
+    # Without a screen a text browser would take over the terminal.
     has_screen = sys.platform in ("darwin", "win32") or bool(
         os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
     )
