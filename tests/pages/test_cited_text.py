@@ -62,21 +62,21 @@ def test_the_toggles_count_filter_and_say_the_same_as_the_rows(located: Open) ->
         cited(9, SENTENCES[3], page=2),
     )
     assert "Cited text:" in shown(app)
-    assert toggles(app) == ["**1** not found", "**1** on another page", "**8** word for word"]
+    assert toggles(app) == ["**1** Not found", "**1** Other page", "**8** Exact match"]
     app.button("evidence-not_found").click().run()
     assert app.query_params["evidence"] == "not_found"
-    assert "1 of 9 questions: cited text not found" in shown(app)
-    assert [row["stands_out"].split(", ")[0] for row in table(app)] == ["cited text not found"]
+    assert "1 of 9 questions: cited text: Not found" in shown(app)
+    assert [row["stands_out"].split(" · ")[0] for row in table(app)] == ["Cited text not found"]
     app.button("evidence-page_mismatch").click().run()
     assert len(table(app)) == 2
-    assert toggles(app)[:2] == ["*✓* **1** not found", "*✓* **1** on another page"]
+    assert toggles(app)[:2] == ["*✓* **1** Not found", "*✓* **1** Other page"]
     app.button("clear").click().run()
     assert len(table(app)) == 9
 
 
 def test_a_link_brings_the_filter_and_its_order_back(located: Open) -> None:
     app = located(1, cited(8, "The yellow lid has no key.", page=1), evidence="not_found", sort="evidence")
-    assert "1 of 8 questions: cited text not found · worst cited text first" in shown(app)
+    assert "1 of 8 questions: cited text: Not found · worst cited text first" in shown(app)
     assert len(table(app)) == 1
 
 
@@ -84,7 +84,7 @@ def test_a_run_that_counts_from_one_is_told_in_one_line_that_leads_to_its_questi
     app = located(2)
     said = "manual: 7 of 7 quotes, 100 % (65–100 %), stand one page earlier than cited: this producer counts"
     assert said in html.unescape(shown(app))
-    assert {row["stands_out"].split(", ")[0] for row in table(app)} >= {"cited page is one too high"}
+    assert {row["stands_out"].split(" · ")[0] for row in table(app)} >= {"Cited page is one too high"}
     app.button("pages-shown").click().run()
     assert app.query_params["evidence"] == "page_mismatch"
     assert "pages-shown" not in [button.key for button in app.button]
@@ -93,7 +93,7 @@ def test_a_run_that_counts_from_one_is_told_in_one_line_that_leads_to_its_questi
 def test_pages_that_are_cited_rightly_need_no_line(located: Open) -> None:
     app = located(1)
     assert "than cited" not in shown(app)
-    assert toggles(app) == ["**7** word for word"]
+    assert toggles(app) == ["**7** Exact match"]
 
 
 def test_health_has_the_offsets_the_sentence_and_the_remedy(located: Open) -> None:
@@ -153,6 +153,6 @@ def test_warnings_that_are_left_out_are_counted_filtered_by_and_named_in_their_r
     app.button("safety-omitted").click().run()
     assert app.query_params["safety"] == "omitted"
     assert app.button("safety-omitted").label == "*✓* **1** of 1 may omit a warning"
-    assert ["may omit a warning" in row["stands_out"] for row in table(app)] == [True]
+    assert ["May omit a warning" in row["stands_out"] for row in table(app)] == [True]
     app.button("safety-omitted").click().run()
     assert len(table(app)) == 3

@@ -148,7 +148,7 @@ def test_another_outcome_is_chosen_and_stands_in_the_address(compare: Compare) -
 def test_a_filter_on_answers_is_not_applied_and_one_on_questions_is(compare: Compare) -> None:
     words = shown(compare(run="R006", vs="R004", label="ok"))
     assert "6 fixed, 2 regressed of 37" in words
-    assert "The filter on ok is not applied here" in words
+    assert "The filter on Grounded is not applied here" in words
     app = compare(run="R006", vs="R004", type="figure")
     assert "Only questions type figure." in shown(app)
     assert all(

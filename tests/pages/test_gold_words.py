@@ -72,14 +72,14 @@ PAGE = gold(spans=(GoldSpan("d", 57, "wire"),))
         (
             gold(answerable=False),
             {"answer": "not in context"},
-            "the documents hold no answer · rightly declined",
+            "the documents hold no answer · Correctly refused",
         ),
         (
             gold(chunks=("c2", "m|r=00000000|s=4.2|p=008|b=001", "c2", "x", "y")),
             {},
             "chunk c2 or section 4.2, p. 8 or chunk x or 1 more · not seen by the answerer",
         ),
-        (gold(answerable=False), {}, "the documents hold no answer · wrongly answered"),
+        (gold(answerable=False), {}, "the documents hold no answer · Should have refused"),
         (gold(), {}, None),
         (None, {}, None),
     ],

@@ -115,7 +115,7 @@ def test_a_bucket_becomes_a_cohort_and_is_counted_from_then_on(two_runs: Path, o
     assert "No cohort is frozen yet." in shown(app)
     assert app.button("freeze-now").disabled
     app.text_input("freeze-name").set_value("GAP").run()
-    assert "Adds one line to cohorts.jsonl in the workspace: 1 question of retrieval_gap in R1" in shown(app)
+    assert "Adds one line to cohorts.jsonl in the workspace: 1 question of Recall miss in R1" in shown(app)
     app.button("freeze-now").click().run()
     assert "Frozen: 1 question as GAP." in shown(app)
     assert json.loads((two_runs / "cohorts.jsonl").read_text())["q_ids"] == ["Q2"]
@@ -145,7 +145,9 @@ def test_one_run_without_gold_says_what_is_missing_and_draws_no_empty_axes(
     assert "The workspace names no gold set" in told
     assert "This is the only run so far" in told
     assert "nothing to count" in told and "no gold question (3)" in told
-    assert figures(app) == ["Labels over 1 run; R1: 1 ok, 1 refusal_suspect, 1 generation_drift"]
+    assert figures(app) == [
+        "Labels over 1 run; R1: 1 Grounded, 1 Possible over-refusal, 1 Unsupported answer"
+    ]
     assert "Rank of the gold section by question and run" not in grids(app)
 
 

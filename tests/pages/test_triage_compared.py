@@ -82,9 +82,9 @@ def questions(app: AppTest) -> set[str]:
 def test_buckets_filter_and_have_their_next_steps(two_runs: Path, open_app: Open) -> None:
     app = open_app(two_runs, run="R2")
     assert toggles(app, "bucket") == [
-        "**1** hit :gray[gold section first]",
-        "**1** score_policy :gray[in the top 20, not first]",
-        "**1** retrieval_gap :gray[not in the top 20]",
+        "**1** Hit",
+        "**1** Ranking miss",
+        "**1** Recall miss",
     ]
     assert "Rerank: let a pinned" in shown(app)
     assert "Hybrid recall: fuse" in shown(app)
@@ -93,8 +93,8 @@ def test_buckets_filter_and_have_their_next_steps(two_runs: Path, open_app: Open
     assert questions(app) == {"Which oil?"}
     assert "Rerank: let a pinned" not in shown(app)
     assert "Hybrid recall: fuse" in shown(app)
-    assert toggles(app, "bucket")[2] == "*✓* **1** retrieval_gap :gray[not in the top 20]"
-    assert "1 of 4 questions: retrieval_gap · worst first" in shown(app)
+    assert toggles(app, "bucket")[2] == "*✓* **1** Recall miss"
+    assert "1 of 4 questions: Recall miss · worst first" in shown(app)
 
 
 def test_the_gold_sections_rank_stands_in_the_rows_and_sorts_them(two_runs: Path, open_app: Open) -> None:
@@ -141,7 +141,7 @@ def test_a_choice_is_another_where_its_counts_change(two_runs: Path, open_app: O
 
 def test_what_a_link_asks_for_is_said_and_taken_away_piece_by_piece(two_runs: Path, open_app: Open) -> None:
     app = open_app(two_runs, run="R2", vs="R1", miss="section_match_at_1", refused="yes", was="ok")
-    assert chips(app) == ["✕ SectionMatch@1 missed", "✕ declines", "✕ was ok in R1"]
+    assert chips(app) == ["✕ SectionMatch@1 missed", "✕ declines", "✕ was Grounded in R1"]
     assert questions(app) == {LAMPS}
     for name in ("miss", "refused", "was"):
         app.button(f"chip-{name}").click().run()

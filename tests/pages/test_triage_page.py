@@ -52,7 +52,7 @@ def test_a_card_filters_and_a_second_click_takes_the_filter_away(
     app.button("card-ok").click().run()
     assert app.query_params["label"] == "ok"
     assert labels(app) == ["ok"]
-    assert "1 of 3 questions: ok · worst first" in shown(app)
+    assert "1 of 3 questions: Grounded · worst first" in shown(app)
     assert cards(app)["generation_drift"] == "1", "the other cards still say what a click on them would show"
     app.button("card-ok").click().run()
     assert "label" not in app.query_params
@@ -73,20 +73,20 @@ def test_the_gold_line_counts_filters_and_says_the_same_as_the_rows(
     (folder / "gold.jsonl").write_text("\n".join(lines) + "\n")
     app = open_app(folder)
     assert "Against the gold set:" in shown(app)
-    assert gold_line(app) == ["**1** never retrieved", "**1** cited", "**1** rightly declined"]
+    assert gold_line(app) == ["**1** Not retrieved", "**1** Cited", "**1** Correctly refused"]
     assert [row["stands_out"].split(", ")[0] for row in table(app)] == [
-        "gold never retrieved",
-        "rightly declined",
+        "Gold not retrieved",
+        "Correctly refused",
         "",
     ]
     app.button("gold-missed").click().run()
     assert app.query_params["gold"] == "missed"
-    assert "1 of 3 questions: gold never retrieved" in shown(app)
-    assert gold_line(app)[0] == "*✓* **1** never retrieved"
+    assert "1 of 3 questions: gold passage: Not retrieved" in shown(app)
+    assert gold_line(app)[0] == "*✓* **1** Not retrieved"
     app.button("gold-cited").click().run()
     assert labels(app) == ["generation_drift", "ok"]
     app.button("card-ok").click().run()
-    assert gold_line(app) == ["*✓* **0** never retrieved", "*✓* **1** cited", "**0** rightly declined"]
+    assert gold_line(app) == ["*✓* **0** Not retrieved", "*✓* **1** Cited", "**0** Correctly refused"]
     app.button("clear").click().run()
     assert len(labels(app)) == 3
 
@@ -95,14 +95,14 @@ def test_the_next_step_speaks_of_the_gold_that_most_questions_lost_or_that_was_c
     open_app: Open,
 ) -> None:
     app = open_app(run="R001")
-    assert "6 seen, not cited" in shown(app)
-    assert "1 never retrieved" not in shown(app)
+    assert "6 In the prompt, not cited" in shown(app)
+    assert "1 Not retrieved" not in shown(app)
     app.button("gold-missed").click().run()
-    assert "1 never retrieved" in shown(app)
+    assert "1 Not retrieved" in shown(app)
     assert "Raise recall" in shown(app)
     app.button("gold-missed").click().run()
     app.button("gold-cited").click().run()
-    assert "6 seen, not cited" not in shown(app)
+    assert "6 In the prompt, not cited" not in shown(app)
 
 
 def test_a_run_without_gold_has_no_gold_line(make_workspace: MakeWorkspace, open_app: Open) -> None:
@@ -157,7 +157,7 @@ def test_a_filter_value_that_the_run_does_not_have_is_said(
 def test_a_suspicion_has_one_name_and_its_code_as_the_tip(open_app: Open) -> None:
     words = html.unescape(shown(open_app(run="R002", suspicion="citation_outside_retrieved")))
     sentence = next(line for line in words.splitlines() if "worst first" in line)
-    assert "cited, never retrieved" in sentence
+    assert "Cites a chunk that was not retrieved" in sentence
     assert re.sub(r'title="[^"]*"', "", sentence).count("citation_outside_retrieved") == 0
     assert 'title="suspicion: citation_outside_retrieved"' in sentence
 

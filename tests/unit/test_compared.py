@@ -170,7 +170,7 @@ def test_what_is_no_run_to_compare_with_has_nothing_in_common(store: Store, vs: 
     assert store.matching(Filter("R2", vs=vs, was=("ok",))) == 0
     assert store.measure(Filter("R2", vs=vs, flip="fixed"))["ok"].of == 0
     told = Filter("R2", vs=vs, was=("ok",)).where().sentence
-    assert told == f"was ok in {vs or 'a run that is not named'}"
+    assert told == f"was Grounded in {vs or 'a run that is not named'}"
 
 
 def test_a_run_beside_itself_and_beside_an_empty_one(store: Store) -> None:

@@ -20,13 +20,13 @@ CASES = [
         Filter("R", label=("ok", "refusal_ok"), all_variants=True),
         "label = ANY($label)",
         {"label": ["ok", "refusal_ok"]},
-        "ok or refusal_ok",
+        "Grounded or Correct refusal",
     ),
     (
         Filter("R", suspicion=("report_stale",), all_variants=True),
         "list_has_any(suspicions, $suspicion)",
         {"suspicion": ["report_stale"]},
-        "report_stale",
+        "Saved report is out of date",
     ),
     (
         Filter("R", code=("analyzer_mismatch", "missing_rev"), all_variants=True),
@@ -50,13 +50,13 @@ CASES = [
         Filter("R", gold=("declined", "uncited"), all_variants=True),
         "gold_state = ANY($gold)",
         {"gold": ["declined", "uncited"]},
-        "gold seen, not cited or rightly declined",
+        "gold passage: In the prompt, not cited or Correctly refused",
     ),
     (
         Filter("R", evidence=("page_mismatch", "not_found"), all_variants=True),
         "list_has_any(evidence, $evidence)",
         {"evidence": ["page_mismatch", "not_found"]},
-        "cited text not found or on another page than cited",
+        "cited text: Not found or Other page",
     ),
     (
         Filter("R", unsupported=True, all_variants=True),
@@ -107,7 +107,7 @@ CASES = [
         Filter("R", bucket=("hit", "retrieval_gap"), all_variants=True),
         "bucket = ANY($bucket)",
         {"bucket": ["hit", "retrieval_gap"]},
-        "hit or retrieval_gap",
+        "Hit or Recall miss",
     ),
     (
         Filter("R", type=("limit",), all_variants=True),
@@ -141,13 +141,13 @@ CASES = [
         Filter("R", vs="R003", was=("ok", "refusal_ok"), all_variants=True),
         "was_label = ANY($was)",
         {"was": ["ok", "refusal_ok"]},
-        "was ok or refusal_ok in R003",
+        "was Grounded or Correct refusal in R003",
     ),
     (
         Filter("R", vs="R003", was_bucket=("score_policy",), all_variants=True),
         "was_bucket = ANY($was_bucket)",
         {"was_bucket": ["score_policy"]},
-        "was score_policy in R003",
+        "was Ranking miss in R003",
     ),
     (
         Filter("R", vs="R003", flip="fixed", outcome="answered_ok", all_variants=True),
@@ -179,7 +179,7 @@ def test_parts_are_joined_in_one_order() -> None:
         " AND (contains(q_folded, $text) OR contains(answer_folded, $text))"
     )
     assert shown.sentence(12, 240) == (
-        "12 of 240 questions: generation_drift, section 4.2, answer or question contains “oil”"
+        "12 of 240 questions: Unsupported answer, section 4.2, answer or question contains “oil”"
     )
 
 

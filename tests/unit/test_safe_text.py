@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proofspan.contracts.records.records import LABELS
+from proofspan.display_names import LABEL_NAMES, NO_LABEL
 from proofspan.ui.widgets import markup as safe
 from proofspan.ui.widgets.markup import Piece
 
@@ -114,9 +115,9 @@ def test_an_unknown_kind_is_a_defect_not_a_class_name() -> None:
 def test_every_label_has_a_chip_and_a_rule() -> None:
     css = safe._css()
     for name in LABELS:
-        assert safe.chip(name) == Piece(name, name)
+        assert safe.chip(name) == Piece(LABEL_NAMES[name], name, tip=name)
         assert f".ps-{name}" in css
-    assert safe.chip(None).text == "no label"
+    assert safe.chip(None).text == NO_LABEL
 
 
 def test_the_stylesheet_fetches_nothing() -> None:

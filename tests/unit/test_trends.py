@@ -87,10 +87,10 @@ def test_goals_are_lines_where_a_number_passes_and_where_it_warns() -> None:
 def test_a_band_counts_of_those_that_fall_into_any_kind_and_links_to_them() -> None:
     runs = trends_of(run_of("R1", buckets=(20, 11, 6, 4)), run_of("R2", buckets=(0, 0, 0, 41)))
     made = bands(runs, BY_BUCKET, [dict(run.buckets.items()) for run in runs.runs], VIEW)
-    assert [band.name for band in made] == ["hit", "score_policy", "retrieval_gap"]
+    assert [band.name for band in made] == ["Hit", "Ranking miss", "Recall miss"]
     first, empty = made[0].parts
     assert (first.count, first.of) == (20, 37)
-    assert "hit: 20 of 37, 54 % (38–69 %)" in first.told
+    assert "Hit: 20 of 37, 54 % (38–69 %)" in first.told
     assert query(first.target) == {"run": ["R1"], "bucket": ["hit"]}
     assert (empty.count, empty.of, empty.target) == (0, 0, "")
 
@@ -99,11 +99,11 @@ def test_a_kind_that_no_run_has_is_no_band_and_without_any_there_is_none() -> No
     runs = trends_of(run_of("R1", labels={"ok": 3, None: 2}))
     counts = [dict(run.labels.items()) for run in runs.runs]
     (band,) = bands(runs, BY_LABEL, counts, VIEW)
-    assert (band.name, band.parts[0].of) == ("ok", 3)
+    assert (band.name, band.parts[0].of) == ("Grounded", 3)
     assert bands(runs, BY_STATE, [run.measured.states for run in runs.runs], VIEW) == ()
     table = band_table(runs, BY_LABEL, counts, VIEW, name="Labels")
     assert texts(table) == [["R1", "3", "0", "0", "0", "0", "2"]]
-    assert table.columns[-1].head.text == "no label"
+    assert table.columns[-1].head.text == "No label"
 
 
 def test_states_count_traces_and_their_list_shows_all_of_them() -> None:
@@ -117,8 +117,8 @@ def test_a_hover_says_in_which_buckets_the_questions_were_before() -> None:
     first, second = flows(["R1", "R2"], Ranks.of(FRAME))
     assert first == {}
     assert second == {
-        "hit": "in R1: 1 retrieval_gap",
-        "score_policy": "in R1: 1 hit, 1 score_policy, 1 not judged",
+        "hit": "in R1: 1 Recall miss",
+        "score_policy": "in R1: 1 Hit, 1 Ranking miss, 1 not judged",
     }
 
 
@@ -170,7 +170,7 @@ def test_a_rank_is_a_link_to_the_question_in_that_run() -> None:
     first, second = shown.rows[0].cells[:2]
     assert first.href is not None and first.href.startswith("./question?")
     assert query(second.href) == {"run": ["R2"], "q": ["Q1"]}
-    assert second.spoken == "Q1 in R2: gold section rank 4, score_policy; open the question"
+    assert second.spoken == "Q1 in R2: gold section rank 4, Ranking miss; open the question"
     assert shown.rows[2].cells[0].href is None
     alone = rank_grid(known, ["Q1"], VIEW, runs={"R2": ""}, run="R2", against=None)
     assert texts(alone) == [["Q1  How?", "4"]]

@@ -13,6 +13,7 @@ import pytest
 from proofspan.contracts.records.records import TraceKey
 from proofspan.diagnosis.gold import GoldOutcome
 from proofspan.diagnosis.messages import SUSPICIONS
+from proofspan.display_names import ISSUE_NAMES
 from proofspan.store.query.filters import SORTS, Filter, Sort
 from proofspan.ui.triage.table import (
     HEADERS,
@@ -81,7 +82,7 @@ def test_a_row_reads_in_words() -> None:
         "cited": "1 of 2",
         "coverage": "0.74",
         "numbers": "1/16",
-        "stands_out": "cited, never retrieved",
+        "stands_out": "Cites a chunk that was not retrieved",
         "rules": "–",
         "broken": "",
         "was": "",
@@ -91,19 +92,19 @@ def test_a_row_reads_in_words() -> None:
 @pytest.mark.parametrize(
     ("changes", "offset", "said"),
     [
-        ({"evidence": ["page_mismatch", "exact"]}, -1, "cited page is one too high"),
-        ({"evidence": ["page_mismatch", "exact"]}, 1, "cited page is one too low"),
-        ({"evidence": ["page_mismatch", "exact"]}, 7, "cited text on another page"),
-        ({"evidence": ["page_mismatch", "exact"]}, None, "cited text on another page"),
+        ({"evidence": ["page_mismatch", "exact"]}, -1, "Cited page is one too high"),
+        ({"evidence": ["page_mismatch", "exact"]}, 1, "Cited page is one too low"),
+        ({"evidence": ["page_mismatch", "exact"]}, 7, "Cited text on another page"),
+        ({"evidence": ["page_mismatch", "exact"]}, None, "Cited text on another page"),
         (
             {"evidence": ["not_found", "numbers_differ"]},
             None,
-            "cited text not found, figure differs from the page",
+            "Cited text not found · Wrong number",
         ),
         ({"evidence": ["partial", "fuzzy", "not_placed", "normalized", "exact"]}, None, ""),
         ({"evidence": None, "safety_omitted": []}, None, ""),
-        ({"safety_omitted": ["w-1"]}, None, "may omit a warning"),
-        ({"safety_omitted": ["w-1", "w-2"]}, None, "may omit 2 warnings"),
+        ({"safety_omitted": ["w-1"]}, None, "May omit a warning"),
+        ({"safety_omitted": ["w-1", "w-2"]}, None, "May omit 2 warnings"),
         (
             {
                 "evidence": ["numbers_differ", "page_mismatch"],
@@ -111,8 +112,7 @@ def test_a_row_reads_in_words() -> None:
                 "safety_omitted": ["w-1"],
             },
             -1,
-            "figure differs from the page, gold never retrieved, cited page is one too high, may omit a "
-            "warning",
+            "Wrong number · Gold not retrieved · Cited page is one too high · May omit a warning",
         ),
     ],
 )
@@ -219,14 +219,13 @@ def test_an_id_that_may_be_made_up_stands_before_the_gold() -> None:
         coverage=1.0,
         gold=GoldOutcome("missed"),
     )
-    assert told == "cited, never retrieved, gold never retrieved, its own ok disagrees"
+    assert told == (
+        "Cites a chunk that was not retrieved · Gold not retrieved · Pipeline's own flag disagrees"
+    )
 
 
 def test_an_ok_that_the_evidence_hardly_carries_stands_out() -> None:
-    assert (
-        only_row(label="ok", answer_coverage=0.11, suspicions=[])["stands_out"]
-        == "little of it in the evidence"
-    )
+    assert only_row(label="ok", answer_coverage=0.11, suspicions=[])["stands_out"] == "Low coverage"
     assert only_row(label="ok", answer_coverage=0.9, suspicions=[])["stands_out"] == ""
 
 
@@ -235,13 +234,13 @@ def test_an_ok_that_the_evidence_hardly_carries_stands_out() -> None:
     [
         ("cited", False, 1, 1, ""),
         ("cited", False, 3, 40, ""),
-        ("seen", False, 4, 1, "gold seen at rank 4"),
-        ("uncited", False, 2, 2, "gold seen at rank 2, not cited"),
-        ("uncited", True, 1, 1, "gold seen at rank 1, refused"),
-        ("dropped", True, pd.NA, 15, "gold retrieved at 15, not seen"),
-        ("missed", False, None, None, "gold never retrieved"),
-        ("answered", False, None, None, "answered, though no answer exists"),
-        ("declined", True, None, None, "rightly declined"),
+        ("seen", False, 4, 1, "Gold in the prompt at rank 4"),
+        ("uncited", False, 2, 2, "Gold in the prompt at rank 2, not cited"),
+        ("uncited", True, 1, 1, "Gold in the prompt at rank 1, refused"),
+        ("dropped", True, pd.NA, 15, "Gold retrieved at rank 15, dropped before the prompt"),
+        ("missed", False, None, None, "Gold not retrieved"),
+        ("answered", False, None, None, "Should have refused"),
+        ("declined", True, None, None, "Correctly refused"),
         (None, None, None, None, ""),
     ],
 )
@@ -252,7 +251,7 @@ def test_what_became_of_the_gold_stands_out_first(
     gold |= {"gold_seen_rank": seen, "gold_retrieved_rank": retrieved}
     assert only_row(**gold, suspicions=[])["stands_out"] == words
     both = only_row(**gold, suspicions=["citations_empty"])["stands_out"]
-    assert both == f"{words}, citation line names no id".removeprefix(", ")
+    assert both == f"{words} · Citation line without IDs".removeprefix(" · ")
 
 
 @pytest.mark.parametrize(
@@ -318,7 +317,7 @@ def test_fifty_rows_of_long_text_stay_small() -> None:
 
 
 def test_every_suspicion_has_its_few_words() -> None:
-    assert set(text.SHORT) == set(SUSPICIONS)
+    assert set(ISSUE_NAMES) == set(SUSPICIONS)
     assert text.short("somebody_elses") == "somebody_elses"
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from proofspan.contracts.records.field_values import page_of, text_of
 from proofspan.contracts.records.records import Citation, GoldQuestion, StageName, Trace
@@ -14,17 +14,8 @@ from proofspan.traces.records.citations import citations
 from proofspan.traces.records.trace_record import listed, place_in, ranked_places, top_stage
 
 GoldState = Literal["answered", "missed", "dropped", "uncited", "seen", "cited", "declined"]
-#: Worst first, as lists are ordered. Each state with the few words that counts and filters use.
-GOLD_NAMES: Mapping[GoldState, str] = {
-    "answered": "wrongly answered",
-    "missed": "never retrieved",
-    "dropped": "retrieved, not seen",
-    "uncited": "seen, not cited",
-    "seen": "seen, nothing cited",
-    "cited": "cited",
-    "declined": "rightly declined",
-}
-GOLD_STATES: tuple[GoldState, ...] = tuple(GOLD_NAMES)
+#: Worst first, as lists are ordered.
+GOLD_STATES: tuple[GoldState, ...] = get_args(GoldState)
 #: The states of questions that the documents hold no answer to.
 WITHOUT_ANSWER: frozenset[GoldState] = frozenset({"answered", "declined"})
 #: The states in which nothing went wrong.

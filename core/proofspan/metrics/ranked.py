@@ -15,7 +15,7 @@ from functools import lru_cache
 from itertools import groupby, islice
 from math import log2
 from operator import eq
-from typing import Final, Literal, NamedTuple, TypeVar
+from typing import Final, Literal, NamedTuple, TypeVar, get_args
 
 from proofspan.contracts.records.records import Json, StageName, Trace
 from proofspan.metrics.relevance import Relevance, Unranked
@@ -294,13 +294,8 @@ def _at_least_one(k: int) -> int:
 # Source: SCORE-POLICY and RETRIEVAL-GAP of the sprint plan (docs/requirements.md), with their levers.
 # A reranker orders what was found and finds nothing; recall has to be raised before it.
 
-#: Best first. Each bucket with the few words that stand beside it.
-BUCKET_NAMES: Mapping[Bucket, str] = {
-    "hit": "gold section first",
-    "score_policy": "in the top 20, not first",
-    "retrieval_gap": "not in the top 20",
-}
-BUCKETS: tuple[Bucket, ...] = tuple(BUCKET_NAMES)
+#: Best first.
+BUCKETS: tuple[Bucket, ...] = get_args(Bucket)
 
 _MEANING: Mapping[Bucket, str] = {
     "hit": "A candidate of the gold section stands at rank 1.",

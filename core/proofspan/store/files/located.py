@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 import orjson
@@ -30,18 +30,8 @@ from proofspan.version import LOCATOR_VERSION
 EvidenceState = Literal[
     "not_found", "numbers_differ", "page_mismatch", "partial", "fuzzy", "not_placed", "normalized", "exact"
 ]
-#: Worst first, as lists are ordered. Each state with the words that counts and filters use.
-EVIDENCE_NAMES: Mapping[EvidenceState, str] = {
-    "not_found": "cited text not found",
-    "numbers_differ": "figures differ from the page",
-    "page_mismatch": "on another page than cited",
-    "partial": "cited text found in part",
-    "fuzzy": "cited text reads differently",
-    "not_placed": "citation could not be looked for",
-    "normalized": "cited text found, typography aside",
-    "exact": "cited text found word for word",
-}
-EVIDENCE_STATES: tuple[EvidenceState, ...] = tuple(EVIDENCE_NAMES)
+#: Worst first, as lists are ordered.
+EVIDENCE_STATES: tuple[EvidenceState, ...] = get_args(EvidenceState)
 #: A citation has exactly one of the statuses, and may have both flags besides.
 _FLAGS: tuple[EvidenceState, ...] = ("page_mismatch", "numbers_differ")
 PLACED_STATUSES = tuple(state for state in EVIDENCE_STATES if state not in _FLAGS)

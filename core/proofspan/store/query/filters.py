@@ -13,11 +13,12 @@ from typing import Literal
 
 from proofspan.contracts.records.records import Label
 from proofspan.contracts.rules.catalogue import rule_of
-from proofspan.diagnosis.gold import GOLD_NAMES, WITHOUT_ANSWER, GoldState
+from proofspan.diagnosis.gold import GoldState
 from proofspan.diagnosis.topic import in_words
+from proofspan.display_names import BUCKET_NAMES, EVIDENCE_NAMES, GOLD_NAMES, ISSUE_NAMES, LABEL_NAMES
 from proofspan.metrics.ranked import Bucket
 from proofspan.store.files.columns import fold
-from proofspan.store.files.located import EVIDENCE_NAMES, EvidenceState
+from proofspan.store.files.located import EvidenceState
 from proofspan.store.query.metric_sql import (
     FAILS,
     HEADLINE,
@@ -118,7 +119,7 @@ class Filter:
         )
 
     def sentence(self, shown: int, total: int) -> str:
-        """What is shown, in words: `12 of 240 questions: generation_drift, section 4.2`."""
+        """What is shown, in words: `12 of 240 questions: Unsupported answer, section 4.2`."""
         noun = "trace" if self.all_variants else "question"
         count = f"{shown:,} of {total:,} {noun if total == 1 else noun + 's'}"
         described = self.where().sentence
@@ -127,9 +128,14 @@ class Filter:
     def _parts(self) -> Sequence[Clause | None]:
         return (
             None if self.all_variants else HEADLINE,
-            any_of("label", "label = ANY($label)", self.label, ""),
+            any_of("label", "label = ANY($label)", self.label, "", names=LABEL_NAMES),
             any_of(
-                "suspicions", "list_has_any(suspicions, $suspicion)", self.suspicion, "", name="suspicion"
+                "suspicions",
+                "list_has_any(suspicions, $suspicion)",
+                self.suspicion,
+                "",
+                name="suspicion",
+                names=ISSUE_NAMES,
             ),
             _codes(self.code),
             any_of("docs", "list_has_any(docs, $doc)", self.doc, "document ", name="doc"),
@@ -142,7 +148,7 @@ class Filter:
             None if self.safety is None else _SAFETY[self.safety],
             _about(self.about),
             None if self.fails is None else _FAILS[self.fails],
-            any_of("bucket", "bucket = ANY($bucket)", self.bucket, ""),
+            any_of("bucket", "bucket = ANY($bucket)", self.bucket, "", names=BUCKET_NAMES),
             any_of("q_type", "q_type = ANY($type)", self.type, "type ", name="type"),
             any_of("lambda_state", "lambda_state = ANY($state)", self.state, "λ ", name="state"),
             None if self.refused is None else _REFUSED[self.refused],
@@ -157,8 +163,23 @@ class Filter:
         """What another run had; the columns that begin with `was_` are that run's."""
         there = f" in {self.vs or NO_RUN}"
         return (
-            any_of("was_label", "was_label = ANY($was)", self.was, "was ", name="was", after=there),
-            any_of(*("was_bucket", "was_bucket = ANY($was_bucket)", self.was_bucket, "was "), after=there),
+            any_of(
+                "was_label",
+                "was_label = ANY($was)",
+                self.was,
+                "was ",
+                name="was",
+                names=LABEL_NAMES,
+                after=there,
+            ),
+            any_of(
+                "was_bucket",
+                "was_bucket = ANY($was_bucket)",
+                self.was_bucket,
+                "was ",
+                names=BUCKET_NAMES,
+                after=there,
+            ),
             _flip(self.flip, self.vs, self.outcome or next(iter(OUTCOMES))) if self.flip else None,
         )
 
@@ -203,12 +224,10 @@ def _flip(flip: Flip, vs: str, outcome: str) -> Clause:
 def _gold(states: tuple[GoldState, ...]) -> Clause | None:
     if not states:
         return None
-    words = [
-        name if state in WITHOUT_ANSWER else f"gold {name}"
-        for state, name in GOLD_NAMES.items()
-        if state in states
-    ]
-    return Clause("gold_state = ANY($gold)", {"gold": list(states)}, " or ".join(words), ("gold_state",))
+    words = " or ".join(name for state, name in GOLD_NAMES.items() if state in states)
+    return Clause(
+        "gold_state = ANY($gold)", {"gold": list(states)}, f"gold passage: {words}", ("gold_state",)
+    )
 
 
 def _codes(codes: tuple[str, ...]) -> Clause | None:
@@ -222,7 +241,9 @@ def _evidence(states: tuple[EvidenceState, ...]) -> Clause | None:
     if not states:
         return None
     words = " or ".join(name for state, name in EVIDENCE_NAMES.items() if state in states)
-    return Clause("list_has_any(evidence, $evidence)", {"evidence": list(states)}, words, ("evidence",))
+    return Clause(
+        "list_has_any(evidence, $evidence)", {"evidence": list(states)}, f"cited text: {words}", ("evidence",)
+    )
 
 
 def _about(places: tuple[str, ...]) -> Clause | None:

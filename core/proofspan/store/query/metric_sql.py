@@ -35,12 +35,23 @@ def listed(words: Iterable[str]) -> str:
 
 
 def any_of(
-    column: str, sql: str, values: tuple[str, ...], noun: str, *, name: str = "", after: str = ""
+    column: str,
+    sql: str,
+    values: tuple[str, ...],
+    noun: str,
+    *,
+    name: str = "",
+    names: Mapping[str, str] = {},
+    after: str = "",
 ) -> Clause | None:
-    """Any of some values, bound as the parameter `name`, else as `column`; None without any."""
+    """Match any of some values, bound as the parameter `name`, else as `column`; None without any.
+
+    `names` are the values' display names.
+    """
     if not values:
         return None
-    return Clause(sql, {name or column: list(values)}, noun + " or ".join(values) + after, (column,))
+    words = " or ".join(names.get(value, value) for value in values)
+    return Clause(sql, {name or column: list(values)}, f"{noun}{words}{after}", (column,))
 
 
 #: The traces that headline numbers count: one a question.

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from proofspan.contracts.records.records import LABELS
+from proofspan.display_names import BUCKET_NAMES, LABEL_NAMES, NO_LABEL
 from proofspan.metrics.ranked import BUCKETS
 from proofspan.metrics.statistics import Mean
 from proofspan.metrics.values import (
@@ -133,14 +134,17 @@ class _Kind:
     filter's names for what was and for what is."""
 
     name: str
+    names: Mapping[str, str]
     looks: Mapping[str, Look]
     unknown: str
     was: str
     now: str
 
 
-_LABELS = _Kind("Labels", {label: LABEL_COLOURS[label] for label in LABELS}, "no label", "was", "label")
-_BUCKETS = _Kind("Buckets", BUCKET_LOOKS, "not judged", "was_bucket", "bucket")
+_LABELS = _Kind(
+    "Labels", LABEL_NAMES, {label: LABEL_COLOURS[label] for label in LABELS}, NO_LABEL, "was", "label"
+)
+_BUCKETS = _Kind("Buckets", BUCKET_NAMES, BUCKET_LOOKS, "Not judged", "was_bucket", "bucket")
 
 
 def label_matrix(counts: Transitions, view: ViewState) -> Grid:
@@ -190,7 +194,7 @@ def _cell(kind: _Kind, was: str | None, now: str | None, count: int, *, most: in
     """A count, stronger the more there are; grey where nothing changed, else in the colour of what is now."""
     if not count:
         return Cell("·", look="quiet")
-    tip = f"was {was or kind.unknown} in {view.vs}, is {now or kind.unknown} in {view.run}"
+    tip = f"{_name(kind, was)} in {view.vs}, {_name(kind, now)} in {view.run}"
     look: Look = "gray" if now is None or was == now else kind.looks[now]
     tone = FAINTEST + (1 - FAINTEST) * count / most
     if was is None or now is None:  # what has no value cannot be asked for
@@ -203,7 +207,11 @@ def _cell(kind: _Kind, was: str | None, now: str | None, count: int, *, most: in
 def _chip(kind: _Kind, value: str | None) -> Cell:
     if value is None:
         return Cell(kind.unknown, look="quiet")
-    return Cell(value.replace("_", "_\u200b"), look=kind.looks[value], tone=1.0)  # a long name breaks there
+    return Cell(kind.names[value], tip=value, look=kind.looks[value], tone=1.0)
+
+
+def _name(kind: _Kind, value: str | None) -> str:
+    return kind.names[value] if value else kind.unknown
 
 
 def _sum(counts: Iterable[int]) -> Cell:

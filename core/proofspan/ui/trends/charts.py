@@ -223,7 +223,7 @@ def line_table(trends: Trends, metric_ids: Sequence[str], view: ViewState, *, na
 
 def band_table(trends: Trends, split: Split, counts: Sequence[Counts], view: ViewState, *, name: str) -> Grid:
     """A column a kind, and one for the questions without any."""
-    columns = [Column(Cell(kind.value, tip=kind.help), "end") for kind in split.kinds]
+    columns = [Column(Cell(kind.name, tip=kind.value), "end") for kind in split.kinds]
     rows = tuple(
         Row(
             _head(run),
@@ -265,5 +265,5 @@ def _count(run: RunTrend, kind: Kind, found: Counts, split: Split, view: ViewSta
         note=share_in_words(count, whole),
         look=kind.hue,
         href=split.link(kind, run.run_id, view),
-        spoken=f"{run.run_id}, {kind.value}: {count:,} of {whole:,} {noun}, list them",
+        spoken=f"{run.run_id}, {kind.name}: {count:,} of {whole:,} {noun}, list them",
     )

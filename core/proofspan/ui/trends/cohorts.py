@@ -7,10 +7,11 @@ from urllib.parse import quote_plus
 
 import streamlit as st
 
+from proofspan.display_names import BUCKET_NAMES
 from proofspan.errors import Fault, Problem
 from proofspan.journal.cohorts import MAX_NAME, Cohort
 from proofspan.manifest.types import Manifest
-from proofspan.metrics.ranked import BUCKET_NAMES, BUCKETS, Bucket
+from proofspan.metrics.ranked import BUCKETS, Bucket
 from proofspan.services.metrics.cohorts import Conversion, Place, RankOrder, Ranks, freeze_bucket
 from proofspan.services.metrics.trends import RunTrend, Trends
 from proofspan.store.query.store import Store
@@ -69,7 +70,8 @@ def cohort_grid(trends: Trends, cohorts: Sequence[Cohort], converted: Converted,
 
 
 def _origin(cohort: Cohort) -> str:
-    where = f"{cohort.bucket or 'chosen'} in {cohort.run_id}" if cohort.run_id else "chosen by hand"
+    kind = BUCKET_NAMES.get(cohort.bucket or "", "chosen")
+    where = f"{kind} in {cohort.run_id}" if cohort.run_id else "chosen by hand"
     return f"{counted(len(cohort.q_ids), 'question')}, {where}"
 
 
@@ -99,7 +101,7 @@ def _freezing(run: RunTrend, manifest: Manifest, store: Store, *, file: str) -> 
             "Bucket",
             offered,
             index=offered.index(usual),
-            format_func=lambda each: f"{each} · {BUCKET_NAMES[each]} · {run.buckets[each]:,}",
+            format_func=lambda each: f"{BUCKET_NAMES[each]} · {run.buckets[each]:,}",
             key="freeze-bucket",
         )
         name = st.text_input(
@@ -109,7 +111,7 @@ def _freezing(run: RunTrend, manifest: Manifest, store: Store, *, file: str) -> 
             placeholder="RETRIEVAL-GAP",
         ).strip()
         again = st.checkbox("It may take the place of a cohort of that name", key="freeze-again")
-        what = f"{counted(run.buckets[bucket], 'question')} of {bucket} in {run.run_id}"
+        what = f"{counted(run.buckets[bucket], 'question')} of {BUCKET_NAMES[bucket]} in {run.run_id}"
         told = f"Adds one line to {file} in the workspace: {what}{f', named {name}' if name else ''}."
         markup.show(markup.text([Piece(told)], role="hint"))
         st.button(
@@ -179,11 +181,11 @@ def _rank_cell(place: Place | None, q_id: str, run_id: str, address: str) -> Cel
     told = f"rank {place.rank:,}" if place.rank is not None else "not found"
     return Cell(
         _NONE if place.rank is None else f"{place.rank:,}",
-        tip=f"{run_id}: gold section {told} in the last stage; {place.bucket}: {BUCKET_NAMES[place.bucket]}",
+        tip=f"{run_id}: gold section {told} in the last stage; {BUCKET_NAMES[place.bucket]}",
         look=BUCKET_COLOURS[place.bucket],
         tone=_tone(place),
         href=address,
-        spoken=f"{q_id} in {run_id}: gold section {told}, {place.bucket}; open the question",
+        spoken=f"{q_id} in {run_id}: gold section {told}, {BUCKET_NAMES[place.bucket]}; open the question",
     )
 
 

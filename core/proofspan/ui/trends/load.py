@@ -14,13 +14,14 @@ from proofspan.charts.stacks import Band, Part
 from proofspan.charts.theme import Hue
 from proofspan.contracts.records.records import LABELS
 from proofspan.diagnosis.types import Profile
+from proofspan.display_names import BUCKET_NAMES, LABEL_NAMES, NO_LABEL
 from proofspan.errors import Fault
 from proofspan.journal.cohorts import Cohort, read_cohorts
 from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Artifact, Manifest, Run
 from proofspan.metrics.catalogue import METRICS
 from proofspan.metrics.goals import Bound, Goal
-from proofspan.metrics.ranked import BUCKET_NAMES, BUCKETS
+from proofspan.metrics.ranked import BUCKETS
 from proofspan.metrics.statistics import share_in_words
 from proofspan.metrics.values import MetricValue, left_out_in_words, value_in_words
 from proofspan.services.compare import verdict_sentence
@@ -227,11 +228,11 @@ Counts = Mapping[str | None, int]
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One value that questions fall into: its colour, and what it means in a few words."""
+    """One value that questions fall into, with its display name and its colour."""
 
     value: str
+    name: str
     hue: Hue
-    help: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,14 +256,21 @@ class Split:
         return sum(counts.get(kind.value, 0) for kind in self.kinds)
 
 
-BY_LABEL = Split("label", tuple(Kind(label, LABEL_COLOURS[label]) for label in reversed(LABELS)), "no label")
+BY_LABEL = Split(
+    "label",
+    tuple(Kind(label, LABEL_NAMES[label], LABEL_COLOURS[label]) for label in reversed(LABELS)),
+    NO_LABEL,
+)
 BY_BUCKET = Split(
     "bucket",
-    tuple(Kind(bucket, BUCKET_COLOURS[bucket], BUCKET_NAMES[bucket]) for bucket in BUCKETS),
-    "not judged",
+    tuple(Kind(bucket, BUCKET_NAMES[bucket], BUCKET_COLOURS[bucket]) for bucket in BUCKETS),
+    "Not judged",
 )
 BY_STATE = Split(
-    "state", tuple(Kind(state, hue) for state, hue in _STATE_HUES.items()), "not logged", of_traces=True
+    "state",
+    tuple(Kind(state, state, hue) for state, hue in _STATE_HUES.items()),
+    "Not logged",
+    of_traces=True,
 )
 
 
@@ -379,7 +387,7 @@ def bands(
     wholes = [split.whole(run) for run in counts]
     return tuple(
         Band(
-            kind.value,
+            kind.name,
             kind.hue,
             tuple(
                 _part(run, kind, found.get(kind.value, 0), whole, split, view, more[place] if more else {})
@@ -397,8 +405,7 @@ def _part(
     share = f", {share_in_words(count, whole)}" if whole else ""
     told = (
         run_words(run),
-        f"{kind.value}: {count:,} of {whole:,}{share}",
-        kind.help,
+        f"{kind.name}: {count:,} of {whole:,}{share}",
         more.get(kind.value, ""),
         f"A click lists the {'traces' if split.of_traces else 'questions'}.",
     )
@@ -425,7 +432,7 @@ def _flow(known: Ranks, was: str, now: str) -> Mapping[str, str]:
     steps = known.steps(was, now)
     came = {
         bucket: ", ".join(
-            f"{count:,} {before or 'not judged'}"
+            f"{count:,} {BUCKET_NAMES[before] if before else 'not judged'}"
             for before in (*BUCKETS, None)
             if (count := steps[before, bucket])
         )

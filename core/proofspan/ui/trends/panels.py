@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import streamlit as st
 
+from proofspan.display_names import BUCKET_NAMES
 from proofspan.metrics.catalogue import GROUPS, METRICS
-from proofspan.metrics.ranked import BUCKET_NAMES, BUCKETS, bucket_meaning, bucket_step
+from proofspan.metrics.ranked import BUCKETS, bucket_meaning, bucket_step
 from proofspan.metrics.statistics import share_in_words
 from proofspan.metrics.values import (
     MetricValue,
@@ -125,9 +126,10 @@ def bucket_flow(trends: Trends, moves: Transitions, view: ViewState) -> None:
         for bucket in BUCKETS:
             step, count = bucket_step(bucket), run.buckets.get(bucket, 0)
             if step and count:
-                told = [Piece(f"{count:,} {bucket}", "strong", tip=bucket_meaning(bucket))]
-                told += [Piece(f" {BUCKET_NAMES[bucket]}. ", "muted"), Piece(step)]
-                markup.show(markup.text(told, role="hint"))
+                name = Piece(
+                    f"{count:,} {BUCKET_NAMES[bucket]}", "strong", f"{bucket_meaning(bucket)} ({bucket})"
+                )
+                markup.show(markup.text([name, Piece(f". {step}")], role="hint"))
 
 
 def rank_panel(trends: Trends, known: Ranks, view: ViewState) -> None:

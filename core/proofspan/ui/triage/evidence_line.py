@@ -8,16 +8,17 @@ from pathlib import Path
 
 import streamlit as st
 
+from proofspan.display_names import EVIDENCE_NAMES
 from proofspan.evidence.page_base import PageBaseFinding
 from proofspan.services.page_base import in_words, worth_saying
 from proofspan.services.workspace.index_job import IndexJob
-from proofspan.store.files.located import EvidenceState
+from proofspan.store.files.located import EVIDENCE_STATES, EvidenceState
 from proofspan.store.files.types import PlacedFacts
 from proofspan.ui.status.fragments import fragment
 from proofspan.ui.visit.view_state import ViewState, change_view
 from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.controls import Toggle, line, show_toggles
-from proofspan.ui.wording.citation import TITLES, evidence_meaning
+from proofspan.ui.wording.citation import evidence_meaning
 
 
 def cited_line(
@@ -40,9 +41,9 @@ def cited_line(
         elif placed is None:
             _not_located(folder, job.failure if job is not None else None)
         else:
-            states = [state for state in TITLES if state in {*placed.counts, *view.filter.evidence}]
+            states = [state for state in EVIDENCE_STATES if state in {*placed.counts, *view.filter.evidence}]
             toggles = [
-                Toggle(state, counts.get(state, 0), TITLES[state], evidence_meaning(state))
+                Toggle(state, counts.get(state, 0), EVIDENCE_NAMES[state], evidence_meaning(state))
                 for state in states
             ]
             show_toggles("evidence", "Cited text:", toggles, view.filter.evidence)

@@ -8,11 +8,12 @@ from dataclasses import replace
 import streamlit as st
 
 from proofspan.contracts.records.records import LABELS, Label
-from proofspan.diagnosis.gold import GOLD_NAMES, GoldState
+from proofspan.diagnosis.gold import GOLD_STATES, GoldState
 from proofspan.diagnosis.messages import gold_meaning, gold_step, meaning, next_step
 from proofspan.diagnosis.suggest import Suggestion
 from proofspan.diagnosis.types import Profile
-from proofspan.metrics.ranked import BUCKET_NAMES, BUCKETS, Bucket, bucket_meaning, bucket_step
+from proofspan.display_names import BUCKET_NAMES, GOLD_NAMES
+from proofspan.metrics.ranked import BUCKETS, Bucket, bucket_meaning, bucket_step
 from proofspan.services.workspace.open import profile_snippet
 from proofspan.ui.triage.filters import Choices, show_all
 from proofspan.ui.visit.view_state import ViewState, change_view
@@ -69,7 +70,7 @@ def gold_line(counts: Mapping[GoldState, int], view: ViewState, *, offered: Choi
     that the other filters leave without a question stays, so that nothing moves.
     """
     present = {state for state, _ in offered} | {state for state in counts if counts[state]}
-    shown = [state for state in GOLD_NAMES if state in present.union(view.filter.gold)]
+    shown = [state for state in GOLD_STATES if state in present.union(view.filter.gold)]
     if not shown:
         return
     toggles = [Toggle(state, counts[state], GOLD_NAMES[state], gold_meaning(state)) for state in shown]
@@ -83,8 +84,8 @@ def bucket_line(counts: Mapping[Bucket | None, int], view: ViewState) -> None:
         Toggle(
             bucket,
             counts.get(bucket, 0),
-            f"{bucket} :gray[{BUCKET_NAMES[bucket]}]",
-            f"{BUCKET_NAMES[bucket].capitalize()}. {bucket_meaning(bucket)}",
+            BUCKET_NAMES[bucket],
+            f"{bucket_meaning(bucket)} ({bucket})",
         )
         for bucket in BUCKETS
     ]
@@ -190,7 +191,7 @@ def next_steps(
                 markup.text([markup.Piece(next_step(label, profile.template))], role="line"),
             )
         for bucket, count in buckets.items():
-            failed = markup.Piece(f"{count:,} {bucket}", "strong")
+            failed = markup.Piece(f"{count:,} {BUCKET_NAMES[bucket]}", "strong")
             markup.show(
                 markup.text([failed, markup.Piece(f" {bucket_meaning(bucket)}", "muted")], role="line"),
                 markup.text([markup.Piece(bucket_step(bucket) or "")], role="line"),
@@ -205,7 +206,7 @@ def next_steps(
 
 def lost_gold(counts: Mapping[GoldState, int], chosen: Sequence[GoldState]) -> dict[GoldState, int]:
     """The states that call for a next step: those chosen, else the most frequent one."""
-    wanting = {state: counts[state] for state in GOLD_NAMES if counts.get(state) and gold_step(state)}
+    wanting = {state: counts[state] for state in GOLD_STATES if counts.get(state) and gold_step(state)}
     shown = chosen or sorted(wanting, key=lambda state: -wanting[state])[:1]
     return {state: count for state, count in wanting.items() if state in shown}
 

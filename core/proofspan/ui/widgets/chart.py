@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from proofspan.charts.theme import DARK, LIGHT, Palette
+from proofspan.display_names import LABEL_NAMES
 from proofspan.ui.visit.links import follow
 from proofspan.ui.widgets.markup import clean
 from proofspan.ui.widgets.table import Grid, show_grid
@@ -99,4 +100,4 @@ BUCKET_COLOURS: Mapping[Bucket, BucketColour] = {
 
 def badge(label: Label) -> str:
     """A label as Streamlit's coloured badge, for the Markdown of our own widgets' labels."""
-    return f":{LABEL_COLOURS[label]}-badge[{label}]"
+    return f":{LABEL_COLOURS[label]}-badge[{LABEL_NAMES[label]}]"

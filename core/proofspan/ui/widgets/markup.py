@@ -18,6 +18,7 @@ from typing import Literal, get_args
 import streamlit as st
 
 from proofspan.contracts.records.records import Label
+from proofspan.display_names import LABEL_NAMES, NO_LABEL
 from proofspan.resources import text_of
 from proofspan.services.page.text_view import TextLine, TextRun, TextView
 
@@ -104,7 +105,7 @@ def label(text: str, *, limit: int = 80) -> str:
 
 def chip(name: Label | None) -> Piece:
     """A label as its chip: the words carry the meaning, the colour repeats it."""
-    return Piece(name, name) if name else Piece("no label", "no-label")
+    return Piece(LABEL_NAMES[name], name, tip=name) if name else Piece(NO_LABEL, "no-label")
 
 
 def coded(told: str, kind: Kind = "plain") -> list[Piece]:

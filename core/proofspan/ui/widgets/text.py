@@ -7,30 +7,10 @@ from collections.abc import Mapping, Sequence
 from proofspan.contracts.records.records import TraceKey
 from proofspan.diagnosis.gold import GoldOutcome
 from proofspan.diagnosis.messages import LITTLE_COVERED
+from proofspan.display_names import GOLD_NAMES, ISSUE_NAMES
 from proofspan.evidence.types import TextRange
 from proofspan.metrics.statistics import percent, wilson
 from proofspan.store.query.filters import Sort
-
-#: What stands out about a row, per suspicion code; the sentence is `proofspan.diagnosis.messages`'s.
-SHORT: Mapping[str, str] = {
-    "answer_missing": "no answer",
-    "chunk_without_id": "chunk without id",
-    "chunks_missing": "no chunks",
-    "citation_outside_retrieved": "cited, never retrieved",
-    "citation_page_zero": "cites a page below 1",
-    "citations_disagree": "text and payload cite differently",
-    "citations_empty": "citation line names no id",
-    "duplicate_question": "answered more than once",
-    "ok_contradicts": "its own ok disagrees",
-    "query_terms_too_few": "question too short to align",
-    "question_unknown": "question not known",
-    "redirected_chunk_id": "id of an earlier build, redirected",
-    "refusal_not_exact": "refusal among other words",
-    "refusal_other_wording": "declines in other words",
-    "report_stale": "stored report disagrees",
-    "template_absent": "template absent",
-    "unresolved_chunk_id": "id without a chunk",
-}
 
 #: The reference's reasons in the width of a column; the Question page has them in full.
 WHY: Mapping[str, str] = {
@@ -64,7 +44,7 @@ _ORDERS: Mapping[str, tuple[str, str]] = {
 
 def short(code: str) -> str:
     """A suspicion in a few words; a code of somebody else's report stays as it is."""
-    return SHORT.get(code, code)
+    return ISSUE_NAMES.get(code, code)
 
 
 def stands_out(
@@ -84,8 +64,8 @@ def stands_out(
     found = [*map(short, first), *cited, *([of_gold] if of_gold else []), *besides]
     found += [short(code) for code in codes if code not in first]
     if label == "ok" and coverage is not None and coverage < LITTLE_COVERED:
-        found.append("little of it in the evidence")
-    return ", ".join(found)
+        found.append("Low coverage")
+    return " · ".join(found)
 
 
 def gold_words(gold: GoldOutcome | None) -> str:
@@ -93,16 +73,16 @@ def gold_words(gold: GoldOutcome | None) -> str:
     if gold is None:
         return ""
     if gold.state == "answered":
-        return "answered, though no answer exists"
+        return GOLD_NAMES["answered"]
     if gold.state == "declined":
-        return "rightly declined"
+        return GOLD_NAMES["declined"]
     if gold.seen is None:
         return (
-            "gold never retrieved"
+            "Gold not retrieved"
             if gold.retrieved is None
-            else f"gold retrieved at {gold.retrieved:,}, not seen"
+            else f"Gold retrieved at rank {gold.retrieved:,}, dropped before the prompt"
         )
-    place = f"gold seen at rank {gold.seen:,}"
+    place = f"Gold in the prompt at rank {gold.seen:,}"
     if gold.state == "uncited":
         return f"{place}, {'refused' if gold.is_refusal else 'not cited'}"
     return "" if gold.seen <= FIRST_RANKS else place

@@ -445,17 +445,6 @@ def _page_words(page_idx: int) -> str:
 
 # What became of cited text on its pages, in words: toggles, their sentences, a row's cell. Pure.
 
-#: After "Cited text:", worst first.
-TITLES: Mapping[EvidenceState, str] = {
-    "not_found": "not found",
-    "numbers_differ": "figures differ",
-    "page_mismatch": "on another page",
-    "partial": "found in part",
-    "fuzzy": "worded differently",
-    "not_placed": "not looked for",
-    "normalized": "typography aside",
-    "exact": "word for word",
-}
 _MEANING: Mapping[EvidenceState, str] = {
     "not_found": "Questions that cite text which stands nowhere in the document.",
     "numbers_differ": "Questions that cite a figure where the page has another one.",
@@ -468,11 +457,11 @@ _MEANING: Mapping[EvidenceState, str] = {
 }
 #: What a row says first; of the other states but `page_mismatch` nothing needs a look.
 _WRONG: Mapping[EvidenceState, str] = {
-    "not_found": "cited text not found",
-    "numbers_differ": "figure differs from the page",
+    "not_found": "Cited text not found",
+    "numbers_differ": "Wrong number",
 }
 #: Where the cited page is beside the right one, by how far the text is from it.
-_BESIDE = {-1: "cited page is one too high", 1: "cited page is one too low"}
+_BESIDE = {-1: "Cited page is one too high", 1: "Cited page is one too low"}
 
 
 def evidence_meaning(state: EvidenceState) -> str:
@@ -495,7 +484,7 @@ def besides(states: Collection[str], *, offset: int | None, omitted: int) -> lis
     said = []
     if "page_mismatch" in states:
         beside = _BESIDE.get(offset) if offset is not None else None
-        said.append(beside or "cited text on another page")
+        said.append(beside or "Cited text on another page")
     if omitted:
-        said.append("may omit a warning" if omitted == 1 else f"may omit {omitted:,} warnings")
+        said.append("May omit a warning" if omitted == 1 else f"May omit {omitted:,} warnings")
     return said

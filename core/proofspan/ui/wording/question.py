@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from proofspan.contracts.records.chunk_id import parse
 from proofspan.contracts.records.records import LABELS, GoldQuestion, SourceLine, StageName, Trace, TraceKey
-from proofspan.diagnosis.gold import GOLD_NAMES, GoldOutcome, GoldState, gold_target
+from proofspan.diagnosis.gold import GoldOutcome, GoldState, gold_target
 from proofspan.diagnosis.labelling import GROUNDED
 from proofspan.diagnosis.messages import gold_meaning, next_step, step_for, suspicion_text
 from proofspan.diagnosis.types import ReportRow, Signals
+from proofspan.display_names import BUCKET_NAMES, GOLD_NAMES
 from proofspan.evidence.types import FoundSpan
 from proofspan.metrics.ranked import BUCKET_LEVERS, BUCKETS, Bucket, bucket_meaning, bucket_step
 from proofspan.metrics.statistics import percent
@@ -132,7 +133,10 @@ def ranking_rows(view: QuestionView, ranking: Ranking | None) -> list[tuple[str,
     tip = f"{bucket_meaning(ranking.bucket)} {bucket_step(ranking.bucket) or ''}".strip()
     lever = BUCKET_LEVERS.get(ranking.bucket)
     what = "section" if view.gold is None or view.gold.sections or view.gold.chunks else "page"
-    pieces = [Piece(ranking.bucket, "strong" if lever else "plain", tip=tip), Piece(f" · gold {what} {told}")]
+    pieces = [
+        Piece(BUCKET_NAMES[ranking.bucket], "strong" if lever else "plain", tip=tip),
+        Piece(f" · gold {what} {told}"),
+    ]
     return [("Ranking", [*pieces, *([Piece(f" · next: {lever}")] if lever else [])])]
 
 

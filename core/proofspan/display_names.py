@@ -1,0 +1,104 @@
+"""Names that people read for the codes that files, addresses and exports hold, for pages and commands alike.
+
+A code that is not listed (a suspicion of another tool's report) is shown as it is: `NAMES.get(code, code)`.
+Pages put the code into the tooltip.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+#: Labels of answers, worst first.
+LABEL_NAMES: Final[Mapping[str, str]] = {
+    "generation_drift": "Unsupported answer",
+    "retrieval_drift": "Retrieval miss",
+    "refusal_suspect": "Possible over-refusal",
+    "refusal_ok": "Correct refusal",
+    "ok": "Grounded",
+}
+NO_LABEL: Final = "No label"
+
+#: Ranking buckets, best first.
+BUCKET_NAMES: Final[Mapping[str, str]] = {
+    "hit": "Hit",
+    "score_policy": "Ranking miss",
+    "retrieval_gap": "Recall miss",
+}
+
+#: What happened to a question's gold passage, worst first.
+GOLD_NAMES: Final[Mapping[str, str]] = {
+    "answered": "Should have refused",
+    "missed": "Not retrieved",
+    "dropped": "Dropped before the prompt",
+    "uncited": "In the prompt, not cited",
+    "seen": "In the prompt, no citations",
+    "cited": "Cited",
+    "declined": "Correctly refused",
+}
+
+#: Evidence states: how a citation's text compares with its document, worst first.
+EVIDENCE_NAMES: Final[Mapping[str, str]] = {
+    "not_found": "Not found",
+    "numbers_differ": "Wrong number",
+    "page_mismatch": "Other page",
+    "partial": "Partial match",
+    "fuzzy": "Reworded",
+    "not_placed": "Not located",
+    "normalized": "Exact except formatting",
+    "exact": "Exact match",
+}
+
+#: Suspicions about a trace, as the Issues column and filter list them.
+ISSUE_NAMES: Final[Mapping[str, str]] = {
+    "answer_missing": "No answer",
+    "chunk_without_id": "Chunk without ID",
+    "chunks_missing": "No chunks",
+    "citation_outside_retrieved": "Cites a chunk that was not retrieved",
+    "citation_page_zero": "Cites a page below 1",
+    "citations_disagree": "Text and payload cite differently",
+    "citations_empty": "Citation line without IDs",
+    "duplicate_question": "Answered more than once",
+    "ok_contradicts": "Pipeline's own flag disagrees",
+    "query_terms_too_few": "Question too short to align",
+    "question_unknown": "Question unknown",
+    "redirected_chunk_id": "Redirected chunk ID",
+    "refusal_not_exact": "Refusal among other words",
+    "refusal_other_wording": "Refusal in other words",
+    "report_stale": "Saved report is out of date",
+    "template_absent": "Template not followed",
+    "unresolved_chunk_id": "Unknown chunk ID",
+}
+
+#: What a list of questions can be filtered by, by the URL's parameter.
+FILTER_NAMES: Final[Mapping[str, str]] = {
+    "label": "Label",
+    "suspicion": "Issues",
+    "doc": "Document",
+    "section": "Top section",
+    "gold": "Gold passage",
+    "evidence": "Cited text",
+    "bucket": "Ranking",
+    "code": "Contract rule",
+    "type": "Question type",
+    "state": "λ state",
+    "cohort": "Frozen cohort",
+    "unsupported": "Numbers in the answer",
+    "safety": "Safety warnings",
+}
+
+#: Titles of columns, and of the stages and ranks that they show.
+COLUMN_NAMES: Final[Mapping[str, str]] = {
+    "label": "Label",
+    "question": "Question",
+    "why": "Reason",
+    "section": "Top section",
+    "gold_rank": "Gold rank",
+    "cited": "Cited",
+    "coverage": "Coverage",
+    "numbers": "Unsupported numbers",
+    "issues": "Issues",
+    "rules": "Rules",
+    "in_prompt": "In the prompt",
+    "previous_rank": "Prev. rank",
+}
