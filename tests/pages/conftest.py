@@ -169,33 +169,55 @@ def marked_texts(app: AppTest) -> list[dict[str, Any]]:
     return [orjson.loads(data) for data in sent if data.startswith(b'{"pieces":')]
 
 
+def tables(app: AppTest) -> list[dict[str, Any]]:
+    """What the browser gets of each table."""
+    sent = (element.proto.bytes for element in app.main.get("bidi_component"))
+    return [orjson.loads(data) for data in sent if data.startswith(b'{"table":')]
+
+
+def grids(app: AppTest) -> dict[str, dict[str, Any]]:
+    """The tables of numbers by their names, each row with its header (`head`) and its other `cells`."""
+    found = {}
+    for each in tables(app):
+        first, *columns = each["columns"]
+        rows = [
+            {"head": row["cells"][first["name"]], "cells": [row["cells"][one["name"]] for one in columns]}
+            for row in each["rows"]
+        ]
+        heads = [{"align": one["align"], **one["head"]} for one in columns]
+        found[str(each["table"])] = {
+            **each,
+            "corner": first["head"].get("text"),
+            "columns": heads,
+            "rows": rows,
+        }
+    return found
+
+
 def candidates(app: AppTest) -> dict[str, Any]:
     """What the browser gets of the candidates' table."""
-    sent = (element.proto.bytes for element in app.main.get("bidi_component"))
-    (data,) = (orjson.loads(data) for data in sent if data.startswith(b'{"columns":'))
-    return dict(data)
+    (found,) = (each for each in tables(app) if each["choose"])
+    return found
 
 
 def table(app: AppTest) -> list[dict[str, str]]:
-    """The rows of the Triage table as the browser gets them: column → text, `was` and `address` besides.
+    """The rows of the Triage table: column → text, of a label its code; `was`, `broken`, `address` besides.
 
     [] if there is none.
     """
-    protos = (each.proto for each in app.main.get("bidi_component"))
-    sent = next((proto.bytes for proto in protos if proto.id.endswith("-triage-rows")), None)
-    if sent is None:
-        return []
-    data = orjson.loads(sent)
-    names = [column["name"] for column in data["columns"]]
+    found = [each for each in tables(app) if each["table"] == "Questions of this run"]
+    rows = [row["cells"] for each in found for row in each["rows"]]
     return [
-        dict(
-            zip(
-                (*names, "broken", "was", "address"),
-                (*cells, f"{data['page']}{own}&{data['list']}"),
-                strict=True,
-            )
-        )
-        for *cells, own in data["rows"]
+        {
+            "gold_rank": "–",
+            "rules": "–",
+            **{name: cell.get("text", "") for name, cell in row.items()},
+            "label": row["label"]["chips"][0]["tip"].rpartition(" · ")[2] or "no label",
+            "was": row["label"].get("note", ""),
+            "broken": row.get("rules", {}).get("tip", ""),
+            "address": row["question"]["href"],
+        }
+        for row in rows
     ]
 
 

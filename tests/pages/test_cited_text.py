@@ -66,7 +66,7 @@ def test_the_toggles_count_filter_and_say_the_same_as_the_rows(located: Open) ->
     app.button("evidence-not_found").click().run()
     assert app.query_params["evidence"] == "not_found"
     assert "1 of 9 questions: cited text: Not found" in shown(app)
-    assert [row["stands_out"].split(" · ")[0] for row in table(app)] == ["Cited text not found"]
+    assert [row["issues"].split(" · ")[0] for row in table(app)] == ["Cited text not found"]
     app.button("evidence-page_mismatch").click().run()
     assert len(table(app)) == 2
     assert toggles(app)[:2] == ["*✓* **1** Not found", "*✓* **1** Other page"]
@@ -84,7 +84,7 @@ def test_a_run_that_counts_from_one_is_told_in_one_line_that_leads_to_its_questi
     app = located(2)
     said = "manual: 7 of 7 quotes, 100 % (65–100 %), stand one page earlier than cited: this producer counts"
     assert said in html.unescape(shown(app))
-    assert {row["stands_out"].split(" · ")[0] for row in table(app)} >= {"Cited page is one too high"}
+    assert {row["issues"].split(" · ")[0] for row in table(app)} >= {"Cited page is one too high"}
     app.button("pages-shown").click().run()
     assert app.query_params["evidence"] == "page_mismatch"
     assert "pages-shown" not in [button.key for button in app.button]
@@ -153,6 +153,6 @@ def test_warnings_that_are_left_out_are_counted_filtered_by_and_named_in_their_r
     app.button("safety-omitted").click().run()
     assert app.query_params["safety"] == "omitted"
     assert app.button("safety-omitted").label == "*✓* **1** of 1 may omit a warning"
-    assert ["May omit a warning" in row["stands_out"] for row in table(app)] == [True]
+    assert ["May omit a warning" in row["issues"] for row in table(app)] == [True]
     app.button("safety-omitted").click().run()
     assert len(table(app)) == 3

@@ -17,6 +17,7 @@ from proofspan.store.query.filters import Filter
 from proofspan.store.query.store import Store
 from proofspan.ui.visit import session
 from proofspan.ui.visit.view_state import ViewState
+from tests.pages import conftest
 from tests.pages.conftest import TRACES, MakeWorkspace, Open, shown, trace
 from tests.places import DEMO
 
@@ -34,9 +35,7 @@ def compare(open_app: Open) -> Compare:
 
 def grids(app: AppTest) -> dict[str, dict[str, Any]]:
     """What the browser gets of each table, by the beginning of its name."""
-    sent = (element.proto.bytes for element in app.main.get("bidi_component"))
-    found = (orjson.loads(data) for data in sent if data.startswith(b'{"grid":'))
-    return {str(grid["grid"]).partition(":")[0].partition(" of ")[0]: grid for grid in found}
+    return {name.partition(":")[0].partition(" of ")[0]: grid for name, grid in conftest.grids(app).items()}
 
 
 def cells(grid: dict[str, Any]) -> list[dict[str, Any]]:

@@ -18,7 +18,7 @@ from proofspan.store.query.filters import Filter
 from proofspan.store.query.store import Store
 from proofspan.ui.health import load
 from proofspan.ui.visit.view_state import ViewState
-from tests.pages.conftest import TRACES, MakeWorkspace, Open, shown, trace
+from tests.pages.conftest import TRACES, MakeWorkspace, Open, grids, shown, trace
 from tests.unit.store_workspace import ENVELOPE
 
 pytestmark = pytest.mark.slow
@@ -43,13 +43,6 @@ CITED = "Change the oil every 15,000 km. citations: [c1]"
 
 def good(q_id: str, **more: Any) -> dict[str, Any]:
     return trace(q_id, "How often is the oil changed?", CITED, **{**ENVELOPE, "citations": [WHOLE], **more})
-
-
-def grids(app: AppTest) -> dict[str, dict[str, Any]]:
-    """What the browser gets of each table, by its name."""
-    sent = (element.proto.bytes for element in app.main.get("bidi_component"))
-    found = (orjson.loads(data) for data in sent if data.startswith(b'{"grid":'))
-    return {str(grid["grid"]): grid for grid in found}
 
 
 def rows(app: AppTest, name: str = "Findings by code") -> dict[str, list[dict[str, Any]]]:

@@ -8,8 +8,6 @@ from pathlib import Path
 import orjson
 import pytest
 
-from proofspan.ui.widgets import markup as safe
-from proofspan.ui.widgets.annotated_text import show_marked
 from tests.pages.conftest import MakeWorkspace, Open, candidates, marked_texts, send, shown
 from tests.pages.manual import CITED, DOCUMENTS, PAGE, manual
 
@@ -91,8 +89,8 @@ def test_a_citation_chosen_in_the_answer_goes_into_the_address(folder: Path, ope
 def test_a_candidate_that_is_chosen_goes_into_the_address(folder: Path, open_app: Open) -> None:
     app = open_app(folder, page=PAGE, q="Q1", cite="1")
     table = candidates(app)
-    assert table["chosen"] == table["rows"][0]["name"]
-    send(app, "choose", table["rows"][0]["name"], key="candidates")
+    assert table["chosen"] == table["rows"][0]["key"]
+    send(app, "choose", table["rows"][0]["key"], key="candidates")
     assert (app.query_params["chunk"], "cite" in app.query_params) == ("c1", False)
 
 
@@ -103,17 +101,3 @@ def test_the_citation_line_at_an_answers_end_is_small_print(folder: Path, open_a
         ("number", "1"),
         ("aside", "]"),
     ]
-
-
-def test_where_the_component_cannot_mount_the_text_stands_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refused() -> None:
-        raise TypeError
-
-    told: list[safe.Markup] = []
-    monkeypatch.setattr("proofspan.ui.widgets.annotated_text._component", refused)
-    monkeypatch.setattr(safe, "show", lambda *parts, **_: told.extend(parts))
-    pieces = [safe.Piece("rosin <b>", "phrase", cite=1), safe.Piece("1", "number")]
-    show_marked(pieces, numbers={1: "citation 1"}, chosen=None, key="k", on_choose=lambda number: None)
-    (markup,) = told
-    assert "rosin &lt;b&gt;" in markup.html
-    assert 'class="ps-number"' in markup.html

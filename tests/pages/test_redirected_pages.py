@@ -29,14 +29,14 @@ def test_citation_candidate_and_chunk_say_that_they_were_redirected(
     assert any(said in label.replace("\\", "") for label in labels(app))
     assert "a redirect leads to its chunk" in shown(app)
     first, second = candidates(app)["rows"]
-    assert first["chunk"].startswith("Change the oil every 15,000 km")
-    assert said in first["besides"]
-    assert "redirected" not in second["besides"]
+    assert first["cells"]["chunk"]["text"].startswith("Change the oil every 15,000 km")
+    assert said in first["details"]
+    assert "redirected" not in second["details"]
 
     (folder / "redirects.jsonl").unlink()
     redirect(folder, {"old_id": "was1", "kind": "gone", "new_ids": [], "confidence": 1.0})
     again = open_app(folder, page=PAGE, q="Q1")
-    assert candidates(again)["rows"][0]["chunk"] == "(no such chunk: was1)"
+    assert candidates(again)["rows"][0]["cells"]["chunk"]["text"] == "(no such chunk: was1)"
     assert "redirected" not in shown(again)
 
 

@@ -5,12 +5,9 @@ from __future__ import annotations
 import html
 import json
 from pathlib import Path
-from typing import Any
 
-import orjson
 import pandas as pd
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from proofspan.contracts.records.records import GoldQuestion, GoldSpan
 from proofspan.diagnosis.types import Profile
@@ -21,7 +18,7 @@ from proofspan.ui.question.panels import stability_words, variants_grid
 from proofspan.ui.visit.view_state import ViewState
 from proofspan.ui.wording.question import Ranking, ranking_rows
 from tests.made_traces import made_trace
-from tests.pages.conftest import MakeWorkspace, Open, shown, trace
+from tests.pages.conftest import MakeWorkspace, Open, grids, shown, trace
 
 pytestmark = pytest.mark.slow
 
@@ -42,12 +39,6 @@ def asked_often(make_workspace: MakeWorkspace) -> Path:
     gold = [{"q_id": q_id, "q": "?", "sections": ["5.1"]} for q_id in ("Q1", "Q2")]
     (folder / "gold.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in gold))
     return folder
-
-
-def grids(app: AppTest) -> dict[str, dict[str, Any]]:
-    """What the browser gets of each table of links, by its name."""
-    sent = (element.proto.bytes for element in app.main.get("bidi_component"))
-    return {grid["grid"]: grid for grid in (orjson.loads(data) for data in sent if data[:8] == b'{"grid":')}
 
 
 def test_trends_shows_what_stays(asked_often: Path, open_app: Open) -> None:
@@ -82,7 +73,7 @@ def test_question_lists_its_traces_with_the_way_to_each(asked_often: Path, open_
     assert [row["head"]["text"] for row in rows] == [f"p{p} · s{s}" for p in range(3) for s in range(2)]
     assert [row["head"].get("note", "") for row in rows][-2:] == ["Oil change, 2?", "shown here"]
     assert [("href" in row["head"]) for row in rows] == [True] * 5 + [False]
-    assert rows[5]["cells"][0]["text"] == "refusal_suspect"
+    assert rows[5]["cells"][0]["text"] == "Possible over-refusal"
     assert [row["cells"][2]["text"] for row in rows] == ["1"] * 6
     assert "hit" in shown(app)
     assert "gold section at rank 1 of what the answerer saw" in shown(app)
@@ -128,14 +119,14 @@ STAGES = {"stages": {"retrieved": [{"id": "a"}], "fused": [{"id": "a"}], "rerank
         (
             STAGES,
             Ranking("score_policy", 3, 2),
-            "score_policy · gold section at rank 3 of reranked, at rank 2 of fused · next: rerank",
+            "Ranking miss · gold section at rank 3 of reranked, at rank 2 of fused · next: rerank",
         ),
         (
             STAGES,
             Ranking("retrieval_gap", None, 1_204),
-            "retrieval_gap · gold section not in reranked, at rank 1,204 of fused · next: hybrid recall",
+            "Recall miss · gold section not in reranked, at rank 1,204 of fused · next: hybrid recall",
         ),
-        ({}, Ranking("hit", 1, 1), "hit · gold section at rank 1 of what the answerer saw"),
+        ({}, Ranking("hit", 1, 1), "Hit · gold section at rank 1 of what the answerer saw"),
         (STAGES, Ranking(None, None, None), None),
         ({"chunks": []}, Ranking("hit", 1, 1), None),
         (STAGES, None, None),

@@ -5,9 +5,7 @@ from __future__ import annotations
 import html
 import json
 from pathlib import Path
-from typing import Any
 
-import orjson
 import pytest
 import yaml
 from streamlit.testing.v1 import AppTest
@@ -16,7 +14,7 @@ from proofspan.manifest.load import MANIFEST_NAME, load_manifest
 from proofspan.services.gate import gate_run
 from proofspan.services.metrics.run_metrics import run_metrics
 from proofspan.store.query.store import Store
-from tests.pages.conftest import TRACES, MakeWorkspace, Open, shown, trace
+from tests.pages.conftest import TRACES, MakeWorkspace, Open, grids, shown, trace
 
 pytestmark = pytest.mark.slow
 
@@ -30,13 +28,6 @@ RUNS = [
     {"run_id": "R1", "ts": "2026-02-23T10:00:00Z", "title": "first", "traces": {"path": "trace.jsonl"}},
     {"run_id": "R2", "ts": "2026-02-24T10:00:00Z", "title": "second", "traces": {"path": "second.jsonl"}},
 ]
-
-
-def grids(app: AppTest) -> dict[str, dict[str, Any]]:
-    """What the browser gets of each table of links, by its name."""
-    sent = (element.proto.bytes for element in app.main.get("bidi_component"))
-    found = [orjson.loads(data) for data in sent if data.startswith(b'{"grid":')]
-    return {grid["grid"]: grid for grid in found}
 
 
 def figures(app: AppTest) -> list[str]:

@@ -157,9 +157,9 @@ def test_another_run_shows_what_the_rows_were_and_which_were_fixed(two_runs: Pat
     app.selectbox("compared-with").set_value("R1").run()
     assert app.query_params["vs"] == "R1"
     assert {row["question"]: row["was"] for row in table(app)} == {
-        OIL: "was refusal_suspect · score_policy",
-        LAMPS: "was ok · hit",
-        "Which oil?": "was generation_drift",
+        OIL: "was Possible over-refusal · Ranking miss",
+        LAMPS: "was Grounded · Hit",
+        "Which oil?": "was Unsupported answer",
         "Who sold it?": "",
     }
     assert toggles(app, "flip") == ["**1** fixed", "**1** regressed"]

@@ -8,7 +8,6 @@ import re
 from pathlib import Path
 
 import pytest
-from streamlit.errors import StreamlitAPIException
 from streamlit.testing.v1 import AppTest
 
 from proofspan.diagnosis.types import Profile
@@ -74,7 +73,7 @@ def test_the_gold_line_counts_filters_and_says_the_same_as_the_rows(
     app = open_app(folder)
     assert "Against the gold set:" in shown(app)
     assert gold_line(app) == ["**1** Not retrieved", "**1** Cited", "**1** Correctly refused"]
-    assert [row["stands_out"].split(", ")[0] for row in table(app)] == [
+    assert [row["issues"].split(" · ")[0] for row in table(app)] == [
         "Gold not retrieved",
         "Correctly refused",
         "",
@@ -315,7 +314,7 @@ def test_hostile_text_reaches_the_table_as_text(make_workspace: MakeWorkspace, o
 def test_a_row_leads_to_its_question_in_the_same_list(make_workspace: MakeWorkspace, open_app: Open) -> None:
     app = open_app(make_workspace(), text="the", sort="question")
     assert [row["question"][:10] for row in table(app)] == ["How often ", "Which fuse"]
-    assert table(app)[1]["address"] == "./question?q=Q3&run=R1&text=the&sort=question"
+    assert table(app)[1]["address"] == "./question?run=R1&q=Q3&text=the&sort=question"
 
 
 def test_a_click_on_a_header_sorts_and_goes_back_to_the_first_page(
@@ -340,16 +339,3 @@ def test_what_is_no_header_sorts_nothing(
     assert not app.exception
     assert "sort" not in app.query_params
     assert len(labels(app)) == 3
-
-
-def test_without_its_component_the_bare_rows_are_shown(
-    make_workspace: MakeWorkspace, open_app: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(*_: object, **__: object) -> None:
-        raise StreamlitAPIException("not registered")
-
-    monkeypatch.setattr("proofspan.ui.triage.table._mount", refuse)
-    app = open_app(make_workspace())
-    assert not app.exception
-    assert list(app.dataframe[0].value["label"]) == ["generation_drift", "refusal_suspect", "ok"]
-    assert "could not start" in app.caption[0].value

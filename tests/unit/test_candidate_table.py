@@ -6,22 +6,13 @@ import math
 from typing import Any
 
 import orjson
-import pytest
-import streamlit
 from hypothesis import given
 from hypothesis import strategies as st
 
 from proofspan.contracts.records.records import Candidate
 from proofspan.services.question.view import CandidateView, StageView
-from proofspan.ui.question import candidates
-from proofspan.ui.question.candidates import (
-    MAX_SCORES,
-    CandidateRow,
-    candidate_rows,
-    columns_of,
-    name_of,
-    packed,
-)
+from proofspan.ui.question.candidates import MAX_SCORES, candidates_grid, row_key
+from proofspan.ui.widgets.table import packed
 
 ANY_TEXT = st.text(alphabet=st.characters(exclude_categories=()), max_size=60)
 
@@ -32,13 +23,20 @@ def candidate(rank: int, *, bare: bool = False, **changes: Any) -> CandidateView
     return CandidateView(made, was_rank=None, cited_by=cited, gold=gold)  # type: ignore[arg-type]
 
 
-def rows(*views: CandidateView) -> list[CandidateRow]:
-    return candidate_rows(StageView("reranked", views))
-
-
 def sent(*views: CandidateView, chosen: str | None = None) -> dict[str, Any]:
-    data: dict[str, Any] = orjson.loads(packed(rows(*views), chosen=chosen))
+    grid = candidates_grid(StageView("reranked", views))
+    data: dict[str, Any] = orjson.loads(packed(grid, chosen=None if chosen is None else row_key(chosen)))
     return data
+
+
+def rows(*views: CandidateView) -> list[dict[str, str]]:
+    """Each row: column → text, `marks` the chips' texts, `details` besides."""
+    return [
+        {name: cell.get("text", "") for name, cell in row["cells"].items()}
+        | {"marks": ", ".join(chip["text"] for chip in row["cells"].get("marks", {}).get("chips", ()))}
+        | {"details": row["details"]}
+        for row in sent(*views)["rows"]
+    ]
 
 
 def test_a_row_reads_in_words_and_its_numbers_as_numbers() -> None:
@@ -47,33 +45,32 @@ def test_a_row_reads_in_words_and_its_numbers_as_numbers() -> None:
         candidate(1, text="a\nb", page_idx=0, score=0.5, features=features, post_score={"ce": math.inf}),
         candidate(2, bare=True, pre_score={"dense": 0.00001}),
     )
-    assert (first.rank, first.chunk, first.page, first.score) == ("1", "a b", "1", "0.500")
-    assert first.marks == (("cited", "cited 1, 3"), ("gold", "gold page"))
-    assert first.besides == "bm25 8.300 · hits 4"
-    assert (second.chunk, second.marks) == ("(no such chunk: c2)", ())
-    assert (second.page, second.score, second.besides) == ("", "", "pre dense 1.0e-05")
+    assert [first[name] for name in ("rank", "chunk", "page", "score")] == ["1", "a b", "1", "0.500"]
+    assert first["marks"] == "cited 1, 3, gold page"
+    assert first["details"] == "bm25 8.300 · hits 4"
+    assert (second["chunk"], second["marks"]) == ("(no such chunk: c2)", "")
+    assert (second["page"], second["score"], second["details"]) == ("–", "–", "pre dense 1.0e-05")
 
 
 def test_the_document_is_named_where_there_are_several() -> None:
-    assert [row.besides for row in rows(candidate(1, doc_id="a"), candidate(2, doc_id="b"))] == ["a", "b"]
-    assert [row.besides for row in rows(candidate(1, doc_id="a"), candidate(2))] == ["", ""]
+    assert [row["details"] for row in rows(candidate(1, doc_id="a"), candidate(2, doc_id="b"))] == ["a", "b"]
+    assert [row["details"] for row in rows(candidate(1, doc_id="a"), candidate(2))] == ["", ""]
 
 
 def test_columns_without_a_value_are_left_out() -> None:
-    assert columns_of(rows(candidate(1, bare=True))) == ["rank", "chunk"]
-    assert columns_of(rows(candidate(1, bare=True), candidate(2, page_idx=0, bare=True))) == [
-        "rank",
-        "chunk",
-        "page",
-    ]
-    assert columns_of([]) == ["rank", "chunk"]
+    def names(*views: CandidateView) -> list[str]:
+        return [column["name"] for column in sent(*views)["columns"]]
+
+    assert names(candidate(1, bare=True)) == ["rank", "chunk"]
+    assert names(candidate(1, bare=True), candidate(2, page_idx=0, bare=True)) == ["rank", "chunk", "page"]
+    assert names() == ["rank", "chunk"]
 
 
 def test_a_header_of_names_and_values_does_not_hide_what_a_chunk_is_about() -> None:
     header = "Company: MERIDIAN\nPeriod: 2026\nDocument ID: m-26\n"
     texts = [f"{header}\n22.4\n%\nEngine oil.", "Note: oil\n\nText.", header, "a: b\nc: d\ntext"]
     found = rows(*(candidate(rank, text=text) for rank, text in enumerate(texts, start=1)))
-    assert [row.chunk for row in found] == [
+    assert [row["chunk"] for row in found] == [
         "22.4 % Engine oil.",
         "Note: oil Text.",
         "Company: MERIDIAN Period: 2026 Document ID: m-26",
@@ -83,36 +80,16 @@ def test_a_header_of_names_and_values_does_not_hide_what_a_chunk_is_about() -> N
 
 def test_a_producer_with_a_thousand_features_does_not_hide_the_text() -> None:
     (row,) = rows(candidate(1, text="t", features={f"f{place}": place for place in range(1_000)}))
-    assert row.besides.count(" · ") == MAX_SCORES - 1
+    assert row["details"].count(" · ") == MAX_SCORES - 1
 
 
 @given(ANY_TEXT, ANY_TEXT, ANY_TEXT, st.floats())
 def test_any_candidate_can_be_sent(chunk_id: str, text: str, name: str, value: float) -> None:
     view = candidate(1, chunk_id=chunk_id, text=text, section_id=name, score=value, features={name: value})
     data = sent(view, chosen=chunk_id)
-    assert data["chosen"] == data["rows"][0]["name"] == name_of(chunk_id)
+    assert data["chosen"] == data["rows"][0]["key"] == row_key(chunk_id)
 
 
 def test_what_is_chosen_changes_no_row_so_that_the_focus_stays() -> None:
     views = candidate(1), candidate(2)
     assert sent(*views, chosen="c1")["rows"] == sent(*views, chosen="c2")["rows"] == sent(*views)["rows"]
-
-
-@pytest.mark.parametrize(
-    ("said", "chosen"),
-    [
-        (name_of("c1"), ["c1"]),
-        (name_of("c9"), []),
-        ("c1", []),
-        (1, []),
-        (None, []),
-        ([name_of("c1")], []),
-    ],
-)
-def test_only_a_row_of_the_list_can_be_chosen(
-    said: object, chosen: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(streamlit, "session_state", {candidates.KEY: {"choose": said}})
-    told: list[str] = []
-    candidates._chosen({name_of("c1"): "c1"}, told.append)
-    assert told == chosen

@@ -11,7 +11,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from proofspan.ui.visit import links
-from proofspan.ui.widgets.table import Cell, Column, Grid, Row, bare, frame_height, packed
+from proofspan.ui.widgets import table
+from proofspan.ui.widgets.table import Cell, Chip, Column, Grid, Row, frame_height, packed
 
 ANY_TEXT = st.text(alphabet=st.characters(exclude_categories=()), max_size=40)
 
@@ -28,8 +29,8 @@ def sent(shown: Grid) -> dict[str, Any]:
 
 def test_a_cell_sends_only_what_it_has() -> None:
     full = Cell("3", note="of 9", tip="three", tone=0.5, look="green", href="./?a=b", spoken="Q1, R0: 3")
-    first, second = sent(made(full, Cell("–")))["rows"][0]["cells"]
-    assert first == {
+    cells = sent(made(full, Cell("–"), Cell(chips=(Chip("Hit", "accent", "hit"),))))["rows"][0]["cells"]
+    assert cells["c1"] == {
         "text": "3",
         "note": "of 9",
         "tip": "three",
@@ -38,7 +39,8 @@ def test_a_cell_sends_only_what_it_has() -> None:
         "href": "./?a=b",
         "spoken": "Q1, R0: 3",
     }
-    assert second == {"text": "–"}
+    assert cells["c2"] == {"text": "–"}
+    assert cells["c3"] == {"chips": [{"text": "Hit", "look": "accent", "tip": "hit"}]}
 
 
 @given(ANY_TEXT, ANY_TEXT, ANY_TEXT)
@@ -47,8 +49,7 @@ def test_a_cell_sends_only_what_it_has() -> None:
 def test_any_text_can_be_sent_and_stays_text(text: str, note: str, name: str) -> None:
     shown = Grid(name, note, (Column(Cell(text)),), (Row(Cell(note), (Cell(text, tip=name),)),))
     (row,) = sent(shown)["rows"]
-    assert len(row["cells"][0].get("text", "")) == len(text)
-    assert bare(shown).shape == (1, 2)
+    assert len(row["cells"]["c1"].get("text", "")) == len(text)
 
 
 @pytest.mark.parametrize("address", ["https://example.org", "javascript:alert(1)", "//x", "/", ""])
@@ -68,18 +69,22 @@ def test_a_row_has_a_cell_under_each_header() -> None:
         Grid("g", "", (Column(Cell("a")),), (Row(Cell("r"), (Cell("1"), Cell("2"))),))
 
 
-def test_headers_that_are_alike_are_told_apart_without_the_component() -> None:
-    columns = (Column(Cell("R1")), Column(Cell("R1")))
-    frame = bare(Grid("g", "question", columns, (Row(Cell("Q1"), (Cell("1"), Cell("2"))),)))
-    assert list(frame.columns) == ["question", "R1 1", "R1 2"]
-    assert frame.iloc[0].tolist() == ["Q1", "1", "2"]
-
-
-@pytest.mark.parametrize(("rows", "kept"), [(24, 640), (23, "content"), (0, "content")])
+@pytest.mark.parametrize(("rows", "kept"), [(27, 640), (26, "content"), (0, "content")])
 def test_a_frame_that_its_rows_fill_has_its_height_from_the_start(rows: int, kept: int | str) -> None:
     lines = tuple(Row(Cell(str(place)), ()) for place in range(rows))
     assert frame_height(Grid("g", "", (), lines, height=640)) == kept
     assert frame_height(Grid("g", "", (), lines)) == "content"
+
+
+@pytest.mark.parametrize("sent_back", ["b", "head", 7, None, ["a"], {}])
+def test_only_a_row_of_the_table_can_be_chosen(sent_back: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen: list[str] = []
+    monkeypatch.setattr(streamlit, "session_state", {"k": {"choose": sent_back}})
+    table._received("k", "choose", {"a"}, chosen.append)
+    assert chosen == []
+    monkeypatch.setattr(streamlit, "session_state", {"k": {"choose": "a"}})
+    table._received("k", "choose", {"a"}, chosen.append)
+    assert chosen == ["a"]
 
 
 def test_the_browser_is_asked_only_for_addresses_of_the_dashboard(monkeypatch: pytest.MonkeyPatch) -> None:

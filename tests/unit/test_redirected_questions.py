@@ -14,7 +14,7 @@ from proofspan.services.compare_questions import aligned
 from proofspan.services.page.target import chunk_target
 from proofspan.services.question.view import QuestionView, load_question
 from proofspan.traces.records.redirects import gold_of_today, mapped, with_redirects
-from proofspan.ui.question.candidates import candidate_rows
+from proofspan.ui.question.candidates import candidates_grid
 from proofspan.ui.wording.citation import ID_CHARS, citation_line, leading, redirected, short_id
 from tests.made_traces import made_trace
 
@@ -87,9 +87,9 @@ def test_the_page_says_from_where_an_id_was_redirected() -> None:
     former = question(OLD)
     told = "redirected from …|s=9.9|p=007|b=001 (shift, 0.93)"
     assert citation_line(former.citations[0], None).place == f"section 4.2 · p. 42 · {told}"
-    first, second = candidate_rows(former.stages[0])
-    assert (first.besides, first.marks[-1]) == (told, ("former", "redirected"))
-    assert (second.besides, second.marks) == ("", ())
+    first, second = candidates_grid(former.stages[0]).rows
+    assert (first.details, first.cells[-1].chips[-1].text) == (told, "redirected")
+    assert (second.details, second.cells[-1].chips) == ("", ())
     assert citation_line(question(NEW).citations[0], None).place == "section 4.2 · p. 42"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, fields
+from typing import Any
 from urllib.parse import parse_qs
 
 import numpy as np
@@ -11,22 +11,20 @@ import pandas as pd
 import pytest
 
 from proofspan.contracts.records.records import TraceKey
-from proofspan.diagnosis.gold import GoldOutcome
 from proofspan.diagnosis.messages import SUSPICIONS
-from proofspan.display_names import ISSUE_NAMES
+from proofspan.display_names import COLUMN_NAMES, ISSUE_NAMES, LABEL_NAMES, NO_LABEL
 from proofspan.store.query.filters import SORTS, Filter, Sort
 from proofspan.ui.triage.table import (
-    HEADERS,
-    NO_LABEL,
-    TableRow,
-    opened,
-    own_parameters,
-    packed,
+    COLUMNS,
+    issues,
+    order,
     sort_after_click,
-    table_rows,
+    triage_grid,
+    triage_rows,
 )
 from proofspan.ui.visit.view_state import ViewState
 from proofspan.ui.widgets import text
+from proofspan.ui.widgets.table import packed
 
 ROW = {
     "q_id": "Q80",
@@ -58,34 +56,36 @@ ROW = {
 VIEW = ViewState(filter=Filter(run="R4", label=("ok",), text="a & b=c"), at=3)
 
 
-def only_row(**changes: object) -> dict[str, str]:
-    (row,) = table_rows(pd.DataFrame([{**ROW, **changes}]))
-    return asdict(row)
-
-
-def sent(*rows: dict[str, object], view: ViewState = VIEW) -> dict[str, list[list[str]]]:
+def sent(*rows: dict[str, object], view: ViewState = VIEW, sort: Sort | None = None) -> dict[str, Any]:
     """What the browser gets for these index rows."""
     frame = pd.DataFrame([{**ROW, **row} for row in rows])
-    data: dict[str, list[list[str]]] = orjson.loads(
-        packed(table_rows(frame), own_parameters(frame, view), view)
-    )
+    data: dict[str, Any] = orjson.loads(packed(triage_grid(triage_rows(frame, view), sort or view.sort)))
     return data
+
+
+def only_row(**changes: object) -> dict[str, str]:
+    """The texts of a row's cells; of a label its chip."""
+    (row,) = sent(changes)["rows"]
+    texts = {name: cell.get("text", "") for name, cell in row["cells"].items()}
+    return {**texts, "label": row["cells"]["label"]["chips"][0]["text"]}
+
+
+def issues_of(offset: int | None = None, **changes: object) -> str:
+    offsets = {} if offset is None else {TraceKey("", "Q80"): offset}
+    (row,) = triage_rows(pd.DataFrame([{**ROW, "suspicions": [], **changes}]), VIEW, offsets)
+    return " · ".join(issues(row))
 
 
 def test_a_row_reads_in_words() -> None:
     assert only_row() == {
-        "label": "generation_drift",
+        "label": LABEL_NAMES["generation_drift"],
         "question": "Which flux?",
-        "why": "template/citations",
+        "why": "Template or citations violated",
         "section": "2.26",
-        "gold_rank": "–",
         "cited": "1 of 2",
         "coverage": "0.74",
         "numbers": "1/16",
-        "stands_out": "Cites a chunk that was not retrieved",
-        "rules": "–",
-        "broken": "",
-        "was": "",
+        "issues": ISSUE_NAMES["citation_outside_retrieved"],
     }
 
 
@@ -119,36 +119,22 @@ def test_a_row_reads_in_words() -> None:
 def test_a_row_says_of_its_citations_only_what_needs_a_look(
     changes: dict[str, object], offset: int | None, said: str
 ) -> None:
-    offsets = {} if offset is None else {TraceKey("", "Q80"): offset}
-    (row,) = table_rows(pd.DataFrame([{**ROW, "suspicions": [], **changes}]), offsets)
-    assert row.stands_out == said
+    assert issues_of(offset, **changes) == said
 
 
-def test_the_cells_of_a_row_stand_under_their_headers() -> None:
-    assert [field.name for field in fields(TableRow)] == [*HEADERS, "broken", "was"]
-
-
-def test_the_rules_that_a_record_breaks_are_counted_and_told_errors_first() -> None:
-    row = only_row(codes=np.array(["tie_order", "missing_rev", "analyzer_mismatch"], dtype=object))
-    assert (row["rules"], row["broken"]) == ("3", "rev missing; analyzer differs; ties out of order")
-
-
-def test_without_a_broken_rule_the_browser_is_told_so() -> None:
-    assert not orjson.loads(packed(table_rows(pd.DataFrame([ROW])), [""], VIEW))["broken"]
-    broken = pd.DataFrame([{**ROW, "codes": ["missing_rev"]}])
-    data = orjson.loads(packed(table_rows(broken), [""], VIEW))
-    assert data["broken"]
-    assert data["rows"][0][-3] == "rev missing"
+def test_the_rules_that_a_record_breaks_are_counted_and_named_errors_first() -> None:
+    codes = np.array(["tie_order", "missing_rev", "analyzer_mismatch"], dtype=object)
+    cell = sent({"codes": codes})["rows"][0]["cells"]["rules"]
+    titles = "rev missing; analyzer differs; ties out of order"
+    assert (cell["text"], cell["tip"], cell["spoken"]) == ("3", titles, titles)
 
 
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({}, "–"),
         ({"unranked": None, "bucket": "hit", "section_rank": 1.0}, "1"),
         ({"unranked": None, "bucket": "score_policy", "section_rank": 1_204.0}, "1,204"),
         ({"unranked": None, "bucket": "retrieval_gap"}, "none"),
-        ({"unranked": "unanswerable"}, "–"),
     ],
 )
 def test_the_gold_sections_rank_is_a_number_none_or_nothing_to_judge(
@@ -163,24 +149,24 @@ def test_the_gold_sections_rank_is_a_number_none_or_nothing_to_judge(
         ({}, ""),
         ({"was_label": None, "was_bucket": None}, ""),
         ({"was_label": "generation_drift", "was_bucket": "hit"}, ""),
-        ({"was_label": "ok", "was_bucket": "hit"}, "was ok"),
-        ({"was_label": "generation_drift", "was_bucket": "retrieval_gap"}, "was retrieval_gap"),
-        ({"was_label": "ok", "was_bucket": "score_policy"}, "was ok · score_policy"),
+        ({"was_label": "ok", "was_bucket": "hit"}, "was Grounded"),
+        ({"was_label": "generation_drift", "was_bucket": "retrieval_gap"}, "was Recall miss"),
+        ({"was_label": "ok", "was_bucket": "score_policy"}, "was Grounded · Ranking miss"),
     ],
 )
 def test_a_row_says_what_it_was_in_another_run_where_that_differs(
     was: dict[str, str | None], said: str
 ) -> None:
     judged = {"unranked": None, "bucket": "hit", "section_rank": 1}
-    (row,) = table_rows(pd.DataFrame([{**ROW, **judged, **was}]))
-    assert row.was == said
-    assert packed([row], ["q=Q80"], VIEW).endswith(orjson.dumps([said, "q=Q80"])[1:] + b"]}")
+    assert sent({**judged, **was})["rows"][0]["cells"]["label"].get("note", "") == said
 
 
-def test_only_a_list_that_ranking_can_judge_shows_the_gold_sections_rank() -> None:
-    assert not orjson.loads(packed(table_rows(pd.DataFrame([ROW])), [""], VIEW))["ranked"]
-    judged = pd.DataFrame([{**ROW, "unranked": None, "bucket": "retrieval_gap"}])
-    assert orjson.loads(packed(table_rows(judged), [""], VIEW))["ranked"]
+def test_columns_that_no_row_has_a_value_for_are_left_out() -> None:
+    def names(*rows: dict[str, object]) -> set[str]:
+        return {column["name"] for column in sent(*rows)["columns"]}
+
+    assert set(COLUMNS) - names({}) == {"gold_rank", "rules"}
+    assert names({}, {"unranked": None, "bucket": "retrieval_gap", "codes": ["missing_rev"]}) == set(COLUMNS)
 
 
 def test_what_is_not_known_is_a_dash_or_empty_and_never_a_zero() -> None:
@@ -195,7 +181,7 @@ def test_what_is_not_known_is_a_dash_or_empty_and_never_a_zero() -> None:
         suspicions=None,
     )
     assert row["label"] == NO_LABEL
-    assert (row["why"], row["stands_out"]) == ("", "")
+    assert (row["why"], row["issues"]) == ("", "")
     assert {row[name] for name in ("section", "cited", "coverage", "numbers")} == {"–"}
 
 
@@ -212,21 +198,16 @@ def test_control_characters_cannot_pose_as_other_text() -> None:
     assert only_row(q="a\u202eb\x00c\nd")["question"] == "a\ufffdb\ufffdc d"
 
 
-def test_an_id_that_may_be_made_up_stands_before_the_gold() -> None:
-    told = text.stands_out(
-        ["ok_contradicts", "citation_outside_retrieved"],
-        label="generation_drift",
-        coverage=1.0,
-        gold=GoldOutcome("missed"),
-    )
-    assert told == (
+def test_an_id_that_may_be_made_up_comes_before_the_gold() -> None:
+    codes = ["ok_contradicts", "citation_outside_retrieved"]
+    assert issues_of(suspicions=codes, gold_state="missed") == (
         "Cites a chunk that was not retrieved · Gold not retrieved · Pipeline's own flag disagrees"
     )
 
 
-def test_an_ok_that_the_evidence_hardly_carries_stands_out() -> None:
-    assert only_row(label="ok", answer_coverage=0.11, suspicions=[])["stands_out"] == "Low coverage"
-    assert only_row(label="ok", answer_coverage=0.9, suspicions=[])["stands_out"] == ""
+def test_a_grounded_answer_that_the_evidence_hardly_covers_is_an_issue() -> None:
+    assert issues_of(label="ok", answer_coverage=0.11) == "Low coverage"
+    assert issues_of(label="ok", answer_coverage=0.9) == ""
 
 
 @pytest.mark.parametrize(
@@ -244,13 +225,13 @@ def test_an_ok_that_the_evidence_hardly_carries_stands_out() -> None:
         (None, None, None, None, ""),
     ],
 )
-def test_what_became_of_the_gold_stands_out_first(
+def test_the_gold_comes_first_among_the_issues(
     state: object, is_refusal: object, seen: object, retrieved: object, words: str
 ) -> None:
     gold = {"gold_state": state, "gold_is_refusal": is_refusal}
     gold |= {"gold_seen_rank": seen, "gold_retrieved_rank": retrieved}
-    assert only_row(**gold, suspicions=[])["stands_out"] == words
-    both = only_row(**gold, suspicions=["citations_empty"])["stands_out"]
+    assert issues_of(**gold) == words
+    both = issues_of(**gold, suspicions=["citations_empty"])
     assert both == f"{words} · Citation line without IDs".removeprefix(" · ")
 
 
@@ -270,26 +251,31 @@ def test_a_click_on_a_header_sorts_and_a_second_turns_round(column: str, before:
     assert sort_after_click(column, before) == after
 
 
-def test_every_header_sorts_by_something_the_index_knows_and_has_its_words() -> None:
-    for header in HEADERS.values():
-        assert header.sort in SORTS
-        assert not text.order(Sort(header.sort)).endswith("ascending")
+def test_every_column_has_a_title_and_sorts_by_something_the_index_knows() -> None:
+    for name, column in COLUMNS.items():
+        assert name in COLUMN_NAMES
+        assert column.sort in SORTS
+        assert order(Sort(column.sort)) == column.order[0]
+    assert order(Sort("latency", True)) == "by latency, descending"
 
 
-def test_a_row_opens_its_own_trace_in_the_same_list() -> None:
+def test_a_row_has_the_address_of_its_own_trace_in_the_same_list() -> None:
     view = ViewState(filter=Filter(run="R4", label=("ok",)), at=3, cite=2, page=0)
-    shown = opened(pd.Series({**ROW, "repeat": 2, "paraphrase": 1}), view)
-    assert shown.params() == {"run": ["R4"], "q": ["Q80#2"], "p": ["1"], "label": ["ok"], "at": ["3"]}
-
-
-def test_a_row_has_the_address_of_its_question_in_the_same_list() -> None:
-    rows: list[dict[str, object]] = [{"q_id": "Q80"}, {"q_id": "<a&b=c>#/?ö", "seed": 2, "repeat": 3}]
-    data = sent(*rows)
-    states = [opened(pd.Series({**ROW, **row}), VIEW) for row in rows]
-    addresses = [f"{data['page']}{row[-1]}&{data['list']}" for row in data["rows"]]
-    assert all(address.startswith("./question?q=") for address in addresses)
-    assert [ViewState.parse(parse_qs(address.partition("?")[2])) for address in addresses] == states
-    assert not set("<>#/ö") & set(addresses[1].partition("?")[2])
+    (row,) = sent({"repeat": 2, "paraphrase": 1}, view=view)["rows"]
+    address = row["cells"]["question"]["href"]
+    assert parse_qs(address.partition("?")[2]) == {
+        "run": ["R4"],
+        "q": ["Q80#2"],
+        "p": ["1"],
+        "label": ["ok"],
+        "at": ["3"],
+    }
+    (row,) = sent({"q_id": "<a&b=c>#/?ö", "seed": 2, "repeat": 3})["rows"]
+    address = row["cells"]["question"]["href"]
+    assert address.startswith("./question?")
+    assert not set("<>#/ö") & set(address.partition("?")[2])
+    state = ViewState.parse(parse_qs(address.partition("?")[2]))
+    assert (state.q, state.s, state.filter) == ("<a&b=c>#/?ö#3", 2, VIEW.filter)
 
 
 @pytest.mark.parametrize(
@@ -303,7 +289,7 @@ def test_a_row_has_the_address_of_its_question_in_the_same_list() -> None:
     ],
 )
 def test_one_header_says_how_the_table_is_sorted(sort: Sort, told: dict[str, tuple[str, str]]) -> None:
-    columns = orjson.loads(packed([], [], ViewState(sort=sort)))["columns"]
+    columns = sent({}, sort=sort)["columns"]
     assert {
         column["name"]: (column["sorted"], column["arrow"]) for column in columns if column["sorted"]
     } == told
@@ -313,7 +299,7 @@ def test_fifty_rows_of_long_text_stay_small() -> None:
     long: dict[str, object] = {"q": "漢" * 5_000, "rank1_section": "§" * 500}
     view = VIEW.change(text="x" * 900)
     data = sent(*[{**long, "q_id": f"{'q' * 40}{number}"} for number in range(50)], view=view)
-    assert len(orjson.dumps(data)) < 80_000
+    assert len(orjson.dumps(data)) < 130_000
 
 
 def test_every_suspicion_has_its_few_words() -> None:

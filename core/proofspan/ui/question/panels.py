@@ -15,6 +15,7 @@ from proofspan.contracts.records.records import LABELS, StageName, TraceKey
 from proofspan.contracts.rules.finding import Finding
 from proofspan.diagnosis.labelling import QUESTION_UNKNOWN
 from proofspan.diagnosis.messages import suspicion_text
+from proofspan.display_names import LABEL_NAMES, NO_LABEL
 from proofspan.evidence.types import FoundSpan
 from proofspan.services.question.rules import BrokenRule
 from proofspan.services.question.variants import ASPECTS, Steadiness
@@ -372,9 +373,9 @@ def _cells(record: dict[Any, Any]) -> Iterator[Cell]:
     label, state = record["label"], record["lambda_state"]
     logged = f"λ {state[:60]}" if isinstance(state, str) else ""
     if label in LABELS:
-        yield Cell(label, note=logged, look=LABEL_COLOURS[label])
+        yield Cell(LABEL_NAMES[label], note=logged, tip=label, look=LABEL_COLOURS[label])
     else:
-        yield Cell("no label", note=logged, look="quiet")
+        yield Cell(NO_LABEL, note=logged, look="quiet")
     section = record["rank1_section"]
-    yield Cell(section[:60] if isinstance(section, str) and section else NOTHING)
-    yield Cell(gold_rank(record["unranked"], record["section_rank"]))
+    yield Cell(section[:60]) if isinstance(section, str) and section else NOTHING
+    yield gold_rank(record["unranked"], record["section_rank"])

@@ -103,7 +103,7 @@ def waiting_notice(waiting_bytes: int) -> None:
 def empty_run_panels(store: Store, run_id: str) -> None:
     """Why a run without a single record has none: the first of its lines that hold none, a panel each."""
     fault_panel(
-        Problem(str(line.code), str(line.reason), f"{line.file}:{line.line}", str(line.fix))
+        Problem(str(line.code), str(line.reason), f"{line.file}:{line.line}", str(line.remedy))
         for line in store.line_issues(run_id).head(LINES_IN_PANELS).itertuples()
     )
 

@@ -15,6 +15,7 @@ from proofspan.diagnosis.types import Profile
 from proofspan.display_names import BUCKET_NAMES, GOLD_NAMES
 from proofspan.metrics.ranked import BUCKETS, Bucket, bucket_meaning, bucket_step
 from proofspan.services.workspace.open import profile_snippet
+from proofspan.ui.triage import table
 from proofspan.ui.triage.filters import Choices, show_all
 from proofspan.ui.visit.view_state import ViewState, change_view
 from proofspan.ui.widgets import markup, text
@@ -132,7 +133,7 @@ def sentence(view: ViewState, *, matching: int, total: int) -> None:
     """What is shown and in which order, in words."""
     codes = view.filter.suspicion
     in_words = replace(view.filter, suspicion=tuple(text.short(code) for code in codes))
-    shown = f"{in_words.sentence(matching, total)} · {text.order(view.sort)}"
+    shown = f"{in_words.sentence(matching, total)} · {table.order(view.sort)}"
     named = (("suspicion", codes), ("code", view.filter.code))
     tip = "; ".join(f"{name}: {', '.join(chosen)}" for name, chosen in named if chosen)
     markup.show(markup.text([markup.Piece(shown, tip=tip)], role="line"))

@@ -1,326 +1,370 @@
-"""The Triage table in the browser: a real table whose rows are links, and what a click in it means.
+"""The Triage table.
 
-A small component of our own, because a canvas can be neither read aloud nor copied from, and its rows have no
-address. Its three parts are files beside this module, handed over as inline strings, so that nothing is
-fetched. The words come from `proofspan.ui.triage.table`.
+Each column is declared once, with its header, its cell, its order and its place in a narrow list.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass
-from functools import cache
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
-from urllib.parse import urlencode
 
-import orjson
 import pandas as pd
 import streamlit as st
-from streamlit.errors import StreamlitAPIException
 
-from proofspan.contracts.records.records import TraceKey
+from proofspan.contracts.records.records import Label, TraceKey
 from proofspan.contracts.rules.catalogue import in_order, rule_of
-from proofspan.diagnosis.gold import GoldOutcome
-from proofspan.resources import text_of
+from proofspan.diagnosis.messages import LITTLE_COVERED
+from proofspan.display_names import (
+    BUCKET_NAMES,
+    COLUMN_NAMES,
+    GOLD_NAMES,
+    ISSUE_NAMES,
+    LABEL_NAMES,
+    NO_LABEL,
+)
 from proofspan.store.query.filters import Sort
-from proofspan.ui.visit.links import script
 from proofspan.ui.visit.view_state import ViewState, question_name, read_view, write_view
-from proofspan.ui.widgets import text as words
 from proofspan.ui.widgets.chart import LABEL_COLOURS
 from proofspan.ui.widgets.markup import clean
+from proofspan.ui.widgets.table import Align, Cell, Chip, Column, Folding, Grid, Row, show_grid
+from proofspan.ui.widgets.text import variant
 from proofspan.ui.wording import citation
 
 ROWS_A_PAGE = 50
-#: So many rows stand there whole. Of a longer list thirteen and a half are in sight, and the rest scrolls
-#: inside the table, header in sight. A row that is cut says that there are more (see triage_table.js).
-ROWS_WHOLE = 15
-ROWS_IN_SIGHT = 13.5
-ROW_PIXELS = 34
-#: Header and frame, beside the rows.
-FRAME_PIXELS = 36
-#: The one table of the page: the component stays, with its focus, while its rows change.
+#: CSS pixels of the frame: some thirteen rows and a half, of which the rest scrolls inside it.
+HEIGHT = 495
+#: The key of the page's one table: the component stays, with its focus, while its rows change.
 KEY = "triage-rows"
-
-_NAME = "proofspan_triage_table"
-_PAGE = "./question?"
-#: The URL parameters that name a question; the rest names the list that it was chosen from.
-_OWN = ("q", "p", "s")
-
-
-def show_table(rows: pd.DataFrame, view: ViewState, *, offsets: Mapping[TraceKey, int] | None = None) -> None:
-    """Draws the page of rows. A click on one opens its question, a click on a header sorts in SQL.
-
-    `offsets` is what `table_rows` takes. Where the component cannot be mounted, the bare rows are shown.
-    """
-    shown = table_rows(rows, offsets)
-    data = packed(shown, own_parameters(rows, view), view)
-    try:
-        _mount(data, height=frame_height(len(shown)))
-    except (StreamlitAPIException, TypeError):
-        st.caption("The table could not start; these are its rows without their links.")
-        frame = pd.DataFrame(shown).drop(columns=["broken", "was"])
-        st.dataframe(frame.set_axis([header.title for header in HEADERS.values()], axis=1), hide_index=True)
-
-
-def own_parameters(rows: pd.DataFrame, view: ViewState) -> list[str]:
-    """Return of each row the part of its address that no other row has."""
-    return [_encoded(opened(row, view), only=_OWN) for _, row in rows.iterrows()]
-
-
-def opened(row: pd.Series[Any], view: ViewState) -> ViewState:
-    """The state that shows the question of an index row, in the same list."""
-    return view.as_list().change(
-        q=question_name(row["q_id"], int(row["repeat"])), p=int(row["paraphrase"]), s=int(row["seed"])
-    )
-
-
-def packed(rows: Sequence[TableRow], own: Sequence[str], view: ViewState) -> bytes:
-    """What the browser needs, as JSON in UTF-8.
-
-    `rows` holds the texts of a row in the order of `columns`, then the rules that it breaks, what it was in
-    another run, and what is its own in its address: `page`, that, `&` and `list` make the whole. While `list`
-    stays the same, so does the scroll position. Without a question that ranking can be judged by, `ranked` is
-    false, and `broken` without one that breaks a rule.
-    """
-    return orjson.dumps(
-        {
-            "page": _PAGE,
-            "list": _list_parameters(view),
-            "colours": LABEL_COLOURS,
-            "ranked": any(row.gold_rank != NOTHING for row in rows),
-            "broken": any(row.rules != NOTHING for row in rows),
-            "columns": [
-                {"name": name, "title": header.title, "help": header.help, **_order(header, view.sort)}
-                for name, header in HEADERS.items()
-            ],
-            "rows": [(*astuple(row), part) for row, part in zip(rows, own, strict=True)],
-        }
-    )
-
-
-def frame_height(rows: int) -> int | Literal["content"]:
-    """The height in pixels that is kept free for so many rows, so that what follows never jumps.
-
-    A few rows take what they need: in a narrow window they are higher.
-    """
-    return "content" if rows <= ROWS_WHOLE else int(ROW_PIXELS * ROWS_IN_SIGHT + FRAME_PIXELS)
-
-
-def sort_after_click(column: str, sort: Sort) -> Sort:
-    """The order after a click on a header: the column's own direction first, then the other one."""
-    header = HEADERS[column]
-    if sort.by != header.sort:
-        return Sort(header.sort, header.descending_first)
-    return Sort(header.sort, not sort.descending)
-
-
-def _order(header: Header, sort: Sort) -> dict[str, str]:
-    """`aria-sort` and arrow of a header. Worst first is an order of its own, and needs no arrow."""
-    if sort.by != header.sort:
-        return {"sorted": "", "arrow": ""}
-    if sort == Sort():
-        return {"sorted": "other", "arrow": ""}
-    return (
-        {"sorted": "descending", "arrow": "↓"} if sort.descending else {"sorted": "ascending", "arrow": "↑"}
-    )
-
-
-def _list_parameters(view: ViewState) -> str:
-    return _encoded(view.as_list())
-
-
-def _encoded(state: ViewState, *, only: Iterable[str] | None = None) -> str:
-    params = state.params()
-    names = params if only is None else [name for name in only if name in params]
-    return urlencode({name: params[name] for name in names}, doseq=True)
-
-
-def _mount(data: bytes, *, height: int | Literal["content"]) -> None:
-    with st.container(key="triage-table"):
-        _component()(key=KEY, data=data, height=height, on_sort_change=_sort)
-
-
-def _sort() -> None:
-    """Sort by the column whose header was clicked; a browser may send anything."""
-    column = st.session_state[KEY].get("sort")
-    if isinstance(column, str) and column in HEADERS:
-        view = read_view()
-        sort = sort_after_click(column, view.sort)
-        write_view(view.change(sort=sort.by, desc=sort.descending))
-
-
-@cache
-def _component() -> st.components.v2.types.ComponentRenderer:
-    """Registered once a process; each part counts as inline because it holds line breaks."""
-    html, css = (text_of(f"ui/triage/table.{part}") for part in ("html", "css"))
-    return st.components.v2.component(_NAME, html=html, css=css, js=script("ui/triage/table.js"))
-
-
-# The Triage table's words: an index page as the few columns that a person reads, every cell a text.
-
-#: What a cell holds at most; the whole text stands on the Question page.
-MAX_QUESTION = 300
-MAX_NUMBERS = 3
-NO_LABEL = "no label"
-NOTHING = "–"
+#: The longest question, and the most numbers, that a cell holds; the Question page has the rest.
+MAX_QUESTION, MAX_NUMBERS = 300, 3
+#: The reference's reasons for a label in the width of a column; the Question page has them in full.
+WHY: Mapping[str, str] = {
+    "template/citations violated": "Template or citations violated",
+    "answer text not grounded in evidence": "Answer not grounded",
+    "evidence lacks query terms": "No query term found",
+    "citations present and answer grounded": "Cited and grounded",
+    "evidence contains query terms but model refused": "Query terms found",
+    "no query terms found in evidence; refusal acceptable": "No query term found",
+}
+#: Gold that the answerer was given within these ranks is not an issue.
+FIRST_RANKS = 3
+NOTHING = Cell("–", look="none")
 
 
 @dataclass(frozen=True, slots=True)
-class Header:
-    """A column: its title, what a click on it sorts by, and in which direction first."""
+class TriageRow:
+    """A row of the index (`values` by column) with the address of its question.
 
-    title: str
+    `offset` is the number of pages from the cited page to the one that holds the text, None where that is not
+    known or not one number.
+    """
+
+    key: TraceKey
+    values: Mapping[Hashable, Any]
+    href: str
+    offset: int | None = None
+
+    def list(self, name: str) -> Sequence[str]:
+        """Return the values of a list column, () where it is null."""
+        values = self.values[name]
+        return () if values is None or isinstance(values, float) else list(values)
+
+    def number(self, name: str) -> float | None:
+        """Return a number, None where it is null."""
+        return None if pd.isna(self.values[name]) else self.values[name]
+
+    def text(self, name: str) -> str:
+        """Return a text, "" where it is null."""
+        value = self.values.get(name)
+        return value if isinstance(value, str) else ""
+
+
+def _label(row: TriageRow) -> Cell:
+    label: Label | None = row.values["label"] if row.text("label") else None
+    reason, names = row.text("why"), {**LABEL_NAMES, **BUCKET_NAMES}
+    pairs = [(row.text(f"was_{name}"), row.text(name)) for name in ("label", "bucket")]
+    was = " · ".join(names[before] for before, now in pairs if before and before != now)
+    tip = " · ".join(filter(None, (WHY.get(reason, reason), label)))
+    chip = Chip(LABEL_NAMES[label], LABEL_COLOURS[label], tip) if label else Chip(NO_LABEL, "none")
+    return Cell(chips=(chip,), note=f"was {was}" if was else "")
+
+
+def _question(row: TriageRow) -> Cell:
+    text = _shortened(" · ".join([*variant(row.key), row.text("q") or row.key.q_id]), MAX_QUESTION)
+    return Cell(text, href=row.href)
+
+
+def _why(row: TriageRow) -> Cell:
+    reason = row.text("why")
+    return Cell(WHY.get(reason, reason), look="quiet")
+
+
+def _section(row: TriageRow) -> Cell:
+    return Cell(_shortened(row.text("rank1_section"), 40)) if row.text("rank1_section") else NOTHING
+
+
+def gold_rank(unranked: Any, rank: Any) -> Cell:
+    """Return the gold section's rank in the last stage, `none` where it is not in it."""
+    if isinstance(unranked, str):
+        return NOTHING
+    return Cell("none") if pd.isna(rank) else Cell(f"{int(rank):,}")
+
+
+def _cited(row: TriageRow) -> Cell:
+    cited = row.number("cited")
+    return Cell(f"{row.number('cited_resolved') or 0:.0f} of {cited:.0f}") if cited else NOTHING
+
+
+def _coverage(row: TriageRow) -> Cell:
+    coverage = row.number("answer_coverage")
+    return NOTHING if coverage is None else Cell(f"{coverage:.2f}")
+
+
+def _numbers(row: TriageRow) -> Cell:
+    numbers = row.list("numbers_unsupported")
+    shown = [_shortened(number, 20) for number in numbers[:MAX_NUMBERS]]
+    more = [f"+{len(numbers) - MAX_NUMBERS}"] if len(numbers) > MAX_NUMBERS else []
+    return Cell(", ".join([*shown, *more]), look="red") if numbers else NOTHING
+
+
+def _issues(row: TriageRow) -> Cell:
+    return Cell(" · ".join(issues(row)))
+
+
+def _rules(row: TriageRow) -> Cell:
+    broken = in_order(row.list("codes"))
+    titles = "; ".join(rule_of(code).title for code in broken)
+    return Cell(f"{len(broken):,}", look="quiet", tip=titles, spoken=titles) if broken else NOTHING
+
+
+@dataclass(frozen=True, slots=True)
+class TriageColumn:
+    """A column: its cell, the `sort` that a click on its header asks for, and that order in words both ways.
+
+    `optional`: left out of a page of rows that have no value. The rest is as in `Column`.
+    """
+
+    cell: Callable[[TriageRow], Cell]
     sort: str
-    descending_first: bool = False
+    order: tuple[str, str]
     help: str = ""
+    descending_first: bool = False
+    optional: bool = False
+    align: Align = "start"
+    width: float | None = None
+    narrow: float | None = None
+    lines: bool = False
+    folds: Folding | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class TableRow:
-    """One question as the table shows it; the fields are the columns, in the order of `HEADERS`.
-
-    `broken` are the titles of the rules that `rules` counts. `was` stands below the label: what the question
-    got in the run that is compared with, where it differs.
-    """
-
-    label: str
-    question: str
-    why: str
-    section: str
-    gold_rank: str
-    cited: str
-    coverage: str
-    numbers: str
-    stands_out: str
-    rules: str
-    broken: str = ""
-    was: str = ""
-
-
-HEADERS: Mapping[str, Header] = {
-    "label": Header("label", "worst", help="Worst first"),
-    "question": Header("question", "question"),
-    "why": Header("why", "why", help="The rule that decided the label"),
-    "section": Header("rank 1 in", "section", help="Section of the candidate at rank 1"),
-    "gold_rank": Header(
-        "gold § at",
+#: The columns in their order; their titles are those of `COLUMN_NAMES`. Some may be new only here: what a
+#: cell reads is in `store.query.store.PAGE_COLUMNS`, what a sort orders by in `store.query.filters.SORTS`.
+COLUMNS: Mapping[str, TriageColumn] = {
+    "label": TriageColumn(_label, "worst", ("worst first", "best first"), "Worst first", width=10.4),
+    "question": TriageColumn(_question, "question", ("questions A to Z", "questions Z to A"), lines=True),
+    "why": TriageColumn(
+        _why,
+        "why",
+        ("by reason", "by reason, reversed"),
+        "The rule that decided the label",
+        width=10,
+        folds=Folding(84, "label", shown=64),
+    ),
+    "section": TriageColumn(
+        _section,
+        "section",
+        ("by top section", "by top section, reversed"),
+        "Section of the candidate at rank 1",
+        align="end",
+        width=5.9,
+        narrow=4.2,
+        folds=Folding(38, "question", titled=True),
+    ),
+    "gold_rank": TriageColumn(
+        lambda row: gold_rank(row.values["unranked"], row.values["section_rank"]),
         "section_rank",
-        help="Rank of the first candidate of a gold section in the last stage; none: it is not in that list",
+        ("best rank of the gold section first", "worst rank of the gold section first"),
+        "Rank of the first candidate of a gold section in the last stage; none: it is not in that list",
+        optional=True,
+        align="end",
+        width=5.2,
+        narrow=3.3,
+        folds=Folding(38, "question", titled=True),
     ),
-    "cited": Header(
-        "cited",
+    "cited": TriageColumn(
+        _cited,
         "evidence",
-        help="Citations whose chunk is known, of those cited; sorted by what became of their text",
+        ("worst cited text first", "best cited text first"),
+        "Citations whose chunk is known, of those cited; sorted by how their text was found",
+        align="end",
+        width=3.9,
+        folds=Folding(38, "question", titled=True),
     ),
-    "coverage": Header(
-        "coverage",
+    "coverage": TriageColumn(
+        _coverage,
         "answer_coverage",
-        help="Share of the answer's words that the evidence holds, by rarity",
+        ("least covered first", "most covered first"),
+        "Share of the answer's words that the evidence holds, weighted by rarity",
+        align="end",
+        width=5.2,
     ),
-    "numbers": Header(
+    "numbers": TriageColumn(
+        _numbers,
         "unsupported",
-        "unsupported",
+        ("fewest unsupported numbers first", "most unsupported numbers first"),
+        "Numbers in the answer that the evidence does not contain",
         descending_first=True,
-        help="Numbers that stand nowhere in the evidence",
+        width=6.5,
+        folds=Folding(46, "question", titled=True),
     ),
-    "stands_out": Header("what stands out", "suspicions", descending_first=True),
-    "rules": Header(
-        "rules", "codes", descending_first=True, help="Rules of the contract that the record breaks"
+    "issues": TriageColumn(
+        _issues,
+        "suspicions",
+        ("fewest issues first", "most issues first"),
+        descending_first=True,
+        lines=True,
+        width=15,
+        folds=Folding(60, "question"),
     ),
+    "rules": TriageColumn(
+        _rules,
+        "codes",
+        ("fewest broken rules first", "most broken rules first"),
+        "Rules of the citation contract that the record breaks",
+        descending_first=True,
+        optional=True,
+        align="end",
+        width=3.2,
+        folds=Folding(60, "question", titled=True),
+    ),
+}
+#: Orders that an address may ask for and no header does.
+_OTHER_ORDERS: Mapping[str, tuple[str, str]] = {
+    "label": ("worst label first", "best label first"),
+    "resolved": ("fewest citations resolved first", "most citations resolved first"),
+    "safety": ("fewest omitted warnings first", "most omitted warnings first"),
 }
 
 
-def table_rows(rows: pd.DataFrame, offsets: Mapping[TraceKey, int] | None = None) -> list[TableRow]:
-    """A page of index rows in words, cut to what a cell can show.
+def show_table(rows: pd.DataFrame, view: ViewState, *, offsets: Mapping[TraceKey, int] | None = None) -> None:
+    """Draw the page of rows. A click on one opens its question, a click on a header sorts in SQL.
 
-    `offsets` says of traces how many pages from the cited one their text stands; their `run_id` is "".
+    `offsets` gives the page offset of traces (see `TriageRow`); their `run_id` is "".
     """
-    known = offsets or {}
-    keys, outcomes = _keys(rows), _gold(rows)
-    return [
-        _table_row(record, key, gold, known.get(key))
-        for record, key, gold in zip(rows.to_dict("records"), keys, outcomes, strict=True)
+    with st.container(key="triage-table"):
+        show_grid(triage_grid(triage_rows(rows, view, offsets), view.sort), key=KEY, on_sort=_sort)
+
+
+def triage_rows(
+    rows: pd.DataFrame, view: ViewState, offsets: Mapping[TraceKey, int] | None = None
+) -> list[TriageRow]:
+    """Return rows of the index with the addresses of their questions, which stay in the list of `view`."""
+    made, listed = [], view.as_list()
+    for values in rows.to_dict("records"):
+        numbers = (int(values[name]) for name in ("paraphrase", "seed", "repeat"))
+        key = TraceKey("", str(values["q_id"]), *numbers)
+        shown = listed.change(q=question_name(key.q_id, key.repeat), p=key.paraphrase, s=key.seed)
+        made.append(TriageRow(key, values, shown.link("question"), (offsets or {}).get(key)))
+    return made
+
+
+def triage_grid(rows: Sequence[TriageRow], sort: Sort) -> Grid:
+    """Return the table of these rows, in the order `sort`."""
+    cells = {name: [column.cell(row) for row in rows] for name, column in COLUMNS.items()}
+    shown = {
+        name: column
+        for name, column in COLUMNS.items()
+        if not column.optional or any(cell is not NOTHING for cell in cells[name])
+    }
+    corner, *columns = [
+        Column(
+            Cell(COLUMN_NAMES[name], tip=column.help),
+            column.align,
+            name,
+            column.width,
+            column.narrow,
+            column.lines,
+            column.folds,
+            sorts=True,
+            sorted=_sorted(column, sort),
+        )
+        for name, column in shown.items()
     ]
+    lines = zip(*(cells[name] for name in shown), strict=True)
+    made = tuple(Row(head, tuple(others)) for head, *others in lines)
+    return Grid("Questions of this run", corner, tuple(columns), made, height=HEIGHT)
 
 
-def _table_row(
-    record: Mapping[Hashable, Any], key: TraceKey, gold: GoldOutcome | None, offset: int | None
-) -> TableRow:
-    label, why, section = record["label"], record["why"], record["rank1_section"]
-    states, omitted = _list(record["evidence"]), len(_list(record["safety_omitted"]))
-    broken = in_order(_list(record["codes"]))
-    coverage = None if pd.isna(record["answer_coverage"]) else float(record["answer_coverage"])
-    return TableRow(
-        label=label if isinstance(label, str) else NO_LABEL,
-        question=_shortened(" · ".join([*words.variant(key), record["q"] or key.q_id]), MAX_QUESTION),
-        why=clean(words.why(why)) if isinstance(why, str) else "",
-        section=_shortened(section, 40) if isinstance(section, str) and section else NOTHING,
-        gold_rank=gold_rank(record["unranked"], record["section_rank"]),
-        cited=_cited(record["cited_resolved"], record["cited"]),
-        coverage=NOTHING if coverage is None else f"{coverage:.2f}",
-        numbers=_first_few(_list(record["numbers_unsupported"])) or NOTHING,
-        rules=f"{len(broken):,}" if broken else NOTHING,
-        stands_out=clean(
-            words.stands_out(
-                _list(record["suspicions"]),
-                label=label,
-                coverage=coverage,
-                gold=gold,
-                cited=citation.wrong_text(states),
-                besides=citation.besides(states, offset=offset, omitted=omitted),
-            )
-        ),
-        broken=clean("; ".join(rule_of(code).title for code in broken)),
-        was=_was(record),
+def _sorted(column: TriageColumn, sort: Sort) -> Literal["", "ascending", "descending", "other"]:
+    """Return a header's `aria-sort`; worst first is an order of its own."""
+    if sort.by != column.sort:
+        return ""
+    return "other" if sort == Sort() else "descending" if sort.descending else "ascending"
+
+
+def sort_after_click(column: str, sort: Sort) -> Sort:
+    """Return the order after a click on a header: the column's own direction first, then the other one."""
+    clicked = COLUMNS[column]
+    is_same = sort.by == clicked.sort
+    return Sort(clicked.sort, not sort.descending if is_same else clicked.descending_first)
+
+
+def _sort(column: str) -> None:
+    view = read_view()
+    sort = sort_after_click(column, view.sort)
+    write_view(view.change(sort=sort.by, desc=sort.descending))
+
+
+def order(sort: Sort) -> str:
+    """Return in words what a list shows first."""
+    orders = {**_OTHER_ORDERS, **{column.sort: column.order for column in COLUMNS.values()}}
+    ascending = (f"by {sort.by}, ascending", f"by {sort.by}, descending")
+    return orders.get(sort.by, ascending)[sort.descending]
+
+
+def issues(row: TriageRow) -> list[str]:
+    """Return what to look at in a row, most important first.
+
+    An id that may be made up, what is wrong with its cited text, its gold, what else its citations have, its
+    other suspicions, and a grounded answer that the evidence hardly covers.
+    """
+    codes, states = row.list("suspicions"), row.list("evidence")
+    first = [code for code in codes if code == "citation_outside_retrieved"]
+    coverage = row.number("answer_coverage")
+    is_thin = row.text("label") == "ok" and coverage is not None and coverage < LITTLE_COVERED
+    listed = [
+        *(ISSUE_NAMES[code] for code in first),
+        *citation.wrong_text(states),
+        _gold_issue(row),
+        *citation.besides(states, offset=row.offset, omitted=len(row.list("safety_omitted"))),
+        *(ISSUE_NAMES.get(code, code) for code in codes if code not in first),
+        "Low coverage" if is_thin else "",
+    ]
+    return [clean(issue) for issue in listed if issue]
+
+
+def _gold_issue(row: TriageRow) -> str:
+    """Return what happened to the gold passage; "" where that is not known or no issue."""
+    state, seen, retrieved = (
+        row.text("gold_state"),
+        row.number("gold_seen_rank"),
+        row.number("gold_retrieved_rank"),
     )
-
-
-def _was(record: Mapping[Hashable, Any]) -> str:
-    """`was ok · score_policy`: only what the run that is compared with has otherwise."""
-    pairs = [(record.get(f"was_{name}"), record[name]) for name in ("label", "bucket")]
-    told = [was for was, now in pairs if isinstance(was, str) and was != now]
-    return f"was {' · '.join(told)}" if told else ""
-
-
-def gold_rank(unranked: Any, rank: Any) -> str:
-    """The gold section's rank in the last stage, `none` where it is not in it; of no use where not judged."""
-    if isinstance(unranked, str):
-        return NOTHING
-    return "none" if pd.isna(rank) else f"{int(rank):,}"
-
-
-def _keys(rows: pd.DataFrame) -> Iterator[TraceKey]:
-    columns = (rows[name] for name in ("q_id", "paraphrase", "seed", "repeat"))
-    for q_id, paraphrase, seed, repeat in zip(*columns, strict=True):
-        yield TraceKey("", str(q_id), int(paraphrase), int(seed), int(repeat))
-
-
-def _list(values: Any) -> Sequence[str]:
-    return () if values is None or isinstance(values, float) else list(values)
+    if not state:
+        return ""
+    if state in ("answered", "declined"):
+        return GOLD_NAMES[state]
+    if seen is None:
+        if retrieved is None:
+            return "Gold not retrieved"
+        return f"Gold retrieved at rank {retrieved:,.0f}, dropped before the prompt"
+    place = f"Gold in the prompt at rank {seen:,.0f}"
+    if state == "uncited":
+        return f"{place}, {'refused' if row.values['gold_is_refusal'] else 'not cited'}"
+    return "" if seen <= FIRST_RANKS else place
 
 
 def _shortened(text: str, limit: int) -> str:
     line = " ".join(clean(text[: 4 * limit]).split())
     return line if len(line) <= limit else f"{line[: limit - 1].rstrip()}…"
-
-
-def _cited(resolved: Any, cited: Any) -> str:
-    return NOTHING if pd.isna(cited) or not cited else f"{int(resolved)} of {int(cited)}"
-
-
-def _gold(rows: pd.DataFrame) -> Iterator[GoldOutcome | None]:
-    """What became of each row's gold passage, None where it is not known."""
-    names = ("gold_state", "gold_seen_rank", "gold_retrieved_rank", "gold_is_refusal")
-    for state, seen, retrieved, is_refusal in zip(*(rows[name] for name in names), strict=True):
-        known = isinstance(state, str)
-        yield GoldOutcome(state, _rank(seen), _rank(retrieved), None, bool(is_refusal)) if known else None
-
-
-def _rank(value: Any) -> int | None:
-    return None if pd.isna(value) else int(value)
-
-
-def _first_few(numbers: Sequence[str]) -> str:
-    shown = [_shortened(number, 20) for number in numbers[:MAX_NUMBERS]]
-    left_out = [f"+{len(numbers) - MAX_NUMBERS}"] if len(numbers) > MAX_NUMBERS else []
-    return ", ".join([*shown, *left_out])

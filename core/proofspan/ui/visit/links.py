@@ -7,14 +7,11 @@ address, such as for a clicked point of a chart, it asks the browser to follow i
 from __future__ import annotations
 
 import secrets
-from functools import cache
 
 import streamlit as st
-from streamlit.errors import StreamlitAPIException
 
-from proofspan.resources import text_of
+from proofspan.ui.component import component
 
-_NAME = "proofspan_links"
 _KEY = "links"
 _ASKED = "links:asked"
 
@@ -30,19 +27,4 @@ def follow(address: str, *, replaces: bool = False) -> None:
 
 def show_links() -> None:
     """Mount the component that follows the page's links, once a page; without it Streamlit follows them."""
-    try:
-        _component()(key=_KEY, data=st.session_state.pop(_ASKED, None))
-    except (StreamlitAPIException, TypeError):
-        return
-
-
-@cache
-def script(name: str) -> str:
-    """Return a component's script, by its path in the package, with the function `follow` before it."""
-    return "\n".join(map(text_of, ("ui/visit/links.js", name)))
-
-
-@cache
-def _component() -> st.components.v2.types.ComponentRenderer:
-    """Registered once a process; the script counts as inline because it holds line breaks."""
-    return st.components.v2.component(_NAME, js=script("ui/visit/links_here.js"))
+    component("ui/visit/links_here", with_links=True)(key=_KEY, data=st.session_state.pop(_ASKED, None))

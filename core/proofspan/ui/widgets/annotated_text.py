@@ -1,27 +1,23 @@
-"""A text with marks whose citations can be chosen: their numbers are buttons, their words follow the mouse.
+"""A text with marks whose citations can be chosen: their numbers are buttons.
 
-A small component of our own, because `safe.text` makes text and no buttons, and a widget cannot stand inside
-a sentence. Its parts are files beside this module, handed over as inline strings, so that nothing is fetched;
-a piece looks as it does elsewhere (`pieces.css`). Where it cannot be mounted, `safe.text` stands in.
+A component of our own, because `markup.text` makes no buttons, and Streamlit's cannot be part of a sentence.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
 from typing import Literal
 
 import orjson
 import streamlit as st
-from streamlit.errors import StreamlitAPIException
 
-from proofspan.resources import text_of
+from proofspan.ui.component import component
 from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.markup import Piece, clean
 
 Size = Literal["panel", "stage"]
 
-_NAME = "proofspan_marked_text"
+
 _NUMBERS = ("number", "number-chosen")
 #: Characters of a tip: an id, a reason.
 _MAX_TIP = 400
@@ -48,10 +44,9 @@ def show_marked(
     if hidden:
         kept = (*kept, Piece(f" … {hidden:,} more characters", "muted"))
     data = packed(kept, numbers=numbers, chosen=chosen, size=size, name=name)
-    try:
-        _component()(key=key, data=data, on_choose_change=lambda: _chosen(key, numbers, on_choose))
-    except (StreamlitAPIException, TypeError):
-        markup.show(markup.text(kept))
+    component("ui/widgets/annotated_text", css=("ui/css/pieces.css",))(
+        key=key, data=data, on_choose_change=lambda: _chosen(key, numbers, on_choose)
+    )
     markup.show_more(pieces, key=_length_key(key, pieces))
 
 
@@ -97,18 +92,3 @@ def _chosen(key: str, numbers: Mapping[int, str], on_choose: Callable[[int], Non
 def _length_key(key: str, pieces: Sequence[Piece]) -> str:
     """Under which it is kept how much of this very text is shown: another text begins anew."""
     return f"{key}:{hash(tuple(piece.text for piece in pieces)):x}"
-
-
-@cache
-def _component() -> st.components.v2.types.ComponentRenderer:
-    """Registered once a process; each part counts as inline because it holds line breaks."""
-    html, css, pieces, js = (
-        text_of(f"ui/{part}")
-        for part in (
-            "widgets/annotated_text.html",
-            "widgets/annotated_text.css",
-            "css/pieces.css",
-            "widgets/annotated_text.js",
-        )
-    )
-    return st.components.v2.component(_NAME, html=html, css=f"{pieces}\n{css}", js=js)

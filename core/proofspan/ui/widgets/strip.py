@@ -1,32 +1,25 @@
 """The evidence strip: all pages of a document in one line, with what lies on them, in the browser.
 
-A small component of our own, because every cell is a place to go to and says what it holds. What is sent and
-drawn never grows with the document. Its three parts are files beside this module, handed over as inline
-strings, so that nothing is fetched.
+What is sent and drawn never grows with the document.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 
 import orjson
 import streamlit as st
-from streamlit.errors import StreamlitAPIException
 
-from proofspan.resources import text_of
 from proofspan.services.page.strip_marks import PageMark, cell_firsts, cell_of
-from proofspan.ui.widgets import markup
-from proofspan.ui.widgets.markup import Piece, clean
+from proofspan.ui.component import component
+from proofspan.ui.widgets.markup import clean
 from proofspan.ui.widgets.text import counted
 
 #: So many numbers of one kind are named in a cell's words.
 NUMBERS_NAMED = 6
 #: Ranks beyond this are all drawn at the same height.
 LOWEST_RANK = 20
-
-_NAME = "proofspan_strip"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +76,9 @@ def show_strip(
 
 
 def draw_strip(strip: Strip, *, key: str, on_go: Callable[[int], None]) -> None:
-    """Draws any strip; `on_go` gets the number that a cell sends, which the caller checks."""
-    try:
-        with st.container(key=f"strip-{key}"):
-            _component()(key=key, data=packed(strip), on_go_change=lambda: _gone(key, on_go))
-    except (StreamlitAPIException, TypeError):
-        markup.show(markup.text([Piece(strip.rest, "muted")], role="hint"))
+    """Draw any strip; `on_go` gets the number that a cell sends, which the caller checks."""
+    with st.container(key=f"strip-{key}"):
+        component("ui/widgets/strip")(key=key, data=packed(strip), on_go_change=lambda: _gone(key, on_go))
 
 
 def page_strip(
@@ -196,10 +186,3 @@ def _gone(key: str, on_go: Callable[[int], None]) -> None:
     go = st.session_state[key].get("go")
     if isinstance(go, int | float) and not isinstance(go, bool) and go == int(go):
         on_go(int(go))
-
-
-@cache
-def _component() -> st.components.v2.types.ComponentRenderer:
-    """Registered once a process; each part counts as inline because it holds line breaks."""
-    html, css, js = (text_of(f"ui/widgets/strip.{part}") for part in ("html", "css", "js"))
-    return st.components.v2.component(_NAME, html=html, css=css, js=js)

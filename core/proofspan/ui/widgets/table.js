@@ -1,85 +1,182 @@
-// Draws a table of links and follows the one that was clicked. The data is JSON in UTF-8 (see `packed`). Foreign text
-// enters the document through textContent, title and aria-label, addresses are ours and come encoded.
+// Draws a table whose cells or rows are links or can be chosen, and whose headers may sort. The data is JSON in UTF-8
+// (see `packed`). Foreign text enters the document through textContent, title and aria-label; addresses are ours and
+// come encoded.
 const views = new WeakMap();
 const DRAG_PIXELS = 4;
 // A longer text is a sentence, which may wrap.
 const LONG = 30;
 const STEPS = { ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0] };
+// A table that is only a little higher than its frame is shown whole. Of a longer one the last row is cut, with at least
+// this share of it in sight and hidden: a row that is cut shows that there are more.
+const WHOLE = 1.1;
+const CUT = 0.3;
 
-export default function ({ data, parentElement }) {
+export default function ({ data, parentElement, setTriggerValue }) {
   if (!data || !data.length) return;
   const view = views.get(parentElement) ?? opened(parentElement);
-  show(view, new TextDecoder().decode(data));
+  view.send = setTriggerValue;
+  show(view, JSON.parse(new TextDecoder().decode(data)));
 }
 
 function opened(root) {
   const find = (name) => root.querySelector(name);
-  const view = { root, frame: find(".frame"), table: find("table"), head: find("thead tr"), body: find("tbody"), json: "" };
+  const view = {
+    root, frame: find(".frame"), table: find("table"), head: find("thead tr"), more: find(".more"), json: "", rows: "",
+  };
   views.set(root, view);
   view.table.addEventListener("pointerdown", (event) => { view.pressed = [event.clientX, event.clientY]; });
-  view.table.addEventListener("click", (event) => open(view, event));
+  view.table.addEventListener("click", (event) => clicked(view, event));
   view.table.addEventListener("keydown", (event) => move(view, event));
   view.table.addEventListener("focusin", (event) => hold(view, event.target));
-  new ResizeObserver(() => reach(view)).observe(view.frame);
+  view.more.addEventListener("click", () => showDetails(view, !view.frame.classList.contains("all")));
+  new ResizeObserver(() => fit(view)).observe(view.table);
+  new ResizeObserver(() => fit(view)).observe(view.frame);
   return view;
 }
 
-// The same cells keep their elements, and with them the focus; of others the one at the same address has it.
-function show(view, json) {
-  if (json === view.json) return;
-  const isFirst = !view.json;
-  view.json = json;
-  const data = JSON.parse(json);
-  const had = view.table.contains(view.root.activeElement) ? view.root.activeElement : null;
-  const [address, place] = [had?.getAttribute("href"), had && placeOf(view, had)];
-  view.table.setAttribute("aria-label", data.grid);
-  view.frame.classList.toggle("wide", data.wide);
-  view.frame.style.maxHeight = data.height === null ? "" : `${data.height}px`;
-  view.head.replaceChildren(corner(data.corner), ...data.columns.map((column) => header(column, "col", column.align)));
-  view.body.replaceChildren(...data.rows.map((row) => drawn(row, data.columns)));
-  const all = links(view);
-  const next = had && (all.find((one) => one.getAttribute("href") === address) ?? at(view, ...place) ?? all[0]);
-  hold(view, next ?? all[0]);
-  next?.focus({ preventScroll: true });
-  if (isFirst && data.fromEnd) view.frame.scrollLeft = view.frame.scrollWidth;
-  reach(view);
+// The same cells keep their elements, and with them the focus; of others the same link, button or place has it.
+function show(view, { chosen, ...data }) {
+  const json = JSON.stringify(data);
+  const isNew = json !== view.json;
+  if (isNew) {
+    const isFirst = !view.json;
+    Object.assign(view, { json, data });
+    draw(view, data);
+    if (isFirst && data.fromEnd) view.frame.scrollLeft = view.frame.scrollWidth;
+  }
+  for (const row of view.table.tBodies) {
+    const isChosen = chosen !== null && row.dataset.key === chosen;
+    row.classList.toggle("chosen", isChosen);
+    const button = row.querySelector("button");
+    if (isChosen) button?.setAttribute("aria-current", "true");
+    else button?.removeAttribute("aria-current");
+  }
+  const row = view.table.querySelector("tbody.chosen");
+  if (row && !view.table.contains(view.root.activeElement)) hold(view, row.querySelector("button"));
+  if (row && (isNew || chosen !== view.chosen)) intoFrame(view, row.querySelector("td, th"));
+  view.chosen = chosen;
 }
 
-// A frame that scrolls can be scrolled by keys, also where it holds no link.
-function reach({ frame, table }) {
+function draw(view, data) {
+  const active = view.table.contains(view.root.activeElement) ? view.root.activeElement : null;
+  const held = active ?? targets(view).find((one) => one.tabIndex === 0);
+  const [name, place] = [held && nameOf(held), held && placeOf(view, held)];
+  const rows = JSON.stringify(data.rows.map((row) => row.key || Object.values(row.cells).find((cell) => cell.href)?.href));
+  view.table.setAttribute("aria-label", data.table);
+  view.frame.className = `frame ${data.layout}`;
+  view.root.querySelector("style.columns")?.remove();
+  if (data.layout === "list") view.root.append(columnStyles(data.columns));
+  view.head.replaceChildren(...data.columns.map(header));
+  for (const body of [...view.table.tBodies]) body.remove();
+  view.table.append(...data.rows.map((row) => drawn(row, data)));
+  view.more.hidden = !data.rows.some((row) => row.details);
+  view.more.textContent = data.more;
+  if (data.layout === "list" && rows !== view.rows) view.frame.scrollTop = 0;
+  view.rows = rows;
+  const all = [...sorters(view), ...targets(view)];
+  const next = held && (all.find((one) => nameOf(one) === name) ?? at(view, ...place));
+  hold(view, sorters(view)[0]);
+  hold(view, targets(view)[0]);
+  if (next) hold(view, next);
+  if (active) (next ?? targets(view)[0])?.focus({ preventScroll: true });
+  fit(view);
+}
+
+const nameOf = (target) => target.getAttribute("href") ?? target.dataset.name;
+
+// Ends the frame inside a row and never near its edge. A frame that scrolls can be scrolled by keys, also without a link.
+function fit(view) {
+  const { frame, table, data } = view;
+  if (data?.height) {
+    const border = frame.offsetHeight - frame.clientHeight;
+    const top = table.getBoundingClientRect().top - border;
+    const ends = [...table.tBodies].flatMap((row) => {
+      const place = row.getBoundingClientRect();
+      const end = (share) => place.top - top + share * place.height;
+      return end(CUT) <= data.height ? [Math.min(data.height, end(1 - CUT))] : [];
+    });
+    const isWhole = table.offsetHeight + border <= WHOLE * data.height;
+    frame.style.maxHeight = isWhole ? "" : `${Math.round(ends.at(-1) ?? data.height)}px`;
+  }
   const scrolls = frame.scrollWidth > frame.clientWidth + 1 || frame.scrollHeight > frame.clientHeight + 1;
-  if (scrolls && !table.querySelector("a")) frame.tabIndex = 0;
+  if (scrolls && !targets(view).length) frame.tabIndex = 0;
   else frame.removeAttribute("tabindex");
 }
 
-function drawn(row, columns) {
-  const made = element("tr");
-  made.append(header(row.head, "row", "start"));
-  row.cells.forEach((cell, place) => made.append(filled(element("td", columns[place].align), cell)));
+// Widths of a list's columns, and from which width on a column's text moves below that of another one.
+function columnStyles(columns) {
+  const made = element("style", "columns");
+  const rules = columns.flatMap(({ name, width, narrow, folds }) => [
+    width ? `.${name} { width: ${width}rem; }` : "",
+    narrow ? `@container (max-width: 46rem) { .${name} { width: ${narrow}rem; } }` : "",
+    folds ? `@container (max-width: ${folds.below}rem) { .${name} { display: none; } }
+      @container (max-width: ${folds.shown ?? folds.below}rem) {
+        .below { display: block; } .below > .in-${name} { display: inline; } }` : "",
+  ]);
+  made.textContent = `:host { container-type: inline-size; } ${rules.join("\n")}`;
   return made;
 }
 
-function corner(text) {
-  const made = element("th", "start corner");
-  made.scope = "col";
-  made.textContent = text;
+function header(column) {
+  const cell = element("th", `${column.align} ${column.name}`);
+  cell.scope = "col";
+  if (!column.sorts) return filled(cell, column.head, "span");
+  if (column.sorted) cell.setAttribute("aria-sort", column.sorted);
+  filled(cell, column.head, "button");
+  cell.querySelector("button").dataset.name = column.name;
+  const arrow = element("span", "arrow", column.arrow);
+  arrow.ariaHidden = "true";
+  cell.querySelector("button").append(arrow);
+  return cell;
+}
+
+// A group of rows: the cells, and below them the details over their whole width.
+function drawn(row, data) {
+  const [made, line] = [element("tbody"), element("tr")];
+  if (row.key) made.dataset.key = row.key;
+  line.dataset.testid = "ps-row";
+  for (const [place, column] of data.columns.entries()) {
+    const isHeader = data.layout !== "list" && place === 0;
+    const box = element(isHeader ? "th" : "td", `${column.align} ${column.name}`);
+    if (isHeader) box.scope = "row";
+    filled(box, row.cells[column.name], data.choose === column.name ? "button" : "span");
+    if (data.layout === "list" && !box.title) box.title = row.cells[column.name].text ?? "";
+    const folded = data.columns.filter(({ folds }) => folds?.into === column.name);
+    if (folded.length) box.append(below(row, folded));
+    line.append(box);
+  }
+  made.append(line);
+  if (row.details) made.append(details(row.details, data.columns.length));
   return made;
 }
 
-function header(cell, scope, align) {
-  const made = filled(element("th", align), cell);
-  made.scope = scope;
+function details(words, columns) {
+  const made = element("tr", "details");
+  const all = element("td", "", words);
+  all.colSpan = columns;
+  made.append(all);
   return made;
 }
 
-function filled(box, { text = "", note, tip, look, tone, href, spoken }) {
-  const words = element(href === undefined ? "span" : "a", "words");
-  words.textContent = text;
+function below(row, columns) {
+  const made = element("div", "below");
+  for (const { name, head, folds } of columns) {
+    const { text, look } = row.cells[name];
+    if (!text || look === "none") continue;
+    made.append(element("span", `in-${name} ${look ?? ""}`, folds.titled ? `${head.text} ${text}` : text));
+  }
+  return made;
+}
+
+// `spoken` is the name of a link; of other cells it is what is read aloud after the text.
+function filled(box, { text = "", note, tip, look, tone, href, spoken, chips = [] }, tag) {
+  const words = element(href === undefined ? tag : "a", "words", text);
+  if (tag === "button") words.type = "button";
   if (href !== undefined) {
     words.href = href;
     words.draggable = false;
     if (spoken) words.setAttribute("aria-label", spoken);
-  }
+  } else if (spoken) words.append(element("span", "aloud", `: ${spoken}`));
   if (text.length > LONG) box.classList.add("long");
   if (tip) box.title = tip;
   if (look) box.classList.add(look);
@@ -87,81 +184,118 @@ function filled(box, { text = "", note, tip, look, tone, href, spoken }) {
     box.classList.add("tinted");
     box.style.setProperty("--tone", tone);
   }
-  box.append(words);
-  if (note) {
-    const small = element("small");
-    small.textContent = note;
-    box.append(small);
+  if (text || !chips.length) box.append(words);
+  for (const chip of chips) {
+    const made = element("span", `chip ${chip.look}`, chip.text);
+    if (chip.tip) made.title = chip.tip;
+    box.append(made);
   }
+  if (note) box.append(element("small", "", note));
   return box;
 }
 
-function element(tag, className = "") {
+function element(tag, className = "", text = "") {
   const made = document.createElement(tag);
   if (className) made.className = className;
+  if (text) made.textContent = text;
   return made;
 }
 
-// A plain click goes there in place. With a modifier key the browser does what it does with a link, and a press
-// that moved was meant to mark text.
-function open(view, event) {
-  const link = event.target.closest("td, th")?.querySelector("a");
-  if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+function showDetails(view, isAll) {
+  view.frame.classList.toggle("all", isAll);
+  view.more.setAttribute("aria-pressed", String(isAll));
+}
+
+// A plain click opens a link in place; in a list the whole row is its link or its button. With a modifier key the
+// browser does what it does with a link, and a press that moved was meant to mark text.
+function clicked(view, event) {
+  const sorter = event.target.closest("thead button");
+  if (sorter) view.send("sort", sorter.dataset.name);
+  const box = event.target.closest(view.data.layout === "list" ? "tbody" : "td, th");
+  const target = box?.querySelector("a, tbody button");
+  if (!target || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
   event.preventDefault();
   const [x, y] = view.pressed ?? [event.clientX, event.clientY];
   if (event.detail > 0 && Math.hypot(event.clientX - x, event.clientY - y) > DRAG_PIXELS) return;
-  follow(link.getAttribute("href"));
+  if (target.tagName === "A") follow(target.getAttribute("href"));
+  else view.send("choose", box.dataset.key);
 }
 
-const links = (view) => [...view.table.querySelectorAll("a")];
-const lines = (view) => [view.head, ...view.body.children];
-const at = (view, row, column) => lines(view)[row]?.children[column]?.querySelector("a");
+const sorters = (view) => [...view.head.querySelectorAll("button")];
+const targets = (view) => [...view.table.querySelectorAll("a, tbody button")];
+const lines = (view) => [view.head, ...[...view.table.tBodies].map((body) => body.rows[0])];
+const at = (view, row, column) => lines(view)[row]?.children[column]?.querySelector("a, tbody button");
 
-function placeOf(view, link) {
-  const cell = link.closest("td, th");
+function placeOf(view, target) {
+  const cell = target.closest("td, th");
   return [lines(view).indexOf(cell.parentElement), cell.cellIndex];
 }
 
-// One of them is reached by Tab, the others by the arrow keys.
+// One of the headers that sort, and one of the links or rows, is reached by Tab, the others by the arrow keys.
 function hold(view, held) {
-  if (held?.tagName === "A") for (const one of links(view)) one.tabIndex = one === held ? 0 : -1;
+  for (const group of [sorters(view), targets(view)]) {
+    if (group.includes(held)) for (const one of group) one.tabIndex = one === held ? 0 : -1;
+  }
 }
 
 function move(view, event) {
-  const link = event.target.closest("a");
-  if (!link || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
-  const next = wanted(view, link, event.key);
+  if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
+  const target = event.target.closest("a, button");
+  const isSorter = sorters(view).includes(target);
+  const next = isSorter ? nextSorter(view, target, event.key) : target && nextTarget(view, target, event.key);
   if (next === undefined) return;
   event.preventDefault();
   next?.focus({ preventScroll: true });
-  if (next) intoFrame(view, next.closest("td, th"));
+  if (next && !isSorter) intoFrame(view, next.closest("td, th"));
 }
 
-// The next link that way, over cells that are none; null where there is none, undefined for another key.
-function wanted(view, link, key) {
-  let [row, column] = placeOf(view, link);
-  const inRow = [...lines(view)[row].querySelectorAll("a")];
-  if (key === "Home") return inRow[0];
-  if (key === "End") return inRow.at(-1);
+function nextSorter(view, sorter, key) {
+  const shown = sorters(view).filter((one) => one.offsetParent);
+  const step = { ArrowLeft: -1, ArrowRight: 1 }[key];
+  return step && (shown[shown.indexOf(sorter) + step] ?? null);
+}
+
+// The next link that way, over cells without one; null where there is none, undefined for another key.
+function nextTarget(view, target, key) {
+  let [row, column] = placeOf(view, target);
+  const inRow = [...lines(view)[row].querySelectorAll("a, button")];
+  if (inRow.length > 1 && key === "Home") return inRow[0];
+  if (inRow.length > 1 && key === "End") return inRow.at(-1);
+  if (inRow.length === 1 || key.startsWith("Page")) {
+    const inColumn = lines(view).map((_, line) => at(view, line, column)).filter(Boolean);
+    const page = Math.max(1, inColumn.filter((one) => isInSight(view, one)).length);
+    const step = { PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity }[key];
+    if (step) return inColumn[Math.min(Math.max(inColumn.indexOf(target) + step, 0), inColumn.length - 1)];
+  }
   if (!Object.hasOwn(STEPS, key)) return undefined;
   const [down, right] = STEPS[key];
   const [rows, columns] = [lines(view).length, view.head.children.length];
   for (;;) {
     [row, column] = [row + down, column + right];
     if (row < 0 || row >= rows || column < 0 || column >= columns) return null;
-    const found = at(view, row, column);
-    if (found) return found;
+    const next = at(view, row, column);
+    if (next) return next;
   }
 }
 
-// Below the header and beside the first column, which stay in sight.
-function intoFrame({ frame, head }, cell) {
-  const left = cell.cellIndex ? cell.parentElement.firstElementChild.offsetWidth : 0;
-  const top = cell.parentElement === head ? 0 : head.offsetHeight;
+function isInSight({ frame }, target) {
+  const [outer, inner] = [frame.getBoundingClientRect(), target.closest("tr").getBoundingClientRect()];
+  return inner.top >= outer.top && inner.bottom <= outer.bottom;
+}
+
+// Below the header and beside a first column that stays in sight. Only inside the frame, unless the row is off the window:
+// scrollIntoView would move the whole page as well.
+function intoFrame({ frame, head, data }, cell) {
+  if (!cell) return;
+  const row = cell.parentElement;
+  const left = cell.cellIndex && data.layout !== "list" ? row.firstElementChild.offsetWidth : 0;
+  const top = row === head ? 0 : head.offsetHeight;
+  const bottom = row.parentElement.offsetTop + row.parentElement.offsetHeight;
   if (left && frame.scrollLeft > cell.offsetLeft - left) frame.scrollLeft = cell.offsetLeft - left;
   frame.scrollLeft = Math.max(frame.scrollLeft, cell.offsetLeft + cell.offsetWidth - frame.clientWidth);
-  if (top && frame.scrollTop > cell.offsetTop - top) frame.scrollTop = cell.offsetTop - top;
-  frame.scrollTop = Math.max(frame.scrollTop, cell.offsetTop + cell.offsetHeight - frame.clientHeight);
+  if (top && frame.scrollTop > row.offsetTop - top) frame.scrollTop = row.offsetTop - top;
+  frame.scrollTop = Math.max(frame.scrollTop, bottom - frame.clientHeight);
   const place = cell.getBoundingClientRect();
-  if (place.top < 0 || place.bottom > window.innerHeight) cell.scrollIntoView({ block: "nearest", inline: "nearest" });
+  const isFocused = row.contains(cell.getRootNode().activeElement);
+  if (isFocused && (place.top < 0 || place.bottom > window.innerHeight)) cell.scrollIntoView({ block: "nearest", inline: "nearest" });
 }

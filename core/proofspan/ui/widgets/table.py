@@ -1,49 +1,58 @@
-"""A small table of numbers that are links: a matrix, a heat map, a list of metrics.
+"""The dashboard's table: grids of numbers that are links, and lists whose rows are links or can be chosen.
 
-A real table, which can be read aloud, copied from, walked through with the arrow keys and printed. A tint
-repeats what a cell's text says and never carries a meaning alone. Its three parts are files beside this
-module, handed over as inline strings, so that nothing is fetched.
+A real HTML table, which can be read aloud, copied from, walked through with the arrow keys and printed;
+`st.dataframe` draws a canvas and can do none of that. A colour repeats what a cell's text says and never
+carries a meaning alone.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, Literal
 
 import orjson
-import pandas as pd
 import streamlit as st
-from streamlit.errors import StreamlitAPIException
 
-from proofspan.resources import text_of
-from proofspan.ui.visit.links import script
+from proofspan.ui.component import component
 from proofspan.ui.widgets.markup import clean
 
-Look = Literal["", "red", "violet", "yellow", "gray", "green", "orange", "blue", "accent", "quiet"]
+Look = Literal["", "red", "violet", "yellow", "gray", "green", "orange", "blue", "accent", "quiet", "none"]
 Align = Literal["start", "center", "end"]
 
-_NAME = "proofspan_grid"
-#: CSS pixels of a row of one line.
-ROW_PIXELS = 27
+#: CSS pixels of a row of one line, in a grid and in a list, and of a list's header and frame.
+ROW_PIXELS, LIST_ROW_PIXELS, HEADER_PIXELS = 27, 34, 36
+#: A table that is higher than its frame by no more than this factor is shown whole (see table.js).
+WHOLE = 1.1
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """A word or two on a ground of their colour, with the raw code as `tip`."""
+
+    text: str
+    look: Look
+    tip: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One cell: `text`, below it `note` in small print, `tip` where a pointer rests on it.
+    """A cell: `text` and `chips`, below them `note` in small print, `tip` where a pointer rests on it.
 
-    `look` is a colour of the theme (`quiet` is small print's): a tint as strong as `tone` (0–1) says, the
-    colour of the text where `tone` is None. `href` is an address as `ViewState.link` makes it, and `spoken`
-    what a screen reader says of that link: the cell's row, column, number and what a click opens.
+    `look` is a colour of the theme (`quiet` is small print's, `none` marks a missing value): a tint as strong
+    as `tone` (0–1), or the colour of the text where `tone` is None. `href` is an address as `ViewState.link`
+    makes it, and `spoken` that link's name for screen readers: the cell's row, column, number and what a
+    click opens. Without `href`, `spoken` is read aloud after the text.
     """
 
-    text: str
+    text: str = ""
     note: str = ""
     tip: str = ""
     tone: float | None = None
     look: Look = ""
     href: str | None = None
     spoken: str = ""
+    chips: tuple[Chip, ...] = ()
 
     def __post_init__(self) -> None:
         if self.href is not None and not self.href.startswith("./"):
@@ -53,102 +62,174 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
+class Folding:
+    """In a list narrower than `below` rem, a column's text moves into the column `into`, under its text.
+
+    `titled`: after the column's title. With `shown` it is shown there only in a list that is narrower still.
+    """
+
+    below: float
+    into: str
+    titled: bool = False
+    shown: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Column:
-    """A column's header, and how its cells are aligned: numbers to the end."""
+    """A column's header, and how its cells are aligned: numbers to the end.
+
+    The rest is for lists. `name` is an identifier; `width` is in rem, `narrow` that of a narrow list, and a
+    column without a width takes what is left. The text of a column with `lines` may take two. A click on a
+    header that `sorts` asks for another order; `sorted` is its `aria-sort` where the list is in its order.
+    """
 
     head: Cell
     align: Align = "center"
+    name: str = ""
+    width: float | None = None
+    narrow: float | None = None
+    lines: bool = False
+    folds: Folding | None = None
+    sorts: bool = False
+    sorted: Literal["", "ascending", "descending", "other"] = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row: its header, and a cell a column. A header with a `look` and a `tone` is a chip."""
+    """A row: its header, and a cell a column. `key` names a row of a list, `details` are its small print."""
 
     head: Cell
     cells: tuple[Cell, ...]
+    key: str = ""
+    details: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """A whole table: `name` is what a screen reader calls it, `corner` the header of the headers' column.
+    """A table: `name` is what a screen reader calls it, `corner` the header of the first column.
 
     A grid that is not `wide` takes the width of its content. Taller than `height` CSS pixels it scrolls
     inside its frame, with its header in sight. `from_end`: wider than the page it begins at its last columns.
+
+    With a `corner` that is a Column it is a list, in which every row is one link, or, where `choose` names a
+    column, a button. `more` is the title of the button that shows the details of all rows.
     """
 
     name: str
-    corner: str
+    corner: str | Column
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
     wide: bool = True
     height: int | None = None
     from_end: bool = False
+    choose: str = ""
+    more: str = ""
 
     def __post_init__(self) -> None:
         for row in self.rows:
             if len(row.cells) != len(self.columns):
                 raise ValueError(f"a row has {len(row.cells)} cells under {len(self.columns)} headers")
 
+    @property
+    def is_list(self) -> bool:
+        """Whether rows as a whole are links or buttons."""
+        return isinstance(self.corner, Column)
 
-def show_grid(grid: Grid, *, key: str) -> None:
-    """Draws the table; a click on one of its links goes there. Where the component cannot be mounted, the
-    bare cells are shown. The same `key` keeps the focus while the cells change."""
-    try:
-        _component()(key=key, data=packed(grid), height=frame_height(grid))
-    except (StreamlitAPIException, TypeError):
-        st.caption("The table could not start; these are its cells without their links.")
-        st.dataframe(bare(grid), hide_index=True)
+
+def show_grid(
+    grid: Grid,
+    *,
+    key: str,
+    chosen: str | None = None,
+    on_sort: Callable[[str], None] | None = None,
+    on_choose: Callable[[str], None] | None = None,
+) -> None:
+    """Draw the table, whose links open in place. The same `key` keeps the focus while cells change.
+
+    `chosen` is the key of the row that is marked. `on_sort` gets a column's name, `on_choose` a row's key.
+    """
+    names = {column.name for column in (grid.corner, *grid.columns) if isinstance(column, Column)}
+    component("ui/widgets/table", with_links=True)(
+        key=key,
+        data=packed(grid, chosen=chosen),
+        height=frame_height(grid),
+        on_sort_change=lambda: _received(key, "sort", names, on_sort),
+        on_choose_change=lambda: _received(key, "choose", {row.key for row in grid.rows}, on_choose),
+    )
+
+
+def _received(key: str, event: str, known: set[str], callback: Callable[[str], None] | None) -> None:
+    """Pass on what the browser sent, which may be anything, if it names a row or a column of the table."""
+    value = st.session_state[key].get(event)
+    if callback is not None and isinstance(value, str) and value in known:
+        callback(value)
 
 
 def frame_height(grid: Grid) -> int | Literal["content"]:
-    """What is kept free from the start, where the rows fill it, so that what follows never jumps."""
-    if grid.height is None or len(grid.rows) * ROW_PIXELS < grid.height:
+    """Return the height to reserve from the start, so that what follows never jumps.
+
+    Where the rows do not fill the frame, the height of the content: in a narrow window rows are higher.
+    """
+    pixels, header = (LIST_ROW_PIXELS, HEADER_PIXELS) if grid.is_list else (ROW_PIXELS, 0)
+    if grid.height is None or len(grid.rows) * pixels + header <= WHOLE * grid.height:
         return "content"
     return grid.height
 
 
-def packed(grid: Grid) -> bytes:
-    """What the browser needs, as JSON in UTF-8."""
+def packed(grid: Grid, *, chosen: str | None = None) -> bytes:
+    """Return what the browser needs, as JSON in UTF-8; rows are objects by the names of the columns."""
+    first = grid.corner if isinstance(grid.corner, Column) else Column(Cell(grid.corner), "start")
+    named = {column.name or f"c{place}": column for place, column in enumerate((first, *grid.columns))}
     return orjson.dumps(
         {
-            "grid": clean(grid.name),
-            "corner": clean(grid.corner),
-            "wide": grid.wide,
+            "table": clean(grid.name),
+            "layout": "list" if grid.is_list else "wide" if grid.wide else "grid",
             "height": grid.height,
             "fromEnd": grid.from_end,
-            "columns": [{"align": column.align, **_packed(column.head)} for column in grid.columns],
+            "choose": grid.choose,
+            "more": grid.more,
+            "columns": [_packed_column(name, column) for name, column in named.items()],
             "rows": [
-                {"head": _packed(row.head), "cells": [_packed(cell) for cell in row.cells]}
+                {
+                    "key": row.key,
+                    "details": clean(row.details),
+                    "cells": {
+                        name: _packed(cell) for name, cell in zip(named, (row.head, *row.cells), strict=True)
+                    },
+                }
                 for row in grid.rows
             ],
+            "chosen": chosen,
         }
     )
 
 
-def bare(grid: Grid) -> pd.DataFrame:
-    """The cells as text; headers that are alike are told apart by their place."""
-    names = [clean(grid.corner), *(clean(column.head.text) for column in grid.columns)]
-    frame = pd.DataFrame(
-        [[clean(cell.text) for cell in (row.head, *row.cells)] for row in grid.rows],
-        columns=range(len(names)),
-    )
-    unlike = [name if names.count(name) == 1 else f"{name} {place}" for place, name in enumerate(names)]
-    return frame.set_axis(unlike, axis=1)
+def _packed_column(name: str, column: Column) -> dict[str, Any]:
+    arrow = {"ascending": "↑", "descending": "↓"}.get(column.sorted, "")
+    return {
+        "name": name,
+        "head": _packed(column.head),
+        "align": column.align,
+        "width": column.width,
+        "narrow": column.narrow,
+        "lines": column.lines,
+        "folds": column.folds,
+        "sorts": column.sorts,
+        "sorted": column.sorted,
+        "arrow": arrow,
+    }
 
 
 def _packed(cell: Cell) -> dict[str, Any]:
-    """A cell without what it does not have."""
+    """Return a cell without the fields that are empty."""
     texts = {"text": cell.text, "note": cell.note, "tip": cell.tip, "look": cell.look, "spoken": cell.spoken}
     kept: dict[str, Any] = {name: clean(text) for name, text in texts.items() if text}
     if cell.tone is not None:
         kept["tone"] = round(cell.tone, 3)
     if cell.href is not None:
         kept["href"] = cell.href
+    if cell.chips:
+        kept["chips"] = [
+            {"text": clean(each.text), "look": each.look, "tip": clean(each.tip)} for each in cell.chips
+        ]
     return kept
-
-
-@cache
-def _component() -> st.components.v2.types.ComponentRenderer:
-    """Registered once a process; each part counts as inline because it holds line breaks."""
-    html, css = (text_of(f"ui/widgets/table.{part}") for part in ("html", "css"))
-    return st.components.v2.component(_NAME, html=html, css=css, js=script("ui/widgets/table.js"))
