@@ -75,7 +75,7 @@ def test_question_lists_its_traces_with_the_way_to_each(asked_often: Path, open_
     assert [("href" in row["head"]) for row in rows] == [True] * 5 + [False]
     assert rows[5]["cells"][0]["text"] == "Possible over-refusal"
     assert [row["cells"][2]["text"] for row in rows] == ["1"] * 6
-    assert "hit" in shown(app)
+    assert "Hit" in shown(app)
     assert "gold section at rank 1 of what the answerer saw" in shown(app)
 
 
