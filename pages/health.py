@@ -50,6 +50,7 @@ with of_run:
     audits = audited.audits if audited is not None else ()
     modes = load.modes(opened, store, health.table, audits)
     parity = load.parity(opened, store, health.table)
+    load.remember_problems(opened, report, health, audited)
     with verdict:
         overview.show_verdict(health)
     with of_bundles:

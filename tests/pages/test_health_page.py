@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import re
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -12,11 +13,9 @@ import orjson
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from proofspan.errors import StoreFault
 from proofspan.manifest.load import load_manifest
 from proofspan.store.query.filters import Filter
 from proofspan.store.query.store import Store
-from proofspan.ui.health import load
 from proofspan.ui.visit.view_state import ViewState
 from tests.pages.conftest import TRACES, MakeWorkspace, Open, grids, shown, trace
 from tests.unit.store_workspace import ENVELOPE
@@ -128,55 +127,22 @@ def test_a_workspace_without_any_finding_has_no_table(make_workspace: MakeWorksp
     assert "No data-quality issues found. Every trace of 1 run" in shown(app)
 
 
-def test_the_badge_counts_files_rules_and_the_run_on_every_page(two_runs: Path, open_app: Open) -> None:
-    before, counted = badge(open_app(two_runs, run="R2"))
-    assert before.endswith("+]")
-    assert "rules broken; more may show when files are read on Health" in counted
+def test_the_badge_has_the_number_of_problems_that_health_showed_last(two_runs: Path, open_app: Open) -> None:
+    assert badge(open_app(two_runs, run="R2"))[0] == "Health"
     open_app(two_runs, page=PAGE, run="R2")
-    after, counted = badge(open_app(two_runs, run="R2"))
-    assert after == before.replace("+", "")
-    assert "more may show" not in counted
+    assert re.fullmatch(r"Health :red-badge\[\d+]", badge(open_app(two_runs, run="R2"))[0])
     assert badge(open_app(two_runs, run="R1"))[0] == "Health"
 
 
-def test_a_metrics_pack_that_differs_counts_once_it_was_read(
+def test_a_metrics_pack_that_differs_counts_as_a_problem(
     make_workspace: MakeWorkspace, open_app: Open
 ) -> None:
     run = {"run_id": "R1", "traces": {"path": "trace.jsonl"}, "metrics": {"path": "m.json"}}
     folder = make_workspace([good("Q1")], runs=[run])
     (folder / "m.json").write_text(json.dumps({"recall@50": 0.5}))
-    assert badge(open_app(folder))[0] == "Health"
     app = open_app(folder, page=PAGE)
     assert "Metrics pack differs" in rows(app, "Findings of the run")
-    assert badge(open_app(folder)) == ("Health :red-badge[1]", "1 error of the run")
-
-
-def test_what_cannot_be_counted_leaves_the_sidebar_as_it_is(
-    make_workspace: MakeWorkspace, open_app: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(*_: object, **__: object) -> None:
-        raise StoreFault.of("damaged", "the index is damaged")
-
-    folder = make_workspace(documents=[{"doc_id": "gone", "path": "gone.pdf"}])
-    monkeypatch.setattr(load, "known_findings", fail)
-    app = open_app(folder)
-    assert badge(app)[0] == "Health :red-badge[1+]"
-    assert len(app.sidebar.get("page_link")) == 6
-
-
-def test_a_badge_that_takes_long_is_drawn_when_the_page_is_there(
-    two_runs: Path, open_app: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    known, asked = load.known_findings, []
-
-    def slow(*args: Any, share: float) -> load.Known | None:
-        asked.append(share)
-        return known(*args, share=60.0) if share == load.LATE_SHARE else None
-
-    monkeypatch.setattr(load, "known_findings", slow)
-    label, _ = badge(open_app(two_runs, run="R2"))
-    assert asked == [load.KNOWN_SHARE, 0.0, load.LATE_SHARE]
-    assert label.startswith("Health :red-badge[")
+    assert badge(open_app(folder))[0] == "Health :red-badge[1]"
 
 
 def test_written_and_read_stand_side_by_side(two_runs: Path, open_app: Open) -> None:
@@ -205,7 +171,7 @@ def test_an_audit_that_fails_stands_in_the_verdict_and_counts(
     chunks.write_bytes(chunks.read_bytes() * 2)
     app = open_app(folder, page=PAGE)
     assert "1 audit of the chunk ids fails." in shown(app)
-    assert "1 failed audit of chunk ids" in badge(open_app(folder))[1]
+    assert badge(open_app(folder)) == ("Health :red-badge[1]", "1 problem when Health was last opened")
 
 
 def test_without_runs_files_and_chunk_ids_are_told_all_the_same(

@@ -26,7 +26,7 @@ CASES = [
         Filter("R", suspicion=("report_stale",), all_variants=True),
         "list_has_any(suspicions, $suspicion)",
         {"suspicion": ["report_stale"]},
-        "Saved report is out of date",
+        "Saved report outdated",
     ),
     (
         Filter("R", code=("analyzer_mismatch", "missing_rev"), all_variants=True),

@@ -201,7 +201,7 @@ def test_control_characters_cannot_pose_as_other_text() -> None:
 def test_an_id_that_may_be_made_up_comes_before_the_gold() -> None:
     codes = ["ok_contradicts", "citation_outside_retrieved"]
     assert issues_of(suspicions=codes, gold_state="missed") == (
-        "Cites a chunk that was not retrieved · Gold not retrieved · Pipeline's own flag disagrees"
+        "Cites an unretrieved chunk · Gold not retrieved · Pipeline flag disagrees"
     )
 
 
@@ -215,10 +215,10 @@ def test_a_grounded_answer_that_the_evidence_hardly_covers_is_an_issue() -> None
     [
         ("cited", False, 1, 1, ""),
         ("cited", False, 3, 40, ""),
-        ("seen", False, 4, 1, "Gold in the prompt at rank 4"),
-        ("uncited", False, 2, 2, "Gold in the prompt at rank 2, not cited"),
-        ("uncited", True, 1, 1, "Gold in the prompt at rank 1, refused"),
-        ("dropped", True, pd.NA, 15, "Gold retrieved at rank 15, dropped before the prompt"),
+        ("seen", False, 4, 1, "Gold at rank 4"),
+        ("uncited", False, 2, 2, "Gold not cited (rank 2)"),
+        ("uncited", True, 1, 1, "Refused with gold (rank 1)"),
+        ("dropped", True, pd.NA, 15, "Gold dropped (rank 15)"),
         ("missed", False, None, None, "Gold not retrieved"),
         ("answered", False, None, None, "Should have refused"),
         ("declined", True, None, None, "Correctly refused"),

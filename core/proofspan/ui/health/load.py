@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import streamlit as st
@@ -13,6 +13,7 @@ from proofspan.contracts.chunk_ids.audit import Audit
 from proofspan.errors import Fault
 from proofspan.evidence.bundles import Level
 from proofspan.evidence.pdf.pool import PdfPool
+from proofspan.manifest.check import CheckReport
 from proofspan.manifest.types import Manifest, Run
 from proofspan.services.chunk_ids import ChunkAudit, audit_workspace, gold_questions, workspace_chunks
 from proofspan.services.documents.background import Done, Failed, Waiting
@@ -30,8 +31,6 @@ from proofspan.ui.visit import session
 
 #: So much of a page's patience is spent on each of the parts that are read in the background.
 SHARE = 0.15
-#: Of that of any other page on the badge; and on it again once the page is there, when nobody waits for it.
-KNOWN_SHARE, LATE_SHARE = 0.3, 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,38 +90,27 @@ def _beside(opened: session.Opened, store: Store) -> _Beside | None:
         raise outcome.fault
     if isinstance(outcome, Waiting):
         return None
-    _known().put(key, outcome.value.findings)
     return outcome.value
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
-    """The codes of the shown run and the fullest findings that cost no look into a file; `is_all`: all."""
+def remember_problems(
+    opened: session.Opened, report: CheckReport, health: Health, audited: Audited | None
+) -> None:
+    """Remember how many problems Health shows: of files, broken rules, errors of the run, failed audits."""
+    errors = sum(each.problem.severity == "error" and not each.is_of_file for each in health.findings)
+    failed = audited.failed if audited is not None else 0
+    count = len(report.findings) + len(health.table.broken()) + errors + failed
+    _counts().put((*session.identity(opened), opened.run.run_id), count)
 
-    codes: tuple[str, ...]
-    findings: tuple[RunFinding, ...]
-    is_all: bool
+
+def known_problems(opened: session.Opened) -> int | None:
+    """Return how many problems Health showed last for the shown run; None where it has not been looked at."""
+    return _counts().get((*session.identity(opened), opened.run.run_id))
 
 
-def known_findings(opened: session.Opened, store: Store, *, share: float = KNOWN_SHARE) -> Known | None:
-    """For pages that show neither: counted in the background, None while that is at work.
-
-    It is waited for with a `share` of the page's patience.
-    """
-    manifest, run_id = opened.manifest, opened.run.run_id
-    key = ("known", *session.identity(opened), run_id, _stamps(store, run_id))
-
-    def look() -> Known:
-        codes = tuple(map(str, store.code_counts([run_id])["code"]))
-        return Known(codes, index_findings(store, manifest, run_id), is_all=False)
-
-    outcome = background.ask(key, look, share=share)
-    if isinstance(outcome, Failed):
-        raise outcome.fault
-    if isinstance(outcome, Waiting):
-        return None
-    found = _known().get(_key(opened, store))
-    return outcome.value if found is None else replace(outcome.value, findings=found, is_all=True)
+@st.cache_resource(show_spinner=False)
+def _counts() -> Recent[int]:
+    return Recent(64)
 
 
 def index_part(opened: session.Opened, store: Store) -> tuple[RunFinding, ...]:
@@ -143,16 +131,6 @@ class Audited:
     def failed(self) -> int:
         """How many of them fail, those left out that only recommend something."""
         return sum(audit.is_error for audit in self.audits)
-
-
-def failed_audits(opened: session.Opened, *, on_health: bool) -> int | None:
-    """How many audits of the chunk ids fail; None while nobody has looked, which only Health does."""
-    if opened.manifest.chunks is None:
-        return 0
-    if not on_health and not background.tasks().has(_audit_key(opened)):
-        return None
-    found = audits(opened, with_documents=False)
-    return found.failed if found is not None and found.pending is None else None
 
 
 def _audit_key(opened: session.Opened) -> tuple[Hashable, ...]:
@@ -246,11 +224,6 @@ def _key(opened: session.Opened, store: Store) -> Hashable:
 
 def _stamps(store: Store, run_id: str) -> str:
     return f"{store.stamp(run_id)} {store.placed_stamp(run_id)}"
-
-
-@st.cache_resource(show_spinner=False)
-def _known() -> Recent[tuple[RunFinding, ...]]:
-    return Recent(64)
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)

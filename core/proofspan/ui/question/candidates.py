@@ -30,17 +30,17 @@ _HEADER = re.compile(r"\A\s*(?:\w[\w .-]{0,30}:[^\n]{0,100}\n){2,20}[^\S\n]*\n")
 _GOLD = {"chunk": "gold", "page": "gold page", "section": "gold section"}
 
 _COLUMNS = (
-    Column(Cell("Rank", tip="Place in this list, the best first"), "end", "rank", width=3),
+    Column(Cell("Rank", tip="Place in this list, the best first"), "end", "rank", width=2.9),
     Column(Cell("Chunk", tip="How the retrieved piece of text begins"), "start", "chunk", lines=True),
-    Column(Cell("Section"), "start", "section", width=4.2),
-    Column(Cell("Page", tip="PDF page, counted from 1"), "end", "page", width=3),
-    Column(Cell("Score", tip="The last score that the pipeline gave it"), "end", "score", width=3.8),
-    Column(Cell(COLUMN_NAMES["previous_rank"], tip="Rank in the stage before"), "end", "was", width=4.6),
+    Column(Cell("Section"), "start", "section", width=3.8),
+    Column(Cell("Page", tip="PDF page, counted from 1"), "end", "page", width=2.9),
+    Column(Cell("Score", tip="The last score that the pipeline gave it"), "end", "score", width=3.5),
+    Column(Cell(COLUMN_NAMES["previous_rank"], tip="Rank in the stage before"), "end", "was", width=3),
     Column(
         Cell(tip="What the answer cites, what the gold question expects, and ids of an earlier build"),
         "start",
         "marks",
-        width=5.4,
+        width=5.2,
     ),
 )
 #: These are shown whatever the rows hold.

@@ -161,7 +161,7 @@ class TriageColumn:
 #: The columns in their order; their titles are those of `COLUMN_NAMES`. Some may be new only here: what a
 #: cell reads is in `store.query.store.PAGE_COLUMNS`, what a sort orders by in `store.query.filters.SORTS`.
 COLUMNS: Mapping[str, TriageColumn] = {
-    "label": TriageColumn(_label, "worst", ("worst first", "best first"), "Worst first", width=10.4),
+    "label": TriageColumn(_label, "worst", ("worst first", "best first"), "Worst first", width=9.9),
     "question": TriageColumn(_question, "question", ("questions A to Z", "questions Z to A"), lines=True),
     "why": TriageColumn(
         _why,
@@ -177,8 +177,8 @@ COLUMNS: Mapping[str, TriageColumn] = {
         ("by top section", "by top section, reversed"),
         "Section of the candidate at rank 1",
         align="end",
-        width=5.9,
-        narrow=4.2,
+        width=4.4,
+        narrow=3.9,
         folds=Folding(38, "question", titled=True),
     ),
     "gold_rank": TriageColumn(
@@ -188,8 +188,8 @@ COLUMNS: Mapping[str, TriageColumn] = {
         "Rank of the first candidate of a gold section in the last stage; none: it is not in that list",
         optional=True,
         align="end",
-        width=5.2,
-        narrow=3.3,
+        width=3.7,
+        narrow=3.2,
         folds=Folding(38, "question", titled=True),
     ),
     "cited": TriageColumn(
@@ -198,7 +198,7 @@ COLUMNS: Mapping[str, TriageColumn] = {
         ("worst cited text first", "best cited text first"),
         "Citations whose chunk is known, of those cited; sorted by how their text was found",
         align="end",
-        width=3.9,
+        width=3.8,
         folds=Folding(38, "question", titled=True),
     ),
     "coverage": TriageColumn(
@@ -207,7 +207,8 @@ COLUMNS: Mapping[str, TriageColumn] = {
         ("least covered first", "most covered first"),
         "Share of the answer's words that the evidence holds, weighted by rarity",
         align="end",
-        width=5.2,
+        width=5,
+        folds=Folding(30, "question", titled=True),
     ),
     "numbers": TriageColumn(
         _numbers,
@@ -215,7 +216,7 @@ COLUMNS: Mapping[str, TriageColumn] = {
         ("fewest unsupported numbers first", "most unsupported numbers first"),
         "Numbers in the answer that the evidence does not contain",
         descending_first=True,
-        width=6.5,
+        width=6.2,
         folds=Folding(46, "question", titled=True),
     ),
     "issues": TriageColumn(
@@ -235,7 +236,7 @@ COLUMNS: Mapping[str, TriageColumn] = {
         descending_first=True,
         optional=True,
         align="end",
-        width=3.2,
+        width=3.1,
         folds=Folding(60, "question", titled=True),
     ),
 }
@@ -358,11 +359,11 @@ def _gold_issue(row: TriageRow) -> str:
     if seen is None:
         if retrieved is None:
             return "Gold not retrieved"
-        return f"Gold retrieved at rank {retrieved:,.0f}, dropped before the prompt"
-    place = f"Gold in the prompt at rank {seen:,.0f}"
+        return f"Gold dropped (rank {retrieved:,.0f})"
     if state == "uncited":
-        return f"{place}, {'refused' if row.values['gold_is_refusal'] else 'not cited'}"
-    return "" if seen <= FIRST_RANKS else place
+        event = "Refused with gold" if row.values["gold_is_refusal"] else "Gold not cited"
+        return f"{event} (rank {seen:,.0f})"
+    return "" if seen <= FIRST_RANKS else f"Gold at rank {seen:,.0f}"
 
 
 def _shortened(text: str, limit: int) -> str:

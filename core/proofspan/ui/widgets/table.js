@@ -137,7 +137,7 @@ function drawn(row, data) {
   line.dataset.testid = "ps-row";
   for (const [place, column] of data.columns.entries()) {
     const isHeader = data.layout !== "list" && place === 0;
-    const box = element(isHeader ? "th" : "td", `${column.align} ${column.name}`);
+    const box = element(isHeader ? "th" : "td", `${column.align} ${column.name}${column.lines ? " lines" : ""}`);
     if (isHeader) box.scope = "row";
     filled(box, row.cells[column.name], data.choose === column.name ? "button" : "span");
     if (data.layout === "list" && !box.title) box.title = row.cells[column.name].text ?? "";
