@@ -14,10 +14,11 @@ from proofspan.contracts.records.records import LineIssue, SourceLine, Trace, Tr
 from proofspan.diagnosis.corpus import Corpus
 from proofspan.evidence.attachments import CatalogueIndex
 from proofspan.evidence.bundles import Bundle, BundleCitation
+from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.manifest.load import load_manifest
 from proofspan.manifest.types import Manifest
 from proofspan.services.bundles.build import Sources, bundles_of
-from proofspan.services.documents.document_set import Pool, Shelf
+from proofspan.services.documents.document_set import Shelf
 from proofspan.traces.lines.reader import UnusableError
 from proofspan.traces.records.catalogue import attachment_from
 from proofspan.traces.records.chunks import chunk_from
@@ -156,7 +157,7 @@ def cites(**citation: Any) -> dict[str, Any]:
 
 def sources_of(
     manifest: Manifest,
-    pool: Pool,
+    pool: PdfPool,
     *,
     chunks: Sequence[Any] = tuple(CHUNKS),
     catalogue: Sequence[Any] = tuple(CATALOGUE),
@@ -195,7 +196,7 @@ def bundles_from(records: Sequence[Mapping[str, Any]], sources: Sources) -> list
     return bundles_of(traces, sources)
 
 
-def one(record: dict[str, Any], manifest: Manifest, pool: Pool, **records: Any) -> Bundle:
+def one(record: dict[str, Any], manifest: Manifest, pool: PdfPool, **records: Any) -> Bundle:
     """The bundle of a lone trace; `records` as `sources_of` takes them."""
     (made,) = bundles_from([record], sources_of(manifest, pool, **records))
     return made

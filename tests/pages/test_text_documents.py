@@ -171,7 +171,7 @@ def test_a_quote_of_50_kb_and_one_with_a_lone_surrogate_are_answered(
     (made / "bulletin.md").write_text(BULLETIN)
     app = open_app(made, page=PAGE, q="Q1")
     assert not app.exception
-    assert "Only the first 20,000 characters of the quote were looked for" in words(app)
+    assert "Only the first 20,000 characters of the quote were searched for" in words(app)
 
 
 def test_without_its_script_the_text_is_there(

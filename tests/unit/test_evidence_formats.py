@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofspan.evidence.pdf.page_labels import numeral, page_labels, with_page
+from proofspan.evidence.pdf.page_labels import with_page
 from proofspan.evidence.pdf.png import decode_rgb, encode_rgb
 from proofspan.evidence.pdf.protocol import (
     ConnectionEndedError,
@@ -20,6 +20,7 @@ from proofspan.evidence.pdf.protocol import (
     receive_frame,
     send_frame,
 )
+from proofspan.evidence.pdf.worker import page_labels
 from proofspan.evidence.types import SpanQuery
 
 
@@ -53,7 +54,7 @@ def test_only_pictures_written_here_are_decoded() -> None:
     ],
 )  # fmt: skip
 def test_numerals(number: int, style: str, expected: str) -> None:
-    assert numeral(number, style) == expected
+    assert page_labels([{"startpage": 0, "style": style, "firstpagenum": number}], 1) == (expected,)
 
 
 def test_labels_follow_the_rules_of_the_document() -> None:
@@ -92,7 +93,7 @@ def test_a_printed_label_names_the_one_page_that_bears_it(
 def test_a_label_is_never_counted_back_to_an_index() -> None:
     query, note = with_page(SpanQuery("quote", cited_label="3"), ())
     assert query.cited_page_idx is None
-    assert note == "the document carries no page labels to find “3” by: all pages were searched"
+    assert note == "the document has no page labels to find “3” by: all pages were searched"
 
 
 @pytest.mark.parametrize(

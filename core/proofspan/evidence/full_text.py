@@ -1,32 +1,23 @@
-"""A document's canonical text, from which its revision is computed, and what has read it."""
+"""A document's canonical text, from which its revision is computed, and the version of its reader."""
 
 from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import Protocol
 
+from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.evidence.text_file import read_text
-from proofspan.evidence.types import DocumentInfo
 
-#: So many pages are read in one request, each of which has the whole time limit.
+#: Pages read in one request, which has the whole time limit.
 PAGES_A_REQUEST = 32
-#: Parts the pages of a canonical text.
+#: Separates the pages of a canonical text.
 PAGE_BREAK = "\f"
 
 
-class PageTexts(Protocol):
-    """What reads PDFs; `proofspan.evidence.pdf.pool.PdfPool` does."""
+def document_text(path: Path, pool: PdfPool, *, paged: bool) -> str:
+    """Return the canonical text: of a PDF its pages' text layer, separated by form feeds, else the text.
 
-    def document(self, path: Path) -> DocumentInfo: ...
-
-    def page_texts(self, path: Path, pages: range) -> list[str]: ...
-
-
-def document_text(path: Path, pool: PageTexts, *, paged: bool) -> str:
-    """The canonical text: of a PDF its pages' text layer, parted by form feeds, else the text itself.
-
-    EvidenceFault where the document cannot be read.
+    Raises `EvidenceFault` where the document cannot be read.
     """
     if not paged:
         return read_text(path).text
@@ -37,8 +28,8 @@ def document_text(path: Path, pool: PageTexts, *, paged: bool) -> str:
 
 @cache
 def extractor(*, paged: bool) -> str:
-    """What reads a document's text, with its version: another one may read another text."""
-    from importlib.metadata import PackageNotFoundError, version  # slow to import, and seldom asked for
+    """Return the programs that read a document's text with their versions; others may read another text."""
+    from importlib.metadata import PackageNotFoundError, version  # slow to import, and rarely needed
 
     names = ("PyMuPDF", "Proofspan") if paged else ("Proofspan",)
     found = []

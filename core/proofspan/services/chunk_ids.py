@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal
 
 from proofspan.contracts.chunk_ids.audit import STEADY, Audit, audit_chunks, audit_of
 from proofspan.contracts.chunk_ids.minting import (
@@ -26,8 +26,9 @@ from proofspan.contracts.records.field_values import ID_NAMES, text_of
 from proofspan.contracts.records.records import Chunk, GoldQuestion, Json, LineIssue
 from proofspan.contracts.rules.finding import Finding
 from proofspan.errors import Fault, InputFault, Problem
-from proofspan.evidence.full_text import PageTexts, document_text, extractor
-from proofspan.evidence.locate_bulk import Ask, Locator, locate_bulk
+from proofspan.evidence.full_text import document_text, extractor
+from proofspan.evidence.locate_bulk import Ask, locate_bulk
+from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.evidence.types import FoundSpan, SpanQuery
 from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Document, Manifest
@@ -66,7 +67,7 @@ def load_chunks(path: Path, *, file: str, cache_dir: Path) -> LoadedChunks:
 
 
 def audit_workspace(
-    manifest: Manifest, reader: Reader | None, *, cache_dir: Path, seed: int = DEFAULT_SEED
+    manifest: Manifest, reader: PdfPool | None, *, cache_dir: Path, seed: int = DEFAULT_SEED
 ) -> ChunkAudit:
     """Audit a workspace's chunk file; audits that open documents need a `reader`.
 
@@ -213,16 +214,12 @@ _TEXTS: Mapping[Computed, str] = {
 OnPlaced = Callable[[int, int], None]
 
 
-class Reader(PageTexts, Locator, Protocol):
-    """Reads and searches PDFs; `proofspan.evidence.pdf.pool.PdfPool` does."""
-
-
 @dataclass(slots=True)
 class Sources:
     """The documents of a workspace; texts without pages are read once."""
 
     manifest: Manifest
-    reader: Reader
+    reader: PdfPool
     _texts: dict[str, str | None] = field(default_factory=dict)
 
     def opened(self, doc_id: str) -> tuple[Document, Path] | None:

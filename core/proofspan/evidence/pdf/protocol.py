@@ -1,4 +1,4 @@
-"""How a client and its worker talk: length-prefixed frames over a socket pair, a JSON header and raw bytes.
+"""The protocol of client and worker: length-prefixed frames over a socket pair, a JSON header and raw bytes.
 
 A frame is two big-endian 32-bit lengths, then the header (a JSON object) and the body (bytes, often none).
 Nothing is ever unpickled: a worker that a hostile document took over could still only send data.
@@ -9,22 +9,15 @@ from __future__ import annotations
 import socket
 import struct
 import time
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable
+from dataclasses import is_dataclass
+from functools import cache
+from types import NoneType
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 import orjson
 
-from proofspan.contracts.records.records import Box, Json, Offsets
-from proofspan.errors import EvidenceFault, Problem
-from proofspan.evidence.types import (
-    Difference,
-    DocumentInfo,
-    FoundSpan,
-    PageImage,
-    PageInfo,
-    Place,
-    SpanQuery,
-)
+T = TypeVar("T")
 
 LENGTHS = struct.Struct("!II")
 MAX_HEADER_BYTES = 64 * 1024 * 1024
@@ -32,11 +25,11 @@ MAX_BODY_BYTES = 256 * 1024 * 1024
 
 
 class ConnectionEndedError(Exception):
-    """The other side closed its end, or sent what is no frame."""
+    """The other side closed its end, or sent something that is not a frame."""
 
 
 class DeadlineError(Exception):
-    """No complete frame came before the deadline."""
+    """No complete frame arrived before the deadline."""
 
 
 class NotSendableError(Exception):
@@ -83,7 +76,6 @@ def receive_frame(
 
 
 def _receive(connection: socket.socket, length: int, deadline: float | None) -> bytearray:
-    """Exactly `length` bytes."""
     data = bytearray(length)
     view, received = memoryview(data), 0
     try:
@@ -110,81 +102,24 @@ def _remaining(deadline: float | None) -> float | None:
     return seconds
 
 
-# Records as JSON objects and back, for the frames between client and worker.
-#
-# orjson writes dataclasses as they are; only reading needs care, because tuples come back as lists.
+def record_from(cls: Callable[..., T], obj: dict[str, Any]) -> T:
+    """Return the dataclass that orjson wrote as `obj`: lists become tuples again, by the fields' types."""
+    reader: Callable[[dict[str, Any]], T] = _reader(cls)
+    return reader(obj)
 
 
-def query_from(obj: Mapping[str, Json]) -> SpanQuery:
-    """A `SpanQuery` that orjson wrote."""
-    offsets, box = obj["offsets"], obj["box"]
-    return SpanQuery(
-        quote=obj["quote"],
-        cited_page_idx=obj["cited_page_idx"],
-        offsets=None if offsets is None else Offsets(**offsets),
-        box=None if box is None else _box(box),
-        box_space=obj["box_space"],
-        before=obj["before"],
-        after=obj["after"],
-        cited_label=obj["cited_label"],
-    )
-
-
-def found_from(obj: Mapping[str, Json]) -> FoundSpan:
-    """A `FoundSpan` that orjson wrote."""
-    return FoundSpan(
-        status=obj["status"],
-        page_idx=obj["page_idx"],
-        page_mismatch=obj["page_mismatch"],
-        agreement=obj["agreement"],
-        rects=_boxes(obj["rects"]),
-        differences=tuple(Difference(**difference) for difference in obj["differences"]),
-        alternatives=tuple(map(_place, obj["alternatives"])),
-        continues=tuple(map(_place, obj["continues"])),
-        note=obj["note"],
-        box_agrees=obj["box_agrees"],
-        unverified=_boxes(obj["unverified"]),
-    )
-
-
-def page_from(obj: Mapping[str, Json]) -> PageInfo:
-    """A `PageInfo` that orjson wrote."""
-    return PageInfo(**obj)
-
-
-def page_image_from(header: Mapping[str, Json], data: bytes) -> PageImage:
-    """A `PageImage` from the frame that a worker sent."""
-    a, b, c, d, e, f = header["to_pixels"]
-    words = ((_box(word[:4]), word[4]) for word in header.get("words", ()))
-    return PageImage(
-        data,
-        header["width"],
-        header["height"],
-        page_from(header["page"]),
-        (a, b, c, d, e, f),
-        header["mime"],
-        tuple(words),
-    )
-
-
-def document_from(obj: Mapping[str, Json]) -> DocumentInfo:
-    """A `DocumentInfo` that orjson wrote."""
-    return DocumentInfo(obj["page_count"], tuple(obj["labels"]))
-
-
-def fault_from(obj: Mapping[str, str]) -> EvidenceFault:
-    """An `EvidenceFault` from the `Problem` that a worker sent."""
-    return EvidenceFault(Problem(**obj))
-
-
-def _place(obj: Mapping[str, Json]) -> Place:
-    return Place(obj["page_idx"], _boxes(obj["rects"]))
-
-
-def _boxes(boxes: Sequence[Sequence[float]]) -> tuple[Box, ...]:
-    return tuple(map(_box, boxes))
-
-
-def _box(box: Sequence[float]) -> Box:
-    x0, y0, x1, y1 = box
-    return float(x0), float(y0), float(x1), float(y1)
+@cache
+def _reader(hint: Any) -> Callable[[Any], Any]:
+    origin, args = get_origin(hint), get_args(hint)
+    if isinstance(hint, type) and is_dataclass(hint):
+        fields = {name: _reader(each) for name, each in get_type_hints(hint).items()}
+        return lambda obj: hint(**{name: read(obj[name]) for name, read in fields.items()})
+    if origin is tuple and args[-1] is Ellipsis:
+        read_item = _reader(args[0])
+        return lambda items: tuple(map(read_item, items))
+    if origin is tuple:
+        return tuple
+    if NoneType in args:
+        read = _reader(next(each for each in args if each is not NoneType))
+        return lambda value: None if value is None else read(value)
+    return lambda value: value

@@ -1,9 +1,8 @@
-"""One PDF worker: `python -m proofspan.evidence.pdf.worker FD BYTES` answers frames on a socket until it
-closes.
+"""A PDF worker: `python -m proofspan.evidence.pdf.worker FD BYTES` answers frames until its socket closes.
 
-MuPDF parses hostile files in C, may run for ever, take all memory or crash, and is not thread-safe. So it
-lives here, in a process that may be killed, and this is the only module that imports it. The limits are the
-kernel's: an address space of BYTES, no core dump, and an alarm that ends a request which nobody ends.
+MuPDF parses hostile files in C, may run forever, take all memory or crash, and is not thread-safe. So it runs
+in a process that may be killed, and this is the only module that imports it. The kernel enforces the limits:
+an address space of BYTES, no core dump, and an alarm that ends a request after its time limit.
 """
 
 from __future__ import annotations
@@ -16,44 +15,51 @@ import signal
 import socket
 import sys
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import zip_longest
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 import pymupdf
+from pymupdf.utils import construct_label
 
 from proofspan.errors import EvidenceFault, Problem
 from proofspan.evidence.pdf import protocol, render
 from proofspan.evidence.pdf.files import FileKey, file_key, head_of, not_a_pdf
 from proofspan.evidence.pdf.glyphs import are_needed, page_of, words_of
-from proofspan.evidence.pdf.page_labels import page_labels, printed_on, with_page
+from proofspan.evidence.pdf.page_labels import printed_on, with_page
 from proofspan.evidence.pdf.protocol import ConnectionEndedError, receive_frame, send_frame
 from proofspan.evidence.pdf.render import Answer, Raster
 from proofspan.evidence.text.locate import locate
 from proofspan.evidence.text.page_index import WordIndex
 from proofspan.evidence.text.page_text import PageText
-from proofspan.evidence.types import DocumentInfo, PageInfo
+from proofspan.evidence.types import DocumentInfo, PageInfo, SpanQuery
 
 MUPDF: Any = pymupdf  # its Python half carries no types
 #: What MuPDF and its bindings raise on a broken file.
 BROKEN: tuple[type[Exception], ...] = (
     RuntimeError, ValueError, TypeError, LookupError, AttributeError, pymupdf.mupdf.FzErrorBase,
 )  # fmt: skip
-#: Shares of the memory limit: from the first on an answer is not trusted, from the second on its worker is
-#: replaced.
+UNREADABLE: tuple[type[Exception], ...] = (EvidenceFault, *BROKEN)
+#: Shares of the memory limit: above the first an answer is void, above the second its worker is replaced.
 EXHAUSTED, SWOLLEN = 0.9, 0.5
-#: Seconds beyond a request's own limit after which the kernel ends it: the client may be gone by then.
+#: Seconds beyond a request's own limit after which the kernel kills the worker: the client may be gone.
 GRACE_S = 2
 MAX_DOCUMENTS = 32
-#: Words kept over all open documents, some 250 bytes each.
+#: Words cached over all open documents, some 250 bytes each.
 MAX_WORDS = 1_500_000
-#: What helps against a broken document.
-MEND = "download it again, or save it anew from the program that made it"
+#: The fix for a broken document.
+SAVE_AGAIN = "download it again, or save it again from the program that made it"
+#: Bounds of printed labels, which come from a stranger's file: characters of a prefix, and numbers.
+MAX_PREFIX, MAX_NUMBER = 40, 1_000_000
+#: Roman numerals end here, and letters ("AAAAAAAA" is 208); beyond them a label is decimal.
+MAX_IN_STYLE = {"R": 4_999, "r": 4_999, "A": 208, "a": 208}
 
 
 class Document:
-    """An open document with the words of the pages read so far. A page that can't be read has no words."""
+    """An open document with a cache of its pages' words. A page that cannot be read has no words."""
 
     def __init__(self, pdf: Any, path: str) -> None:
         self.pdf = pdf
@@ -67,16 +73,16 @@ class Document:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Printed labels by page, empty where the document carries none that can be read."""
+        """Printed labels by page, empty where the document has none that can be read."""
         if self._labels is None:
             try:
                 self._labels = page_labels(self.pdf.get_page_labels(), self.page_count)
             except BROKEN:
-                self._labels = ()  # a broken label tree is the document's; its pages still show
+                self._labels = ()  # pages can be shown although the label tree is broken
         return self._labels
 
     def page(self, page_idx: int) -> Any:
-        """One page; the index is checked before MuPDF, to whom -1 is the last page, sees it."""
+        """Return one page; the index is checked here, since -1 is the last page to MuPDF."""
         if not 0 <= page_idx < self.page_count:
             raise _fault(
                 "page_out_of_range",
@@ -91,7 +97,7 @@ class Document:
             raise _unreadable(self.path, page_idx, error) from error
 
     def drawing(self, page_idx: int) -> tuple[Any, Any]:
-        """A page and its display list. Its content is run once, for its words and for its picture."""
+        """Return a page and its display list, interpreted once for its words and its picture."""
         if self._drawing is None or self._drawing[0] != page_idx:
             page = self.page(page_idx)
             try:
@@ -101,7 +107,7 @@ class Document:
         return self._drawing[1], self._drawing[2]
 
     def pixels(self, page_idx: int, area: Raster) -> Any:
-        """An area of a page as RGB pixels."""
+        """Render an area of a page as RGB pixels."""
         _, display_list = self.drawing(page_idx)
         matrix = MUPDF.Matrix(*area.to_pixels)
         try:
@@ -110,7 +116,7 @@ class Document:
             raise _unreadable(self.path, page_idx, error) from error
 
     def page_text(self, page_idx: int) -> PageText:
-        """The words of one page, read once."""
+        """Return the words of one page, cached."""
         text = self._texts.get(page_idx)
         if text is None:
             text = self._texts[page_idx] = self._read(page_idx)
@@ -118,17 +124,15 @@ class Document:
         return text
 
     def plain_text(self, page_idx: int) -> str:
-        """One page as text, in the order in which it is drawn; "" for one that can't be read."""
+        """Return one page as text, in the order of its content stream; "" for one that cannot be read."""
         try:
             text: str = _text_page(*self.drawing(page_idx)).extractTEXT()
-        except EvidenceFault:
-            return ""
-        except BROKEN:
+        except UNREADABLE:
             return ""
         return text.encode("utf-8", "replace").decode()
 
     def word_index(self, pages: range) -> WordIndex:
-        """The index over these pages, which reads them all the first time."""
+        """Return the index over these pages, which reads them all the first time."""
         if self._index is None or self._index[0] != pages:
             self._index = pages, WordIndex.of(map(self.page_text, pages), start=pages.start)
         return self._index[1]
@@ -143,9 +147,7 @@ class Document:
             width, height = page.rect.width, page.rect.height
             if page.rotation % 180:
                 width, height = height, width
-        except EvidenceFault:
-            return PageText.of(())
-        except BROKEN:
+        except UNREADABLE:
             return PageText.of(())
         size = {"width": width, "height": height, "rotation": page.rotation}
         if glyphs is not None:
@@ -154,24 +156,24 @@ class Document:
         return PageText.of(words, line_ids=[tuple(word[5:7]) for word in found], **size)
 
     def forget_drawing(self) -> None:
-        """Give the display list back."""
+        """Free the display list."""
         self._drawing = None
 
     def forget_words(self) -> None:
-        """Give the words back; they are read again when needed."""
+        """Free the words; they are read again when needed."""
         self._texts.clear()
         self._index = None
         self.word_count = 0
 
 
 class Documents:
-    """Documents kept open while it pays, least recently used first to go; a changed file is opened anew."""
+    """A cache of open documents, least recently used first to go; a changed file is opened again."""
 
     def __init__(self) -> None:
         self._open: OrderedDict[FileKey, Document] = OrderedDict()
 
     def get(self, path: str) -> Document:
-        """The open document of this file as it is now."""
+        """Return the open document of this file as it is now."""
         key = file_key(path)
         document = self._open.pop(key, None) or Document(_open_pdf(path), path)
         self._open[key] = document
@@ -181,7 +183,7 @@ class Documents:
         return document
 
     def trim(self) -> None:
-        """Keep one display list, and forget words of the least recently used documents until they fit."""
+        """Keep one display list, and free the words of the least recently used documents until they fit."""
         for document in list(self._open.values())[:-1]:
             document.forget_drawing()
         total = sum(document.word_count for document in self._open.values())
@@ -192,15 +194,42 @@ class Documents:
             document.forget_words()
 
 
+def page_labels(rules: Sequence[Mapping[str, Any]], page_count: int) -> tuple[str, ...]:
+    """Return the printed label of every page, "" where no rule applies; empty without rules.
+
+    A rule (ISO 32000-1, 12.4.2) has `startpage` (0-based), `prefix`, `style` (D, R, r, A, a or "") and
+    `firstpagenum`.
+    """
+    usable = [rule for rule in rules if isinstance(rule.get("startpage"), int)]
+    usable.sort(key=itemgetter("startpage"))
+    labels = [""] * (page_count if usable else 0)
+    for rule, following in zip_longest(usable, usable[1:]):
+        end = following["startpage"] if following else page_count
+        for page_idx in range(max(0, rule["startpage"]), min(end, page_count)):
+            labels[page_idx] = _label(rule, page_idx)
+    return tuple(labels)
+
+
+def _label(rule: Mapping[str, Any], page_idx: int) -> str:
+    first, style = rule.get("firstpagenum", 1), str(rule.get("style") or "")
+    number = page_idx - rule["startpage"] + (first if isinstance(first, int) else 1)
+    prefix = "".join(c for c in str(rule.get("prefix") or "")[:MAX_PREFIX] if c.isprintable())
+    if not 1 <= number <= MAX_NUMBER:
+        return prefix
+    if number > MAX_IN_STYLE.get(style, MAX_NUMBER):
+        style = "D"
+    label: str = construct_label(style, prefix, number - (style in ("A", "a")))
+    return label
+
+
 def _open_pdf(path: str) -> Any:
-    """An open PDF with pages, or the fault that says why not."""
     head = head_of(path)
     try:
         pdf = MUPDF.open(path, filetype="pdf")
         page_count = pdf.page_count if pdf.is_pdf and not pdf.needs_pass else 0
     except BROKEN as error:
         message = "the PDF is broken and cannot be opened"
-        raise _fault("not_a_pdf", message, path, MEND) from error
+        raise _fault("not_a_pdf", message, path, SAVE_AGAIN) from error
     if not pdf.is_pdf:
         raise not_a_pdf(head, path)
     if pdf.needs_pass:
@@ -221,18 +250,18 @@ def _unreadable(path: str, page_idx: int, error: Exception) -> EvidenceFault:
         "page_unreadable",
         f"page_idx {page_idx} cannot be read: {_first_line(error)}",
         path,
-        f"look at its other pages, or {MEND}",
+        f"look at its other pages, or {SAVE_AGAIN}",
     )
 
 
 def _first_line(error: Exception) -> str:
-    """A short, printable reason: messages of MuPDF quote the hostile file."""
+    """Short and printable: messages of MuPDF quote the hostile file."""
     line = str(error).partition("\n")[0][:200]
     return "".join(c if c.isprintable() else " " for c in line) or type(error).__name__
 
 
 def _text_page(page: Any, display_list: Any) -> Any:
-    """MuPDF's text, in points of the unrotated page; a display list is in those only without rotation."""
+    """MuPDF's text in points of the unrotated page, in which a display list is only without rotation."""
     if page.rotation:
         return page.get_textpage(flags=MUPDF.TEXTFLAGS_WORDS)
     text = display_list.get_textpage(MUPDF.TEXTFLAGS_WORDS)
@@ -265,8 +294,7 @@ def _answer_texts(document: Document, request: Mapping[str, Any]) -> Answer:
 
 
 def _answer_locate(document: Document, request: Mapping[str, Any]) -> Answer:
-    """The label is resolved here, where the document's own labels are."""
-    query = protocol.query_from(request["query"])
+    query = protocol.record_from(SpanQuery, request["query"])
     note = ""
     if query.cited_label is not None:
         query, note = with_page(query, document.labels)
@@ -277,7 +305,6 @@ def _answer_locate(document: Document, request: Mapping[str, Any]) -> Answer:
 
 
 def _answer_render(document: Document, request: Mapping[str, Any]) -> Answer:
-    """One page as a picture, and what is to be known of it."""
     header, body = render.render(document, request)
     page_idx = int(request["page_idx"])
     page, _ = document.drawing(page_idx)
@@ -296,17 +323,16 @@ ANSWERS: dict[str, Callable[[Document, Mapping[str, Any]], Answer]] = {
 
 
 def _answer_picture(path: str) -> Answer:
-    """A picture file as PNG. Pillow is loaded by the first of them: most workers never see one."""
-    from proofspan.evidence.pdf import pictures
+    from proofspan.evidence.pdf import pictures  # loads Pillow, which most workers never need
 
     picture = pictures.decode(Path(path))
     return {"width": picture.width, "height": picture.height, "mime": picture.mime}, picture.data
 
 
 def answer(documents: Documents, request: Mapping[str, Any], memory_bytes: int) -> Answer:
-    """The reply to one request; a fault travels as data. `retire` asks the client to end this worker.
+    """Return the reply to one request; a fault is sent as data. `retire` requests the end of this worker.
 
-    Where memory ran short on the way the answer is void: MuPDF leaves out what it found no room for.
+    The answer is void where memory ran short: MuPDF leaves out what it found no room for.
     """
     path = str(request["path"])
     try:
@@ -321,7 +347,7 @@ def answer(documents: Documents, request: Mapping[str, Any], memory_bytes: int) 
         return _too_large(path, memory_bytes)
     except BROKEN as error:
         reason = f"the document cannot be read: {_first_line(error)}"
-        broken = _fault("page_unreadable", reason, path, MEND)
+        broken = _fault("page_unreadable", reason, path, SAVE_AGAIN)
         header, body = {"fault": broken.problems[0], "retire": True}, b""
     peak = _peak_memory()
     if peak > EXHAUSTED * memory_bytes:
@@ -337,7 +363,7 @@ def _too_large(path: str, memory_bytes: int) -> Answer:
 
 
 def _peak_memory() -> int:
-    """The most address space this process ever had, in bytes; 0 where the system does not say (no Linux)."""
+    """The peak address space of this process in bytes; 0 where the system does not report it (not Linux)."""
     try:
         with open("/proc/self/status", "rb") as status:  # noqa: PTH123 - read once a request
             line = next((line for line in status if line.startswith(b"VmPeak:")), b"VmPeak: 0 kB")
@@ -347,7 +373,7 @@ def _peak_memory() -> int:
 
 
 def serve(connection: socket.socket, memory_bytes: int) -> None:
-    """Answer requests until the other side closes; the first frame says that the worker is warm."""
+    """Answer requests until the other side closes; the first frame reports that the worker is warm."""
     documents = Documents()
     send_frame(connection, {"ready": os.getpid()})
     while True:
@@ -362,9 +388,9 @@ def serve(connection: socket.socket, memory_bytes: int) -> None:
 
 
 def steps_of(request: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """The requests that a frame holds: one, or the `steps` of one document.
+    """Yield the requests of a frame: one, or the `steps` of one document.
 
-    Each has the whole time limit and a frame of its own in answer; after a fault the rest is left undone.
+    Each has the whole time limit and is answered by a frame of its own; a fault ends them.
     """
     if request["op"] != "steps":
         yield request
@@ -374,17 +400,16 @@ def steps_of(request: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 
 def _limit(memory_bytes: int) -> None:
-    """The kernel's limits, and silence: MuPDF would print into a stranger's stdout."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    MUPDF.TOOLS.mupdf_display_errors(False)
+    MUPDF.TOOLS.mupdf_display_errors(False)  # they would go to the client's stdout
     MUPDF.TOOLS.mupdf_display_warnings(False)
     MUPDF.TOOLS.set_small_glyph_heights(True)
 
 
 def main() -> None:
-    """Entry point; ends quietly when the client is gone."""
+    """Serve until the client is gone."""
     memory_bytes = int(sys.argv[2])
     _limit(memory_bytes)
     with socket.socket(fileno=int(sys.argv[1])) as connection:

@@ -1,14 +1,14 @@
-"""Where a quote stands in a document: the cited page, its neighbours, then every page.
+"""Locate a quote in a document: on the cited page, then its neighbours, then every page.
 
-Pure: pages come in as words with boxes, a `FoundSpan` goes out. The same input gives the same answer, however
-long it takes; the worker's deadline is what bounds the time.
+Pure: pages come in as words with boxes, a `FoundSpan` goes out. The same input gives the same result, however
+long it takes; the worker's deadline bounds the time.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from proofspan.evidence.text.disambiguate import settle, with_continuation
 from proofspan.evidence.text.match import CLEAN, SURE, Match, find_misquoted, find_on_page
@@ -20,21 +20,21 @@ from proofspan.evidence.text.reading_orders import other_orders
 from proofspan.evidence.types import FoundSpan, Place, SpanQuery, Status
 
 MAX_QUOTE_CHARACTERS = 20_000
-NO_TOKENIZER = "its offsets count tokens, which cannot be placed without the tokenizer"
+NO_TOKENIZER = "its offsets count tokens, which cannot be located without the tokenizer"
 MAX_ALTERNATIVES = 20
-#: A quote this short is too common to be claimed for a page that nobody cited, unless it stands on one only.
+#: A quote this short is too common to be located on a page that nobody cited, unless it is on one page only.
 COMMON_WORDS = 4
-#: Difference in agreement that does not outweigh standing on the cited page or next to it.
+#: Being on the cited page or next to it outweighs this much agreement.
 NEARLY = 0.05
-#: Another reading order of a page is tried only where the page holds this share of the quote's words.
+#: Another reading order is tried only where the page has this share of the quote's words.
 REORDERED_SHARE = 0.8
 
 
 @dataclass(frozen=True, slots=True)
 class _Spot:
-    """Equally good places of a quote on one page, and where it goes on beyond that page.
+    """Equally good matches of a quote on one page, and where it continues beyond that page.
 
-    `page` holds the page's words in the order in which the places were found.
+    `page` has the words in the order in which the matches were found.
     """
 
     page_idx: int
@@ -44,30 +44,19 @@ class _Spot:
     is_body: bool = False
 
     @property
-    def merit(self) -> tuple[int, float]:
-        """What spots are compared by."""
-        return self.matches[0].merit
-
-    @property
-    def is_clean(self) -> bool:
-        """Whether the whole quote stands there, but for how it is set."""
-        return self.matches[0].is_clean
-
-    @property
-    def is_strong(self) -> bool:
-        """Whether no other page needs to be asked."""
-        return self.matches[0].is_strong
+    def best(self) -> Match:
+        return self.matches[0]
 
     @property
     def is_enough(self) -> bool:
-        """Whether pages further off than its neighbours need not be asked."""
-        return self.is_strong or bool(self.continues) or self.is_body
+        """Whether only the neighbouring pages may hold a better match."""
+        return self.best.is_strong or bool(self.continues) or self.is_body
 
 
 def locate(query: SpanQuery, pages: Pages) -> FoundSpan:
-    """Place a quote. `not_found` is an answer; nothing is placed that the page's words do not confirm.
+    """Locate a quote. `not_found` is a result; nothing is located that the page's words do not confirm.
 
-    Of a quote longer than `MAX_QUOTE_CHARACTERS` the beginning is looked for, which is a part at best.
+    Only the beginning of a quote longer than `MAX_QUOTE_CHARACTERS` is searched for; its match is partial.
     """
     text = beginning_of(query.quote)
     found, share = _located(query, text, pages), len(text) / max(1, len(query.quote.strip()))
@@ -75,20 +64,20 @@ def locate(query: SpanQuery, pages: Pages) -> FoundSpan:
         found = replace(found, note=_joined(NO_TOKENIZER, found.note))
     if share == 1 or not text:
         return found
-    said = f"only the first {MAX_QUOTE_CHARACTERS:,} characters of the quote were looked for"
+    note = f"only the first {MAX_QUOTE_CHARACTERS:,} characters of the quote were searched for"
     status: Status = "partial" if found.status in CLEAN else found.status
     agreement = round(found.agreement * share, 4)
-    return replace(found, status=status, agreement=agreement, note=_joined(said, found.note))
+    return replace(found, status=status, agreement=agreement, note=_joined(note, found.note))
 
 
 def needs_tokenizer(query: SpanQuery, found: FoundSpan) -> bool:
-    """Whether offsets in tokens would have helped, had they been in characters."""
+    """Return whether offsets in tokens would have helped, had they been in characters."""
     is_open = found.status == "not_found" or bool(found.alternatives)
     return is_open and query.offsets is not None and query.offsets.unit == "token"
 
 
 def beginning_of(quote: str) -> str:
-    """As much of a quote as is looked for, whole words."""
+    """Return the part of a quote that is searched for, whole words."""
     quote = quote.strip()
     if len(quote) <= MAX_QUOTE_CHARACTERS:
         return quote
@@ -97,30 +86,22 @@ def beginning_of(quote: str) -> str:
 
 
 def _located(query: SpanQuery, text: str, pages: Pages) -> FoundSpan:
-    """Where that much of the quote stands."""
-    cited = query.cited_page_idx
-    if cited is not None and 0 <= cited < pages.page_count:
-        found = verbatim_on(query, text, cited, pages.page_text(cited))
-        if found is not None:
-            return found
-    quote = QuoteText.of(text)
-    search = _Search(quote, text, pages, query)
-    if not quote.tokens:
-        note = "the quote has no letter or digit to look for"
+    search = _Search(text, pages, query)
+    if not search.quote.tokens:
+        note = "the quote has no letter or digit to search for"
         return _not_found(note, search.check_cited() if search.is_bare else BoxCheck())
     spots = search.spots()
-    return search.answer(spots) if spots else _not_found(search.note, search.check_cited())
+    return search.result(spots) if spots else _not_found(search.note, search.check_cited())
 
 
 class _Search:
-    """One quote on its way through a document."""
+    """The search for one quote in a document."""
 
-    def __init__(self, quote: QuoteText, text: str, pages: Pages, query: SpanQuery) -> None:
-        self.quote, self.pages, self.query = quote, pages, query
-        self.pieces, self.body = pieces_of(text), body_of(text)
+    def __init__(self, text: str, pages: Pages, query: SpanQuery) -> None:
+        self.quote, self.text, self.pages, self.query = QuoteText.of(text), text, pages, query
         cited = query.cited_page_idx
         self.cited = cited if cited is not None and 0 <= cited < pages.page_count else None
-        self.is_scrap = len(quote.tokens) < COMMON_WORDS
+        self.is_scrap = len(self.quote.tokens) < COMMON_WORDS
         self.note = ""
         self.is_bare = self.cited is not None and not pages.page_text(self.cited).words
         if self.is_bare:
@@ -128,46 +109,53 @@ class _Search:
         if cited is not None and self.cited is None:
             self.note = f"page_idx {cited} is not in the document, which has {pages.page_count} pages"
 
+    @cached_property
+    def pieces(self) -> list[QuoteText]:
+        return pieces_of(self.text)
+
+    @cached_property
+    def body(self) -> QuoteText | None:
+        return body_of(self.text)
+
     def spots(self) -> list[_Spot]:
         """The best spots, the nearest to the cited page first; one unless several pages are as good."""
         near: list[_Spot] = []
         if self.cited is not None:
             near = self._on((self.cited,))
-            if near and near[0].is_strong:
+            if near and near[0].best.is_strong:
                 return near
             here = near[:1]
             if not self.is_scrap:
                 near += self._on((self.cited - 1, self.cited + 1))
-            if any(spot.is_clean for spot in near):
+            if any(spot.best.is_clean for spot in near):
                 return _best(near, self.cited)
             if here and here[0].is_enough:
                 return here
         elsewhere = self._elsewhere([spot.page_idx for spot in near])
-        return _best(near + [spot for spot in elsewhere if self._is_claimed(spot, near)], self.cited)
+        return _best(near + [spot for spot in elsewhere if self._is_credible(spot, near)], self.cited)
 
-    def _is_claimed(self, spot: _Spot, near: list[_Spot]) -> bool:
-        """Whether a spot far from the cited page may be the one that was meant, where a page was cited.
+    def _is_credible(self, spot: _Spot, near: list[_Spot]) -> bool:
+        """Whether a spot far from the cited page may be the one that was meant.
 
         It must be clean where the quote is misquoted near the cited page; and where it is not there at all, a
         place with other numbers must be sure: reports repeat their sentences with the numbers of each year.
         """
-        if spot.is_clean or self.cited is None:
+        if spot.best.is_clean or self.cited is None:
             return True
-        if any(beside.matches[0].is_misquoted for beside in near):
+        if any(beside.best.is_misquoted for beside in near):
             return False
-        has_other_numbers = any(difference.kind == "number" for difference in spot.matches[0].differences)
-        return not has_other_numbers or spot.merit >= (0, SURE)
+        has_other_numbers = any(difference.kind == "number" for difference in spot.best.differences)
+        return not has_other_numbers or spot.best.merit >= (0, SURE)
 
     def _on(self, page_indices: Iterable[int]) -> list[_Spot]:
-        """The spots on these pages, in their order."""
-        found = (self._spot(idx) for idx in page_indices if 0 <= idx < self.pages.page_count)
-        return [spot for spot in found if spot is not None]
+        spots = (self._spot(idx) for idx in page_indices if 0 <= idx < self.pages.page_count)
+        return [spot for spot in spots if spot is not None]
 
     def _spot(self, page_idx: int) -> _Spot | None:
-        """What a page holds of the quote, in its own reading order or, where that gives less, in another."""
+        """The matches on a page, in its own reading order or, where those are poor, in another."""
         page = self.pages.page_text(page_idx)
         spot = self._in_own_order(page_idx, page)
-        if spot is None or spot.merit < (0, SURE):
+        if spot is None or spot.best.merit < (0, SURE):
             spot = self._in_other_order(page_idx, page, spot)
         if spot is None and page_idx == self.cited:
             misquoted = find_misquoted(self.quote, page)
@@ -175,7 +163,7 @@ class _Search:
         return spot
 
     def _in_own_order(self, page_idx: int, page: PageText) -> _Spot | None:
-        """The whole quote, its pieces, a part that goes on beside the page, or its body."""
+        """The whole quote, its pieces, a part that continues on the next page, or its body."""
         matches = find_on_page(self.quote, page)
         if matches and matches[0].is_clean:
             return _Spot(page_idx, page, tuple(matches))
@@ -202,10 +190,9 @@ class _Search:
             return spot
         for other in other_orders(page):
             matches = find_on_page(self.quote, other)
-            found = _Spot(page_idx, other, tuple(matches)) if matches else None
-            is_sure = found is not None and found.matches[0].status != "partial" and found.merit >= (0, SURE)
-            if found is not None and is_sure and (spot is None or found.merit > spot.merit):
-                spot = found
+            is_sure = bool(matches) and matches[0].status != "partial" and matches[0].merit >= (0, SURE)
+            if is_sure and (spot is None or matches[0].merit > spot.best.merit):
+                spot = _Spot(page_idx, other, tuple(matches))
         return spot
 
     def _elsewhere(self, known: list[int]) -> list[_Spot]:
@@ -213,18 +200,18 @@ class _Search:
         pages = searched(self.pages.page_count, self.cited)
         index = self.pages.word_index(pages)
         if len(pages) < (count := self.pages.page_count):
-            said = f"only page_idx {pages[0]} to {pages[-1]} of the document's {count} pages were searched"
-            self.note = _joined(self.note, said)
+            note = f"only page_idx {pages[0]} to {pages[-1]} of the document's {count} pages were searched"
+            self.note = _joined(self.note, note)
         with_letters = self._on(idx for idx in index.with_letters(self.quote.tokens) if idx not in known)
-        clean = [spot for spot in with_letters if spot.is_clean]
+        clean = [spot for spot in with_letters if spot.best.is_clean]
         if clean:
             return clean if not self.is_scrap or len(clean) == 1 else []
         if self.is_scrap:
             return []
         return with_letters + self._on(idx for idx in index.with_words(self.quote.tokens) if idx not in known)
 
-    def answer(self, spots: list[_Spot]) -> FoundSpan:
-        """The best spot as the answer, other places as alternatives."""
+    def result(self, spots: list[_Spot]) -> FoundSpan:
+        """The best spot, with other places as alternatives."""
         spot, *others = spots
         match, rest = settle(self.query, spot.matches, spot.page)
         box = self.check_cited() if self.is_bare else self._check(spot, match)
@@ -240,26 +227,25 @@ class _Search:
             differences=match.differences,
             alternatives=tuple(places[:MAX_ALTERNATIVES]),
             continues=spot.continues,
-            note=_joined(self.note, box.note, _left_out(match.footnotes)),
+            note=_joined(self.note, box.note, _footnote_note(match.footnotes)),
             box_agrees=box.agrees,
             unverified=box.unverified,
         )
 
     def _check(self, spot: _Spot, match: Match) -> BoxCheck:
-        """The producer's box against what was found: on the cited page where a part of it stands there."""
+        """Compare the producer's box with the match, on the cited page where a part of it is there."""
         own = Place(spot.page_idx, match.rects)
         place = next((part for part in spot.continues if part.page_idx == self.cited), own)
         return check_box(self.query, place.rects, self.pages.page_text(place.page_idx))
 
     def check_cited(self) -> BoxCheck:
-        """The producer's box on the cited page, where the quote is not."""
+        """Check the producer's box on the cited page, where the quote is not."""
         if self.cited is None:
             return BoxCheck()
         return check_box(self.query, (), self.pages.page_text(self.cited))
 
 
-def _left_out(footnotes: Sequence[str]) -> str:
-    """What is said of footnote marks between the quote's words."""
+def _footnote_note(footnotes: Sequence[str]) -> str:
     marks = ", ".join(footnotes)
     return f"the page has footnote marks here that the quote leaves out: {marks}" if marks else ""
 
@@ -271,12 +257,14 @@ def _best(spots: list[_Spot], cited: int | None) -> list[_Spot]:
     """
     if not spots:
         return []
-    rank, agreement = max(spot.merit for spot in spots)
-    good = [spot for spot in spots if spot.merit[0] == rank]
+    rank, agreement = max(spot.best.merit for spot in spots)
+    good = [spot for spot in spots if spot.best.merit[0] == rank]
     nearly = [s for s in good if cited is not None and abs(s.page_idx - cited) <= 1]
-    nearly = [spot for spot in nearly if spot.merit[1] >= agreement - NEARLY]
-    best = nearly or [spot for spot in good if spot.merit[1] == agreement]
-    return sorted(best, key=lambda spot: (-spot.merit[1], abs(spot.page_idx - (cited or 0)), spot.page_idx))
+    nearly = [spot for spot in nearly if spot.best.agreement >= agreement - NEARLY]
+    best = nearly or [spot for spot in good if spot.best.agreement == agreement]
+    return sorted(
+        best, key=lambda spot: (-spot.best.agreement, abs(spot.page_idx - (cited or 0)), spot.page_idx)
+    )
 
 
 def _not_found(note: str, box: BoxCheck) -> FoundSpan:
@@ -293,45 +281,3 @@ def _not_found(note: str, box: BoxCheck) -> FoundSpan:
 
 def _joined(*notes: str) -> str:
     return "; ".join(filter(None, notes))
-
-
-# The usual case, quickly: a quote that stands word for word on its cited page, and only once.
-#
-# Nothing is decided here that `proofspan.evidence.text.locate` would decide otherwise: a test holds both
-# against each other. Whatever leaves room for doubt is None, and the whole search answers.
-
-#: Fewer words are too common to be claimed at once.
-FEWEST_WORDS = 6
-#: Latin letters and what is set between them. Other scripts may part words otherwise.
-PLAIN = re.compile(r"[\x20-\x7e\u00a0-\u024f\u2010-\u2026]+")
-#: Such words begin and end a quote: no sign, bracket or unit beside it reaches past them to a number in it.
-LETTERS = re.compile(r"[A-Za-z]{2,}[.,;:]?")
-
-
-def verbatim_on(query: SpanQuery, text: str, page_idx: int, page: PageText) -> FoundSpan | None:
-    """The one place of `text` among the page's words, equal character by character; None where in doubt."""
-    words = text.split()
-    if len(words) < FEWEST_WORDS or not PLAIN.fullmatch(text) or page.letters or not page.boxes:
-        return None
-    if not (LETTERS.fullmatch(words[0]) and LETTERS.fullmatch(words[-1])):
-        return None
-    quote, whole = " ".join(words), " ".join(page.words)
-    at = whole.find(quote)
-    if at < 0 or whole.find(quote, at + 1) >= 0:
-        return None
-    first = whole.count(" ", 0, at)
-    last = first + len(words) - 1
-    if page.words[first : last + 1] != tuple(words):
-        return None
-    rects = page.lines(first, last)
-    box = check_box(query, rects, page)
-    return FoundSpan(
-        status="exact",
-        page_idx=page_idx,
-        page_mismatch=False,
-        agreement=1.0,
-        rects=rects,
-        note=box.note,
-        box_agrees=box.agrees,
-        unverified=box.unverified,
-    )

@@ -37,11 +37,12 @@ from proofspan.evidence.bundles import (
     record_of,
 )
 from proofspan.evidence.levels import PASSAGE_NOT_SHOWN, judge
+from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.manifest.paths import artifact_path, refusal_of, resolve_reference, root_folder
 from proofspan.manifest.types import Artifact, Manifest, Run
 from proofspan.services.bundles.citation import bundle_citation, closest_to, wanted
 from proofspan.services.bundles.report import Built, Earlier
-from proofspan.services.documents.document_set import OnPlaced, Pool, Shelf
+from proofspan.services.documents.document_set import OnPlaced, Shelf
 from proofspan.services.question.citation_queries import Pointer, pointers_of
 from proofspan.services.workspace.readable import opened_traces, unpacked
 from proofspan.store.files.fingerprints import sha256_of
@@ -77,7 +78,7 @@ class Sources:
     profile: Profile = field(default_factory=Profile)
 
 
-def load_sources(manifest: Manifest, pool: Pool) -> tuple[Sources, tuple[Problem, ...]]:
+def load_sources(manifest: Manifest, pool: PdfPool) -> tuple[Sources, tuple[Problem, ...]]:
     """Load what the bundles of a workspace are made from, with the problems of what could not be read.
 
     Raises Fault if a file that the manifest names can't be used at all.

@@ -20,13 +20,14 @@ from proofspan.diagnosis.types import profile_from
 from proofspan.errors import Fault
 from proofspan.evidence.attachments import SAFETY_KINDS, CatalogueIndex
 from proofspan.evidence.bundles import Bundle, BundleAttachment, BundleCitation
+from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.evidence.types import FoundSpan
 from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Manifest
 from proofspan.services.bundles.build import Sources, bundles_of
 from proofspan.services.bundles.stored import StoredBundles
 from proofspan.services.documents.document_cache import Fingerprint, Placer, fingerprint
-from proofspan.services.documents.document_set import Pool, Shelf
+from proofspan.services.documents.document_set import Shelf
 from proofspan.services.documents.drawings import Drawing, draw
 from proofspan.services.page.target import Target, targets_of
 from proofspan.services.page.view import PageView, locate_view
@@ -46,7 +47,7 @@ class Materials:
     """
 
     manifest: Manifest
-    pool: Pool
+    pool: PdfPool
     placer: Placer
     chunks: Mapping[str, Chunk]
     catalogue: CatalogueIndex

@@ -1,7 +1,7 @@
-"""Placed spans and drawn pages, remembered for as long as their file stays the same.
+"""A cache of located spans and rendered pages, valid while their file stays the same.
 
 A click reruns a whole page script; what it showed before must not cost a worker's time again. Keys hold the
-file's size and time of change, so that a replaced document is read anew.
+file's fingerprint, so that a replaced document is read again.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from pathlib import Path
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
 
 from proofspan.contracts.records.records import Box
 from proofspan.errors import EvidenceFault, Problem
+from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.evidence.text.text_document import TextDocument, locate_in_text
 from proofspan.evidence.text_file import read_text
 from proofspan.evidence.types import DocumentInfo, FoundSpan, PageImage, Picture, SpanQuery
@@ -25,39 +26,19 @@ Fingerprint = tuple[str, int, int]
 
 #: Faults that cost a worker, and up to its whole time limit.
 COSTLY = frozenset({"timed_out", "crashed"})
-REMEMBERED_FAULTS = 256
-REMEMBERED_SPANS = 4_096
-REMEMBERED_PAGES = 64
-#: Bytes of drawn regions and picture files: a region has some 20 kB, a picture file up to 7 MB.
-REMEMBERED_PICTURES = 64 * 1024 * 1024
+CACHED_FAULTS = 256
+CACHED_SPANS = 4_096
+CACHED_PAGES = 64
+#: Bytes of rendered regions and picture files: a region has some 20 kB, a picture file up to 7 MB.
+CACHED_PICTURE_BYTES = 64 * 1024 * 1024
 #: A text of the largest size takes 150 MB with its words.
-REMEMBERED_TEXTS = 3
-
-
-class PageSource(Protocol):
-    """What opens documents; `proofspan.evidence.pdf.pool.PdfPool` does."""
-
-    def document(self, path: Path) -> DocumentInfo: ...
-
-    def locate_many(self, path: Path, queries: Sequence[SpanQuery]) -> list[FoundSpan]: ...
-
-    def look(
-        self, path: Path, queries: Sequence[SpanQuery], page_idx: int, *, with_words: bool
-    ) -> tuple[list[FoundSpan], PageImage | None]: ...
-
-    def show(self, path: Path, page_idx: int, *, with_words: bool) -> PageImage: ...
-
-    def clip(self, path: Path, page_idx: int, box: Box) -> Picture: ...
-
-    def picture(self, path: Path) -> Picture: ...
-
-    def detail(self, path: Path, page_idx: int, region: Box, width: int) -> Picture: ...
+CACHED_TEXTS = 3
 
 
 class Recent(Generic[V]):
-    """The values asked for last, of a weight of at most `limit` together. Safe to share between threads.
+    """A least-recently-used cache of values whose total weight is at most `limit`. Thread-safe.
 
-    Every value weighs 1, so that `limit` is their number, unless `weigh` says otherwise.
+    Every value weighs 1 unless `weigh` is given, so that `limit` is their number.
     """
 
     def __init__(self, limit: int, *, weigh: Callable[[V], int] = lambda value: 1) -> None:
@@ -68,169 +49,160 @@ class Recent(Generic[V]):
         self._lock = threading.Lock()
 
     def get(self, key: Hashable) -> V | None:
-        """The value kept under `key`, None when there is none (any more)."""
+        """Return the value of `key`, None if it is not cached."""
         with self._lock:
             if key in self._values:
                 self._values.move_to_end(key)
             return self._values.get(key)
 
     def put(self, key: Hashable, value: V) -> None:
-        """Keeps `value`; the one not asked for longest makes room."""
+        """Cache `value`; the least recently used ones make room."""
         with self._lock:
-            if (replaced := self._values.pop(key, None)) is not None:
-                self._weight -= self._weigh(replaced)
+            self._drop(key)
             self._values[key] = value
             self._weight += self._weigh(value)
             while self._weight > self._limit:
-                _, oldest = self._values.popitem(last=False)
-                self._weight -= self._weigh(oldest)
+                self._drop(next(iter(self._values)))
 
     def forget(self, key: Hashable) -> None:
-        """Keep nothing under `key` any more."""
+        """Remove the value of `key`."""
         with self._lock:
-            if (dropped := self._values.pop(key, None)) is not None:
-                self._weight -= self._weigh(dropped)
+            self._drop(key)
 
     def clear(self) -> None:
-        """Keep nothing any more."""
+        """Remove all values."""
         with self._lock:
             self._values.clear()
             self._weight = 0
 
     def get_or_make(self, key: Hashable, make: Callable[[], V]) -> V:
-        """The value under `key`, made first where it is missing. Two threads may both make it."""
-        found = self.get(key)
-        if found is None:
-            found = make()
-            self.put(key, found)
-        return found
+        """Return the value of `key`, made first if it is not cached. Two threads may both make it."""
+        value = self.get(key)
+        if value is None:
+            value = make()
+            self.put(key, value)
+        return value
+
+    def _drop(self, key: Hashable) -> None:
+        if (value := self._values.pop(key, None)) is not None:
+            self._weight -= self._weigh(value)
 
 
 class Placer:
-    """A `PageSource` with a memory, which also reads documents without pages.
+    """A `PdfPool` with a cache, which also reads documents without pages. Methods raise `EvidenceFault`.
 
-    What cost a worker, by ending it or by keeping it until it was ended, is not asked again before `forget`:
-    a page, or the words of a document, whatever the quote. Whoever asks gets the same fault at once. Other
-    faults are not remembered, the next look asks again.
+    A fault that cost a worker, by crashing it or by running into its time limit, is cached until `forget`:
+    for a page, or for locating any quote of a document. Other faults are not cached.
     """
 
-    def __init__(self, source: PageSource) -> None:
+    def __init__(self, source: PdfPool) -> None:
         self._source = source
-        self._documents: Recent[DocumentInfo] = Recent(REMEMBERED_PAGES)
-        self._pages: Recent[PageImage] = Recent(REMEMBERED_PAGES)
-        self._texts: Recent[TextDocument] = Recent(REMEMBERED_TEXTS)
-        self._pictures: Recent[Picture] = Recent(REMEMBERED_PICTURES, weigh=lambda picture: len(picture.data))
-        self._spans: Recent[FoundSpan] = Recent(REMEMBERED_SPANS)
-        self._refused: Recent[dict[object, Problem]] = Recent(REMEMBERED_FAULTS)
+        self._documents: Recent[DocumentInfo] = Recent(CACHED_PAGES)
+        self._pages: Recent[PageImage] = Recent(CACHED_PAGES)
+        self._texts: Recent[TextDocument] = Recent(CACHED_TEXTS)
+        self._pictures: Recent[Picture] = Recent(
+            CACHED_PICTURE_BYTES, weigh=lambda picture: len(picture.data)
+        )
+        self._spans: Recent[FoundSpan] = Recent(CACHED_SPANS)
+        self._refused: Recent[dict[object, Problem]] = Recent(CACHED_FAULTS)
 
     def forget(self, path: Path) -> None:
-        """Ask again what was given up of a file."""
+        """Clear the cached faults of a file."""
         self._refused.forget(fingerprint(path))
 
     def document(self, path: Path) -> DocumentInfo:
-        """How many pages, and their printed labels. Raises `EvidenceFault`."""
-        return self._documents.get_or_make(
-            fingerprint(path), lambda: self._asked(path, "pages", lambda: self._source.document(path))
-        )
+        """Return page count and printed labels."""
+        return self._cached(self._documents, path, "pages", lambda: self._source.document(path))
 
     def page(self, path: Path, page_idx: int) -> PageImage:
-        """One page as a picture, with its words. Raises `EvidenceFault`."""
-        key = _page_key(path, page_idx)
-        return self._pages.get_or_make(
-            key,
-            lambda: self._asked(path, page_idx, lambda: self._source.show(path, page_idx, with_words=True)),
+        """Render one page, with its words."""
+        return self._cached(
+            self._pages, path, page_idx, lambda: self._source.show(path, page_idx, with_words=True), page_idx
         )
 
     def clip(self, path: Path, page_idx: int, box: Box) -> Picture:
-        """A region of a page as a picture. Raises `EvidenceFault`."""
-        key = (fingerprint(path), page_idx, box)
-        return self._pictures.get_or_make(
-            key, lambda: self._asked(path, page_idx, lambda: self._source.clip(path, page_idx, box))
+        """Render a region of a page; `PdfPool.clip` has the units."""
+        return self._cached(
+            self._pictures, path, page_idx, lambda: self._source.clip(path, page_idx, box), page_idx, box
         )
 
     def detail(self, path: Path, page_idx: int, region: Box, width: int) -> Picture:
-        """A part of a page, `PdfPool.detail` has the units. Raises `EvidenceFault`."""
-        key = (fingerprint(path), page_idx, "detail", region, width)
-        return self._pictures.get_or_make(
-            key,
-            lambda: self._asked(path, page_idx, lambda: self._source.detail(path, page_idx, region, width)),
+        """Render a part of a page; `PdfPool.detail` has the units."""
+        key = (page_idx, "detail", region, width)
+        return self._cached(
+            self._pictures, path, page_idx, lambda: self._source.detail(path, page_idx, region, width), *key
         )
 
     def picture(self, path: Path) -> Picture:
-        """A picture file, decoded. Raises `EvidenceFault`."""
-        return self._pictures.get_or_make(
-            fingerprint(path), lambda: self._asked(path, "picture", lambda: self._source.picture(path))
-        )
+        """Decode a picture file."""
+        return self._cached(self._pictures, path, "picture", lambda: self._source.picture(path))
 
     def locate(
         self, path: Path, queries: Sequence[SpanQuery], *, likely_page: int | None = None
     ) -> list[FoundSpan]:
-        """The queries' places, in their order; only those not yet known are looked for.
+        """Locate the queries, in order; only those not cached are searched for.
 
-        `likely_page` is the page that will probably be asked for next: it is drawn in the same request.
+        `likely_page` is the page that will probably be requested next: it is rendered in the same request.
         """
+        key = (fingerprint(path), likely_page)
 
-        def locate(missing: Sequence[SpanQuery]) -> list[FoundSpan]:
-            if likely_page is None or self._pages.get(_page_key(path, likely_page)) is not None:
-                return self._asked(path, "words", lambda: self._source.locate_many(path, missing))
-            found, image = self._asked(
-                path, "words", lambda: self._source.look(path, missing, likely_page, with_words=True)
-            )
+        def search(missing: Sequence[SpanQuery]) -> list[FoundSpan]:
+            if likely_page is None or self._pages.get(key) is not None:
+                return self._source.locate_many(path, missing)
+            found, image = self._source.look(path, missing, likely_page, with_words=True)
             if image is not None:
-                self._pages.put(_page_key(path, likely_page), image)
+                self._pages.put(key, image)
             return found
 
-        return self._located(path, queries, locate)
+        return self._located(
+            path, queries, lambda missing: self._requested(path, "words", lambda: search(missing))
+        )
 
     def text(self, path: Path) -> TextDocument:
-        """A document without pages. Raises `EvidenceFault` where the file is no text."""
+        """Return a document without pages."""
         return self._texts.get_or_make(fingerprint(path), lambda: read_text(path))
 
     def locate_in_text(self, path: Path, queries: Sequence[SpanQuery]) -> list[FoundSpan]:
-        """The queries' places in such a document, as `locate` has them for pages."""
+        """Locate the queries, in order, in a document without pages."""
         text = self.text(path)
-        return self._located(
-            path, queries, lambda missing: [locate_in_text(query, text) for query in missing]
-        )
+        return self._located(path, queries, lambda missing: [locate_in_text(each, text) for each in missing])
 
-    def _asked(self, path: Path, what: object, ask: Callable[[], T]) -> T:
-        """What the source says, unless this of the file was given up."""
+    def _cached(
+        self, cache: Recent[V], path: Path, subject: object, request: Callable[[], V], *key: Hashable
+    ) -> V:
+        return cache.get_or_make((fingerprint(path), *key), lambda: self._requested(path, subject, request))
+
+    def _requested(self, path: Path, subject: object, request: Callable[[], T]) -> T:
+        """The result of a request, unless this `subject` of the file cost a worker before."""
         refused = self._refused.get_or_make(fingerprint(path), dict)
-        if (problem := refused.get(what)) is not None:
+        if (problem := refused.get(subject)) is not None:
             raise EvidenceFault(problem)
         try:
-            return ask()
+            return request()
         except EvidenceFault as fault:
             if fault.problems[0].code in COSTLY:
-                refused[what] = fault.problems[0]
+                refused[subject] = fault.problems[0]
             raise
 
     def _located(
         self,
         path: Path,
         queries: Sequence[SpanQuery],
-        locate: Callable[[Sequence[SpanQuery]], list[FoundSpan]],
+        search: Callable[[Sequence[SpanQuery]], list[FoundSpan]],
     ) -> list[FoundSpan]:
         stamp = fingerprint(path)
-        found: dict[SpanQuery, FoundSpan] = {}
-        for query in queries:
-            if (known := self._spans.get((stamp, query))) is not None:
-                found[query] = known
-        missing = [query for query in dict.fromkeys(queries) if query not in found]
+        known = {query: self._spans.get((stamp, query)) for query in queries}
+        found = {query: span for query, span in known.items() if span is not None}
+        missing = [query for query in known if query not in found]
         if missing:
-            fresh = locate(missing)
-            found.update(zip(missing, fresh, strict=True))
-            for query in missing:
-                self._spans.put((stamp, query), found[query])
+            for query, span in zip(missing, search(missing), strict=True):
+                found[query] = span
+                self._spans.put((stamp, query), span)
         return [found[query] for query in queries]
 
 
-def _page_key(path: Path, page_idx: int) -> Hashable:
-    return fingerprint(path), page_idx
-
-
 def fingerprint(path: Path) -> Fingerprint:
-    """Path, size and time of change. Raises `EvidenceFault` for a file that is not there."""
+    """Return path, size and modification time. Raises `EvidenceFault` for a missing file."""
     try:
         stat = path.stat()
     except OSError as error:

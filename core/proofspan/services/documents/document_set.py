@@ -1,6 +1,6 @@
-"""The documents of a workspace as bundles need them: opened, hashed, their pages and attachments drawn, once.
+"""The documents of a workspace as bundles need them: opened, hashed and rendered, each once.
 
-Nothing here raises for a document, a page or a reference: what can't be used is a `Problem`.
+Nothing here raises for a document, a page or a reference: what cannot be used is a `Problem`.
 """
 
 from __future__ import annotations
@@ -9,40 +9,36 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from proofspan.errors import Fault, Problem
 from proofspan.evidence.locate_bulk import Ask, Locator, locate_bulk
+from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.evidence.types import FoundSpan, SpanQuery
 from proofspan.manifest.paths import OUTSIDE, artifact_path
 from proofspan.manifest.types import Document, Manifest
-from proofspan.services.documents.document_cache import PageSource, Placer
+from proofspan.services.documents.document_cache import Placer
 from proofspan.services.documents.drawings import draw
 from proofspan.services.documents.revisions import file_problem, file_sha256
 
-#: A quote of a document, and what became of it.
+#: A quote of a document (by its doc_id), and the result of locating it.
 Wanted = tuple[str, SpanQuery]
 Placed = FoundSpan | Problem
-#: Hears how many quotes have been looked for, of how many.
+#: Called with the number of quotes located, and of all.
 OnPlaced = Callable[[int, int], None]
 
-#: So many answers are remembered; then all are forgotten.
-REMEMBERED = 50_000
-#: Stands for what only helps on one machine.
-CHECK = "proofspan check WORKSPACE says what mends it"
+#: Cached results; beyond that all are dropped.
+MAX_CACHED = 50_000
+#: Replaces a fix that names a path of this machine.
+CHECK = "run `proofspan check WORKSPACE`, which lists the fixes"
 #: A path from the root of this machine's disk, as a word of a sentence or of a command.
 _LOCAL = re.compile(r"(?<![^\s'\"`(])/\w")
 
 
-class Pool(PageSource, Locator, Protocol):
-    """What opens, places and draws; `proofspan.evidence.pdf.pool.PdfPool` does."""
-
-
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A document of the manifest as it lies there; one without pages counts as one page.
+    """A document of the manifest and its file; one without pages counts as one page.
 
-    `path`, `page_count` and `sha256` are None where it can't be opened, and `problem` says why. A document
+    `path`, `page_count` and `sha256` are None where it cannot be opened; `problem` is the reason. A document
     that can be opened has a `problem` where it is not the file that the manifest describes.
     """
 
@@ -54,13 +50,13 @@ class Held:
     problem: Problem | None = None
 
     def label(self, page_idx: int) -> str | None:
-        """What is printed on a page, where the document carries labels of its own."""
+        """Return the label printed on a page, None without one."""
         return self.labels[page_idx] if page_idx < len(self.labels) else None
 
 
 @dataclass(frozen=True, slots=True)
-class _Remembering:
-    """A locator that asks a placer: quotes it has placed cost nothing, and what it gave up stays given up."""
+class _CachedLocator:
+    """A locator that uses the cache of a placer."""
 
     placer: Placer
 
@@ -75,13 +71,13 @@ class _Remembering:
 
 
 class Shelf:
-    """Answers about a workspace's documents, each worked out once. Used by one thread."""
+    """A workspace's documents with a cache of what was found out about them. Used by one thread."""
 
-    def __init__(self, manifest: Manifest, pool: Pool, *, placer: Placer | None = None) -> None:
-        """`placer` is one over the same pool whose memory is shared: what it knows is not asked again."""
+    def __init__(self, manifest: Manifest, pool: PdfPool, *, placer: Placer | None = None) -> None:
+        """`placer` is one over the same pool whose cache is shared."""
         self.manifest = manifest
         self.placer = placer or Placer(pool)
-        self._locator: Locator = pool if placer is None else _Remembering(placer)
+        self._locator: Locator = pool if placer is None else _CachedLocator(placer)
         self._documents = {document.doc_id: document for document in manifest.documents}
         self._found: dict[Wanted, Placed] = {}
         self._held: dict[str, Held] = {}
@@ -89,7 +85,7 @@ class Shelf:
         self._drawings: dict[str | None, Problem | None] = {}
 
     def held(self, doc_id: str) -> Held | None:
-        """The document, None where the manifest does not list it."""
+        """Return the document, None where the manifest does not list it."""
         if doc_id not in self._documents:
             return None
         if doc_id not in self._held:
@@ -97,7 +93,7 @@ class Shelf:
         return self._held[doc_id]
 
     def page_problem(self, doc_id: str, page_idx: int) -> Problem | None:
-        """Why a page can't be shown; None where it can, the one page of a text included."""
+        """Return why a page cannot be shown; None where it can, the one page of a text included."""
         held = self.held(doc_id)
         if held is None or held.path is None or not held.document.paged:
             return held.problem if held is not None and held.path is None else None
@@ -111,25 +107,25 @@ class Shelf:
         return self._pages[key]
 
     def drawing_problem(self, render_ref: str | None) -> Problem | None:
-        """Why an attachment can't be drawn from its reference alone; None where it can."""
+        """Return why an attachment cannot be rendered from its reference; None where it can."""
         if render_ref not in self._drawings:
             drawing = draw(render_ref, manifest=self.manifest, placer=self.placer)
             self._drawings[render_ref] = drawing.problem
         return self._drawings[render_ref]
 
     def place(self, wanted: Iterable[Wanted], *, workers: int, on_placed: OnPlaced) -> dict[Wanted, Placed]:
-        """What became of these quotes; each is looked for once, also when it is asked for again later.
+        """Locate these quotes, each only once, also over several calls.
 
-        Those of documents that can't be opened are left out.
+        Those of documents that cannot be opened are left out.
         """
-        asked = dict.fromkeys(wanted)
-        if len(self._found) > REMEMBERED:
+        requested = dict.fromkeys(wanted)
+        if len(self._found) > MAX_CACHED:
             self._found = {}
-        new = [each for each in asked if each not in self._found and self._path(each[0]) is not None]
+        new = [each for each in requested if each not in self._found and self._path(each[0]) is not None]
         asks = [Ask(path, each[1], self._is_text(each[0])) for each in new if (path := self._path(each[0]))]
         answers = locate_bulk(asks, self._locator, workers=workers, on_done=on_placed)
         self._found |= zip(new, answers, strict=True)
-        return {each: self._found[each] for each in asked if each in self._found}
+        return {each: self._found[each] for each in requested if each in self._found}
 
     def _path(self, doc_id: str) -> Path | None:
         held = self.held(doc_id)
@@ -139,13 +135,13 @@ class Shelf:
         return not self._documents[doc_id].paged
 
     def told(self, problem: Problem) -> Problem:
-        """A problem as a bundle has it: the same wherever the workspace and the program lie."""
-        said, folder = problem.message, self.manifest.folder
+        """Return a problem as a bundle has it: independent of where the workspace is on this machine."""
+        message, folder = problem.message, self.manifest.folder
         for each in dict.fromkeys((folder.resolve(), folder)):
-            said = said.replace(f"{each}/", "")
+            message = message.replace(f"{each}/", "")
         if problem.code == "path_outside":
-            said = said.partition(OUTSIDE)[0] + OUTSIDE
-        return Problem(problem.code, said, fix=CHECK if _LOCAL.search(problem.fix) else problem.fix)
+            message = message.partition(OUTSIDE)[0] + OUTSIDE
+        return Problem(problem.code, message, fix=CHECK if _LOCAL.search(problem.fix) else problem.fix)
 
     def _opened(self, document: Document) -> Held:
         try:
@@ -157,9 +153,9 @@ class Shelf:
         except Fault as fault:
             return Held(document, problem=fault.problems[0])
         except OSError as error:
-            said = f"the document cannot be read: {error.strerror or error}"
-            fix = "check its permissions and the disk that it lies on"
-            return Held(document, problem=Problem("unreadable", said, document.artifact.path, fix))
+            message = f"the document cannot be read: {error.strerror or error}"
+            fix = "check its permissions and its disk"
+            return Held(document, problem=Problem("unreadable", message, document.artifact.path, fix))
         if info is None:
             return Held(document, path, 1, (), sha256, problem)
         return Held(document, path, info.page_count, info.labels, sha256, problem)

@@ -1,7 +1,6 @@
-"""What a `render_ref` draws: a picture file, or a region of a page. A bad reference is an answer, no error.
+"""Render what a `render_ref` names: a picture file, or a region of a page.
 
-A reference is a stranger's text. Whatever it says, what comes back can be shown: a picture of ours, or the
-reason why there is none.
+A reference is a stranger's text. A bad one is a result with a problem, not an error.
 """
 
 from __future__ import annotations
@@ -23,9 +22,9 @@ FORMS = "write `file:PATH` below the attachments folder, or `pdf:DOC_ID#page_idx
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A picture's bytes, its size in pixels and its kind, or the `problem` that keeps it away.
+    """A picture's bytes, its size in pixels and its kind, or the `problem` that prevented it.
 
-    `page_idx` is the page that a region is on, known even where it cannot be drawn.
+    `page_idx` is the page of a region, known even where it cannot be rendered.
     """
 
     png: bytes | None = None
@@ -36,21 +35,21 @@ class Drawing:
     mime: Mime = "image/png"
 
 
-#: One that is not there yet.
+#: A drawing that is not ready.
 BEING_DRAWN = Drawing(problem=Problem("being_drawn", "it is being drawn", "", "", severity="note"))
 
 
 def draw(render_ref: str | None, *, manifest: Manifest, placer: Placer) -> Drawing:
-    """Draw what a reference names; never raises for a reference or for the file that it names.
+    """Render what a reference names; never raises for a reference or for the file that it names.
 
     The problem's code is `nothing_to_draw` (a note: there is no reference), `render_ref_unreadable`,
-    `path_refused`, `no_attachments_root`, `document_not_listed`, `not_paged`, or one of those that resolving
-    a path, `PdfPool.clip` and `PdfPool.picture` have.
+    `path_refused`, `no_attachments_root`, `document_not_listed`, `not_paged`, or a code of resolving a path,
+    of `PdfPool.clip` or of `PdfPool.picture`.
     """
     if render_ref is None:
         fix = "give the attachment a `render_ref` where there is something to draw"
-        said = "the catalogue names nothing to draw"
-        return Drawing(problem=Problem("nothing_to_draw", said, "", fix, severity="note"))
+        message = "the catalogue names nothing to draw"
+        return Drawing(problem=Problem("nothing_to_draw", message, "", fix, severity="note"))
     ref = parse_render_ref(render_ref)
     if ref is None:
         return Drawing(problem=_unreadable(render_ref))
@@ -63,7 +62,7 @@ def draw(render_ref: str | None, *, manifest: Manifest, placer: Placer) -> Drawi
 
 
 def _picture(ref: RenderRef, manifest: Manifest, placer: Placer) -> Picture:
-    """The picture, from the placer's memory or drawn now. Raises `Fault`."""
+    """Raises `Fault`."""
     if not isinstance(ref, PageRef):
         return _picture_file(ref.path, manifest, placer)
     document = manifest.document(ref.doc_id)
@@ -99,7 +98,7 @@ def _picture_file(path: str, manifest: Manifest, placer: Placer) -> Picture:
 
 
 def _unreadable(render_ref: str) -> Problem:
-    """Why a text is no reference; a path that would leave its folder is told from what cannot be read."""
+    """A path that would leave its folder is refused; anything else cannot be read."""
     shown = repr(render_ref[:SHOWN])
     reason = refusal_of(render_ref.removeprefix("file:")) if render_ref.startswith("file:") else None
     if reason is not None:

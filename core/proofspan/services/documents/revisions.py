@@ -1,6 +1,7 @@
-"""Is the document that is shown the one that was cited? Its hash and its revision, against what is named.
+"""Check that a document is listed, and that its hash and revision are those that were cited.
 
-A page of another edition may look just like the cited one, so the difference is told wherever it is shown.
+A page of another edition may look just like the cited one, so the difference is reported wherever it
+is shown.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from proofspan.manifest.types import Document, Manifest
 from proofspan.services.documents.document_cache import Recent, fingerprint
 from proofspan.store.files.fingerprints import sha256_of
 
-#: So many digits of a hash are enough to tell two apart by eye.
+#: Digits of a hash in a message.
 SHOWN_DIGITS = 12
 #: Characters of a document's id that a message repeats.
 SHOWN_ID = 200
@@ -34,15 +35,15 @@ def document_not_listed(doc_id: str, manifest: Manifest) -> Problem:
 
 
 def revision_problems(document: Document, path: Path, *, rev: str | None) -> tuple[Problem, ...]:
-    """What speaks against the document being the cited one: its file's hash, and the revision `rev` cited.
+    """Return what suggests that the document is not the cited one: its file's hash, the cited revision `rev`.
 
-    A file is hashed once, for as long as its size and time stay. What the manifest leaves open cannot differ.
+    What the manifest does not name cannot differ.
     """
     return tuple(filter(None, (file_problem(document, path), rev_problem(document, rev))))
 
 
 def file_problem(document: Document, path: Path) -> Problem | None:
-    """The file is not the one whose sha256 the manifest names; None where it is, or none is named."""
+    """Return a problem if the file's sha256 is not the one that the manifest names."""
     named = document.artifact.sha256
     actual = file_sha256(path) if named else None
     if named is None or actual is None or actual == named.lower():
@@ -52,18 +53,18 @@ def file_problem(document: Document, path: Path) -> Problem | None:
         f"the file of {document.doc_id} is not the one that the manifest names: its sha256 begins "
         f"{actual[:SHOWN_DIGITS]}, the manifest's {named[:SHOWN_DIGITS]}; its pages may have moved",
         where=f"{document.artifact.key}: {document.artifact.path}",
-        fix="put the named file back, or correct sha256 and rev in the manifest and build the chunks anew",
+        fix="put the named file back, or correct sha256 and rev in the manifest and build the chunks again",
         severity="warning",
     )
 
 
 def file_sha256(path: Path) -> str:
-    """The file's hash, remembered for as long as its size and time stay. EvidenceFault where it is gone."""
+    """Return the file's hash, cached by its fingerprint. Raises `EvidenceFault` for a missing file."""
     return _HASHES.get_or_make(fingerprint(path), lambda: sha256_of(path))
 
 
 def rev_problem(document: Document, rev: str | None) -> Problem | None:
-    """The citation is of another revision; None where they agree as far as the shorter one goes."""
+    """Return a problem if the cited revision is another one; the shorter of the two counts."""
     named = document.rev
     if not rev or not named or rev == UNKNOWN_REVISION:
         return None
@@ -73,7 +74,7 @@ def rev_problem(document: Document, rev: str | None) -> Problem | None:
     return Problem(
         "rev_mismatch",
         f"cited is revision {rev[:40]} of {document.doc_id}, and the workspace has revision {named[:40]}: "
-        "the text may stand elsewhere, or differ",
+        "the text may be elsewhere, or differ",
         where=document.artifact.key,
         fix="answer the question again on this revision, or put the cited one into the workspace",
         severity="warning",
@@ -81,7 +82,7 @@ def rev_problem(document: Document, rev: str | None) -> Problem | None:
 
 
 def cited_rev(chunk_id: str | None, raw: Mapping[str, Json] | None = None) -> str | None:
-    """The revision that a record names: its own `rev`, else the `r=` of its chunk id."""
+    """Return the revision that a record names: its own `rev`, else the `r=` of its chunk id."""
     own = text_of((raw or {}).get("rev"))
     parts = parse(chunk_id) if chunk_id else None
     return own or (parts.rev if parts else None)
