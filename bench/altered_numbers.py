@@ -1,8 +1,8 @@
 """Quotes with one number altered: a digit, its sign, decimal point, separators, percent, or the mark in it.
 
-An altered quote must never pass for what stands in the document: neither `exact` nor `normalized`, and where
-it is placed, the number is among its differences. Too little to be placed is a number alone, and figures of
-one or two digits that would fit several places of the page.
+An altered quote must never be `exact` or `normalized`, and where it is located its number must be among the
+differences. A number alone is too little to locate, and so are figures of one or two digits that fit several
+places on the page.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ SHAPES: tuple[Shape, ...] = (whole, whole, few_words, row_of_figures)
 
 
 class Texts:
-    """What the documents say, read without the code that is measured: one space a gap, in small letters."""
+    """The documents' texts, read without the code that is measured: lower case, single spaces."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -158,11 +158,11 @@ class Texts:
         return self._pages[pdf]
 
     def stands(self, quote: str, row: Row) -> bool:
-        """Whether a quote stands on the row's page."""
+        """True if a quote is on the row's page."""
         return _plain(quote) in self.pages(row["pdf"])[row["page_idx"]]
 
     def is_elsewhere(self, quote: str, row: Row) -> bool:
-        """Whether a quote stands anywhere in the row's document."""
+        """True if a quote is anywhere in the row's document."""
         return any(_plain(quote) in text for text in self.pages(row["pdf"]))
 
 
@@ -189,7 +189,7 @@ def altered_quotes(rows: Sequence[Row], count: int, *, seed: int, texts: Texts) 
 def _altered(
     rng: random.Random, rows: Sequence[Row], shape: Shape, change: Change, texts: Texts
 ) -> Altered | None:
-    """One try: None where the shape or the change is not to be had, or what comes out stands there too."""
+    """Try once; None if the shape or the change is not possible, or the result is in the document too."""
     row = rng.choice(rows)
     quote = shape(rng, row["quote"])
     places = list(NUMBER.finditer(quote or ""))

@@ -1,4 +1,4 @@
-"""What joining a run's separate records costs beyond parsing them, and how much memory it takes.
+"""The cost of joining a run's separate records beyond parsing them, in time and memory.
 
     python bench/bench_join.py [--questions 20000] [--rounds 3]
 

@@ -1,10 +1,10 @@
-"""How well quotes are placed on real documents, how often where they do not stand, and how fast.
+"""How well quotes are located on real documents, how often wrongly, and how fast.
 
     PROOFSPAN_REAL_DATA=… python bench/bench_locate.py [--every 4] [--only dev,wrong,altered,gold,whole]
 
 dev      the development quotes there: hits by kind (see `span_score`), false places, pages off by one
-wrong    every quote on every n-th other document; a place there is false unless the quote's letters do stand
-         in that document (filings share their boilerplate)
+wrong    every quote on every n-th other document; a location there is false unless the quote's letters are in
+         that document (filings share their boilerplate)
 altered  950 quotes, 300 of them whole and undisturbed, with one number altered (see `altered_numbers`)
 gold     the gold evidence texts of FinanceBench, on their pages
 whole    a whole-document search in 1,000 pages (see `whole_document`)
@@ -115,7 +115,7 @@ def alter_numbers(pool: PdfPool, root: Path, rows: list[Row], every: int) -> Non
 
 
 def place_gold(pool: PdfPool, root: Path, rows: list[Row], every: int) -> None:
-    """Print the statuses of the gold evidence texts, and how many stand on their page."""
+    """Print the statuses of the gold evidence texts, and how many are on their page."""
     folder, statuses, right = root / "financebench", Counter[str](), 0
     for line in (folder / "gold_evidence.jsonl").read_text(encoding="utf-8").splitlines():
         for evidence in json.loads(line)["evidence"]:

@@ -1,12 +1,12 @@
-"""How many quotes a second are placed in bulk, with one worker and with two, side by side.
+"""How many quotes a second are located in bulk, with one worker and with two, side by side.
 
     PROOFSPAN_REAL_DATA=… python bench/bench_locate_bulk.py [--spans 10000] [--repeat 3]
 
 Quotes of 8 to 45 words are cut from 20 documents (17 filings, a car manual, a training manual, the demo's).
 A quarter is disturbed (a word left out, a letter misread, capitals, an ellipsis), a fifth is cited one page
-off, and a tenth stands in another document than the one that is asked: looking for those makes each worker
-read the document to its end. Workers start inside the time. The processor's time, of this process and of its
-workers, tells what a machine can do that has other things to do as well.
+off, and a tenth is in another document than the one that is searched: those make each worker read the
+document to its end. The time includes starting the workers. CPU time, of this process and its workers, is
+printed for busy machines.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def timed(asks: Sequence[Ask], workers: int) -> tuple[float, float, list[Answer]
 
 
 def main() -> None:
-    """Print the medians, their ratio, and what became of the quotes."""
+    """Print the medians, their ratio, and the quotes by status."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--spans", type=int, default=10_000)
     parser.add_argument("--repeat", type=int, default=3)

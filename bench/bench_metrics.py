@@ -46,7 +46,7 @@ def all_metrics(store: Store) -> None:
 
 
 def trends(store: Store) -> None:
-    """What the Trends page asks: metrics, buckets, states, refusals and ranks of all runs."""
+    """Run the queries of the Trends page: metrics, buckets, states, refusals and ranks of all runs."""
     runs = store.runs()
     for run in store.run_sums(runs):
         shown = Filter(run)
@@ -58,7 +58,7 @@ def trends(store: Store) -> None:
 
 
 def compare(store: Store) -> None:
-    """What the Compare page asks: transitions, flips, paired numbers and the first flipped questions."""
+    """Run the queries of the Compare page: transitions, flips, paired numbers, first flipped questions."""
     shown = Filter("R002", vs="R001")
     store.transitions(shown, "label")
     store.transitions(shown, "bucket")
@@ -123,7 +123,7 @@ PLAIN: dict[str, Callable[[Path], None]] = {
 
 
 def warm_up(cache: Path) -> None:
-    """What a server has behind it when a visit comes: other workspaces' queries, and imports."""
+    """Import everything and query another workspace, as a server has done before a visit."""
     folder = cache.parent / "warm"
     write(folder, runs=2, questions=20)
     manifest = load_manifest(folder)

@@ -106,7 +106,7 @@ def measure(cases: list[Case], rounds: int) -> tuple[list[float], list[float]]:
 
 
 def weigh(path: Path) -> str:
-    """What the pictures of all pages of a document weigh, and how many of them are of which kind."""
+    """Return the sizes of the pictures of all pages of a document, and how many are of each kind."""
     with PdfPool(workers=1) as pool:
         images = [pool.show(path, page_idx) for page_idx in range(pool.document(path).page_count)]
     sizes = sorted(len(image.data) / 1e3 for image in images)

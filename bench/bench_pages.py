@@ -1,10 +1,10 @@
-"""What the Triage page costs a browser: bytes over the websocket, and the time until its table stands there.
+"""The cost of the Triage page in a browser: bytes over the websocket, and time until its table is painted.
 
     python bench/bench_pages.py [--traces 100000] [--chunks 20000] [--repeats 7] [--keep FOLDER]
 
 Prints, for a run of that size and for the demo: the bytes that the server sends until the script has ended,
 the time in a new browser (nothing cached), in a warm one (a further visit with a profile on disk), and in an
-open window (from the Question page by the sidebar). Beside them stands what Streamlit itself takes: a bare
+open window (from the Question page by the sidebar). The baseline is Streamlit itself: a bare
 page with one `st.dataframe` of 50 rows. All take turns in one run, so that the ratios hold whatever else the
 machine does. Indexes are built beforehand.
 """
@@ -35,8 +35,8 @@ FLAGS = [
     *("--disable-background-networking", "--disable-component-update"),
 ]
 ROW, CANVAS = "[data-testid=ps-row]", "[data-testid=stDataFrame] canvas"
-#: Notes the first frame in which the table stands on the page, in milliseconds since the navigation began. A
-#: component stands in a shadow tree, which an observer of the document does not see into.
+#: Notes the first frame with the table on the page, in milliseconds since the navigation began. A component
+#: is in a shadow tree, which an observer of the document does not see into.
 WATCH = """
 const watch = (root) => new MutationObserver(() => {
   if (window.tableAt !== undefined || !root.querySelector("%s")) return;
@@ -77,7 +77,7 @@ class Site:
 
 @dataclass
 class Measured:
-    """What was seen of one page; times in milliseconds."""
+    """The measurements of one page; times in milliseconds."""
 
     sent: list[int] = field(default_factory=list)
     new: list[float] = field(default_factory=list)
@@ -230,33 +230,33 @@ def warm_browser(playwright: Playwright, profile: Path) -> BrowserContext:
 
 
 def visit(context: BrowserContext, site: Site) -> tuple[float, int]:
-    """Milliseconds until the table stands there, and the bytes received until the script has ended."""
+    """Return milliseconds until the table is painted, and bytes received until the script has ended."""
     page = context.new_page()
     page.add_init_script(WATCH % site.table)
     received: list[int] = []
     page.on("websocket", lambda socket: socket.on("framereceived", lambda data: received.append(len(data))))
     page.goto(site.url)
-    shown_after = table_stands(page, site)
+    shown_after = table_shown_at(page, site)
     page.close()
     return shown_after, sum(received)
 
 
 def from_question(context: BrowserContext, site: Site) -> float:
-    """Milliseconds from a click on Triage in the sidebar of an open question until the table stands there."""
+    """Return milliseconds from a click on Triage in the sidebar of a question until the table is painted."""
     page = context.new_page()
     page.add_init_script(WATCH % site.table)
     page.goto(f"{site.url}/question")
     page.get_by_test_id("ps-viewer").or_(page.get_by_text("Why this label")).first.wait_for()
     wait_for_script(page)
     page.get_by_test_id("stSidebar").get_by_role("link", name="Triage").evaluate(CLICK)
-    shown_at = table_stands(page, site)
+    shown_at = table_shown_at(page, site)
     clicked_at = float(page.evaluate("() => window.clickedAt"))
     page.close()
     return shown_at - clicked_at
 
 
-def table_stands(page: Page, site: Site) -> float:
-    """When the table first stood on the page, once the script has ended."""
+def table_shown_at(page: Page, site: Site) -> float:
+    """Return when the table was first painted, once the script has ended."""
     page.locator(site.table).first.wait_for(state="visible")
     page.wait_for_function("() => typeof window.tableAt === 'number'")
     wait_for_script(page)

@@ -1,4 +1,4 @@
-"""What reading a trace costs beyond parsing its JSON, for lines of about 4 KB with 20 candidates.
+"""The cost of reading a trace beyond parsing its JSON, for lines of about 4 KB with 20 candidates.
 
     python bench/bench_traces.py [--traces 20000] [--rounds 5]
 

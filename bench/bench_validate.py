@@ -1,13 +1,12 @@
-"""What validating citation payloads costs beside parsing them: time as a ratio, and memory.
+"""The cost of validating citation payloads relative to parsing them, and its memory.
 
     python bench/bench_validate.py --folder SCRATCH [--payloads 1000000] [--rounds 1] [--spaced]
 
 Writes payloads of about 470 bytes to SCRATCH (the same each time) and reads them, in one run and in turns:
 with orjson alone, line by line on one process, which is the baseline; as `proofspan validate` does on one
-process and on two; and on one without looking for keys that stand twice, so that this pass is seen apart.
-Each is a process of its own, whose CPU time (its workers' included) and peak memory (its own + that of its
-largest worker) are told as well; a tenth of the payloads is
-validated as well, to show that memory does not grow.
+process and on two; and on one without looking for duplicate keys, to see the cost of that pass. Each is a
+process of its own, whose CPU time (its workers' included) and peak memory (its own + that of its largest
+worker) are printed too. A tenth of the payloads is validated as well, to show that memory does not grow.
 """
 
 from __future__ import annotations
@@ -109,7 +108,7 @@ def run_step(name: str, path: Path) -> None:
     lines = STEPS[name](path)
     seconds = time.perf_counter() - started
     for worker in multiprocessing.active_children():
-        worker.join()  # else their CPU time is not told
+        worker.join()  # else their CPU time is not counted
     own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     workers = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
     cpu = sum(os.times()[:4]) - cpu

@@ -1,12 +1,12 @@
-"""What the next bundle of a Walkthrough costs: its data in the server, and from the key press to the paint.
+"""The cost of the next bundle of a Walkthrough: its data in the server, and from key press to paint.
 
     python bench/bench_walkthrough.py [--steps 30] [--workspace FOLDER]
 
 Prints the p50 of the next page's data from the cache in the server (from the trace's name to everything that
-is shown), and of the time in a warm browser from the key's press to the frame after the new picture and its
-chosen box stand there. Beside the second stands a bare Streamlit page that opens the next page the usual way
-(PyMuPDF, `search_for`, highlight annotation, 150-dpi PNG, `st.image`) on a button's press. Both take turns in
-one run, so that the ratio holds whatever else the machine does.
+is shown), and of the time in a warm browser from the key press to the frame after the new picture and its
+chosen box are painted. The baseline of the second is a bare Streamlit page that opens the next page the usual
+way (PyMuPDF, `search_for`, highlight annotation, 150-dpi PNG, `st.image`) on a button's press. Both take
+turns in one run, so that the ratio holds whatever else the machine does.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from proofspan.ui.viewer.viewer import ViewerPage, packed
 from proofspan.ui.visit.view_state import question_name
 
 CHECKOUT = Path(__file__).resolve().parents[1]
-#: Notes when the new picture and a chosen box stand there: two frames on, the browser has painted them.
+#: Notes when the new picture and a chosen box are there: two frames later the browser has painted them.
 WATCH = """() => {
   const seek = (root) => {
     for (const each of root.querySelectorAll("*")) {

@@ -5,7 +5,7 @@
 writes OUT/chunks.jsonl and OUT/traces.jsonl: chunks of about 800 characters in documents of 200, traces with
 20 candidates and about 4 KB a line. Words follow Zipf's law over a made-up technical vocabulary, a document
 keeps to its own topic words, one chunk in seven holds characters outside ASCII, and the answers are of every
-kind that triage tells apart (grounded, ungrounded, without template, citing elsewhere, refusing).
+kind that triage distinguishes (grounded, ungrounded, without template, citing elsewhere, refusing).
 """
 
 from __future__ import annotations

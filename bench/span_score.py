@@ -24,7 +24,7 @@ AROUND_TRUTH, AROUND_FOUND = (2.0, 3.0), (1.0, 1.0)
 
 @dataclass(slots=True)
 class Score:
-    """Counts over a set of quotes. `off_by_one` are those found that cite another page than they stand on."""
+    """Counts over a set of quotes. `off_by_one` are quotes found on another page than the one they cite."""
 
     hits: Counter[str] = field(default_factory=Counter)
     total: Counter[str] = field(default_factory=Counter)
@@ -62,7 +62,7 @@ def covered(boxes: Sequence[Box], by: Sequence[Box], around: tuple[float, float]
 
 
 def is_hit(row: Row, found: FoundSpan) -> bool:
-    """Whether a quote was placed where it stands."""
+    """True if a quote was located where it is."""
     if found.page_idx != row["page_idx"]:
         return False
     recall = MIN_RECALL_WITH_GAP if row["kind"] == "ellipsis" else MIN_RECALL
@@ -73,10 +73,10 @@ def is_hit(row: Row, found: FoundSpan) -> bool:
 
 
 def score(spans: Iterable[tuple[Row, FoundSpan]]) -> Score:
-    """The counts. A quote that stands twice on its page is left out where the other place was found.
+    """Count hits. A quote that occurs twice on its page is left out if the other occurrence was found.
 
-    A quote that stands clean on the very page it cites is right there, even where it was cut from the next:
-    it counts as missed, and `twice` names it in place of the pages to be flagged.
+    A quote that occurs undisturbed on the page it cites is right there, even if it was cut from the next
+    page: it counts as missed, and `twice` names it instead of the pages to be flagged.
     """
     counts = Score()
     for row, found in spans:

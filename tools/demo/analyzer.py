@@ -45,7 +45,7 @@ class Analyzer:
 
     @property
     def name(self) -> str:
-        """What payloads and manifests call it."""
+        """Return its name in payloads and manifests."""
         return "lowercase+ascii_fold" + ("+plural_s" if self.folds_plural else "") + "+stopwords"
 
     def __call__(self, text: str) -> list[str]:
@@ -69,9 +69,9 @@ EVERYDAY = "everyday-1"
 
 
 def everyday_words() -> dict[str, list[str]]:
-    """What drivers say → what the manual calls it, both as the index has them."""
+    """Return the manual's words by the driver's word, both as in the index."""
     listed: Mapping[str, str] = yaml.safe_load(EVERYDAY_FILE.read_text(encoding="utf-8"))
-    return {word: PINNED(meant) for said, meant in listed.items() for word in PINNED(said)}
+    return {word: PINNED(meant) for everyday, meant in listed.items() for word in PINNED(everyday)}
 
 
 def in_the_manuals_words(

@@ -37,7 +37,7 @@ TABS = (60.0, 546.0)
 
 @dataclass(frozen=True, slots=True)
 class Book:
-    """The PDF's bytes, where each block stands, and the printed page labels by page_idx."""
+    """The PDF's bytes, the place of each block, and the printed page labels by page_idx."""
 
     pdf: bytes
     placed: tuple[Placed, ...]

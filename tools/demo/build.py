@@ -173,7 +173,7 @@ class _Build:
 def _siblings(
     setting: Setting, facts: Facts, question: Mapping[str, Json], outcomes: Mapping[Variant, Outcome]
 ) -> Iterable[tuple[Variant, dict[str, Json]]]:
-    """The traces of one question; only where it ran in several wordings and seeds can λ be told."""
+    """The traces of one question; λ needs several wordings and seeds."""
     states = lambda_states(outcomes) if setting.is_stability else {}
     for variant, outcome in outcomes.items():
         record = trace_record(setting, facts, question, variant, outcome)

@@ -1,7 +1,7 @@
-"""Cuts the two documents into chunks: one block, one chunk, with its place, its lines and its offsets.
+"""Cut the two documents into chunks: one chunk for each block, with its place, lines and offsets.
 
-The manual's canonical text is its chunks' texts joined by an empty line; the bulletin's is its file as it
-stands. Offsets count characters of these.
+The manual's canonical text is its chunks' texts joined by an empty line; the bulletin's is its file. Offsets
+count characters of these.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tools.demo.tables import symbol
 
 #: Blocks that head the text or list it; what they say is in the chunks' titles.
 _HEADS = frozenset({"title", "contents", "index", "chapter", "heading", "page", "columns"})
-#: What stands before a step, an item or a figure's caption and is not part of its sentence.
+#: Numbers and dashes before a step, an item or a figure's caption, which are not part of its sentence.
 _LABEL = re.compile(r"(?:\d+\.|-|Figure [\w-]+\.)\s+")
 _BREAK = re.compile(r"(?<=[.!?])\s+(?=[A-Z0-9“\"])")
 _SIGNAL_WORDS = frozenset(word for word, *_ in SIGNAL.values())
@@ -58,7 +58,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence, step or row. `start` counts in the chunk's text; `caption` is what stands above a row."""
+    """A sentence, step or row. `start` counts in the chunk's text; `caption` is the caption above a row."""
 
     start: int
     text: str
@@ -97,7 +97,7 @@ def manual_pieces(placed: Iterable[Placed], *, doc_id: str) -> list[tuple[Placed
 
 
 def block_text(block: Block) -> str:
-    """What stands on the page for a block, one line a row, step or item."""
+    """Return a block's text on the page, one line for each row, step or item."""
     if block.kind in SIGNAL:
         return f"{SIGNAL[block.kind][0]}\n{plain(block.lines[0])}"
     if block.kind == "table":
@@ -148,7 +148,8 @@ def _markdown_kind(text: str) -> str:
 def sentences(piece: Piece) -> list[Sentence]:
     """Rows, steps, items and sentences of a chunk, without the numbers and dashes in front of them.
 
-    A signal word alone on its line is none, nor are a table's caption and head, which belong to each row.
+    A signal
+    word alone on its line is not one, nor are a table's caption and head, which belong to each row.
     """
     if piece.kind == "table":
         return _rows(piece.text)

@@ -126,7 +126,7 @@ def _broken(word: str, room: float, face: Face, size: float) -> tuple[str, str]:
     return "", word
 
 
-#: What should not stand in front of a line's end: a figure before its unit, "section" before its number.
+#: What should not end a line: a figure before its unit, "section" before its number.
 _UNITS = r"°C|%|bar|km/h|km|m|mm|cm|l|litres?|ml|kg|g|N|Nm|V|A|Ah|kW|PS|RON|months|years|seconds|minutes"
 _TIED = re.compile(rf"(\d) (?=(?:{_UNITS})(?:\W|$))|((?:[Ss]ections?|[Cc]hapters?|Table|Figure)) (?=[\di])")
 
@@ -137,7 +137,7 @@ def _tied(text: str) -> str:
 
 
 def _atoms(text: str) -> Iterator[tuple[str, bool]]:
-    """What may not be broken, each with whether it follows the one before it without a space."""
+    """Yield the unbreakable parts, each with whether it follows the one before without a space."""
     for word in re.split(r"[ \n\t]+", text.strip()):
         begin = 0
         for place in range(1, len(word) + 1):

@@ -27,7 +27,7 @@ ELSEWHERE = frozenset({"analyzer_mismatch", "stale_report", "bad_line", "unfinis
 
 @dataclass(frozen=True, slots=True)
 class Planter:
-    """What faults draw on. `sources` are the documents' paths by id."""
+    """The material of faults. `sources` are the documents' paths by id."""
 
     pieces: Sequence[Piece]
     sources: Mapping[str, str]
@@ -106,7 +106,7 @@ def _misquote(by_id: Traces, fault: Fault) -> None:
 
 
 def _answer_from_another(by_id: Traces, fault: Fault) -> None:
-    """What was seen, said and cited is another question's, as out of a cache with the wrong key."""
+    """Use another question's chunks, answer and citations, as from a cache with the wrong key."""
     stale = copy.deepcopy(_answered(by_id, {**fault, "q_id": fault["from"]}))
     by_id[fault["q_id"]] |= {key: stale[key] for key in _ANSWER}
 
@@ -149,7 +149,7 @@ def table(faults: Sequence[Fault]) -> str:
         "",
         "All runs come from a small, honest pipeline (`tools/demo`) over the manual and the bulletin. Only",
         "R005 has faults that were put in, so that every kind of trouble can be seen and looked for; R006 is",
-        "the mended run. Whatever else goes wrong in these runs is what the pipeline really did.",
+        "the fixed run. Whatever else goes wrong in these runs is what the pipeline really did.",
         "",
         "*Found by* names what of Proofspan shows the fault today; *waiting* says what will look for it.",
         "",

@@ -38,9 +38,9 @@ class Item:
 
     `before` and `after` are the white it wants around it; the larger of two neighbours' counts, and none
     at the head of a page. `cost` is what a page break in front of it costs (NEVER forbids it), `sticky`
-    forbids one behind it. `box` (and `art`) are relative to where it stands; `opening` is repeated above it
+    forbids one behind it. `box` (and `art`) are relative to its place; `opening` is repeated above it
     where a page begins with it. `marks` are symbols: name, row, box. `insert` is a page of its own that
-    follows the page on which the item stands; `cropped` makes the item's page a cropped one.
+    follows the page of the item; `cropped` makes the item's page a cropped one.
     """
 
     block: Block
@@ -67,7 +67,7 @@ class Breaks:
 
 
 def gap(items: Sequence[Item], place: int, scale: float) -> float:
-    """The white in front of an item that does not stand at the head of a frame.
+    """Return the white in front of an item that is not at the head of a frame.
 
     It grows with the scale, save below a heading.
     """
@@ -76,7 +76,7 @@ def gap(items: Sequence[Item], place: int, scale: float) -> float:
 
 
 def break_cost(items: Sequence[Item], place: int) -> float:
-    """What it costs to begin a frame with this item."""
+    """Return the cost of beginning a frame with this item."""
     return NEVER if items[place - 1].sticky else items[place].cost
 
 
@@ -115,12 +115,12 @@ def growth(filled: float, gaps: float, room: float, *, last: bool) -> float | No
 
 
 def _uneven(grown: float) -> float:
-    """What gaps cost that are not as wide as they should be."""
+    """Return the cost of gaps that are not as wide as they should be."""
     return 10 * (grown / (STRETCH if grown > 0 else SHRINK)) ** 2
 
 
 def _white(white: float, room: float, short: float) -> float:
-    """What white at a frame's foot costs; the last frame, with another weight, may be partly empty."""
+    """Return the cost of white at a frame's foot; the last frame may be partly empty."""
     white = white if short == 1.0 else short * max(white - 0.2 * room, 0.0)
     return 3 * (max(white, 0.0) / 10) ** 2
 
@@ -199,7 +199,7 @@ def swapped(items: Sequence[Item], height: Callable[[int], float], *, scale: flo
 
 
 def _moved(items: Sequence[Item], start: int) -> list[Item] | None:
-    """The box that begins at `start` behind the next paragraph; None where something else stands there."""
+    """Return the box that begins at `start` behind the next paragraph; None if there is something else."""
     block = items[start].block
     if items[start - 1].block is block or block.kind not in ("warning", "caution", "note", "figure", "table"):
         return None

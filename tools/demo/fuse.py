@@ -49,7 +49,7 @@ def ranked(pieces: Sequence[Piece], scores: Scores, *, source: str) -> list[Hit]
 
 
 def union(bm25: Sequence[Hit], dense: Sequence[Hit]) -> list[Hit]:
-    """What either ranker found, by the better of its two ranks; the score is that rank's reciprocal."""
+    """Merge two rankings by the better of the two ranks; the score is that rank's reciprocal."""
     merged: dict[str, Hit] = {}
     for hit in (*bm25, *dense):
         earlier = merged.get(hit.chunk_id)

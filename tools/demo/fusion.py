@@ -15,7 +15,7 @@ DECIMALS = 6
 
 
 class Rankable(Protocol):
-    """What a list is made of; `proofspan.contracts.records.records.Candidate` is such a thing."""
+    """An item of a ranked list, such as `proofspan.contracts.records.records.Candidate`."""
 
     @property
     def chunk_id(self) -> str: ...

@@ -195,7 +195,7 @@ def _write(
 
 
 def _label(sheet: Sheet) -> figures.Label:
-    """What a drawing puts its words with: bold, centred on x."""
+    """Write a drawing's words: bold, centred on x."""
 
     def label(x: float, y: float, text: str, colour: Rgb = INK, size: float = 7.6) -> None:
         face = faces()["bold"]

@@ -14,7 +14,7 @@ FILE = Path(__file__).parent / "manual" / "index.yaml"
 
 @dataclass(frozen=True, slots=True)
 class Keyword:
-    """A line of the index: words and the sections it names; `sub` says that it stands below its keyword."""
+    """A line of the index: words and the sections it names; `sub` if it is listed below its keyword."""
 
     words: str
     sections: tuple[str, ...] = ()
@@ -22,7 +22,7 @@ class Keyword:
 
     @property
     def initial(self) -> str:
-        """The letter under which it stands."""
+        """Return the letter under which it is listed."""
         return "0–9" if self.words[0].isdigit() else self.words[0].upper()
 
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 Scores = npt.NDArray[np.float64]
 
 PARAMETERS = {"method": "lucene", "k1": 1.2, "b": 0.75}
-#: Scores are rounded to so many decimals before they are compared: no processor's last bit decides a rank.
+#: Decimals to which scores are rounded before they are compared: no processor's last bit decides a rank.
 DECIMALS = 6
 
 

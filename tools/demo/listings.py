@@ -1,4 +1,4 @@
-"""Contents and index: both are made once it is known on which page each heading stands."""
+"""Contents and index: both are made once the page of each heading is known."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from tools.demo.typeset import Typesetter
 
 #: A contents line by its heading's level: lead before it, size, indent.
 CONTENTS = {0: (14.6, 9.0, 0.0), 1: (11.2, 8.6, 14.0), 2: (9.4, 7.4, 36.0)}
-#: Where the first line stands below a page's top, with the word Contents or without it.
+#: Where the first line is below a page's top, with the word Contents or without it.
 UNDER_TITLE = 38.0
 INDEX_SIZE, INDEX_LEAD = 8.0, 10.4
-#: How far a sub-entry of the index stands in.
+#: Indent of a sub-entry of the index.
 SUB_INDENT = 9.0
 
 
@@ -33,7 +33,7 @@ _LISTED = ("chapter", "heading", "index")
 
 
 def _contents_split(entries: Sequence[Block]) -> list[list[Block]]:
-    """The entries page by page, evenly filled; no chapter or section stands last before its own entries."""
+    """The entries page by page, evenly filled; no chapter or section comes last before its own entries."""
     groups = [list(found) for _, found in groupby(entries, _Counter())]
     heights = [sum(CONTENTS[block.level][0] for block in group) for group in groups]
     room = BOTTOM - TOP
@@ -168,7 +168,7 @@ def _index_lines(
 
 
 def _keyword_lines(keyword: Keyword, label: str, *, first: bool) -> list[_Line]:
-    """A keyword's lines; what does not fit into the first stands farther in."""
+    """A keyword's lines; what does not fit into the first is indented further."""
     face = faces()["regular"]
     indent = SUB_INDENT if keyword.sub else 0.0
     found = wrap(keyword.words, COLUMN - face.length(label, INDEX_SIZE) - 16 - indent, face, INDEX_SIZE)

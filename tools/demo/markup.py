@@ -48,7 +48,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where the reading stands: the section's number and the titles from the chapter down."""
+    """The current place: the section's number and the titles from the chapter down."""
 
     section: str = ""
     path: tuple[str, ...] = ()
@@ -84,7 +84,7 @@ def parse(source: str) -> list[Block]:
 
 
 def _stanzas(source: str) -> Iterator[list[str]]:
-    """Runs of lines between blank ones; a heading and a directive always stand alone."""
+    """Runs of lines between blank ones; a heading and a directive are always separate."""
     stanza: list[str] = []
     for line in [*source.splitlines(), ""]:
         alone = line.startswith(("#", "% "))
@@ -121,7 +121,7 @@ def _block(stanza: list[str], place: _Place) -> Block:
 
 
 def _read(stanza: list[str]) -> tuple[Kind, tuple[str, ...], str]:
-    """What a stanza is, its lines and its name."""
+    """Return a stanza's kind, lines and name."""
     first, rest = stanza[0], tuple(stanza[1:])
     if first.startswith("= "):
         return "title", tuple(line.removeprefix("= ") for line in stanza), ""

@@ -1,4 +1,4 @@
-"""Pages while they are being set, and what is known afterwards of where each block stands.
+"""Pages while they are being set, and the place of each block afterwards.
 
 All boxes are points with the origin at the top left of the visible page before it is turned: what PyMuPDF's
 `page.get_text("words")` answers in.
@@ -26,7 +26,7 @@ Form = Literal["plain", "cropped", "rotated"]
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The piece of a block that stands on one page, or in one column of it."""
+    """The part of a block on one page, or in one column of it."""
 
     page_idx: int
     bbox: Box
@@ -44,7 +44,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A block and where it stands.
+    """A block and its place.
 
     `parts` enclose its text and frame in reading order: for a table with its caption (and the repeated
     caption and header where it goes on), for a figure the caption alone. `art` is a figure's drawing.
@@ -82,7 +82,7 @@ class Sheet:
 
     @property
     def page(self) -> pymupdf.Page:
-        """Loaded anew each time: adding a page to a document orphans the page objects taken before."""
+        """Load the page each time: adding a page to a document orphans the page objects taken before."""
         return self.document[self.page_idx]
 
     @property

@@ -21,7 +21,7 @@ SPECIAL = ("title", "contents", "index")
 
 @dataclass(slots=True)
 class Passage:
-    """Items that begin on a new page; `spanning` stand over both columns. `special` is set by itself."""
+    """Items that begin on a new page; `spanning` go over both columns. `special` is set by itself."""
 
     chapter: str
     columns: int = 1
@@ -63,7 +63,7 @@ class _Reader:
         return self.found[-1]
 
     def _columns(self, count: int) -> None:
-        """Begins a passage; headings that stand last move into it, so that none is left behind."""
+        """Begin a passage; headings that come last move into it, so that none is left behind."""
         headings: list[Item] = []
         while self._open.items and self._open.items[-1].block.kind in _HEADINGS:
             headings.insert(0, self._open.items.pop())

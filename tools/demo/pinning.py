@@ -1,4 +1,4 @@
-"""What ran: a record a run, with the hashes by which it can be made again."""
+"""The runs' records: what ran, with the hashes to reproduce it."""
 
 from __future__ import annotations
 

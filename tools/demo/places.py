@@ -1,4 +1,4 @@
-"""On which page a sentence of a chunk stands, where the chunk runs over a page break."""
+"""The page of a sentence of a chunk that runs over a page break."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tools.demo.corpus import Piece
 from tools.demo.markup import plain
 from tools.demo.pages import Part
 
-#: So many letters at the end of a part, that the sentence begins with, say that it begins there.
+#: Letters at the end of a part that a sentence must begin with to begin there.
 BEGINNING = 12
 
 
@@ -23,7 +23,7 @@ class Places:
         self._letters = cache(self._read)
 
     def page_of(self, piece: Piece, start: int, end: int) -> int:
-        """The page_idx on which text[start:end] of the chunk stands, or the larger part of it."""
+        """Return the page_idx of text[start:end] of the chunk, or of the larger part of it."""
         if len({part.page_idx for part in piece.parts}) < 2:
             return piece.page_idx
         wanted = letters(piece.text[start:end])

@@ -21,7 +21,7 @@ ALSO = 0.7
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """A sentence that answers, and the chunk it stands in."""
+    """A sentence that answers, and its chunk."""
 
     piece: Piece
     sentence: Sentence
@@ -42,7 +42,7 @@ class Reader:
     """`needed` is the share of the question, by rarity of its words, that the best sentence has to hold.
 
     `analyzer` is the one that the chunks are indexed with, `idf` the rarity of a word, `context` the words
-    that stand above a chunk and count as part of each of its sentences.
+    above a chunk, which count as part of each of its sentences.
     """
 
     needed: float

@@ -1,4 +1,4 @@
-"""What the pipeline writes down: chunk records, trace records, and how stable the answers of a run are."""
+"""The pipeline's records: chunks, traces, and how stable the answers of a run are."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Json = Any
 #: The corpus was written once, before the first run.
 INGESTED = "2026-02-23T08:00:00Z"
 MEMORY_REVISION = "r1"
-#: Of its six siblings so many must agree, itself included.
+#: How many of its six siblings must agree, itself included.
 CONVERGENT, RECURSIVE, DIVERGENT = 5, 3, 2
 #: Key words that a chunk record names.
 ANCHORS = 4
@@ -35,7 +35,7 @@ _ENGLISH = frozenset({"a", "and", "in", "is", "it", "of", "on", "the", "to", "wi
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What every trace of a run repeats. `sources` are the documents' paths by id."""
+    """The fields that every trace of a run repeats. `sources` are the documents' paths by id."""
 
     sources: Mapping[str, str]
     memory: str
@@ -234,7 +234,7 @@ def timed(record: dict[str, Json], latency: Mapping[str, float], elapsed_ms: flo
 
 
 def _envelope(event: str, ts: str, name: str, memory: str) -> dict[str, Json]:
-    """What every record begins with. The trace id is derived from the record's name."""
+    """Return the first fields of every record. The trace id is derived from the record's name."""
     return {
         "schema_version": "1.0.0",
         "event": event,

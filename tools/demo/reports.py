@@ -22,7 +22,7 @@ def report(records: Sequence[Mapping[str, Json]], pieces: Sequence[Piece]) -> by
 
 
 def rows(records: Sequence[Mapping[str, Json]], pieces: Sequence[Piece]) -> list[ReportRow]:
-    """The rows; paraphrase and seed stand beside them where they are not 0."""
+    """The rows; with paraphrase and seed where they are not 0."""
     corpus = Corpus({piece.chunk_id: piece.text for piece in pieces})
     found = []
     for trace in map(as_trace, records):

@@ -27,7 +27,7 @@ WEIGHTS = {"sentence": 0.7, "section": 0.3}
 
 
 class MaxSim:
-    """Scores chunks for a question. `context` gives the words that stand above a chunk, or none."""
+    """Scores chunks for a question. `context` gives the words above a chunk, or none."""
 
     def __init__(
         self, pieces: Sequence[Piece], space: Dense, analyzer: Analyzer, context: Mapping[str, list[str]]
@@ -88,7 +88,7 @@ def section_texts(pieces: Sequence[Piece]) -> dict[tuple[str, str], str]:
 
 
 def _best(similar: Scores, weights: Scores, texts: Sequence[Sequence[int]]) -> float:
-    """MaxSim of the text that has the largest, 0 … 1; 0 where there is none."""
+    """Return the largest MaxSim of the texts, 0 to 1; 0 without texts."""
     if not texts:
         return 0.0
     starts = np.cumsum([0, *(len(text) for text in texts[:-1])])

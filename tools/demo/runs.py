@@ -74,7 +74,7 @@ SETTINGS = (
     Setting(
         "R006",
         "2026-02-27T10:00:00Z",
-        "hybrid + rerank, mended; section titles indexed, everyday words understood",
+        "hybrid + rerank, fixed; section titles indexed, everyday words understood",
         "rerank",
         RERANKED,
         "R004",
@@ -87,7 +87,7 @@ SETTINGS = (
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What the pipeline gave for one wording and seed. Lists that its setting does not make are empty.
+    """The pipeline's result for one wording and seed. Lists that its setting does not make are empty.
 
     `ranking` is the last list made, `seen` its head that the reader saw.
     """
@@ -111,7 +111,7 @@ class Outcome:
 
     @property
     def seen(self) -> Sequence[Hit]:
-        """What the reader saw."""
+        """Return the candidates that the reader saw."""
         return self.ranking[:SEEN]
 
 
@@ -169,7 +169,7 @@ class Pipeline:
         return everyday_words()
 
     def _retrieve(self, words: Sequence[str], lap: Lap) -> tuple[Sequence[Hit], Sequence[Hit]]:
-        """What was found, and fused where both rankers ran."""
+        """Retrieve, and fuse if both rankers ran."""
         found: dict[str, list[Hit]] = {}
         for name, ranker in (("bm25", self.index.lexical), ("dense", self.index.dense)):
             if name in self.setting.stages:

@@ -1,4 +1,4 @@
-"""What a build starts from: the writers' texts, set and cut into chunks, and their questions."""
+"""The input of a build: the writers' texts, set and cut into chunks, and their questions."""
 
 from __future__ import annotations
 

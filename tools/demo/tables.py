@@ -76,7 +76,7 @@ class Grid:
 
 
 def symbol(cell: str) -> str:
-    """The name of the symbol a cell stands for; "" where it is text."""
+    """Return the name of a cell's symbol; "" for text."""
     match = _SYMBOL.fullmatch(plain(cell))
     return match[1] if match else ""
 

@@ -51,7 +51,7 @@ def record(sources: Sources) -> Timings:
 
 
 def variant_key(q_id: str, paraphrase: int, seed: int) -> str:
-    """What a trace is called within its run."""
+    """Return a trace's name within its run."""
     return f"{q_id}/{paraphrase}/{seed}"
 
 

@@ -1,4 +1,4 @@
-"""Sets the manual's blocks on A5 pages with PyMuPDF and says where each of them came to stand.
+"""Set the manual's blocks on A5 pages with PyMuPDF, and return the place of each.
 
 All lengths are points, origin top left, as everywhere else. Nothing here depends on the clock, on the
 machine's fonts or on chance: the fonts are the ones that come with MuPDF.
@@ -42,7 +42,7 @@ SCALES = (1.0, 0.85, 1.15, 1.3)
 
 @dataclass(slots=True)
 class _Trace:
-    """What drawing a block has left: boxes by frame (a page or a column of it), symbols, a drawing."""
+    """The result of drawing a block: boxes by frame (a page or a column of it), symbols, a drawing."""
 
     block: Block
     boxes: dict[int, tuple[int, list[Box]]] = field(default_factory=dict)

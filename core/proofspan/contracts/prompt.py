@@ -60,7 +60,7 @@ def _contract(answer: Part, *, allow_cross_section: bool) -> Iterator[str]:
     else:
         yield "- All citations of one segment have the same section_id (allow_cross_section=false)."
     yield "- If a field is missing, or two of them contradict each other, stop: return only"
-    yield '    {"error": "<field>", "fix": "<what has to be mended>"}'
+    yield '    {"error": "<field>", "fix": "<what has to be fixed>"}'
     yield ""
     yield "Return this JSON and nothing else, its keys in this order:"
     yield from _shape(answer, answer.node["required"])

@@ -83,7 +83,7 @@ PRINT = Paint((0.895, 0.915, 0.93), (0.68, 0.74, 0.78), (0.27, 0.3, 0.34), WHITE
 
 
 def side(pen: Pen, paint: Paint) -> None:
-    """The car from its left side; its wheels stand on the pen's y = 0."""
+    """Draw the car from its left side, with its wheels on the pen's y = 0."""
     pen.draw(Ink(line=None, fill=paint.tyre), _ARCHES, _ARCH_REAR)
     pen.draw(paint.strong(paint.body), _BODY)
     pen.draw(paint.fine(paint.glass), _GLASS)
@@ -152,7 +152,7 @@ def rear(pen: Pen, paint: Paint) -> None:
 
 
 def _both(halves: tuple[Pen, Pen], paint: Paint, outline: str, glass: str) -> None:
-    """Fills both halves before their outlines are drawn, so that no seam stands in the middle."""
+    """Fill both halves before their outlines are drawn, so that there is no seam in the middle."""
     for path, fill, ink in ((outline, paint.body, paint.strong()), (glass, paint.glass, paint.fine())):
         for half in halves:
             if fill:

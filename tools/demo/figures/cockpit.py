@@ -21,7 +21,7 @@ from tools.demo.figures.sketch import (
     Sketch,
 )  # fmt: skip
 
-#: number of Table 1-1, where it stands, and what it points at
+#: number of Table 1-1, where it is, and what it points at
 _CONTROLS = (
     ("1", 14, 70, (16, 112)),
     ("2", 30, 18, (35, 92)),

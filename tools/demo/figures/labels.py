@@ -90,7 +90,7 @@ def plate(sketch: Sketch) -> None:
     )
 
 
-#: x and y of the middle, text, size; from top to bottom as section 10.1 tells it
+#: x and y of the middle, text, size; from top to bottom as in section 10.1
 _PLATE = (
     (166, 21, "MERIDIAN", 10.5),
     (166, 37, "e0*2018/858*00417*02", 7),

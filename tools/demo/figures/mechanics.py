@@ -47,7 +47,7 @@ def dipstick(sketch: Sketch) -> None:
         sketch.text((first + last) / 2, 71, text, ACCENT, 10)
 
 
-#: symbol on the cap, where the cap is, and where the symbol stands
+#: symbol on the cap, where the cap is, and where the symbol is
 _FILLERS = (
     ("oil", (152, 92), (28, 118)),
     ("temperature", (256, 90), (304, 118)),

@@ -20,7 +20,7 @@ _PANELS = ("R 26 40 394 204 10", "R 26 214 394 378 10", "R 26 388 394 552 10")
 _SCALE = 0.76
 _FRONT, _REAR = (118.0, 184.0), (302.0, 184.0)
 _RIGHT, _LEFT = (372.0, 352.0), (48.0, 526.0)
-#: number of the part in the order of the list in section 1.2, where the number stands, and the parts
+#: number of the part in the order of the list in section 1.2, where the number is, and the parts
 _PARTS: tuple[tuple[str, Xy, tuple[Xy, ...]], ...] = (
     ("1", (50, 66), ((112, 112),)),
     ("2", (39, 190), ((76.6, 145),)),

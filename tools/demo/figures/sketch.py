@@ -1,4 +1,4 @@
-"""What a figure is drawn with: the manual's inks, callouts, measuring lines and arrows."""
+"""The means of drawing figures: the manual's inks, callouts, measuring lines and arrows."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ Drawer = Callable[[pymupdf.Page, Label, float, float, float, float], None]
 
 
 def figure(strokes: Callable[[Sketch], None], tall: float) -> tuple[Drawer, float]:
-    """What the typesetter calls for a figure that is drawn `tall` points high in the full column.
+    """Return the function that draws a figure, `tall` points high in the full column.
 
     In a narrower box the figure becomes smaller as a whole, in its middle.
     """
