@@ -88,6 +88,12 @@ def test_the_dependency_tables_name_every_dependency() -> None:
     assert column(DOCS / "dependencies.md") - names == {"dependency"}
 
 
+def test_the_architecture_names_files_that_are_there() -> None:
+    named = re.findall(r"`((?:[a-z_]+/)+[a-z_.]*)`", prose(DOCS / "architecture.md"))
+    folders = [ROOT / "core" / "proofspan", ROOT]
+    assert [name for name in named if not any((folder / name).exists() for folder in folders)] == []
+
+
 def test_every_picture_is_on_a_page_of_the_documentation() -> None:
     shown = "".join(prose(page) for page in PAGES)
     pictures = {path.name for path in (DOCS / "screenshots").iterdir()}

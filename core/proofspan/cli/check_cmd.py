@@ -109,7 +109,7 @@ def _print_lines(report: CheckReport) -> NoReturn:
 
 
 def report_to_json(report: CheckReport) -> dict[str, Any]:
-    """The report as plain data: sizes in bytes, a state for each artifact, every problem with its remedy."""
+    """The report as plain data: sizes in bytes, a state for each artifact, every problem with its fix."""
     return {
         "name": report.manifest.name,
         "workspace": str(report.manifest.folder),
@@ -200,7 +200,7 @@ def _state_words(check: ArtifactCheck, words: str, *, hashed: bool) -> str:
 def _print_problem(problem: Problem, console: Console) -> None:
     head = Text.assemble((problem.severity, _STYLES[problem.severity]), "  ", printable(problem.message))
     console.print(head, soft_wrap=True)
-    for name, value in (("where", problem.where), ("remedy", problem.fix)):
+    for name, value in (("where", problem.where), ("fix", problem.fix)):
         if value:
             console.print(Text.assemble((f"  {name:<7}", "dim"), printable(value)), soft_wrap=True)
 
