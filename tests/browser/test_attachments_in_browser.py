@@ -74,7 +74,7 @@ def test_in_a_narrow_window_the_page_that_a_notice_leads_to_comes_into_sight(
     serve: Serve, page_at: PageAt, wait_for_run: WaitForRun, workspace: Path
 ) -> None:
     page = opened(page_at(900, 500), serve(workspace).url, wait_for_run)
-    notice = page.locator("[class*='-notice-warning-0']").filter(has_text="Hot").first
+    notice = page.get_by_test_id("ps-notice").filter(has_text="Hot").first
     viewer = page.get_by_test_id("ps-viewer")
     notice.scroll_into_view_if_needed()
     expect(viewer).not_to_be_in_viewport()
@@ -87,7 +87,7 @@ def test_a_notice_leads_to_its_page(
     serve: Serve, page_at: PageAt, wait_for_run: WaitForRun, workspace: Path
 ) -> None:
     page = opened(page_at(), serve(workspace).url, wait_for_run)
-    notice = page.locator("[class*='-notice-warning-0']").filter(has_text="Hot").first
+    notice = page.get_by_test_id("ps-notice").filter(has_text="Hot").first
     sign = "word => getComputedStyle(word, '::before').clipPath"
     assert "polygon" in notice.locator(".ps-signal-warning").evaluate(sign)
     notice.get_by_role("button", name="PDF page 2").click()

@@ -160,7 +160,16 @@ def shown(app: AppTest) -> str:
     """All the text that our own elements put on the page, as HTML."""
     elements = [str(element.proto.body) for element in app.main.get("html")]
     marked = "".join(str(piece["text"]) for text in marked_texts(app) for piece in text["pieces"])
-    return "\n".join([*elements, html.escape(marked)])
+    texts = (str(item[name]) for item in attachments(app) for name in ("signal", "title", "text", "problem"))
+    return "\n".join([*elements, *(html.escape(text) for text in (marked, *texts))])
+
+
+def attachments(app: AppTest) -> list[dict[str, Any]]:
+    """The attachments that the browser receives."""
+    protos = (element.proto for element in app.main.get("bidi_component"))
+    sent = (bytes(proto.bytes) for proto in protos if proto.component_name.endswith("_attachments"))
+    headers = (orjson.loads(data[4 : 4 + int.from_bytes(data[:4], "big")]) for data in sent)
+    return [item for header in headers for group in header["groups"] for item in group["items"]]
 
 
 def marked_texts(app: AppTest) -> list[dict[str, Any]]:

@@ -1,13 +1,13 @@
-"""The panel of attachments by AppTest: notices as text, pictures when they are looked at, reasons told."""
+"""The panel of attachments by AppTest: notices as text, pictures once they are open, reasons."""
 
 from __future__ import annotations
 
-import html
-import re
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
+import orjson
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -19,7 +19,7 @@ from proofspan.manifest.types import Artifact, Document, Manifest
 from proofspan.services.documents.document_cache import Placer
 from proofspan.ui.question import attachments
 from proofspan.ui.status import background
-from tests.pages.conftest import shown
+from tests.pages.conftest import send, shown
 from tests.pictures import saved, two_colours
 
 pytestmark = pytest.mark.slow
@@ -96,101 +96,92 @@ def item(name: str, kind: AttachmentKind = "image", *, page: int | None = 4, **m
     return Attached(Attachment(name, kind, "manual", page_idx=page, **fields), "section", 0)  # type: ignore[arg-type]
 
 
-def words(app: AppTest) -> str:
-    return html.unescape(re.sub(r"<[^>]*>", " ", shown(app)))
+def groups(app: AppTest) -> list[dict[str, Any]]:
+    """The groups that the browser receives."""
+    protos = [each.proto for each in app.main.get("bidi_component")]
+    (data,) = (bytes(each.bytes) for each in protos if each.component_name.endswith("attachments"))
+    found: list[dict[str, Any]] = orjson.loads(data[4 : 4 + int.from_bytes(data[:4], "big")])["groups"]
+    return found
 
 
-def test_a_notice_is_text_with_its_sign_and_its_page(run: Run) -> None:
+def shown_items(app: AppTest) -> list[dict[str, Any]]:
+    return [each for group in groups(app) for each in group["items"]]
+
+
+def test_a_notice_is_text_with_its_sign_and_its_page(run: Run, source: Source) -> None:
     app = run([item("w-1", "warning", caption="WARNING", text="Never reach under the car.")])
     assert not app.exception
-    assert 'class="ps-signal-warning">WARNING<' in shown(app)
-    assert "section 5.4" in words(app)
-    assert "Never reach under the car." in words(app)
-    assert app.main.get("image") == []
-    app.button(key="a-notices-notice-warning-0-page-link").click().run()
-    assert app.query_params["page"] == "4"
+    (notice,) = shown_items(app)
+    assert (notice["signal"], notice["title"], notice["place"]) == ("WARNING", "", "section 5.4")
+    assert (notice["text"], notice["page_idx"]) == ("Never reach under the car.", 4)
+    assert source.clipped == []
+    send(app, "see", "w-1", key="a")
+    assert (app.query_params["page"], app.query_params["see"]) == ("4", "w-1")
 
 
 def test_a_notice_of_a_text_has_no_pdf_page(run: Run) -> None:
     notice = Attachment("n-1", "note", "bulletin", page_idx=0, section_id="B2", text="Oil is hot.")
-    app = run([Attached(notice, "section", None)])
-    assert "Oil is hot." in words(app)
-    assert len(app.button) == 0
+    (shown,) = shown_items(run([Attached(notice, "section", None)]))
+    assert (shown["text"], shown["page_idx"]) == ("Oil is hot.", None)
 
 
-def test_a_few_pictures_stand_open_with_caption_and_words_for_the_blind(run: Run, source: Source) -> None:
+def test_a_few_pictures_are_open_with_caption_and_alternative_text(run: Run, source: Source) -> None:
     app = run([item("Figure 1"), item("Table 1", "table", page=5)])
     assert source.clipped == [4, 5]
-    pictures = app.main.get("image")
-    assert [picture.proto.imgs[0].alt for picture in pictures] == [
+    assert [each["alt"] for each in shown_items(app)] == [
         "Picture: Figure 1 Figure 1 in words",
         "Table: Table 1 Table 1 in words",
     ]
-    assert "Figure 1" in words(app)
-    assert [button.label for button in app.button] == ["PDF page 5", "PDF page 6"]
+    assert [each["title"] for each in shown_items(app)] == ["Figure 1", "Table 1"]
+    assert all(each["bytes"] == len(PNG) and not each["text"] for each in shown_items(app))
 
 
-def test_many_pictures_wait_behind_their_heading_and_are_not_drawn_before(run: Run, source: Source) -> None:
+def test_many_pictures_are_folded_and_not_drawn_before_they_are_opened(run: Run, source: Source) -> None:
     count = attachments.AT_ONCE + 3
     app = run([item(f"Symbol {n}", "symbol", page=n % 9) for n in range(count)])
-    assert [expander.label for expander in app.expander] == [rf"Symbols \({count}\)"]
+    (group,) = groups(app)
+    assert (group["heading"], group["open"], group["items"]) == (f"Symbols ({count})", False, [])
     assert source.clipped == []
-    app.session_state["a-media"] = True
-    app.run()
-    assert len(app.main.get("image")) == attachments.AT_ONCE
-    app.button(key="a-media-in-more").click().run()
-    assert len(app.main.get("image")) == count
+    app = send(app, "fold", "media", key="a")
+    (group,) = groups(app)
+    assert (group["open"], len(group["items"]), group["more"]) == (True, attachments.AT_ONCE, "Show 3 more")
+    (group,) = groups(send(app, "more", "media", key="a"))
+    assert (len(group["items"]), group["more"]) == (count, "")
 
 
-def test_what_lies_on_other_pages_waits(run: Run, source: Source) -> None:
+def test_what_lies_on_other_pages_is_folded(run: Run, source: Source) -> None:
     near = item("w-1", "warning")
-    app = run([Attached(near.attachment, "page", 1)])
-    assert [expander.label for expander in app.expander] == [r"On the pages before and after \(1\)"]
-    assert "w-1 in words" not in words(app)
+    (group,) = groups(run([Attached(near.attachment, "page", 1)]))
+    assert (group["heading"], group["items"]) == ("On the pages before and after (1)", [])
 
 
-@pytest.mark.parametrize(
-    ("ref", "reason"),
-    [
-        ("pdf:manual#page_idx=9&bbox=1,2,30,40", "there are 9 pages. Count from 0."),
-        ("file:../secret.svg", "the picture's path is refused"),
-        ("pdf:other#page_idx=0&bbox=1,2,3,4", "the workspace has no document other"),
-        (None, "the catalogue names nothing to draw"),
-    ],
-)
-def test_what_cannot_be_drawn_shows_text_place_and_reason(run: Run, ref: str | None, reason: str) -> None:
-    app = run([item("Figure 1", render_ref=ref)])
-    assert app.main.get("image") == []
-    said = " ".join(words(app).split())
-    for part in ("Figure 1", "Figure 1 in words", "section 5.4", "Not drawn:", reason):
-        assert part in said, part
-    assert [button.label for button in app.button] == ["PDF page 5"]
+@pytest.mark.parametrize("ref", ["pdf:manual#page_idx=9&bbox=1,2,30,40", "file:../secret.svg", None])
+def test_what_cannot_be_drawn_shows_text_place_and_reason(run: Run, ref: str | None) -> None:
+    (shown,) = shown_items(run([item("Figure 1", render_ref=ref)]))
+    assert (shown["bytes"], shown["text"], shown["place"]) == (0, "Figure 1 in words", "section 5.4")
+    assert shown["problem"].startswith("Not drawn: ")
+    assert shown["page_idx"] == 4
 
 
 def test_a_notice_without_words_shows_its_picture_and_one_without_a_picture_its_words(run: Run) -> None:
     app = run([item("w-1", "warning", text=""), item("c-1", "caution", render_ref=None)])
-    assert len(app.main.get("image")) == 1
-    assert "c-1 in words" in words(app)
-    assert "Not drawn" not in words(app), "a notice needs no picture"
+    assert [(each["bytes"] > 0, each["text"]) for each in shown_items(app)] == [
+        (True, ""),
+        (False, "c-1 in words"),
+    ]
+    assert not any(each["problem"] for each in shown_items(app)), "a notice needs no picture"
 
 
-def test_foreign_words_stay_words(run: Run) -> None:
-    hostile = "<img src=x onerror=alert(1)> ![x](http://example.invalid/x.png) **b**"
-    app = run(
-        [
-            item(hostile, "warning", text=hostile, section_id=hostile),
-            item(hostile, "image", text=hostile, render_ref=hostile),
-        ]
-    )
-    assert not app.exception
-    assert "<img" not in shown(app)
-    assert words(app).count(hostile) >= 4
+def test_pictures_that_are_too_large_together_are_left_to_their_pages(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(attachments, "MAX_BYTES", {"panel": len(PNG) + 1})
+    first, second = shown_items(run([item("Figure 1"), item("Figure 2")]))
+    assert (first["problem"], second["problem"], second["bytes"]) == ("", attachments.TOO_LARGE, 0)
 
 
 def test_nothing_attached_shows_nothing(run: Run) -> None:
-    app = run([])
-    assert shown(app) == ""
-    assert not app.expander
+    assert groups(run([])) == []
 
 
 def test_a_picture_that_takes_long_is_awaited_beside_its_words(
@@ -208,12 +199,12 @@ def test_a_picture_that_takes_long_is_awaited_beside_its_words(
     monkeypatch.setattr(background, "LEAST_S", 0.5)
     app = run([item("slow"), item("quick", page=5)])
     assert not app.exception
-    assert len(app.main.get("image")) == 1
-    assert "Being drawn …" in words(app)
-    assert "slow in words" in words(app)
-    assert "Some pictures are still being drawn …" in words(app)
+    slow, quick = shown_items(app)
+    assert (slow["bytes"], slow["text"], slow["problem"]) == (0, "slow in words", "Being drawn …")
+    assert quick["bytes"]
+    assert "Some pictures are still being drawn …" in shown(app)
     gate.set()
     monkeypatch.setattr(background, "PATIENCE_S", 20.0)
     app.run()
-    assert len(app.main.get("image")) == 2
-    assert "being drawn" not in words(app).lower()
+    assert all(each["bytes"] for each in shown_items(app))
+    assert "being drawn" not in shown(app).lower()

@@ -48,7 +48,7 @@ def folder(make_workspace: MakeWorkspace) -> Path:
 def test_the_level_is_a_badge_with_its_reason_above_the_page(folder: Path, open_app: Open) -> None:
     words = shown(open_app(folder, page=PAGE, q="Q1"))
     assert ">Full evidence</span>" in words
-    assert "The cited passage stands on PDF page 1 (exact)" in words
+    assert "on PDF page 1 (exact)" in words
 
 
 def test_a_stored_label_is_told_where_it_is_another_one(folder: Path, open_app: Open) -> None:

@@ -14,7 +14,7 @@ from proofspan.diagnosis.messages import step_for
 from proofspan.diagnosis.safety import Notices, SafetyOmission
 from proofspan.diagnosis.types import Profile
 from proofspan.services.question.view import QuestionView, load_question
-from proofspan.ui.wording.safety import MAX_TOLD, MAX_WORDS, WORD_CHARS, notice_ways, omission_rows
+from proofspan.ui.wording.safety import MAX_NOTICES, MAX_WORDS, WORD_CHARS, notice_ways, omission_rows
 from tests.made_traces import made_trace
 from tests.pages.conftest import MakeWorkspace, Open, shown, trace
 from tests.places import DEMO
@@ -58,7 +58,7 @@ def test_a_row_says_what_is_left_out_and_where_and_its_tip_what_was_looked_for()
     shown_text = "Hot oil burns the skin. Let the engine cool for an hour …"
     assert told(view_of(notice("w"))) == [("Safety", f"WARNING on p. 42 is not mentioned: “{shown_text}”")]
     assert tip(view_of(notice("w"))) == (
-        "Of 9 words looked for 1 was found: oil. Not found: hot, burns, skin, engine, cool, hour, open, sump."
+        "Found 1 of 9 words: oil. Not found: hot, burns, skin, engine, cool, hour, open, sump."
     )
 
 
@@ -68,19 +68,19 @@ def test_words_stand_alone_where_none_was_found_and_long_texts_are_cut() -> None
     ((_, said),) = told(view)
     assert said.startswith("CAUTION of section 5.1 is not mentioned: “word0x word1x ")
     assert said.endswith(" …”")
-    assert tip(view).startswith("Of 40 words looked for none was found: word0x, word1x")
+    assert tip(view).startswith("Found none of 40 words: word0x, word1x")
     assert tip(view).endswith(f"word{MAX_WORDS - 1}x and 28 more.")
 
 
 def test_a_text_without_a_space_is_one_short_word() -> None:
     view = view_of(notice("c", "A" * 50_000, "caution", None))
-    assert tip(view) == f"Of 1 word looked for none was found: {'a' * WORD_CHARS}…."
+    assert tip(view) == f"Found none of 1 word: {'a' * WORD_CHARS}…."
     assert len(told(view)[0][1]) < 150
 
 
 def test_more_notices_than_are_told_are_counted() -> None:
-    rows = told(view_of(*(notice(f"w{n}", f"{HOT} Number {n}x.") for n in range(MAX_TOLD + 2))))
-    assert [name for name, _ in rows] == ["Safety", *[""] * MAX_TOLD]
+    rows = told(view_of(*(notice(f"w{n}", f"{HOT} Number {n}x.") for n in range(MAX_NOTICES + 2))))
+    assert [name for name, _ in rows] == ["Safety", *[""] * MAX_NOTICES]
     assert rows[-1][1] == "and 2 more warnings and cautions"
 
 

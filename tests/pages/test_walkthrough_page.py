@@ -60,7 +60,7 @@ def url(app: AppTest, name: str) -> list[str]:
 
 
 def told(app: AppTest) -> str:
-    return str(header(component(app, "walk_exhibits"))["told"])
+    return str(header(component(app, "attachments"))["note"])
 
 
 def words(app: AppTest) -> str:

@@ -61,15 +61,17 @@ def test_every_kind_has_its_words() -> None:
 @pytest.mark.parametrize(
     ("caption", "section", "said"),
     [
-        (None, "5.4.2", "WARNING section 5.4.2"),
-        ("Warning", " 5.4.2 ", "WARNING section 5.4.2"),
-        ("WARNUNG", None, "WARNING WARNUNG"),
-        (None, "", "WARNING"),
+        (None, "5.4.2", ("WARNING", "", "section 5.4.2")),
+        ("Warning", " 5.4.2 ", ("WARNING", "", "section 5.4.2")),
+        ("WARNUNG", None, ("WARNING", "WARNUNG", "")),
+        (None, "", ("WARNING", "", "")),
     ],
 )
-def test_a_notice_begins_with_its_signal_word(caption: str | None, section: str | None, said: str) -> None:
+def test_a_notice_begins_with_its_signal_word(
+    caption: str | None, section: str | None, said: tuple[str, str, str]
+) -> None:
     notice = Attachment("x", "warning", section_id=section, caption=caption)
-    assert "".join(piece.text for piece in words.signal(notice)) == said
+    assert (*words.signal(notice), words.section(notice)) == said
 
 
 def test_a_picture_that_is_not_drawn_says_its_text_once() -> None:
@@ -85,6 +87,5 @@ def test_a_picture_that_is_not_drawn_says_its_text_once() -> None:
 
 
 def test_the_reason_is_told_with_what_mends_it() -> None:
-    pieces = words.not_drawn(Problem("x", "the `file` is gone", "here", "put it back"))
-    assert "".join(piece.text for piece in pieces) == "Not drawn: the file is gone. Put it back."
-    assert [piece.text for piece in pieces if piece.kind == "code"] == ["file"]
+    problem = Problem("x", "the `file` is gone", "here", "put it back")
+    assert words.not_drawn(problem) == "Not drawn: the file is gone. Put it back."

@@ -1,180 +1,240 @@
-"""The attachments of a cited place: safety notices as text, pictures, tables and symbols as they look.
+"""The attachments of a cited place, and the level of an answer's evidence.
 
-What cannot be drawn shows its words, its place and the reason. Pictures that wait behind a heading are drawn
-when it is opened, and not before.
+Safety notices are text; pictures, tables and symbols are drawn. What cannot be drawn shows its text, its
+place and the reason. One component in the browser draws all of them at once with known sizes, so that nothing
+moves while pictures arrive: in a panel on the Question page and at stage size on the Walkthrough.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+import struct
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import Literal
 
+import orjson
 import streamlit as st
 
 from proofspan.contracts.records.records import Attachment
 from proofspan.evidence.attachments import SAFETY_KINDS, Attached
 from proofspan.evidence.bundles import Bundle, Level
 from proofspan.manifest.types import Manifest
+from proofspan.resources import text_of
 from proofspan.services.documents.background import Done, Failed, Waiting
 from proofspan.services.documents.document_cache import Placer
 from proofspan.services.documents.drawings import BEING_DRAWN, Drawing, draw
 from proofspan.ui.status import background
 from proofspan.ui.visit.view_state import change_view
 from proofspan.ui.widgets import markup
-from proofspan.ui.widgets.markup import Piece
+from proofspan.ui.widgets.markup import Piece, clean
 from proofspan.ui.wording import safety as words
 
-Draw = Callable[[str | None], Drawing]
+Size = Literal["panel", "stage"]
+#: An attachment and its picture; None where its text is enough.
+Drawn = tuple[Attachment, Drawing | None]
 
-#: So many pictures stand open; more of them wait behind their heading.
+#: More pictures than this are folded.
 FEW = 3
-#: Attachments shown at once; a button brings as many again.
+#: Attachments shown at once; a button shows as many more.
 AT_ONCE = 12
-#: Widths of a picture and of a symbol with their captions, in CSS pixels.
-FIGURE_WIDTH, SYMBOL_WIDTH = 250, 140
-#: Characters of a notice or of a text that stands for a picture; the page has the rest.
+#: Characters shown of a notice, or of a text instead of a picture; the page has the rest.
 TEXT_LIMIT = 1_200
+#: Bytes of pictures sent together.
+MAX_BYTES: Mapping[Size, int] = {"panel": 8_000_000, "stage": 1_500_000}
+TOO_LARGE = "Not drawn here: these pictures are too large together. Its page shows it."
 
 
-def show_attachments(attached: Sequence[Attached], *, manifest: Manifest, placer: Placer, key: str) -> None:
-    """What belongs to a cited place; nothing where nothing does. `key` tells one place from another.
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Attachments under a heading. `is_open` is None for a group that is always open; `more` is the label of
+    the button that shows more, "" without one."""
 
-    Notices of the place come first, then its pictures, then what lies on the pages beside it.
+    name: str
+    heading: str
+    items: Sequence[Drawn]
+    is_open: bool | None = None
+    more: str = ""
+
+
+def show_groups(
+    groups: Sequence[Group],
+    *,
+    key: str,
+    size: Size,
+    unpaged: Iterable[str | None],
+    note: str = "",
+    on_see: Callable[[Attachment], None],
+    on_more: Callable[[str], None],
+    on_fold: Callable[[str], None] = lambda name: None,
+) -> None:
+    """Draw groups of attachments below a `note`; documents in `unpaged` have no pages to link to.
+
+    `on_see` receives the attachment whose page is requested, `on_more` and `on_fold` the name of a group.
     """
-    if not attached:
-        return
-    unpaged = manifest.unpaged
-    here = words.arranged(
-        _without_page(each) if each.attachment.doc_id in unpaged else each for each in attached
+    items = [item for group in groups for item, _ in group.items]
+
+    def sent(event: str) -> str:
+        return str(st.session_state[key].get(event))
+
+    def see() -> None:
+        for item in items:
+            if clean(item.attachment_id) == sent("see"):
+                on_see(item)
+                return
+
+    def act(event: str, call: Callable[[str], None]) -> None:
+        if (name := sent(event)) in {group.name for group in groups}:
+            call(name)
+
+    _component()(
+        key=key,
+        data=packed(groups, size=size, unpaged=unpaged, note=note),
+        on_see_change=see,
+        on_more_change=lambda: act("more", on_more),
+        on_fold_change=lambda: act("fold", on_fold),
     )
-    drawn = _Drawings(manifest, placer)
-    with st.container(key=key, gap="small"):
-        _show(here.notices, drawn, key=f"{key}-notices")
-        if len(here.media) <= FEW:
-            _show(here.media, drawn, key=f"{key}-media")
-        else:
-            _behind(words.heading_of_media(here.media), here.media, drawn, key=f"{key}-media")
-        if here.beside:
-            heading = f"On the pages before and after ({len(here.beside):,})"
-            _behind(heading, here.beside, drawn, key=f"{key}-beside")
-        if drawn.awaited:
-            background.hint("Some pictures are still being drawn …", drawn.awaited)
 
 
-class _Drawings:
-    """Draws in the background, so that no document keeps the page waiting."""
+def packed(groups: Sequence[Group], *, size: Size, unpaged: Iterable[str | None], note: str = "") -> bytes:
+    """Return the length of a JSON header (4 bytes, big endian), the header, and the pictures in its order.
 
-    def __init__(self, manifest: Manifest, placer: Placer) -> None:
-        self._manifest, self._placer = manifest, placer
-        self._work = background.Several()
+    `id` is a hash of all: the browser draws nothing while it stays the same.
+    """
+    room, pictures, without_pages = MAX_BYTES[size], [], set(unpaged)
+    sections = []
+    for group in groups:
+        entries = []
+        for item, drawing in group.items:
+            data = (drawing.png if drawing else None) or b""
+            is_too_large = len(data) > room
+            data = b"" if is_too_large else data
+            room -= len(data)
+            pictures.append(data)
+            page_idx = None if item.doc_id in without_pages else item.page_idx
+            problem = TOO_LARGE if is_too_large else _problem(item, drawing)
+            entries.append({**_entry(item, drawing, data), "page_idx": page_idx, "problem": problem})
+        section = {"name": group.name, "heading": clean(group.heading), "open": group.is_open}
+        sections.append({**section, "items": entries, "more": group.more})
+    header = {"size": size, "note": clean(note), "groups": sections}
+    whole = hashlib.sha1(b"".join((orjson.dumps(header), *pictures)), usedforsecurity=False)
+    json = orjson.dumps({**header, "id": whole.hexdigest()})
+    return b"".join((struct.pack(">I", len(json)), json, *pictures))
 
-    @property
-    def awaited(self) -> Sequence[Hashable]:
-        """The keys of what is still being drawn."""
-        return self._work.awaited
 
-    def __call__(self, render_ref: str | None) -> Drawing:
-        """The picture, why there is none, or that it is being drawn."""
-        make = partial(draw, render_ref, manifest=self._manifest, placer=self._placer)
-        outcome = self._work.ask(("drawing", str(self._manifest.folder), render_ref), make)
+def _entry(item: Attachment, drawing: Drawing | None, data: bytes) -> dict[str, object]:
+    signal, title = words.signal(item)
+    text = item.text.strip() if signal else "" if data else words.text_instead(item)
+    return {
+        "id": clean(item.attachment_id),
+        "kind": item.kind,
+        "signal": signal,
+        "title": clean(title),
+        "text": clean(text[:TEXT_LIMIT]),
+        "alt": clean(words.alt(item)),
+        "place": clean(words.section(item)),
+        "bytes": len(data),
+        "mime": drawing.mime if drawing else "",
+        "width": drawing.width if drawing else 0,
+        "height": drawing.height if drawing else 0,
+    }
+
+
+def _problem(item: Attachment, drawing: Drawing | None) -> str:
+    """Return why there is no picture; a notice needs none."""
+    problem = drawing.problem if drawing else None
+    if problem is None or (item.kind in SAFETY_KINDS and problem.severity == "note"):
+        return ""
+    return clean(words.not_drawn(problem))
+
+
+@cache
+def _component() -> st.components.v2.types.ComponentRenderer:
+    html, css, signs, js = (
+        text_of(f"ui/{name}")
+        for name in (
+            "question/attachments.html",
+            "question/attachments.css",
+            "css/pieces.css",
+            "question/attachments.js",
+        )
+    )
+    return st.components.v2.component("proofspan_attachments", html=html, css=f"{signs}\n{css}", js=js)
+
+
+@dataclass(frozen=True, slots=True)
+class Belonging:
+    """The attachments of the passage `target`, and what draws them."""
+
+    target: str
+    items: tuple[Attached, ...]
+    manifest: Manifest
+    placer: Placer
+
+
+def belonging(place: Belonging) -> None:
+    """Show the notices, pictures and tables of a place; nothing if there are none."""
+    if not place.items:
+        return
+    markup.show(markup.text([Piece("At this place", "strong")], role="line"))
+    digest = hashlib.sha1(place.target.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()[:12]
+    show_attachments(place.items, manifest=place.manifest, placer=place.placer, key=f"attached-{digest}")
+
+
+def show_attachments(items: Sequence[Attached], *, manifest: Manifest, placer: Placer, key: str) -> None:
+    """Show the attachments of a cited place under `key`: its notices, its pictures, and those beside it.
+
+    Many pictures, and those of other pages, are folded, and drawn when their heading is opened. Pictures are
+    drawn in the background, so that no document blocks the page.
+    """
+    work = background.Several()
+
+    def drawn(item: Attachment) -> Drawing | None:
+        if item.kind in SAFETY_KINDS and item.text.strip():
+            return None
+        make = partial(draw, item.render_ref, manifest=manifest, placer=placer)
+        outcome = work.ask(("drawing", str(manifest.folder), item.render_ref), make)
         if isinstance(outcome, Failed):
             return Drawing(problem=outcome.fault.problems[0])
         return outcome.value if isinstance(outcome, Done) else BEING_DRAWN
 
+    def group(name: str, heading: str, members: Sequence[Attached], *, folds: bool = True) -> Group:
+        is_open = bool(st.session_state.get(f"{key}-open-{name}")) if folds else None
+        count = AT_ONCE * int(st.session_state.get(f"{key}-shown-{name}", 1)) if is_open is not False else 0
+        shown = [(each.attachment, drawn(each.attachment)) for each in members[:count]]
+        hidden = len(members) - len(shown) if count else 0
+        of_all = f" of {hidden:,}" if hidden > AT_ONCE else ""
+        more = f"Show {min(hidden, AT_ONCE):,} more{of_all}" if hidden else ""
+        return Group(name, heading, shown, is_open, more)
 
-def _without_page(item: Attached) -> Attached:
-    """The same in a document without pages: the 0 that its record may have is no PDF page."""
-    return replace(item, attachment=replace(item.attachment, page_idx=None))
+    here = words.arranged(items)
+    media = words.heading_of_media(here.media) if len(here.media) > FEW else ""
+    beside = f"{words.BESIDE} ({len(here.beside):,})"
+    groups = [group("notices", "", here.notices, folds=False)] if here.notices else []
+    groups += [group("media", media, here.media, folds=bool(media))] if here.media else []
+    groups += [group("beside", beside, here.beside)] if here.beside else []
 
+    def more(name: str) -> None:
+        state = f"{key}-shown-{name}"
+        st.session_state[state] = int(st.session_state.get(state, 1)) + 1
 
-def _behind(heading: str, items: Sequence[Attached], drawn: Draw, *, key: str) -> None:
-    opened = st.expander(markup.label(heading), key=key, on_change="rerun")
-    if opened.open:
-        with opened:
-            _show(items, drawn, key=f"{key}-in")
+    def fold(name: str) -> None:
+        state = f"{key}-open-{name}"
+        st.session_state[state] = not st.session_state.get(state)
 
-
-def _show(items: Sequence[Attached], drawn: Draw, *, key: str) -> None:
-    """The first of the items, notices one below the other and pictures side by side, and a way to more."""
-    state = f"shown:{key}"
-    shown = items[: AT_ONCE * int(st.session_state.get(state, 1))]
-    notices = [item.attachment for item in shown if item.attachment.kind in SAFETY_KINDS]
-    media = [item.attachment for item in shown if item.attachment.kind not in SAFETY_KINDS]
-    for number, attachment in enumerate(notices):
-        _notice(attachment, drawn(attachment.render_ref), key=f"{key}-notice-{attachment.kind}-{number}")
-    if media:
-        with st.container(horizontal=True, gap="small", key=f"{key}-figures"):
-            for number, attachment in enumerate(media):
-                _figure(attachment, drawn(attachment.render_ref), key=f"{key}-figure-{number}")
-    if hidden := len(items) - len(shown):
-        more = min(hidden, AT_ONCE)
-        of_all = f" of {hidden:,}" if hidden > more else ""
-        st.button(
-            markup.label(f"Show {more:,} more{of_all}"), key=f"{key}-more", on_click=_more, args=(state,)
-        )
+    unpaged = manifest.unpaged
+    show_groups(groups, key=key, size="panel", unpaged=unpaged, on_see=see, on_more=more, on_fold=fold)
+    if work.awaited:
+        background.hint("Some pictures are still being drawn …", work.awaited)
 
 
-def _notice(attachment: Attachment, drawing: Drawing, *, key: str) -> None:
-    """A banner: symbol, signal word and place, then the words of the notice."""
-    with st.container(key=key, gap=None):
-        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            markup.show(markup.text(words.signal(attachment), role="line"), width="content")
-            _page_link(attachment, key=key)
-        if attachment.text.strip():
-            markup.show(markup.text([Piece(attachment.text.strip())], limit=TEXT_LIMIT))
-        elif drawing.png is not None:
-            _picture(attachment, drawing.png)
-        if drawing.problem is not None and drawing.problem.severity != "note":
-            markup.show(markup.text(words.not_drawn(drawing.problem), role="hint"))
+def see(item: Attachment) -> None:
+    """Outline the attachment on its page."""
+    change_view(page=item.page_idx, see=item.attachment_id)
 
 
-def _figure(attachment: Attachment, drawing: Drawing, *, key: str) -> None:
-    """A picture with its caption and its place, or its words and the reason why it is not there."""
-    is_small = attachment.kind == "symbol" and drawing.png is not None
-    width = SYMBOL_WIDTH if is_small else FIGURE_WIDTH
-    with st.container(key=key, width=width, gap=None):
-        if drawing.png is not None:
-            _picture(attachment, drawing.png)
-        parts = [markup.text([Piece(words.caption(attachment))], role="hint")]
-        if drawing.problem is not None:
-            parts += [
-                markup.text([Piece(words.text_instead(attachment))], limit=TEXT_LIMIT),
-                markup.text(words.not_drawn(drawing.problem), role="hint"),
-            ]
-        markup.show(*parts)
-        with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-            if where := words.section(attachment):
-                markup.show(markup.text([Piece(where, "muted")], role="hint"), width="content")
-            _page_link(attachment, key=key)
-
-
-def _picture(attachment: Attachment, png: bytes) -> None:
-    """Our own PNG as it is: a width in numbers would make Streamlit shrink it before it is sent."""
-    st.image(png, output_format="PNG", width="content", alt=markup.clean(words.alt(attachment)))
-
-
-def _page_link(attachment: Attachment, *, key: str) -> None:
-    """Outlines the attachment on its page, beside the answer."""
-    page_idx = attachment.page_idx
-    if page_idx is None:
-        return
-    st.button(
-        f"PDF page {page_idx + 1:,}",
-        key=f"{key}-page-link",
-        type="tertiary",
-        help=f"Show it on its page (page_idx {page_idx:,})",
-        on_click=change_view,
-        kwargs={"page": page_idx, "see": attachment.attachment_id},
-    )
-
-
-def _more(state: str) -> None:
-    st.session_state[state] = int(st.session_state.get(state, 1)) + 1
-
-
-# What belongs to the chosen passage's place, and how much of the answer's evidence can be shown.
+# How much of the answer's evidence can be shown.
 
 LEVELS: Mapping[Level, str] = {
     "full": "Full evidence",
@@ -182,56 +242,33 @@ LEVELS: Mapping[Level, str] = {
     "citation_only": "Citation only",
     "text_only": "Text only",
 }
-#: In place of a level where the answer cites nothing that can be shown: what is retrieved proves no answer.
+#: Instead of a level if no citation can be shown: a retrieved passage proves no answer.
 NOT_CITED = "Retrieved, not cited"
 LEVELS_MEAN = (
     "How much of this answer's evidence can be shown: the cited passage on its page with every notice, "
     "picture and table that belongs to it, or less."
 )
 
-
-#: How much of an answer's evidence can be shown, in a word or two, and why.
+#: A level's name and its reason.
 Judged = tuple[str, str]
 Outcome = Done[Judged] | Failed | Waiting
 
 
-@dataclass(frozen=True, slots=True)
-class Belonging:
-    """What belongs to the place of the passage `target`, and what draws it."""
-
-    target: str
-    found: tuple[Attached, ...]
-    manifest: Manifest
-    placer: Placer
-
-
 def level_name(bundle: Bundle) -> str:
-    """How much of an answer's evidence its bundle shows, as a badge says it."""
+    """Return the level of a bundle as a badge."""
     return NOT_CITED if bundle.citation_origin == "retrieved" else LEVELS[bundle.level]
 
 
-def belonging(place: Belonging) -> None:
-    """The notices, pictures and tables of a place; nothing where there are none."""
-    if not place.found:
+def level(requested: tuple[Outcome, Hashable] | None) -> None:
+    """Show the level of an answer's evidence with its reason, once it is known; nothing without a trace."""
+    if requested is None:
         return
-    markup.show(markup.text([Piece("At this place", "strong")], role="line"))
-    digest = hashlib.sha1(place.target.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()[:12]
-    show_attachments(place.found, manifest=place.manifest, placer=place.placer, key=f"attached-{digest}")
-
-
-def level(asked: tuple[Outcome, Hashable] | None) -> None:
-    """How much of the answer's evidence a bundle of it can show, with the reason, or that it is being judged.
-
-    Nothing where there is no trace to make a bundle of.
-    """
-    if asked is None:
-        return
-    outcome, work = asked
+    outcome, work = requested
     if isinstance(outcome, Waiting):
         background.hint("Checking how much of the evidence can be shown …", [work])
     elif isinstance(outcome, Failed):
-        said = f"How much of the evidence can be shown is not known: {outcome.fault.problems[0].message}."
-        markup.show(markup.text([Piece(said, "muted")], role="hint"))
+        message = f"The level of the evidence is not known: {outcome.fault.problems[0].message}."
+        markup.show(markup.text([Piece(message, "muted")], role="hint"))
     else:
         name, reason = outcome.value
         pieces = [Piece(name, "badge", tip=LEVELS_MEAN), Piece(f" {reason}")]

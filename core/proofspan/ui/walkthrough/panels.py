@@ -13,7 +13,7 @@ from pathlib import Path
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from proofspan.contracts.records.records import LABELS, Attachment
+from proofspan.contracts.records.records import LABELS
 from proofspan.errors import Problem
 from proofspan.evidence.bundles import Level
 from proofspan.services.bundles.stored import StoredBundles
@@ -21,21 +21,19 @@ from proofspan.services.bundles.walkthrough import Playlist, Scene
 from proofspan.services.page.shapes import Percent
 from proofspan.services.page.view import PageView, region_of
 from proofspan.services.question.view import QuestionView
-from proofspan.ui.question.attachments import LEVELS, level_name
+from proofspan.ui.question.attachments import LEVELS, Group, level_name, see, show_groups
 from proofspan.ui.status import background
 from proofspan.ui.viewer import page_panel, text_frame
 from proofspan.ui.viewer.span_cards import cards_of
 from proofspan.ui.visit.view_state import (
     MAX_REPEATS,
     ViewState,
-    change_view,
     question_name,
     read_view,
     write_view,
 )
 from proofspan.ui.walkthrough import load
 from proofspan.ui.walkthrough.bar import Bar, Wanted, show_bar
-from proofspan.ui.walkthrough.exhibits import show_exhibits
 from proofspan.ui.widgets import markup, text
 from proofspan.ui.widgets.annotated_text import show_marked
 from proofspan.ui.widgets.controls import begin, feed
@@ -43,6 +41,7 @@ from proofspan.ui.widgets.copy_button import show_copying
 from proofspan.ui.widgets.markup import Piece
 from proofspan.ui.wording import answer as answer_words
 from proofspan.ui.wording import question as question_words
+from proofspan.ui.wording import safety
 from proofspan.ui.wording.citation import spoken_names
 
 #: Characters of a level's reason that fit on the top line; the rest stands in its tip.
@@ -147,16 +146,26 @@ def numbers(scene: Scene) -> tuple[int, ...]:
 
 
 def exhibits(scene: Scene | None, notes: Sequence[str], *, on_more: Callable[[], None]) -> None:
-    """What belongs to the place, below what has to be said of the bundle."""
-    told = [*notes]
+    """Show the bundle's attachments below the `notes`."""
+    shown, hidden = (scene.exhibits, scene.hidden) if scene is not None else ((), 0)
+    documents = scene.slide.bundle.documents if scene is not None else ()
     if scene is not None and scene.slide.told:
-        told.append(f"Built just now, because {scene.slide.told}.")
-    show_exhibits(scene, told=" ".join(told), on_see=_see, on_more=on_more)
-
-
-def _see(item: Attachment) -> None:
-    """The URL says which page, and what is outlined there."""
-    change_view(page=item.page_idx, see=item.attachment_id)
+        notes = [*notes, f"Built just now, because {scene.slide.told}."]
+    here = [(each.item.attachment, each.drawing) for each in shown if not each.item.is_beside]
+    beside = [(each.item.attachment, each.drawing) for each in shown if each.item.is_beside]
+    groups = [Group("here", "", here)] if here else []
+    groups += [Group("beside", safety.BESIDE, beside)] if beside else []
+    if hidden:
+        groups[-1] = replace(groups[-1], more=f"Show more ({hidden:,} are not shown)")
+    show_groups(
+        groups,
+        key="walk-exhibits",
+        size="stage",
+        unpaged=[document.doc_id for document in documents if not document.paged],
+        note=" ".join(notes),
+        on_see=see,
+        on_more=lambda _: on_more(),
+    )
 
 
 def page(scene: Scene, *, see: str | None) -> None:

@@ -1,4 +1,4 @@
-"""Warnings and cautions that an answer may leave out, in words: what they say, what was looked for. Pure."""
+"""Wording of safety notices that an answer may omit, and of attachments."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from proofspan.diagnosis.safety import SafetyOmission
 from proofspan.errors import Problem
 from proofspan.evidence.attachments import SAFETY_KINDS, Attached
 from proofspan.services.question.view import QuestionView
-from proofspan.ui.widgets.markup import Kind, Piece, coded
-from proofspan.ui.widgets.text import counted
+from proofspan.ui.widgets.markup import Kind, Piece
+from proofspan.ui.widgets.text import sentence_start
+from proofspan.wording import counted
 
-#: So many notices are told, the rest is counted; so many words of each are named.
-MAX_TOLD = 3
+#: Notices named, and words named of each; the rest is counted.
+MAX_NOTICES = 3
 MAX_WORDS = 12
-#: Characters of a notice that are shown; the page has the rest.
+#: Characters shown of a notice, and of a word.
 EXCERPT = 56
-#: Characters of a word that are shown: a text without a space is one word.
 WORD_CHARS = 40
 
 
 @dataclass(frozen=True, slots=True)
 class NoticeWay:
-    """Where a notice that may be left out stands: a 0-based page, and a citation of the same document."""
+    """The place of a notice that may be omitted: a 0-based page, and a citation of the same document."""
 
     kind: AttachmentKind
     page_idx: int
@@ -33,34 +33,33 @@ class NoticeWay:
 
     @property
     def words(self) -> str:
-        """`Show the WARNING on p. 42`."""
+        """Return `Show the WARNING on p. 42`."""
         return f"Show the {SIGNALS[self.kind][0]} on p. {self.page_idx + 1:,}"
 
 
 def omission_rows(view: QuestionView) -> list[tuple[str, list[Piece]]]:
-    """`Safety`: `WARNING on p. 58 is not mentioned: “Keep your hands …”`.
+    """Return the rows `Safety`: `WARNING on p. 58 is not mentioned: “Keep your hands …”`.
 
-    What was looked for, and found, is the tip of "is not mentioned". No row where nothing is left out, or
-    where that cannot be known. Pages count from 1, as everywhere on the page.
+    The tip of "is not mentioned" lists the words that were looked for and found.
     """
     omissions = view.omissions or ()
-    told = [_told(omission) for omission in omissions[:MAX_TOLD]]
-    if len(omissions) > MAX_TOLD:
-        told.append([Piece(f"and {len(omissions) - MAX_TOLD:,} more warnings and cautions", "muted")])
-    return list(zip(["Safety", *[""] * len(told)], told, strict=False))
+    rows = [_omission(omission) for omission in omissions[:MAX_NOTICES]]
+    if len(omissions) > MAX_NOTICES:
+        rows.append([Piece(f"and {len(omissions) - MAX_NOTICES:,} more warnings and cautions", "muted")])
+    return list(zip(["Safety", *[""] * len(rows)], rows, strict=False))
 
 
 def notice_ways(view: QuestionView) -> list[NoticeWay]:
-    """The way to each notice that is told; none to one of a document that no citation opens."""
+    """Return the way to each notice of `omission_rows` whose document a citation opens."""
     opened_by = {item.citation.doc_id: item.citation.number for item in reversed(view.citations)}
     return [
         NoticeWay(omission.kind, omission.page_idx, cite, omission.attachment_id)
-        for omission in (view.omissions or ())[:MAX_TOLD]
+        for omission in (view.omissions or ())[:MAX_NOTICES]
         if omission.page_idx is not None and (cite := opened_by.get(omission.doc_id)) is not None
     ]
 
 
-def _told(omission: SafetyOmission) -> list[Piece]:
+def _omission(omission: SafetyOmission) -> list[Piece]:
     word, kind = SIGNALS[omission.kind]
     section = (omission.section_id or "").strip()[:80]
     of_section = f" of section {section}" if section else ""
@@ -76,14 +75,13 @@ def _told(omission: SafetyOmission) -> list[Piece]:
 
 
 def _words(omission: SafetyOmission) -> str:
-    """`Of 13 words looked for 1 was found: engine. Not found: hands, hair, …`."""
+    """Return `Found 1 of 13 words: engine. Not found: hands, hair, …`."""
     missing = [word for word in omission.words if word not in omission.found]
-    count = len(omission.found)
-    found = f"{count} {'was' if count == 1 else 'were'} found" if count else "none was found"
-    named = (
-        f": {_listed(omission.found)}. Not found: {_listed(missing)}" if count else f": {_listed(missing)}"
-    )
-    return f"Of {counted(len(omission.words), 'word')} looked for {found}{named}."
+    words = counted(len(omission.words), "word")
+    if not omission.found:
+        return f"Found none of {words}: {_listed(missing)}."
+    named = _listed(omission.found)
+    return f"Found {len(omission.found)} of {words}: {named}. Not found: {_listed(missing)}."
 
 
 def _listed(words: Sequence[str]) -> str:
@@ -92,7 +90,7 @@ def _listed(words: Sequence[str]) -> str:
     return ", ".join(shown) + more
 
 
-# What is said of attachments: which come first, where they stand, why one is not drawn. Pure.
+# Attachments: their order, their names, and why one is not drawn.
 
 SIGNALS: Mapping[AttachmentKind, tuple[str, Kind]] = {
     "warning": ("WARNING", "signal-warning"),
@@ -100,7 +98,8 @@ SIGNALS: Mapping[AttachmentKind, tuple[str, Kind]] = {
     "note": ("NOTE", "signal-note"),
 }
 MEDIA: Mapping[AttachmentKind, str] = {"image": "Picture", "table": "Table", "symbol": "Symbol"}
-#: Characters of a text that stands for a caption or for a picture that is not drawn.
+BESIDE = "On the pages before and after"
+#: Characters of a caption, or of a text instead of one.
 ATTACHMENT_EXCERPT = 300
 
 
@@ -108,8 +107,8 @@ ATTACHMENT_EXCERPT = 300
 class Arranged:
     """Attachments in the order in which they are shown.
 
-    `notices` and `media` lie in the cited section or on the cited page; `beside` on the pages next to it.
-    Notices come by gravity, everything else the nearest first.
+    `notices` and `media` are in the cited section or on the cited page, `beside` on the pages next to it.
+    Notices are sorted by gravity, everything else by distance.
     """
 
     notices: tuple[Attached, ...]
@@ -118,73 +117,65 @@ class Arranged:
 
 
 def arranged(items: Iterable[Attached]) -> Arranged:
-    """What belongs to the cited place itself, its notices first, and what only lies beside it."""
-    here: list[Attached] = []
-    beside: list[Attached] = []
-    for item in items:
-        (beside if item.is_beside else here).append(item)
-    notices, media = _parted(here)
-    notices_beside, media_beside = _parted(beside)
-    return Arranged(notices, media, (*notices_beside, *media_beside))
+    """Return the attachments of the cited place, notices first, and those beside it."""
+    listed = sorted(items, key=_gravity)
+    here = [item for item in listed if not item.is_beside]
+    notices = tuple(item for item in here if item.attachment.kind in SAFETY_KINDS)
+    media = tuple(item for item in here if item.attachment.kind not in SAFETY_KINDS)
+    return Arranged(notices, media, tuple(item for item in listed if item.is_beside))
+
+
+def _gravity(item: Attached) -> int:
+    kind = item.attachment.kind
+    return SAFETY_KINDS.index(kind) if kind in SAFETY_KINDS else len(SAFETY_KINDS)
 
 
 def heading_of_media(items: Sequence[Attached]) -> str:
-    """`Tables and symbols (12)`: what the kinds are, and how many."""
+    """Return the kinds and their number: `Tables and symbols (12)`."""
     kinds = {item.attachment.kind for item in items}
     names = [f"{name.lower()}s" for kind, name in MEDIA.items() if kind in kinds]
-    listed = ", ".join(names[:-1]) + (" and " if len(names) > 1 else "") + names[-1] if names else ""
+    listed = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
     return f"{listed.capitalize()} ({len(items):,})"
 
 
-def signal(attachment: Attachment) -> list[Piece]:
-    """A notice's signal word, the words of its own caption where they say more, and its section."""
-    word, kind = SIGNALS[attachment.kind]
-    caption = (attachment.caption or "").strip()
-    own = [] if caption.casefold() in ("", word.casefold()) else [Piece(f" {_short(caption)}", "strong")]
-    where = section(attachment)
-    return [Piece(word, kind), *own, *([Piece(f" {where}", "muted")] if where else [])]
+def signal(attachment: Attachment) -> tuple[str, str]:
+    """Return a notice's signal word and title; for media "" and the caption."""
+    if attachment.kind not in SIGNALS:
+        return "", caption(attachment)
+    word, title = SIGNALS[attachment.kind][0], " ".join((attachment.caption or "").split())
+    return word, "" if title.casefold() == word.casefold() else _short(title)
 
 
 def section(attachment: Attachment) -> str:
-    """`section 5.4.2`; "" where none is given."""
+    """Return `section 5.4.2`, "" if there is none."""
     section_id = (attachment.section_id or "").strip()
     return f"section {_short(section_id, 80)}" if section_id else ""
 
 
 def caption(attachment: Attachment) -> str:
-    """What stands below a picture: its caption, else the beginning of its text, else its kind."""
+    """Return the line below a picture: its caption, else the beginning of its text, else its kind."""
     return _short((attachment.caption or "").strip() or attachment.text.strip() or MEDIA[attachment.kind])
 
 
 def text_instead(attachment: Attachment) -> str:
-    """The text that is shown where there is no picture; "" where the caption says it already."""
+    """Return the text to show if there is no picture; "" if the caption already says it."""
     text = attachment.text.strip()
     return "" if text == caption(attachment) else text
 
 
 def alt(attachment: Attachment) -> str:
-    """A picture in words, for those who don't see it: `Symbol: Oil pressure. Red Oil pressure …`."""
+    """Return the alternative text of a picture: `Symbol: Oil pressure. Red Oil pressure …`."""
     words = dict.fromkeys(part.strip() for part in (attachment.caption or "", attachment.text))
     kind = MEDIA.get(attachment.kind) or SIGNALS[attachment.kind][0]
     return _short(f"{kind}: {' '.join(' '.join(words).split())}", 2 * ATTACHMENT_EXCERPT)
 
 
-def not_drawn(problem: Problem) -> list[Piece]:
-    """Why there is no picture, and what mends it; or that it will be there."""
+def not_drawn(problem: Problem) -> str:
+    """Return why there is no picture and how to fix it, or that it is being drawn."""
     if problem.code == "being_drawn":
-        return [Piece("Being drawn …", "muted")]
-    return coded(f"Not drawn: {problem.message}. {_sentence(problem.fix)}")
-
-
-def _parted(items: Sequence[Attached]) -> tuple[tuple[Attached, ...], tuple[Attached, ...]]:
-    """Notices, the gravest first, and media; otherwise in their order."""
-    notices = [item for item in items if item.attachment.kind in SAFETY_KINDS]
-    notices.sort(key=lambda item: SAFETY_KINDS.index(item.attachment.kind))
-    return tuple(notices), tuple(item for item in items if item.attachment.kind not in SAFETY_KINDS)
-
-
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}." if text else ""
+        return "Being drawn …"
+    fix = f" {sentence_start(problem.fix)}." if problem.fix else ""
+    return f"Not drawn: {problem.message}.{fix}".replace("`", "")
 
 
 def _short(text: str, limit: int = ATTACHMENT_EXCERPT) -> str:
