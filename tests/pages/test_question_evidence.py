@@ -179,7 +179,7 @@ def test_a_chunk_opens_by_whatever_id_it_has(
     [
         ({"doc_id": "elsewhere", "page_idx": 0}, "The workspace has no document elsewhere"),
         ({"doc_id": "manual"}, "page_idx 1 · PDF page 2 of 2"),
-        ({}, "nothing says which document"),
+        ({}, "names no document"),
     ],
 )
 def test_a_chunk_without_a_usable_place_shows_its_text(
