@@ -18,7 +18,6 @@ from proofspan.ui.question import (
     load,
     navigation,
     panels,
-    prefetch,
 )
 from proofspan.ui.question.navigation import show_other_runs
 from proofspan.ui.question.panels import show_variants
@@ -114,4 +113,4 @@ else:
             attachments.level(load.level(opened, loaded, key))
     beside = place.following
     following = state.change(q=beside.q, p=beside.p, s=beside.s).key if beside else None
-    prefetch.make_ready(opened, store, shown=shown, targets=targets, following=following)
+    load.prefetch(opened, store, shown=shown, targets=targets, following=following)

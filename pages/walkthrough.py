@@ -5,6 +5,7 @@ from functools import partial
 from proofspan.services.documents.background import Done, Failed
 from proofspan.ui.status import notices
 from proofspan.ui.visit import session
+from proofspan.ui.visit.view_state import change_view
 from proofspan.ui.walkthrough import load, panels
 from proofspan.ui.walkthrough import state as walk_state
 
@@ -18,13 +19,17 @@ if stop is None:
     notices.notes(notes)
     panels.nothing(state, has_ids=bool(state.ids))
 else:
-    asked = walk_state.asked(state, stop)
-    outcome, work = load.scene(walk, asked)
+    outcome, work = load.scene(walk, walk_state.request(state, stop))
     scene = outcome.value if isinstance(outcome, Done) else None
     view = scene.slide.view if scene else load.question(walk, stop)
     stage = panels.stage()
     with stage.top:
-        panels.top_line(position, len(walk.playlist), scene, about=walk_state.about(opened))
+        panels.top_line(
+            position,
+            len(walk.playlist),
+            scene,
+            about=f"Proofspan · {opened.manifest.name} · {opened.run.run_id}",
+        )
         panels.playlist_menu(
             state, walk.playlist, walk.materials.stored, whole=partial(load.whole, opened, store, walk)
         )
@@ -38,10 +43,10 @@ else:
         else:
             panels.page_to_come(work)
     with stage.answer:
-        panels.answer(view, scene, on_choose=walk_state.choose)
+        panels.answer(view, scene, on_choose=lambda cite: change_view(cite=cite, chunk=None, page=None))
     with stage.exhibits:
         panels.exhibits(scene, notes, on_more=partial(walk_state.show_more, stop))
-    # Last, for it tells the browser that its wish was answered: by then all of it is there.
+    # Last: the bar reports to the browser that its press was answered, and by then everything is there.
     with stage.bar:
         panels.bar(
             scene, state, walk.playlist, position, on_act=walk_state.acting(walk.playlist, scene, position)

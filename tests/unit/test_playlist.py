@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from proofspan.contracts.records.records import TraceKey
 from proofspan.services.bundles.walkthrough import Playlist
-from proofspan.ui.walkthrough.bar import Wanted, wanted_from
+from proofspan.ui.walkthrough.bar import Action, action_from
 
 NAMES = ["Q1", "Q2", "Q2", "Q3"]
 
@@ -78,8 +78,8 @@ def test_every_place_leads_back_to_itself(names: list[str]) -> None:
 
 def test_what_the_bar_sends_is_what_is_wanted() -> None:
     sent = {"to": 3, "cite": 2, "present": True, "presses": 9}
-    assert wanted_from(sent, 4) == Wanted(3, 2, True, 9)
-    assert wanted_from(sent | {"cite": None, "to": -1}, 4) == Wanted(-1, None, True, 9)
+    assert action_from(sent, 4) == Action(3, 2, True, 9)
+    assert action_from(sent | {"cite": None, "to": -1}, 4) == Action(-1, None, True, 9)
 
 
 @given(
@@ -97,7 +97,7 @@ def test_what_the_bar_sends_is_what_is_wanted() -> None:
     st.integers(0, 5),
 )
 def test_whatever_else_a_browser_sends_is_nothing_or_lies_in_the_list(sent: object, total: int) -> None:
-    wanted = wanted_from(sent, total)
+    wanted = action_from(sent, total)
     if wanted is not None:
         assert -1 <= wanted.to < total
         assert wanted.cite is None or wanted.cite >= 1

@@ -19,7 +19,7 @@ from proofspan.manifest.load import load_manifest
 from proofspan.services.bundles.build import line_of, load_sources
 from proofspan.services.bundles.report import Earlier
 from proofspan.services.bundles.stored import StoredBundles
-from proofspan.services.bundles.walkthrough import Materials, Slide, Stop, is_current, scene_of, slide_of
+from proofspan.services.bundles.walkthrough import Materials, Slide, Stop, scene_of, slide_of
 from proofspan.services.documents.document_cache import Placer
 from proofspan.traces.records.stored_reports import StoredRow
 from proofspan.traces.records.traces import iter_traces
@@ -95,7 +95,7 @@ def only(given: Materials) -> Slide:
 def test_a_stored_bundle_is_shown_as_it_was_built(folder: Path, pool: PdfPool) -> None:
     record = built(folder, pool, trace())[0] | {"level_reason": "Built yesterday."}
     slide = only(materials(folder, pool, [trace()], [sealed(record)]))
-    assert (slide.bundle.level_reason, slide.told) == ("Built yesterday.", "")
+    assert (slide.bundle.level_reason, slide.outdated) == ("Built yesterday.", "")
     assert slide.known["cite:1"].status == "exact"
 
 
@@ -103,7 +103,7 @@ def test_without_a_file_of_bundles_one_is_built_and_nothing_has_to_be_said(
     folder: Path, pool: PdfPool
 ) -> None:
     slide = only(materials(folder, pool, [trace()]))
-    assert (slide.bundle.level, slide.told) == ("full", "")
+    assert (slide.bundle.level, slide.outdated) == ("full", "")
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_a_bundle_that_is_not_true_any_more_is_built_now(
     record["citation"]["found"]["rects"] = [[0.0, 0.0, 5.0, 5.0]]
     change(record)
     slide = only(materials(folder, pool, [trace()], [sealed(record)]))
-    assert told in slide.told
+    assert told in slide.outdated
     assert slide.known["cite:1"].rects != ((0.0, 0.0, 5.0, 5.0),), "a box of another edition is never drawn"
     assert slide.bundle.level == "full"
 
@@ -133,7 +133,7 @@ def test_a_bundle_that_was_changed_after_it_was_written_is_built_now(folder: Pat
     (record,) = built(folder, pool, trace())
     record["citations"][0]["found"]["rects"] = [[0.0, 0.0, 5.0, 5.0]]
     slide = only(materials(folder, pool, [trace()], [record]))
-    assert "changed after it was written" in slide.told
+    assert "changed after it was written" in slide.outdated
     assert slide.known["cite:1"].rects != ((0.0, 0.0, 5.0, 5.0),)
 
 
@@ -141,15 +141,15 @@ def test_another_edition_of_the_document_is_placed_anew(folder: Path, pool: PdfP
     stored = built(folder, pool, trace())
     write_pages(folder / "manual.pdf", [["A new first page"], ["Some words"], ["Others", "and", QUOTE]])
     slide = only(materials(folder, pool, [trace()], stored))
-    assert "is not the file that" in slide.told
+    assert "is not the file that" in slide.outdated
     assert slide.known["cite:1"].page_idx == 2
 
 
 def test_a_broken_line_and_a_missing_bundle_are_told(folder: Path, pool: PdfPool) -> None:
     stored = built(folder, pool, trace("Q2"))
     slide = only(materials(folder, pool, [trace("Q1")], [b'{"q_id": "Q1"', *stored]))
-    assert slide.told.startswith("the run's stored bundles do not include this question; 1 line can't")
-    assert "line 1" in slide.told
+    assert slide.outdated.startswith("the run's stored bundles do not include this question; 1 line can't")
+    assert "line 1" in slide.outdated
 
 
 def test_of_two_bundles_of_a_trace_the_first_counts_and_levels_are_known(folder: Path, pool: PdfPool) -> None:
@@ -165,7 +165,7 @@ def test_a_file_of_bundles_that_changed_since_it_was_read_is_not_believed(
     given = materials(folder, pool, [trace()], built(folder, pool, trace()))
     (folder / "bundles.jsonl").write_bytes(b"{}\n" * 99)
     slide = only(given)
-    assert slide.told.startswith("its stored bundle can't be read: ")
+    assert slide.outdated.startswith("its stored bundle can't be read: ")
     assert slide.bundle.level == "full"
 
 
@@ -174,14 +174,6 @@ def test_a_trace_that_is_gone_is_a_fault(folder: Path, pool: PdfPool) -> None:
     stop = Stop(TraceKey("R1", "Q1"), SourceLine("traces.jsonl", 7, 7_000, 10), "", False)
     with pytest.raises(InputFault):
         slide_of(stop, given)
-
-
-def test_a_slide_is_current_until_a_document_changes(folder: Path, pool: PdfPool) -> None:
-    given = materials(folder, pool, [trace()])
-    slide = only(given)
-    assert is_current(slide, given.manifest)
-    write_pages(folder / "manual.pdf", [["Another"], ["edition"], ["altogether"]])
-    assert not is_current(slide, given.manifest)
 
 
 def test_the_scene_shows_the_citation_asked_for_and_what_belongs_to_it(folder: Path, pool: PdfPool) -> None:

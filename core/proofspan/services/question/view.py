@@ -1,9 +1,10 @@
-"""One question as its page shows it: the record, why its label, what was retrieved, cited and gold."""
+"""One question as its page shows it: the record, the reasons of its label, candidates, citations and gold."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Literal
 
 from proofspan.contracts.chunk_ids.redirects import Redirect
@@ -28,13 +29,14 @@ from proofspan.traces.records.stored_reports import StoredRow, remembered
 from proofspan.traces.records.trace_record import LAST_STAGES, Measures, measures, stages
 
 GoldMark = Literal["chunk", "page", "section"]
+NO_GOLD: Mapping[str, GoldQuestion] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
 class CitationView:
-    """A citation with its quote. `is_resolved`: its chunk is known; `is_retrieved`: the answerer saw it.
+    """A citation with its quote. `is_resolved`: its chunk is known; `is_retrieved`: it was in the prompt.
 
-    `redirect` says where its id leads now, where it is one of an earlier build.
+    `redirect` is where an id of an earlier build leads now.
     """
 
     citation: Citation
@@ -48,9 +50,9 @@ class CitationView:
 class CandidateView:
     """A candidate of one stage, completed from its chunk's record (`text` None: the chunk is not known).
 
-    `was_rank` is its rank in the stage before, `cited_by` the numbers of the citations that point at it.
-    `gold` says by what it is right: the very chunk, else a page with a gold span, else the gold section.
-    `redirect` says where its id leads now, where it is one of an earlier build.
+    `was_rank` is its rank in the previous stage, `cited_by` the numbers of the citations that point at it.
+    `gold` is the strongest reason why it is relevant: gold chunk, page of a gold span, or gold section.
+    `redirect` is where an id of an earlier build leads now.
     """
 
     candidate: Candidate
@@ -61,13 +63,13 @@ class CandidateView:
 
     @property
     def id_today(self) -> str:
-        """The id of its chunk of today, the first of several."""
+        """Return the id of its chunk in the current build, the first of several."""
         return self.redirect.new_ids[0] if self.redirect else self.candidate.chunk_id
 
 
 @dataclass(frozen=True, slots=True)
 class StageView:
-    """One ranked list."""
+    """The ranked list of one stage."""
 
     name: StageName
     candidates: tuple[CandidateView, ...]
@@ -75,11 +77,11 @@ class StageView:
 
 @dataclass(frozen=True, slots=True)
 class QuestionView:
-    """Everything about one question that needs no document open. Stages stand in the pipeline's order.
+    """Everything about one question that needs no open document; stages in the pipeline's order.
 
-    `gold_outcome` is None where it cannot be known. `row` is None where there are no chunks, or no question,
-    to judge by: then there is no label. `stored` is the report's row that stands in for a missing trace.
-    `omissions` are the warnings and cautions that the answer may leave out, None where that cannot be known.
+    `gold_outcome` is None if it cannot be known. `row`, and so the label, is None without chunks or without a
+    question to judge by. `stored` is the report's row of a run without traces. `omissions` are the warnings
+    and cautions that the answer may omit, None if that cannot be known.
     """
 
     trace: Trace
@@ -96,12 +98,12 @@ class QuestionView:
 
     @property
     def is_question_known(self) -> bool:
-        """Whether anything says what was asked."""
+        """Return whether any record says what was asked."""
         return QUESTION_UNKNOWN not in self.trace.suspicions
 
     @property
     def last_stage(self) -> StageView | None:
-        """The stage that rank 1 is read from: the last one before the answerer's own list."""
+        """Return the stage that rank 1 is read from: the last one before the prompt."""
         named = {stage.name: stage for stage in self.stages}
         return next((named[name] for name in LAST_STAGES if name in named), None)
 
@@ -110,17 +112,17 @@ def load_question(
     trace: Trace,
     *,
     chunks: Mapping[str, Chunk],
-    gold: Mapping[str, GoldQuestion],
     corpus: Corpus | None,
     profile: Profile,
+    gold: Mapping[str, GoldQuestion] = NO_GOLD,
     unpaged: frozenset[str] = frozenset(),
     notices: Notices | None = None,
 ) -> QuestionView:
-    """Joins a trace with its chunks, its gold question and the reasons for its label.
+    """Join a trace with its chunks, its gold question and the reasons of its label.
 
-    The label is worked out from the record itself, by the same function as the index's, so that page and
-    table cannot differ. Without a `corpus` there is none, and nothing is marked as unsupported. Candidates of
-    the `unpaged` documents have no page, whatever their records say. `notices` are those of the catalogue.
+    The label is computed by the function that the index uses, so that page and table cannot differ. Without
+    a `corpus` there is no label and nothing is marked as unsupported. Candidates of `unpaged` documents get
+    no page. `notices` are those of the catalogue.
     """
     known = gold.get(trace.q_id)
     cited = tuple(_citation(item, trace, chunks) for item in pointers_of(trace, chunks))
@@ -128,11 +130,14 @@ def load_question(
     row = verdict(trace, corpus, profile)
     target = gold_target(known)
     places = _places(ranked, cited, target, chunks)
+    explanation = explain(trace, corpus if corpus is not None else Corpus({}), profile)
+    if corpus is None:  # only what the answer itself says: its ids, its refusal
+        explanation = replace(explanation, numbers=(), words_missing=())
     today = of_today(trace, chunks, wanted=known.chunks if known else ())
     return QuestionView(
         trace=trace,
         row=row,
-        explanation=_explanation(trace, corpus, profile),
+        explanation=explanation,
         profile=profile,
         measures=measures(trace),
         citations=cited,
@@ -149,7 +154,7 @@ def _places(
     target: GoldTarget | None,
     chunks: Mapping[str, Chunk],
 ) -> Places:
-    """Where the chunk file puts the candidates, what is cited, and the gold chunks."""
+    """Return the places of candidates, cited chunks and gold chunks in the chunk file."""
     named = {view.candidate.chunk_id for stage in ranked for view in stage.candidates}
     named |= {view.citation.chunk_id for view in cited if view.citation.chunk_id is not None}
     named |= set(map(str, target.wanted)) if target and target.kind == "chunk" else set()
@@ -157,15 +162,8 @@ def _places(
     return {chunk_id: place_of(chunks[chunk_id]) for chunk_id in named & chunks.keys()}
 
 
-def _explanation(trace: Trace, corpus: Corpus | None, profile: Profile) -> Explanation:
-    """The label's reasons; without a corpus only what the answer itself says: its ids, its refusal."""
-    if corpus is not None:
-        return explain(trace, corpus, profile)
-    return replace(explain(trace, Corpus({}), profile), numbers=(), words_missing=())
-
-
 def completed(candidate: Candidate, chunk: Chunk | None) -> Candidate:
-    """The candidate with document, section, page and text from its chunk where the trace leaves them open."""
+    """Return the candidate with document, section, page and text from its chunk if the trace lacks them."""
     if chunk is None:
         return candidate
     return replace(
@@ -219,7 +217,6 @@ def _stages(
 
 
 def _completed(candidate: Candidate, chunks: Mapping[str, Chunk], unpaged: frozenset[str]) -> Candidate:
-    """The candidate with what its chunk adds; in a document without pages it has none."""
     is_former = redirect_of(chunks, candidate.chunk_id) is not None
     stated = candidate_of_today(candidate) if is_former else candidate
     filled = completed(stated, chunks.get(candidate.chunk_id))
@@ -229,7 +226,7 @@ def _completed(candidate: Candidate, chunks: Mapping[str, Chunk], unpaged: froze
 def gold_mark(
     candidate: Candidate, gold: GoldQuestion | None, redirect: Redirect | None = None
 ) -> GoldMark | None:
-    """By what a candidate is right, the strongest reason first; None where nothing says so."""
+    """Return the strongest reason why a candidate is relevant, None if there is none."""
     if gold is None:
         return None
     ids = redirect.new_ids if redirect else (candidate.chunk_id,)
@@ -241,7 +238,7 @@ def gold_mark(
     return "section" if candidate.section_id in gold.sections else None
 
 
-# A question of a run that has a stored report and no traces: what the report's row remembers.
+# A question of a run with a stored report and no traces.
 
 
 def stored_question(
@@ -249,22 +246,21 @@ def stored_question(
     *,
     run_id: str,
     chunks: Mapping[str, Chunk],
-    gold: Mapping[str, GoldQuestion],
     profile: Profile,
+    gold: Mapping[str, GoldQuestion] = NO_GOLD,
     unpaged: frozenset[str] = frozenset(),
 ) -> QuestionView:
-    """The row as a question: its retrieved and cited ids, with what their chunks add.
+    """Return the row as a question: its retrieved and cited ids, joined with their chunks.
 
-    There is no answer to judge, so there is no label of our own either (`QuestionView.row` is None); the
-    trace's `raw` is the report's row as it was written.
+    Without an answer there is no label (`QuestionView.row` is None).
     """
     trace = with_ids(row, run_id)
     view = load_question(trace, chunks=chunks, gold=gold, corpus=None, profile=profile, unpaged=unpaged)
-    return replace(view, trace=replace(view.trace, raw=row.raw), stored=row)
+    return replace(view, stored=row)
 
 
 def with_ids(row: StoredRow, run_id: str) -> Trace:
-    """What the row remembers, with its ids where a trace line has them."""
+    """Return the row as a trace with the ids of its chunks and citations."""
     raw = {
         "chunks": [{"id": chunk_id} for chunk_id in row.chunks],
         "citations": [{"chunk_id": chunk_id} for chunk_id in row.citations_in_answer],

@@ -1,4 +1,4 @@
-"""A chunk on its own, as `?chunk=ID` without a question opens it: its text, its place, who cites it."""
+"""A chunk without a question, as `?chunk=ID` opens it: its text, its place, and the answers that cite it."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from proofspan.ui.widgets.text import counted, variant
 from proofspan.ui.wording import question
 from proofspan.ui.wording.citation import leading
 
-#: So many answers that cite a chunk are linked; their number is told.
+#: Answers linked that cite a chunk; all are counted.
 MAX_CITING = 12
 
 
 def show_chunk(chunk_id: str) -> None:
-    """Draws the chunk. No index is waited for, and a workspace without runs will do.
+    """Show the chunk without waiting for an index; a workspace without runs is enough.
 
-    Raises `Fault` where the workspace cannot be opened or has no such chunk.
+    Raises `Fault` if the workspace cannot be opened or has no such chunk.
     """
     manifest = session.workspace()
     opened = session.current() if manifest.runs else session.without_runs(manifest)
@@ -54,11 +54,10 @@ def show_chunk(chunk_id: str) -> None:
 
 
 def _citing(citing: Mapping[TraceKey, int]) -> None:
-    """The way to the questions of this run whose answers cite the chunk."""
     if not citing:
         return
-    told = f"Cited by {counted(len(citing), 'answer')} of this run:"
-    markup.show(markup.text([Piece(told, "muted")], role="hint"))
+    heading = f"Cited by {counted(len(citing), 'answer')} of this run:"
+    markup.show(markup.text([Piece(heading, "muted")], role="hint"))
     with st.container(horizontal=True, gap="small", key="citing"):
         for key, number in list(citing.items())[:MAX_CITING]:
             name = question_name(key.q_id, key.repeat)

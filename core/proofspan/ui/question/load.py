@@ -1,4 +1,4 @@
-"""What the Question page loads, each part on its own: one that is lost leaves the others standing."""
+"""Load what the Question page shows, each part by itself: if one is lost, the others are still shown."""
 
 from __future__ import annotations
 
@@ -10,15 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from proofspan.contracts.records.records import (
-    Attachment,
-    Chunk,
-    GoldQuestion,
-    LineIssue,
-    SourceLine,
-    Trace,
-    TraceKey,
-)
+from proofspan.contracts.records.records import Attachment, Chunk, GoldQuestion, SourceLine, Trace, TraceKey
 from proofspan.errors import Fault, InputFault, Problem
 from proofspan.evidence.attachments import CatalogueIndex, attached
 from proofspan.manifest.paths import artifact_path
@@ -26,7 +18,7 @@ from proofspan.manifest.types import Artifact
 from proofspan.services.bundles.build import Sources, bundles_of
 from proofspan.services.documents.background import Done, Failed
 from proofspan.services.documents.document_set import Shelf
-from proofspan.services.page.target import Target, choose, chunk_target
+from proofspan.services.page.target import Target, choose, chunk_target, targets_of
 from proofspan.services.page.view import PageView, attachment_on, locate_view, pending_view, place_of
 from proofspan.services.question.unread_lines import lines_naming
 from proofspan.services.question.view import QuestionView, load_question, stored_question
@@ -38,6 +30,7 @@ from proofspan.traces.records.traces import read_trace_at
 from proofspan.ui.question.attachments import Belonging, Judged, Outcome, level_name
 from proofspan.ui.status import background, documents, workspace_status
 from proofspan.ui.visit import session
+from proofspan.ui.visit.chunk_cache import fingerprint
 from proofspan.ui.wording.question import short_id
 
 T = TypeVar("T")
@@ -45,7 +38,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A question, the chunks it was joined with, and what could not be read."""
+    """A question, the chunks it was joined with, and the problems of what could not be read."""
 
     view: QuestionView
     chunks: Mapping[str, Chunk]
@@ -53,19 +46,17 @@ class Loaded:
 
 
 def question(opened: session.Opened, key: TraceKey, source: SourceLine, *, is_labelled: bool) -> Loaded:
-    """The question at a place of the run's traces. Raises `Fault` where the record itself is not there.
+    """Load the question at a place of the run's traces. Raises `Fault` if its record no longer exists.
 
-    A question that the index could not label gets no label here either; what is wrong with its chunks is
-    among the run's own problems, so it is not noted again. A run without traces shows its report's row.
+    A question without a label in the index gets none here either; the problems of its chunks are then among
+    the run's own. A run without traces shows the row of its report.
     """
     problems: list[Problem] = []
-    is_news = is_labelled and opened.run.has_traces
-    chunks: Mapping[str, Chunk] = attempted(
-        lambda: session.chunks(opened)[0], {}, problems if is_news else []
-    )
+    has_traces, profile, unpaged = opened.run.has_traces, opened.profile, opened.manifest.unpaged
+    of_chunks = problems if is_labelled and has_traces else []
+    chunks: Mapping[str, Chunk] = attempted(lambda: session.chunks(opened)[0], {}, of_chunks)
     gold: Mapping[str, GoldQuestion] = attempted(lambda: session.gold(opened)[0], {}, problems)
-    profile, unpaged = opened.profile, opened.manifest.unpaged
-    if not opened.run.has_traces:
+    if not has_traces:
         row = stored_row(session.report(opened)[0], source, folder=opened.manifest.folder)
         stored = stored_question(
             row, run_id=key.run_id, chunks=chunks, gold=gold, profile=profile, unpaged=unpaged
@@ -73,50 +64,48 @@ def question(opened: session.Opened, key: TraceKey, source: SourceLine, *, is_la
         return Loaded(stored, chunks, tuple(problems))
     trace = read_trace_at(documents.plain_traces(opened), source, run_id=key.run_id, q_id=key.q_id)
     with session.corpus(opened) if chunks and is_labelled else nullcontext() as corpus:
-        # A catalogue that is lost is among the run's own problems.
+        # A lost catalogue is among the run's own problems.
         notices = attempted(lambda: documents.notices(opened, corpus), None, []) if corpus else None
         view = load_question(
-            trace,
-            chunks=chunks,
-            gold=gold,
-            corpus=corpus,
-            profile=profile,
-            unpaged=unpaged,
-            notices=notices,
+            trace, chunks=chunks, gold=gold, corpus=corpus, profile=profile, unpaged=unpaged, notices=notices
         )
     return Loaded(view, chunks, tuple(problems))
 
 
+def stored_row(rows: Iterable[StoredRow], source: SourceLine, *, folder: Path) -> StoredRow:
+    """Return the row of a run's report at this place. Raises `InputFault` if it no longer exists."""
+    row = next((row for row in rows if row.source == source), None)
+    if row is None:
+        raise InputFault.of(
+            "report_changed",
+            f"the report no longer has this row at line {source.line:,}",
+            where=source.file,
+            fix=f"run `proofspan index {shlex.quote(str(folder))}` to read it again",
+        )
+    return row
+
+
 def bad_lines(opened: session.Opened, store: Store, key: TraceKey) -> list[Problem]:
-    """The lines of the run's traces that name a question and could not be read, a problem each."""
+    """Return the lines of the run's traces that name a question and could not be read."""
     records = store.line_issues(key.run_id).to_dict("records")
     issues = [issue_from({str(name): value for name, value in record.items()}) for record in records]
-    return [
-        problem
-        for artifact in opened.run.trace_artifacts
-        for problem in _naming(opened, key, artifact, issues)
-    ]
+    problems = []
+    for artifact in opened.run.trace_artifacts:
+        path = attempted(partial(_plain, opened, artifact), None, [])
+        of_file = (issue for issue in issues if issue.source.file == artifact.path)
+        for issue in lines_naming(key.q_id, of_file, path) if path is not None else ():
+            message = f"a line that names {short_id(key.q_id)} could not be read: {issue.reason}"
+            where = f"{issue.source.file}:{issue.source.line}"
+            problems.append(Problem(issue.code, message, where, issue.fix))
+    return problems
 
 
-def _naming(
-    opened: session.Opened, key: TraceKey, artifact: Artifact, issues: Iterable[LineIssue]
-) -> list[Problem]:
-    """Those of one file of the run's traces or records; none where it is lost."""
-    path = attempted(lambda: _plain(opened, artifact), None, [])
-    of_file = (issue for issue in issues if issue.source.file == artifact.path)
-    return [
-        Problem(
-            issue.code,
-            f"a line that names {short_id(key.q_id)} could not be read: {issue.reason}",
-            f"{issue.source.file}:{issue.source.line}",
-            issue.fix,
-        )
-        for issue in (lines_naming(key.q_id, of_file, path) if path is not None else ())
-    ]
+def _plain(opened: session.Opened, artifact: Artifact) -> Path:
+    return plain_source(artifact_path(opened.manifest, artifact), cache_dir=session.cache_dir().path)
 
 
 def attempted(load: Callable[[], T], otherwise: T, problems: list[Problem]) -> T:
-    """What `load` gives; for a fault `otherwise`, and its problems are noted."""
+    """Return what `load` gives; for a fault `otherwise`, with the fault's problems added to `problems`."""
     try:
         return load()
     except Fault as fault:
@@ -127,7 +116,7 @@ def attempted(load: Callable[[], T], otherwise: T, problems: list[Problem]) -> T
 def chosen_target(
     loaded: Loaded, targets: Sequence[Target], *, cite: int | None, chunk: str | None
 ) -> Target | None:
-    """The passage that the URL means; a chunk that the question did not retrieve is shown all the same."""
+    """Return the passage that the URL names, also a chunk that the question did not retrieve."""
     is_listed = any(target.chunk_param == chunk for target in targets)
     if chunk is not None and not is_listed and chunk in loaded.chunks:
         return chunk_target(loaded.chunks[chunk])
@@ -137,10 +126,9 @@ def chosen_target(
 def placed(
     opened: session.Opened, chosen: Target, targets: Sequence[Target], *, page: int | None
 ) -> PageView:
-    """The page of the chosen passage, or that it is still being worked on."""
+    """Return the page of the chosen passage, or a pending one while it is being prepared."""
     manifest = opened.manifest
-    key = page_key(opened, chosen, targets, page=page)
-    make = partial(locate_view, chosen, targets, manifest=manifest, placer=documents.placer(), page=page)
+    key, make = _page_task(opened, chosen, targets, page)
     outcome = background.ask(key, make)
     if isinstance(outcome, Done):
         return outcome.value
@@ -149,53 +137,19 @@ def placed(
     return pending_view(chosen, manifest=manifest, page=page, work=key)
 
 
-def page_key(
-    opened: session.Opened, chosen: Target, targets: Sequence[Target], *, page: int | None
-) -> Hashable:
-    """All that the page of a passage depends on."""
-    document = opened.manifest.document(chosen.doc_id) if chosen.doc_id is not None else None
-    state = workspace_status.state_of(opened.manifest, document.artifact) if document is not None else ""
-    return ("page", *session.identity(opened), state, chosen, tuple(targets), page)
-
-
-def attached_to(opened: session.Opened, shown: PageView) -> Belonging:
-    """What the catalogue has for the chosen passage's place; a lost one is among the run's own problems."""
-    catalogue = attempted(lambda: session.catalogue(opened), CatalogueIndex.of(()), [])
-    return Belonging(
-        shown.target.id, attached(place_of(shown), catalogue), opened.manifest, documents.placer()
-    )
-
-
-def seen(opened: session.Opened, shown: PageView, attachment_id: str | None) -> Attachment | None:
-    """The attachment that the URL wants outlined, if the shown page has it."""
-    if attachment_id is None:
-        return None
-    catalogue = attempted(lambda: session.catalogue(opened), CatalogueIndex.of(()), [])
-    return attachment_on(shown, catalogue, attachment_id)
-
-
-def level(opened: session.Opened, loaded: Loaded, key: TraceKey) -> tuple[Outcome, Hashable] | None:
-    """How much of the answer's evidence a bundle of it can show and why, or that it is still being judged.
-
-    The key of the work besides; None where there is no trace. The very rules that build the bundle: every
-    citation is placed and every attachment drawn, so this is asked for last, and once.
-    """
-    if loaded.view.stored is not None:
-        return None
-    catalogue = attempted(lambda: session.catalogue(opened), CatalogueIndex.of(()), [])
-    shelf = Shelf(opened.manifest, session.pdf_pool(), placer=documents.placer())
-    sources = Sources(shelf, chunks=loaded.chunks, catalogue=catalogue, profile=opened.profile)
-    work = ("level", *workspace_status.state_of_files(opened), key)
-    return background.ask(work, partial(_judged, key, loaded.view.trace, sources)), work
-
-
-def _judged(key: TraceKey, trace: Trace, sources: Sources) -> Judged:
-    (bundle,) = bundles_of([(key, trace)], sources)
-    return level_name(bundle), bundle.level_reason
+def _page_task(
+    opened: session.Opened, chosen: Target, targets: Sequence[Target], page: int | None
+) -> tuple[Hashable, Callable[[], PageView]]:
+    """Return the background task of a page under a key of everything that it depends on."""
+    manifest = opened.manifest
+    document = manifest.document(chosen.doc_id) if chosen.doc_id is not None else None
+    state = workspace_status.state_of(manifest, document.artifact) if document is not None else ""
+    make = partial(locate_view, chosen, targets, manifest=manifest, placer=documents.placer(), page=page)
+    return ("page", *session.identity(opened), state, chosen, tuple(targets), page), make
 
 
 def chunk_view(opened: session.Opened, chunk_id: str, *, page: int | None) -> PageView:
-    """The place of a chunk without a question. Raises `InputFault` where there is no such chunk."""
+    """Return the page of a chunk without a question. Raises `InputFault` if there is no such chunk."""
     chunk = session.chunks(opened)[0].get(chunk_id)
     if chunk is None:
         raise InputFault.of(
@@ -207,18 +161,79 @@ def chunk_view(opened: session.Opened, chunk_id: str, *, page: int | None) -> Pa
     return placed(opened, chunk_target(chunk), (), page=page)
 
 
-def _plain(opened: session.Opened, artifact: Artifact) -> Path:
-    return plain_source(artifact_path(opened.manifest, artifact), cache_dir=session.cache_dir().path)
+def attached_to(opened: session.Opened, shown: PageView) -> Belonging:
+    """Return the attachments of the chosen passage's place."""
+    items = attached(place_of(shown), _catalogue(opened))
+    return Belonging(shown.target.id, items, opened.manifest, documents.placer())
 
 
-def stored_row(rows: Iterable[StoredRow], source: SourceLine, *, folder: Path) -> StoredRow:
-    """The row of a run's report that the index means. Raises `InputFault` where it is gone."""
-    row = next((row for row in rows if row.source == source), None)
-    if row is None:
-        raise InputFault.of(
-            "report_changed",
-            f"the report has no such row at line {source.line:,} any more",
-            where=source.file,
-            fix=f"run `proofspan index {shlex.quote(str(folder))}` to read it again",
+def seen(opened: session.Opened, shown: PageView, attachment_id: str | None) -> Attachment | None:
+    """Return the attachment that the URL outlines, if it is on the shown page."""
+    return attachment_on(shown, _catalogue(opened), attachment_id) if attachment_id is not None else None
+
+
+def _catalogue(opened: session.Opened) -> CatalogueIndex:
+    """Return the catalogue; a lost one is among the run's own problems."""
+    return attempted(lambda: session.catalogue(opened), CatalogueIndex.of(()), [])
+
+
+def level(opened: session.Opened, loaded: Loaded, key: TraceKey) -> tuple[Outcome, Hashable] | None:
+    """Return the level of the answer's evidence with the key of that task; None without a trace.
+
+    A bundle is built for it: the level depends on every citation being located and every attachment drawn.
+    """
+    if loaded.view.stored is not None:
+        return None
+    shelf = Shelf(opened.manifest, session.pdf_pool(), placer=documents.placer())
+    sources = Sources(shelf, loaded.chunks, _catalogue(opened), profile=opened.profile)
+    task = ("level", *workspace_status.state_of_files(opened), key)
+    return background.ask(task, partial(_judged, key, loaded.view.trace, sources)), task
+
+
+def _judged(key: TraceKey, trace: Trace, sources: Sources) -> Judged:
+    (bundle,) = bundles_of([(key, trace)], sources)
+    return level_name(bundle), bundle.level_reason
+
+
+def prefetch(
+    opened: session.Opened,
+    store: Store,
+    *,
+    shown: PageView | None,
+    targets: Sequence[Target],
+    following: TraceKey | None,
+) -> None:
+    """Prepare the page after the shown one, and the page of the next question.
+
+    Not while the shown page is pending: its document may hang, and would be requested once more.
+    """
+    if shown is not None and shown.is_pending:
+        return
+    if following is not None and opened.run.has_traces:
+        _prefetch_question(opened, store, following)
+    if shown is not None and shown.image is not None:
+        page_idx = shown.image.page.page_idx + 1
+        if page_idx < (shown.page_count or 0):
+            background.tasks().prefetch(*_page_task(opened, shown.target, targets, page_idx))
+
+
+def _prefetch_question(opened: session.Opened, store: Store, key: TraceKey) -> None:
+    path = attempted(lambda: documents.plain_traces(opened), None, [])
+    task = ("ahead", *session.identity(opened), path and fingerprint(path), key)
+    if path is None or background.tasks().has(task) or (row := store.find(key)) is None:
+        return
+    manifest, profile, placer = opened.manifest, opened.profile, documents.placer()
+    chunks: Mapping[str, Chunk] = attempted(lambda: session.chunks(opened)[0], {}, [])
+    gold: Mapping[str, GoldQuestion] = attempted(lambda: session.gold(opened)[0], {}, [])
+
+    def draw() -> None:
+        """Let the placer cache the page that the question opens with."""
+        trace = read_trace_at(path, row.source, run_id=key.run_id, q_id=key.q_id)
+        view = load_question(
+            trace, chunks=chunks, gold=gold, corpus=None, profile=profile, unpaged=manifest.unpaged
         )
-    return row
+        targets = targets_of(view)
+        if (chosen := choose(targets)) is not None:
+            locate_view(chosen, targets, manifest=manifest, placer=placer)
+
+    background.tasks().prefetch(task, draw)

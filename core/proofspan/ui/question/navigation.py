@@ -1,4 +1,4 @@
-"""Where the Question page is: which question of the list, what lies beside it, which passage is meant."""
+"""Navigation of the Question page: the question in its list, its neighbours, and its other runs."""
 
 from __future__ import annotations
 
@@ -23,12 +23,11 @@ from proofspan.ui.wording.question import Ranking, ranking_of, short_id
 
 @dataclass(frozen=True, slots=True)
 class InList:
-    """A question's line in its file and its place in the list that the URL's filter makes.
+    """A question's line in its file, its index row, and its place in the list of the URL's filter.
 
-    `is_labelled` is False where the index has no label for it, since the run's chunks cannot be used;
-    `stored_label` is what the run's stored report says, `ranking` what the index has of the gold's ranks.
-    `codes` are the rules of the contract that the index says it breaks. `position` says it in words; a
-    question that the filter does not show has no neighbours.
+    `is_labelled` is False without a label in the index; `stored_label` is the one of the run's stored report.
+    `ranking` are the index's ranks of gold, `codes` the contract rules that the question breaks. `position`
+    is in words; a question that the filter does not show has no neighbours.
     """
 
     source: SourceLine
@@ -42,7 +41,7 @@ class InList:
 
 
 def with_question(state: ViewState, store: Store) -> ViewState:
-    """The state with a question: its own, else (where no chunk is asked for either) the first of the list."""
+    """Return the state with a question: its own, else, unless it names a chunk, the first of the list."""
     if state.q is not None or state.chunk is not None:
         return state
     first = store.page(state.filter, state.sort, limit=1, offset=0)
@@ -54,7 +53,7 @@ def with_question(state: ViewState, store: Store) -> ViewState:
 
 
 def trace_instead(store: Store, key: TraceKey) -> TraceKey | None:
-    """The first trace that the run has of the question (its headline one), where it has not this very one."""
+    """Return the run's first trace of the question if it does not have this one, else None."""
     if store.find(key) is not None:
         return None
     rows = store.same_question(key.q_id)
@@ -68,72 +67,60 @@ def trace_instead(store: Store, key: TraceKey) -> TraceKey | None:
 def find(
     store: Store, state: ViewState, key: TraceKey, *, bad_lines: Callable[[], Sequence[Problem]] = tuple
 ) -> InList:
-    """The question of the URL. Raises `InputFault` where the run does not hold it.
+    """Return the question of the URL. Raises `InputFault` if the run does not have it.
 
-    `bad_lines` looks for lines that name the question and could not be read: they are told then.
+    `bad_lines` returns the unreadable lines that name the question, which are then reported.
     """
-    found = store.find(key)
-    if found is None:
-        raise InputFault(_missing(key, state), *bad_lines())
-    stored = found.row["stored_label"]
-    beside = store.neighbours(state.filter, state.sort, key)
+    existing = store.find(key)
+    if existing is None:
+        missing = Problem(
+            "no_such_question",
+            f"run {key.run_id} has no question {state.q}",
+            where=f"?run={key.run_id}&q={state.q}",
+            fix="choose one on the Triage page; the question may be in another run",
+        )
+        raise InputFault(missing, *bad_lines())
+    row, beside = existing.row, store.neighbours(state.filter, state.sort, key)
+    of_all = f"{beside.total:,} shown"
     return InList(
-        source=found.source,
-        is_labelled=found.row["label"] is not None,
-        stored_label=None if stored is None else str(stored),
-        ranking=ranking_of(found.row),
-        codes=_texts(found.row["codes"]),
-        position=_position(beside.position, beside.total),
+        source=existing.source,
+        is_labelled=row["label"] is not None,
+        stored_label=None if row["stored_label"] is None else str(row["stored_label"]),
+        ranking=ranking_of(row),
+        codes=tuple(map(str, row["codes"])) if isinstance(row["codes"], list) else (),
+        position=f"not among the {of_all}" if beside.position is None else f"{beside.position:,} of {of_all}",
         previous=_neighbour(beside.previous),
         following=_neighbour(beside.next),
     )
 
 
-def _texts(values: object) -> tuple[str, ...]:
-    return tuple(map(str, values)) if isinstance(values, list) else ()
-
-
-def _missing(key: TraceKey, state: ViewState) -> Problem:
-    return Problem(
-        "no_such_question",
-        f"run {key.run_id} holds no question {state.q}",
-        where=f"?run={key.run_id}&q={state.q}",
-        fix="choose one on the Triage page; the question may be in another run only",
-    )
-
-
 def passage_notes(view: QuestionView, state: ViewState, chosen: Target | None) -> tuple[str, ...]:
-    """What the URL asks for and the question does not have; another passage or stage is shown instead."""
+    """Return notes on the passage or stage that the URL names and the question does not have."""
     name = short_id(view.trace.q_id)
     notes = []
-    if state.chunk is not None and (chosen is None or chosen.chunk_param != state.chunk):
-        notes.append(
-            f'In the address, chunk "{short_id(state.chunk)}" is no chunk of this workspace: left out.'
-        )
-    elif (
-        state.chunk is None
-        and state.cite is not None
-        and (chosen is None or chosen.kind != "cited" or chosen.number != state.cite)
-    ):
-        notes.append(f"In the address, cite {state.cite} is no citation of {name}: left out.")
+    if state.chunk is not None:
+        if chosen is None or chosen.chunk_param != state.chunk:
+            notes.append(f'chunk "{short_id(state.chunk)}" is no chunk of this workspace')
+    elif state.cite is not None and (chosen is None or (chosen.kind, chosen.number) != ("cited", state.cite)):
+        notes.append(f"cite {state.cite} is no citation of {name}")
     if state.stage is not None and state.stage not in {stage.name for stage in view.stages}:
-        notes.append(f"In the address, stage {state.stage} is none that {name} lists: left out.")
-    return tuple(notes)
+        notes.append(f"stage {state.stage} is no stage of {name}")
+    return tuple(f"In the address, {note}: ignored." for note in notes)
 
 
 def outline_notes(state: ViewState, seen: Attachment | None) -> tuple[str, ...]:
-    """What the URL wants outlined and the shown page does not have."""
+    """Return a note on an attachment that the URL outlines and the page does not have."""
     if state.see is None or seen is not None:
         return ()
-    return (f'In the address, see "{short_id(state.see)}" is no attachment of this page: left out.',)
+    return (f'In the address, see "{short_id(state.see)}" is no attachment of this page: ignored.',)
 
 
 def other_runs(store: Store, key: TraceKey, *, runs: Sequence[str]) -> list[OtherRun]:
-    """The same question in every run that holds it, in the order of `runs`; one without an index may."""
+    """Return the question in every run that has it, in the order of `runs`; a run without an index may."""
     indexed = set(store.runs())
     rows = store.same_question(key.q_id)
     kept = rows[(rows["paraphrase"] == key.paraphrase) & (rows["seed"] == key.seed)]
-    found = {str(row.run_id): row for row in kept.drop_duplicates("run_id").itertuples()}
+    by_run = {str(row.run_id): row for row in kept.drop_duplicates("run_id").itertuples()}
     return [
         OtherRun(
             run_id=run_id,
@@ -142,13 +129,9 @@ def other_runs(store: Store, key: TraceKey, *, runs: Sequence[str]) -> list[Othe
             is_indexed=run_id in indexed,
         )
         for run_id in runs
-        for row in [found.get(run_id)]
+        for row in [by_run.get(run_id)]
         if row is not None or run_id not in indexed
     ]
-
-
-def _position(position: int | None, total: int) -> str:
-    return f"not among the {total:,} shown" if position is None else f"{position:,} of {total:,} shown"
 
 
 def _neighbour(key: TraceKey | None) -> Neighbour | None:
@@ -157,15 +140,15 @@ def _neighbour(key: TraceKey | None) -> Neighbour | None:
 
 # The same question in the other runs, also while those are still being indexed.
 
-#: Between two looks at runs that are being indexed.
+#: Seconds between two checks of runs that are being indexed.
 LOOK_AGAIN_SECONDS = 0.7
 
 
 @dataclass(frozen=True, slots=True)
 class OtherRun:
-    """The same question in a run: the run's id, its label there, and the URL's name of the question.
+    """The same question in another run: its label there, and its name in the URL.
 
-    Whether a run without an index holds the question is not known yet.
+    Whether a run without an index has the question is not known yet.
     """
 
     run_id: str
@@ -177,9 +160,9 @@ class OtherRun:
 def show_other_runs(
     find: Callable[[], Sequence[OtherRun]], *, current: str, at_work: Callable[[], bool]
 ) -> None:
-    """The same question elsewhere: a run, coloured and named by the label that it got there.
+    """Show the question's other runs, each with its label there.
 
-    While `at_work` says that runs are being indexed, this part looks again by itself.
+    While `at_work` returns that runs are being indexed, this part refreshes by itself.
     """
     if at_work():
         _runs_at_work(find, current, at_work)
@@ -212,7 +195,6 @@ def _other_runs(runs: Sequence[OtherRun], current: str, *, at_work: bool) -> Non
 
 
 def _run_label(run: OtherRun, *, at_work: bool) -> str:
-    """A run's id and label as a coloured badge; the same colours as everywhere."""
     without = "no label" if run.is_indexed else "being indexed" if at_work else "not indexed"
     words = markup.label(f"{run.run_id} · {run.label or without}", limit=60)
     return f":{LABEL_COLOURS[run.label]}-badge[{words}]" if run.label else words

@@ -172,7 +172,9 @@ def raw_record(view: QuestionView) -> None:
     source = view.trace.source
     with st.expander("Raw record"):
         st.text(markup.clean(question.source_words(source)))
-        text = orjson.dumps(view.trace.raw, option=orjson.OPT_INDENT_2).decode("utf-8", "replace")
+        text = orjson.dumps((view.stored or view.trace).raw, option=orjson.OPT_INDENT_2).decode(
+            "utf-8", "replace"
+        )
         if len(text) <= RAW_CHARS:
             st.json(markup.clean(text), expanded=1)
         else:

@@ -19,7 +19,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
 function opened(root) {
   const find = (name) => root.querySelector(`.${name}`);
   const view = {
-    document: find("document"), place: find("place"), said: find("said"), previous: find("previous"), next: find("next"), present: find("present"),
+    document: find("document"), place: find("place"), spoken: find("spoken"), previous: find("previous"), next: find("next"), present: find("present"),
     shown: null, wanted: null, presses: 0,
   };
   view.onkey = (event) => pressed(view, event);
@@ -47,7 +47,7 @@ function show(view, data) {
   if (data.presses >= view.presses) view.wanted = { to: data.position, cite: data.cite, present: data.present };
   view.document.textContent = view.document.title = data.document;
   view.place.textContent = data.place;
-  view.said.textContent = data.said;
+  view.spoken.textContent = data.spoken;
   view.present.textContent = data.present ? "Leave" : "Present";
   view.present.title = data.present ? "Leave the presentation (Esc)" : "Present in full screen (P or F)";
   mark(view);

@@ -1,8 +1,8 @@
-"""What the Walkthrough page loads: playlist, bundles, one stop; each is kept until a file changes."""
+"""Load what the Walkthrough page shows: playlist, bundles, one stop. Each is cached until a file changes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -13,7 +13,6 @@ from proofspan.contracts.records.records import Chunk, TraceKey
 from proofspan.errors import Fault
 from proofspan.evidence.attachments import CatalogueIndex
 from proofspan.manifest.paths import artifact_path
-from proofspan.manifest.types import Artifact
 from proofspan.services.bundles.stored import StoredBundles
 from proofspan.services.bundles.walkthrough import (
     Materials,
@@ -21,8 +20,6 @@ from proofspan.services.bundles.walkthrough import (
     Scene,
     Slide,
     Stop,
-    is_current,
-    prints_now,
     question_of,
     scene_of,
     slide_of,
@@ -33,62 +30,29 @@ from proofspan.services.question.view import QuestionView
 from proofspan.store.query.filters import Filter, Sort
 from proofspan.store.query.store import Store
 from proofspan.traces.lines.unpack import plain_source
-from proofspan.traces.records.stored_reports import StoredRow
 from proofspan.ui.question import load
 from proofspan.ui.status import background, documents
+from proofspan.ui.status.workspace_status import state_of
 from proofspan.ui.visit import session
-from proofspan.ui.visit.chunk_cache import fingerprint
-from proofspan.ui.visit.view_state import ViewState, parse_question_name
+from proofspan.ui.visit.view_state import parse_question_name
 
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """A visit's walkthrough: the list, what its stops are made from, and what could not be used.
+    """A visit's walkthrough: its list, the inputs of its stops, and notes on what could not be used.
 
-    `stamp` changes with every file that a stop depends on, the documents aside.
+    `stamp` changes with every file that a stop depends on.
     """
 
     playlist: Playlist
     materials: Materials
     stamp: tuple[object, ...]
-    told: tuple[str, ...]
-
-
-def walk(opened: session.Opened, store: Store) -> Walk:
-    """Everything that the page goes through. What of it is lost is told, and the rest goes on."""
-    told: list[str] = []
-    stored, print_of_bundles = _stored_bundles(opened, told)
-    chunks: Mapping[str, Chunk] = load.attempted(lambda: session.chunks(opened)[0], {}, [])
-    lender = load.attempted(lambda: session.corpus_lender(opened), None, []) if chunks else None
-    catalogue = load.attempted(lambda: session.catalogue(opened), CatalogueIndex.of(()), [])
-    materials = Materials(
-        manifest=opened.manifest,
-        pool=session.pdf_pool(),
-        placer=documents.placer(),
-        chunks=chunks,
-        catalogue=catalogue,
-        corpus=lender,
-        stored=stored,
-        traces=documents.plain_traces(opened) if opened.run.has_traces else None,
-        row=_rows(opened),
-    )
-    manifest, run_id = opened.manifest, opened.run.run_id
-    states = [
-        _state(opened, artifact) for artifact in (manifest.chunks, manifest.redirects, manifest.catalogue)
-    ]
-    stamp = (*session.identity(opened), run_id, store.stamp(run_id), print_of_bundles, *states)
-    return Walk(_playlist(opened, store, stored, stamp), materials, stamp, tuple(told))
-
-
-def whole(opened: session.Opened, store: Store, walk: Walk) -> Playlist:
-    """The run's whole list, one trace a question, in the order of the URL."""
-    run, sort = opened.run.run_id, opened.view.sort
-    return _playlists().get_or_make((*walk.stamp, sort), lambda: Playlist.of(store.places(Filter(run), sort)))
+    notes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What is to be shown of a stop: a citation by its number, a page of its document, further exhibits."""
+class SceneRequest:
+    """What to show of a stop: a citation by its number, a page of its document, further lists of exhibits."""
 
     stop: Stop
     cite: int | None = None
@@ -96,109 +60,111 @@ class Asked:
     more: int = 0
 
 
-def scene(walk: Walk, asked: Asked) -> tuple[Done[Scene] | Failed | Waiting, Hashable]:
-    """What is shown of a stop, made in the background where that takes long, and the key of that work.
+def walk(opened: session.Opened, store: Store) -> Walk:
+    """Load the walkthrough of a run. What cannot be read becomes a note."""
+    manifest, run = opened.manifest, opened.run
+    notes: list[str] = []
+    try:
+        stored = _stored_bundles(opened)
+    except Fault as fault:
+        stored = StoredBundles()
+        notes.append(f"The run's stored bundles can't be read: {fault.problems[0].message}.")
+    chunks: Mapping[str, Chunk] = load.attempted(lambda: session.chunks(opened)[0], {}, [])
+    rows = session.report(opened)[0] if not run.has_traces else []
+    materials = Materials(
+        manifest=manifest,
+        pool=session.pdf_pool(),
+        placer=documents.placer(),
+        chunks=chunks,
+        catalogue=load.attempted(lambda: session.catalogue(opened), CatalogueIndex.of(()), []),
+        corpus=load.attempted(lambda: session.corpus_lender(opened), None, []) if chunks else None,
+        stored=stored,
+        traces=documents.plain_traces(opened) if run.has_traces else None,
+        row=lambda stop: load.stored_row(rows, stop.source, folder=manifest.folder),
+    )
+    files = (manifest.chunks, manifest.redirects, manifest.catalogue, run.bundles)
+    artifacts = (*files, *(document.artifact for document in manifest.documents))
+    states = (state_of(manifest, artifact) for artifact in artifacts if artifact is not None)
+    stamp = (*session.identity(opened), run.run_id, store.stamp(run.run_id), *states)
+    return Walk(_playlist(opened, store, stored, stamp), materials, stamp, tuple(notes))
 
-    Whatever is remembered is shown only while the documents that it was made from lie there as they did.
-    """
-    key, make = _key(walk, asked), partial(_made_scene, _slides(), walk, asked)
-    outcome = background.ask(key, make)
-    if isinstance(outcome, Done) and not is_current(outcome.value.slide, walk.materials.manifest):
-        key = (*key, *prints_now(outcome.value.slide, walk.materials.manifest).items())
-        outcome = background.ask(key, make)
-    return outcome, key
+
+def whole(opened: session.Opened, store: Store, walk: Walk) -> Playlist:
+    """Return the run's whole list, one trace per question, in the order of the URL."""
+    run, sort = opened.run.run_id, opened.view.sort
+    return _playlists().get_or_make((*walk.stamp, sort), lambda: Playlist.of(store.places(Filter(run), sort)))
+
+
+def scene(walk: Walk, request: SceneRequest) -> tuple[Done[Scene] | Failed | Waiting, Hashable]:
+    """Return what is shown of a stop, prepared in the background if slow, and the key of that task."""
+    key = _key(walk, request)
+    return background.ask(key, partial(_made_scene, _slides(), walk, request)), key
 
 
 def question(walk: Walk, stop: Stop) -> QuestionView | None:
-    """The question without its documents, while those are waited for; None where its record is lost."""
+    """Return the question while its documents are not ready; None if its record is lost."""
     try:
-        return question_of(stop, walk.materials)[0]
-    except Fault:  # that is what the scene fails with, too
+        return question_of(stop, walk.materials)
+    except Fault:  # the scene fails with it, and says so
         return None
 
 
 def ahead(walk: Walk, position: int) -> None:
-    """Make what is likely to be shown next: the stop behind this one, and the one before."""
-    slides, tasks = _slides(), background.tasks()
+    """Prefetch the next stop and the previous one."""
     for place in (position - 1, position + 1):
         if 0 <= place < len(walk.playlist):
-            asked = Asked(walk.playlist.at(place))
-            tasks.prefetch(_key(walk, asked), partial(_made_scene, slides, walk, asked))
+            request = SceneRequest(walk.playlist.at(place))
+            make = partial(_made_scene, _slides(), walk, request)
+            background.tasks().prefetch(_key(walk, request), make)
 
 
 def try_again(path: Path | None) -> None:
-    """Forget what could not be shown of a document, and what was made without it."""
+    """Forget the failures of a document, and everything made without it."""
     if path is not None:
         documents.placer().forget(path)
     _slides().clear()
     background.tasks().forget()
 
 
-def _key(walk: Walk, asked: Asked) -> tuple[object, ...]:
-    return (*walk.stamp, asked.stop.key, asked.cite, asked.page, asked.more)
+def _key(walk: Walk, request: SceneRequest) -> tuple[object, ...]:
+    return (*walk.stamp, request.stop.key, request.cite, request.page, request.more)
 
 
-def _made_scene(slides: Recent[Slide], walk: Walk, asked: Asked) -> Scene:
-    """Runs in any thread, and asks Streamlit for nothing."""
-    key = (*walk.stamp, asked.stop.key)
-    slide = slides.get(key)
-    if slide is None or not is_current(slide, walk.materials.manifest):
-        slide = slide_of(asked.stop, walk.materials)
-        slides.put(key, slide)
-    return scene_of(slide, walk.materials, cite=asked.cite, page=asked.page, more=asked.more)
+def _made_scene(slides: Recent[Slide], walk: Walk, request: SceneRequest) -> Scene:
+    """Make a scene in any thread, without Streamlit."""
+    key = (*walk.stamp, request.stop.key)
+    slide = slides.get_or_make(key, lambda: slide_of(request.stop, walk.materials))
+    return scene_of(slide, walk.materials, cite=request.cite, page=request.page, more=request.more)
 
 
 def _playlist(
     opened: session.Opened, store: Store, stored: StoredBundles, stamp: tuple[object, ...]
 ) -> Playlist:
-    """The list of the URL: by its ids, else by its filter and the levels of stored bundles."""
+    """Return the list of the URL: by its ids, else by its filter and the levels of stored bundles."""
     view = opened.view
+
+    def make() -> Playlist:
+        if view.ids:
+            everything = Playlist.of(store.places(Filter(view.run, all_variants=True), Sort()))
+            names = {name: parse_question_name(name) for name in view.ids}
+            return everything.picked(
+                {name: TraceKey(view.run, q_id, repeat=repeat) for name, (q_id, repeat) in names.items()}
+            )
+        filtered = Playlist.of(store.places(view.filter, view.sort))
+        if not view.level:
+            return filtered
+        return filtered.only({key for key, level in stored.levels.items() if level in view.level})
+
     key = (*stamp, store.placed_stamp(view.run), view.filter, view.sort, view.ids, view.level)
-    return _playlists().get_or_make(key, lambda: _made(store, view, stored))
+    return _playlists().get_or_make(key, make)
 
 
-def _made(store: Store, view: ViewState, stored: StoredBundles) -> Playlist:
-    if view.ids:
-        everything = Playlist.of(store.places(Filter(view.run, all_variants=True), Sort()))
-        named = {name: TraceKey(view.run, *_identity(name)) for name in view.ids}
-        return everything.picked(named)
-    whole = Playlist.of(store.places(view.filter, view.sort))
-    if not view.level:
-        return whole
-    return whole.only({key for key, level in stored.levels.items() if level in view.level})
-
-
-def _identity(name: str) -> tuple[str, int, int, int]:
-    q_id, repeat = parse_question_name(name)
-    return q_id, 0, 0, repeat
-
-
-def _rows(opened: session.Opened) -> Callable[[Stop], StoredRow]:
-    """What gives a stop's row of the run's report, where that is all there is."""
-    rows = session.report(opened)[0] if not opened.run.has_traces else []
-    return lambda stop: load.stored_row(rows, stop.source, folder=opened.manifest.folder)
-
-
-def _state(opened: session.Opened, artifact: Artifact | None) -> str:
-    """Changes when a file does, also when it goes or comes."""
-    try:
-        return fingerprint(artifact_path(opened.manifest, artifact)) if artifact else ""
-    except Fault as fault:
-        return fault.problems[0].code
-
-
-def _stored_bundles(opened: session.Opened, told: list[str]) -> tuple[StoredBundles, str]:
-    """The run's file of bundles and its state; none where the manifest names none, or where it is lost."""
+def _stored_bundles(opened: session.Opened) -> StoredBundles:
     artifact = opened.run.bundles
     if artifact is None:
-        return StoredBundles(), ""
-    try:
-        path = artifact_path(opened.manifest, artifact)
-        state = fingerprint(path)
-        return _stored(str(path), artifact.path, opened.run.run_id, state), state
-    except Fault as fault:
-        told.append(f"The run's stored bundles can't be read: {fault.problems[0].message}.")
-        return StoredBundles(), "lost"
+        return StoredBundles()
+    path = artifact_path(opened.manifest, artifact)
+    return _stored(str(path), artifact.path, opened.run.run_id, state_of(opened.manifest, artifact))
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)

@@ -1,7 +1,6 @@
-"""The parts of the Walkthrough: one bundle at a time, large. Each draws what it is given and fetches nothing.
+"""The panels of the Walkthrough: one bundle at a time. Each draws what it receives, fetching nothing.
 
-Every bundle has the same elements under the same keys, whatever it holds, so that nothing jumps from one to
-the next.
+Every bundle has the same elements under the same keys, whatever it holds, so that nothing jumps between them.
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ from proofspan.errors import Problem
 from proofspan.evidence.bundles import Level
 from proofspan.services.bundles.stored import StoredBundles
 from proofspan.services.bundles.walkthrough import Playlist, Scene
-from proofspan.services.page.shapes import Percent
 from proofspan.services.page.view import PageView, region_of
 from proofspan.services.question.view import QuestionView
 from proofspan.ui.question.attachments import LEVELS, Group, level_name, see, show_groups
@@ -33,8 +31,8 @@ from proofspan.ui.visit.view_state import (
     write_view,
 )
 from proofspan.ui.walkthrough import load
-from proofspan.ui.walkthrough.bar import Bar, Wanted, show_bar
-from proofspan.ui.widgets import markup, text
+from proofspan.ui.walkthrough.bar import Action, Bar, show_bar
+from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.annotated_text import show_marked
 from proofspan.ui.widgets.controls import begin, feed
 from proofspan.ui.widgets.copy_button import show_copying
@@ -43,16 +41,17 @@ from proofspan.ui.wording import answer as answer_words
 from proofspan.ui.wording import question as question_words
 from proofspan.ui.wording import safety
 from proofspan.ui.wording.citation import spoken_names
+from proofspan.wording import counted
 
-#: Characters of a level's reason that fit on the top line; the rest stands in its tip.
+#: Characters of a level's reason that fit on the top line; its tip has the rest.
 REASON_CHARS = 150
-#: Characters of a question that is shown whole.
+#: Characters shown of a question.
 MAX_QUESTION = 1_500
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """The places of a bundle's parts, in the order in which they stand in a narrow window."""
+    """The containers of a bundle's parts, in their order in a narrow window."""
 
     top: DeltaGenerator
     title: DeltaGenerator
@@ -63,7 +62,7 @@ class Stage:
 
 
 def stage() -> Stage:
-    """Where everything goes (see walk.css)."""
+    """Create the containers (see walkthrough.css)."""
     with st.container(key="walk", gap=None):
         top, title = st.container(key="walk-top", horizontal=True), st.container(key="walk-title")
         sides = st.container(key="walk-sides")
@@ -73,7 +72,7 @@ def stage() -> Stage:
 
 
 def top_line(position: int, total: int, scene: Scene | None, *, about: str) -> None:
-    """Where in the list, how much of the evidence can be shown and why, and what this is all about."""
+    """Show the position in the list, the level of the evidence with its reason, and the run."""
     place = f"{position + 1:,} of {total:,}" if position >= 0 else f"not among the {total:,}"
     left = [Piece(f"{place}  ", "muted")]
     if scene is not None:
@@ -87,27 +86,29 @@ def top_line(position: int, total: int, scene: Scene | None, *, about: str) -> N
 
 
 def title(question: str) -> None:
-    """The question; a very long one scrolls in its place."""
+    """Show the question; a very long one scrolls."""
     markup.show(markup.text([Piece(question)], role="title", limit=MAX_QUESTION))
 
 
 def answer(view: QuestionView | None, scene: Scene | None, *, on_choose: Callable[[int], None]) -> None:
-    """The answer with its citation marks; those that stand nowhere in it come behind it.
+    """Show the answer with its citation marks, and behind it the citations that have none.
 
-    Without a `scene`, while it is made, nothing is chosen yet; without a `view` the record is lost.
+    While the `scene` is not ready nothing is chosen; without a `view` the record is lost.
     """
     if view is None:
         pieces = [Piece("The answer can't be read.", "muted")]
     elif view.stored is not None:
         pieces = [Piece(question_words.NO_TRACE, "muted")]
     elif view.trace.answer.strip():
-        pieces = _said(answer_words.marked_answer(view, chosen=None))
+        pieces = _without_ids(answer_words.marked_answer(view, chosen=None))
     else:
         pieces = [Piece("The answer is empty.", "muted")]
     on = "text" if scene and scene.page and scene.page.text is not None else "page"
     names = spoken_names(view, scene.slide.known if scene else {}, on=on) if view else {}
+    marked = {piece.text for piece in pieces if piece.kind in ("number", "number-chosen")}
+    missing = [Piece(str(number), "number") for number in names if str(number) not in marked]
     show_marked(
-        [*pieces, *_elsewhere(pieces, list(names))],
+        [*pieces, *([Piece("\nAlso cited: ", "aside"), *missing] if missing else [])],
         numbers=names,
         chosen=chosen_number(scene) if scene else None,
         key="walk-answer-text",
@@ -116,8 +117,8 @@ def answer(view: QuestionView | None, scene: Scene | None, *, on_choose: Callabl
     )
 
 
-def _said(pieces: Sequence[Piece]) -> list[Piece]:
-    """The answer without the line of ids at its end, which is meant for machines."""
+def _without_ids(pieces: Sequence[Piece]) -> list[Piece]:
+    """Drop the line of ids at the answer's end, which is meant for machines."""
     end = next((place for place, piece in enumerate(pieces) if piece.kind == "aside"), len(pieces))
     kept = list(pieces[:end])
     if end < len(pieces) and kept:
@@ -125,23 +126,14 @@ def _said(pieces: Sequence[Piece]) -> list[Piece]:
     return kept
 
 
-def _elsewhere(pieces: Sequence[Piece], numbers: Sequence[int]) -> list[Piece]:
-    """The citations that have no mark in the answer."""
-    marked = {piece.text for piece in pieces if piece.kind in ("number", "number-chosen")}
-    missing = [number for number in numbers if str(number) not in marked]
-    if not missing:
-        return []
-    return [Piece("\nAlso cited: ", "aside"), *(Piece(str(number), "number") for number in missing)]
-
-
 def chosen_number(scene: Scene) -> int | None:
-    """The citation whose page is shown, None where that is a retrieved passage, or nothing."""
-    kind, _, name = (scene.page.target.id if scene.page else "").partition(":")
-    return int(name) if kind == "cite" else None
+    """Return the citation whose page is shown, None for a retrieved passage or nothing."""
+    target = scene.page.target if scene.page else None
+    return target.number if target is not None and target.kind == "cited" else None
 
 
 def numbers(scene: Scene) -> tuple[int, ...]:
-    """The citations that can be chosen, in their order."""
+    """Return the citations that can be chosen, in their order."""
     return tuple(each.number for each in scene.slide.bundle.citations if each.number is not None)
 
 
@@ -149,8 +141,8 @@ def exhibits(scene: Scene | None, notes: Sequence[str], *, on_more: Callable[[],
     """Show the bundle's attachments below the `notes`."""
     shown, hidden = (scene.exhibits, scene.hidden) if scene is not None else ((), 0)
     documents = scene.slide.bundle.documents if scene is not None else ()
-    if scene is not None and scene.slide.told:
-        notes = [*notes, f"Built just now, because {scene.slide.told}."]
+    if scene is not None and scene.slide.outdated:
+        notes = [*notes, f"Built just now, because {scene.slide.outdated}."]
     here = [(each.item.attachment, each.drawing) for each in shown if not each.item.is_beside]
     beside = [(each.item.attachment, each.drawing) for each in shown if each.item.is_beside]
     groups = [Group("here", "", here)] if here else []
@@ -169,34 +161,30 @@ def exhibits(scene: Scene | None, notes: Sequence[str], *, on_more: Callable[[],
 
 
 def page(scene: Scene, *, see: str | None) -> None:
-    """The page at the chosen passage, with the attachment `see` outlined; where there is none, the reason."""
+    """Show the page of the chosen passage with the attachment `see` outlined, or why there is none."""
     shown = scene.page
     if shown is None:
-        no_page(Problem("no_place", "There is no page to turn to.", "", scene.slide.bundle.level_reason))
+        no_page(Problem("no_place", "There is no page to show.", "", scene.slide.bundle.level_reason))
     elif shown.problem is not None:
         no_page(shown.problem, path=shown.path)
     elif shown.text is not None:
         text_frame.show_text(shown.text, name=_named(shown), focus=shown.target.id)
     elif shown.image is not None:
         targets = scene.slide.targets
+        items = (item.attachment for item in scene.slide.bundle.attachments)
+        regions = (region_of(item, shown) for item in items if item.attachment_id == see)
         page_panel.drawn_page(
             shown,
             targets,
             cards=cards_of(shown, targets, answer=scene.slide.view.trace.answer),
             key="walk-viewer",
             height="stage",
-            region=_region(scene, shown, see),
+            region=next(regions, None),
         )
 
 
-def _region(scene: Scene, shown: PageView, see: str | None) -> Percent | None:
-    """Where an attachment of the bundle lies on the shown page."""
-    items = (item.attachment for item in scene.slide.bundle.attachments)
-    return next((region_of(item, shown) for item in items if item.attachment_id == see), None)
-
-
 def no_page(problem: Problem, *, path: Path | None = None) -> None:
-    """A calm place where the page would be, with the reason and what mends it; `path` is the document's."""
+    """Show why there is no page, and how to fix it; `path` is the document's."""
     with st.container(key="walk-no-page"):
         markup.show(
             markup.text(markup.coded(problem.message, "strong"), role="line"),
@@ -207,7 +195,7 @@ def no_page(problem: Problem, *, path: Path | None = None) -> None:
 
 
 def page_to_come(work: Hashable) -> None:
-    """The place of a page that is still being made: nothing moves, and the list goes on."""
+    """Show that the page is being prepared."""
     with st.container(key="walk-no-page"):
         background.hint("Opening the page …", [work])
 
@@ -218,20 +206,20 @@ def bar(
     playlist: Playlist,
     position: int,
     *,
-    on_act: Callable[[Wanted], None],
+    on_act: Callable[[Action], None],
 ) -> None:
-    """The line below the page."""
+    """Show the bar below the page."""
     shown = scene.page if scene else None
     document, place = _place(shown) if shown else ("", "")
     total = len(playlist)
-    said = f"{position + 1:,} of {total:,}: {scene.slide.bundle.q}" if scene and position >= 0 else ""
+    spoken = f"{position + 1:,} of {total:,}: {scene.slide.bundle.q}" if scene and position >= 0 else ""
     cites = numbers(scene) if scene else ()
     cite = chosen_number(scene) if scene else None
-    show_bar(Bar(position, total, cites, cite, state.present, document, place, said[:400]), on_act=on_act)
+    show_bar(Bar(position, total, cites, cite, state.present, document, place, spoken[:400]), on_act=on_act)
 
 
 def _place(shown: PageView) -> tuple[str, str]:
-    """`Owner's manual` and `PDF page 42 · printed 41 · page_idx 41`."""
+    """Return `Owner's manual` and `PDF page 42 · printed 41 · page_idx 41`."""
     document = shown.document
     named = (document.title or document.doc_id) if document else (shown.target.doc_id or "")
     if shown.text is not None or shown.page_idx is None:
@@ -246,28 +234,28 @@ def _named(shown: PageView) -> str:
 
 
 def nothing(state: ViewState, *, has_ids: bool) -> None:
-    """A playlist without a single question, and the ways out of it."""
+    """Show that the playlist has no question, and the ways out."""
     with st.container(border=True, key="walk-empty"):
         if has_ids:
-            said = "None of the chosen questions is in this run."
+            message = "None of the chosen questions is in this run."
         elif state.is_filtered or state.level:
-            said = "No question matches this playlist's filter."
+            message = "No question matches this playlist's filter."
         else:
-            said = "This run holds no question yet."
-        markup.show(markup.text([Piece(said, "strong")], role="line"))
+            message = "This run holds no question yet."
+        markup.show(markup.text([Piece(message, "strong")], role="line"))
         if has_ids or state.is_filtered or state.level:
             st.button("Go through the whole run", key="walk-whole", on_click=_walk_all)
         st.page_link("pages/triage.py", label="Back to Triage", query_params=state.as_list().params())
 
 
 def _walk_all() -> None:
-    """The whole run from its first question on."""
+    """Open the whole run at its first question."""
     write_view(read_view().without_filter().change(q=None, p=0, s=0, cite=None, chunk=None, page=None))
 
 
-# The Playlist menu of the Walkthrough: which questions it goes through, chosen by filter or by hand.
+# The Playlist menu: questions chosen by filter or by hand.
 
-#: The picker offers so many questions; of a longer list, narrow it by text first.
+#: Questions offered by the picker; a longer list has to be filtered first.
 OFFERED = 500
 FULL: tuple[Level, ...] = ("full",)
 
@@ -275,7 +263,7 @@ FULL: tuple[Level, ...] = ("full",)
 def playlist_menu(
     view: ViewState, playlist: Playlist, stored: StoredBundles, *, whole: Callable[[], Playlist]
 ) -> None:
-    """The menu; its contents are made only while it is open. `whole` gives the run's whole list."""
+    """Show the menu; its content is made only while it is open. `whole` gives the run's whole list."""
     menu = st.popover("Playlist", key="playlist", on_change="rerun", type="tertiary")
     if not menu.open:
         return
@@ -289,8 +277,8 @@ def playlist_menu(
 
 
 def sentence(view: ViewState, playlist: Playlist) -> str:
-    """What the list holds, in words."""
-    count = text.counted(len(playlist), "question")
+    """Return the content of the list: `12 questions, with full evidence`."""
+    count = counted(len(playlist), "question")
     if view.ids:
         return f"{count}, chosen by hand"
     described = view.filter.where().sentence
@@ -324,13 +312,13 @@ def _by_filter(view: ViewState, stored: StoredBundles) -> None:
         "Only full evidence",
         key="playlist-full",
         disabled=not stored.levels and not view.level,
-        help="Asks the run's stored bundles; without them build some: proofspan bundle build WORKSPACE",
+        help="By the run's stored bundles; without them, build some: proofspan bundle build WORKSPACE",
         on_change=_choose_full,
     )
 
 
 def _by_hand(view: ViewState, whole: Playlist) -> None:
-    """Questions by name, in the order in which they are chosen."""
+    """Pick questions by name, in the order in which they are chosen."""
     titles = _titles(whole)
     chosen = [name for name in view.ids if name in titles]
     st.multiselect(
@@ -348,7 +336,7 @@ def _by_hand(view: ViewState, whole: Playlist) -> None:
 
 
 def _titles(whole: Playlist) -> Mapping[str, str]:
-    """The name of each question that can be picked, and what stands for it in the picker."""
+    """Return the name of each question that can be picked, and its label in the picker."""
     titles = {}
     for place in range(min(len(whole), OFFERED)):
         stop = whole.at(place)
@@ -376,5 +364,5 @@ def _back_to_all() -> None:
 
 
 def _go(view: ViewState) -> None:
-    """The list from its first question on."""
+    """Open the list at its first question."""
     write_view(view.change(q=None, p=0, s=0, cite=None, chunk=None, page=None))
