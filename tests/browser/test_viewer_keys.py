@@ -54,7 +54,7 @@ def test_enter_on_a_box_chooses_it_and_the_lists_follow(page: Page) -> None:
     span(page, "gold:1").focus()
     page.keyboard.press("Enter")
     url_has(page, "chunk=gold%3A1")
-    expect(page.locator(".st-key-finding")).to_contain_text("the gold quote stands on the page word for word")
+    expect(page.locator(".st-key-finding")).to_contain_text("the gold quote is on the page word for word")
     expect(span(page, "gold:1")).to_have_attribute("aria-current", "true")
     assert focused(page) == "gold:1"
 

@@ -299,12 +299,12 @@ def test_a_run_with_a_report_alone_lists_its_rows_and_says_that_there_is_no_trac
     stored = {"q_id": "Q1", "q": "Which oil?", "label": "ok", "why": "fits", "chunks": ["c1"]}
     (folder / "report.jsonl").write_bytes(lines([stored]))
     assert rows(open_page(folder)) == ["Which oil?"]
-    assert "There is no trace behind this row" in words(open_page(folder, QUESTION, q="Q1"))
+    assert "The run has only a stored report" in words(open_page(folder, QUESTION, q="Q1"))
 
 
 ASKED_IN_VAIN = (
-    ({"q": "Q999"}, "Run R1 holds no question Q999"),
-    ({"q": "' OR 1=1 --"}, "Run R1 holds no question ' OR 1=1 --"),
+    ({"q": "Q999"}, "Run R1 has no question Q999"),
+    ({"q": "' OR 1=1 --"}, "Run R1 has no question ' OR 1=1 --"),
     ({"q": "", "chunk": "<b>none</b>"}, "The workspace has no chunk <b>none</b>"),
 )
 

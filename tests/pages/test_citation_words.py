@@ -135,9 +135,9 @@ def test_several_gold_spans_are_told_apart() -> None:
 @pytest.mark.parametrize(
     ("found", "reason"),
     [
-        (FoundSpan("exact", 64, True, 1.0), "is not where its quote stands"),
-        (FoundSpan("not_found", None, False, 0.0), "does not hold its quote"),
-        (FoundSpan("fuzzy", 64, True, 0.9, differences=MISQUOTE), "says another figure"),
+        (FoundSpan("exact", 64, True, 1.0), "is not the page of its quote"),
+        (FoundSpan("not_found", None, False, 0.0), "does not contain its quote"),
+        (FoundSpan("fuzzy", 64, True, 0.9, differences=MISQUOTE), "has another number"),
     ],
 )
 def test_a_page_that_speaks_against_a_citation_comes_before_every_other_step(

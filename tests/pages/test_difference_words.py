@@ -69,8 +69,8 @@ def test_another_figure_with_the_same_digits_is_not_the_same(answer: str) -> Non
 
 
 def test_a_side_that_is_missing_is_said() -> None:
-    assert told("", "2.5", "Inflate") == "The quote leaves out a word, the page says 2.5."
-    assert told("2.3", "", "Inflate to 2.3 bar.") == "The quote has 2.3, which the page has not."
+    assert told("", "2.5", "Inflate") == "The quote omits a word, the page says 2.5."
+    assert told("2.3", "", "Inflate to 2.3 bar.") == "The quote has 2.3, which is not on the page."
     assert figures([Difference("", "2.5", "number"), Difference("a", "b", "word")]) == []
 
 

@@ -41,45 +41,45 @@ PAGE = gold(spans=(GoldSpan("d", 57, "wire"),))
         (
             PAGE,
             RETRIEVED,
-            "page 58 · retrieved at rank 2 of 2 · not seen by the answerer",
+            "page 58 · retrieved at rank 2 of 2 · not in the prompt",
         ),
         (
             PAGE,
             {"stages": {"fused": [{"id": "c3"}]}, "chunks": []},
             "page 58 · not among the 1 fused",
         ),
-        (PAGE, {}, "page 58 · not seen by the answerer"),
+        (PAGE, {}, "page 58 · not in the prompt"),
         (
             PAGE,
             {"chunks": [{"id": "c1"}, {"id": "c2"}]},
-            "page 58 · seen at rank 2 of 2 · the answer cites nothing",
+            "page 58 · in the prompt at rank 2 of 2 · the answer cites nothing",
         ),
         (
             gold(sections=("2.26",)),
             {"answer": "rosin citations: [c1]"},
-            "section 2.26 · seen at rank 1 of 1 · cited",
+            "section 2.26 · in the prompt at rank 1 of 1 · cited",
         ),
         (
             gold(sections=("2.26",)),
             {"answer": "rosin citations: [c2]"},
-            "section 2.26 · seen at rank 1 of 1 · not cited",
+            "section 2.26 · in the prompt at rank 1 of 1 · not cited",
         ),
         (
             gold(sections=("2.26",)),
             {"answer": "not in context"},
-            "section 2.26 · seen at rank 1 of 1 · refused",
+            "section 2.26 · in the prompt at rank 1 of 1 · refused",
         ),
         (
             gold(answerable=False),
             {"answer": "not in context"},
-            "the documents hold no answer · Correctly refused",
+            "the documents contain no answer · Correctly refused",
         ),
         (
             gold(chunks=("c2", "m|r=00000000|s=4.2|p=008|b=001", "c2", "x", "y")),
             {},
-            "chunk c2 or section 4.2, p. 8 or chunk x or 1 more · not seen by the answerer",
+            "chunk c2 or section 4.2, p. 8 or chunk x or 1 more · not in the prompt",
         ),
-        (gold(answerable=False), {}, "the documents hold no answer · Should have refused"),
+        (gold(answerable=False), {}, "the documents contain no answer · Should have refused"),
         (gold(), {}, None),
         (None, {}, None),
     ],
@@ -98,10 +98,10 @@ def test_a_trace_that_leaves_out_its_chunks_leaves_the_ranks_open() -> None:
 
 def test_the_document_is_named_where_the_passages_are_of_several() -> None:
     other = {"chunks": [{"id": "c9", "doc_id": "e"}]}
-    assert said(PAGE, **other) == "page 58 of d · not seen by the answerer"
+    assert said(PAGE, **other) == "page 58 of d · not in the prompt"
     of_id = gold(chunks=("m|r=00000000|s=4.2|p=008|b=001",))
     assert said(of_id, chunks=[{"id": "c1"}, *other["chunks"]]) == (
-        "section 4.2, p. 8 of m · not seen by the answerer"
+        "section 4.2, p. 8 of m · not in the prompt"
     )
 
 
@@ -111,4 +111,4 @@ def test_the_tip_says_how_many_chunks_there_were_to_be_seen() -> None:
     view = load_question(trace, chunks=CHUNKS, gold={"Q1": PAGE}, corpus=Corpus({}), profile=Profile())
     (_, pieces), *_ = gold_rows(view)
     assert (pieces[-1].text, pieces[-1].kind) == ("not among the 1 fused", "strong")
-    assert pieces[-1].tip == "It is not among the 1 chunk that the answerer saw."
+    assert pieces[-1].tip == "The prompt has 1 chunk."

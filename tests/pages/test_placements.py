@@ -9,7 +9,7 @@ import pandas as pd
 from proofspan.contracts.records.records import TraceKey
 from proofspan.evidence.types import FoundSpan
 from proofspan.ui.question import indexed_citations
-from proofspan.ui.wording.citation import speaks_against
+from proofspan.ui.wording.citation import is_contradicted
 
 KEY = TraceKey("R1", "Q1")
 ROW: dict[str, Any] = {
@@ -44,7 +44,7 @@ def test_a_figure_that_differs_speaks_against_its_citation() -> None:
     found = indexed_citations.of_question(
         rows({"status": "fuzzy", "agreement": 0.9, "numbers_differ": True}), KEY
     )
-    assert speaks_against(found["cite:1"])
+    assert is_contradicted(found["cite:1"])
 
 
 def test_each_trace_that_cites_a_chunk_is_named_once_with_its_first_citation() -> None:

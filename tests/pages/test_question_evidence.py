@@ -137,7 +137,7 @@ def test_a_lost_catalogue_leaves_the_page_standing(make_workspace: MakeWorkspace
     line = cited({"chunk_id": "c1", "doc_id": "manual", "page": 1, "quote": "Change the oil"})
     app = open_app(workspace(make_workspace, line, catalogue={"path": "gone.jsonl"}), page=PAGE, q="Q1")
     assert not app.exception
-    assert "Exact: the quote stands on the page" in words(app)
+    assert "Exact: the quote is on the page" in words(app)
 
 
 def test_a_citation_can_be_copied(make_workspace: MakeWorkspace, open_app: Open) -> None:
@@ -219,4 +219,4 @@ def test_a_workspace_without_runs_shows_its_chunks(make_workspace: MakeWorkspace
     folder = workspace(make_workspace, cited(), runs=[])
     app = open_app(folder, page=PAGE, indexed=False, chunk="c2")
     assert not app.exception
-    assert "Exact: the chunk's text stands on the page word for word." in words(app)
+    assert "Exact: the chunk's text is on the page word for word." in words(app)

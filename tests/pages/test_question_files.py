@@ -55,7 +55,7 @@ def test_a_page_beyond_the_end_says_how_many_there_are(make_workspace: MakeWorks
     manual(folder)
     app = open_app(folder, page=PAGE, q="Q1")
     app.query_params["page"] = "99"
-    assert "lies beyond the end: there are 2 pages" in shown(app.run())
+    assert "is beyond the end: there are 2 pages" in shown(app.run())
 
 
 def test_an_unlisted_document_leaves_its_passage(make_workspace: MakeWorkspace, open_app: Open) -> None:
@@ -73,7 +73,7 @@ def test_without_chunks_the_answer_and_its_record_are_still_there(
     app = open_app(folder, page=PAGE, q="Q1")
     assert not app.exception
     assert "chunks.jsonl" in shown(app)
-    assert "Exact: the quote stands on the page" in shown(app)
+    assert "Exact: the quote is on the page" in shown(app)
 
 
 REPORT = {
@@ -104,7 +104,7 @@ def test_a_run_with_a_report_alone_shows_its_row(
     assert not app.exception
     words = shown(app)
     assert "it looked right (as stored)" in words
-    assert "There is no trace behind this row" in words
+    assert "The run has only a stored report" in words
     assert "2 ids, 1 with a chunk in this workspace" in words
     assert "All is &lt;b&gt;well&lt;/b&gt;." in words
     assert "page_idx 0 · PDF page 1 of 2" in words
@@ -123,7 +123,7 @@ def test_a_row_that_left_its_report_says_how_to_read_it_again(make_workspace: Ma
     manifest = load_manifest(folder)
     (run,) = manifest.runs
     gone = SourceLine("report.jsonl", 9, 400, 80)
-    with pytest.raises(InputFault, match=r"report\.jsonl: the report has no such row at line 9 .*index"):
+    with pytest.raises(InputFault, match=r"report\.jsonl: the report no longer has this row at line 9"):
         load.question(
             session.Opened(manifest, ViewState(), run), TraceKey("R1", "Q1"), gone, is_labelled=True
         )
@@ -140,7 +140,7 @@ def test_packed_chunks_serve_the_page_as_they_serve_the_index(
     app = open_app(folder, page=PAGE, q="Q1")
     assert not app.exception
     assert "citations present and answer grounded" in shown(app)
-    assert "Exact: the quote stands on the page word for word." in shown(app)
+    assert "Exact: the quote is on the page word for word." in shown(app)
 
 
 def test_packed_gold_serves_the_page_as_it_serves_the_index(
@@ -153,4 +153,4 @@ def test_packed_gold_serves_the_page_as_it_serves_the_index(
     app = open_app(folder, page=PAGE, q="Q1")
     assert not app.exception
     assert ":green-badge[gold · exact] p\\. 2" in labels(app)
-    assert "not among the 1 chunk" in shown(app)
+    assert "The prompt has 1 chunk" in shown(app)

@@ -42,7 +42,7 @@ def test_a_question_opens_with_its_answer_reasons_and_place(
     words = shown(app)
     assert "citations present and answer grounded" in words
     assert "page_idx 0 · PDF page 1 of 2" in words
-    assert "Exact: the quote stands on the page word for word." in words
+    assert "Exact: the quote is on the page word for word." in words
     assert ":orange-badge[1 · exact] section 5\\.1 · p\\. 1" in labels(app)
     assert "trace.jsonl, line 1" in app.text[0].value
 
@@ -85,16 +85,16 @@ def test_a_citation_a_page_and_gold_are_chosen_by_their_buttons(
     send(app, "turn", 1, key="page")
     assert app.query_params["page"] == "1"
     assert "page_idx 1 · PDF page 2 of 2" in shown(app)
-    assert "The quote stands on PDF page 1, not on this page." in shown(app)
+    assert "The quote is on PDF page 1, not on this page." in shown(app)
     assert "Exact" not in shown(app)
     app.button("page-back").click().run()
     assert "page" not in app.query_params
-    assert "Exact: the quote stands on the page word for word." in shown(app)
+    assert "Exact: the quote is on the page word for word." in shown(app)
     app.button("cite-1").click().run()
     assert (app.query_params["cite"], "page" in app.query_params) == ("1", False)
     app.button("gold-1").click().run()
     assert "page_idx 1 · PDF page 2 of 2" in shown(app)
-    assert "Exact: the gold quote stands on the page word for word." in shown(app)
+    assert "Exact: the gold quote is on the page word for word." in shown(app)
 
 
 def test_the_same_question_of_another_run_is_one_click_away(open_app: Open) -> None:
@@ -182,7 +182,7 @@ def test_a_long_id_is_cut_and_whole_as_the_tip(make_workspace: MakeWorkspace, op
     [
         ({"cite": "99"}, "In the address, cite 99 is no citation of Q1: left out."),
         ({"chunk": "nope"}, 'In the address, chunk "nope" is no chunk of this workspace: left out.'),
-        ({"stage": "fused"}, "In the address, stage fused is none that Q1 lists: left out."),
+        ({"stage": "fused"}, "In the address, stage fused is no stage of Q1: left out."),
     ],
 )
 def test_what_the_question_does_not_have_is_said(
@@ -211,7 +211,7 @@ def test_a_question_that_the_run_does_not_hold_says_where_to_look(
     build_index(manifest, cache_dir=tmp_path / "cache")
     state = ViewState(q="Q999").change(run="R1")
     assert state.key is not None
-    with pytest.raises(InputFault, match=r"R1 holds no question Q999 — choose one on the Triage page"):
+    with pytest.raises(InputFault, match=r"R1 has no question Q999 — choose one on the Triage page"):
         navigation.find(Store(manifest, tmp_path / "cache"), state, state.key)
 
 
@@ -264,8 +264,8 @@ def test_the_demos_misquoted_figure_is_named_beside_the_pages_own(open_app: Open
     assert "Fuzzy: 86 % of the quote agrees with the page." in words
     assert said in words
     assert words.count(said) == 1, "the figure stands above the page, and not once more below"
-    assert "Check the cited page first: that of citation 1 says another figure." in words
-    assert "4.8 stands nowhere in the 5 chunks" in words
+    assert "Check the cited page first: that of citation 1 has another number." in words
+    assert "4.8 is not in the 5 chunks" in words
 
 
 def test_a_refusal_is_quoted_and_no_phrase_is_looked_for(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from hypothesis import given
@@ -20,13 +21,14 @@ from proofspan.ui.wording import answer as answer_words
 from proofspan.ui.wording import citation, question
 from tests.made_traces import made_trace
 
+Golden = Callable[[str, str], None]
 MISQUOTE = (Difference("1/16", "1/32", "number"),)
 
 
 IN_TEXT = (TextRange(10, 90, 12, 14),)
 
 
-def test_a_finding_in_a_text_speaks_of_lines_and_of_the_text() -> None:
+def test_a_finding_in_a_text_speaks_of_lines_and_of_the_text(golden: Golden) -> None:
     found = FoundSpan(
         "fuzzy", None, False, 0.97, differences=MISQUOTE, ranges=IN_TEXT,
         alternatives=(Place(0, (), (TextRange(100, 110, 40, 40),)),),
@@ -34,12 +36,8 @@ def test_a_finding_in_a_text_speaks_of_lines_and_of_the_text() -> None:
     target = Target("cited", 1, "notes", SpanQuery("quote", 65))
     view = PageView(target, text=TextView((), 220), found={"cite:1": found})
     assert question.place_words(view) == "lines 12–14 of 220"
-    assert said(view) == (
-        "Fuzzy: 97 % of the quote agrees with the text. It stands on lines 12–14. "
-        "The same text also stands on line 40."
-    )
     gone = replace(view, found={"cite:1": FoundSpan("not_found", None, False, 0.0)})
-    assert said(gone) == "Not found: the quote does not stand in this text, so nothing is highlighted."
+    golden("question/findings_in_text", f"{said(view)}\n{said(gone)}")
     assert question.place_words(gone) == "220 lines"
 
 
@@ -101,57 +99,37 @@ def test_a_producers_box_that_holds_other_text_is_no_small_print() -> None:
     assert citation.finding_pieces(agrees, answer="", quote_from="payload")[-1].kind == "muted"
 
 
-def test_a_quote_over_the_edge_of_a_page_is_no_quote_that_the_page_lacks() -> None:
-    whole = FoundSpan("partial", 65, False, 0.9999, continues=(Place(64, ()),))
-    assert said(shown(whole)) == "Over the edge of the page: the quote stands here and on PDF page 65."
-    part = replace(whole, continues=(), differences=(Difference("solder", "", "word"),))
-    assert said(shown(part)).startswith(
-        "Partial: >99 % of the quote stands on the page. The quote has solder"
-    )
-
-
-def test_numbers_are_named_before_words_and_a_missing_side_is_said() -> None:
-    differences = (Difference("solder", "", "word"), Difference("", "2.5", "number"))
-    words = said(shown(FoundSpan("fuzzy", 65, False, 0.9, differences=differences)))
-    assert words.index("leaves out a word, the page says 2.5") < words.index(
-        "The quote has solder, which the page has not."
-    )
-
-
-def test_a_text_on_another_page_and_one_that_is_nowhere_are_told_apart() -> None:
-    moved = said(shown(FoundSpan("exact", 66, True, 1.0)))
-    assert "Cited is PDF page 66 (page_idx 65); the text stands on PDF page 67 (page_idx 66)." in moved
-    nowhere = said(shown(FoundSpan("not_found", None, False, 0.0)))
-    assert nowhere.startswith("Not found")
-    assert "page_idx 65 is shown because it is the cited one" in nowhere
-
-
-def test_on_another_page_only_the_way_to_the_passage_is_said() -> None:
+def test_on_another_page_only_the_way_to_the_passage_is_said(golden: Golden) -> None:
     found = FoundSpan("exact", 65, False, 1.0, alternatives=(Place(3, ()),), continues=(Place(66, ()),))
     turned = replace(shown(found), page_idx=64)
     assert citation.is_elsewhere(turned)
-    assert said(turned) == "The quote stands on PDF page 66, not on this page."
-    assert said(turned, quote_from="gold").startswith("The gold quote stands on PDF page 66")
-    assert said(turned, quote_from="chunk").startswith("The chunk's text stands on PDF page 66")
-    assert said(replace(turned, page_idx=66)) == "The quote begins on PDF page 66 and goes on here."
     assert not citation.is_elsewhere(replace(turned, page_idx=3))
-    assert said(replace(turned, page_idx=3)).startswith("Exact")
+    origins = [said(turned, quote_from=origin) for origin in ("payload", "gold", "chunk")]
+    others = [said(replace(turned, page_idx=page_idx)) for page_idx in (66, 3)]
+    golden("question/findings_elsewhere", "\n".join((*origins, *others)))
+
+
+def test_each_finding_is_one_sentence_or_more(golden: Golden) -> None:
+    words = (Difference("solder", "", "word"), Difference("", "2.5", "number"))
+    across = FoundSpan("partial", 65, False, 0.9999, continues=(Place(64, ()),))
+    spans = [
+        FoundSpan("exact", 65, False, 1.0, alternatives=(Place(3, ()),)),
+        FoundSpan("normalized", 65, False, 1.0),
+        FoundSpan("fuzzy", 65, False, 0.9, differences=words),
+        FoundSpan("partial", 65, False, 0.8),
+        across,
+        replace(across, differences=words),
+        FoundSpan("exact", 66, True, 1.0),
+        FoundSpan("not_found", None, False, 0.0),
+        None,
+    ]
+    golden("question/findings", "\n".join(said(shown(span)) for span in spans))
 
 
 def test_what_was_not_found_is_not_said_to_be_cited_here_on_another_page() -> None:
     turned = replace(shown(FoundSpan("not_found", None, False, 0.0)), page_idx=3)
     assert not citation.is_elsewhere(turned)
     assert "shown because" not in said(turned)
-
-
-def test_other_places_of_the_same_text_are_named() -> None:
-    assert "also stands on page_idx 3." in said(
-        shown(FoundSpan("exact", 65, False, 1.0, alternatives=(Place(3, ()),)))
-    )
-
-
-def test_without_a_quote_the_reason_is_said() -> None:
-    assert "no text to look for" in said(shown(None))
 
 
 def test_marks_may_overlap_and_a_number_outweighs_its_phrase() -> None:

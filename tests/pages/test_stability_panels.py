@@ -76,7 +76,7 @@ def test_question_lists_its_traces_with_the_way_to_each(asked_often: Path, open_
     assert rows[5]["cells"][0]["text"] == "Possible over-refusal"
     assert [row["cells"][2]["text"] for row in rows] == ["1"] * 6
     assert "Hit" in shown(app)
-    assert "gold section at rank 1 of what the answerer saw" in shown(app)
+    assert "gold section at rank 1 of the prompt" in shown(app)
 
 
 def test_a_question_that_was_asked_once_has_no_such_list(asked_often: Path, open_app: Open) -> None:
@@ -126,7 +126,7 @@ STAGES = {"stages": {"retrieved": [{"id": "a"}], "fused": [{"id": "a"}], "rerank
             Ranking("retrieval_gap", None, 1_204),
             "Recall miss · gold section not in reranked, at rank 1,204 of fused · next: hybrid recall",
         ),
-        ({}, Ranking("hit", 1, 1), "Hit · gold section at rank 1 of what the answerer saw"),
+        ({}, Ranking("hit", 1, 1), "Hit · gold section at rank 1 of the prompt"),
         (STAGES, Ranking(None, None, None), None),
         ({"chunks": []}, Ranking("hit", 1, 1), None),
         (STAGES, None, None),

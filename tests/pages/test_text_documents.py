@@ -61,7 +61,7 @@ def test_the_text_is_shown_with_numbers_marks_and_the_status(folder: Path, open_
     app = open_app(folder, page=PAGE, q="Q1")
     assert not app.exception
     said, page = words(app), raw(app)
-    assert "Exact: the quote stands in the text word for word. It stands on lines 4–5." in said
+    assert "Exact: the quote is in the text word for word. It is on lines 4–5." in said
     assert "lines 4–5 of 5" in said
     assert marks(page, "cited") == [
         "Diesel engines take **5W-30** oil from now on.",
@@ -86,7 +86,7 @@ def test_markup_in_the_text_is_text(folder: Path, open_app: Open) -> None:
 def test_gold_is_chosen_by_its_badge(folder: Path, open_app: Open) -> None:
     app = open_app(folder, page=PAGE, q="Q1")
     app.button("gold-1").click().run()
-    assert "Exact: the gold quote stands in the text word for word. It stands on line 4." in words(app)
+    assert "Exact: the gold quote is in the text word for word. It is on line 4." in words(app)
     assert "ps-span-gold ps-chosen" in raw(app)
 
 
@@ -127,7 +127,7 @@ def test_a_web_page_is_shown_as_its_text(make_workspace: MakeWorkspace, open_app
     (made / "b.html").write_text("<h1>Oil</h1><p>Change it <b>every</b> 20,000 km<br>or 24 months.</p>")
     app = open_app(made, page=PAGE, q="Q1")
     assert not app.exception
-    assert "Exact: the quote stands in the text word for word. It stands on lines 3–4." in words(app)
+    assert "Exact: the quote is in the text word for word. It is on lines 3–4." in words(app)
     assert text_frame.EXTRACTED in words(app)
     assert marks(raw(app), "cited") == ["Change it every 20,000 km", "or 24 months."]
 
@@ -157,7 +157,7 @@ def test_offsets_without_a_quote_are_shown_and_prove_nothing(
 def test_a_long_text_says_which_lines_are_shown(folder: Path, open_app: Open) -> None:
     (folder / "bulletin.md").write_text("line\n" * 5_000 + BULLETIN)
     app = open_app(folder, page=PAGE, q="Q1")
-    assert "It stands on lines 5,004–5,005." in words(app)
+    assert "It is on lines 5,004–5,005." in words(app)
     assert "shown is lines 4,504–5,005 of 5,005" in words(app)
 
 
@@ -192,7 +192,7 @@ def test_a_chunk_of_a_text_opens_without_a_question(folder: Path, open_app: Open
     app = open_app(folder, page=PAGE, chunk="b1", page_idx="7")
     assert not app.exception
     assert "Partial: " in words(app)
-    assert "It stands on lines 3–5." in words(app)
+    assert "It is on lines 3–5." in words(app)
     assert marks(raw(app), "retrieved")[-1] == "or 24 months."
 
 

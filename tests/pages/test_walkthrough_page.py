@@ -212,7 +212,7 @@ def test_a_run_with_a_report_alone_shows_what_it_remembers(
     (folder / "report.jsonl").write_bytes(orjson.dumps(row) + b"\n")
     app = open_app(folder, page=PAGE)
     assert not app.exception
-    assert "There is no trace behind this row" in words(app)
+    assert "The run has only a stored report" in words(app)
     assert "How often is the oil changed?" in words(app)
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proofspan.contracts.records.records import LineIssue, SourceLine
-from proofspan.services.question.unread_lines import MOST_TOLD, READ_BYTES, lines_naming
+from proofspan.services.question.unread_lines import MAX_LINES, READ_BYTES, lines_naming
 
 
 def issues_of(*lines: bytes) -> list[LineIssue]:
@@ -48,8 +48,8 @@ def test_an_id_may_be_written_with_or_without_escapes(tmp_path: Path) -> None:
 
 
 def test_so_many_are_told_and_a_lost_file_names_nothing(tmp_path: Path) -> None:
-    lines = [b'{"q_id": "Q9"'] * (MOST_TOLD + 4)
-    assert naming(tmp_path, "Q9", *lines) == [*range(1, MOST_TOLD + 1)]
+    lines = [b'{"q_id": "Q9"'] * (MAX_LINES + 4)
+    assert naming(tmp_path, "Q9", *lines) == [*range(1, MAX_LINES + 1)]
     assert lines_naming("Q9", issues_of(*lines), tmp_path / "gone") == []
 
 

@@ -1,8 +1,8 @@
-"""Quotes in bulk: JSONL lines of `{id, pdf, cited_page_idx, quote}` in, JSONL lines of found spans out.
+"""Spans files of `proofspan locate`: JSONL lines of `{id, pdf, cited_page_idx, quote}` in, located spans out.
 
-A document may be a text as well, by the name `path` where there is no `pdf`, and is told by its ending.
-
-A line that can't be used is answered by a line with its `error`; no line is lost and the order stays.
+A text document is named by `path` instead of `pdf` and recognized by its suffix. A line that can't be used
+gives a line with its `error`; no line is lost and the order stays. The end of the module highlights spans on
+a page's picture.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from proofspan.traces.lines.reader import MAX_LINE, RawLine, read_lines
 BOX_SPACES = ("points", "unit", "per_mille")
 COORDINATES = 4
 INDEX_RANGE = "from 0 to 2**53"
-#: So many lines are located together and in memory at once; so many of their documents' names are resolved.
+#: Lines that are located together and in memory at once, and resolved document names that are cached.
 WINDOW, MANY_DOCUMENTS = 10_000, 4_096
 
 
 @dataclass(frozen=True, slots=True)
 class SpanLine:
-    """One line of the input: a quote and its document, or the problem that makes it unusable."""
+    """One line of the input: a quote and its document, or the problem of an unusable line."""
 
     line: int
     span_id: str | int | None
@@ -48,7 +48,7 @@ class SpanLine:
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """What became of one line: a found span, or the problem."""
+    """The result of one line: a located span, or the problem."""
 
     source: SpanLine
     found: FoundSpan | None
@@ -56,21 +56,21 @@ class Located:
 
 
 def count_spans(path: Path) -> int:
-    """How many lines a spans file has, blank ones apart. InputFault where it cannot be read."""
+    """Count the lines of a spans file, without blank ones. Raises InputFault if it cannot be read."""
     return sum(1 for _ in read_lines(path, final=True))
 
 
 def read_spans(path: Path, *, root: Path) -> Iterator[SpanLine]:
-    """Every line of a spans file, documents resolved inside `root`.
+    """Read every line of a spans file, with its document resolved inside `root`.
 
-    InputFault where nothing is readable: no line, or no JSON among as many as are located together.
+    Raises InputFault if nothing is readable: no line, or no JSON among the first `WINDOW` lines.
     """
     resolve = lru_cache(MANY_DOCUMENTS)(partial(resolve_reference, root))
     lines = (_span_line(raw, path, resolve) for raw in read_lines(path, final=True))
     first = list(islice(lines, WINDOW))
     if not first:
         raise InputFault.of(
-            "no_spans", "the file holds no line", where=str(path), fix="write one JSON object a line"
+            "no_spans", "the file has no line", where=str(path), fix="write one JSON object per line"
         )
     if all(line.problem is not None and line.problem.code == "not_json" for line in first):
         raise InputFault.of(
@@ -89,43 +89,35 @@ def locate_spans(
     workers: int,
     on_done: Callable[[int], None] | None = None,
 ) -> Iterator[Located]:
-    """Every line's place, in order; `WINDOW` lines are in memory at once.
-
-    `on_done` hears how many lines are done.
-    """
+    """Locate every line, in order, `WINDOW` lines at a time; `on_done` receives how many are done."""
     rest, done = iter(lines), 0
     given_up: GivenUp = {}
     while window := list(islice(rest, WINDOW)):
-        asks = [ask(line.path, line.query) for line in window if line.path and line.query]
-        begun = done + len(window) - len(asks)
-        heard = None if on_done is None else partial(_add, on_done, begun)
-        answers = iter(locate_bulk(asks, locator, workers=workers, on_done=heard, given_up=given_up))
+        queries = [ask(line.path, line.query) for line in window if line.path and line.query]
+
+        def of_file(located: int, _: int, before: int = done + len(window) - len(queries)) -> None:
+            if on_done is not None:
+                on_done(before + located)
+
+        results = iter(locate_bulk(queries, locator, workers=workers, on_done=of_file, given_up=given_up))
         for line in window:
-            answer = line.problem or next(answers)
-            if isinstance(answer, Problem):
-                yield Located(line, None, answer)
+            result = line.problem or next(results)
+            if isinstance(result, Problem):
+                yield Located(line, None, result)
             else:
-                yield Located(line, answer, None)
+                yield Located(line, result, None)
         done += len(window)
 
 
-def _add(on_done: Callable[[int], None], begun: int, done: int, _total: int) -> None:
-    """Tells of a window's progress as that of the file."""
-    on_done(begun + done)
-
-
 def ask(path: Path, query: SpanQuery, *, is_text: bool | None = None) -> Ask:
-    """Pair a quote with its document; whether that is a text is read from its ending when None."""
+    """Pair a quote with its document; with `is_text` None the suffix decides."""
     return Ask(path, query, is_text=path.suffix.lower() in TEXT_SUFFIXES if is_text is None else is_text)
 
 
 def to_json(located: Located) -> bytes:
-    """One output line, keys sorted, line break included."""
+    """Return one output line, keys sorted, with its line break."""
     row: dict[str, Json] = {"id": located.source.span_id}
-    if located.found is not None:
-        row |= _found_to_json(located.found)
-    else:
-        row |= _found_to_json(FoundSpan("not_found", None, False, 0.0))
+    row |= _found_to_json(located.found or FoundSpan("not_found", None, False, 0.0))
     if located.problem is not None:
         problem = located.problem
         row["error"] = {"code": problem.code, "message": problem.message, "fix": problem.fix}
@@ -133,7 +125,7 @@ def to_json(located: Located) -> bytes:
 
 
 def _found_to_json(found: FoundSpan) -> dict[str, Json]:
-    """A found span; what is usually empty is left out when it is."""
+    """Return a located span; fields that are usually empty are omitted then."""
     row: dict[str, Json] = {
         "status": found.status,
         "page_idx": found.page_idx,
@@ -157,12 +149,10 @@ def _found_to_json(found: FoundSpan) -> dict[str, Json]:
 
 
 def _place_to_json(place: Place) -> dict[str, Json]:
-    """A place on a page, or in a text."""
     return {"ranges": place.ranges} if place.ranges else {"page_idx": place.page_idx, "rects": place.rects}
 
 
 def _span_line(raw: RawLine, path: Path, resolve: Callable[[str], Path]) -> SpanLine:
-    """One line as a quote, or with its problem."""
     where = f"{path}:{raw.line}"
     obj: Json = None
     try:
@@ -170,7 +160,9 @@ def _span_line(raw: RawLine, path: Path, resolve: Callable[[str], Path]) -> Span
     except orjson.JSONDecodeError:
         obj = None
     if not isinstance(obj, dict):
-        problem = Problem("not_json", "the line is not a JSON object", where, "write one JSON object a line")
+        problem = Problem(
+            "not_json", "the line is not a JSON object", where, "write one JSON object per line"
+        )
         return SpanLine(raw.line, None, problem=problem)
     span_id = obj.get("id")
     span_id = span_id if isinstance(span_id, str | int) else None
@@ -189,9 +181,9 @@ def _span_line(raw: RawLine, path: Path, resolve: Callable[[str], Path]) -> Span
 
 
 def query_of(obj: Mapping[str, Json]) -> SpanQuery:
-    """The quote of a line.
+    """Return the quote of a line. Raises InputFault for a field of a wrong type.
 
-    Optional: `cited_page_label` (as printed), `bbox` with `bbox_space`, `offsets`, `before`, `after`.
+    Optional are `cited_page_label` (as printed), `bbox` with `bbox_space`, `offsets`, `before`, `after`.
     """
     cited, space = obj.get("cited_page_idx"), obj.get("bbox_space", "points")
     if cited is not None and not _is_index(cited):
@@ -219,7 +211,7 @@ def _text(obj: Mapping[str, Json], key: str, *, missing: str | None = None) -> s
 
 
 def _is_index(value: Json) -> bool:
-    """Whether a value counts something from 0, in whole numbers that every JSON reader keeps."""
+    """Return whether a value is a whole number from 0 that every JSON reader preserves."""
     index = index_of(value)
     return index is not None and index >= 0
 
@@ -249,12 +241,10 @@ def _bad(key: str, wanted: str) -> Fault:
     return InputFault.of("bad_field", f"`{key}` is not {wanted}", fix=f"write `{key}` as {wanted}")
 
 
-# Highlights composed over a page's raster: tinted like a marker pen, with a frame, the ink stays readable.
-#
-# The document itself is never painted on: an annotation would change later renders.
+# Highlights over a page's picture. An annotation in the document would change later renders.
 
 Pixels = npt.NDArray[np.uint8]
-#: Cited is amber. White paper turns into the tint, black ink stays black; the frame is there without colour.
+#: Amber for citations: white paper becomes the tint, black ink stays black. The frame needs no colour.
 TINT = (255, 214, 102)
 FRAME = (178, 106, 0)
 FRAME_PIXELS = 1
@@ -262,9 +252,9 @@ MARGIN_PIXELS = 1
 
 
 def with_highlights(image: PageImage, boxes: Sequence[Box]) -> bytes:
-    """The page's picture as PNG with these boxes (points of the unrotated page) highlighted.
+    """Return the page's picture as PNG with these boxes (points of the unrotated page) highlighted.
 
-    Each channel is darkened by the tint (multiply), once where boxes overlap: ink stays as dark as it was.
+    Each channel is multiplied by the tint, once where boxes overlap, so that ink stays readable.
     """
     pixels = np.frombuffer(decode_rgb(image.data), dtype=np.uint8)
     pixels = pixels.reshape(image.height, image.width, CHANNELS).copy()
@@ -279,14 +269,14 @@ def with_highlights(image: PageImage, boxes: Sequence[Box]) -> bytes:
 
 
 def _area(box: Box, image: PageImage) -> tuple[int, int, int, int]:
-    """Whole pixels around a box with a small margin, inside the picture: left, top, right, bottom."""
+    """Return whole pixels around a box with a small margin: left, top, right, bottom."""
     left, top = int(box[0]) - MARGIN_PIXELS, int(box[1]) - MARGIN_PIXELS
     right, bottom = int(box[2]) + 1 + MARGIN_PIXELS, int(box[3]) + 1 + MARGIN_PIXELS
     return max(0, left), max(0, top), min(image.width, right), min(image.height, bottom)
 
 
 def _frame(pixels: Pixels, area: tuple[int, int, int, int]) -> None:
-    """A thin line around the area, outside of it as far as the picture reaches."""
+    """Draw a thin line around the area, outside of it unless the picture ends."""
     left, top, right, bottom = area
     outer_left, outer_top = max(0, left - FRAME_PIXELS), max(0, top - FRAME_PIXELS)
     inside = pixels[top:bottom, left:right].copy()

@@ -1,4 +1,4 @@
-"""What points at a place, and what is looked for there: one rule for the Question page, runs and bundles."""
+"""From a citation to the query that locates it, for the Question page, runs and bundles alike."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ QuoteFrom = Literal["payload", "chunk"]
 
 @dataclass(frozen=True, slots=True)
 class Pointer:
-    """A citation, or a retrieved passage with its `rank`, with what its chunk adds (None: not known)."""
+    """A citation, or a retrieved passage with its `rank`, with its chunk (None: not known)."""
 
     citation: Citation
     quote_from: QuoteFrom | None
@@ -25,9 +25,9 @@ class Pointer:
 
 
 def pointer_of(citation: Citation, chunks: Mapping[str, Chunk]) -> Pointer:
-    """The citation with quote and place from its chunk, as it is where that is not known.
+    """Return the citation with quote and place from its chunk, if the chunk is known.
 
-    What only a former id says of the place is of the earlier build: its chunk of today says it better.
+    The place in an id of an earlier build is dropped, since the chunk of the current build has a better one.
     """
     chunk = chunks.get(citation.chunk_id) if citation.chunk_id is not None else None
     if redirect_of(chunks, citation.chunk_id) is not None:
@@ -38,12 +38,12 @@ def pointer_of(citation: Citation, chunks: Mapping[str, Chunk]) -> Pointer:
 
 
 def pointers_of(trace: Trace, chunks: Mapping[str, Chunk]) -> Iterator[Pointer]:
-    """Everything that the answer cites, in its order."""
+    """Return the citations of the answer, in its order."""
     return (pointer_of(citation, chunks) for citation in citations(trace))
 
 
 def span_query(citation: Citation) -> SpanQuery:
-    """What is looked for; the quote is empty where there is none."""
+    """Return the query that locates a citation; its quote is "" if there is none."""
     return SpanQuery(
         citation.quote or "",
         citation.page_idx,

@@ -1,8 +1,8 @@
-"""Does an answer stay when its question is asked in other words, or with another seed?
+"""Stability of answers over paraphrases and seeds of a question.
 
-The pipeline logs a state (λ) with every trace. What happened can be looked at as well: whether all traces of
-a question have the same section at rank 1, cite the same chunks and get the same label. The two need not
-agree, and where they do not, the log is the one to doubt.
+The pipeline logs a state (λ) with every trace. Independently, all traces of a question may have the same
+section at rank 1, cite the same chunks and get the same label, or not. Where the two disagree, the log is the
+one to doubt.
 
 Source: the target for λ in docs/requirements.md.
 """
@@ -21,7 +21,7 @@ from proofspan.store.query.metric_sql import PARAPHRASES, SEEDS
 from proofspan.store.query.store import Store
 
 Aspect = Literal["rank1", "cited", "label"]
-#: What can stay, with the words that follow "the same".
+#: Aspects that can stay the same.
 ASPECTS: Mapping[Aspect, str] = {
     "rank1": "section at rank 1",
     "cited": "cited chunks",
@@ -32,10 +32,10 @@ CONVERGENT = "convergent"
 
 @dataclass(frozen=True, slots=True)
 class Steadiness:
-    """How steady one question is over its traces; repeats are no traces of their own.
+    """The stability of one question over its traces, not counting repeats.
 
-    `stays` says of each aspect whether all traces agree, None where that cannot be said. `states` are the
-    different λ states that were logged.
+    `stays` holds for each aspect whether all traces agree, None if unknown. `states` are the distinct λ
+    states that were logged.
     """
 
     q_id: str
@@ -48,37 +48,37 @@ class Steadiness:
 
     @property
     def has_enough(self) -> bool:
-        """Whether it was asked in three paraphrases with two seeds, or more."""
+        """Return whether it was asked in at least three paraphrases with two seeds."""
         return self.paraphrases >= PARAPHRASES and self.seeds >= SEEDS
 
     @property
     def changing(self) -> tuple[Aspect, ...]:
-        """What does not stay."""
+        """Return the aspects that change."""
         return tuple(aspect for aspect in ASPECTS if self.stays[aspect] is False)
 
     @property
     def is_steady(self) -> bool | None:
-        """Whether everything stays; None where nothing changes and something cannot be said."""
+        """Return whether everything stays; None if nothing changes but something is unknown."""
         if self.changing:
             return False
         return True if all(self.stays[aspect] for aspect in ASPECTS) else None
 
     @property
     def is_logged_convergent(self) -> bool | None:
-        """What the log says of it; None where it says nothing."""
+        """Return whether only convergent was logged; None if no state was."""
         return self.states == (CONVERGENT,) if self.states else None
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """Questions of which something holds, of those of which it can be said."""
+    """Questions with a property, of those for which it is known."""
 
     part: int
     whole: int
 
     @property
     def words(self) -> str:
-        """`23 of 41, 56 % (41–70 %)`."""
+        """Return `23 of 41, 56 % (41–70 %)`."""
         if not self.whole:
             return "nothing to count"
         return f"{self.part:,} of {self.whole:,}, {share_in_words(self.part, self.whole)}"
@@ -86,36 +86,36 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Stability:
-    """How steady a run is: its questions with several traces, the least steady first.
+    """The stability of a run: its questions with several traces, the least stable first.
 
-    `once` counts those that were asked once: nothing can be said of them.
+    `once` counts the questions that were asked once, of which nothing is known.
     """
 
     questions: tuple[Steadiness, ...]
     once: int = 0
 
     def staying(self, aspect: Aspect) -> Share:
-        """Of how many questions this aspect stays."""
+        """Return the share of questions of which this aspect stays."""
         return _share(question.stays[aspect] for question in self.questions)
 
     @property
     def steady(self) -> Share:
-        """Of how many everything stays."""
+        """Return the share of questions of which everything stays."""
         return _share(question.is_steady for question in self.questions)
 
     @property
     def enough(self) -> int:
-        """How many were asked in three paraphrases with two seeds, or more."""
+        """Return how many were asked in at least three paraphrases with two seeds."""
         return sum(question.has_enough for question in self.questions)
 
     @property
     def convergent_by_log_alone(self) -> Share:
-        """Of those that log convergent and no other state, how many change all the same."""
+        """Return the share of questions that change although they log only convergent."""
         return _share(bool(each.changing) for each in self.questions if each.is_logged_convergent)
 
 
 def run_stability(store: Store, run_id: str) -> Stability:
-    """How steady the questions of a run are."""
+    """Return the stability of a run's questions."""
     frame = store.variants(run_id)
     several = frame[frame["traces"] > 1]
     names = _names(store, run_id) if len(several) else {}
@@ -123,18 +123,17 @@ def run_stability(store: Store, run_id: str) -> Stability:
 
 
 def question_stability(store: Store, run_id: str, q_id: str) -> Steadiness | None:
-    """How steady one question of a run is; None where it was asked once."""
+    """Return the stability of one question of a run; None if it was asked once."""
     frame = store.variants(run_id, q_id=q_id)
     return next(iter(_steadiness(frame[frame["traces"] > 1], {})), None)
 
 
 def least_steady_first(questions: Iterable[Steadiness]) -> tuple[Steadiness, ...]:
-    """The most that changes first, then the most states, then by q_id."""
+    """Sort by the number of changing aspects, then of states, then by q_id."""
     return tuple(sorted(questions, key=lambda each: (-len(each.changing), -len(each.states), each.q_id)))
 
 
 def _names(store: Store, run_id: str) -> dict[str, str]:
-    """The questions in the words of their headline traces."""
     places = store.places(Filter(run_id), Sort("file"))
     return dict(zip(places["q_id"].tolist(), places["q"].tolist(), strict=True))
 
@@ -164,6 +163,6 @@ def _words(values: Any) -> tuple[str, ...]:
     return () if values is None else tuple(map(str, values))
 
 
-def _share(held: Iterable[bool | None]) -> Share:
-    said: Sequence[bool] = [each for each in held if each is not None]
-    return Share(sum(said), len(said))
+def _share(values: Iterable[bool | None]) -> Share:
+    known: Sequence[bool] = [each for each in values if each is not None]
+    return Share(sum(known), len(known))

@@ -1,4 +1,4 @@
-"""The answer's card: the answer with its marks, what was expected, and what became of its citations."""
+"""The answer's card: the answer with its marks, the expected answer, and the status of its citations."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from proofspan.ui.wording.citation import (
 )
 from proofspan.ui.wording.question import NO_TRACE
 
-#: More citations than this say nothing that the raw record does not say better.
+#: Citations listed; the raw record has the rest.
 MAX_LISTED = 30
-#: Characters of a place and of what differs, in a line of the list.
+#: Characters shown of a place and of its notes, in a line of the list.
 MAX_PLACE = 120
 MAX_NOTES = 240
 
 
 def answer(view: QuestionView, shown: PageView | None, found: Mapping[str, FoundSpan]) -> None:
-    """The answer with its marks, and its citations and gold passages as a list that chooses a place.
+    """Show the answer with its marks, and its citations and gold passages as a list that chooses a place.
 
-    `found` holds where the passages stand, by their id, as far as that is known.
+    `found` holds the located passages by their id.
     """
     chosen = shown.target.id if shown else ""
     cite = shown.target.number if shown and shown.target.kind == "cited" else None
@@ -71,11 +71,11 @@ def _choose(number: int) -> None:
 
 
 def _instead(view: QuestionView, shown: PageView | None) -> str:
-    what = "The row" if view.stored else "The answer"
+    subject = "The row" if view.stored else "The answer"
     if shown is None:
-        return f"{what} cites nothing."
+        return f"{subject} cites nothing."
     instead = "the gold passage" if shown.target.kind == "gold" else "the closest retrieved chunk"
-    return f"{what} cites nothing; {instead} is shown."
+    return f"{subject} cites nothing; {instead} is shown."
 
 
 def _citations(view: QuestionView, found: Mapping[str, FoundSpan], chosen: str, *, on: str) -> None:
@@ -113,7 +113,7 @@ def _choice(
     cite: int | None = None,
     chunk: str | None = None,
 ) -> None:
-    """A button that shows the passage's place; what speaks against it takes a line of its own."""
+    """Show a button that opens the passage's place; its notes take a line of their own."""
     st.button(
         _line_label(line, colour="red" if line.is_wrong else colour),
         key=key,
@@ -125,7 +125,6 @@ def _choice(
 
 
 def _line_label(line: CitationLine, *, colour: str) -> str:
-    """A badge, the place, and what speaks against it (in the list's own style)."""
     place = markup.label(line.place, limit=MAX_PLACE)
     notes = f" *{markup.label(' · '.join(line.notes), limit=MAX_NOTES)}*" if line.notes else ""
     return f":{colour}-badge[{markup.label(line.badge)}] {place}{notes}"

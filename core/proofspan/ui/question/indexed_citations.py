@@ -1,6 +1,6 @@
-"""What the index knows of where citations stand: where their document is not open, or nobody asked yet.
+"""Located citations from the index, for documents that are not open.
 
-Rows are those of `Store.placed`, one a citation; None where the run's citations are not located.
+Rows are those of `Store.placed`, one per citation; None if the run's citations are not located.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from proofspan.contracts.records.records import TraceKey
 from proofspan.evidence.types import Difference, FoundSpan
 from proofspan.services.page.target import cite_id
 
-#: A figure differs, and the index does not say which.
+#: A number differs; the index does not record which.
 _SOME_FIGURE = Difference("", "", "number")
 
 
 def of_question(rows: pd.DataFrame | None, key: TraceKey) -> dict[str, FoundSpan]:
-    """The citations of a question that were looked for, by the id of their passage: status and page alone."""
+    """Return status and page of a question's located citations, by the id of their passage."""
     if rows is None:
         return {}
     is_own = (rows["q_id"] == key.q_id) & (rows["repeat"] == key.repeat)
@@ -29,18 +29,17 @@ def of_question(rows: pd.DataFrame | None, key: TraceKey) -> dict[str, FoundSpan
 
 
 def citing(rows: pd.DataFrame | None, chunk_id: str, *, run_id: str) -> dict[TraceKey, int]:
-    """The traces of the run that cite a chunk, in their order, each with the first such citation's number."""
+    """Return the run's traces that cite a chunk, in order, with the number of the first such citation."""
     if rows is None:
         return {}
-    found: dict[TraceKey, int] = {}
+    traces: dict[TraceKey, int] = {}
     for row in rows[rows["chunk_id"] == chunk_id].to_dict("records"):
         key = TraceKey(run_id, row["q_id"], int(row["paraphrase"]), int(row["seed"]), int(row["repeat"]))
-        found.setdefault(key, int(row["number"]))
-    return found
+        traces.setdefault(key, int(row["number"]))
+    return traces
 
 
 def _found(row: Mapping[Hashable, Any]) -> FoundSpan:
-    """A row as a span without boxes."""
     return FoundSpan(
         row["status"],
         None if pd.isna(row["page_idx"]) else int(row["page_idx"]),

@@ -105,14 +105,14 @@ def passage_notes(view: QuestionView, state: ViewState, chosen: Target | None) -
         notes.append(f"cite {state.cite} is no citation of {name}")
     if state.stage is not None and state.stage not in {stage.name for stage in view.stages}:
         notes.append(f"stage {state.stage} is no stage of {name}")
-    return tuple(f"In the address, {note}: ignored." for note in notes)
+    return tuple(f"In the address, {note}: left out." for note in notes)
 
 
 def outline_notes(state: ViewState, seen: Attachment | None) -> tuple[str, ...]:
     """Return a note on an attachment that the URL outlines and the page does not have."""
     if state.see is None or seen is not None:
         return ()
-    return (f'In the address, see "{short_id(state.see)}" is no attachment of this page: ignored.',)
+    return (f'In the address, see "{short_id(state.see)}" is no attachment of this page: left out.',)
 
 
 def other_runs(store: Store, key: TraceKey, *, runs: Sequence[str]) -> list[OtherRun]:

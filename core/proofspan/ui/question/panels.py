@@ -1,4 +1,4 @@
-"""The Question page's panels: each takes what it shows and draws it, and fetches nothing."""
+"""The Question page's panels: each draws what it receives and fetches nothing."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ from proofspan.ui.wording.question import Ranking
 from proofspan.ui.wording.safety import notice_ways
 
 STAGE_NAMES = {
-    "chunks": "seen by the answerer",
+    "chunks": "in the prompt",
     "reranked": "reranked",
     "fused": "fused",
     "retrieved": "retrieved",
 }
 STAGE_KEY = "stage"
-#: A record longer than this many characters is cut: the whole line stands in its file.
+#: Characters shown of a record; its file has the whole line.
 RAW_CHARS = markup.LIMIT
 
 
@@ -53,7 +53,7 @@ def header(
     previous: Neighbour | None,
     following: Neighbour | None,
 ) -> None:
-    """Which question, its label and why; where it stands in the list, and the way to its neighbours."""
+    """Show the question, its label with the reason, and its position in the list with the neighbours."""
     name = question.name_piece(view.trace, repeat)
     chip, reason = question.verdict(view)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -64,7 +64,6 @@ def header(
 
 
 def _walkthrough(view: QuestionView) -> ViewState:
-    """The same question, citation and list on the Walkthrough page."""
     shown = read_view()
     return shown.change(
         run=view.trace.run_id or shown.run, chunk=None, page=None, stage=None, ids=shown.ids, at=1
@@ -72,8 +71,8 @@ def _walkthrough(view: QuestionView) -> ViewState:
 
 
 def sides() -> tuple[DeltaGenerator, DeltaGenerator, DeltaGenerator]:
-    """Where answer, page and the rest of the reading go: the page stands beside both, in a narrow window
-    between them, so that a chosen citation's place is never far from it (see style.css)."""
+    """Return the containers of answer, page and the rest: the page is beside both, in a narrow window between
+    them, so that a chosen citation's place is never far from it (see style.css)."""
     both = st.container(key="sides")
     return (
         both.container(border=True, key="answer"),
@@ -83,19 +82,19 @@ def sides() -> tuple[DeltaGenerator, DeltaGenerator, DeltaGenerator]:
 
 
 def why(view: QuestionView, *, stored_label: str | None = None, ranking: Ranking | None = None) -> None:
-    """Why this label: the signals with their values, and each suspicion in a sentence.
+    """Show the reasons of the label: the signals with their values, and each issue.
 
-    `stored_label` is what the run's stored report says of the question, `ranking` what the index has of it.
+    `stored_label` is the one of the run's stored report, `ranking` the one of the index.
     """
     row = view.row
     if view.stored is not None:
         _stored_why(view, view.stored)
         return
     if row is None:
-        told = "Without usable chunks there is no evidence to judge by, and so no label and no signals."
+        message = "Without usable chunks there is no evidence to judge by, and so no label and no signals."
         if not view.is_question_known:
-            told = suspicion_text(QUESTION_UNKNOWN)
-        markup.show(markup.text([Piece(told, "muted")], role="hint"))
+            message = suspicion_text(QUESTION_UNKNOWN)
+        markup.show(markup.text([Piece(message, "muted")], role="hint"))
         return
     markup.show(
         markup.text(
@@ -111,18 +110,16 @@ def why(view: QuestionView, *, stored_label: str | None = None, ranking: Ranking
 
 
 def _profile_words(view: QuestionView) -> str:
-    """What a profile is, and the whole of this one."""
     return f"How answers are read here: {view.profile.describe()}. The manifest's triage part sets it."
 
 
 def next_step(view: QuestionView, found: Mapping[str, FoundSpan]) -> None:
-    """What to do about this answer, once its citations have been looked at; nothing where it has no label."""
+    """Show what to do about this answer, once its citations are located; nothing without a label."""
     if view.row is not None and view.stored is None:
         markup.show(markup.text([Piece(f"Next step: {question.step(view, view.row, found)}")], role="hint"))
 
 
 def _stored_why(view: QuestionView, stored: StoredRow) -> None:
-    """A report's row without its trace: nothing is judged anew."""
     markup.show(
         markup.text([Piece("As stored ", "strong"), Piece(stored.source.file, "muted")], role="line"),
         markup.facts(question.stored_rows(view, stored)),
@@ -130,10 +127,7 @@ def _stored_why(view: QuestionView, stored: StoredRow) -> None:
 
 
 def candidates(view: QuestionView, *, chosen: str | None, stage: StageName | None) -> None:
-    """The ranked lists, one stage at a time; a click on a row shows the chunk's place.
-
-    `stage` is the one that the URL names; without it the last one is shown.
-    """
+    """Show the ranked list of one stage, the URL's or the last; a click on a row shows the chunk's place."""
     if not view.stages:
         markup.show(
             markup.text(
@@ -168,7 +162,7 @@ def _choose_stage(usual: StageName) -> None:
 
 
 def raw_record(view: QuestionView) -> None:
-    """The record as its file has it, with the place of the line."""
+    """Show the record as it is in its file, with the place of the line."""
     source = view.trace.source
     with st.expander("Raw record"):
         st.text(markup.clean(question.source_words(source)))
@@ -179,19 +173,19 @@ def raw_record(view: QuestionView) -> None:
             st.json(markup.clean(text), expanded=1)
         else:
             st.code(markup.clean(text[:RAW_CHARS]), language=None, wrap_lines=True, height=400)
-            st.caption(f"{len(text) - RAW_CHARS:,} more characters stand in the file.")
+            st.caption(f"{len(text) - RAW_CHARS:,} more characters are in the file.")
 
 
 def no_such_variant(missing: TraceKey, instead: TraceKey) -> None:
-    """The question is there, the trace that the URL names is not: says so, with the way to `instead`."""
+    """Show that the run has the question but not this trace of it, with the way to `instead`."""
     is_variant = bool(missing.paraphrase or missing.seed)
     parts = [f"paraphrase {missing.paraphrase} with seed {missing.seed}"] if is_variant else []
     parts += [f"repeat {missing.repeat}"] if missing.repeat > 1 else []
     q_id = question.short_id(missing.q_id)
-    told = f"{q_id} has no {', '.join(parts) or 'first trace'} in {missing.run_id}."
+    message = f"{q_id} has no {', '.join(parts) or 'first trace'} in {missing.run_id}."
     name = question_name(instead.q_id, instead.repeat)
     with st.container(border=True, key="no-variant"):
-        markup.show(markup.text([Piece(told, "strong", tip=missing.q_id)], role="line"))
+        markup.show(markup.text([Piece(message, "strong", tip=missing.q_id)], role="line"))
         st.page_link(
             "pages/question.py",
             label=markup.label(f"Open {' · '.join([q_id, *variant(instead)])}"),
@@ -203,17 +197,14 @@ def no_such_variant(missing: TraceKey, instead: TraceKey) -> None:
 
 
 def nothing_to_open(*, is_filtered: bool) -> None:
-    """An empty list, and the way on."""
-    words = "No question matches the filter." if is_filtered else "This run holds no question yet."
+    """Show that the list is empty, with the way back."""
+    words = "No question matches the filter." if is_filtered else "This run has no question yet."
     markup.show(markup.text([Piece(words, "strong")], role="line"))
     st.page_link("pages/triage.py", label="Back to Triage")
 
 
-# The way from a warning that may be left out to its place on its page.
-
-
 def show_ways(view: QuestionView) -> None:
-    """A button for each notice that shows it on its page; nothing where nothing is left out."""
+    """Show a button for each notice that the answer may omit, which opens its page."""
     ways = notice_ways(view)
     if not ways:
         return
@@ -228,16 +219,15 @@ def show_ways(view: QuestionView) -> None:
             )
 
 
-# Which rules of the contract a question breaks, each with its next step, and the way to the others.
+# The contract rules that a question breaks.
 
-#: So many rules stand there at once, the rest is folded; of each so many sentences are said, and so many
-#: places are named for each.
+#: Rules shown, the rest is folded; messages shown of each rule, and places of each message.
 MOST_RULES, MOST_SAID, MOST_PLACES = 3, 4, 4
 _SEVERITIES = ("error", "warning")
 
 
 def show_findings(broken: Sequence[BrokenRule], view: ViewState) -> None:
-    """The broken rules of the shown question, the worst in sight and the rest in a fold; nothing if none."""
+    """Show the broken rules of the question, the worst first and the rest folded; nothing if none."""
     if not broken:
         return
     with st.container(border=True, key="contract", gap="xsmall"):
@@ -248,15 +238,15 @@ def show_findings(broken: Sequence[BrokenRule], view: ViewState) -> None:
 
 
 def heading(broken: Sequence[BrokenRule]) -> list[Piece]:
-    """`Contract 3 rules broken: 2 errors, 1 warning`."""
-    found = [each.rule.severity for each in broken]
-    told = [counted(found.count(severity), severity) for severity in _SEVERITIES if severity in found]
-    total = f"{counted(len(broken), 'rule')} broken: {', '.join(told)}"
+    """Return `Contract 3 rules broken: 2 errors, 1 warning`."""
+    severities = [each.rule.severity for each in broken]
+    counts = [counted(severities.count(each), each) for each in _SEVERITIES if each in severities]
+    total = f"{counted(len(broken), 'rule')} broken: {', '.join(counts)}"
     return [Piece("Contract ", "strong"), Piece(total, "muted")]
 
 
 def rule_rows(each: BrokenRule) -> Iterator[tuple[str, list[Piece]]]:
-    """A rule in words: its title, where it is broken and how, then its code and what to do."""
+    """Yield a rule's rows: its title, where it is broken and how, then its code and fix."""
     title = each.rule.title
     said = _by_message(each.findings)
     for message, fields in islice(said.items(), MOST_SAID):
@@ -270,7 +260,7 @@ def rule_rows(each: BrokenRule) -> Iterator[tuple[str, list[Piece]]]:
 
 
 def _by_message(findings: Sequence[Finding]) -> dict[str, list[str]]:
-    """The fields of each sentence: what is wrong in every citation is said once."""
+    """Return the fields of each message, so that a message is shown once."""
     found: dict[str, list[str]] = {}
     for finding in findings:
         found.setdefault(finding.message, []).append(finding.field)
@@ -306,7 +296,7 @@ def _show_rules(broken: Sequence[BrokenRule], view: ViewState, *, head: Sequence
             )
 
 
-# The same question in other words and with other seeds: what of its traces stays, and the way to each.
+# The question's paraphrases and seeds: what stays the same, and the way to each trace.
 
 _COLUMNS = (
     Column(Cell("label")),
@@ -316,23 +306,23 @@ _COLUMNS = (
 
 
 def show_variants(steadiness: Steadiness, traces: Callable[[], pd.DataFrame], view: ViewState) -> None:
-    """One line on what stays, and behind it the traces. `traces` are all of the question in this run."""
+    """Show what stays the same, and folded the question's `traces` in this run."""
     with st.expander(markup.label(stability_words(steadiness), limit=160), key="variants"):
         show_grid(variants_grid(traces(), view), key="variants-grid")
 
 
 def stability_words(each: Steadiness) -> str:
-    """`3 paraphrases × 2 seeds · changes: section at rank 1, cited chunks · stays: label · λ divergent`."""
-    told = [f"{counted(each.paraphrases, 'paraphrase')} × {counted(each.seeds, 'seed')}"]
+    """Return `3 paraphrases × 2 seeds · changes: rank 1, cited chunks · stays: label · λ divergent`."""
+    parts = [f"{counted(each.paraphrases, 'paraphrase')} × {counted(each.seeds, 'seed')}"]
     for stays, verb in ((False, "changes"), (True, "stays")):
         names = [words for aspect, words in ASPECTS.items() if each.stays[aspect] is stays]
-        told += [f"{verb}: {', '.join(names)}"] if names else []
-    told += [f"λ {', '.join(each.states)}"] if each.states else []
-    return " · ".join(told)
+        parts += [f"{verb}: {', '.join(names)}"] if names else []
+    parts += [f"λ {', '.join(each.states)}"] if each.states else []
+    return " · ".join(parts)
 
 
 def variants_grid(traces: pd.DataFrame, view: ViewState) -> Grid:
-    """A row a trace, each the way to its own page; the one that is shown says so."""
+    """Return a row per trace with a link to it; the shown one is marked."""
     rows = tuple(_rows(traces, view))
     return Grid("This question in other words and with other seeds", "trace", _COLUMNS, rows)
 
@@ -366,7 +356,7 @@ def _rows(traces: pd.DataFrame, view: ViewState) -> Iterator[Row]:
 
 
 def _note(record: dict[Any, Any], *, is_told: bool, is_shown: bool) -> str:
-    """The question as this paraphrase asks it, once for all its seeds."""
+    """Return the text of this paraphrase, once for all its seeds."""
     asked = [] if is_told else [str(record["q"])[:200]]
     return " · ".join([*(["shown here"] if is_shown else []), *asked])
 

@@ -1,4 +1,4 @@
-"""The answer and the question in words that carry marks: phrases, unsupported numbers, citations. Pure."""
+"""The answer and the question with their marks: phrases, unsupported numbers, citations."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from proofspan.ui.widgets.markup import Kind, Piece
 
 Range = tuple[int, int]
 
-FOUND = "stands in the evidence"
+FOUND = "in the evidence"
 #: `citations: [id, id]` at the end of an answer. Bounded, so that a list which never closes costs no time.
 _TAIL = re.compile(r"citations\s?:\s?\[[^\]]{0,2000}\]\s{0,9}\Z", re.IGNORECASE)
 
@@ -28,11 +28,11 @@ def answer_pieces(
     held_by: Mapping[Range, int] | None = None,
     aside: Range | None = None,
 ) -> list[Piece]:
-    """The answer with its marks; ranges are half-open characters of it and may overlap.
+    """Return the answer with its marks; ranges are half-open characters of it and may overlap.
 
-    A number that no evidence holds outweighs the phrase that it stands in. `numbers_after` puts citation
-    numbers behind a place; `instead` shows a citation's number in place of the id that stands in the text.
-    `held_by` has the citation of each phrase that belongs to one; `aside` is said in small print.
+    An unsupported number takes precedence over its phrase. `numbers_after` puts citation numbers behind a
+    place; `instead` shows a citation's number instead of the id in the text. `held_by` is the citation of
+    each phrase that belongs to one; `aside` is set in small print.
     """
     phrases, unsupported = list(phrases), list(unsupported)
     numbers_after, instead, held_by = numbers_after or {}, instead or {}, held_by or {}
@@ -53,7 +53,7 @@ def answer_pieces(
         phrase = _covering(phrases, start, end)
         cite = held_by.get(phrase) if phrase else None
         if _covering(unsupported, start, end):
-            piece = Piece(answer[start:end], "unsupported", "stands nowhere in the evidence", cite)
+            piece = Piece(answer[start:end], "unsupported", "not in the evidence", cite)
         else:
             kind: Kind = "phrase" if phrase else "aside" if _covering(asides, start, end) else "plain"
             piece = Piece(answer[start:end], kind, cite=cite)
@@ -62,11 +62,11 @@ def answer_pieces(
 
 
 def marked_answer(view: QuestionView, *, chosen: int | None) -> list[Piece]:
-    """The answer with its phrases, unsupported numbers and citations marked.
+    """Return the answer with its phrases, unsupported numbers and citations marked.
 
-    A quote of the payload that stands in answer and evidence is marked whole, with its citation's number
-    behind it. Any other phrase carries the numbers of the citations whose chunk holds it; an id that the
-    answer writes out is shown as the number of its citation.
+    A quote of the payload that is in answer and evidence is marked whole, with its citation's number behind
+    it. Any other phrase has the numbers of the citations whose chunk contains it; an id in the answer is
+    shown as the number of its citation.
     """
     numbers, quoted = _numbers_by_chunk(view), _quoted(view)
     phrases = [phrase for phrase in matched_phrases(view) if not _overlaps(phrase, quoted)]
@@ -98,44 +98,46 @@ def marked_answer(view: QuestionView, *, chosen: int | None) -> list[Piece]:
 
 
 def marked_question(view: QuestionView) -> list[Piece]:
-    """The question with its content words marked that the evidence holds."""
+    """Return the question with the content words marked that are in the evidence."""
     text, at, pieces = view.trace.q, 0, []
-    found = (
+    places = (
         each
         for token in view.explanation.query
         if token.is_content and token.places
         for each in token.in_question
     )
-    for each in sorted(found, key=lambda each: each.start):
+    for each in sorted(places, key=lambda each: each.start):
         pieces += [Piece(text[at : each.start]), Piece(text[each.start : each.end], "found", tip=FOUND)]
         at = each.end
     return [piece for piece in (*pieces, Piece(text[at:])) if piece.text]
 
 
 def matched_phrases(view: QuestionView) -> tuple[PhraseMatch, ...]:
-    """The answer's matched phrases as they are marked: whole words, whole numbers."""
+    """Return the answer's matched phrases, widened or narrowed to whole words and numbers."""
     return whole_phrases(view.trace.answer, view.explanation.phrases, list(seen_texts(view).values()))
 
 
 def seen_texts(view: QuestionView) -> dict[int, str]:
-    """The texts that the answerer saw, by rank."""
+    """Return the texts in the prompt, by rank."""
     seen = next((stage.candidates for stage in view.stages if stage.name == "chunks"), ())
     return {item.candidate.rank: item.candidate.text for item in seen if item.candidate.text}
 
 
 def _quoted(view: QuestionView) -> dict[Range, list[int]]:
-    """Where the answer says a payload's quote word for word, with the numbers of the citations; only quotes
-    that the evidence holds, and none that overlaps an earlier one."""
+    """Return where the answer contains a payload's quote, with the citation numbers.
+
+    Only quotes that are in the evidence, and none that overlaps an earlier one.
+    """
     texts = list(seen_texts(view).values())
-    found: dict[Range, list[int]] = {}
+    quotes: dict[Range, list[int]] = {}
     for item in view.citations:
         quote = item.citation.quote if item.quote_from == "payload" else None
         start = view.trace.answer.find(quote) if quote else -1
         if quote and start >= 0 and any(quote in text for text in texts):
             place = (start, start + len(quote))
-            if place in found or not any(low < place[1] and place[0] < high for low, high in found):
-                found.setdefault(place, []).append(item.citation.number)
-    return found
+            if place in quotes or not any(low < place[1] and place[0] < high for low, high in quotes):
+                quotes.setdefault(place, []).append(item.citation.number)
+    return quotes
 
 
 def _overlaps(phrase: PhraseMatch, ranges: Iterable[Range]) -> bool:
@@ -145,9 +147,9 @@ def _overlaps(phrase: PhraseMatch, ranges: Iterable[Range]) -> bool:
 def _numbers_after(
     phrases: Sequence[PhraseMatch], numbers: Mapping[str, int], unsupported: Sequence[Range]
 ) -> dict[int, list[int]]:
-    """Citation numbers by their place in the answer: once behind phrases in a row that they all hold.
+    """Return citation numbers by their place in the answer, once behind consecutive phrases.
 
-    A place inside a number moves behind it: a figure is never cut in two.
+    A place inside a number moves behind it, so that no number is split.
     """
     after: dict[int, list[int]] = {}
     held_before, last = None, 0
@@ -163,15 +165,14 @@ def _numbers_after(
 
 
 def _holding(phrase: PhraseMatch, numbers: Mapping[str, int]) -> list[int]:
-    """The citations whose chunk holds a phrase."""
     chunks = {chunk_id for chunk_id, _, _ in phrase.places}
     return [number for chunk_id, number in numbers.items() if chunk_id in chunks]
 
 
 def citation_tail(answer: str) -> Range | None:
-    """Where the answer ends with its citation line: that is for the template, and not for who reads."""
-    found = _TAIL.search(answer)
-    return found.span() if found else None
+    """Return the range of the citation line at the answer's end, which is meant for machines."""
+    match = _TAIL.search(answer)
+    return match.span() if match else None
 
 
 def _numbers_by_chunk(view: QuestionView) -> dict[str, int]:
@@ -183,7 +184,7 @@ def _numbers_by_chunk(view: QuestionView) -> dict[str, int]:
 
 
 def _append(pieces: list[Piece], piece: Piece) -> None:
-    """Adds a piece; one that goes on with the mark before it becomes one with it."""
+    """Add a piece, merged with the one before it if that has the same mark."""
     if pieces and replace(pieces[-1], text="") == replace(piece, text=""):
         piece = replace(piece, text=pieces.pop().text + piece.text)
     pieces.append(piece)
@@ -197,11 +198,11 @@ def _covering(ranges: Iterable[Range], start: int, end: int) -> Range | None:
     return next((each for each in ranges if each[0] <= start and end <= each[1]), None)
 
 
-# The answer's matched phrases, never cut inside a word or a number.
+# The answer's matched phrases in whole words.
 #
-# The reference's phrases are runs of ASCII letters, digits, hyphens and white space: one ends in the
-# middle of "15,000" and begins behind the first letter of "Öldruck". That decides a label; a mark that a
-# person reads has to cover the whole word, where the evidence holds the whole word, or none of it.
+# The reference's phrases are runs of ASCII letters, digits, hyphens and white space: one ends in the middle
+# of "15,000" and begins after the first letter of "Öldruck". That decides a label; a mark that a person reads
+# has to cover the whole word if the evidence contains it, or none of it.
 
 #: Letters and digits, with what joins them to one number ("15,000", "12:30") or word ("driver's", "km/h").
 _WHOLE = re.compile(r"\w+(?:(?<=\d)[.,:](?=\d)\w+|['’](?=[^\W\d_])\w+|/\w+)*")
@@ -210,9 +211,9 @@ _WHOLE = re.compile(r"\w+(?:(?<=\d)[.,:](?=\d)\w+|['’](?=[^\W\d_])\w+|/\w+)*")
 def whole_phrases(
     answer: str, phrases: Sequence[PhraseMatch], evidence: Sequence[str]
 ) -> tuple[PhraseMatch, ...]:
-    """The phrases, widened to whole words where a text of `evidence` holds the wider one too, else narrowed.
+    """Return the phrases widened to whole words if a text of `evidence` contains them, else narrowed.
 
-    One of which nothing is left is left out.
+    An empty one is dropped.
     """
     lower = [text.lower() for text in evidence]
     words = [match.span() for match in _WHOLE.finditer(answer)]
@@ -220,20 +221,20 @@ def whole_phrases(
     def is_in_evidence(start: int, end: int) -> bool:
         return any(answer[start:end].lower() in text for text in lower)
 
-    found = []
+    widened = []
     for phrase in phrases:
         start, end = _whole(phrase.answer_start, phrase.answer_end, words, is_in_evidence)
         text = answer[start:end].strip()
         if text:
             start += len(answer[start:end]) - len(answer[start:end].lstrip())
-            found.append(replace(phrase, phrase=text, answer_start=start, answer_end=start + len(text)))
-    return tuple(found)
+            widened.append(replace(phrase, phrase=text, answer_start=start, answer_end=start + len(text)))
+    return tuple(widened)
 
 
 def _whole(
     start: int, end: int, words: Sequence[tuple[int, int]], holds: Callable[[int, int], bool]
 ) -> tuple[int, int]:
-    """The range with each end that cuts a word moved to one side of that word."""
+    """Return the range with each end that is inside a word moved to one side of it."""
     first = next((word for word in words if word[0] < start < word[1]), None)
     if first is not None:
         start = first[0] if holds(first[0], end) else first[1]

@@ -1,4 +1,4 @@
-"""Citations and gold passages, a line each: how sure, where, what differs; one to be copied. Pure."""
+"""Wording of citations and gold passages: status, place, differences, and what the locator found."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from proofspan.store.files.located import EvidenceState
 from proofspan.ui.widgets.markup import Kind, Piece, clean
 from proofspan.ui.widgets.text import counted, lines, sentence_start
 
-#: What is odd about the page that a citation's payload gives.
+#: Problems of the page in a citation's payload.
 PAGE_NOTES: Mapping[str, str] = {
     "page_below_one": "its page is below 1, yet such pages count from 1",
     "page_unreadable": "its page is no whole number",
@@ -30,10 +30,9 @@ FROM_TEXT = "Read from the ids in the answer's text: the trace has no citation p
 
 @dataclass(frozen=True, slots=True)
 class CitationLine:
-    """A passage in the list: its name and status as a badge, its place, then what speaks against it.
+    """A passage in the list: its name (a citation's number, or `gold`), status, place and problems.
 
-    `name` is the citation's number, or `gold`; `is_wrong` is None while nobody has looked at the page. Beside
-    the place of an id of an earlier build stands from where a redirect led to it.
+    `is_wrong` is None until the page has been looked at.
     """
 
     name: str
@@ -44,7 +43,7 @@ class CitationLine:
 
     @property
     def badge(self) -> str:
-        """`2 · fuzzy 93 %`."""
+        """Return `2 · fuzzy 93 %`."""
         return " · ".join(filter(None, (self.name, self.status)))
 
 
@@ -55,29 +54,28 @@ def citation_line(
     on: str = "page",
     names_document: bool = False,
 ) -> CitationLine:
-    """`2 · fuzzy 97 %`, `section 2.26 · p. 66`, `says 1/16, page says 1/32`.
+    """Return `2 · fuzzy 97 %`, `section 2.26 · p. 66`, `says 1/16, page says 1/32`.
 
-    `found` is None while the citation's document has not been looked at. `on` is what was looked at, "page"
-    or "text". `names_document`: passages of the question are from several documents.
+    `found` is None until the citation is located, `on` a "page" or a "text". `names_document`: the question's
+    passages are from several documents.
     """
     citation = view.citation
     notes = [*_differing(found, on), *_oddities(view)]
-    place = _place(
-        citation.section_id,
-        _pages(citation.page_idx, found, on=on),
-        citation.doc_id if names_document else None,
-    )
-    if view.redirect:
-        place = " · ".join(filter(None, (place, redirected(view.redirect))))
-    status = status_words(found, citation.page_idx) if found else ("" if _is_known(view) else "not resolved")
-    is_wrong = speaks_against(found) if found else (None if _is_known(view) else True)
-    return CitationLine(str(citation.number), status, place, tuple(notes), is_wrong)
+    pages = _pages(citation.page_idx, found, on=on)
+    place = [_place(citation.section_id, pages, citation.doc_id if names_document else None)]
+    place += [redirected(view.redirect)] if view.redirect else []
+    status, is_wrong = "", None
+    if found:
+        status, is_wrong = status_words(found, citation.page_idx), is_contradicted(found)
+    elif not view.is_resolved and view.quote_from is None:
+        status, is_wrong = "not resolved", True
+    return CitationLine(str(citation.number), status, _joined(*place), tuple(notes), is_wrong)
 
 
 def spoken_names(view: QuestionView, found: Mapping[str, FoundSpan], *, on: str = "page") -> dict[int, str]:
-    """Each citation as it is read aloud, by its number: `citation 1, exact, PDF page 42`.
+    """Return each citation's name for screen readers, by its number: `citation 1, exact, PDF page 42`.
 
-    `found` holds where the passages stand, by their id, as far as that is known.
+    `found` holds the located passages by their id.
     """
     names: dict[int, str] = {}
     for item in view.citations:
@@ -96,17 +94,15 @@ def gold_line(
     on: str = "page",
     names_document: bool = True,
 ) -> CitationLine:
-    """`gold · exact`, `p. 66 · manual`; `number` tells several gold spans of one question apart."""
+    """Return `gold · exact`, `p. 66 · manual`; `number` distinguishes a question's gold spans."""
     name = "gold" if number is None else f"gold {number}"
     place = _place(None, _pages(span.page_idx, found, on=on), span.doc_id if names_document else None)
-    notes = _differing(found, on)
-    is_wrong = speaks_against(found) if found else None
-    status = status_words(found, span.page_idx) if found else ""
-    return CitationLine(name, status, place, tuple(notes), is_wrong)
+    status, is_wrong = (status_words(found, span.page_idx), is_contradicted(found)) if found else ("", None)
+    return CitationLine(name, status, place, tuple(_differing(found, on)), is_wrong)
 
 
 def status_words(found: FoundSpan, cited: int | None = None) -> str:
-    """`exact`, `fuzzy 93 %`, `in part 80 %`, `not found`, `exact · other page +1` (of the cited page_idx)."""
+    """Return `exact`, `fuzzy 93 %`, `in part 80 %`, `not found`, or `exact · other page +1`."""
     if found.unverified or found.unverified_ranges:
         return "unverified"
     agreed = percent(found.agreement)
@@ -117,28 +113,28 @@ def status_words(found: FoundSpan, cited: int | None = None) -> str:
     return f"{status} · other page {'+' if found.page_idx > cited else '−'}{abs(found.page_idx - cited)}"
 
 
-def speaks_against(found: FoundSpan) -> bool:
-    """Whether the page contradicts the citation: the quote is not there, or a figure of it differs."""
+def is_contradicted(found: FoundSpan) -> bool:
+    """Return whether the page contradicts the citation: the quote is not there, or a number differs."""
     differs = any(each.kind == "number" for each in found.differences)
     return found.status == "not_found" or found.page_mismatch or differs
 
 
 def first_step(found: Iterable[tuple[int, FoundSpan]]) -> str | None:
-    """What to do before anything else where a page speaks against a citation, by its number; else None."""
+    """Return what to do first if a page contradicts a citation, given by number; else None."""
     for number, span in found:
-        told = {
-            "does not hold its quote": span.status == "not_found" and not span.unverified,
-            "says another figure": bool(figures(span.differences)),
-            "is not where its quote stands": span.page_mismatch,
+        reasons = {
+            "does not contain its quote": span.status == "not_found" and not span.unverified,
+            "has another number": bool(figures(span.differences)),
+            "is not the page of its quote": span.page_mismatch,
         }
-        reason = next((words for words, is_so in told.items() if is_so), None)
+        reason = next((words for words, applies in reasons.items() if applies), None)
         if reason is not None:
             return f"Check the cited page first: that of citation {number} {reason}."
     return None
 
 
 def is_of_several_documents(view: QuestionView) -> bool:
-    """Whether the passages of a question are from more than one document."""
+    """Return whether the passages of a question are from more than one document."""
     named = {item.citation.doc_id for item in view.citations}
     named |= {item.candidate.doc_id for stage in view.stages for item in stage.candidates}
     named |= {span.doc_id for span in view.gold.spans} if view.gold else set()
@@ -146,15 +142,15 @@ def is_of_several_documents(view: QuestionView) -> bool:
 
 
 def is_read_from_text(citations: Sequence[CitationView]) -> bool:
-    """Whether a trace's citations are the ids that its answer writes out."""
+    """Return whether a trace's citations are the ids in its answer's text."""
     return any(item.citation.origin == "answer_text" for item in citations)
 
 
 def reference(view: PageView) -> str:
-    """A place to be pasted: `Owner's manual, section 4.2, PDF page 42, page_idx 41, printed 34`.
+    """Return a reference to paste: `Owner's manual, section 4.2, PDF page 42, page_idx 41, printed 34`.
 
-    The page where the text stands, not the one that happens to be shown; where it was not found the cited
-    one, and that is said. In a document without pages `Bulletin, section B2, line 12`.
+    Its page is where the text was found, whatever page is shown; else the cited one, with a remark. For a
+    document without pages: `Bulletin, section B2, line 12`.
     """
     found, target = view.chosen, view.target
     document = (view.document.title or view.document.doc_id) if view.document else target.doc_id
@@ -170,12 +166,8 @@ def reference(view: PageView) -> str:
     return ", ".join(" ".join(part.split()) for part in (document, section, *where, gone) if part)
 
 
-def _is_known(view: CitationView) -> bool:
-    return view.is_resolved or view.quote_from is not None
-
-
 def _differing(found: FoundSpan | None, on: str) -> list[str]:
-    """`says 1/16, page says 1/32`: the first figure that differs; the whole sentence is above the page."""
+    """Return the first number that differs: `says 1/16, page says 1/32`."""
     differing = figures(found.differences)[:1] if found else []
     return [f"says {each.quote}, {on} says {each.page}" for each in differing]
 
@@ -188,12 +180,15 @@ def _oddities(view: CitationView) -> list[str]:
 
 
 def _place(section_id: str | None, pages: str, doc_id: str | None) -> str:
-    section = f"section {section_id}" if section_id else ""
-    return " · ".join(part for part in (section, pages, doc_id) if part)
+    return _joined(f"section {section_id}" if section_id else "", pages, doc_id)
+
+
+def _joined(*parts: str | None) -> str:
+    return " · ".join(part for part in parts if part)
 
 
 def _pages(cited: int | None, found: FoundSpan | None, *, on: str) -> str:
-    """`p. 66`; where the text stands elsewhere `p. 67, cited 66 (+1)`; of a text `lines 12–14`."""
+    """Return `p. 66`; for text on another page `p. 67, cited 66`; in a text document `lines 12–14`."""
     if on == "text":
         return lines(found.ranges) if found and found.ranges else ""
     page_idx = found.page_idx if found and found.page_idx is not None else cited
@@ -203,21 +198,21 @@ def _pages(cited: int | None, found: FoundSpan | None, *, on: str) -> str:
     return f"p. {page_idx + 1}, cited {(cited or 0) + 1}" if is_other else f"p. {page_idx + 1}"
 
 
-# Ids of an earlier build in words: from where a redirect leads, and how sure it is. Pure.
+# Redirects from ids of an earlier build.
 
-#: So many characters of an id that follows no format are shown, its last ones.
+#: Last characters shown of an id that follows no format.
 ID_CHARS = 40
-#: So many ids that one leads to are named; of more, the rest is counted.
+#: Ids named that a redirect leads to; the rest is counted.
 NAMED = 3
 
 
 def redirected(redirect: Redirect) -> str:
-    """`redirected from …|s=4.2|p=042|b=003 (shift, 0.93)`."""
+    """Return `redirected from …|s=4.2|p=042|b=003 (shift, 0.93)`."""
     return f"redirected from {short_id(redirect.old_id)} ({redirect.kind}, {redirect.confidence:.2f})"
 
 
 def leading(redirect: Redirect) -> str:
-    """`An id of an earlier build: it leads to …|s=4.2|p=042|b=003 (shift, 0.93).`"""
+    """Return `An id of an earlier build: it leads to …|s=4.2|p=042|b=003 (shift, 0.93).`"""
     names = [short_id(each) for each in redirect.new_ids[:NAMED]]
     more = len(redirect.new_ids) - NAMED
     ids = " and ".join([*names, *([f"{more:,} more"] if more > 0 else [])])
@@ -225,21 +220,21 @@ def leading(redirect: Redirect) -> str:
 
 
 def short_id(chunk_id: str) -> str:
-    """The part of an id that tells it from others of its document."""
+    """Return the part of an id that distinguishes it from others of its document."""
     if parse(chunk_id) is not None:
         return "…" + clean(chunk_id[chunk_id.index("|s=") :])
     shown = clean(chunk_id)
     return shown if len(shown) <= ID_CHARS else "…" + shown[-ID_CHARS:]
 
 
-# What differs between a quote and its page, in sentences: `The answer says 2.3 bar, the page says 2.5 bar.`
+# Differences between a quote and its page: `The answer says 2.3 bar, the page says 2.5 bar.`
 #
-# Pure. A sentence names the answer only where the answer says that very figure; what the page says is given
-# with its unit only where quote and page agree about that unit.
+# A sentence names the answer only if the answer has that very number, and the page's unit only if quote and
+# page agree on it.
 
-#: What may follow a figure in its phrase: a percent sign, degrees, a word such as bar, km/h or litre.
+#: A unit after a number: a percent sign, degrees, a word such as bar, km/h or litre.
 _UNIT = re.compile(r"[ \u00a0\u2009\u202f](%|°[CF]?(?!\w)|[^\W\d_]+(?:/[^\W\d_]+)*[²³]?(?!\w))")
-#: Words of one or two letters that are no unit; longer ones are `STOPWORDS`.
+#: Words of one or two letters that are no unit; `STOPWORDS` has longer ones.
 _SHORT_WORDS = frozenset(
     "a am an as at be by do he if in is it me my no of on or so to up us we".split()  # noqa: SIM905
 )
@@ -247,9 +242,9 @@ _SHORT_WORDS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Quoted:
-    """A passage that was looked for: its text, where that is from, the answer, and what was looked at.
+    """A passage that was located: its text, its `origin` ("payload", "gold" or "chunk"), and the answer.
 
-    `origin` is "payload", "gold" or "chunk", `on` "page" or "text".
+    `on` is "page" or "text".
     """
 
     quote: str
@@ -259,43 +254,44 @@ class Quoted:
 
     @property
     def speaker(self) -> str:
-        """Who says it where the answer does not: `The quote`, `The gold quote`, `The chunk`."""
+        """Return the subject if the answer does not say it: `The quote`, `The gold quote`, `The chunk`."""
         return {"payload": "The quote", "gold": "The gold quote"}.get(self.origin or "", "The chunk")
 
 
 def figures(differences: Sequence[Difference]) -> list[Difference]:
-    """The figures that the page has otherwise: what a reader has to see first."""
+    """Return the numbers that differ, which a reader has to see first."""
     return [each for each in differences if each.kind == "number" and each.quote and each.page]
 
 
 def sentence(difference: Difference, quoted: Quoted, others: Sequence[Difference] = ()) -> list[Piece]:
-    """One difference; `others` are all of its quote, among which its unit may be."""
-    said, page = difference.quote, difference.page
-    unit = _unit(difference, quoted.quote, others) if said and page else ""
+    """Return the sentence on one difference; `others` are all differences of its quote."""
+    quote, page = difference.quote, difference.page
+    unit = _unit(difference, quoted.quote, others) if quote and page else ""
     speaker = quoted.speaker
-    if said and unit and says(quoted.answer, f"{said} {unit}"):
+    if quote and unit and says(quoted.answer, f"{quote} {unit}"):
         speaker = "The answer"
-    elif said and says(quoted.answer, said):
+    elif quote and says(quoted.answer, quote):
         speaker, unit = "The answer", ""
     behind = [Piece(f" {unit}")] if unit else []
-    if said and not page:
-        return [Piece(f"{speaker} has "), Piece(said, "strong"), Piece(f", which the {quoted.on} has not.")]
+    if quote and not page:
+        ending = f", which is not {'on the page' if quoted.on == 'page' else 'in the text'}."
+        return [Piece(f"{speaker} has "), Piece(quote, "strong"), Piece(ending)]
     kind: Kind = "differs" if difference.kind == "number" else "strong"
-    ours = [Piece(" says "), Piece(said, kind), *behind] if said else [Piece(" leaves out a word")]
+    ours = [Piece(" says "), Piece(quote, kind), *behind] if quote else [Piece(" omits a word")]
     theirs = [Piece(f", the {quoted.on} says "), Piece(page, "strong"), *behind, Piece(".")]
     return [Piece(speaker), *ours, *theirs]
 
 
 def says(text: str, words: str) -> bool:
-    """Whether a text says these very words: not 11.4 or -1.4 or 1.45 or 1.4 % for 1.4."""
+    """Return whether a text has exactly these words: not 11.4 or -1.4 or 1.45 or 1.4 % for 1.4."""
     spaced = r"\s+".join(re.escape(word) for word in words.split())
     return bool(spaced) and re.search(rf"(?<![\w.,/−–-]){spaced}(?![\w/%°]|[.,]\d|\s%)", text) is not None
 
 
 def _unit(difference: Difference, quote: str, others: Sequence[Difference]) -> str:
-    """The word behind a figure of the quote, where the page has it too; "" where that is not sure.
+    """Return the word behind a number of the quote if the page certainly has it too, else "".
 
-    The word agrees if it is part of no difference, and nothing stands on the page alone.
+    It has if the word is part of no difference, and no word is on the page only.
     """
     if any(not other.quote for other in others):
         return ""
@@ -307,18 +303,18 @@ def _unit(difference: Difference, quote: str, others: Sequence[Difference]) -> s
     return "" if is_filler or differs else unit
 
 
-# What the locator found, in words: the sentence above the page that is shown. Pure.
+# The finding of the locator: the sentences above the shown page.
 
-#: So many differing words or other pages are named; of more, the rest is counted.
+#: Differing words, or other places, that are named; the rest is counted.
 MAX_NAMED = 12
-#: So many figures that differ are put above everything else.
+#: Differing numbers put above everything else.
 MAX_FIGURES = 3
 
 
 def figure_pieces(view: PageView, *, answer: str, quote_from: str | None) -> list[list[Piece]]:
-    """`The answer says 2.3 bar, the page says 2.5 bar.`: the best that can be said, so it is said first.
+    """Return `The answer says 2.3 bar, the page says 2.5 bar.` for each number that differs.
 
-    Empty where no figure differs, and on another page than the passage's.
+    Empty on a page other than the passage's.
     """
     found = view.chosen
     if found is None or is_elsewhere(view):
@@ -328,40 +324,38 @@ def figure_pieces(view: PageView, *, answer: str, quote_from: str | None) -> lis
 
 
 def quoted(view: PageView, *, answer: str, quote_from: str | None) -> Quoted:
-    """The chosen passage as the one who speaks of what differs."""
+    """Return the chosen passage as the subject of differences."""
     return Quoted(view.target.query.quote, quote_from, answer, "page" if view.text is None else "text")
 
 
 def finding_pieces(view: PageView, *, answer: str, quote_from: str | None) -> list[Piece]:
-    """What the locator says about the chosen passage: status, agreement, page, and what differs, in words.
+    """Return the finding on the chosen passage: status, agreement, page, and differences.
 
-    Of a passage that stands on another page than the shown one only that is said. The figures that
-    `figure_pieces` tells are not told again.
+    For a passage that is on another page than the shown one, only that. The numbers of `figure_pieces` are
+    not repeated.
     """
     found = view.chosen
     if found is None:
-        return [Piece("There is no text to look for: the citation has no quote and its chunk is not known.")]
+        return [Piece("There is no text to locate: the citation has no quote and its chunk is not known.")]
     if found.unverified_ranges and not view.target.query.quote.strip():
         where = lines(found.unverified_ranges)
-        told = (
-            "Unverified: the citation has no quote and its chunk is not known, so nothing can confirm that "
-        )
-        return [Piece(f"{told}it means {where}, where its offsets point.")]
+        message = "Unverified: the citation has no quote and its chunk is not known, so nothing can confirm"
+        return [Piece(f"{message} that it means {where}, where its offsets point.")]
     if is_elsewhere(view):
         return [Piece(_elsewhere(view, found, quote_from), "strong")]
     cited = view.target.query.cited_page_idx
     passage = quoted(view, answer=answer, quote_from=quote_from)
     pieces = [Piece(_status_sentence(found, quote_from, passage.on), "strong")]
     if found.ranges:
-        pieces.append(Piece(f" It stands on {lines(found.ranges)}."))
+        pieces.append(Piece(f" It is on {lines(found.ranges)}."))
     if found.page_mismatch and found.page_idx is not None and cited is not None:
-        stands = f"the text stands on {_page_words(found.page_idx)}"
-        pieces.append(Piece(f" Cited is {_page_words(cited)}; {stands}."))
+        actual = f"the text is on {_page_words(found.page_idx)}"
+        pieces.append(Piece(f" The citation names {_page_words(cited)}; {actual}."))
     elif found.status == "not_found" and cited is not None and cited == view.page_idx:
         pieces.append(Piece(f" page_idx {cited} is shown because it is the cited one."))
     pieces += _further_differences(found, passage)
     if found.alternatives:
-        pieces.append(Piece(f" The same text also stands on {_other_places(found)}.", "muted"))
+        pieces.append(Piece(f" The same text is also on {_other_places(found)}.", "muted"))
     if found.note:
         is_finding = found.box_agrees is False
         pieces.append(Piece(f" {sentence_start(found.note)}.", "plain" if is_finding else "muted"))
@@ -369,17 +363,17 @@ def finding_pieces(view: PageView, *, answer: str, quote_from: str | None) -> li
 
 
 def _further_differences(found: FoundSpan, passage: Quoted) -> list[Piece]:
-    """What differs besides the figures that stand above."""
+    """Return the sentences on differences other than those of `figure_pieces`."""
     above = figures(found.differences)[:MAX_FIGURES]
     further = [each for each in found.differences if each not in above]
-    told = sorted(further, key=lambda each: each.kind != "number")[:MAX_NAMED]
-    pieces = [piece for each in told for piece in (Piece(" "), *sentence(each, passage, found.differences))]
-    rest = len(further) - len(told)
+    named = sorted(further, key=lambda each: each.kind != "number")[:MAX_NAMED]
+    pieces = [piece for each in named for piece in (Piece(" "), *sentence(each, passage, found.differences))]
+    rest = len(further) - len(named)
     return [*pieces, Piece(f" And {counted(rest, 'more difference')}.", "muted")] if rest else pieces
 
 
 def is_elsewhere(view: PageView) -> bool:
-    """Whether the chosen passage was found, and not on the page that is shown."""
+    """Return whether the chosen passage was found on another page than the shown one."""
     found = view.chosen
     if found is None or found.page_idx is None or view.page_idx is None:
         return False
@@ -387,7 +381,7 @@ def is_elsewhere(view: PageView) -> bool:
 
 
 def origin(view: QuestionView, target: Target) -> str | None:
-    """Where the text of a passage is from: the citation's payload, the gold question, a chunk."""
+    """Return where the text of a passage is from: the citation's "payload", "gold", or a "chunk"."""
     if target.kind != "cited":
         return "gold" if target.kind == "gold" else "chunk"
     own = (item.quote_from for item in view.citations if item.citation.number == target.number)
@@ -399,11 +393,11 @@ def _elsewhere(view: PageView, found: FoundSpan, quote_from: str | None) -> str:
     pages = [place.page_idx for place in found.continues]
     if view.page_idx in pages:
         return f"{quote} begins on PDF page {(found.page_idx or 0) + 1} and goes on here."
-    return f"{quote} stands on PDF page {(found.page_idx or 0) + 1}, not on this page."
+    return f"{quote} is on PDF page {(found.page_idx or 0) + 1}, not on this page."
 
 
 def _other_places(found: FoundSpan) -> str:
-    """The other places that agree as well: `page_idx 3, 7`, or of a text `line 12, lines 40–41`."""
+    """Return the other places with the text: `page_idx 3, 7`, or `line 12, lines 40–41`."""
     places = found.alternatives[:MAX_NAMED]
     if found.ranges:
         return ", ".join(lines(place.ranges) for place in places)
@@ -411,31 +405,24 @@ def _other_places(found: FoundSpan) -> str:
 
 
 def _status_sentence(found: FoundSpan, quote_from: str | None, on: str) -> str:
-    """What the status says; `on` is what was looked at, a page or a text."""
     quote = _quote_words(quote_from)
     if found.unverified:
-        return (
-            f"Unverified: the page has no text that could confirm {quote}. Drawn is the citation's own box."
-        )
+        return f"Unverified: the page has no text that could confirm {quote}. The cited box is shown."
     if found.status == "partial" and found.continues:
         pages = " and ".join(f"PDF page {place.page_idx + 1}" for place in found.continues)
-        return f"Over the edge of the page: {quote} stands here and on {pages}{_but_for(found)}."
+        share = f", {percent(found.agreement)} of it" if found.differences else ""
+        return f"Across pages: {quote} is here and on {pages}{share}."
     there, this = ("on the page", "on this page") if on == "page" else ("in the text", "in this text")
     return {
-        "exact": f"Exact: {quote} stands {there} word for word.",
-        "normalized": f"Normalized: {quote} stands {there} but for case, punctuation or hyphenation.",
+        "exact": f"Exact: {quote} is {there} word for word.",
+        "normalized": f"Normalized: {quote} is {there} apart from case, punctuation or hyphenation.",
         "fuzzy": f"Fuzzy: {percent(found.agreement)} of {quote} agrees with the {on}.",
-        "partial": f"Partial: {percent(found.agreement)} of {quote} stands {there}.",
-        "not_found": f"Not found: {quote} does not stand {this}, so nothing is highlighted.",
+        "partial": f"Partial: {percent(found.agreement)} of {quote} is {there}.",
+        "not_found": f"Not found: {quote} is not {this}, so nothing is highlighted.",
     }[found.status]
 
 
-def _but_for(found: FoundSpan) -> str:
-    return f", {percent(found.agreement)} of it" if found.differences else ""
-
-
 def _quote_words(quote_from: str | None) -> str:
-    """What was looked for: the citation's own quote, the gold one, else the text of a chunk."""
     return {"payload": "the quote", "gold": "the gold quote"}.get(quote_from or "", "the chunk's text")
 
 

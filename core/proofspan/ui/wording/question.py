@@ -1,4 +1,4 @@
-"""The Question page in words: its name, its place, its record. Pure; nothing here draws."""
+"""Wording of the Question page: names and places, gold, ranking, and the reasons of the label."""
 
 from __future__ import annotations
 
@@ -27,30 +27,25 @@ from proofspan.ui.wording.answer import matched_phrases, seen_texts
 from proofspan.ui.wording.citation import is_of_several_documents
 from proofspan.ui.wording.safety import omission_rows
 
-#: Characters of a question's id that are shown; an id may be a whole sentence.
+#: Characters shown of a question's id, which may be a whole sentence.
 MAX_ID = 60
-NO_TRACE = (
-    "There is no trace behind this row: the run has a stored report alone, and a report keeps no answer."
-)
+NO_TRACE = "The run has only a stored report and no traces, and a report contains no answer."
 
 
 def name_piece(trace: Trace, repeat: int) -> Piece:
-    """The question's id and which trace of it: `Q01 · p1 · s0 · #2`; a long id stands whole in the tip."""
+    """Return the question's id and which trace of it: `Q01 · p1 · s0 · #2`; the tip has a long id whole."""
     key = TraceKey(trace.run_id or "", trace.q_id, trace.paraphrase, trace.seed, repeat)
     name = " · ".join([short_id(trace.q_id), *variant(key)])
     return Piece(name, "muted", tip=trace.q_id if len(trace.q_id) > MAX_ID else "")
 
 
 def short_id(q_id: str) -> str:
-    """An id in the width of a header."""
+    """Return an id in the width of a header."""
     return q_id if len(q_id) <= MAX_ID else f"{q_id[: MAX_ID - 1]}…"
 
 
 def place_words(view: PageView) -> str:
-    """`page_idx 41 · PDF page 42 · printed 41`; the printed label only where the document carries one.
-
-    Of a document without pages `lines 12–14 of 220`.
-    """
+    """Return `page_idx 41 · PDF page 42 · printed 41`, or for a text document `lines 12–14 of 220`."""
     if view.text is not None:
         found = view.chosen
         of = counted(view.text.line_count, "line")
@@ -63,35 +58,35 @@ def place_words(view: PageView) -> str:
 
 
 def source_words(source: SourceLine) -> str:
-    """Where a record stands; an entry of a JSON array has a place and no bytes of its own."""
+    """Return the place of a record; an entry of a JSON array has no bytes of its own."""
     if not source.length:
         return f"{source.file}, entry {source.line:,}"
     return f"{source.file}, line {source.line:,}, byte {source.offset:,}, {source.length:,} bytes"
 
 
-# The gold passage in words: what it is, where it was retrieved and seen, whether it is cited. Pure.
+# The gold passage: what it is, where it was retrieved, and whether it is in the prompt and cited.
 
-#: How the row ends where the answerer saw the passage.
+#: The row's ending if the passage is in the prompt.
 _AT_LAST: Mapping[GoldState, str] = {
     "uncited": "not cited",
     "seen": "the answer cites nothing",
     "cited": "cited",
 }
-#: So many gold chunks, sections or pages are named; of more, the rest is counted.
+#: Gold chunks, sections or pages that are named; the rest is counted.
 MAX_NAMED = 3
 
 
 def gold_rows(view: QuestionView) -> list[tuple[str, list[Piece]]]:
-    """`Gold`: `page 58 of 3M_2018_10K · retrieved at rank 15 of 75 · not seen by the answerer`.
+    """Return the row `Gold`: `page 58 of 3M_2018_10K · retrieved at rank 15 of 75 · not in the prompt`.
 
-    No row where no gold is known. Pages count from 1, as everywhere on the page.
+    No row without gold. Pages count from 1.
     """
     gold = view.gold
     if gold is None:
         return []
     outcome = view.gold_outcome
     if not gold.answerable:
-        return [("Gold", [Piece("the documents hold no answer"), *(_ending(outcome) if outcome else ())])]
+        return [("Gold", [Piece("the documents contain no answer"), *(_ending(outcome) if outcome else ())])]
     what = _what(gold, names_document=is_of_several_documents(view))
     if what is None:
         return []
@@ -103,7 +98,7 @@ def gold_rows(view: QuestionView) -> list[tuple[str, list[Piece]]]:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """What the index has of a trace's ranking; `bucket` None where it is not judged."""
+    """A trace's ranking in the index; `bucket` is None if it is not judged."""
 
     bucket: Bucket | None
     section_rank: int | None
@@ -111,16 +106,16 @@ class Ranking:
 
 
 def ranking_of(row: Mapping[str, object]) -> Ranking:
-    """The ranking of an index row."""
+    """Return the ranking of an index row."""
     bucket = next((each for each in BUCKETS if each == row["bucket"]), None)
     ranks = (None if row[name] is None else int(str(row[name])) for name in ("section_rank", "top_rank"))
     return Ranking(bucket, *ranks)
 
 
 def ranking_rows(view: QuestionView, ranking: Ranking | None) -> list[tuple[str, list[Piece]]]:
-    """`Ranking`: `score_policy · gold section at rank 3 of reranked, 2 of fused · next: rerank`.
+    """Return the row `Ranking`: `Ranking miss · gold section at rank 3 of reranked · next: rerank`.
 
-    No row where the question is not judged.
+    No row if the question is not judged.
     """
     last = view.last_stage
     if ranking is None or ranking.bucket is None or last is None:
@@ -129,33 +124,34 @@ def ranking_rows(view: QuestionView, ranking: Ranking | None) -> list[tuple[str,
     top = top_stage(view.trace)
     if top is not None:
         ranks.setdefault(top, ranking.top_rank)
-    told = ", ".join(_at(stage, rank) for stage, rank in ranks.items())
-    tip = f"{bucket_meaning(ranking.bucket)} {bucket_step(ranking.bucket) or ''}".strip()
+    places = ", ".join(_at(stage, rank) for stage, rank in ranks.items())
+    meaning = f"{bucket_meaning(ranking.bucket)} {bucket_step(ranking.bucket) or ''}".strip()
+    tip = f"{ranking.bucket}: {meaning}"
     lever = BUCKET_LEVERS.get(ranking.bucket)
-    what = "section" if view.gold is None or view.gold.sections or view.gold.chunks else "page"
+    is_section = view.gold is None or view.gold.sections or view.gold.chunks
     pieces = [
         Piece(BUCKET_NAMES[ranking.bucket], "strong" if lever else "plain", tip=tip),
-        Piece(f" · gold {what} {told}"),
+        Piece(f" · gold {'section' if is_section else 'page'} {places}"),
     ]
     return [("Ranking", [*pieces, *([Piece(f" · next: {lever}")] if lever else [])])]
 
 
 def _at(stage: StageName, rank: int | None) -> str:
-    """`at rank 3 of reranked`, `not in fused`."""
-    name = "what the answerer saw" if stage == "chunks" else stage
+    """Return `at rank 3 of reranked`, `not in fused`."""
+    name = "the prompt" if stage == "chunks" else stage
     return f"not in {name}" if rank is None else f"at rank {rank:,} of {name}"
 
 
 def _ending(outcome: GoldOutcome) -> list[Piece]:
-    """What the answer made of it, the state's sentence as its tip; what is not right stands out."""
+    """Return what the answer does with the passage; the tip is the meaning of that state."""
     state = outcome.state
-    told = "refused" if state == "uncited" and outcome.is_refusal else _AT_LAST.get(state, GOLD_NAMES[state])
+    name = "refused" if state == "uncited" and outcome.is_refusal else _AT_LAST.get(state, GOLD_NAMES[state])
     kind: Kind = "plain" if state in ("cited", "declined") else "strong"
-    return [Piece(" · "), Piece(told, kind, tip=gold_meaning(state))]
+    return [Piece(" · "), Piece(name, kind, tip=gold_meaning(state))]
 
 
 def _what(gold: GoldQuestion, *, names_document: bool) -> str | None:
-    """What is looked for; None where the gold names no place."""
+    """Return the name of the gold passage; None if it names no place."""
     target = gold_target(gold)
     if target is None:
         return None
@@ -172,7 +168,7 @@ def _of(doc_id: str | None, names_document: bool) -> str:
 
 
 def _chunk_name(chunk_id: str, names_document: bool) -> str:
-    """`section 5.4.1, p. 43 of manual` where the id says so, else the id."""
+    """Return `section 5.4.1, p. 43 of manual` if the id says so, else the id."""
     parts = parse(chunk_id)
     if parts is None:
         return f"chunk {chunk_id}"
@@ -187,7 +183,7 @@ def _either(names: Sequence[str]) -> str:
 
 
 def _retrieved(ranks: GoldOutcome, sizes: Mapping[StageName, int]) -> list[Piece]:
-    """Nothing where the answerer's own list is the only one, or where nobody found it: `_seen` says it."""
+    """Return the rank; nothing if the prompt is the only list or no list has it, which `_seen` says."""
     if ranks.stage is None or ranks.stage == "chunks" or (ranks.retrieved is None and ranks.seen is None):
         return []
     size = sizes.get(ranks.stage, 0)
@@ -197,59 +193,55 @@ def _retrieved(ranks: GoldOutcome, sizes: Mapping[StageName, int]) -> list[Piece
 
 
 def _seen(ranks: GoldOutcome, sizes: Mapping[StageName, int]) -> list[Piece]:
-    """Where the answerer saw it; else that it did not, with how many chunks it saw as the tip."""
+    """Return the rank in the prompt, or that the passage is not in it."""
     size = sizes.get("chunks", 0)
     if ranks.seen is not None:
-        return [Piece(f" · seen at rank {ranks.seen:,} of {size:,}"), *_ending(ranks)]
-    saw = f"the {counted(size, 'chunk')} that the answerer saw"
-    tip = f"It is not among {saw}." if size else "The answerer saw no chunk."
-    told = "not seen by the answerer"
+        return [Piece(f" · in the prompt at rank {ranks.seen:,} of {size:,}"), *_ending(ranks)]
+    tip = f"The prompt has {counted(size, 'chunk') if size else 'no chunk'}."
+    words = "not in the prompt"
     if ranks.stage is not None and ranks.stage != "chunks" and ranks.retrieved is None:
-        told = f"not among the {sizes.get(ranks.stage, 0):,} {ranks.stage}"
-    return [Piece(" · "), Piece(told, "strong", tip=tip)]
+        words = f"not among the {sizes.get(ranks.stage, 0):,} {ranks.stage}"
+    return [Piece(" · "), Piece(words, "strong", tip=tip)]
 
 
-# Why a question has its label: the verdict, and each signal with its value. Pure; nothing here draws.
+# The reasons of a label: its rule, and each signal with its value.
 
-_STALE = "The report was made before these traces, or by other rules; the label above is worked out anew."
-#: What the pipeline's own measures mean, as far as one can say.
+_STALE = "The report is older than these traces, or used other rules; the label above is computed now."
+#: Measures that the pipeline logs itself.
 _DELTA_S = "The pipeline's own distance between the question and what was retrieved: 0 is close, 1 is far."
-_LAMBDA = "The pipeline's own word on whether its retrieval settled: convergent is good, chaotic is bad."
-_COVERAGE = "The share of the answer's content words that the evidence holds; rare words count more."
-#: So many words, numbers or ranks are named; of more, the rest is counted.
+_LAMBDA = "The pipeline's own judgement of whether retrieval settled: convergent is good, chaotic is bad."
+_COVERAGE = "The share of the answer's content words that are in the evidence; rare words count more."
+#: Words, numbers or ranks that are named; the rest is counted.
 MAX_WORDS_NAMED = 12
-#: Why a question has no label whose records do not say what it is.
-NOT_KNOWN = "nothing says what was asked"
-#: Characters of a phrase that are shown; its tip has the rest.
+#: Why a question has no label if its text is unknown.
+NOT_KNOWN = "the question's text is unknown"
+#: Characters shown of a phrase; its tip has the rest.
 MAX_PHRASE = 60
 
 
 def verdict(view: QuestionView) -> tuple[Piece, str]:
-    """The label's chip and the reason beside it; of a stored report its own words, whatever they are."""
+    """Return the label's chip and its reason; those of a stored report are in its own words."""
     stored = view.stored
     if stored is not None:
         known = next((label for label in LABELS if label == stored.label), None)
-        said = chip(known) if known else Piece(stored.label, "no-label")
-        return said, f"{stored.why or 'no reason given'} (as stored)"
+        own = chip(known) if known else Piece(stored.label, "no-label")
+        return own, f"{stored.why or 'no reason given'} (as stored)"
     if view.row is None:
         return chip(None), "no usable chunks to judge it by" if view.is_question_known else NOT_KNOWN
     return chip(view.row.label), reason(view.row)
 
 
 def reason(row: ReportRow) -> str:
-    """Why a row has its label: the reference's words, but for citations that nobody made.
-
-    Where a profile asks for none, an answer is grounded without them.
-    """
+    """Return the reason of a row's label: the reference's, except for an answer that needs no citations."""
     if row.why == GROUNDED[1] and not row.signals.cited:
         return "answer grounded; it cites nothing"
     return row.why
 
 
 def step(view: QuestionView, row: ReportRow, found: Mapping[str, FoundSpan]) -> str:
-    """What to do about this answer: first the pages that speak against a citation, then what its label asks.
+    """Return what to do about this answer: first on a contradicted citation, then by its label.
 
-    `found` holds the placed passages by their id. Where a page contradicts it, an `ok` is no baseline.
+    `found` holds the located passages by their id. An answer that a page contradicts is no baseline.
     """
     template = view.profile.template
     usual = step_for(row, template, view.gold_outcome, view.omissions)
@@ -267,18 +259,18 @@ def signal_rows(
     stored_label: str | None = None,
     ranking: Ranking | None = None,
 ) -> list[tuple[str, list[Piece]]]:
-    """Why this label: each signal with its value, the ones that speak against the answer first.
+    """Return each signal of the label with its value, problems first.
 
-    `stored_label` is what the run's stored report says; told where it is another one. `ranking` is what the
-    index has of the gold section's ranks.
+    `stored_label` is the one of the run's stored report, listed if it differs. `ranking` are the index's
+    ranks of the gold section.
     """
     signals = row.signals
     unsupported = signals.numbers_unsupported
     rows = gold_rows(view) + ranking_rows(view, ranking)
     rows += [("Numbers", _numbers(view, unsupported))] if unsupported else []
     rows += omission_rows(view)
-    found = [[Piece(suspicion_text(code), tip=code)] for code in row.suspicions]
-    rows += zip(["Stands out", *[""] * len(found)], found, strict=False)
+    issues = [[Piece(suspicion_text(code), tip=code)] for code in row.suspicions]
+    rows += zip(["Issues", *[""] * len(issues)], issues, strict=False)
     refusal = view.explanation.refusal
     if refusal is not None:
         rows.append(("Refusal", [Piece("“"), Piece(refusal.text), Piece("”")]))
@@ -290,14 +282,14 @@ def signal_rows(
     rows.append(("Citations", [Piece(_citation_words(signals, passages=len(view.citations)))]))
     measured = _measures(view)
     if measured:
-        rows.append(("Pipeline says", measured))
+        rows.append(("Pipeline's measures", measured))
     if stored_label is not None and stored_label != row.label:
         rows.append(("Stored report", [Piece("says "), Piece(stored_label, "strong", tip=_STALE)]))
     return rows
 
 
 def stored_rows(view: QuestionView, stored: StoredRow) -> list[tuple[str, list[Piece]]]:
-    """What a report's row says, with what the workspace knows of its ids."""
+    """Return the content of a report's row, with how many of its ids the workspace knows."""
     seen = seen_texts(view)
     resolved = sum(item.is_resolved for item in view.citations)
     cited = f"{len(view.citations):,} cited: {resolved:,} with a chunk" if view.citations else "none"
@@ -315,7 +307,7 @@ def stored_rows(view: QuestionView, stored: StoredRow) -> list[tuple[str, list[P
 
 
 def _citation_words(signals: Signals, *, passages: int) -> str:
-    """`2 cited, 1 retrieved, 2 with a chunk`: ids; one may be cited for several passages."""
+    """Return `2 cited, 1 retrieved, 2 with a chunk`: ids; one may be cited for several passages."""
     if not signals.cited:
         where = f"none where the profile looks; {counted(passages, 'passage')} in the citation payload"
         return where if passages else "none"
@@ -327,16 +319,14 @@ def _citation_words(signals: Signals, *, passages: int) -> str:
 
 
 def _answer_words(view: QuestionView, coverage: float | None) -> list[Piece]:
-    """`62 % in the evidence · not found: sprocket, flange`."""
+    """Return `62 % in the evidence · not found: sprocket, flange`."""
     if coverage is None:
         return [Piece("it has no content word")]
-    told = [Piece(f"{percent(coverage)} in the evidence", tip=_COVERAGE)]
+    pieces = [Piece(f"{percent(coverage)} in the evidence", tip=_COVERAGE)]
     missing = dict.fromkeys(word.text for word in view.explanation.words_missing)
     if missing:
-        shown = ", ".join(list(missing)[:MAX_WORDS_NAMED])
-        more = f" and {len(missing) - MAX_WORDS_NAMED} more" if len(missing) > MAX_WORDS_NAMED else ""
-        told.append(Piece(f" · not found: {shown}{more}", "muted"))
-    return told
+        pieces.append(Piece(f" · not found: {_listed(list(missing))}", "muted"))
+    return pieces
 
 
 def _numbers(view: QuestionView, numbers: Sequence[str]) -> list[Piece]:
@@ -344,12 +334,12 @@ def _numbers(view: QuestionView, numbers: Sequence[str]) -> list[Piece]:
     for place, number in enumerate(numbers[:MAX_WORDS_NAMED]):
         pieces += [Piece(", ")] * (place > 0) + [Piece(number, "strong")]
     count = len(view.trace.chunk_ids)
-    stand = "stands" if len(numbers) == 1 else "stand"
-    return [*pieces, Piece(f" {stand} nowhere in the {count} chunk{'s' * (count != 1)}")]
+    verb = "is" if len(numbers) == 1 else "are"
+    return [*pieces, Piece(f" {verb} not in the {counted(count, 'chunk')}")]
 
 
 def _phrase(view: QuestionView) -> list[Piece]:
-    """The first phrase that counts, with the ranks of the chunks that hold it."""
+    """Return the first phrase that counts, with the ranks of the chunks that contain it."""
     first = next(iter(matched_phrases(view)), None)
     if first is None:
         return [Piece("none that the label's rule counts")]
@@ -364,11 +354,11 @@ def _ranks_holding(view: QuestionView, phrase: str) -> str:
     ranks = [str(rank) for rank, text in seen_texts(view).items() if low in text.lower()]
     if not ranks:
         return ""
-    return f" in chunk{'s' * (len(ranks) > 1)} {', '.join(ranks[:MAX_WORDS_NAMED])}"
+    return f" in {'chunk' if len(ranks) == 1 else 'chunks'} {', '.join(ranks[:MAX_WORDS_NAMED])}"
 
 
 def _query_words(view: QuestionView) -> list[Piece]:
-    """The question's content words; its stopwords are named only where nothing else aligned."""
+    """Return the question's content words; stopwords only if nothing else aligned."""
     content = [token for token in view.explanation.query if token.is_content]
     found = [token.token for token in content if token.places]
     missing = [token.token for token in content if not token.places]
@@ -379,7 +369,7 @@ def _query_words(view: QuestionView) -> list[Piece]:
         pieces += [Piece(" · not "), Piece(_listed(missing), "strong")]
     stopwords = [token.token for token in view.explanation.query if token.places and not token.is_content]
     if stopwords and not found:
-        pieces.append(Piece(f" · only such words as {_listed(stopwords)}"))
+        pieces.append(Piece(f" · only stopwords: {_listed(stopwords)}"))
     return pieces
 
 
@@ -389,13 +379,13 @@ def _listed(words: Sequence[str]) -> str:
 
 
 def _measures(view: QuestionView) -> list[Piece]:
-    """`ok: yes · ΔS 0.45 · λ convergent · 5 ms`: what the trace says of itself."""
-    said = view.measures
-    told = [
-        None if said.ok is None else Piece(f"ok: {'yes' if said.ok else 'no'}"),
-        None if said.delta_s is None else Piece(f"ΔS {said.delta_s:.2f}", tip=_DELTA_S),
-        None if said.lambda_state is None else Piece(f"λ {said.lambda_state}", tip=_LAMBDA),
-        None if said.latency_ms is None else Piece(f"{said.latency_ms:,.0f} ms"),
+    """Return the trace's own measures: `ok: yes · ΔS 0.45 · λ convergent · 5 ms`."""
+    own = view.measures
+    listed = [
+        None if own.ok is None else Piece(f"ok: {'yes' if own.ok else 'no'}"),
+        None if own.delta_s is None else Piece(f"ΔS {own.delta_s:.2f}", tip=_DELTA_S),
+        None if own.lambda_state is None else Piece(f"λ {own.lambda_state}", tip=_LAMBDA),
+        None if own.latency_ms is None else Piece(f"{own.latency_ms:,.0f} ms"),
     ]
-    pieces = [piece for piece in told if piece is not None]
+    pieces = [piece for piece in listed if piece is not None]
     return [each for piece in pieces for each in (Piece(" · "), piece)][1:]
