@@ -6,9 +6,9 @@ from typing import get_args
 
 import pytest
 
-from proofspan.metrics.catalogue import METRICS
+from proofspan.metrics.catalogue import LEFT_OUT, METRICS
 from proofspan.metrics.relevance import Unranked
-from proofspan.metrics.values import LEFT_OUT, Tally
+from proofspan.metrics.values import Tally
 from proofspan.store.query.filters import Filter, Sort
 from proofspan.store.query.metric_sql import MEASURES, MEETS, MISSES
 from proofspan.store.query.store import Store

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ir_measures import AP, RR, P, R, nDCG
 
-from proofspan.metrics.ranked import (
+from tests.trec import (
     average_precision,
     ndcg,
     precision,

@@ -16,14 +16,12 @@ from proofspan.metrics.ranked import (
     NO_CANDIDATES,
     Ranked,
     bucket_of,
-    ndcg,
     ranked,
-    recall,
-    reciprocal_rank,
 )
 from proofspan.metrics.relevance import GoldCorpus
 from proofspan.traces.records.chunks import Place
 from tests.made_traces import made_trace
+from tests.trec import ndcg, recall, reciprocal_rank
 
 PLACES = {
     "a": Place("manual", "5.4.2", 41),

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofspan.metrics.ranked import (
+from tests.trec import (
     average_precision,
     ndcg,
     precision,

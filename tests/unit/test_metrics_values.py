@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofspan.metrics.catalogue import GROUPS, METRICS, Group, Metric
+from proofspan.metrics.catalogue import GROUPS, LEFT_OUT, METRICS, Group, LeftOut, Metric
 from proofspan.metrics.statistics import wilson
-from proofspan.metrics.values import LEFT_OUT, LeftOut, Tally, metric_value
+from proofspan.metrics.values import Tally, metric_value
 
 SHARE = METRICS["section_match_at_1"]
 MEAN = METRICS["delta_s_mean"]

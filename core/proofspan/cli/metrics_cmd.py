@@ -34,11 +34,10 @@ from proofspan.errors import Fault, Problem, printable
 from proofspan.manifest.load import load_manifest
 from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Manifest, Run
-from proofspan.metrics.catalogue import GROUPS, METRICS
+from proofspan.metrics.catalogue import GROUPS, LEFT_OUT, METRICS
 from proofspan.metrics.packs import PACK_SOURCE, RATE, RATE_COUNTED, others_in_words
 from proofspan.metrics.statistics import LEVEL
 from proofspan.metrics.values import (
-    LEFT_OUT,
     MetricValue,
     counted_in_words,
     difference_in_words,

@@ -1,13 +1,14 @@
-"""The metrics that a run is judged by: what each is called, how it is counted and where it comes from.
+"""The catalogue of metrics: each with its name, its definition in words, and its measure as SQL.
 
-Here stand words alone; `proofspan.store` adds up what they are made of, `proofspan.metrics.values` makes
-numbers of it. The words are what a page shows behind "how is this counted".
+`proofspan.store` sums the measures up, `proofspan.metrics.values` makes numbers of the sums. Another package
+adds metrics by the entry-point group `proofspan.metrics` (docs/extending.md).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.metadata import entry_points
 from typing import Literal
 
 Group = Literal["ranking", "citations", "refusals", "labels", "pipeline", "evidence"]
@@ -19,19 +20,75 @@ GROUPS: Mapping[Group, str] = {
     "citations": "Citations",
     "refusals": "Answers and refusals",
     "labels": "Labels",
-    "pipeline": "What the pipeline logged",
+    "pipeline": "Logged by the pipeline",
     "evidence": "Evidence",
+}
+
+#: Why a question is not in a denominator.
+LeftOut = Literal[
+    "no_gold",
+    "unanswerable",
+    "answerable",
+    "gold_unplaced",
+    "no_candidates",
+    "no_corpus",
+    "short_list",
+    "nothing_cited",
+    "declined",
+    "no_anchor",
+    "no_label",
+    "not_logged",
+    "few_variants",
+    "no_bundle",
+]
+LEFT_OUT: Mapping[LeftOut, str] = {
+    "no_gold": "no gold question",
+    "unanswerable": "the documents hold no answer",
+    "answerable": "the documents hold an answer",
+    "gold_unplaced": "the gold names no place",
+    "no_candidates": "the trace lists no candidates",
+    "no_corpus": "the chunks of the gold place are not known",
+    "short_list": "the list is shorter",
+    "nothing_cited": "nothing is cited",
+    "declined": "the answer declines",
+    "no_anchor": "the gold has no anchor",
+    "no_label": "no label",
+    "not_logged": "not logged",
+    "few_variants": "fewer than 3 paraphrases × 2 seeds",
+    "no_bundle": "no bundle",
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Metric:
-    """One metric of a run.
+class Measure:
+    """The value of a trace in a metric, as SQL over the columns of the index.
 
-    A *share* is counted things over things and has a Wilson interval; a *mean* of a number of each question
-    the normal interval of a mean; a *quantile* (`quantile` in 0–1) the interval of its ranks. `of` names what
-    the denominator counts, `counted` is the definition, `source` where it comes from, `unit` what a value is
-    measured in ("" for numbers of 0–1). `better` says which way is up, None where neither is.
+    `value` is a truth value in a share and a number otherwise. `left` is the reason for leaving a trace out,
+    one of `reasons`, and null for one that counts. `weight` is the number of things that a trace counts for,
+    of which `value` is then the number counted; None for one thing.
+    """
+
+    value: str
+    left: str
+    reasons: tuple[LeftOut, ...]
+    columns: tuple[str, ...]
+    weight: str | None = None
+
+    @property
+    def number(self) -> str:
+        """The trace's number as SQL: 0–1 in a share, null if it is left out."""
+        number = f"({self.value}) / ({self.weight})" if self.weight else f"CAST(({self.value}) AS DOUBLE)"
+        return f"CASE WHEN ({self.left}) IS NULL THEN {number} END"
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A metric of a run.
+
+    A *share* is a count of a count and has a Wilson interval, a *mean* the normal interval of a mean, and a
+    *quantile* (`quantile` in 0–1) the interval of its ranks. `counted` is the definition, `of` names what the
+    denominator counts, `unit` is "" for numbers of 0–1. `better` is None if neither direction is better.
+    `measure` is None for a metric that is not computed from the index.
     """
 
     metric_id: str
@@ -40,6 +97,7 @@ class Metric:
     kind: Kind
     counted: str
     source: str
+    measure: Measure | None = None
     of: str = "questions"
     better: Better | None = "higher"
     unit: Literal["", "ms"] = ""
@@ -47,9 +105,66 @@ class Metric:
 
     @property
     def is_of_unit_range(self) -> bool:
-        """Whether every value lies in 0–1; what a pipeline logs may be anything."""
+        """True if every value is in 0–1; values that a pipeline logs may be anything."""
         return self.group != "pipeline" or self.kind == "share"
 
+
+def case(*reasons: tuple[str, LeftOut]) -> str:
+    """Return SQL for the first reason whose condition is true."""
+    return "CASE " + " ".join(f"WHEN {sql} THEN '{word}'" for sql, word in reasons) + " END"
+
+
+def measure(value: str, *left: tuple[str, LeftOut], columns: tuple[str, ...]) -> Measure:
+    """Build a measure from its value and the conditions that leave a trace out."""
+    return Measure(value, case(*left), tuple(dict.fromkeys(word for _, word in left)), columns)
+
+
+#: The values of the column `unranked`.
+_UNRANKED: tuple[LeftOut, ...] = ("no_gold", "unanswerable", "gold_unplaced", "no_candidates")
+_NO_GOLD: tuple[str, LeftOut] = ("answerable IS NULL", "no_gold")
+_UNANSWERABLE: tuple[str, LeftOut] = ("NOT answerable", "unanswerable")
+_ANSWERABLE: tuple[str, LeftOut] = ("answerable", "answerable")
+_NO_VERDICT: tuple[str, LeftOut] = ("refused IS NULL", "no_label")
+_DECLINED: tuple[str, LeftOut] = ("refused", "declined")
+_NOTHING_CITED: tuple[str, LeftOut] = ("coalesce(cited, 0) = 0", "nothing_cited")
+_UNPLACED: tuple[str, LeftOut] = ("TRUE", "gold_unplaced")
+
+
+def _ranking(column: str) -> Measure:
+    """Measure a number of each judged question that is null if the chunks of its gold are unknown."""
+    left = f"coalesce(unranked, {case((f'{column} IS NULL', 'no_corpus'))})"
+    return Measure(column, left, (*_UNRANKED, "no_corpus"), ("unranked", column))
+
+
+def _rank(column: str, most: int) -> Measure:
+    return Measure(f"coalesce({column} <= {most}, FALSE)", "unranked", _UNRANKED, ("unranked", column))
+
+
+def _recall(k: int) -> Measure:
+    column = f"recall_{k}"
+    absent = case(("reciprocal_rank IS NULL", "no_corpus"), (f"{column} IS NULL", "short_list"))
+    reasons: tuple[LeftOut, ...] = (*_UNRANKED, "no_corpus", "short_list")
+    return Measure(column, f"coalesce(unranked, {absent})", reasons, ("unranked", "reciprocal_rank", column))
+
+
+def _cited(value: str, column: str, *absent: tuple[str, LeftOut]) -> Measure:
+    """Measure a number of each answer with gold; `absent` are the reasons for its absence."""
+    reasons = (_NO_GOLD, _UNANSWERABLE, _NO_VERDICT, _DECLINED, *absent)
+    columns = ("answerable", "refused", "cited", column)
+    left = f"CASE WHEN {column} IS NULL THEN {case(*reasons)} END"
+    return Measure(value, left, tuple(dict.fromkeys(word for _, word in reasons)), columns)
+
+
+#: A logged ΔS lies in 0–2; one as large as this is a mistake that would dominate every sum.
+NO_DISTANCE = 1_000
+DELTA_S = measure(
+    "delta_s",
+    (f"NOT coalesce(abs(delta_s) < {NO_DISTANCE}, FALSE)", "not_logged"),
+    columns=("delta_s",),
+)
+_LATENCY = measure(
+    "latency_ms", ("NOT coalesce(isfinite(latency_ms), FALSE)", "not_logged"), columns=("latency_ms",)
+)
 
 _IR = "Manning, Raghavan and Schütze, Introduction to Information Retrieval (2008), chapter 8"
 _TREC = "trec_eval 9"
@@ -57,9 +172,7 @@ _GOLD = (
     "A question without gold, without an answer in the documents, or whose trace lists no candidate is left "
     "out."
 )
-
-_CHUNKS = "Where the gold names no chunks, all those of its sections count, else of its pages."
-
+_CHUNKS = "If the gold names no chunks, all those of its sections count, else of its pages."
 _LABELS: tuple[tuple[str, Better | None], ...] = (
     ("ok", "higher"),
     ("generation_drift", "lower"),
@@ -68,7 +181,7 @@ _LABELS: tuple[tuple[str, Better | None], ...] = (
     ("refusal_ok", None),
 )
 
-_LISTED = (
+_BUILT_IN = (
     Metric(
         "section_match_at_1",
         "SectionMatch@1",
@@ -76,8 +189,9 @@ _LISTED = (
         "share",
         "Questions whose candidate at rank 1 of the last stage lies in a gold section, of those with gold. "
         "Section ids are compared by their steps: 5.4.1 is another section than 5.4, unless 5.4 is only the "
-        f"title over it. Gold without sections has those of its chunks, else its pages decide. {_GOLD}",
+        "title over it. Gold without sections has those of its chunks, else its pages decide. " + _GOLD,
         "Sprint goal: at least 0.70",
+        _rank("section_rank", 1),
     ),
     Metric(
         "gt_in_top_20",
@@ -87,6 +201,7 @@ _LISTED = (
         "Questions with a candidate of a gold section among the first 20 of the fused list, else of the "
         f"retrieved one, else of the answerer's chunks. {_GOLD}",
         "Sprint goal: at least 0.90",
+        _rank("top_rank", 20),
     ),
     *(
         Metric(
@@ -94,10 +209,11 @@ _LISTED = (
             f"recall@{k}",
             "ranking",
             "mean",
-            f"The share of a question's gold chunks that stand in the first {k} places, averaged over "
+            f"The share of a question's gold chunks that are in the first {k} places, averaged over "
             "questions; read from the first of the fused, retrieved and answerer's lists that is long "
             f"enough. A question without a list of {k} is left out. {_CHUNKS} {_GOLD}",
             _IR,
+            _recall(k),
         )
         for k in (1, 5, 10, 20, 50)
     ),
@@ -109,35 +225,39 @@ _LISTED = (
         "The discounted gain of the first ten places of the last stage over that of the best order of the "
         f"gold chunks, averaged over questions. {_CHUNKS} {_GOLD}",
         f"Järvelin and Kekäläinen, ACM TOIS 20 (2002); {_TREC}, ndcg_cut_10",
+        _ranking("ndcg_10"),
     ),
     Metric(
         "mrr",
         "MRR",
         "ranking",
         "mean",
-        "One over the rank of the first gold chunk in the last stage, 0 where there is none, averaged over "
+        "One over the rank of the first gold chunk in the last stage, 0 if there is none, averaged over "
         f"questions. {_CHUNKS} {_GOLD}",
         f"{_TREC}, recip_rank",
+        _ranking("reciprocal_rank"),
     ),
     Metric(
         "section_coverage",
         "Section coverage",
         "ranking",
         "mean",
-        "The share of the chunks of the gold sections, else of the gold pages, that stand in the top 20, "
-        "averaged over questions. Gold that names chunks without sections, and all gold where the chunk file "
+        "The share of the chunks of the gold sections, else of the gold pages, that are in the top 20, "
+        "averaged over questions. Gold that names chunks without sections, and all gold if the chunk file "
         f"has no sections or pages, is left out. {_GOLD}",
         "Acceptance target: at least 0.70 to the intended section",
+        _ranking("section_coverage"),
     ),
     Metric(
         "citation_precision",
         "Citation precision",
         "citations",
         "mean",
-        "The share of an answer's citations that point at the gold passage: by offsets where both have "
+        "The share of an answer's citations that point at the gold passage: by offsets if both have "
         "them, else by the quoted words, else by chunk, section or page. Averaged over questions with gold "
         "whose answer cites.",
         "Over gold spans, as precision of a set",
+        _cited("citation_precision", "citation_precision", _NOTHING_CITED, _UNPLACED),
     ),
     Metric(
         "citation_recall",
@@ -147,6 +267,7 @@ _LISTED = (
         "The share of a question's gold passages that a citation points at, averaged over answered "
         "questions with gold; an answer that cites nothing has 0.",
         "Over gold spans, as recall of a set",
+        _cited("citation_recall", "citation_recall", _UNPLACED),
     ),
     Metric(
         "citation_match",
@@ -155,6 +276,7 @@ _LISTED = (
         "share",
         "Answers that cite and point at the gold passage with at least one citation, of answers that cite.",
         "Acceptance target: at least 0.95 on the gold set",
+        _cited("citation_precision > 0", "citation_precision", _NOTHING_CITED, _UNPLACED),
         of="answers that cite",
     ),
     Metric(
@@ -164,6 +286,13 @@ _LISTED = (
         "share",
         "Cited chunk ids that are among the chunks that the answerer saw, of all cited ids.",
         "Always check cited against retrieved ids",
+        Measure(
+            "cited_retrieved",
+            case(("cited IS NULL", "no_label"), ("cited = 0", "nothing_cited")),
+            ("no_label", "nothing_cited"),
+            ("cited", "cited_retrieved"),
+            weight="cited",
+        ),
         of="cited ids",
     ),
     Metric(
@@ -171,9 +300,10 @@ _LISTED = (
         "Anchor coverage",
         "citations",
         "mean",
-        "The share of the gold anchor's words that stand, three or more in a row, in a cited passage: in "
+        "The share of the gold anchor's words that are, three or more in a row, in a cited passage: in "
         "the citation's quote, else in its chunk. Averaged over answered questions whose gold has an anchor.",
         "Acceptance target: at least 0.70",
+        _cited("anchor_coverage", "anchor_coverage", ("TRUE", "no_anchor")),
     ),
     Metric(
         "answered_precision",
@@ -183,6 +313,14 @@ _LISTED = (
         "Answered questions whose answer cites the gold passage, of all answered questions with gold. An "
         "answer to a question that the documents do not answer counts as wrong.",
         "Precision of selective answering",
+        measure(
+            "answerable AND citation_recall > 0",
+            _NO_GOLD,
+            _NO_VERDICT,
+            _DECLINED,
+            ("answerable AND citation_recall IS NULL", "gold_unplaced"),
+            columns=("answerable", "refused", "citation_recall"),
+        ),
         of="answered questions",
     ),
     Metric(
@@ -192,6 +330,7 @@ _LISTED = (
         "share",
         "Questions that the documents answer and the pipeline declined, of those that the documents answer.",
         "Refusals under constrained evidence",
+        measure("refused", _NO_GOLD, _UNANSWERABLE, _NO_VERDICT, columns=("answerable", "refused")),
         of="answerable questions",
         better="lower",
     ),
@@ -202,6 +341,7 @@ _LISTED = (
         "share",
         "Questions that the documents do not answer and the pipeline answered, of those that they do not.",
         "Refusals under constrained evidence",
+        measure("NOT refused", _NO_GOLD, _ANSWERABLE, _NO_VERDICT, columns=("answerable", "refused")),
         of="unanswerable questions",
         better="lower",
     ),
@@ -213,6 +353,7 @@ _LISTED = (
             "share",
             f"Questions labelled {label}, of those that have a label.",
             "Self-reflection triage",
+            measure(f"label = '{label}'", ("label IS NULL", "no_label"), columns=("label",)),
             better=better,
         )
         for label, better in _LABELS
@@ -224,6 +365,7 @@ _LISTED = (
         "mean",
         "The logged distance between question and retrieved context, averaged over questions that log one.",
         "Acceptance target: at most 0.45; below 0.60 is a warning",
+        DELTA_S,
         better="lower",
     ),
     Metric(
@@ -233,6 +375,7 @@ _LISTED = (
         "quantile",
         "19 of 20 questions that log ΔS have at most this.",
         "Metrics pack",
+        DELTA_S,
         better="lower",
         quantile=0.95,
     ),
@@ -244,6 +387,7 @@ _LISTED = (
         "Questions all of whose traces, three paraphrases by two seeds or more, log the state convergent. "
         "One with fewer traces, or with a trace that logs no state, is left out.",
         "Acceptance target: convergent over 3 paraphrases and 2 seeds; at least 0.80",
+        Measure("converges", "unconverged", ("few_variants", "not_logged"), ("converges", "unconverged")),
     ),
     Metric(
         "latency_p50",
@@ -252,6 +396,7 @@ _LISTED = (
         "quantile",
         "Half of the questions that log a latency took at most this.",
         "Logged latency_ms",
+        _LATENCY,
         better="lower",
         unit="ms",
         quantile=0.5,
@@ -263,6 +408,7 @@ _LISTED = (
         "quantile",
         "19 of 20 questions that log a latency took at most this.",
         "Logged latency_ms",
+        _LATENCY,
         better="lower",
         unit="ms",
         quantile=0.95,
@@ -279,5 +425,18 @@ _LISTED = (
     ),
 )
 
-#: By id, in the order in which they are shown.
-METRICS: Mapping[str, Metric] = {metric.metric_id: metric for metric in _LISTED}
+
+def catalogue() -> dict[str, Metric]:
+    """Return all metrics by id in the order in which they are shown: our own, then those of other packages.
+
+    Raises ValueError if two metrics have the same id.
+    """
+    registered = (entry_point.load() for entry_point in entry_points(group="proofspan.metrics"))
+    metrics: dict[str, Metric] = {}
+    for metric in (*_BUILT_IN, *registered):
+        if metrics.setdefault(metric.metric_id, metric) is not metric:
+            raise ValueError(f"two metrics have the id {metric.metric_id}")
+    return metrics
+
+
+METRICS: Mapping[str, Metric] = catalogue()

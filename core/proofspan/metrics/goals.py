@@ -17,8 +17,8 @@ from operator import eq, ge, gt, le, lt
 from typing import Literal, cast
 
 from proofspan.errors import Problem
-from proofspan.metrics.catalogue import METRICS, Metric
-from proofspan.metrics.values import LEFT_OUT, MetricValue
+from proofspan.metrics.catalogue import LEFT_OUT, METRICS, Metric
+from proofspan.metrics.values import MetricValue
 
 Comparison = Literal[">=", "<=", ">", "<", "=="]
 Status = Literal["pass", "warn", "fail", "unknown"]

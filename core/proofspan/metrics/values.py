@@ -5,44 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import isfinite, sqrt
-from typing import Literal
 
-from proofspan.metrics.catalogue import Metric
+from proofspan.metrics.catalogue import LEFT_OUT, LeftOut, Metric
 from proofspan.metrics.statistics import Z_95, percent, wilson
-
-#: Why a question is not in a denominator, with the words that are shown.
-LeftOut = Literal[
-    "no_gold",
-    "unanswerable",
-    "answerable",
-    "gold_unplaced",
-    "no_candidates",
-    "no_corpus",
-    "short_list",
-    "nothing_cited",
-    "declined",
-    "no_anchor",
-    "no_label",
-    "not_logged",
-    "few_variants",
-    "no_bundle",
-]
-LEFT_OUT: Mapping[LeftOut, str] = {
-    "no_gold": "no gold question",
-    "unanswerable": "the documents hold no answer",
-    "answerable": "the documents hold an answer",
-    "gold_unplaced": "the gold names no place",
-    "no_candidates": "the trace lists no candidates",
-    "no_corpus": "the chunks of the gold place are not known",
-    "short_list": "the list is shorter",
-    "nothing_cited": "nothing is cited",
-    "declined": "the answer declines",
-    "no_anchor": "the gold has no anchor",
-    "no_label": "no label",
-    "not_logged": "not logged",
-    "few_variants": "fewer than 3 paraphrases × 2 seeds",
-    "no_bundle": "no bundle",
-}
 
 
 @dataclass(frozen=True, slots=True)

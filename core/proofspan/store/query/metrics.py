@@ -14,7 +14,7 @@ import pandas as pd
 import pyarrow as pa
 
 from proofspan.manifest.types import Manifest
-from proofspan.metrics.catalogue import METRICS
+from proofspan.metrics.catalogue import METRICS, Measure
 from proofspan.metrics.ranked import Bucket
 from proofspan.metrics.statistics import Z_95
 from proofspan.metrics.values import Tally
@@ -23,7 +23,7 @@ from proofspan.store.query.derived_columns import Basis
 from proofspan.store.query.filters import Filter
 from proofspan.store.query.list_reader import Reader
 from proofspan.store.query.loaded_runs import LoadedRun, Memory
-from proofspan.store.query.metric_sql import HEADLINE, MEASURES, Clause, Measure
+from proofspan.store.query.metric_sql import HEADLINE, MEASURES, Clause
 
 #: A row of a statement, and a sum in it.
 Row = tuple[object, ...]
