@@ -149,31 +149,34 @@ def test_a_sound_catalogue_is_good(workspace: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"doc_id": "other", "render_ref": None}, "stands in a document that the manifest does not list"),
-        ({"doc_id": "other", "page_idx": None, "render_ref": None}, "does not list, first: w-001: other"),
-        ({"page_idx": 2}, "lies beyond the end of their document, first: w-001: page_idx 2 of manual"),
-        ({"page_idx": 2**53}, "lies beyond the end of their document"),
-        ({"bbox": [40, 50, 401, 90]}, "does not lie on their page, first: w-001: bbox 40, 50, 401, 90"),
-        ({"bbox": [-1, 0, 9, 9]}, "does not lie on their page"),
-        ({"bbox": [90, 50, 40, 90]}, "does not lie on their page"),
-        ({"bbox": [0, 0, 1e300, 1e300]}, "does not lie on their page"),
-        ({"bbox": [0, 0, 1000, 1200], "bbox_space": "per_mille"}, "does not lie on their page"),
-        ({"render_ref": "engine.png"}, "has a `render_ref` that cannot be read, first: w-001: 'engine.png'"),
-        ({"render_ref": "file:../secret.png"}, "has a `render_ref` that cannot be read"),
-        ({"render_ref": "file:link.png"}, "names a file that is not there, first: w-001: link.png: leads"),
-        ({"render_ref": "file:gone.png"}, "names a file that is not there"),
+        ({"doc_id": "other", "render_ref": None}, "in a document that the manifest does not list"),
+        (
+            {"doc_id": "other", "page_idx": None, "render_ref": None},
+            "does not list; the first is w-001: other",
+        ),
+        ({"page_idx": 2}, "beyond the end of the document; the first is w-001: page_idx 2 of manual"),
+        ({"page_idx": 2**53}, "beyond the end of the document"),
+        ({"bbox": [40, 50, 401, 90]}, "not on the page; the first is w-001: bbox 40, 50, 401, 90"),
+        ({"bbox": [-1, 0, 9, 9]}, "not on the page"),
+        ({"bbox": [90, 50, 40, 90]}, "not on the page"),
+        ({"bbox": [0, 0, 1e300, 1e300]}, "not on the page"),
+        ({"bbox": [0, 0, 1000, 1200], "bbox_space": "per_mille"}, "not on the page"),
+        ({"render_ref": "engine.png"}, "render ref cannot be read; the first is w-001: 'engine.png'"),
+        ({"render_ref": "file:../secret.png"}, "render ref cannot be read"),
+        ({"render_ref": "file:link.png"}, "file that is missing; the first is w-001: link.png: leads"),
+        ({"render_ref": "file:gone.png"}, "file that is missing"),
         (
             {"render_ref": "file:plan.png"},
-            "names a file that cannot be drawn, first: w-001: plan.png: the picture",
+            "file that cannot be drawn; the first is w-001: plan.png: the picture",
         ),
         ({"render_ref": "file:page.png"}, "the file is a web page, not a picture"),
         ({"render_ref": "pdf:manual#page_idx=1&bbox=0,0,nan,1"}, "cannot be read"),
         ({"render_ref": "pdf:manual#page_idx=1&bbox=-1,0,1,1"}, "cannot be read"),
-        ({"render_ref": "pdf:manual#page_idx=7&bbox=0,0,1,1"}, "lies beyond the end"),
-        ({"render_ref": "pdf:manual#page_idx=1&bbox=0,0,1,999999"}, "does not lie on their page"),
+        ({"render_ref": "pdf:manual#page_idx=7&bbox=0,0,1,1"}, "beyond the end of the document"),
+        ({"render_ref": "pdf:manual#page_idx=1&bbox=0,0,1,999999"}, "not on the page"),
         ({"render_ref": "pdf:other#page_idx=1&bbox=0,0,1,1"}, "does not list"),
         ({"render_ref": "pdf:notes#page_idx=0&bbox=0,0,1,1"}, "from a document without pages"),
-        ({"render_ref": "pdf:turned#page_idx=0&bbox=0,0,300,400"}, "does not lie on their page"),
+        ({"render_ref": "pdf:turned#page_idx=0&bbox=0,0,300,400"}, "not on the page"),
         ({"doc_id": "notes", "page_idx": 3, "bbox": None, "render_ref": None}, "notes, which has 1 page"),
     ],
 )
@@ -181,7 +184,7 @@ def test_what_cannot_be_drawn_is_a_finding(workspace: Path, change: dict[str, An
     good = {"attachment_id": "good", "kind": "note"}
     result = check(workspace, good, {**WARNING, **change})
     assert result.exit_code == 1, result.stdout
-    assert "warning  `catalogue`: 1 attachment of 2 " in result.stdout
+    assert "warning  `catalogue`: 1 attachment of 2: " in result.stdout
     assert said in result.stdout
     assert "some attachments wrong" in result.stdout
     assert "remedy" in result.stdout
@@ -191,7 +194,7 @@ def test_flaws_of_a_kind_are_counted_and_lines_that_do_not_parse_named(workspace
     wrong = [{**WARNING, "attachment_id": f"w-{n}", "page_idx": 9} for n in range(3)]
     result = check(workspace, WARNING, *wrong, "{torn")
     assert result.exit_code == 1
-    assert "3 attachments of 4 lie beyond the end of their document, first: w-0" in result.stdout
+    assert "3 attachments of 4: beyond the end of the document; the first is w-0" in result.stdout
     assert "`catalogue`: 1 line of 5 could not be read, first: line 5" in result.stdout
 
 
@@ -208,7 +211,7 @@ def test_without_an_attachments_folder_a_file_cannot_be_found(workspace: Path) -
     manifest.write_text(manifest.read_text().replace("attachments_root: media\n", ""))
     result = check(workspace, {"attachment_id": "i-1", "kind": "image", "render_ref": "file:engine.png"})
     assert result.exit_code == 1
-    assert "the manifest no `attachments_root`" in result.stdout
+    assert "without an attachments root" in result.stdout
 
 
 def test_a_repeated_id_is_a_record_and_no_unreadable_line(workspace: Path) -> None:
@@ -228,4 +231,4 @@ def test_a_page_that_cannot_be_read_is_a_finding(workspace: Path) -> None:
     found = attachment_problems(
         {"a": attachment_from(WARNING)}, manifest=manifest, opener=Opener(), key="catalogue", where="c.jsonl"
     )
-    assert ["stands on a page that cannot be read" in problem.message for problem in found] == [True]
+    assert ["on a page that cannot be read" in problem.message for problem in found] == [True]

@@ -54,7 +54,7 @@ def test_no_flips_at_all_allow_every_flip() -> None:
     [
         (
             {"flips": [{"from": "okay", "to": ["retrieval_drift"]}]},
-            "`okay` is no label or bucket",
+            "`okay` is not a label or bucket",
             "write `ok`",
         ),
         (
@@ -69,16 +69,16 @@ def test_no_flips_at_all_allow_every_flip() -> None:
         ),
         (
             {"suspicions": {"citations_outside_retrieved": "0"}},
-            "is no suspicion",
+            "is not a suspicion",
             "`citation_outside_retrieved`",
         ),
-        ({"suspicions": {"template_absent": "0"}}, "is no suspicion", "name one of"),
-        ({"codes": {"analyser_mismatch": "0"}}, "is no code of the contract", "write `analyzer_mismatch`"),
-        ({"codes": {"xyz": "0"}}, "is no code of the contract", "`missing_` and a field's name"),
-        ({"codes": {"hash_mismatch": "0"}}, "is no code of a question", "proofspan validate"),
-        ({"codes": {"missing_": "0"}}, "is no code of the contract", "write `missing_"),
-        ({"flip": []}, "`flip` is no gate", "write `flips`"),
-        ({"generation_drift": "<= 20"}, "beyond a share", "write a comparison"),
+        ({"suspicions": {"template_absent": "0"}}, "is not a suspicion", "name one of"),
+        ({"codes": {"analyser_mismatch": "0"}}, "is not a code of the contract", "write `analyzer_mismatch`"),
+        ({"codes": {"xyz": "0"}}, "is not a code of the contract", "`missing_` and a field's name"),
+        ({"codes": {"hash_mismatch": "0"}}, "is not a rule for questions", "proofspan validate"),
+        ({"codes": {"missing_": "0"}}, "is not a code of the contract", "write `missing_"),
+        ({"flip": []}, "`flip` is not a gate", "write `flips`"),
+        ({"generation_drift": "<= 20"}, "outside a share", "write a comparison"),
     ],
 )
 def test_what_cannot_be_understood_is_a_problem_that_names_what_was_meant(

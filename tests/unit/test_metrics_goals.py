@@ -91,7 +91,7 @@ def test_a_threshold_that_cannot_be_read_leaves_the_default(text: object) -> Non
     goals, (problem,) = read_goals({"section_match_at_1": text})
     assert goals["section_match_at_1"] == DEFAULT_GOALS["section_match_at_1"]
     assert (problem.code, problem.severity) == ("goal_unreadable", "warning")
-    assert "the default >= 0.70 stands" in problem.message
+    assert "the default >= 0.70 is used" in problem.message
     assert problem.fix
 
 

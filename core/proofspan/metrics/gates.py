@@ -1,7 +1,7 @@
-"""What a run has to pass besides its goals: flips that may not be, suspicions, broken rules, lines, drift.
+"""The release gates of a run besides its goals: flips, suspicions, broken rules, lines and drift.
 
-Read out of the manifest's `gates`. A gate that cannot be understood is a problem, and whoever judges fails
-the run over it: a misspelt name would let everything pass.
+They are the manifest's `gates`. A gate that cannot be understood fails the run, as a misspelt name would let
+everything pass.
 """
 
 from __future__ import annotations
@@ -18,36 +18,40 @@ from proofspan.errors import Problem
 from proofspan.metrics.goals import Goal, read_goals
 from proofspan.metrics.ranked import BUCKETS
 
+Column = Literal["label", "bucket"]
+
 DRIFT = "generation_drift"
-#: The suspicions that questions carry; `template_absent` is one of a whole run, and its labels show it.
+#: The suspicions of questions; `template_absent` is one of a whole run.
 OF_QUESTIONS = tuple(name for name in SUSPICIONS if name != "template_absent")
-#: What a question can be in a run, by the column that says so.
-STATES: Mapping[Literal["label", "bucket"], tuple[str, ...]] = {"label": LABELS, "bucket": BUCKETS}
+#: The states of a question in a run by column.
+STATES: Mapping[Column, tuple[str, ...]] = {"label": LABELS, "bucket": BUCKETS}
+_KEYS = ("flips", "suspicions", "codes", "line_issues", DRIFT)
 
 
 @dataclass(frozen=True, slots=True)
 class FlipRule:
-    """Questions that were `was` in the baseline may not become one of `now`, but for `most` of them.
+    """A rule that at most `most` questions may change from `was` in the baseline to one of `now`.
 
-    `allow` are questions that may. `was` and `now` are labels or buckets, as `column` says.
+    `allow` are questions that may change. `was` and `now` are labels or buckets, as `column` says.
     """
 
     was: str
     now: tuple[str, ...]
     allow: frozenset[str] = frozenset()
     most: int = 0
-    column: Literal["label", "bucket"] = "label"
+    column: Column = "label"
 
 
-#: Where the manifest says nothing of flips.
+#: The rules of a manifest without `flips`.
 DEFAULT_FLIPS = (FlipRule("ok", ("retrieval_drift", DRIFT)),)
 
 
 @dataclass(frozen=True, slots=True)
 class Gates:
-    """The gates of a workspace. `suspicions` says how many questions may have which, `codes` how many may
-    break which rule of the contract, `line_issues` how many lines may be unreadable beyond the declared ones;
-    `drift` is a threshold on the share of generation_drift.
+    """The gates of a workspace.
+
+    `suspicions` and `codes` map each to the number of questions that may have it, `line_issues` is the number
+    of lines that may be unreadable beyond the declared ones, `drift` a threshold on generation_drift.
     """
 
     flips: tuple[FlipRule, ...] = DEFAULT_FLIPS
@@ -58,27 +62,25 @@ class Gates:
 
 
 def read_gates(given: Mapping[str, Any], *, where: str = "gates") -> tuple[Gates, tuple[Problem, ...]]:
-    """The gates of a manifest that its schema accepts, and what in them cannot be understood.
+    """Read the gates of a manifest that its schema accepts; return them and the problems of the rest.
 
-    `where` names the place of `given`. What is not understood is left out of the gates.
+    `where` names the place of `given`.
     """
-    drift, problems = _drift(given, where)
-    rules = given.get("flips")
-    flips = DEFAULT_FLIPS if rules is None else tuple(_rule(entry) for entry in rules if _is_known(entry))
-    suspicions, codes = given.get("suspicions", {}), given.get("codes", {})
+    goals, problems = ({}, ()) if DRIFT not in given else read_goals({DRIFT: given[DRIFT]}, where=where)
+    rules, suspicions, codes = given.get("flips"), given.get("suspicions", {}), given.get("codes", {})
     gates = Gates(
-        flips=flips,
+        flips=DEFAULT_FLIPS if rules is None else tuple(map(_rule, filter(_column, rules))),
         suspicions={name: int(most) for name, most in suspicions.items() if name in OF_QUESTIONS},
         codes={code: int(most) for code, most in codes.items() if _is_of_traces(code)},
         line_issues=int(given.get("line_issues", 0)),
-        drift=drift,
+        drift=goals.get(DRIFT),
     )
     unknown = [
         *(_unknown("gate", name, _KEYS, where) for name in given if name not in _KEYS),
         *(
             problem
-            for place, entry in enumerate(rules or ())
-            for problem in _odd(entry, f"{where}.flips[{place}]")
+            for number, entry in enumerate(rules or ())
+            for problem in _rule_problems(entry, f"{where}.flips[{number}]")
         ),
         *(
             _unknown("suspicion", name, OF_QUESTIONS, f"{where}.suspicions")
@@ -90,58 +92,42 @@ def read_gates(given: Mapping[str, Any], *, where: str = "gates") -> tuple[Gates
     return gates, (*problems, *unknown)
 
 
-_KEYS = ("flips", "suspicions", "codes", "line_issues", DRIFT)
-
-
-def _drift(given: Mapping[str, Any], where: str) -> tuple[Goal | None, tuple[Problem, ...]]:
-    if DRIFT not in given:
-        return None, ()
-    goals, problems = read_goals({DRIFT: given[DRIFT]}, where=where)
-    return goals.get(DRIFT), problems
-
-
-def _column(states: Sequence[str]) -> Literal["label", "bucket"] | None:
-    """What all of the names are; None where they are not all labels or all buckets."""
-    return next((column for column, known in STATES.items() if set(states) <= set(known)), None)
-
-
-def _is_known(entry: Mapping[str, Any]) -> bool:
-    return _column([entry["from"], *entry["to"]]) is not None
+def _column(entry: Mapping[str, Any]) -> Column | None:
+    """Return what a rule's states are, None if they are not all labels or all buckets."""
+    states = {entry["from"], *entry["to"]}
+    return next((column for column, known in STATES.items() if states <= set(known)), None)
 
 
 def _rule(entry: Mapping[str, Any]) -> FlipRule:
-    now = tuple(dict.fromkeys(entry["to"]))
-    column = _column([entry["from"], *now]) or "label"
-    return FlipRule(entry["from"], now, frozenset(entry.get("allow", ())), int(entry.get("most", 0)), column)
+    now, allow = tuple(dict.fromkeys(entry["to"])), frozenset(entry.get("allow", ()))
+    return FlipRule(entry["from"], now, allow, int(entry.get("most", 0)), _column(entry) or "label")
 
 
-def _odd(entry: Mapping[str, Any], where: str) -> Iterator[Problem]:
-    """What keeps a rule from being one."""
-    states = [entry["from"], *entry["to"]]
-    known = (*LABELS, *BUCKETS)
-    unknown = [state for state in states if state not in known]
-    yield from (_unknown("label or bucket", state, known, where) for state in dict.fromkeys(unknown))
-    if not unknown and _column(states) is None:
+def _rule_problems(entry: Mapping[str, Any], where: str) -> Iterator[Problem]:
+    states, known = dict.fromkeys([entry["from"], *entry["to"]]), (*LABELS, *BUCKETS)
+    unknown = [_unknown("label or bucket", state, known, where) for state in states if state not in known]
+    yield from unknown
+    if not unknown and _column(entry) is None:
         message = f"`{entry['from']}` → `{', '.join(entry['to'])}` mixes labels and buckets"
         yield Problem("gate_mixed", message, where, "write one rule for labels and one for buckets")
 
 
 def _unknown(kind: str, name: str, known: Sequence[str], where: str) -> Problem:
     fix = _nearest(name, known) or f"name one of {', '.join(known)}"
-    return Problem(f"unknown_{kind.split()[0]}", f"`{name[:80]}` is no {kind}", where, fix)
+    return Problem(f"unknown_{kind.split()[0]}", f"`{name[:80]}` is not a {kind}", where, fix)
 
 
 def _is_of_traces(code: str) -> bool:
-    """Whether a trace may break the rule: one of chunks, or of a file's bytes, no question ever breaks."""
+    """True if a trace can break the rule: rules of chunks or of a file's bytes are no question's."""
     return is_known(code) and rule_of(code).group not in ("chunk", "reading")
 
 
 def _unknown_code(code: str, where: str) -> Problem:
     if is_known(code):
-        said = f"`{code}` is no code of a question: the gate would always pass"
-        return Problem("unknown_code", said, where, "hold the files to it with `proofspan validate`")
+        message = f"`{code}` is not a rule for questions, so the gate would always pass"
+        return Problem("unknown_code", message, where, "check the files with `proofspan validate`")
     fix = _nearest(code, tuple(RULES)) or "name one that Health shows, or `missing_` and a field's name"
-    return Problem("unknown_code", f"`{code[:80]}` is no code of the contract", where, fix)
+    return Problem("unknown_code", f"`{code[:80]}` is not a code of the contract", where, fix)
 
 
 def _nearest(name: str, known: Sequence[str]) -> str:
