@@ -187,7 +187,7 @@ def test_what_cannot_be_drawn_is_a_finding(workspace: Path, change: dict[str, An
     assert "warning  `catalogue`: 1 attachment of 2: " in result.stdout
     assert said in result.stdout
     assert "some attachments wrong" in result.stdout
-    assert "remedy" in result.stdout
+    assert "fix " in result.stdout
 
 
 def test_flaws_of_a_kind_are_counted_and_lines_that_do_not_parse_named(workspace: Path) -> None:
