@@ -142,7 +142,7 @@ def test_a_chunk_of_no_document_keeps_its_id(workspace: Path) -> None:
     [
         (["--mint"], "--mint needs -o"),
         (["--mint", "-o", "x", "--json"], "leave out --against and --json"),
-        (["-o", "x"], "name --against OLD or --mint"),
+        (["-o", "x"], "add --against OLD or --mint"),
         (["--against", "old", "--json", "-o", "-"], "would both write to stdout"),
     ],
 )

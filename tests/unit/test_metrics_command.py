@@ -104,14 +104,14 @@ def test_against_another_run_differences_are_paired(ws: Path) -> None:
     pair = told["metrics"]["section_match_at_1"]
     assert (pair["there"], pair["here"], pair["p"]) == (0.5, 1.0, 1.0)
     assert (pair["difference"]["mean"], pair["difference"]["pairs"]) == (0.5, 2)
-    assert told["said"][0].startswith("1 fixed, none regressed of 2 by SectionMatch@1: p = 1")
+    assert told["sentences"][0].startswith("1 fixed, none regressed of 2 by SectionMatch@1: p = 1")
     text = run_metrics(ws, "--run", "R2", "--against", "R1")
     assert "1 fixed, none regressed of 2 by SectionMatch@1" in " ".join(text.stdout.split())
 
 
 def test_runs_over_different_questions_compare_on_those_of_both(ws: Path) -> None:
     measured_workspace(ws, {"R1": [trace("Q1"), trace("Q9")], "R2": [trace("Q1"), trace("Q2")]})
-    said = " ".join(told_of_one(ws, "--run", "R2", "--against", "R1")["against"]["said"])
+    said = " ".join(told_of_one(ws, "--run", "R2", "--against", "R1")["against"]["sentences"])
     assert "1 only in R2" in said and "1 only in R1" in said
 
 
@@ -219,7 +219,7 @@ def test_lines_that_are_not_in_the_numbers_are_counted(ws: Path) -> None:
 
 def test_one_run_only_has_nothing_to_be_compared_with(ws: Path, capsys: pytest.CaptureFixture[str]) -> None:
     measured_workspace(ws, {"R1": three_traces()})
-    said = told_of_one(ws, "--against", "R1")["against"]["said"]
+    said = told_of_one(ws, "--against", "R1")["against"]["sentences"]
     assert said[0] == "R1 is compared with itself."
     with pytest.raises(SystemExit) as ended:
         main(["metrics", str(ws), "--against", "R0"])
@@ -251,7 +251,7 @@ def test_goals_that_name_no_metric_are_told_and_do_not_count(ws: Path) -> None:
     )
     result = run_metrics(ws)
     assert result.exit_code == 0, result.output
-    assert "`SectionMatch@1` is no metric that is counted here — write `section_match_at_1`" in result.stderr
+    assert "`SectionMatch@1` is not a metric — write `section_match_at_1`" in result.stderr
     assert "`mrr`: 'high' is no threshold" in result.stderr
     assert len(told_as_json(ws)["problems"]) == 2
 

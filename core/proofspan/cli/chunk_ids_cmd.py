@@ -37,7 +37,6 @@ from proofspan.manifest.load import load_manifest
 from proofspan.manifest.types import Manifest
 from proofspan.metrics.gold_cover import DEFAULT_SEED, one_to_one_audit
 from proofspan.services.chunk_ids import (
-    ChunkAudit,
     LoadedChunks,
     Minted,
     Sources,
@@ -64,34 +63,25 @@ _OPTIONS: tuple[Option, ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    """What is audited: the chunks, and the workspace that they are of, if one is named."""
+class _Input:
+    """The chunks to audit, and their workspace if one is named."""
 
     loaded: LoadedChunks
     manifest: Manifest | None
 
     def sources(self, pool: PdfPool) -> Sources | None:
-        """The documents, None where nothing says which they are."""
+        """Return the documents, None without a workspace."""
         return Sources(self.manifest, pool) if self.manifest is not None else None
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
-    """What is printed: the audits, and the redirects where an older file is named."""
+class _Report:
+    """The audits, and the redirects if an older file is named."""
 
-    asked: _Asked
-    found: ChunkAudit
+    loaded: LoadedChunks
+    audits: tuple[Audit, ...]
+    extractor: str | None
     redirects: RedirectMap | None
-
-    @property
-    def audits(self) -> tuple[Audit, ...]:
-        """All audits, that of the redirects last."""
-        return (*self.found.audits, *([one_to_one_audit(self.redirects)] if self.redirects else ()))
-
-    @property
-    def is_bad(self) -> bool:
-        """Whether an audit fails or a line holds no chunk."""
-        return bool(self.asked.loaded.issues) or any(each.status == "fail" for each in self.audits)
 
 
 @click.command(
@@ -104,32 +94,31 @@ class _Told:
 def command(
     chunks: Path, against: Path | None, mint: bool, as_json: bool, output: str | None, **more: Any
 ) -> None:
-    """Audit the ids of CHUNKS, a chunk file or a workspace; mint them anew, or map older ones to them.
+    """Audit the ids of CHUNKS, a chunk file or a workspace; mint new ids, or map older ones to them.
 
-    With a workspace its documents are opened and its gold is compared: can ids be computed again, and do
-    offsets stand where they say? With --against every id of an older file is looked up in this one: same,
-    rev (only the revision differs), shift, split, merge or gone; -o writes that as redirects, which a
-    manifest's `redirects` names.
+    With a workspace its documents are opened and its gold is compared: can ids be computed again, and is each
+    text at its offsets? With --against every id of an older file is looked up in this one: same, rev (only
+    the revision differs), shift, split, merge or gone; -o writes that as redirects for a manifest.
 
-    Exit status: 0 no audit fails, 1 one does or a line is no chunk, 2 unusable input.
+    Exit status: 0 no audit fails, 1 an audit fails or a line is not a chunk, 2 unusable input.
     """
     _check_usage(against, mint, as_json, output)
     with tempfile.TemporaryDirectory(prefix="proofspan-") as folder, PdfPool() as pool:
-        asked = _load(chunks, more["documents"], Path(folder))
+        source = _load(chunks, more["documents"], Path(folder))
         if output is not None:
             check_outputs([output], [path for path in (chunks, against) if path is not None])
         if mint and output is not None:
-            sys.exit(_mint(asked, pool, output))
-        found = _audited(asked, pool, seed=more["sample_seed"], cache=Path(folder))
-        told = _Told(asked, found, _against(asked.loaded, against, Path(folder)))
-    if told.redirects is not None and output is not None:
-        _write_lines(redirect_records(told.redirects), output)
+            sys.exit(_mint(source, pool, output))
+        report = _report(source, against, pool, seed=more["sample_seed"], cache=Path(folder))
+    if report.redirects is not None and output is not None:
+        _write_lines(redirect_records(report.redirects), output)
     if as_json:
-        click.echo(json_text(_to_json(told)), nl=False)
+        click.echo(json_text(_to_json(report)), nl=False)
     elif output != STDOUT:
-        write_parts(_parts(told), output=STDOUT, width=WIDTH_WITHOUT_TERMINAL)
-    _tell(asked.loaded.issues)
-    sys.exit(1 if told.is_bad else 0)
+        write_parts(_parts(report), output=STDOUT, width=WIDTH_WITHOUT_TERMINAL)
+    _print_issues(source.loaded.issues)
+    is_bad = source.loaded.issues or any(each.status == "fail" for each in report.audits)
+    sys.exit(1 if is_bad else 0)
 
 
 def _check_usage(against: Path | None, mint: bool, as_json: bool, output: str | None) -> None:
@@ -138,58 +127,54 @@ def _check_usage(against: Path | None, mint: bool, as_json: bool, output: str | 
     if mint and output is None:
         raise click.UsageError("--mint needs -o FILE to write the chunks to")
     if output is not None and not mint and against is None:
-        raise click.UsageError("-o writes redirects or minted chunks: name --against OLD or --mint")
+        raise click.UsageError("-o writes redirects or minted chunks: add --against OLD or --mint")
     if as_json and output == STDOUT:
         raise click.UsageError("--json and -o - would both write to stdout")
 
 
-def _load(chunks: Path, documents: Path | None, cache: Path) -> _Asked:
-    """A workspace's chunks with it, or a bare file with the workspace that `--documents` names."""
+def _load(chunks: Path, documents: Path | None, cache: Path) -> _Input:
+    """Read a workspace's chunks, or a chunk file with the workspace of `--documents`."""
     if chunks.is_dir():
         manifest = load_manifest(chunks)
-        return _Asked(workspace_chunks(manifest, cache_dir=cache), load_manifest(documents or chunks))
+        return _Input(workspace_chunks(manifest, cache_dir=cache), load_manifest(documents or chunks))
     manifest_of = load_manifest(documents) if documents is not None else None
-    return _Asked(load_chunks(chunks, file=str(chunks), cache_dir=cache), manifest_of)
+    return _Input(load_chunks(chunks, file=str(chunks), cache_dir=cache), manifest_of)
 
 
-def _audited(asked: _Asked, pool: PdfPool, *, seed: int, cache: Path) -> ChunkAudit:
-    manifest, sources = asked.manifest, asked.sources(pool)
-    if manifest is None:
-        return audit(asked.loaded.chunks, revs={}, gold=(), sources=None, seed=seed)
-    gold = gold_questions(manifest, cache_dir=cache).values()
-    return audit(asked.loaded.chunks, revs=revs_of(manifest), gold=gold, sources=sources, seed=seed)
-
-
-def _against(loaded: LoadedChunks, old: Path | None, cache: Path) -> RedirectMap | None:
-    """Where each id of the older file leads; None where none is named."""
-    if old is None:
-        return None
-    older = _load(old, None, cache).loaded
-    return redirects_between(_by_id(older.chunks), _by_id(loaded.chunks))
+def _report(source: _Input, against: Path | None, pool: PdfPool, *, seed: int, cache: Path) -> _Report:
+    chunks, manifest = source.loaded.chunks, source.manifest
+    gold = gold_questions(manifest, cache_dir=cache).values() if manifest else ()
+    revs = revs_of(manifest) if manifest else {}
+    result = audit(chunks, revs=revs, gold=gold, sources=source.sources(pool), seed=seed)
+    audits, redirects = result.audits, None
+    if against is not None:
+        older = _load(against, None, cache).loaded.chunks
+        redirects = redirects_between(_by_id(older), _by_id(chunks))
+        audits = (*audits, one_to_one_audit(redirects))
+    return _Report(source.loaded, audits, result.extractor, redirects)
 
 
 def _by_id(chunks: Sequence[Chunk]) -> dict[str, Chunk]:
     return {chunk.chunk_id: chunk for chunk in chunks}
 
 
-def _mint(asked: _Asked, pool: PdfPool, output: str) -> int:
-    """Writes the chunks with their new ids; says on stderr what became of them. Gives the exit status."""
-    loaded, sources = asked.loaded, asked.sources(pool)
-    found = minted(loaded.chunks, sources)
-    _write_lines(iter(found.records), output)
-    click.echo(printable(_minted_in_words(found)), err=True)
-    for finding in found.revisions.findings:
+def _mint(source: _Input, pool: PdfPool, output: str) -> int:
+    """Write the chunks with new ids, print a summary on stderr, and return the exit status."""
+    loaded = source.loaded
+    result = minted(loaded.chunks, source.sources(pool))
+    _write_lines(iter(result.records), output)
+    click.echo(printable(_summary(result)), err=True)
+    for finding in result.revisions.findings:
         click.echo(printable(f"{finding.severity}: {finding.message}"), err=True)
-    _tell(loaded.issues)
-    return 1 if loaded.issues or found.kept else 0
+    _print_issues(loaded.issues)
+    return 1 if loaded.issues or result.kept else 0
 
 
-def _minted_in_words(found: Minted) -> str:
-    total = len(found.records)
-    kept = f"; {found.kept:,} keep theirs, as nothing says from which document they are" if found.kept else ""
-    computed = len(found.revisions.extractors)
+def _summary(result: Minted) -> str:
+    kept = f"; {result.kept:,} keep theirs, as their document is unknown" if result.kept else ""
+    computed = len(result.revisions.extractors)
     revs = f"; {counted(computed, 'revision')} computed from texts" if computed else ""
-    return f"{found.changed:,} of {total:,} chunks have a new id{kept}{revs}"
+    return f"{result.changed:,} of {len(result.records):,} chunks have a new id{kept}{revs}"
 
 
 def _write_lines(records: Iterator[dict[str, Any]], output: str) -> None:
@@ -198,13 +183,13 @@ def _write_lines(records: Iterator[dict[str, Any]], output: str) -> None:
             sink.write(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE))
 
 
-def _parts(told: _Told) -> RenderableType:
-    """One line an audit, then the first findings with what to do, then the verdict."""
-    audits, extractor = told.audits, told.found.extractor
+def _parts(report: _Report) -> RenderableType:
+    """Render a line per audit, the first findings with their fix, and the verdict."""
+    audits, extractor = report.audits, report.extractor
     counts = Counter(each.status for each in audits)
     verdict = f"{counts['pass']} of {len(audits)} audits pass"
     verdict += f", {counts['fail']} fail" if counts["fail"] else ""
-    verdict += f", {counts['unknown']} not known" if counts["unknown"] else ""
+    verdict += f", {counts['unknown']} unknown" if counts["unknown"] else ""
     return Group(
         _table(audits),
         *(part for each in audits if each.findings or each.fix for part in _findings(each)),
@@ -225,7 +210,6 @@ def _table(audits: Sequence[Audit]) -> Table:
 
 
 def _findings(audit_: Audit) -> Iterator[Text]:
-    """The first findings of an audit, and its next step."""
     count = len(audit_.findings)
     shown = len(audit_.examples)
     more = f" (the first {shown} of {count:,})" if count > shown else ""
@@ -237,20 +221,19 @@ def _findings(audit_: Audit) -> Iterator[Text]:
         yield Text(f"  {audit_.fix}", "dim")
 
 
-def _tell(issues: Sequence[LineIssue]) -> None:
+def _print_issues(issues: Sequence[LineIssue]) -> None:
     for issue in issues:
         where = f"{issue.source.file}:{issue.source.line}"
         click.echo(str(Problem(issue.code, issue.reason, where, issue.fix)), err=True)
 
 
-def _to_json(told: _Told) -> dict[str, Any]:
-    """Every audit with its findings, as plain data."""
-    loaded, redirects = told.asked.loaded, told.redirects
+def _to_json(report: _Report) -> dict[str, Any]:
+    redirects = report.redirects
     value: dict[str, Any] = {
-        "chunks": len(loaded.chunks),
-        "extractor": told.found.extractor,
-        "audits": [_audit_to_json(each) for each in told.audits],
-        "issues": [asdict(issue) for issue in loaded.issues],
+        "chunks": len(report.loaded.chunks),
+        "extractor": report.extractor,
+        "audits": [_audit_to_json(each) for each in report.audits],
+        "issues": [asdict(issue) for issue in report.loaded.issues],
     }
     if redirects is not None:
         value["redirects"] = {**redirects.counts, "new": len(redirects.new), "reused": redirects.reused}

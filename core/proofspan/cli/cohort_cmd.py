@@ -1,4 +1,4 @@
-"""`proofspan cohort`: freeze the questions of a bucket by name, and count what becomes of them."""
+"""`proofspan cohort`: freeze the questions of a bucket by name, and count their conversions in later runs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from proofspan.wording import counted
 
 @click.group("cohort")
 def command() -> None:
-    """Freeze the questions of a bucket by name, and count what becomes of them in later runs."""
+    """Freeze the questions of a bucket by name, and count how many convert in later runs."""
 
 
 @command.command("freeze")
@@ -32,12 +32,12 @@ def command() -> None:
 @click.argument("name")
 @click.option("--run", "run_id", required=True, metavar="ID", help="The run whose bucket it is.")
 @click.option("--bucket", required=True, type=click.Choice(BUCKETS), help="Where ranking failed.")
-@click.option("--again", is_flag=True, help="A cohort of that name may be there: this one stands for it.")
+@click.option("--again", is_flag=True, help="Replace a cohort of that name.")
 @click.option("--cache-dir", type=NamedPath(), help="Where the index lies.")
 def freeze(workspace: Path, name: str, run_id: str, bucket: str, again: bool, cache_dir: Path | None) -> None:
     """Freeze the questions that a run of WORKSPACE has in a bucket as the cohort NAME.
 
-    It is added to the file that the manifest's `cohorts` names, one line a cohort; nothing in it is changed.
+    It is appended to the file that the manifest's `cohorts` names, a line per cohort.
 
     Exit status: 0 it is written, 2 it cannot be, or there is a cohort of that name.
     """
@@ -60,42 +60,42 @@ def freeze(workspace: Path, name: str, run_id: str, bucket: str, again: bool, ca
 def list_cohorts(workspace: Path, run_ids: tuple[str, ...], as_json: bool, cache_dir: Path | None) -> None:
     """List the cohorts of WORKSPACE, and how many of each converted in each run.
 
-    A question has converted where the gold section stands first.
+    A question has converted if the gold section comes first.
 
-    Exit status: 0 good, 1 some line of the file is no cohort, 2 unusable input.
+    Exit status: 0 good, 1 a line of the file is not a cohort, 2 unusable input.
     """
     manifest = load_manifest(workspace)
     runs = [chosen_run(manifest, run_id) for run_id in run_ids] or manifest.runs
     wanted = list(dict.fromkeys(run.run_id for run in runs))
-    found = read_cohorts(manifest)
+    cohorts = read_cohorts(manifest)
     store = indexed(manifest, wanted, cache_dir)
-    told = [
+    results = [
         (cohort, [each for each in conversions(store, manifest, cohort) if each.run_id in wanted])
-        for cohort in found.values()
+        for cohort in cohorts.values()
     ]
     if as_json:
-        _print_json(told, found.issues)
+        _print_json(results, cohorts.issues)
     else:
-        _print(told, found.issues)
-    sys.exit(1 if found.issues else 0)
+        _print(results, cohorts.issues)
+    sys.exit(1 if cohorts.issues else 0)
 
 
-def _print(told: Sequence[tuple[Cohort, Sequence[Conversion]]], issues: Sequence[LineIssue]) -> None:
-    for cohort, converted in told:
+def _print(results: Sequence[tuple[Cohort, Sequence[Conversion]]], issues: Sequence[LineIssue]) -> None:
+    for cohort, converted in results:
         click.echo(printable(_head(cohort)))
         for each in converted:
             click.echo(printable(f"  {each.run_id}: {each.in_words(cohort.name)}"))
-    if not told:
+    if not results:
         click.echo("No cohort is frozen yet: proofspan cohort freeze WORKSPACE NAME --run ID --bucket …")
     for issue in issues:
         where = f"{issue.source.file}:{issue.source.line}"
         click.echo(str(Problem(issue.code, issue.reason, where, issue.fix)), err=True)
 
 
-def _print_json(told: Sequence[tuple[Cohort, Sequence[Conversion]]], issues: Sequence[LineIssue]) -> None:
+def _print_json(results: Sequence[tuple[Cohort, Sequence[Conversion]]], issues: Sequence[LineIssue]) -> None:
     value = {
         "cohorts": [
-            {**asdict(cohort), "runs": [asdict(each) for each in counted]} for cohort, counted in told
+            {**asdict(cohort), "runs": [asdict(each) for each in counted]} for cohort, counted in results
         ],
         "issues": [asdict(issue) for issue in issues],
     }

@@ -1,4 +1,4 @@
-"""Cohorts in their runs: freezing one from a bucket, and counting how many of its questions came through."""
+"""Freeze cohorts of questions, count their conversions in runs, and compare ranks between runs."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from proofspan.store.query.store import Store
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """What became of a cohort of `questions` in one run.
+    """The conversion of a cohort of `questions` in a run.
 
-    `judged` of them have a bucket there; `hits` have the gold section first, `in_top_20` have it there or
-    further down among the top 20. The rest is not in the run, or cannot be judged in it.
+    `judged` of them have a bucket there, `hits` have the gold section first, `in_top_20` in the top 20. The
+    others are not in the run, or cannot be judged in it.
     """
 
     run_id: str
@@ -35,16 +35,15 @@ class Conversion:
     in_top_20: int
 
     def in_words(self, name: str) -> str:
-        """`3 of the 6 of RETRIEVAL-GAP converted, 5 in the top 20`, and how many the run cannot tell of."""
-        told = (
-            f"{self.hits:,} of the {self.questions:,} of {name} converted, {self.in_top_20:,} in the top 20"
-        )
+        """`3 of the 6 of RETRIEVAL-GAP converted, 5 in the top 20`, and how many are not judged."""
         lost = self.questions - self.judged
-        return f"{told}; {lost:,} not judged here" if lost else told
+        rest = f"; {lost:,} not judged here" if lost else ""
+        converted = f"{self.hits:,} of the {self.questions:,} of {name} converted"
+        return f"{converted}, {self.in_top_20:,} in the top 20{rest}"
 
 
 def conversions(store: Store, manifest: Manifest, cohort: Cohort) -> tuple[Conversion, ...]:
-    """A stored cohort in every run that has an index, in the manifest's order."""
+    """Return the conversions of a cohort in all indexed runs, in the manifest's order."""
     indexed = set(store.runs())
     return tuple(_conversion(store, cohort, run.run_id) for run in manifest.runs if run.run_id in indexed)
 
@@ -52,9 +51,9 @@ def conversions(store: Store, manifest: Manifest, cohort: Cohort) -> tuple[Conve
 def freeze_bucket(
     store: Store, manifest: Manifest, name: str, *, run_id: str, bucket: Bucket, again: bool = False
 ) -> Cohort:
-    """Freezes the questions that a run has in a bucket, in the order of its file, and gives the cohort back.
+    """Freeze the questions that a run has in a bucket, in the order of its file, and return the cohort.
 
-    InputFault where there are none, or as `proofspan.journal.cohorts.freeze`.
+    Raises InputFault if there are none, or as `proofspan.journal.cohorts.freeze`.
     """
     run = chosen_run(manifest, run_id)
     places = store.places(Filter(run.run_id, bucket=(bucket,)), Sort("file"))
@@ -76,13 +75,11 @@ def _conversion(store: Store, cohort: Cohort, run_id: str) -> Conversion:
     return Conversion(run_id, len(cohort.q_ids), hits + policy + gap, hits, hits + policy)
 
 
-# Where the gold section of every question stood in every run: ranks, moves, and steps between buckets.
-
 RankOrder = Literal["falls", "climbs", "question"]
 
 
 class Place(NamedTuple):
-    """Where a question's gold section stood in a run: its rank from 1 on, None where it was not found."""
+    """The rank of a question's gold section in a run, from 1; None if it was not found."""
 
     rank: int | None
     bucket: Bucket
@@ -90,9 +87,9 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Ranks:
-    """The judged questions by q_id, in that order: their words, and their places by run.
+    """The judged questions by q_id, in that order: their texts, and their places by run that judges them.
 
-    A run that does not judge a question is not among its places. `worst` is the largest rank there is.
+    `worst` is the largest rank.
     """
 
     questions: Mapping[str, str]
@@ -101,7 +98,7 @@ class Ranks:
 
     @classmethod
     def of(cls, rows: pd.DataFrame) -> Ranks:
-        """From one row a question and run: q_id, q, run_id, section_rank, bucket; later words stand."""
+        """Build from a row per question and run: q_id, q, run_id, section_rank, bucket."""
         places: dict[str, dict[str, Place]] = {}
         questions: dict[str, str] = {}
         numbers = rows["section_rank"].to_numpy(dtype="float64", na_value=nan).tolist()
@@ -115,9 +112,9 @@ class Ranks:
         return cls({one: questions[one] for one in order}, {one: places[one] for one in order}, worst)
 
     def move(self, q_id: str, run: str, against: str | None) -> int | None:
-        """How many places a question climbed (above 0) or fell; None where not both runs judge it.
+        """Return by how many ranks a question climbed (above 0) or fell; None if not judged in both runs.
 
-        A section that is not found counts as one place behind the worst rank there is.
+        A section that is not found counts as one rank below the worst.
         """
         there, here = (self.places[q_id].get(name) for name in (against or "", run))
         if there is None or here is None:
@@ -125,7 +122,7 @@ class Ranks:
         return (there.rank or self.worst + 1) - (here.rank or self.worst + 1)
 
     def steps(self, was: str, now: str) -> Counter[tuple[Bucket | None, Bucket]]:
-        """How many questions that `now` judges had which bucket in `was` (None: not judged), and have now."""
+        """Count the questions that `now` judges by bucket in `was` (None: not judged) and in `now`."""
         return Counter(
             (there.bucket if (there := places.get(was)) else None, here.bucket)
             for places in self.places.values()
@@ -136,7 +133,7 @@ class Ranks:
 def sorted_questions(
     known: Ranks, order: RankOrder, find: str, *, run: str, against: str | None
 ) -> list[str]:
-    """The q_ids whose id or words hold `find`, in the order asked for; equal moves stand by q_id."""
+    """Return the q_ids whose id or text contains `find`, in the order requested, then by q_id."""
     needle = fold(find)
     kept = [q_id for q_id, words in known.questions.items() if needle in fold(f"{q_id} {words}")]
     if order == "question":

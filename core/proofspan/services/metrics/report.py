@@ -1,4 +1,4 @@
-"""Everything that `proofspan metrics` tells of one run, and the same as plain data."""
+"""The report of `proofspan metrics` on a run: its metrics as data and as tables, and its metrics pack."""
 
 from __future__ import annotations
 
@@ -40,15 +40,15 @@ from proofspan.store.query.store import Store
 from proofspan.traces.records.traces import read_trace_at
 from proofspan.traces.separate.join_cache import needed_trace_file
 
-#: Digits of numbers in plain data: beyond them the order in which a sum was added up would show.
+#: Digits of numbers in plain data: further ones depend on the order of summation.
 DECIMALS = 9
-#: What runs are said to be better by, the first that can be judged.
+#: The outcomes by which runs are compared.
 BY = ("section_match_at_1", "answered_ok")
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """A run against another one: each metric in both, and the sentences that say how it ends."""
+    """A run compared with another one: each metric in both, and the conclusions in sentences."""
 
     vs: str
     pairs: tuple[MetricPair, ...]
@@ -57,7 +57,7 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class MetricsReport:
-    """One run. `slices` has the metrics by slice of the kind `by`, None where none are asked for."""
+    """The report on a run; `slices` has the metrics by slice of the kind `by`, None if not requested."""
 
     measured: RunMetrics
     facts: RunFacts
@@ -68,19 +68,19 @@ class MetricsReport:
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """What could not be read for it."""
+        """The problems with files that were read for it."""
         return (*self.facts.problems, *self.measured.problems)
 
     @property
     def has_findings(self) -> bool:
-        """Whether a goal fails, the stored pack differs, or something could not be read."""
+        """True if a goal fails, the stored pack differs, or something could not be read."""
         return bool(self.measured.failed or self.measured.differences or self.problems)
 
 
 def metrics_report(
     store: Store, manifest: Manifest, run_id: str, *, by: Slice | None = None, vs: str | None = None
 ) -> MetricsReport:
-    """What there is to tell of a run, against `vs` where one is named; both need an index."""
+    """Build the report on a run, compared with `vs` if it is named; both need an index."""
     measured = run_metrics(store, manifest, run_id)
     return MetricsReport(
         measured,
@@ -101,18 +101,18 @@ def _compared(store: Store, manifest: Manifest, measured: RunMetrics, vs: str) -
 
     pairs = metric_pairs(measured.values, run_metrics(store, manifest, vs).values, paired)
     has_gold = manifest.gold is not None
-    said: list[str] = []
+    sentences: list[str] = []
     for outcome in BY:
         flips = store.flips(Filter(run_id, vs=vs, outcome=outcome))
-        said.append(verdict_sentence(flips, run=run_id, vs=vs, outcome=outcome, has_gold=has_gold))
-        said += scope_sentences(flips, run=run_id, vs=vs, outcome=outcome)
-    return Compared(vs, pairs, tuple(dict.fromkeys(said)))
+        sentences.append(verdict_sentence(flips, run=run_id, vs=vs, outcome=outcome, has_gold=has_gold))
+        sentences += scope_sentences(flips, run=run_id, vs=vs, outcome=outcome)
+    return Compared(vs, pairs, tuple(dict.fromkeys(sentences)))
 
 
 def report_to_json(report: MetricsReport) -> dict[str, Json]:
-    """The report as plain data: every number with its counts, interval, goal, and what was left out."""
+    """Return the report as plain data: each number with its counts, interval, goal, and what was left out."""
     measured, facts, gaps = report.measured, report.facts, report.gaps
-    told: dict[str, Json] = {
+    data: dict[str, Json] = {
         "run_id": measured.run_id,
         "profile": facts.profile.describe(),
         "questions": measured.questions,
@@ -125,35 +125,32 @@ def report_to_json(report: MetricsReport) -> dict[str, Json]:
         "without_trace": list(gaps.without_trace),
         "findings": report.has_findings,
         "lambda_states": {state or "not logged": count for state, count in measured.states.items()},
-        "metrics": {
-            name: _value(value) | _judged(measured.goals.get(name), measured.verdicts.get(name))
-            for name, value in measured.values.items()
-        },
+        "metrics": {name: _metric(measured, name, value) for name, value in measured.values.items()},
         "pack": _pack(measured),
         "problems": [asdict(problem) for problem in report.problems],
     }
     if report.slices is not None:
-        told["by"] = report.by
-        told["slices"] = [
+        data["by"] = report.by
+        data["slices"] = [
             {"slice": name, "metrics": {metric_id: _value(value) for metric_id, value in values.items()}}
             for name, values in report.slices.items()
         ]
     if report.compared is not None:
-        told["against"] = {
+        data["against"] = {
             "run_id": report.compared.vs,
-            "said": list(report.compared.sentences),
+            "sentences": list(report.compared.sentences),
             "metrics": {pair.metric.metric_id: _pair(pair) for pair in report.compared.pairs},
         }
-    return told
+    return data
 
 
 def definitions() -> dict[str, Json]:
-    """How each metric is counted, by its id, and what only a metrics pack has."""
-    told: dict[str, Json] = {
+    """Return the definition of each metric by id, and of the number that only a metrics pack has."""
+    known: dict[str, Json] = {
         name: {"name": metric.name, "counted": metric.counted, "source": metric.source}
         for name, metric in METRICS.items()
     }
-    return told | {RATE: {"name": RATE, "counted": RATE_COUNTED, "source": PACK_SOURCE}}
+    return known | {RATE: {"name": RATE, "counted": RATE_COUNTED, "source": PACK_SOURCE}}
 
 
 def _value(value: MetricValue) -> dict[str, Json]:
@@ -167,11 +164,12 @@ def _value(value: MetricValue) -> dict[str, Json]:
     }
 
 
-def _judged(goal: Goal | None, verdict: Verdict | None) -> dict[str, Json]:
+def _metric(measured: RunMetrics, name: str, value: MetricValue) -> dict[str, Json]:
+    goal, verdict = measured.goals.get(name), measured.verdicts.get(name)
     if goal is None or verdict is None:
-        return {}
-    told = {"is": str(goal), "from_default": goal.from_default}
-    return {"goal": told, "verdict": verdict.status, "why": verdict.why}
+        return _value(value)
+    threshold = {"is": str(goal), "from_default": goal.from_default}
+    return _value(value) | {"goal": threshold, "verdict": verdict.status, "why": verdict.why}
 
 
 def _pack(measured: RunMetrics) -> dict[str, Json]:
@@ -186,22 +184,22 @@ def _pack(measured: RunMetrics) -> dict[str, Json]:
 
 
 def _pair(pair: MetricPair) -> dict[str, Json]:
-    told: dict[str, Json] = {
+    mean = pair.difference
+    return {
         "here": _rounded(pair.here.value if pair.here else None),
         "there": _rounded(pair.there.value if pair.there else None),
         "gap": _rounded(pair.gap),
         "p": _rounded(pair.p),
-        "difference": None,
-    }
-    if (mean := pair.difference) is not None:
-        told["difference"] = {
+        "difference": None
+        if mean is None
+        else {
             "mean": _rounded(mean.mean),
             "low": _rounded(mean.low),
             "high": _rounded(mean.high),
             "pairs": mean.pairs,
             "method": mean.method,
-        }
-    return told
+        },
+    }
 
 
 def _rounded(number: float | None) -> float | None:
@@ -210,9 +208,7 @@ def _rounded(number: float | None) -> float | None:
     return round(number, DECIMALS) + 0.0
 
 
-# A run's metrics as files: the rows that a table shows, as CSV, JSON or Markdown.
-
-#: The columns of a row; numbers are those of the metric, unrounded.
+#: The columns of an export; numbers are not rounded.
 COLUMNS = (
     *("run_id", "slice", "metric", "name", "value", "low", "high", "numerator", "denominator"),
     *("goal", "verdict", "in_words", "left_out"),
@@ -227,8 +223,8 @@ def metric_rows(
     verdicts: Mapping[str, Verdict] | None = None,
     slice_name: str = "",
 ) -> pd.DataFrame:
-    """One row a metric, in the metrics' order; goals and verdicts are those of a whole run."""
-    wanted, judged = goals or {}, verdicts or {}
+    """Return a row per metric; goals and verdicts are those of a whole run."""
+    known_goals, known_verdicts = goals or {}, verdicts or {}
     return pd.DataFrame(
         [
             {
@@ -241,8 +237,8 @@ def metric_rows(
                 "high": value.high,
                 "numerator": value.numerator,
                 "denominator": value.denominator,
-                "goal": str(wanted[metric_id]) if metric_id in wanted else "",
-                "verdict": judged[metric_id].status if metric_id in judged else "",
+                "goal": str(known_goals[metric_id]) if metric_id in known_goals else "",
+                "verdict": known_verdicts[metric_id].status if metric_id in known_verdicts else "",
                 "in_words": value_in_words(value),
                 "left_out": left_out_in_words(value),
             }
@@ -276,18 +272,16 @@ METRIC_EXPORTS = exports(
 )
 
 
-# A run's metrics pack with the envelope of the contract: what is counted now, as text to be committed.
-
 EVENT: Final = "metrics.pack"
 AGENT: Final = "system"
 _MEMORY: Final = ("mem_rev", "mem_hash")
 
 
 def run_pack(store: Store, manifest: Manifest, run_id: str, *, cache_dir: Path) -> str:
-    """The metrics pack of a run, as JSON; packed traces are unpacked below `cache_dir`.
+    """Return the metrics pack of a run as JSON; packed traces are unpacked below `cache_dir`.
 
-    The same run gives the same text. InputFault where the manifest has no such run, or its traces are not
-    what was indexed; StoreFault where it has no index.
+    The same run gives the same text. Raises InputFault for an unknown run or traces that differ from the
+    index, StoreFault if the run has no index.
     """
     run = chosen_run(manifest, run_id)
     numbers = run_metrics(store, manifest, run_id).numbers
@@ -296,28 +290,22 @@ def run_pack(store: Store, manifest: Manifest, run_id: str, *, cache_dir: Path) 
 
 
 def _envelope(store: Store, manifest: Manifest, run: Run, cache_dir: Path) -> dict[str, str]:
-    """What a pack says of its own making, all of it copied or derived.
+    """Return the envelope of a pack.
 
-    Its time is the run's, its state of memory that of the run's traces; it has none where the manifest gives
-    no time, or the traces name no state or several.
+    Its time is the run's if the manifest has one, its state of memory that of the traces if they have one.
     """
     name = f"urn:proofspan:metrics:{manifest.name}/{run.run_id}"
-    found = {
+    envelope = {
         "schema_version": USUAL,
         "event": EVENT,
         "trace_id": str(uuid.uuid5(uuid.NAMESPACE_URL, name)),
         "agent_id": AGENT,
     }
     if run.ts:
-        found["ts"] = run.ts
-    return found | _memory(store, manifest, run, cache_dir)
-
-
-def _memory(store: Store, manifest: Manifest, run: Run, cache_dir: Path) -> dict[str, str]:
+        envelope["ts"] = run.ts
     line = store.line_of_one_memory(run.run_id)
-    if line is None:
-        return {}
-    path, _ = needed_trace_file(manifest, run, cache_dir=cache_dir)
-    raw = read_trace_at(path, line, run_id=run.run_id).raw
-    said = ((name, text_of(raw.get(name))) for name in _MEMORY)
-    return {name: value for name, value in said if value is not None}
+    if line is not None:
+        path, _ = needed_trace_file(manifest, run, cache_dir=cache_dir)
+        raw = read_trace_at(path, line, run_id=run.run_id).raw
+        envelope |= {key: value for key in _MEMORY if (value := text_of(raw.get(key))) is not None}
+    return envelope

@@ -1,7 +1,4 @@
-"""What a run comes to: its metrics with their goals, and the stored pack beside what is counted now.
-
-The pages, `proofspan metrics` and `proofspan gate` all read a run's numbers from here.
-"""
+"""The metrics of a run with their goals, and its stored metrics pack compared with them."""
 
 from __future__ import annotations
 
@@ -35,12 +32,11 @@ BUNDLES = "bundle_coverage"
 
 @dataclass(frozen=True, slots=True)
 class RunMetrics:
-    """A run's numbers, in the metrics' order. `goals` and `verdicts` have the metrics that have a goal.
+    """A run's metrics in the catalogue's order, with the goals and verdicts of those that have a goal.
 
-    `questions` counts the headline questions that are measured, `states` all of the run's traces by the λ
-    state that they log (None: none), variants included. `numbers` are those of its metrics pack as counted
-    now, `pack` is the stored one, None where none is named or it cannot be read; `differences` are where it
-    says something else. `problems` tell what of the run could not be read for this.
+    `questions` counts the headline questions, `states` all traces by logged λ state (None: none). `numbers`
+    are those of a metrics pack, `pack` is the stored one, None if there is none or it cannot be read, and
+    `differences` are the numbers that differ. `problems` are about files that could not be read.
     """
 
     run_id: str
@@ -62,10 +58,9 @@ class RunMetrics:
 
 @dataclass(frozen=True, slots=True)
 class GoldGaps:
-    """Questions of a run that the gold set does not have, and the reverse, by q_id in their files' order.
+    """Questions without gold, and gold questions without a trace, by q_id in their files' order.
 
-    `questions` counts the gold questions; None where there is no gold file that can be read (the index says
-    why).
+    `questions` counts the gold questions, None without a readable gold file.
     """
 
     questions: int | None = None
@@ -74,10 +69,10 @@ class GoldGaps:
 
 
 def run_metrics(store: Store, manifest: Manifest, run_id: str, *, shown: Filter | None = None) -> RunMetrics:
-    """The metrics of a run's headline questions, or of those that `shown` keeps of them.
+    """Return the metrics of a run's headline questions, or of those that `shown` keeps.
 
-    The pack is that of the whole run, so it is compared only without `shown`. InputFault where the manifest
-    has no such run, StoreFault where it has no index.
+    The pack is that of the whole run, so it is compared only without `shown`. Raises InputFault for an
+    unknown run, StoreFault if it has no index.
     """
     run = chosen_run(manifest, run_id)
     asked = shown or Filter(run_id)
@@ -107,13 +102,13 @@ def run_metrics(store: Store, manifest: Manifest, run_id: str, *, shown: Filter 
 
 
 def metrics_by(store: Store, run_id: str, by: Slice) -> dict[str, dict[str, MetricValue]]:
-    """The metrics of each slice of a run's headline questions, the largest slice first; without bundles."""
+    """Return the metrics of each slice of a run's headline questions, the largest first, without bundles."""
     sliced = store.measure_by(Filter(run_id), by)
     return {name: _values(tallies) for name, tallies in sliced.items()}
 
 
 def dataset_of(manifest: Manifest) -> str | None:
-    """What the gold set is called in a metrics pack: its file's name and version; None without one."""
+    """Return the name of the gold set in a metrics pack: its file's name and version; None without one."""
     if manifest.gold is None:
         return None
     name = Path(manifest.gold.path).name.partition(".")[0]
@@ -123,9 +118,9 @@ def dataset_of(manifest: Manifest) -> str | None:
 def bundle_levels(
     manifest: Manifest, run: Run
 ) -> tuple[Mapping[TraceKey, Level] | None, tuple[Problem, ...]]:
-    """The levels of a run's stored bundles by trace; None where none are named or they cannot be read.
+    """Return the levels of a run's stored bundles by trace, None if there are none or they cannot be read.
 
-    The problems, all of them warnings, say why not.
+    Problems with reading them are warnings.
     """
     if run.bundles is None:
         return None, ()
@@ -137,7 +132,7 @@ def bundle_levels(
 
 
 def gold_gaps(store: Store, manifest: Manifest, run_id: str) -> GoldGaps:
-    """Which questions of a run have no gold, and which gold questions the run never answered."""
+    """Return the questions of a run without gold, and the gold questions without a trace."""
     if manifest.gold is None:
         return GoldGaps()
     try:
@@ -168,14 +163,14 @@ def _pack_of(manifest: Manifest, run: Run) -> tuple[Pack | None, tuple[Problem, 
 
 
 def _uncovered(questions: int) -> Tally:
-    """Without stored bundles nothing is measured."""
+    """Return the tally without stored bundles."""
     return Tally(0, left_out={"no_bundle": questions})
 
 
 def _coverage(store: Store, manifest: Manifest, shown: Filter, bundles: Mapping[TraceKey, Level]) -> Tally:
-    """Answered questions with a stored bundle that covers them; one without a bundle counts against it.
+    """Count answered questions with a stored bundle that covers them, as `proofspan bundle validate` does.
 
-    Answered as `proofspan bundle validate` has it: the answer holds something, and no refusal phrase.
+    An answered question has an answer without a refusal phrase; one without a bundle is not covered.
     """
     refusal = lowered(profile_from(manifest.triage).refusal)
     covered = answered = declined = 0

@@ -1,4 +1,4 @@
-"""The runs of a workspace in their order, each with its numbers and what its questions fall into."""
+"""The runs of a workspace over time, with their metrics, labels and buckets."""
 
 from __future__ import annotations
 
@@ -14,16 +14,15 @@ from proofspan.services.metrics.run_metrics import RunMetrics, run_metrics
 from proofspan.store.query.filters import Filter
 from proofspan.store.query.store import Store
 
-#: The shares that stand above everything else.
+#: The shares at the top of the page.
 HEADLINES = ("section_match_at_1", "gt_in_top_20", "citation_match", "ok")
 
 
 @dataclass(frozen=True, slots=True)
 class RunTrend:
-    """One run: its metrics, and how many of its questions have which label and bucket.
+    """A run's metrics, and its questions by label and bucket, with None for those without.
 
-    None stands for the questions that have none. `refusals` counts the judged questions by (refused?, gold in
-    the top 20?).
+    `refusals` counts the judged questions by (refused?, gold in the top 20?).
     """
 
     run: Run
@@ -39,18 +38,18 @@ class RunTrend:
 
     @property
     def questions(self) -> int:
-        """How many questions it holds."""
+        """The number of its questions."""
         return sum(self.labels.values())
 
     def value(self, metric_id: str) -> MetricValue | None:
-        """The number of a metric; None where it is not counted at all."""
-        found = self.measured.values.get(metric_id)
-        return found if found is not None and found.value is not None else None
+        """Return a metric's number, None if nothing is counted for it."""
+        value = self.measured.values.get(metric_id)
+        return value if value is not None and value.value is not None else None
 
 
 @dataclass(frozen=True, slots=True)
 class Trends:
-    """The runs that have an index, oldest first; `shown` is a place among them, `against` another or None.
+    """The indexed runs, oldest first, with the indices of the shown one and of the one compared with.
 
     `missing` are the runs without an index.
     """
@@ -67,17 +66,17 @@ class Trends:
 
     @property
     def other(self) -> RunTrend | None:
-        """The run that it is compared with."""
+        """The run to compare with."""
         return None if self.against is None else self.runs[self.against]
 
 
 def in_order(manifest: Manifest) -> tuple[Run, ...]:
-    """The runs by time; those of the same time, or without one, as the manifest lists them."""
+    """Sort the runs by time; those without one, or with the same, keep the manifest's order."""
     return tuple(sorted(manifest.runs, key=lambda run: run.ts or ""))
 
 
 def run_trend(store: Store, manifest: Manifest, run: Run) -> RunTrend:
-    """What there is to tell of one run. StoreFault where it has no index."""
+    """Read a run's metrics and counts. Raises StoreFault if it has no index."""
     shown = Filter(run=run.run_id)
     measured = run_metrics(store, manifest, run.run_id)
     return RunTrend(
@@ -98,9 +97,9 @@ def trends(
     vs: str | None,
     trend: Callable[[Run], RunTrend],
 ) -> Trends:
-    """The runs of `indexed`, `shown` among them; `trend` reads a run, or remembers it.
+    """Return the `indexed` runs, with `shown` among them; `trend` reads a run.
 
-    Compared with `vs`, else with the run's baseline or the one before it, where those have an index.
+    It is compared with `vs`, else with its baseline or the run before it, if those have an index.
     """
     runs = tuple(run for run in in_order(manifest) if run.run_id in indexed)
     names = [run.run_id for run in runs]
