@@ -79,7 +79,7 @@ def test_a_bad_line_is_said_and_the_rest_is_read(tmp_path: Path, line: bytes, co
     assert isinstance(after, Trace)
     assert isinstance(bad, LineIssue)
     assert (bad.code, bad.source) == (code, SourceLine("t.jsonl", 2, len(GOOD), len(line)))
-    assert bad.reason
+    assert bad.message
     assert bad.fix
     assert bad.excerpt == line.decode("utf-8", "replace")[:200]
 
@@ -136,7 +136,7 @@ def test_a_file_that_is_no_jsonl_is_said_once(tmp_path: Path, data: bytes, code:
     (found,) = found_in(tmp_path / "t.jsonl", data)
     assert isinstance(found, LineIssue)
     assert (found.code, found.source.line) == (code, 1)
-    assert says in found.reason
+    assert says in found.message
     assert found.fix
 
 
@@ -162,7 +162,7 @@ def test_a_file_with_a_good_line_is_read_line_by_line(tmp_path: Path, data: byte
 def test_no_json_value_breaks_the_record_or_its_parts(obj: object) -> None:
     found = trace_from(obj, SourceLine("t", 1, 0, 1), run_id=None)
     if isinstance(found, LineIssue):
-        assert found.reason
+        assert found.message
         return
     assert all(isinstance(each, str) for each in found.chunk_ids)
     listed = [

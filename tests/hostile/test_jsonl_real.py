@@ -37,7 +37,7 @@ def test_every_invalid_value_is_a_line_issue_and_stops_nothing(real_data: Path, 
         assert isinstance(first, Trace)
         assert isinstance(last, Trace)
         assert bad, file.name
-        assert all(isinstance(item, LineIssue) and item.reason and item.fix for item in bad), file.name
+        assert all(isinstance(item, LineIssue) and item.message and item.fix for item in bad), file.name
 
 
 def test_a_csv_named_jsonl_is_said_once(real_data: Path) -> None:
@@ -45,4 +45,4 @@ def test_a_csv_named_jsonl_is_said_once(real_data: Path) -> None:
     (found,) = iter_traces(path, file=path.name, run_id="R1")
     assert isinstance(found, LineIssue)
     assert found.code == "is_csv"
-    assert "question, expected_document, retrieved_documents" in found.reason
+    assert "question, expected_document, retrieved_documents" in found.message

@@ -16,7 +16,7 @@ def issues_of(*lines: bytes) -> list[LineIssue]:
     """An issue for each of the lines, as they follow one another in a file."""
     found, offset = [], 0
     for number, line in enumerate(lines, start=1):
-        found.append(LineIssue(SourceLine("t.jsonl", number, offset, len(line)), "not_json", "", "", ""))
+        found.append(LineIssue.at(SourceLine("t.jsonl", number, offset, len(line)), "not_json", "", ""))
         offset += len(line) + 1
     return found
 

@@ -103,7 +103,7 @@ def test_a_trace_of_another_major_version_is_a_line_issue(said: dict[str, str]) 
     found = trace_from({"q": "x", **said}, SourceLine("t.jsonl", 1, 0, 1), run_id=None)
     assert isinstance(found, LineIssue)
     assert found.code == UNSUPPORTED
-    assert "only 1.x of trace records is read" in found.reason
+    assert "only 1.x of trace records is read" in found.message
     newer = trace_from({"q": "x", "schema_version": "1.9.0"}, SourceLine("t.jsonl", 1, 0, 1), run_id=None)
     assert isinstance(newer, Trace)
 

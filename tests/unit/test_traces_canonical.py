@@ -79,7 +79,7 @@ def test_what_cannot_be_read_is_a_line_issue(obj: Any, code: str) -> None:
     found = issue(obj)
     assert found.code == code
     assert found.source is SOURCE
-    assert found.reason
+    assert found.message
     assert found.fix
     assert found.excerpt == '{"the": "line"}'
 

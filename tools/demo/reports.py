@@ -36,5 +36,5 @@ def as_trace(record: Mapping[str, Json]) -> Trace:
     """The canonical trace. ValueError where the product could not read it."""
     trace = trace_from(dict(record), SourceLine("", 1, 0, 0), run_id=record["run_id"])
     if not isinstance(trace, Trace):
-        raise ValueError(f"{record['q_id']}: {trace.reason}")
+        raise ValueError(f"{record['q_id']}: {trace.message}")
     return trace

@@ -31,7 +31,7 @@ from proofspan.contracts.chunk_ids.audit import QUESTIONS, Audit
 from proofspan.contracts.chunk_ids.redirects import RedirectMap, redirects_between
 from proofspan.contracts.records.chunk_id import VERSION_PINS
 from proofspan.contracts.records.records import Chunk, LineIssue
-from proofspan.errors import Problem, printable
+from proofspan.errors import printable
 from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.manifest.load import load_manifest
 from proofspan.manifest.types import Manifest
@@ -223,8 +223,7 @@ def _findings(audit_: Audit) -> Iterator[Text]:
 
 def _print_issues(issues: Sequence[LineIssue]) -> None:
     for issue in issues:
-        where = f"{issue.source.file}:{issue.source.line}"
-        click.echo(str(Problem(issue.code, issue.reason, where, issue.fix)), err=True)
+        click.echo(str(issue), err=True)
 
 
 def _to_json(report: _Report) -> dict[str, Any]:
@@ -233,7 +232,7 @@ def _to_json(report: _Report) -> dict[str, Any]:
         "chunks": len(report.loaded.chunks),
         "extractor": report.extractor,
         "audits": [_audit_to_json(each) for each in report.audits],
-        "issues": [asdict(issue) for issue in report.loaded.issues],
+        "issues": [issue.as_json() for issue in report.loaded.issues],
     }
     if redirects is not None:
         value["redirects"] = {**redirects.counts, "new": len(redirects.new), "reused": redirects.reused}

@@ -13,7 +13,7 @@ import click
 from proofspan.cli.index_cmd import indexed
 from proofspan.cli.output import NamedPath, json_text
 from proofspan.contracts.records.records import LineIssue
-from proofspan.errors import Problem, printable
+from proofspan.errors import printable
 from proofspan.journal.cohorts import MAX_NAME, Cohort, read_cohorts
 from proofspan.manifest.load import load_manifest
 from proofspan.metrics.ranked import BUCKETS, Bucket
@@ -88,8 +88,7 @@ def _print(results: Sequence[tuple[Cohort, Sequence[Conversion]]], issues: Seque
     if not results:
         click.echo("No cohort is frozen yet: proofspan cohort freeze WORKSPACE NAME --run ID --bucket …")
     for issue in issues:
-        where = f"{issue.source.file}:{issue.source.line}"
-        click.echo(str(Problem(issue.code, issue.reason, where, issue.fix)), err=True)
+        click.echo(str(issue), err=True)
 
 
 def _print_json(results: Sequence[tuple[Cohort, Sequence[Conversion]]], issues: Sequence[LineIssue]) -> None:
@@ -97,7 +96,7 @@ def _print_json(results: Sequence[tuple[Cohort, Sequence[Conversion]]], issues: 
         "cohorts": [
             {**asdict(cohort), "runs": [asdict(each) for each in counted]} for cohort, counted in results
         ],
-        "issues": [asdict(issue) for issue in issues],
+        "issues": [issue.as_json() for issue in issues],
     }
     click.echo(json_text(value), nl=False)
 

@@ -10,7 +10,6 @@ from pathlib import Path
 import click
 
 from proofspan.cli.output import NamedPath, json_text
-from proofspan.contracts.records.records import LineIssue
 from proofspan.errors import InputFault, Problem, printable
 from proofspan.traces.lines.canonical_hash import Hashed, hash_file
 from proofspan.traces.lines.unpack import plain_source
@@ -69,13 +68,9 @@ def _print(path: Path, found: Hashed) -> None:
         click.echo(printable(f"{found.sha256}  {path}"))
         return
     for issue in found.issues[:ISSUES_SHOWN]:
-        click.echo(printable(str(_problem(issue))), err=True)
+        click.echo(printable(str(issue)), err=True)
     lines = f"{found.findings:,} of {counted(found.lines, 'line')}"
     click.echo(printable(f"{path}: no hash: {lines} without a canonical form"), err=True)
-
-
-def _problem(issue: LineIssue) -> Problem:
-    return Problem(issue.code, issue.reason, f"{issue.source.file}:{issue.source.line}", issue.fix)
 
 
 def _told(hashed: Sequence[tuple[Path, Hashed]]) -> Iterator[dict[str, object]]:
@@ -89,7 +84,7 @@ def _told(hashed: Sequence[tuple[Path, Hashed]]) -> Iterator[dict[str, object]]:
                 {
                     "code": issue.code,
                     "line": issue.source.line,
-                    "reason": issue.reason,
+                    "reason": issue.message,
                     "fix": issue.fix,
                     "excerpt": issue.excerpt,
                 }

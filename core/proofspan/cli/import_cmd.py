@@ -90,7 +90,7 @@ def _print(report: ImportReport, workspace: Path) -> None:
     console.print(_field_table(report))
     for line in _not_taken(report):
         console.print(Text(printable(line)))
-    issues = [f"{each.source.file}:{each.source.line}: {each.reason}" for each in report.issues]
+    issues = [f"{each.where}: {each.message}" for each in report.issues]
     for lines in (issues, [str(problem) for problem in report.problems]):
         for line in lines[:LISTED]:
             console.print(Text(printable(line)))

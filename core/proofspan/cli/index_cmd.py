@@ -147,8 +147,7 @@ def _print_run(run: RunReport) -> None:
     for problem in run.problems:
         click.echo(printable(f"{problem.severity}: {problem}"), err=True)
     for issue in run.issues[:ISSUES_SHOWN]:
-        where = f"{issue.source.file}:{issue.source.line}"
-        click.echo(printable(f"{where}: {issue.reason} — {issue.fix}"), err=True)
+        click.echo(str(issue), err=True)
     if run.line_issues > ISSUES_SHOWN:
         click.echo(f"… {counted(run.line_issues, 'line')} of {run.run_id} could not be used in all", err=True)
 

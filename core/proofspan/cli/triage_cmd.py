@@ -30,7 +30,6 @@ from proofspan.services.triage import (
     ISSUES_SHOWN,
     Outcome,
     bare_sources,
-    problem_of,
     report_rows,
     run_sources,
 )
@@ -129,7 +128,7 @@ def _summary(outcome: Outcome) -> dict[str, object]:
             {
                 "where": f"{issue.source.file}:{issue.source.line}",
                 "code": issue.code,
-                "reason": issue.reason,
+                "reason": issue.message,
                 "fix": issue.fix,
                 "excerpt": issue.excerpt,
             }
@@ -156,7 +155,7 @@ def _print_summary(outcome: Outcome, arguments: Sequence[str]) -> None:
         lines.append(waiting)
     if outcome.issues:
         lines.append(f"Lines that could not be used as they are: {len(outcome.issues)}")
-        lines += [f"  {problem_of(issue)}" for issue in outcome.issues[:ISSUES_SHOWN]]
+        lines += [f"  {issue}" for issue in outcome.issues[:ISSUES_SHOWN]]
     if len(outcome.issues) > ISSUES_SHOWN:
         lines.append(f"  … and {len(outcome.issues) - ISSUES_SHOWN} more; --json lists them all")
     for line in lines:

@@ -36,9 +36,9 @@ class Entry(NamedTuple):
     source: SourceLine
     text: bytes
 
-    def issue(self, code: str, reason: str, fix: str) -> LineIssue:
+    def issue(self, code: str, message: str, fix: str) -> LineIssue:
         """What is wrong with the record for those who know what it should be."""
-        return _issue(self.source, self.text, code, reason, fix)
+        return _issue(self.source, self.text, code, message, fix)
 
 
 Read = tuple[tuple[Entry, ...], tuple[LineIssue, ...]]
@@ -153,9 +153,9 @@ def _parsed(text: bytes, source: SourceLine, *, is_ended: bool) -> Entry | LineI
     return Entry(record, source, text)
 
 
-def _issue(source: SourceLine, text: bytes, code: str, reason: str, fix: str) -> LineIssue:
-    """What is wrong with a line, with its first 200 characters."""
-    return LineIssue(source, code, reason, fix, text[: 4 * EXCERPT].decode("utf-8", "replace")[:EXCERPT])
+def _issue(source: SourceLine, text: bytes, code: str, message: str, fix: str) -> LineIssue:
+    excerpt = text[: 4 * EXCERPT].decode("utf-8", "replace")[:EXCERPT]
+    return LineIssue.at(source, code, message, fix, excerpt)
 
 
 def _write_all(handle: int, data: bytes) -> None:

@@ -117,7 +117,7 @@ def report_rows(
     corpus = _corpus(sources, outcome)
     path, file = sources.traces, sources.traces_file
     if foreign := foreign_file(path, file=file):
-        raise InputFault(problem_of(foreign))
+        raise InputFault(foreign)
     repeats = Repeats()
     end = None if sources.is_final else _end_of_whole_lines(path, outcome)
     for item in iter_traces(path, file=file, run_id=sources.run_id, end=end, final=True):
@@ -135,11 +135,6 @@ def report_rows(
         yield row
 
 
-def problem_of(issue: LineIssue) -> Problem:
-    """Return a line issue as a problem whose place is `file:line`."""
-    return Problem(issue.code, issue.reason, f"{issue.source.file}:{issue.source.line}", issue.fix)
-
-
 def _not_named(where: str, what: str, entry: str) -> NoReturn:
     message = f"the manifest names no {what}"
     raise ManifestFault.of("not_named", message, where=where, fix=f"add `{entry}` there")
@@ -150,9 +145,8 @@ def _corpus(sources: Sources, outcome: Outcome) -> Corpus:
     chunks, issues = read_chunks(sources.chunks, file=file)
     outcome.issues += issues
     if not chunks:
-        problems = [problem_of(issue) for issue in issues[:ISSUES_SHOWN]]
         fix = "write chunks as {id, text}, in a JSON array or one a line"
-        raise InputFault(Problem("no_chunks", "the file holds no chunk", file, fix), *problems)
+        raise InputFault(Problem("no_chunks", "the file holds no chunk", file, fix), *issues[:ISSUES_SHOWN])
     return Corpus({chunk_id: chunk.text for chunk_id, chunk in chunks.items()})
 
 

@@ -526,7 +526,7 @@ class Judge:
         found = log_line_of(raw, file=self._job.file)
         if isinstance(found, LineIssue):
             counts.records += 1
-            return Judged(raw.line, "", (_of_line(found.code, found.reason),), None, is_unread=True)
+            return Judged(raw.line, "", (_of_line(found.code, found.message),), None, is_unread=True)
         judged = self.record(raw.line, log_fields(found.record), counts)
         if judged is None:
             return Judged(raw.line, found.record.qid, found.findings, None) if found.findings else None
@@ -548,7 +548,7 @@ class Judge:
         trace = trace_from(obj, SourceLine(job.file, line, 0, 0), run_id=job.run_id)
         if isinstance(trace, LineIssue):
             is_said = trace.code in said or any(map(is_of_family, said))
-            return () if is_said else (_of_line(trace.code, trace.reason),), True
+            return () if is_said else (_of_line(trace.code, trace.message),), True
         found = trace_findings(trace, job.context, declines=declines(trace, job.profile))
         return tuple(finding for finding in found if finding.code not in said), False
 
@@ -888,7 +888,7 @@ def _looked_into(job: Job) -> Job:
         job = replace(job, is_whole=is_whole_json(job.path, file=job.file))
         foreign = None if job.is_whole else foreign_file(job.path, file=job.file)
         if foreign is not None:
-            raise InputFault.of(foreign.code, foreign.reason, where=job.file, fix=foreign.fix)
+            raise InputFault.of(foreign.code, foreign.message, where=job.file, fix=foreign.fix)
     if job.record_type is not None:
         return replace(job, usual_type=job.record_type)
     first = next((kind for _, kind, _ in objects(job)), None)

@@ -8,8 +8,10 @@ page, unrotated.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, Self
+
+from proofspan.errors import Problem
 
 Json = Any
 Box = tuple[float, float, float, float]
@@ -48,15 +50,33 @@ class SourceLine:
     length: int
 
 
-@dataclass(frozen=True, slots=True)
-class LineIssue:
-    """A line that could not become a record. `excerpt` holds at most its first 200 characters."""
+NOWHERE = SourceLine("", 0, 0, 0)
 
-    source: SourceLine
-    code: str
-    reason: str
-    fix: str
-    excerpt: str
+
+@dataclass(frozen=True, slots=True)
+class LineIssue(Problem):
+    """A problem with one line of a file, mostly that it holds no record.
+
+    `where` is `file:line` of the `source`; `excerpt` holds at most the line's first 200 characters.
+    """
+
+    source: SourceLine = NOWHERE
+    excerpt: str = ""
+
+    @classmethod
+    def at(cls, source: SourceLine, code: str, message: str, fix: str, excerpt: str = "") -> Self:
+        """Build the issue of the line at `source`."""
+        return cls(code, message, f"{source.file}:{source.line}", fix, source=source, excerpt=excerpt)
+
+    def as_json(self) -> dict[str, Json]:
+        """Return the issue as commands print it."""
+        return {
+            "source": asdict(self.source),
+            "code": self.code,
+            "reason": self.message,
+            "fix": self.fix,
+            "excerpt": self.excerpt,
+        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -138,7 +138,7 @@ def _unread(artifact: Artifact, issues: list[LineIssue]) -> list[Problem]:
         return []
     first = unread[0]
     message = (
-        f"`{artifact.key}`: {counted(len(unread), 'line')} could not be read, first: {first.reason}; "
+        f"`{artifact.key}`: {counted(len(unread), 'line')} could not be read, first: {first.message}; "
         "bundles are built without them"
     )
     return [Problem("lines_unreadable", message, f"{first.source.file}:{first.source.line}", first.fix)]
@@ -244,7 +244,7 @@ def read_earlier(path: Path, *, file: str, run_id: str) -> Earlier:
         first = newer or issues[0]
         raise InputFault.of(
             first.code,
-            f"the file is not overwritten: {first.reason}",
+            f"the file is not overwritten: {first.message}",
             where=f"{first.source.file}:{first.source.line}",
             fix="move it away, or write to another file: -o FILE",
         )

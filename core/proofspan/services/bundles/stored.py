@@ -82,12 +82,12 @@ class StoredBundles:
         if not self.issues:
             return ""
         first, lines = self.issues[0], counted(len(self.issues), "line")
-        return f"; {lines} can't be read, first line {first.source.line:,}: {first.reason}"
+        return f"; {lines} can't be read, first line {first.source.line:,}: {first.message}"
 
 
 def _unusable(item: BundleLine | LineIssue) -> str:
     if isinstance(item, LineIssue):
-        return item.reason
+        return item.message
     if item.is_older:
         return f"it is of version {str(item.record.get('bundle_version', 'none'))[:20]}, before {VERSION}"
     place, message = item.errors[0]

@@ -108,7 +108,7 @@ class _Check:
     def line(self, item: BundleLine | LineIssue) -> Iterator[BundleFinding]:
         """Yield what is wrong with one line."""
         if isinstance(item, LineIssue):
-            problem = Problem(item.code, item.reason, fix=item.fix)
+            problem = Problem(item.code, item.message, fix=item.fix)
             yield BundleFinding(problem, item.source.line)
             return
         for problem in self._problems(item):

@@ -91,7 +91,7 @@ def lines_problems(artifact: Artifact, file: Path, lines: int, issues: Sequence[
     if repeats:
         first = repeats[0]
         message = f"`{artifact.key}`: {counted(len(repeats), 'record')} of an id that came before"
-        message += f"; first: {first.reason}"
+        message += f"; first: {first.message}"
         where = f"{file}:{first.source.line}"
         problems.append(Problem("ids_repeated", message, where, first.fix, severity="note"))
     return problems
@@ -105,7 +105,7 @@ def _unread(artifact: Artifact, file: Path, lines: int, issues: Sequence[LineIss
     first, where, fix = "", str(file), ""
     if issues:
         line = issues[0].source.line
-        first, where, fix = f"line {line:,}: {issues[0].reason}", f"{file}:{line}", issues[0].fix
+        first, where, fix = f"line {line:,}: {issues[0].message}", f"{file}:{line}", issues[0].fix
     else:
         message = f"`{artifact.key}`: every line could be read"
     if declared == len(issues):
@@ -138,7 +138,7 @@ def _bundle_problems(
         elif item.errors:
             place, message = item.errors[0]
             problem = f"`{place}`: {message}"
-            issues.append(LineIssue(item.source, "bundle_schema", problem, BUILD_BUNDLES, ""))
+            issues.append(LineIssue.at(item.source, "bundle_schema", problem, BUILD_BUNDLES, ""))
         elif item.is_older:
             older.append(item.source.line)
     problems = lines_problems(artifact, file, lines, issues)

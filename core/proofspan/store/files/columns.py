@@ -249,7 +249,7 @@ def issue_table(issues: Iterable[LineIssue]) -> pa.Table:
         [
             (
                 *(issue.source.file, issue.source.line, issue.source.offset, issue.source.length),
-                *(issue.code, issue.reason, issue.fix, issue.excerpt),
+                *(issue.code, issue.message, issue.fix, issue.excerpt),
             )
             for issue in issues
         ],
@@ -259,9 +259,9 @@ def issue_table(issues: Iterable[LineIssue]) -> pa.Table:
 
 def issue_from(record: Mapping[str, object]) -> LineIssue:
     """A line issue again from a row of `issue_table`."""
-    file, line, offset, length, code, reason, fix, excerpt = (record[name] for name in ISSUE_SCHEMA.names)
+    file, line, offset, length, code, message, fix, excerpt = (record[name] for name in ISSUE_SCHEMA.names)
     source = SourceLine(str(file), int(str(line)), int(str(offset)), int(str(length)))
-    return LineIssue(source, str(code), str(reason), str(fix), str(excerpt))
+    return LineIssue.at(source, str(code), str(message), str(fix), str(excerpt))
 
 
 def _table(rows: Sequence[Row], schema: pa.Schema) -> pa.Table:

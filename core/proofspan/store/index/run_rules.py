@@ -174,10 +174,10 @@ def _identities(folder: Path, segments: Sequence[str]) -> Iterator[tuple[str, in
 
 
 def _unmatched(row: StoredRow) -> LineIssue:
-    return LineIssue(
+    return LineIssue.at(
         source=row.source,
         code="report_row_unmatched",
-        reason=f"no trace of the run belongs to this row of its report ({row.q_id or row.q[:60]!r})",
+        message=f"no trace of the run belongs to this row of its report ({row.q_id or row.q[:60]!r})",
         fix="Write the report anew from this run's traces.",
         excerpt=row.q[:200],
     )

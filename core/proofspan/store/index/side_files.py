@@ -237,5 +237,5 @@ def _verdict_of(row: StoredRow) -> ReportRow | None:
     return ReportRow(row.q, row.label, row.why, row.chunks, cited, signals)
 
 
-def _file_issue(file: str, code: str, reason: str, fix: str) -> LineIssue:
-    return LineIssue(SourceLine(file, 1, 0, 0), code, reason, fix, "")
+def _file_issue(file: str, code: str, message: str, fix: str) -> LineIssue:
+    return LineIssue.at(SourceLine(file, 1, 0, 0), code, message, fix)

@@ -120,7 +120,7 @@ class _Importer:
         fix = "Check the mapping's path to `q`, or the record."
         excerpt = orjson.dumps(place.item, default=str).decode("utf-8", "replace")[:200]
         self.issues.append(
-            LineIssue(where, "q_missing", "no question stands where the mapping looks", fix, excerpt)
+            LineIssue.at(where, "q_missing", "no question stands where the mapping looks", fix, excerpt)
         )
 
     # -- second pass ----------------------------------------------------------------------------------

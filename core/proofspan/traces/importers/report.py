@@ -77,7 +77,12 @@ class ImportReport:
                 ],
             },
             "issues": [
-                {"file": each.source.file, "line": each.source.line, "code": each.code, "reason": each.reason}
+                {
+                    "file": each.source.file,
+                    "line": each.source.line,
+                    "code": each.code,
+                    "reason": each.message,
+                }
                 for each in self.issues
             ],
             "problems": [

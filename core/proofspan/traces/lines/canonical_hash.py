@@ -113,11 +113,11 @@ def _issue_of_whole(why: UnusableError, source: SourceLine, data: bytes) -> Line
         return issue_of(why, source, data)
     try:
         orjson.loads(data)
-        line, reason = source.line, why.reason
+        line, message = source.line, why.message
     except orjson.JSONDecodeError as error:
-        line, reason = error.lineno, f"the file is not one JSON value: {error.msg} (column {error.colno})"
+        line, message = error.lineno, f"the file is not one JSON value: {error.msg} (column {error.colno})"
     fix = "Write one JSON value; a file with one a line is called .jsonl."
-    return issue_of(UnusableError(why.code, reason, fix), replace(source, line=line), data)
+    return issue_of(UnusableError(why.code, message, fix), replace(source, line=line), data)
 
 
 def _object(pairs: list[tuple[str, Json]]) -> _Written:

@@ -49,9 +49,9 @@ class RawLine(NamedTuple):
 class UnusableError(Exception):
     """Why a line cannot become a record. Never leaves this room: it is turned into a `LineIssue`."""
 
-    def __init__(self, code: str, reason: str, fix: str) -> None:
-        super().__init__(reason)
-        self.code, self.reason, self.fix = code, reason, fix
+    def __init__(self, code: str, message: str, fix: str) -> None:
+        super().__init__(message)
+        self.code, self.message, self.fix = code, message, fix
 
 
 def open_source(path: Path) -> BinaryIO:
@@ -141,8 +141,8 @@ def refuse_overlong(raw: RawLine) -> None:
 
 
 def issue_of(why: UnusableError, source: SourceLine, data: bytes) -> LineIssue:
-    """The line issue that says why the line at `source` is no record."""
-    return LineIssue(source, why.code, why.reason, why.fix, excerpt(data))
+    """Build the line issue that says why the line at `source` is no record."""
+    return LineIssue.at(source, why.code, why.message, why.fix, excerpt(data))
 
 
 def excerpt(data: bytes) -> str:

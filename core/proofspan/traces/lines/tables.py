@@ -49,7 +49,7 @@ def read_table(
         yield from _elements(path, file, record_of)
         return
     if foreign := foreign_file(path, file=file):
-        raise InputFault.of(foreign.code, foreign.reason, where=file, fix=foreign.fix)
+        raise InputFault.of(foreign.code, foreign.message, where=file, fix=foreign.fix)
     for raw in read_lines(path, final=True):
         source = SourceLine(file, raw.line, raw.offset, raw.length)
         try:
@@ -117,7 +117,8 @@ def entry_issue(issue: LineIssue, lines: Sequence[int]) -> LineIssue:
     """An entry's issue as a person can look it up; `lines` are the array's `entry_lines`."""
     entry = issue.source.line
     source = replace(issue.source, line=lines[entry - 1])
-    return replace(issue, source=source, reason=f"entry {entry:,}: {issue.reason}")
+    message = f"entry {entry:,}: {issue.message}"
+    return LineIssue.at(source, issue.code, message, issue.fix, issue.excerpt)
 
 
 def entry_lines(path: Path) -> list[int]:

@@ -96,10 +96,10 @@ def _text(obj: Mapping[str, Json], name: str) -> str | None:
 
 
 def _duplicate(attachment: Attachment, _: Attachment, source: SourceLine) -> LineIssue:
-    return LineIssue(
+    return LineIssue.at(
         source=source,
         code="duplicate_attachment_id",
-        reason=f"the attachment {attachment.attachment_id!r} came before; the last one counts",
+        message=f"the attachment {attachment.attachment_id!r} came before; the last one counts",
         fix="Give every attachment an attachment_id of its own.",
         excerpt=attachment.text[:200],
     )

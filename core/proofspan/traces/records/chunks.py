@@ -104,10 +104,10 @@ def _needed(obj: Mapping[str, Json]) -> tuple[str, str]:
 def _duplicate(chunk: Chunk, earlier: Chunk, source: SourceLine) -> LineIssue:
     same = chunk.text == earlier.text
     reason = f"the chunk id {chunk.chunk_id!r} came before, with {'the same' if same else 'another'} text"
-    return LineIssue(
+    return LineIssue.at(
         source=source,
         code="duplicate_chunk_id",
-        reason=f"{reason}; the last one counts",
+        message=f"{reason}; the last one counts",
         fix="Give every chunk an id of its own.",
         excerpt=chunk.text[:200],
     )

@@ -77,10 +77,10 @@ def _span(place: int, item: Json) -> GoldSpan:
 
 
 def _duplicate(question: GoldQuestion, _: GoldQuestion, source: SourceLine) -> LineIssue:
-    return LineIssue(
+    return LineIssue.at(
         source=source,
         code="duplicate_q_id",
-        reason=f"the gold question {question.q_id!r} came before; the last one counts",
+        message=f"the gold question {question.q_id!r} came before; the last one counts",
         fix="Give every gold question a q_id of its own.",
         excerpt=question.q[:200],
     )

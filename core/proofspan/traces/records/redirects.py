@@ -252,10 +252,10 @@ def redirect_from(obj: Json) -> Redirect:
 
 def _duplicate(redirect: Redirect, earlier: Redirect, source: SourceLine) -> LineIssue:
     where = "the same" if redirect.new_ids == earlier.new_ids else "another"
-    return LineIssue(
+    return LineIssue.at(
         source=source,
         code="duplicate_old_id",
-        reason=f"the old id {redirect.old_id!r} came before, to {where} place; the last one counts",
+        message=f"the old id {redirect.old_id!r} came before, to {where} place; the last one counts",
         fix="Write one redirect an old id.",
         excerpt=redirect.old_id[:200],
     )

@@ -59,7 +59,7 @@ def read_trace_at(path: Path, source: SourceLine, *, run_id: str | None, q_id: s
     """
     trace = trace_of_line(line_at(path, source), file=source.file, run_id=run_id)
     if isinstance(trace, LineIssue):
-        raise _changed(source, trace.reason)
+        raise _changed(source, trace.message)
     if q_id is not None and trace.q_id != q_id:
         raise _changed(source, f"it holds question {trace.q_id} now")
     return trace

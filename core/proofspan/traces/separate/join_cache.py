@@ -9,13 +9,13 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import orjson
 
-from proofspan.contracts.records.records import GoldQuestion, LineIssue, SourceLine
+from proofspan.contracts.records.records import GoldQuestion, Json, LineIssue, SourceLine
 from proofspan.errors import Fault, InputFault, Problem
 from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Manifest, Run
@@ -244,13 +244,14 @@ def _join(
 
 def _write_issues(target: Path, stem: str, issues: Iterable[LineIssue]) -> None:
     with new_part(target.parent, stem) as (out, part):
-        out.write(orjson.dumps([asdict(issue) for issue in issues]))
+        out.write(orjson.dumps([issue.as_json() for issue in issues]))
         out.flush()
         part.replace(target)
 
 
-def _issue(record: Mapping[str, object]) -> LineIssue:
-    return LineIssue(**{**record, "source": SourceLine(**record["source"])})  # type: ignore[arg-type]
+def _issue(record: Mapping[str, Json]) -> LineIssue:
+    source = SourceLine(**record["source"])
+    return LineIssue.at(source, record["code"], record["reason"], record["fix"], record["excerpt"])
 
 
 def _remove_issues(kept: Path, key: str) -> None:

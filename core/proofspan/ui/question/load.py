@@ -94,7 +94,7 @@ def bad_lines(opened: session.Opened, store: Store, key: TraceKey) -> list[Probl
         path = attempted(partial(_plain, opened, artifact), None, [])
         of_file = (issue for issue in issues if issue.source.file == artifact.path)
         for issue in lines_naming(key.q_id, of_file, path) if path is not None else ():
-            message = f"a line that names {short_id(key.q_id)} could not be read: {issue.reason}"
+            message = f"a line that names {short_id(key.q_id)} could not be read: {issue.message}"
             where = f"{issue.source.file}:{issue.source.line}"
             problems.append(Problem(issue.code, message, where, issue.fix))
     return problems
