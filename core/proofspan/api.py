@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from proofspan.contracts.records.records import LineIssue
+from proofspan.contracts.rules.catalogue import Finding
 from proofspan.diagnosis.types import Profile, ReportRow, Template
 from proofspan.errors import EvidenceFault, InputFault, Problem
 from proofspan.evidence.locate_bulk import locate_bulk
@@ -22,7 +23,7 @@ from proofspan.resources import DEMO
 from proofspan.services.gate import GateReport, gate_run
 from proofspan.services.metrics.run_metrics import RunMetrics, run_metrics
 from proofspan.services.triage import Outcome, Sources, bare_sources, report_rows, run_sources
-from proofspan.services.validation import LocatedFinding, Tally
+from proofspan.services.validation import Tally
 from proofspan.services.validation import validate as findings_of
 from proofspan.services.workspace.open import chosen_run, profile_of_options
 from proofspan.store.files.cache_dir import default_cache_dir
@@ -83,7 +84,7 @@ class Workspace:
         with tempfile.TemporaryDirectory(prefix="proofspan-") as unpacked:
             return _report(run_sources(self.manifest, run, None, cache_dir=Path(unpacked)))
 
-    def validate(self) -> list[LocatedFinding]:
+    def validate(self) -> list[Finding]:
         """Check every file of the workspace against the citation contract, as `validate` does."""
         return validate(self.manifest.file or self.folder)
 
@@ -163,12 +164,13 @@ def locate(document: str | Path, quote: str, *, page_idx: int | None = None) -> 
     return _answer(Path(document), SpanQuery(quote, page_idx))
 
 
-def validate(*paths: str | Path, record_type: str | None = None) -> list[LocatedFinding]:
+def validate(*paths: str | Path, record_type: str | None = None) -> list[Finding]:
     """Check JSONL, JSON or log files, packed or not, or a workspace against the citation contract.
 
     `record_type` is the type of all records, such as "answer"; by default it is read from each record's
     `$schema` or from the manifest. Returns the findings in the order of files and lines, each with `file`,
-    `line`, `code`, `field`, `message`, `severity` and `next_step`. Raises InputFault for unreadable files.
+    `line`, `record_id`, `code`, `where` (the place in the record), `message`, `severity` and `fix`. Raises
+    InputFault for unreadable files.
     """
     tally = Tally()
     with tempfile.TemporaryDirectory(prefix="proofspan-") as unpacked:

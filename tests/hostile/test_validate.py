@@ -10,7 +10,8 @@ import orjson
 import pytest
 
 from proofspan.cli import validate_cmd
-from proofspan.services.validation import LocatedFinding, Tally, validate
+from proofspan.contracts.rules.catalogue import Finding
+from proofspan.services.validation import Tally, validate
 from tests.hostile.command_room import Proofspan
 
 QUERY = b'{"schema_version": "1.0.0", "event": "retrieve.run", "ts": "2026-02-23", "trace_id": "t", '
@@ -134,7 +135,7 @@ def test_a_finding_on_every_line_does_not_pile_up(tmp_path: Path) -> None:
 def test_text_of_a_record_cannot_act_on_a_terminal_or_break_a_line(line_of: object) -> None:
     assert callable(line_of)
     hostile = "a\x1b[2J\tb\nc\u202e\ud800"
-    told = line_of(LocatedFinding("f\n.jsonl", 1, hostile, "bad_rev", hostile, hostile))
+    told = line_of(Finding("bad_rev", hostile, hostile, record_id=hostile, file="f\n.jsonl", line=1))
     assert told.count(b"\n") == 1
     plain = told.replace(b"\x1b[31m", b"").replace(b"\x1b[0m", b"")
     assert not {0x1B, 0x0D} & set(plain)

@@ -37,7 +37,7 @@ def test_a_question_tells_the_rules_that_it_breaks_with_their_next_step(folder: 
     app = open_app(folder, page="pages/question.py", q="Q1")
     words = shown(app)
     assert "1 rule broken: 1 error" in words
-    assert f"Next step: {rule_of('analyzer_mismatch').next_step}" in words
+    assert f"Next step: {rule_of('analyzer_mismatch').fix}" in words
     assert "analyzer is" in words
     assert "<b>stem" not in words
     assert "&lt;b&gt;stem" in words

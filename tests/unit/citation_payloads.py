@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from proofspan.contracts.rules.finding import Context
+from proofspan.contracts.rules.context import Context
 
 PINS = Context(
     index_hash="faiss:2f7d",

@@ -8,9 +8,9 @@ import orjson
 
 from proofspan.contracts.records.records import SourceLine, Trace
 from proofspan.contracts.rules.catalogue import in_order
-from proofspan.contracts.rules.finding import Context
+from proofspan.contracts.rules.context import Context
 from proofspan.contracts.rules.payload import AUDITABLE_FIELDS
-from proofspan.traces.contract import trace_codes, trace_findings
+from proofspan.traces.contract import trace_codes, trace_problems
 from proofspan.traces.records.trace_record import trace_from
 from tests.unit.citation_payloads import PINS, payload
 from tests.unit.store_workspace import ENVELOPE
@@ -41,11 +41,11 @@ def trace(obj: dict[str, Any]) -> Trace:
 
 
 def found(obj: dict[str, Any], context: Context = PINS, *, declines: bool = False) -> list[tuple[str, str]]:
-    findings = trace_findings(trace(obj), context, declines=declines)
-    assert all(finding.record_id == "Q1" and finding.message for finding in findings)
+    findings = trace_problems(trace(obj), context, declines=declines)
+    assert all(finding.message for finding in findings)
     codes = trace_codes(trace(obj), context, declines=declines)
     assert list(codes) == in_order(finding.code for finding in findings)
-    return [(finding.code, finding.field) for finding in findings]
+    return [(finding.code, finding.where) for finding in findings]
 
 
 def block(*, ends_with_citations: bool = False, **changes: Any) -> str:

@@ -117,7 +117,7 @@ def test_validate_gives_the_findings_of_a_file_and_of_a_workspace(
     answers = tmp_path / "answers.jsonl"
     answers.write_bytes(orjson.dumps({"answer": "5W-30", "citations": []}) + b"\n")
     findings = proofspan.validate(answers, record_type="answer")
-    assert {finding.line for finding in findings} == {1} and all(finding.next_step for finding in findings)
+    assert {finding.line for finding in findings} == {1} and all(finding.fix for finding in findings)
     assert str(DEMO / "runs/R005/trace.jsonl") in {finding.file for finding in demo.validate()}
     with pytest.raises(proofspan.Fault):
         proofspan.validate(tmp_path / "nowhere.jsonl")

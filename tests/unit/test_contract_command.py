@@ -13,11 +13,12 @@ from click.testing import CliRunner, Result
 
 from proofspan.cli import group
 from proofspan.contracts.prompt import ANSWER, checked_codes, cited_fields, contract_text, smoke_test_text
-from proofspan.contracts.record_rules import RECORD_TYPES, is_locked, record_findings
+from proofspan.contracts.record_rules import RECORD_TYPES, record_problems
 from proofspan.contracts.records.schemas import schema
 from proofspan.contracts.rules.catalogue import RULES, is_of_family, rule_of
-from proofspan.contracts.rules.finding import NO_CONTEXT
+from proofspan.contracts.rules.context import NO_CONTEXT
 from proofspan.contracts.rules.payload import AUDITABLE_FIELDS
+from proofspan.contracts.rules.records import is_locked
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "prompt"
 
@@ -45,7 +46,7 @@ def test_the_contract_asks_for_what_is_checked() -> None:
     answer = orjson.loads(shape.replace("0.00", "0.1"))
     assert list(answer) == ["citations", "answer", "ΔS", "λ"]
     assert tuple(answer["citations"][0]) == AUDITABLE_FIELDS
-    found = record_findings(ANSWER, answer, NO_CONTEXT)  # a form that nobody filled in
+    found = record_problems(ANSWER, answer, NO_CONTEXT)  # a form that nobody filled in
     assert {finding.code for finding in found} == {"bad_offsets", "empty_tokens", "unknown_lambda_state"}
 
 
@@ -74,7 +75,7 @@ def test_the_smoke_test_answers_in_codes_that_exist_with_their_own_tips() -> Non
     text = smoke_test_text()
     for code in checked_codes():
         assert code in RULES or is_of_family(code)
-        assert f"- {code}: {rule_of(code).next_step}\n" in text
+        assert f"- {code}: {rule_of(code).fix}\n" in text
 
 
 @pytest.mark.parametrize("kind", RECORD_TYPES)

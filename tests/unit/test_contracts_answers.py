@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from proofspan.contracts.rules.answers import (
     LONGEST_STOP,
-    auditable_findings,
-    cited_after,
-    lambda_findings,
+    auditable_problems,
+    lambda_problems,
+    order_problems,
     stop_in,
     stop_of,
 )
-from proofspan.contracts.rules.finding import NO_CONTEXT
+from proofspan.contracts.rules.context import NO_CONTEXT
 from tests.unit.citation_payloads import JSON, payload
 
 FIVE = ("snippet_id", "section_id", "source_url", "offsets", "tokens")
@@ -92,25 +92,25 @@ def test_a_records_own_error_is_a_stop_where_it_speaks_of_the_contract(
 @pytest.mark.parametrize("name", ["λ", "lambda", "lambda_state", "λ_observe"])
 def test_a_lambda_state_is_one_of_four_or_its_sign(name: str) -> None:
     for state in ("convergent", "Chaotic", " <> ", "→", "←", "×", None):
-        assert list(lambda_findings({name: state})) == []
+        assert list(lambda_problems({name: state})) == []
     for odd in ("stable", "", "->", 1, ["convergent"]):
-        (finding,) = lambda_findings({name: odd})
-        assert (finding.code, finding.field) == ("unknown_lambda_state", name)
+        (finding,) = lambda_problems({name: odd})
+        assert (finding.code, finding.where) == ("unknown_lambda_state", name)
 
 
 def test_the_raw_order_of_keys_decides() -> None:
-    assert cited_after(["q", "answer", "citations"])
-    assert not cited_after(["citations", "answer"])
-    assert not cited_after(["answer"])
-    assert not cited_after(["citations"])
+    (problem,) = order_problems(["q", "answer", "citations"], "citations")
+    assert (problem.code, problem.where) == ("cite_after_answer", "citations")
+    for keys in (["citations", "answer"], ["answer"], ["citations"]):
+        assert not list(order_problems(keys, ""))
 
 
 def test_an_auditable_answer_owes_five_fields_of_each_citation() -> None:
     whole = {"citations": [five()], "answer": "Keys are required.", "ΔS": 0.37, "λ": "convergent"}
-    assert auditable_findings(whole, NO_CONTEXT) == ()
+    assert tuple(auditable_problems(whole, NO_CONTEXT)) == ()
     for name in FIVE:
-        (finding,) = auditable_findings({**whole, "citations": [five(**{name: ...})]}, NO_CONTEXT)
-        assert (finding.code, finding.field) == (f"missing_{name}", f"citations[1].{name}")
+        (finding,) = tuple(auditable_problems({**whole, "citations": [five(**{name: ...})]}, NO_CONTEXT))
+        assert (finding.code, finding.where) == (f"missing_{name}", f"citations[1].{name}")
 
 
 @pytest.mark.parametrize(
@@ -126,17 +126,20 @@ def test_an_auditable_answer_owes_five_fields_of_each_citation() -> None:
     ],
 )
 def test_an_auditable_answers_breaches(answer: dict[str, Any], codes: list[str]) -> None:
-    assert [finding.code for finding in auditable_findings(answer, NO_CONTEXT)] == codes
+    assert [finding.code for finding in tuple(auditable_problems(answer, NO_CONTEXT))] == codes
 
 
 def test_an_auditable_answer_that_declines_owes_no_citations() -> None:
-    assert auditable_findings({"citations": [], "answer": "not in context"}, NO_CONTEXT, declines=True) == ()
+    assert (
+        tuple(auditable_problems({"citations": [], "answer": "not in context"}, NO_CONTEXT, declines=True))
+        == ()
+    )
 
 
 @pytest.mark.slow
 @given(st.dictionaries(st.sampled_from(["citations", "answer", "λ", "error", "fix", "lambda"]), JSON))
 def test_no_auditable_answer_raises(answer: dict[str, Any]) -> None:
-    for finding in auditable_findings(answer, NO_CONTEXT):
+    for finding in auditable_problems(answer, NO_CONTEXT):
         assert finding.message
 
 

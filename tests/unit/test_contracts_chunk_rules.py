@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofspan.contracts.chunk_ids.audit import id_findings
+from proofspan.contracts.chunk_ids.audit import id_problems
 from proofspan.contracts.chunk_ids.minting import DocumentText, revisions_of
 from proofspan.contracts.records.chunk_id import ChunkId, is_citable, mint, parse, sort_key
 from proofspan.contracts.records.names import revision
@@ -22,7 +22,7 @@ TWINS = ("text 72345", "text 90975")
 
 
 def codes(chunk: Chunk) -> list[tuple[str, str]]:
-    return [(finding.code, finding.field) for finding in id_findings(chunk)]
+    return [(finding.code, finding.where) for finding in id_problems(chunk)]
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_an_id_that_misleads_is_told(chunk: Chunk, expected: list[tuple[str, str
 
 
 def test_a_finding_shows_at_most_the_beginning_of_an_id() -> None:
-    assert all(len(finding.message) < 200 for finding in id_findings(Chunk("x y" * 10_000, "text")))
+    assert all(len(finding.message) < 200 for finding in id_problems(Chunk("x y" * 10_000, "text")))
 
 
 @given(st.text(max_size=8).map(lambda text: text.replace("\\", "")))
@@ -111,5 +111,5 @@ def test_the_same_text_twice_is_no_collision() -> None:
 
 
 def test_a_page_that_differs_is_told_as_both_count_it() -> None:
-    (finding,) = id_findings(replace(GOOD, page_idx=1203))
+    (finding,) = id_problems(replace(GOOD, page_idx=1203))
     assert finding.message == "the record says PDF page 1,204 (page_idx 1,203), its id PDF page 42"

@@ -13,6 +13,7 @@ from proofspan.contracts.rules.ranking import (
     scoreless,
     shared_ranks,
 )
+from proofspan.contracts.rules.run import ids_in
 
 
 def entry(chunk_id: str, section: str | None, score: Any, **more: Any) -> dict[str, Any]:
@@ -66,7 +67,7 @@ def test_ties_in_a_ranked_list(entries: list[Any], places: list[int]) -> None:
 def test_a_list_of_wrong_ties_is_one_finding_that_counts_them() -> None:
     entries = [entry(name, "4", 0.25) for name in "dcba"]
     ((place, finding),) = listed_ties(entries)
-    assert (place, finding.code, finding.field) == (1, "tie_order", "")
+    assert (place, finding.code, finding.where) == (1, "tie_order", "")
     assert finding.message == (
         "'d' of section '4' is ranked before 'c' of section '4' though they score the same; so are 2 more"
     )
@@ -126,8 +127,10 @@ def test_a_chunk_that_stands_in_a_list_again_is_told_at_its_later_places() -> No
         {"id": ""},
         "c",
     ]
-    found = [(place, finding.message) for place, finding in repeated(entries)]
-    assert found == [(3, "'c' stands at 1 and again at 3"), (8, "'c' stands at 1 and again at 8")]
+    assert [(place, problem.code) for place, problem in repeated(ids_in(entries))] == [
+        (3, "duplicate_candidate"),
+        (8, "duplicate_candidate"),
+    ]
 
 
 def test_two_chunks_cannot_share_a_rank_and_two_citations_of_one_chunk_can() -> None:
@@ -140,7 +143,7 @@ def test_two_chunks_cannot_share_a_rank_and_two_citations_of_one_chunk_can() -> 
         cited("e", 0, 1),
     ]
     ((place, finding),) = shared_ranks(items)
-    assert (place, finding.code, finding.field) == (3, "bad_k_pos", "k_pos")
+    assert (place, finding.code, finding.where) == (3, "bad_k_pos", "k_pos")
     assert finding.message == "'b' and 'a' both have k_pos 1"
     final = [{"id": "a", "k_final": 4}, {"id": "b", "k_final": 4.0}]
     assert [finding.code for _, finding in shared_ranks(final)] == ["bad_k_final"]

@@ -9,11 +9,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from proofspan.contracts.record_rules import RECORD_TYPES, merged, record_findings, record_id_of
+from proofspan.contracts.record_rules import RECORD_TYPES, merged, record_id_of, record_problems
 from proofspan.contracts.records.schemas import schema_alone, validator
+from proofspan.contracts.rules.context import NO_CONTEXT, Context
 from proofspan.contracts.rules.envelope import ENVELOPE
-from proofspan.contracts.rules.finding import NO_CONTEXT, Context, Finding
-from proofspan.contracts.rules.schema_findings import schema_findings
+from proofspan.contracts.rules.schema_findings import schema_problems
+from proofspan.errors import Problem
 from tests.unit.test_contracts_records import good
 
 
@@ -22,7 +23,7 @@ from tests.unit.test_contracts_records import good
 def test_a_hash_may_be_that_of_either_text(kind: str, field: str) -> None:
     record = good("chunk")
     record["hash"] = f"{kind.upper()}:{hashlib.new(kind, record[field].encode()).hexdigest().upper()}"
-    assert record_findings("chunk", record, NO_CONTEXT) == ()
+    assert record_problems("chunk", record, NO_CONTEXT) == ()
 
 
 @pytest.mark.parametrize(
@@ -47,7 +48,7 @@ def test_a_hash_may_be_that_of_either_text(kind: str, field: str) -> None:
 )
 def test_a_prompt_is_locked_where_its_words_put_citing_first(system: str, is_locked: bool) -> None:
     record = good("prompt-frame") | {"system": system or "x", "task": "Answer.", "constraints": []}
-    codes = [finding.code for finding in record_findings("prompt-frame", record, NO_CONTEXT)]
+    codes = [finding.code for finding in record_problems("prompt-frame", record, NO_CONTEXT)]
     assert codes == ([] if is_locked else ["prompt_not_locked"])
 
 
@@ -55,23 +56,23 @@ def test_chunks_that_the_corpus_does_not_have_are_named_wherever_they_stand() ->
     context = Context(corpus=frozenset({"c_00123"}))
     expected = {"retrieved": [], "rerank": ["items[2]"], "answer": ["cited_chunks[2]"], "prompt-frame": []}
     for kind, places in expected.items():
-        found = record_findings(kind, good(kind), context)
-        assert [(finding.code, finding.field) for finding in found] == [
+        found = record_problems(kind, good(kind), context)
+        assert [(finding.code, finding.where) for finding in found] == [
             ("not_in_corpus", at) for at in places
         ]
 
 
 def test_a_log_is_held_to_the_runs_index_and_models() -> None:
     pinned = Context(index_hash="faiss:2f7d41c09a", embed_model="bge-large-en-v1.5:mean")
-    assert record_findings("log", good("log"), pinned) == ()
+    assert record_problems("log", good("log"), pinned) == ()
     other = Context(index_hash="faiss:0000", embed_model="minilm", analyzer="icu")
-    found = record_findings("rag-traces", good("rag-traces"), other)
-    assert [(finding.code, finding.field) for finding in found] == [
+    found = record_problems("rag-traces", good("rag-traces"), other)
+    assert [(finding.code, finding.where) for finding in found] == [
         ("mismatch_index_hash", "index_hash"),
         ("embed_model_mismatch", "embed_model"),
         ("analyzer_mismatch", "analyzer"),
     ]
-    assert record_findings("log", good("log"), other)[1].field == "embed"
+    assert record_problems("log", good("log"), other)[1].where == "embed"
 
 
 @pytest.mark.parametrize(
@@ -92,13 +93,13 @@ def test_a_record_is_named_by_its_own_id(kind: str, record: Any, name: str) -> N
 
 
 def test_of_two_findings_at_one_place_the_first_counts() -> None:
-    said = (Finding("bad_offsets", "citations[1].offsets", "…"),)
-    more = [Finding("missing_start", "citations[1].offsets.start", "…"), Finding("missing_q", "q", "…")]
+    said = (Problem("bad_offsets", "…", "citations[1].offsets"),)
+    more = [Problem("missing_start", "…", "citations[1].offsets.start"), Problem("missing_q", "…", "q")]
     assert [finding.code for finding in merged(said, more)] == ["bad_offsets", "missing_q"]
 
 
 def test_a_type_that_nobody_names_is_told() -> None:
-    assert [finding.code for finding in record_findings("", {}, NO_CONTEXT)] == ["unknown_schema"]
+    assert [finding.code for finding in record_problems("", {}, NO_CONTEXT)] == ["unknown_schema"]
 
 
 def _names() -> list[str]:
@@ -124,8 +125,8 @@ _CONTEXT = Context("faiss:1", "m", "a", {"d": "r"}, frozenset({"c"}))
 @given(kind=st.sampled_from(RECORD_TYPES), value=_VALUES, name=st.sampled_from(_names()))
 def test_no_json_value_makes_the_rules_stumble(kind: str, value: Any, name: str) -> None:
     for record in (value, {name: value}, good(kind) | {name: value}):
-        found = record_findings(kind, record, _CONTEXT)
-        assert found == record_findings(kind, record, _CONTEXT)
+        found = record_problems(kind, record, _CONTEXT)
+        assert found == record_problems(kind, record, _CONTEXT)
         assert all(len(finding.message) < 1_000 for finding in found)
         assert all(finding.code.isascii() and finding.code == finding.code.lower() for finding in found)
 
@@ -136,6 +137,6 @@ def test_a_place_is_told_once_by_its_schema(data: st.DataObject, kind: str) -> N
     record = good(kind)
     for name in data.draw(st.lists(st.sampled_from(sorted(record)), max_size=3, unique=True)):
         record[name] = data.draw(_VALUES)
-    shape = schema_findings(kind, record)
-    assert len({finding.field for finding in shape}) == len(shape)
+    shape = schema_problems(kind, record)
+    assert len({finding.where for finding in shape}) == len(shape)
     assert bool(shape) is not validator(kind).is_valid(record)

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from proofspan.contracts.record_rules import RECORD_TYPES, record_findings
+from proofspan.contracts.record_rules import RECORD_TYPES, record_problems
 from proofspan.contracts.records.schemas import schema_alone
 from proofspan.contracts.rules.catalogue import RULES, is_of_family, rule_of
+from proofspan.contracts.rules.context import NO_CONTEXT
 from proofspan.contracts.rules.envelope import ENVELOPE
-from proofspan.contracts.rules.finding import NO_CONTEXT, Finding
 
 Record = dict[str, Any]
 Change = Callable[[Record], Any]
@@ -157,13 +157,13 @@ SEEDS: list[tuple[str, Record, set[str]]] = [
 def test_the_seeds_examples_lack_the_envelope_and_what_they_really_lack(
     kind: str, record: Record, lacking: set[str]
 ) -> None:
-    found = record_findings(kind, record, NO_CONTEXT)
+    found = record_problems(kind, record, NO_CONTEXT)
     assert sorted(finding.code for finding in found) == sorted({"envelope_missing", *lacking})
 
 
 @pytest.mark.parametrize("kind", RECORD_TYPES)
 def test_the_schemas_examples_break_nothing(kind: str) -> None:
-    assert record_findings(kind, good(kind), NO_CONTEXT) == ()
+    assert record_problems(kind, good(kind), NO_CONTEXT) == ()
 
 
 def good(kind: str) -> Record:
@@ -362,30 +362,20 @@ def test_each_rule_broken_once_gives_its_finding(
 ) -> None:
     record = good(kind)
     change(record)
-    found = record_findings(kind, record, NO_CONTEXT)
-    assert [(finding.code, finding.field) for finding in found] == expected
+    found = record_problems(kind, record, NO_CONTEXT)
+    assert [(finding.code, finding.where) for finding in found] == expected
     for finding in found:
         assert finding.message
-        assert finding.next_step
+        assert finding.fix
         assert finding.code in RULES or is_of_family(finding.code)
 
 
-def test_findings_name_their_record_and_say_what_is_wrong() -> None:
+def test_problems_name_their_place_and_the_wrong_value() -> None:
     record = good("chunk") | {"hash": "sha1:" + "0" * 40, "tokens": "many"}
-    assert record_findings("chunk", record, NO_CONTEXT) == (
-        Finding(
-            "hash_mismatch",
-            "hash",
-            f"hash is 'sha1:{'0' * 40}', the text's is sha1:e8153431ede6938cd2829b40164f6fe2c6d9319e",
-            "meridian-2026|r=d06d89ab|s=5.4.1|p=043|b=002",
-        ),
-        Finding(
-            "wrong_type_tokens",
-            "tokens",
-            "tokens is 'many', not a whole number",
-            "meridian-2026|r=d06d89ab|s=5.4.1|p=043|b=002",
-        ),
-    )
+    mismatch, wrong_type = record_problems("chunk", record, NO_CONTEXT)
+    assert (mismatch.code, mismatch.where, mismatch.severity) == ("hash_mismatch", "hash", "error")
+    assert "sha1:e8153431ede6938cd2829b40164f6fe2c6d9319e" in mismatch.message
+    assert (wrong_type.code, wrong_type.where) == ("wrong_type_tokens", "tokens")
 
 
 def test_only_normalized_text_is_a_recommendation_among_what_is_missing() -> None:

@@ -13,14 +13,14 @@ from proofspan.contracts.rules.schema_findings import (
     WINDOW,
     code_name,
     field_at,
-    schema_findings,
+    schema_problems,
 )
 
 BAD = {"page": 0, "doc_id": [], "section_id": {}}
 
 
 def _codes(kind: str, record: Any) -> list[tuple[str, str]]:
-    return [(finding.code, finding.field) for finding in schema_findings(kind, record)]
+    return [(finding.code, finding.where) for finding in schema_problems(kind, record)]
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_places_count_from_one() -> None:
 
 def test_findings_are_told_in_the_order_of_their_places() -> None:
     record = {"text": 5, "offsets": [1, 2, 3], "embedding": {"dim": 0, "vector": [1, "a"]}, "page": 0}
-    assert [(finding.code, finding.message) for finding in schema_findings("chunk", record)] == [
+    assert [(finding.code, finding.message) for finding in schema_problems("chunk", record)] == [
         ("missing_chunk_id", "chunk_id or id or snippet_id is missing"),
         ("bad_dim", "dim is 0, below 1"),
         ("wrong_type_vector", "vector[2] is 'a', not a number"),
@@ -70,14 +70,14 @@ def test_what_is_no_object_is_told_so(value: Any) -> None:
 
 
 def test_a_list_of_many_wrong_entries_is_told_to_a_bound() -> None:
-    found = schema_findings("trace", {"q": "x", "chunks": [BAD] * 1_000})
+    found = schema_problems("trace", {"q": "x", "chunks": [BAD] * 1_000})
     assert len(found) == MOST + 1
     assert found[-1].code == "more_findings"
     assert f"{3_000 - MOST:,} more places" in found[-1].message
 
 
 def test_of_hundreds_of_thousands_of_errors_only_the_first_are_listed_at_all() -> None:
-    found = schema_findings("trace", {"q": "x", "chunks": [BAD] * 200_000})
+    found = schema_problems("trace", {"q": "x", "chunks": [BAD] * 200_000})
     assert len(found) == MOST + 1
     assert f"{3 * WINDOW - MOST:,} more places" in found[-1].message
 
@@ -112,5 +112,5 @@ def test_deep_nesting_is_no_trouble() -> None:
 
 @pytest.mark.parametrize("value", ["\ud800", float("nan"), float("inf"), 1 << 80, -(1 << 70), "x" * 100_000])
 def test_values_that_no_file_holds_are_judged_too(value: Any) -> None:
-    found = schema_findings("chunk", {"id": "c", "text": "x", "page": value, "lang": value})
+    found = schema_problems("chunk", {"id": "c", "text": "x", "page": value, "lang": value})
     assert all(len(finding.message) < 300 for finding in found)

@@ -10,7 +10,7 @@ import pytest
 
 from proofspan.contracts.records.records import LineIssue, SourceLine, Trace
 from proofspan.contracts.records.schemas import type_named
-from proofspan.contracts.rules.envelope import is_readable, refusal, version_findings
+from proofspan.contracts.rules.envelope import refusal, version_problems
 from proofspan.metrics.packs import read_pack
 from proofspan.traces.records.catalogue import read_catalogue
 from proofspan.traces.records.chunks import read_chunks
@@ -47,10 +47,10 @@ UNSUPPORTED = "schema_version_unsupported"
 )
 def test_a_version_is_read_by_its_major_number(version: Any, code: str | None) -> None:
     record = {"schema_version": version}
-    found = version_findings("answer", record)
+    found = version_problems("answer", record)
     assert [finding.code for finding in found] == ([code] if code else [])
-    assert all(finding.field == "schema_version" and len(finding.message) < 200 for finding in found)
-    assert is_readable("answer", record) is (code != UNSUPPORTED)
+    assert all(finding.where == "schema_version" and len(finding.message) < 200 for finding in found)
+    assert (refusal("answer", record) is None) is (code != UNSUPPORTED)
 
 
 def test_the_message_says_which_versions_are_read() -> None:
@@ -88,12 +88,12 @@ def test_a_schemas_name_tells_the_type_offline(uri: str, named: tuple[str, str] 
     ],
 )
 def test_a_schemas_name_is_held_against_what_is_read(uri: str, code: str | None) -> None:
-    found = version_findings("chunk", {"$schema": uri})
-    assert [(finding.code, finding.field) for finding in found] == ([(code, "$schema")] if code else [])
+    found = version_problems("chunk", {"$schema": uri})
+    assert [(finding.code, finding.where) for finding in found] == ([(code, "$schema")] if code else [])
 
 
 def test_any_record_may_be_read_as_its_envelope() -> None:
-    assert version_findings("envelope", {"$schema": "urn:proofspan:schema:chunk-1.0"}) == ()
+    assert version_problems("envelope", {"$schema": "urn:proofspan:schema:chunk-1.0"}) == ()
 
 
 @pytest.mark.parametrize(

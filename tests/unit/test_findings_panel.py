@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from proofspan.contracts.rules.catalogue import rule_of
-from proofspan.contracts.rules.finding import Finding
+from proofspan.errors import Problem
 from proofspan.services.question.rules import BrokenRule
 from proofspan.ui.question.panels import MOST_PLACES, MOST_SAID, heading, rule_rows
 
 
 def broken(code: str, *places: tuple[str, str]) -> BrokenRule:
     """A rule broken at these (field, message)."""
-    return BrokenRule(rule_of(code), tuple(Finding(code, field, said) for field, said in places))
+    return BrokenRule(rule_of(code), tuple(Problem(code, said, field) for field, said in places))
 
 
 def words(each: BrokenRule) -> list[tuple[str, str]]:
@@ -24,7 +24,7 @@ def test_a_sentence_that_holds_in_several_places_is_said_once() -> None:
         ("citations[1].analyzer", "is 'stem'"),
         ("citations[2].analyzer", "is 'fold'"),
     )
-    step = rule_of("analyzer_mismatch").next_step
+    step = rule_of("analyzer_mismatch").fix
     assert words(differs) == [
         ("analyzer differs", "analyzer, citations[1].analyzer: is 'stem'"),
         ("", "citations[2].analyzer: is 'fold'"),

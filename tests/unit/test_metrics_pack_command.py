@@ -9,8 +9,8 @@ from uuid import NAMESPACE_URL, uuid5
 import pytest
 
 from proofspan.cli import main
-from proofspan.contracts.record_rules import record_findings
-from proofspan.contracts.rules.finding import NO_CONTEXT
+from proofspan.contracts.record_rules import record_problems
+from proofspan.contracts.rules.context import NO_CONTEXT
 from proofspan.metrics.packs import KEYS
 from tests.unit.metrics_room import (
     measured_workspace,
@@ -77,13 +77,13 @@ def test_a_pack_says_in_which_state_of_memory_its_traces_were_made(
     assert {name: pack[name] for name in (*MEMORY, "ts") if name in pack} == said | {
         "ts": "2026-02-26T18:00:00Z"
     }
-    assert tuple(finding.code for finding in record_findings("metrics", pack, NO_CONTEXT)) == codes
+    assert tuple(finding.code for finding in record_problems("metrics", pack, NO_CONTEXT)) == codes
 
 
 def test_a_pack_without_a_time_says_so_when_it_is_validated(ws: Path) -> None:
     measured_workspace(ws, {"R1": [each | MEMORY for each in three_traces()]}, name="Handbuch “ü”")
     pack = json.loads(run_metrics(ws, "--pack").stdout)
-    assert [finding.code for finding in record_findings("metrics", pack, NO_CONTEXT)] == ["missing_ts"]
+    assert [finding.code for finding in record_problems("metrics", pack, NO_CONTEXT)] == ["missing_ts"]
     assert pack["trace_id"] == json.loads(run_metrics(ws, "--pack").stdout)["trace_id"]
 
 

@@ -11,10 +11,10 @@ import pytest
 
 from proofspan.contracts.records.chunk_id import ChunkId, mint
 from proofspan.contracts.records.records import Trace
-from proofspan.contracts.rules.finding import NO_CONTEXT, Context
+from proofspan.contracts.rules.context import NO_CONTEXT, Context
 from proofspan.manifest.load import load_manifest
 from proofspan.manifest.types import Artifact, Document, Manifest, Run
-from proofspan.traces.contract import MOST, context_of, trace_codes, trace_findings
+from proofspan.traces.contract import MOST, context_of, trace_codes, trace_problems
 from proofspan.traces.lines.unpack import plain_source
 from proofspan.traces.records.traces import iter_traces
 from tests.unit.citation_payloads import payload
@@ -197,10 +197,10 @@ def test_findings_of_one_code_are_counted_beyond_some_dozens() -> None:
     assert found(line(), context) == [("not_in_corpus", "chunks[2]")]
     many = [candidate(f"c{number}", 9 - number / 10) for number in range(MOST + 6)]
     obj = line(chunks=[candidate("hb-0007", 9.5), *many])
-    findings = trace_findings(trace(obj), context, declines=False)
+    findings = trace_problems(trace(obj), context, declines=False)
     assert [finding.code for finding in findings] == ["not_in_corpus"] * (MOST + 1)
     assert findings[-1].message == "6 more like it"
-    assert findings[-1].field == f"chunks[{MOST + 2}]"
+    assert findings[-1].where == f"chunks[{MOST + 2}]"
 
 
 def test_nothing_was_retrieved_where_the_trace_says_so_and_only_there() -> None:

@@ -1,4 +1,4 @@
-"""The quick codes of a trace are those of its findings."""
+"""The codes of a trace are those of its problems, whatever the record holds."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from proofspan.contracts.records.records import LineIssue, SourceLine
 from proofspan.contracts.rules.catalogue import in_order
-from proofspan.contracts.rules.finding import NO_CONTEXT, Context
-from proofspan.traces.contract import trace_codes, trace_findings
+from proofspan.contracts.rules.context import NO_CONTEXT, Context
+from proofspan.traces.contract import trace_codes, trace_problems
 from proofspan.traces.records.trace_record import trace_from
 from tests.unit.citation_payloads import JSON, PINS, odd_payloads, payload
-from tests.unit.contract_lines import block, found, line, trace
+from tests.unit.contract_lines import block, found, line
 
 STOP = '{"error": "rev", "fix": "x"}'
 _IDS = st.sampled_from(["a", "b", "hb-0007", "d|r=00000000|s=1|p=001|b=001", 7, None])
@@ -71,50 +71,12 @@ _CITED = st.lists(st.just(payload()) | odd_payloads() | st.just("a"), max_size=3
     st.booleans(),
 )
 @settings(max_examples=300)
-def test_the_quick_codes_are_those_of_the_findings(
-    obj: dict[str, Any], context: Context, declines: bool
-) -> None:
+def test_the_codes_are_those_of_the_problems(obj: dict[str, Any], context: Context, declines: bool) -> None:
     record = trace_from(obj, SourceLine("t.jsonl", 1, 0, 0), run_id=None)
     if isinstance(record, LineIssue):
         return
-    findings = trace_findings(record, context, declines=declines)
+    findings = trace_problems(record, context, declines=declines)
     assert list(trace_codes(record, context, declines=declines)) == in_order(each.code for each in findings)
-
-
-SPARSE = {"chunk_id": "c", "doc_id": "d", "section_id": "1", "page": 2}
-
-
-@pytest.mark.parametrize("where", ["citations", "segments", "joined"])
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {},
-        *({"section_id": value} for value in ("2", " ", None, 7)),
-        *({"chunk_id": value} for value in ("", " ", 7, None, ["c"])),
-        *({"doc_id": value} for value in ("", " ", 7, None)),
-        *({"id": ""}, {"snippet_id": 7}, {"page": 0}, {"page": "x"}, {"page_idx": 4}, {"page": None}),
-        *({"tokens": 0}, {"rev": ""}, {"offsets": 3}, {"analyzer": "icu"}, {"source_url": "u"}),
-        *({"score": "high"}, {"score_norm": 0.5}, {"rerank_score": "x"}, {"k_pos": 1}, {"k_final": 0}),
-        {"quote": ["unread"]},
-    ],
-)
-def test_the_quick_codes_of_citations_without_a_payload_are_those_of_the_findings(
-    changes: dict[str, Any], where: str
-) -> None:
-    odd = SPARSE | changes
-    joined = {"citations_from": "log"} if where == "joined" else {}
-    for cited in ([odd], [SPARSE, odd], [odd, SPARSE], [SPARSE, "c"]):
-        is_own = where != "segments"
-        parts = (
-            {"citations": cited, **joined}
-            if is_own
-            else {"citations": ..., "segments": [{"citations": cited}]}
-        )
-        for context in (PINS, Context(allow_cross=True), Context(cross_sections=frozenset({"1"}))):
-            read = trace(line(**parts))
-            findings = trace_findings(read, context, declines=False)
-            codes = trace_codes(read, context, declines=False)
-            assert list(codes) == in_order(finding.code for finding in findings), cited
 
 
 def test_a_chunk_that_is_cited_with_another_score_may_still_be_tied_with_the_next() -> None:

@@ -12,7 +12,7 @@ import orjson
 import pytest
 
 from proofspan.contracts.records.records import LineIssue, Trace
-from proofspan.contracts.rules.finding import NO_CONTEXT, Context
+from proofspan.contracts.rules.context import NO_CONTEXT, Context
 from proofspan.manifest.load import load_manifest
 from proofspan.manifest.types import Manifest
 from proofspan.store.index.build import build_index, index_state

@@ -111,7 +111,7 @@ def test_values_are_read_whole(line: str, expected: LogRecord) -> None:
 )
 def test_what_is_wrong_is_a_finding_and_the_rest_is_read(line: str, code: str, field: str) -> None:
     record, (finding,) = parse_log_line(line)
-    assert (finding.code, finding.field, finding.record_id, record.qid) == (code, field, "Q1", "Q1")
+    assert (finding.code, finding.where, record.qid) == (code, field, "Q1")
 
 
 def test_unknown_entries_are_kept() -> None:

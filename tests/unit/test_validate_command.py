@@ -11,6 +11,7 @@ from click.testing import CliRunner, Result
 
 from proofspan.cli import INTERRUPTED, main
 from proofspan.cli.validate_cmd import command
+from proofspan.contracts.rules.catalogue import rule_of
 from proofspan.errors import InputFault
 from proofspan.services import validation
 
@@ -45,7 +46,7 @@ def test_a_pipe_gets_a_finding_a_line_with_tabs_between_its_parts(answers: Path)
         "missing_delta_s",
         "ΔS",
         "ΔS is missing",
-        "Carry delta_s on in the adapter that writes the record.",
+        rule_of("missing_delta_s").fix,
     ]
 
 
@@ -56,7 +57,7 @@ def test_the_summary_counts_by_code_with_next_steps_on_stderr(answers: Path) -> 
         ["1", "1", "missing_delta_s"],
         ["1", "1", "unknown_lambda_state"],
     ]
-    assert lines[2].endswith("Carry delta_s on in the adapter that writes the record.")
+    assert lines[2].endswith(rule_of("missing_delta_s").fix)
     assert lines[3].endswith("(warning)")
 
 
@@ -71,7 +72,7 @@ def test_a_program_gets_an_object_a_line_and_the_summary_last(answers: Path) -> 
         "severity": "error",
         "field": "ΔS",
         "message": "ΔS is missing",
-        "next_step": "Carry delta_s on in the adapter that writes the record.",
+        "next_step": rule_of("missing_delta_s").fix,
     }
     assert last["summary"]["codes"][0] == {
         "code": "missing_delta_s",
@@ -162,7 +163,7 @@ def test_an_interrupted_validation_leaves_no_file(
         signal.raise_signal(signal.SIGINT)
         raise AssertionError
 
-    monkeypatch.setattr(validation, "judge_file", interrupted)
+    monkeypatch.setattr(validation, "check_file", interrupted)
     report = tmp_path / "findings.tsv"
     with pytest.raises(SystemExit) as ended:
         main(["validate", str(answers), "--as", "auditable-answer", "-o", str(report)])

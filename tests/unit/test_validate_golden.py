@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from proofspan.cli.validate_cmd import piped_line
-from proofspan.contracts.rules.catalogue import RULES, is_of_family
-from proofspan.contracts.rules.finding import NO_CONTEXT, Context
-from proofspan.services.validation import LocatedFinding, Tally, validate
+from proofspan.contracts.rules.catalogue import RULES, Finding, is_of_family
+from proofspan.contracts.rules.context import NO_CONTEXT, Context
+from proofspan.services.validation import Tally, validate
 from tests.places import CHECKOUT
 
 FOLDER = CHECKOUT / "tests/golden/contract"
@@ -68,7 +68,7 @@ ELSEWHERE = {
 }
 
 
-def found_in(case: Case) -> Iterator[LocatedFinding]:
+def found_in(case: Case) -> Iterator[Finding]:
     """What validating the case's files finds."""
     tally = Tally()
     with tempfile.TemporaryDirectory() as folder:

@@ -7,7 +7,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from proofspan.contracts.rules.finding import Context
+from proofspan.contracts.rules.context import Context
 from proofspan.services.validation import Tally
 from tests.places import HANDBOOK
 from tests.unit.store_workspace import ENVELOPE

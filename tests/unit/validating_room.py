@@ -7,7 +7,8 @@ from typing import Any
 
 import orjson
 
-from proofspan.services.validation import LocatedFinding, Tally, validate
+from proofspan.contracts.rules.catalogue import Finding
+from proofspan.services.validation import Tally, validate
 from tests.unit.store_workspace import ENVELOPE
 
 PAYLOAD: dict[str, Any] = {
@@ -33,14 +34,14 @@ def written(path: Path, *records: object) -> Path:
 
 def found(
     path: Path | list[Path], record_type: str | None = None, tally: Tally | None = None, **options: Any
-) -> list[LocatedFinding]:
+) -> list[Finding]:
     paths = path if isinstance(path, list) else [path]
     cache = options.pop("cache_dir", paths[0].parent / "cache")
     return list(validate(paths, record_type, cache_dir=cache, tally=tally, **options))
 
 
-def told(findings: list[LocatedFinding]) -> list[tuple[int, str, str]]:
-    return [(each.line, each.code, each.field) for each in findings]
+def told(findings: list[Finding]) -> list[tuple[int, str, str]]:
+    return [(each.line, each.code, each.where) for each in findings]
 
 
 def answer(q_id: str, **fields: object) -> dict[str, object]:

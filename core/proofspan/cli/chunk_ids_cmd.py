@@ -6,7 +6,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -240,7 +240,16 @@ def _to_json(report: _Report) -> dict[str, Any]:
 
 
 def _audit_to_json(each: Audit) -> dict[str, Any]:
-    findings = [{**asdict(finding), "severity": finding.severity} for finding in each.findings]
+    findings = [
+        {
+            "code": finding.code,
+            "field": finding.where,
+            "message": finding.message,
+            "record_id": finding.record_id,
+            "severity": finding.severity,
+        }
+        for finding in each.findings
+    ]
     return {
         "name": each.name,
         "status": each.status,

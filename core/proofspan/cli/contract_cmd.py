@@ -45,7 +45,7 @@ def _data(record_type: str, *, allow_cross_section: bool) -> dict[str, Any]:
         "contract": contract_text(allow_cross_section=allow_cross_section),
         "smoke_test": smoke_test_text(allow_cross_section=allow_cross_section),
         "citation_fields": cited_fields(),
-        "codes": [{"code": code, "tip": rule_of(code).next_step} for code in codes],
+        "codes": [{"code": code, "tip": rule_of(code).fix} for code in codes],
         "schema": schema(record_type),
     }
 

@@ -1,4 +1,4 @@
-"""`proofspan validate`: files of records against the contract, one finding a line."""
+"""`proofspan validate`: check files of records against the contract, one finding per line."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from proofspan.cli.output import (
     with_options,
 )
 from proofspan.contracts.record_rules import RECORD_TYPES
-from proofspan.contracts.rules.catalogue import rule_of
-from proofspan.contracts.rules.finding import Context
+from proofspan.contracts.rules.catalogue import Finding, rule_of
+from proofspan.contracts.rules.context import Context
 from proofspan.errors import InputFault, printable
-from proofspan.services.validation import LocatedFinding, Tally, validate
+from proofspan.services.validation import Tally, validate
 from proofspan.traces.lines.worker_process import collector_paused
 from proofspan.wording import counted
 
@@ -71,14 +71,14 @@ def command(
     workers: int,
     report: str,
 ) -> None:
-    """Hold the records of each PATH to the contract: JSONL, a JSON array, a log, .gz and .zst too.
+    """Check the records of each PATH against the contract: JSONL, a JSON array, a log, also .gz and .zst.
 
-    Of a workspace (its folder or manifest) every file that its manifest names, with the pins of its runs;
-    --as then chooses among them. Separate records (query, retrieved, rerank, answer) that are given together
-    are held against each other.
+    For a workspace (its folder or manifest) check every file that the manifest names, with the pins of its
+    runs; --as selects among them. Separate records (query, retrieved, rerank, answer) that are given together
+    are compared with each other.
 
-    A finding is one line: file:line, record, code, field, message, next step; tabs between them where the
-    output is no terminal. The summary by code goes to stderr.
+    A finding is one line: file:line, record, code, field, message, fix; separated by tabs unless the output
+    is a terminal. The summary by code goes to stderr.
 
     Exit status: 0 no finding, 1 findings (warnings count with --strict), 2 a file cannot be used at all.
     """
@@ -100,7 +100,7 @@ def command(
         progress_bar("validating", quiet=on_terminal) as on_progress,
         collector_paused(),
     ):
-        found = validate(
+        findings = validate(
             paths,
             record_type,
             cache_dir=Path(unpacked),
@@ -111,8 +111,8 @@ def command(
             tally=tally,
             on_progress=on_progress,
         )
-        for finding in found:
-            output.write(line_of(finding))
+        for each in findings:
+            output.write(line_of(each))
         if as_json:
             output.write(json_summary(tally))
     if not as_json:
@@ -131,50 +131,42 @@ def _rev(given: str) -> tuple[str, str]:
     return doc_id, rev
 
 
-# A finding as a line: for a terminal, for a pipe, as JSON; and the summary by code.
-
-#: Columns on a terminal, in characters: wide enough for nearly all, and a longer value pushes on.
+#: Columns on a terminal, in characters: wide enough for nearly all values; a longer one shifts the rest.
 _WIDTHS = {"where": 28, "record": 20, "code": 22, "field": 24}
 _COLOURS = {"error": "red", "warning": "yellow"}
 
 
-def piped_line(found: LocatedFinding) -> bytes:
-    """`file:line`, record, code, field, message and next step with tabs between them."""
-    where = f"{found.file}:{found.line}"
-    cells = (where, found.record_id, found.code, found.field, found.message, found.next_step)
+def piped_line(each: Finding) -> bytes:
+    """Return `file:line`, record, code, field, message and fix, separated by tabs."""
+    cells = (f"{each.file}:{each.line}", each.record_id, each.code, each.where, each.message, each.fix)
     return _bytes("\t".join(map(_cell, cells)))
 
 
-def terminal_line(found: LocatedFinding) -> bytes:
-    """The same in columns, the code in the colour of its severity."""
-    where, record, field = map(
-        _cell, (f"{found.file}:{found.line}", found.record_id or "-", found.field or "-")
-    )
-    code = click.style(f"{found.code:<{_WIDTHS['code']}}", fg=_COLOURS[found.severity])
-    said = f"{_cell(found.message)} — {found.next_step}"
-    padded = (
-        f"{where:<{_WIDTHS['where']}}  {record:<{_WIDTHS['record']}}  {code}  {field:<{_WIDTHS['field']}}"
-    )
-    return _bytes(f"{padded}  {said}")
+def terminal_line(each: Finding) -> bytes:
+    """Return the finding in columns, the code in the colour of its severity."""
+    where, record, field = map(_cell, (f"{each.file}:{each.line}", each.record_id or "-", each.where or "-"))
+    code = click.style(f"{each.code:<{_WIDTHS['code']}}", fg=_COLOURS[each.severity])
+    columns = f"{where:<{_WIDTHS['where']}}  {record:<{_WIDTHS['record']}}  {code}"
+    return _bytes(f"{columns}  {field:<{_WIDTHS['field']}}  {_cell(each.message)} — {each.fix}")
 
 
-def json_line(found: LocatedFinding) -> bytes:
-    """The finding as one JSON object."""
-    told = {
-        "file": found.file,
-        "line": found.line,
-        "record_id": found.record_id,
-        "code": found.code,
-        "severity": found.severity,
-        "field": found.field,
-        "message": found.message,
-        "next_step": found.next_step,
+def json_line(each: Finding) -> bytes:
+    """Return the finding as one JSON object."""
+    record = {
+        "file": each.file,
+        "line": each.line,
+        "record_id": each.record_id,
+        "code": each.code,
+        "severity": each.severity,
+        "field": each.where,
+        "message": each.message,
+        "next_step": each.fix,
     }
-    return orjson.dumps(told) + b"\n"
+    return orjson.dumps(record) + b"\n"
 
 
 def json_summary(tally: Tally) -> bytes:
-    """The summary as the last object: it alone has the key `summary`."""
+    """Return the summary, the last object and the only one with the key `summary`."""
     codes = [
         {"code": code, "severity": rule_of(code).severity, "findings": findings, "records": records}
         for code, findings, records in tally.by_code()
@@ -183,7 +175,7 @@ def json_summary(tally: Tally) -> bytes:
         {name: getattr(each, name) for name in ("code", "severity", "message", "where", "fix")}
         for each in (*tally.problems, *tally.notes)
     ]
-    told = {
+    summary = {
         "files": tally.files,
         "records": tally.read,
         "errors": tally.errors,
@@ -191,11 +183,11 @@ def json_summary(tally: Tally) -> bytes:
         "codes": codes,
         "problems": problems,
     }
-    return orjson.dumps({"summary": told}) + b"\n"
+    return orjson.dumps({"summary": summary}) + b"\n"
 
 
 def summary_lines(tally: Tally) -> Iterator[str]:
-    """What was read and found, then a line a code with its next step."""
+    """Yield what was read and found, then a line per code with its fix."""
     read = f"{counted(tally.read, 'record')} in {counted(tally.files, 'file')}"
     if not tally.files:
         yield "nothing could be read"
@@ -208,13 +200,13 @@ def summary_lines(tally: Tally) -> Iterator[str]:
     for code, findings, records in tally.by_code():
         rule = rule_of(code)
         sign = "" if rule.severity == "error" else " (warning)"
-        yield f"  {findings:>9,}{records:>10,}  {code:<{width}}  {rule.next_step}{sign}"
+        yield f"  {findings:>9,}{records:>10,}  {code:<{width}}  {rule.fix}{sign}"
     for each in tally.notes:
         yield f"note: {each}"
 
 
 def _cell(text: str) -> str:
-    """Text of a record in its column: no control character, line end or tab of its own."""
+    """Escape control characters, line ends and tabs of a record's text."""
     return printable(text).replace("\n", "\\n")
 
 

@@ -86,7 +86,7 @@ def _smoke_test(answer: Part, *, allow_cross_section: bool) -> Iterator[str]:
     yield ""
     yield "Tips by code:"
     for code, _ in checks:
-        yield f"- {code}: {rule_of(code).next_step}"
+        yield f"- {code}: {rule_of(code).fix}"
 
 
 def _checks(answer: Part, *, allow_cross_section: bool) -> Iterator[tuple[str, str]]:

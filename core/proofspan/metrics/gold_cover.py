@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 from proofspan.contracts.chunk_ids.audit import REBUILD, STEADY, TIGHTEN, Audit, AuditName
 from proofspan.contracts.chunk_ids.redirects import RedirectMap
 from proofspan.contracts.records.records import Chunk, GoldQuestion, GoldSpan, Offsets
-from proofspan.contracts.rules.finding import Finding
+from proofspan.contracts.rules.catalogue import Finding, finding_of
 from proofspan.metrics.statistics import percent, share_in_words, wilson
 
 COVER_TARGET = 0.90
@@ -158,7 +158,7 @@ def _finding(wanted: Span, reason: Reason) -> Finding:
     said = (
         f"gold span {wanted.number} of {wanted.q_id[:40]} ({start:,}–{end:,} of {wanted.span.doc_id[:60]}) "
     )
-    return Finding("gold_not_covered", f"spans[{wanted.number}]", said + _WORDS[reason], wanted.q_id)
+    return finding_of("gold_not_covered", f"spans[{wanted.number}]", said + _WORDS[reason], wanted.q_id)
 
 
 def _draw(seed: int, span: Span) -> bytes:

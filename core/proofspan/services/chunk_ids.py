@@ -24,7 +24,7 @@ from proofspan.contracts.chunk_ids.redirects import RedirectMap
 from proofspan.contracts.records.chunk_id import UNKNOWN_REVISION, parse
 from proofspan.contracts.records.field_values import ID_NAMES, text_of
 from proofspan.contracts.records.records import Chunk, GoldQuestion, Json, LineIssue
-from proofspan.contracts.rules.finding import Finding
+from proofspan.contracts.rules.catalogue import Finding, finding_of
 from proofspan.errors import Fault, InputFault, Problem
 from proofspan.evidence.full_text import document_text, extractor
 from proofspan.evidence.locate_bulk import Ask, locate_bulk
@@ -294,7 +294,7 @@ def _recomputed(doc_id: str, chunks: Sequence[Chunk], sources: Sources) -> Compu
     rev = min(named)
     computed = digest[: LONG if len(rev) == LONG else 8]
     message = f"ids of {doc_id[:80]} have r={rev}, but its text gives {computed}"
-    return Finding("id_not_recomputable", "rev", message, doc_id)
+    return finding_of("id_not_recomputable", "rev", message, doc_id)
 
 
 def _is_binding(doc_id: str, chunks: Sequence[Chunk], sources: Sources) -> bool:
@@ -343,7 +343,7 @@ def at_place(
         text = sources.text(chunk.doc_id or "") if ask.is_text else None
         if message := _misplaced(chunk, answer, text):
             field_name = "page_idx" if text is None else "offsets"
-            findings.append(Finding("text_not_at_place", field_name, message, chunk.chunk_id))
+            findings.append(finding_of("text_not_at_place", field_name, message, chunk.chunk_id))
         else:
             counts["there" if answer.status in ("exact", "normalized") else "nearly"] += 1
     known = counts["there"] + counts["nearly"] + len(findings)

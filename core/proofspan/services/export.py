@@ -14,8 +14,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 
 from proofspan.contracts.records.records import LineIssue
-from proofspan.contracts.rules.catalogue import in_order
-from proofspan.contracts.rules.finding import Finding
+from proofspan.contracts.rules.catalogue import Finding, in_order
 from proofspan.diagnosis.types import question_cell
 from proofspan.errors import InputFault, Problem
 from proofspan.manifest.types import Manifest, Run
@@ -158,7 +157,7 @@ class RecordCounts:
                 code,
                 f"{first.message}: {self.findings[code]:,} of {self.rows:,} rows, first {first.record_id}",
                 code,
-                first.next_step,
+                first.fix,
             )
             for code, first in self.first.items()
         ]
@@ -220,7 +219,7 @@ def record_jsonl_pieces(records: Records, counts: RecordCounts) -> Iterator[byte
 
 def sql_pieces(records: Records, counts: RecordCounts) -> Iterator[bytes]:
     """Yield DDL and rows. Reads the records twice, as columns with gaps are declared without NOT NULL."""
-    lacking = {finding.field for record in records(RecordCounts()) for finding in table_row(record)[1]}
+    lacking = {finding.where for record in records(RecordCounts()) for finding in table_row(record)[1]}
     for piece in sql_dump(_rows(records, counts), nullable=lacking):
         yield piece.encode()
 

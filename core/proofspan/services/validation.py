@@ -1,6 +1,6 @@
-"""Files of records against the contract: every finding with its line, as the files are read.
+"""Validate files of records against the contract: every finding with its line, as the files are read.
 
-Nothing is kept of a record but what others are compared with, so that a file may have any size and any number
+Only what other records are compared with is kept of a record, so that a file may have any size and any number
 of findings.
 """
 
@@ -21,16 +21,23 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-import orjson
-
-from proofspan.contracts.chunk_ids.audit import id_findings
-from proofspan.contracts.record_rules import RECORD_TYPES, ids_of, merged, record_findings, record_id_of
+from proofspan.contracts.record_rules import RECORD_TYPES, merged, record_id_of, record_problems
 from proofspan.contracts.records.field_values import OFFSET_UNITS, first_of, id_of, index_of, text_of
 from proofspan.contracts.records.records import Json, LineIssue, SourceLine
 from proofspan.contracts.records.schemas import type_named
-from proofspan.contracts.rules.catalogue import Severity, in_order, is_of_family, rule_of
-from proofspan.contracts.rules.fast_path import is_clean_record
-from proofspan.contracts.rules.finding import NO_CONTEXT, Context, Finding, shown
+from proofspan.contracts.rules.catalogue import (
+    Finding,
+    finding,
+    in_order,
+    is_known,
+    is_of_family,
+    problem,
+    rule_of,
+)
+from proofspan.contracts.rules.chunks import id_problems
+from proofspan.contracts.rules.context import NO_CONTEXT, Context, shown
+from proofspan.contracts.rules.records import named_chunks
+from proofspan.contracts.rules.run import MEMORY, memory_problem, retrieval_problems, usual
 from proofspan.diagnosis.answers import refuses
 from proofspan.diagnosis.labelling import declines, lowered
 from proofspan.diagnosis.types import Profile, profile_from
@@ -41,25 +48,22 @@ from proofspan.manifest.types import Artifact, Manifest, Run
 from proofspan.store.files.columns import SEVERAL, offset_unit
 from proofspan.store.index.plan import Range, cut
 from proofspan.store.index.side_files import read_led_chunks
-from proofspan.traces.contract import context_of, trace_findings
+from proofspan.traces.contract import context_of, trace_problems
 from proofspan.traces.lines.json_document import (
-    QuickLook,
     byte_order_mark,
-    crlf,
-    exact_findings,
+    crlf_problem,
+    exact_problems,
+    is_exact,
     is_whole_json,
     read_entries,
 )
 from proofspan.traces.lines.reader import (
     BOM,
-    MAX_DEPTH,
-    Block,
     RawLine,
     UnusableError,
-    is_deeper,
     open_source,
     parse_line,
-    read_blocks,
+    read_lines,
     unfinished_bytes,
 )
 from proofspan.traces.lines.sniff import foreign_file
@@ -70,37 +74,21 @@ from proofspan.traces.records.redirects import former_ids
 from proofspan.traces.records.trace_record import trace_from
 from proofspan.traces.separate.log_lines import log_fields, log_line_of
 
-#: Called on the way: the file, the bytes of it that are done and those that it has.
+#: Called with the file, the bytes of it that are done, and its size.
 OnProgress = Callable[[str, int, int], None]
 
-
-@dataclass(frozen=True, slots=True)
-class LocatedFinding:
-    """One breach of the contract, with the file and the 1-based line where its record stands."""
-
-    file: str
-    line: int
-    record_id: str
-    code: str
-    field: str
-    message: str
-
-    @property
-    def severity(self) -> Severity:
-        """Whether the record breaks what is required, or only what is recommended."""
-        return rule_of(self.code).severity
-
-    @property
-    def next_step(self) -> str:
-        """What to do about it, in one sentence."""
-        return rule_of(self.code).next_step
+#: A manifest may be named in place of its folder.
+MANIFEST_SUFFIXES = (".yaml", ".yml")
+#: Names of separate records in a manifest that are not the name of their type.
+_OF_RECORDS: Mapping[str, str] = {"prompt": "prompt-frame", "rag_traces": "rag-traces"}
+USUAL = Profile()
 
 
 @dataclass(slots=True)
 class Tally:
-    """What was counted over all files; `problems` are those that cannot be used, `notes` what is no finding.
+    """Counts over all files. `problems` are files that cannot be used, `notes` are not findings.
 
-    `findings` and `records` count by code: how often, and in how many records.
+    `findings` and `records` count by code: how often it was found, and in how many records.
     """
 
     files: int = 0
@@ -111,249 +99,38 @@ class Tally:
     notes: list[Problem] = field(default_factory=list)
     _last: dict[str, tuple[str, int]] = field(default_factory=dict)
 
-    def add(self, found: LocatedFinding) -> None:
+    def add(self, each: Finding) -> None:
         """Count a finding. Those of a record come one after the other."""
-        self.findings[found.code] += 1
-        where = found.file, found.line
-        if self._last.get(found.code) != where:
-            self.records[found.code] += 1
-            self._last[found.code] = where
+        self.findings[each.code] += 1
+        where = each.file, each.line
+        if self._last.get(each.code) != where:
+            self.records[each.code] += 1
+            self._last[each.code] = where
 
     @property
     def errors(self) -> int:
-        """Findings that break what is required."""
+        """How many findings break what is required."""
         return sum(count for code, count in self.findings.items() if rule_of(code).severity == "error")
 
     @property
     def warnings(self) -> int:
-        """Findings that break what is recommended."""
+        """How many findings break what is recommended."""
         return self.findings.total() - self.errors
 
     def by_code(self) -> list[tuple[str, int, int]]:
-        """Code, findings, records; errors first."""
+        """Return code, findings and records; errors first."""
         return [(code, self.findings[code], self.records[code]) for code in in_order(self.findings)]
-
-
-def validate(
-    paths: Sequence[Path],
-    record_type: str | None = None,
-    *,
-    cache_dir: Path,
-    context: Context = NO_CONTEXT,
-    chunks: Path | None = None,
-    workers: int = 1,
-    refusal: Sequence[str] | None = None,
-    same_key: bool = True,
-    tally: Tally | None = None,
-    on_progress: OnProgress | None = None,
-) -> Iterator[LocatedFinding]:
-    """What breaks the contract in bare files and workspaces, file by file in the order of their lines.
-
-    `record_type` is that of all records; None reads it from each record's `$schema`, and from the manifest.
-    `context` and the ids of the `chunks` file are what records are held against; `refusal` are the phrases of
-    answers that decline, None for the manifest's or the usual ones. What only a file as a whole tells comes
-    after its lines. Packed files are unpacked below `cache_dir`. `tally` hears what could not be read at all.
-    Fault where `chunks` cannot be used.
-    """
-    counted = tally if tally is not None else Tally()
-    if chunks is not None:
-        context = replace(context, corpus=corpus_of(chunks, cache_dir=cache_dir))
-    asked = Asked(record_type, context, None if refusal is None else tuple(refusal), same_key)
-    jobs = list(_jobs(paths, asked, cache_dir, counted))
-    related = _related(jobs)
-    for job in jobs:
-        across = Across(related.get(job.group, Related()))
-        for found in _of_file(job, across, counted, workers=workers, on_progress=on_progress):
-            counted.add(found)
-            yield found
-
-
-def _jobs(paths: Sequence[Path], asked: Asked, cache_dir: Path, tally: Tally) -> Iterator[Job]:
-    for path in paths:
-        try:
-            for found in jobs_of(path, asked, cache_dir=cache_dir):
-                if isinstance(found, Problem):
-                    tally.problems.append(found)
-                else:
-                    yield found
-        except Fault as fault:
-            tally.problems += fault.problems
-
-
-def _related(jobs: Sequence[Job]) -> dict[str, Related]:
-    """What the separate records of each group say together; of a single file of one type, nothing."""
-    gathered: dict[str, Relating] = {}
-    for job in jobs:
-        if job.record_type is None or (job.record_type in RELATING and len(jobs) > 1):
-            relating = gathered.setdefault(job.group, Relating())
-            with suppress(Fault):  # told when the file is judged
-                for _, kind, obj in objects(job, holding=_holding(job)):
-                    if (facts := facts_of(kind, obj)) is not None:
-                        relating.add(facts)
-    return {group: relating.related() for group, relating in gathered.items()}
-
-
-def _holding(job: Job) -> tuple[bytes, ...]:
-    """What stands in every record of a file that says what belongs together."""
-    if job.usual_type in RELATING:
-        return ()
-    return tuple(kind.encode() for kind in RELATING)
-
-
-def _of_file(
-    job: Job, across: Across, tally: Tally, *, workers: int, on_progress: OnProgress | None
-) -> Iterator[LocatedFinding]:
-    """The findings of one file; one that turns out unusable is a problem, and the next is read."""
-    counts, size = Counts(), job.path.stat().st_size
-    on_done = (lambda done: on_progress(job.file, done, size)) if on_progress is not None else None
-    tally.files += 1
-    try:
-        told = judge_file(job, counts, workers=workers, on_done=on_done)
-        for judged in _but_declared(job, told, tally) if job.unreadable else told:
-            beside = across.findings(judged.line, judged.facts) if judged.facts is not None else ()
-            for finding in (*judged.findings, *beside):
-                yield _located(job, judged.line, judged.record_id, finding)
-        yield from _of_whole_file(job, counts)
-    except Fault as fault:
-        tally.problems += fault.problems
-    tally.read += counts.records
-    if not job.is_final and (size := unfinished_bytes(job.path)):
-        said = f"the last line ({size:,} bytes) has no line end yet: it waits, and was not read"
-        tally.notes.append(Problem("last_line_waits", said, job.file, severity="note"))
-
-
-def _but_declared(job: Job, told: Iterable[Judged], tally: Tally) -> Iterator[Judged]:
-    """All but the lines that the manifest declares to hold no record, of which a note is made.
-
-    Where there are more or fewer of them than declared, they are told after the others.
-    """
-    unread: list[Judged] = []
-    for judged in told:
-        if not judged.is_unread or len(unread) > job.unreadable:
-            yield judged
-        else:
-            unread.append(judged)
-    if len(unread) != job.unreadable:
-        yield from unread
-        return
-    count = f"{len(unread):,} line{'s' * (len(unread) != 1)}"
-    said = f"{count} could not be read, as declared; first: {unread[0].findings[0].message}"
-    where = f"{job.file}:{unread[0].line}"
-    tally.notes.append(Problem("lines_unreadable_declared", said, where, severity="note"))
-
-
-def _of_whole_file(job: Job, counts: Counts) -> Iterator[LocatedFinding]:
-    """What only the file as a whole tells: its line ends, and records that are unlike the rest."""
-    if counts.crlf:
-        yield _located(job, counts.first_crlf, "", crlf(counts.crlf))
-    if counts.marks.differ:
-        for line, kind, obj in objects(job):
-            for finding in counts.marks.unusual(kind, obj):
-                yield _located(job, line, record_id_of(kind, obj), finding)
-
-
-def _located(job: Job, line: int, record_id: str, finding: Finding) -> LocatedFinding:
-    named = finding.record_id or record_id
-    return LocatedFinding(job.file, line, named, finding.code, finding.field, finding.message)
-
-
-# What is usual in a run: its state of memory, and its unit of offsets. A record that differs is a finding.
-#
-# Only the whole run tells what is usual, so one pass counts, and where something differs a second names it.
-
-About = Literal["mem_rev", "mem_hash", "unit"]
-_MEMORY: tuple[Literal["mem_rev", "mem_hash"], ...] = ("mem_rev", "mem_hash")
-#: Where the units of records without a run's name are counted; there from the start.
-UNNAMED_UNITS: tuple[About, str] = ("unit", "")
-#: Record types with a list of citations that have offsets.
-_CITING = frozenset({"trace", "auditable-answer"})
-#: Record types that a run writes; what is written besides may well come from other states of memory.
-_OF_RUNS = frozenset(
-    {"envelope", "query", "retrieved", "rerank", "prompt-frame", "answer", "trace", "log", "rag-traces"}
-)
-
-
-def words_of(kind: str, obj: Mapping[str, Json]) -> Iterator[tuple[About, str]]:
-    """The words of a record that are compared with those of its run, as far as it has them."""
-    if kind in _OF_RUNS:
-        for name in _MEMORY:
-            if (state := text_of(obj.get(name))) is not None:
-                yield name, state
-    if (unit := unit_of(kind, obj)) is not None:
-        yield "unit", unit
-
-
-def unit_of(kind: str, obj: Mapping[str, Json]) -> str | None:
-    """The unit of a record's offsets; None where it has none, or several, which its own rules tell."""
-    if kind == "citation":
-        offsets = obj.get("offsets")
-        unit = offsets.get("unit", "char") if type(offsets) is dict else None
-        return unit if type(unit) is str and unit in OFFSET_UNITS else None
-    unit = offset_unit(obj) if kind in _CITING else None
-    return None if unit == SEVERAL else unit
-
-
-@dataclass(slots=True)
-class Marks:
-    """How many records of each run (its `run_id`, "" where they name none) have which word."""
-
-    words: dict[tuple[About, str], dict[str, int]] = field(default_factory=lambda: {UNNAMED_UNITS: {}})
-
-    def note(self, kind: str, obj: Mapping[str, Json]) -> None:
-        """Count a record."""
-        for about, word in words_of(kind, obj):
-            words = self.words.setdefault((about, _run_of(obj)), {})
-            words[word] = words.get(word, 0) + 1
-
-    def add(self, other: Marks) -> None:
-        """Count the records of the next lines as well."""
-        for key, counts in other.words.items():
-            words = self.words.setdefault(key, {})
-            for word, number in counts.items():
-                words[word] = words.get(word, 0) + number
-
-    @property
-    def differ(self) -> bool:
-        """Whether some record is unlike the rest of its run."""
-        return any(len(words) > 1 for words in self.words.values())
-
-    def unusual(self, kind: str, obj: Mapping[str, Json]) -> Iterator[Finding]:
-        """How a counted record is unlike most of its run; of equally many the first count as most."""
-        for about, word in words_of(kind, obj):
-            words = self.words[about, _run_of(obj)]
-            most = max(words, key=words.__getitem__)
-            if word == most:
-                continue
-            if about == "unit":
-                place = "offsets.unit" if kind == "citation" else "citations"
-                said = f"offsets are in {word} here, and mostly in {most}"
-                yield Finding("mixed_offset_units", place, said)
-            else:
-                yield Finding("memory_desync", about, f"{about} is {shown(word)}, and mostly {shown(most)}")
-                return
-
-
-def _run_of(obj: Mapping[str, Json]) -> str:
-    return text_of(obj["run_id"]) or "" if "run_id" in obj else ""
-
-
-# The records of one file against the contract, one by one; in the validating process or in its workers.
-
-#: The reading of an answer where nothing else is said.
-USUAL = Profile()
-#: Hears how many bytes of a file are done.
-OnDone = Callable[[int], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One file to be validated; goes to the workers once.
+    """One file to be validated.
 
-    `file` is its name in findings. `record_type` is what the caller says its records are, None where each
-    names its type itself; `usual_type` is that of its first record, taken for those that name none. `profile`
-    says which answers decline. `run_id` is the manifest's; separate records of one `group` belong together.
+    `file` is its name in findings. `record_type` is the type that the caller names, None if each record names
+    its own; `usual_type` is that of the first record, used for records that name none. `profile` decides
+    which answers decline. `run_id` is the manifest's; separate records of one `group` belong together.
     `is_final`: the last line counts without its line end. `is_whole`: the file is one JSON value. `same_key`:
-    whether keys that stand twice are looked for. `unreadable`: how many lines are declared to hold no record.
+    whether to look for repeated keys. `unreadable`: how many lines are declared to hold no record.
     """
 
     path: Path
@@ -370,15 +147,198 @@ class Job:
     unreadable: int = 0
 
 
-class Judged(NamedTuple):
-    """A record about which there is something to say. `facts` are for those that compare it with others.
+def validate(
+    paths: Sequence[Path],
+    record_type: str | None = None,
+    *,
+    cache_dir: Path,
+    context: Context = NO_CONTEXT,
+    chunks: Path | None = None,
+    workers: int = 1,
+    refusal: Sequence[str] | None = None,
+    same_key: bool = True,
+    tally: Tally | None = None,
+    on_progress: OnProgress | None = None,
+) -> Iterator[Finding]:
+    """Yield the breaches of the contract in bare files and workspaces, by file and line.
 
-    `is_unread`: the line becomes no record.
+    `record_type` is the type of all records; None reads it from each record's `$schema`, and from the
+    manifest. Records are compared with `context` and the ids of the `chunks` file; `refusal` are the phrases
+    of answers that decline, None for the manifest's or the default ones. Findings about a file as a whole
+    come after those of its lines. Packed files are unpacked below `cache_dir`. `tally` receives counts and
+    what could not be read. Fault if `chunks` cannot be used.
+    """
+    counted = tally if tally is not None else Tally()
+    if chunks is not None:
+        context = replace(context, corpus=corpus_of(chunks, cache_dir=cache_dir))
+    options = Options(record_type, context, None if refusal is None else tuple(refusal), same_key)
+    jobs = list(_jobs(paths, options, cache_dir, counted))
+    related = _related(jobs)
+    for job in jobs:
+        for each in _of_file(job, related[job.group], counted, workers, on_progress):
+            counted.add(each)
+            yield each
+
+
+def _jobs(paths: Sequence[Path], options: Options, cache_dir: Path, tally: Tally) -> Iterator[Job]:
+    for path in paths:
+        try:
+            for job in jobs_of(path, options, cache_dir=cache_dir):
+                if isinstance(job, Problem):
+                    tally.problems.append(job)
+                else:
+                    yield job
+        except Fault as fault:
+            tally.problems += fault.problems
+
+
+def _related(jobs: Sequence[Job]) -> Mapping[str, Related]:
+    """Read what the separate records of each group say together; a single file of one type says nothing."""
+    groups: dict[str, Related] = defaultdict(Related)
+    for job in jobs:
+        if job.record_type is None or (job.record_type in RELATING and len(jobs) > 1):
+            holding = () if job.usual_type in RELATING else tuple(kind.encode() for kind in RELATING)
+            with suppress(Fault):  # reported when the file is validated
+                for _, kind, obj in objects(job, holding=holding):
+                    groups[job.group].add(kind, obj)
+    return groups
+
+
+def _of_file(
+    job: Job, related: Related, tally: Tally, workers: int, on_progress: OnProgress | None
+) -> Iterator[Finding]:
+    """Yield the findings of one file; a file that turns out unusable is a problem of the tally."""
+    counts, size = Counts(), job.path.stat().st_size
+    on_done = (lambda done: on_progress(job.file, done, size)) if on_progress is not None else None
+    across = Across(related)
+    tally.files += 1
+    try:
+        if _begins_marked(job.path):
+            yield finding(byte_order_mark(), "", job.file, 1)
+        checked = check_file(job, counts, workers=workers, on_done=on_done)
+        for each in _but_declared(job, checked, tally) if job.unreadable else checked:
+            beside = across.problems(each.line, each.facts) if each.facts is not None else ()
+            for breach in (*each.problems, *beside):
+                yield finding(breach, each.record_id, job.file, each.line)
+        yield from _of_whole_file(job, counts)
+    except Fault as fault:
+        tally.problems += fault.problems
+    tally.read += counts.records
+    if not job.is_final and (size := unfinished_bytes(job.path)):
+        message = f"the last line ({size:,} bytes) has no line end yet and was not read"
+        tally.notes.append(Problem("last_line_waits", message, job.file, severity="note"))
+
+
+def _but_declared(job: Job, checked: Iterable[Checked], tally: Tally) -> Iterator[Checked]:
+    """Leave out the lines that the manifest declares to hold no record, with a note.
+
+    If there are more or fewer of them than declared, they come after the others.
+    """
+    unread: list[Checked] = []
+    for each in checked:
+        if not each.is_unread or len(unread) > job.unreadable:
+            yield each
+        else:
+            unread.append(each)
+    if len(unread) != job.unreadable:
+        yield from unread
+        return
+    first = unread[0]
+    message = f"{len(unread):,} line{'s' * (len(unread) != 1)} could not be read, as declared; first: "
+    where = f"{job.file}:{first.line}"
+    note = Problem("lines_unreadable_declared", message + first.problems[0].message, where, severity="note")
+    tally.notes.append(note)
+
+
+def _of_whole_file(job: Job, counts: Counts) -> Iterator[Finding]:
+    """Yield what only the file as a whole shows: its line ends, and records unlike the rest of their run."""
+    lines, first = (0, 0) if job.is_whole else _crlf_lines(job.path)
+    if lines:
+        yield finding(crlf_problem(lines), "", job.file, first)
+    if any(len(words) > 1 for words in counts.words.values()):
+        for line, kind, obj in objects(job):
+            for breach in unusual_problems(kind, obj, counts.words):
+                yield finding(breach, record_id_of(kind, obj), job.file, line)
+
+
+def _begins_marked(path: Path) -> bool:
+    with open_source(path) as file:
+        return file.read(len(BOM)) == BOM
+
+
+def _crlf_lines(path: Path) -> tuple[int, int]:
+    """Return how many lines end with CR LF, and the number of the first."""
+    count = first = passed = 0
+    before = b""
+    with open_source(path) as file:
+        while data := file.read(1 << 20):
+            data = before + data
+            if count == 0 and (at := data.find(b"\r\n")) >= 0:
+                first = passed + data.count(b"\n", 0, at) + 1
+            count += data.count(b"\r\n")
+            before = data[-1:] if data.endswith(b"\r") else b""
+            passed += data.count(b"\n")
+    return count, first
+
+
+About = Literal["mem_rev", "mem_hash", "unit"]
+#: How often each word occurs, by what it is about and the run (its `run_id`, "" if a record names none).
+Words = dict[tuple[About, str], dict[str, int]]
+#: Record types with a list of citations that have offsets.
+_CITING = frozenset({"trace", "auditable-answer"})
+#: Record types that a run writes; what is written besides may well come from other states of memory.
+_OF_RUNS = frozenset(
+    {"envelope", "query", "retrieved", "rerank", "prompt-frame", "answer", "trace", "log", "rag-traces"}
+)
+
+
+def words_of(kind: str, obj: Mapping[str, Json]) -> Iterator[tuple[About, str]]:
+    """Yield the words of a record that its whole run should share: states of memory, the unit of offsets."""
+    if kind in _OF_RUNS:
+        for name in MEMORY:
+            if (state := text_of(obj.get(name))) is not None:
+                yield name, state
+    if kind == "citation":
+        offsets = obj.get("offsets")
+        unit = offsets.get("unit", "char") if type(offsets) is dict else None
+        if type(unit) is str and unit in OFFSET_UNITS:
+            yield "unit", unit
+    elif kind in _CITING and (several := offset_unit(obj)) not in (None, SEVERAL):
+        yield "unit", str(several)
+
+
+def unusual_problems(kind: str, obj: Mapping[str, Json], words: Words) -> Iterator[Problem]:
+    """Find words of a record that differ from those of most of its run."""
+    for about, word in words_of(kind, obj):
+        most = usual(words[about, _run_of(obj)])
+        if word == most:
+            continue
+        if about == "unit":
+            place = "offsets.unit" if kind == "citation" else "citations"
+            message = f"offsets are in {word} here, and mostly in {most}"
+            yield problem("mixed_offset_units", place, message)
+        else:
+            yield memory_problem(about, word, most)
+            return
+
+
+def _run_of(obj: Mapping[str, Json]) -> str:
+    return text_of(obj["run_id"]) or "" if "run_id" in obj else ""
+
+
+#: Called with the number of bytes of a file that are done.
+OnDone = Callable[[int], None]
+
+
+class Checked(NamedTuple):
+    """A record with problems, or with `facts` for the checks that compare it with others.
+
+    `is_unread`: the line is no record.
     """
 
     line: int
     record_id: str
-    findings: tuple[Finding, ...]
+    problems: tuple[Problem, ...]
     facts: Facts | None
     is_unread: bool = False
 
@@ -388,270 +348,191 @@ class Counts:
     """What is counted over the lines of a range."""
 
     records: int = 0
-    crlf: int = 0
-    first_crlf: int = 0
-    marks: Marks = field(default_factory=Marks)
+    words: Words = field(default_factory=dict)
 
-    def note_clean(self, payload: Mapping[str, Json]) -> None:
-        """Count a payload in its plainest form."""
+    def note(self, kind: str, obj: Mapping[str, Json]) -> None:
+        """Count a record."""
         self.records += 1
-        words, unit = self.marks.words[UNNAMED_UNITS], payload["offsets"]["unit"]
-        words[unit] = words.get(unit, 0) + 1
+        for about, word in words_of(kind, obj):
+            counts = self.words.setdefault((about, _run_of(obj)), {})
+            counts[word] = counts.get(word, 0) + 1
 
     def add(self, other: Counts) -> None:
-        """Counts those of the next range as well."""
+        """Add the counts of the next range."""
         self.records += other.records
-        self.first_crlf = self.first_crlf or other.first_crlf
-        self.crlf += other.crlf
-        self.marks.add(other.marks)
-
-
-def judge_lines(
-    job: Job, counts: Counts, cut: Range | None = None, *, on_done: OnDone | None = None
-) -> Iterator[Judged]:
-    """The records of a file, or of a range of its lines, about which there is something to say."""
-    judge = Judge(job)
-    start, line, end = (0, 1, None) if cut is None else (cut.start, cut.line, cut.end)
-    if start == 0 and _begins_marked(job.path):
-        yield Judged(1, "", (byte_order_mark(),), None)
-    if job.is_whole:
-        yield from judge.entries(counts)
-        return
-    for block in read_blocks(job.path, offset=start, line=line, end=end, final=job.is_final):
-        yield from judge.block(block, counts)
-        if on_done is not None:
-            on_done(block.end)
+        for key, counts in other.words.items():
+            own = self.words.setdefault(key, {})
+            for word, number in counts.items():
+                own[word] = own.get(word, 0) + number
 
 
 def objects(job: Job, *, holding: tuple[bytes, ...] = ()) -> Iterator[tuple[int, str, dict[str, Json]]]:
-    """Line, type and object of each record that can be read; nothing is judged.
+    """Yield line, type and object of each record that can be read, without checking it.
 
-    Of lines only those with one of the texts in `holding`, where there are any.
+    Lines that hold none of the texts in `holding` are skipped, if there are any.
     """
-    judge = Judge(job)
     if job.is_whole:
         found = ((entry.line, entry.obj) for entry in read_entries(job.path, file=job.file))
     else:
         found = (
-            (line, obj)
-            for block in read_blocks(job.path, final=job.is_final)
-            if block.overlong is None
-            for line, data in enumerate(block.lines, block.line)
-            if not holding or any(text in data for text in holding)
-            if (obj := _parsed(data) or _logged(job, line, data)) is not None and not _is_deep(data, obj)
+            (raw.line, _object(job, raw))
+            for raw in read_lines(job.path, final=job.is_final)
+            if not holding or any(text in raw.data for text in holding)
         )
-    return ((line, judge.kind_of(obj), obj) for line, obj in found if obj is not None)
+    return ((line, kind_of(job, obj), obj) for line, obj in found if obj is not None)
 
 
-def _begins_marked(path: Path) -> bool:
-    """Whether a file begins with a byte order mark."""
-    with open_source(path) as file:
-        return file.read(len(BOM)) == BOM
+def _object(job: Job, raw: RawLine) -> dict[str, Json] | None:
+    """Return a line's object, or the fields of a log line; None if it is neither."""
+    if _is_log_text(job, raw):
+        read = log_line_of(raw, file=job.file)
+        return None if isinstance(read, LineIssue) else log_fields(read.record)
+    try:
+        value = parse_line(raw)
+    except UnusableError:
+        return None
+    return value if type(value) is dict else None
 
 
-class Judge:
-    """Judges the records of one job, one after the other."""
+def _is_log_text(job: Job, raw: RawLine) -> bool:
+    return job.record_type == "log" and not raw.data.lstrip().startswith(b"{")
 
-    def __init__(self, job: Job) -> None:
-        self._job = job
+
+def kind_of(job: Job, obj: Mapping[str, Json]) -> str:
+    """Return a record's type: the caller's, that of its `$schema`, else that of the file's first record."""
+    if job.record_type is not None:
+        return job.record_type
+    uri = obj.get("$schema")
+    named = type_named(uri) if isinstance(uri, str) else None
+    return named[0] if named else job.usual_type or ""
+
+
+class Checker:
+    """Checks the records of one job, one after the other."""
+
+    def __init__(self, job: Job, counts: Counts) -> None:
+        self._job, self._counts = job, counts
         self._phrases = lowered(job.profile.refusal)
 
-    def block(self, block: Block, counts: Counts) -> Iterator[Judged]:
-        """The records of a block about which there is something to say."""
-        if b"\r" in block.data:
-            _count_crlf(block, counts)
-        look, context = QuickLook(block.data, same_key=self._job.same_key), self._job.context
-        is_payload = self._job.record_type == "citation"
-        for line, data in enumerate(block.lines, block.line):
-            obj = _parsed(data) if block.overlong is None else None
-            if is_payload and obj and is_clean_record(obj, context) and look.is_sound(data, obj):
-                counts.note_clean(obj)
-                continue
-            if obj is None or _is_deep(data, obj):
-                judged = self._odd(block.overlong or RawLine(line, 0, len(data), data), counts)
-            else:
-                found = () if look.is_sound(data, obj) else exact_findings(data)
-                judged = self.record(line, obj, counts, found)
-            if judged is not None:
-                yield judged
+    def lines(self, lines: Range | None = None, on_done: OnDone | None = None) -> Iterator[Checked]:
+        """Yield the records of a range of lines, or of the whole file, that `Checked` describes."""
+        job = self._job
+        if job.is_whole:
+            for entry in read_entries(job.path, file=job.file):
+                if entry.obj is None:
+                    self._counts.records += 1
+                    yield Checked(entry.line, "", entry.problems, None, is_unread=True)
+                elif (checked := self._record(entry.line, entry.obj, entry.problems)) is not None:
+                    yield checked
+            return
+        start, line, end = (0, 1, None) if lines is None else (lines.start, lines.line, lines.end)
+        for number, raw in enumerate(
+            read_lines(job.path, offset=start, line=line, end=end, final=job.is_final), start=1
+        ):
+            if (checked := self._line(raw)) is not None:
+                yield checked
+            if on_done is not None and number % REPORTED == 0:
+                on_done(raw.offset + raw.length)
 
-    def entries(self, counts: Counts) -> Iterator[Judged]:
-        """The same of a file that is one JSON value."""
-        for line, obj, found in read_entries(self._job.path, file=self._job.file):
-            if obj is None:
-                counts.records += 1
-                yield Judged(line, "", found, None, is_unread=True)
-            elif (judged := self.record(line, obj, counts, found)) is not None:
-                yield judged
+    def _line(self, raw: RawLine) -> Checked | None:
+        job = self._job
+        try:
+            if _is_log_text(job, raw):
+                return self._log_line(raw)
+            obj = parse_line(raw)
+        except UnusableError as why:
+            return self._unread(raw.line, why.code, str(why))
+        if type(obj) is not dict:
+            return self._unread(raw.line, "not_an_object", "the line is JSON and no object")
+        exact = () if is_exact(raw.data, obj, job.same_key) else exact_problems(raw.data)
+        return self._record(raw.line, obj, exact)
 
-    def record(
-        self, line: int, obj: Mapping[str, Json], counts: Counts, found: tuple[Finding, ...] = ()
-    ) -> Judged | None:
-        """A record with what its rules say, after what was `found` in its bytes."""
-        counts.records += 1
-        kind, context = self._job.record_type or self.kind_of(obj), self._job.context
-        counts.marks.note(kind, obj)
-        found += record_findings(kind, obj, context)
+    def _unread(self, line: int, code: str, message: str) -> Checked:
+        self._counts.records += 1
+        return Checked(line, "", (_of_line(code, message),), None, is_unread=True)
+
+    def _log_line(self, raw: RawLine) -> Checked | None:
+        """Check a line of a log as text, under the names of its keys."""
+        read = log_line_of(raw, file=self._job.file)
+        if isinstance(read, LineIssue):
+            return self._unread(raw.line, read.code, read.message)
+        checked = self._record(raw.line, log_fields(read.record))
+        if checked is None:
+            return Checked(raw.line, read.record.qid, read.findings, None) if read.findings else None
+        return checked._replace(problems=merged(read.findings, checked.problems))
+
+    def _record(self, line: int, obj: Mapping[str, Json], exact: tuple[Problem, ...] = ()) -> Checked | None:
+        """Check a record, whose bytes have the problems `exact`."""
+        kind, context = kind_of(self._job, obj), self._job.context
+        self._counts.note(kind, obj)
+        problems = (*exact, *record_problems(kind, obj, context))
         is_unread = False
         if kind == "trace":
-            of_trace, is_unread = self._of_trace(line, obj, {finding.code for finding in found})
-            found += of_trace
-        elif kind == "citation":
-            found += _unknown_chunk(obj, context)
+            of_trace, is_unread = self._trace(line, obj, {breach.code for breach in problems})
+            problems += of_trace
         elif kind == "chunk":
-            found += _of_chunk_id(obj)
+            with suppress(UnusableError):  # its schema reports why it is no chunk
+                problems += tuple(id_problems(chunk_from(obj)))
         elif kind == "answer" and refuses(str(obj.get("answer_text")).lower(), self._phrases):
-            found = tuple(finding for finding in found if finding.code != "empty_citations")
+            problems = tuple(breach for breach in problems if breach.code != "empty_citations")
         facts = facts_of(kind, obj)
-        if not found and facts is None:
+        if not problems and facts is None:
             return None
-        return Judged(line, record_id_of(kind, obj), found, facts, is_unread)
+        return Checked(line, record_id_of(kind, obj), problems, facts, is_unread)
 
-    def _odd(self, raw: RawLine, counts: Counts) -> Judged | None:
-        """A line that is no plain JSON object: blank, a line of a log, or none that can be read."""
-        if len(raw.data) == raw.length and (not raw.data or raw.data.isspace()):
-            return None
-        try:
-            if self._job.record_type == "log" and not raw.data.lstrip().startswith(b"{"):
-                return self._log_line(raw, counts)
-            parse_line(raw)
-            code, reason = "not_an_object", "the line is JSON and no object"
-        except UnusableError as why:
-            code, reason = why.code, str(why)
-        counts.records += 1
-        return Judged(raw.line, "", (_of_line(code, reason),), None, is_unread=True)
-
-    def _log_line(self, raw: RawLine, counts: Counts) -> Judged | None:
-        """A line of a log as text: the rules read it under the names of its keys."""
-        found = log_line_of(raw, file=self._job.file)
-        if isinstance(found, LineIssue):
-            counts.records += 1
-            return Judged(raw.line, "", (_of_line(found.code, found.message),), None, is_unread=True)
-        judged = self.record(raw.line, log_fields(found.record), counts)
-        if judged is None:
-            return Judged(raw.line, found.record.qid, found.findings, None) if found.findings else None
-        return judged._replace(findings=merged(found.findings, judged.findings))
-
-    def kind_of(self, obj: Mapping[str, Json]) -> str:
-        """The record's type: what the caller says, what its `$schema` says, that of the file's first."""
-        if self._job.record_type is not None:
-            return self._job.record_type
-        uri = obj.get("$schema")
-        named = type_named(uri) if isinstance(uri, str) else None
-        return named[0] if named else self._job.usual_type or ""
-
-    def _of_trace(
-        self, line: int, obj: Mapping[str, Json], said: set[str]
-    ) -> tuple[tuple[Finding, ...], bool]:
-        """What its citations and candidates break, or why it becomes no trace; whether it becomes none."""
+    def _trace(
+        self, line: int, obj: Mapping[str, Json], reported: set[str]
+    ) -> tuple[tuple[Problem, ...], bool]:
+        """Return the problems of citations and candidates, or why it is no trace; whether it is none."""
         job = self._job
         trace = trace_from(obj, SourceLine(job.file, line, 0, 0), run_id=job.run_id)
         if isinstance(trace, LineIssue):
-            is_said = trace.code in said or any(map(is_of_family, said))
-            return () if is_said else (_of_line(trace.code, trace.message),), True
-        found = trace_findings(trace, job.context, declines=declines(trace, job.profile))
-        return tuple(finding for finding in found if finding.code not in said), False
+            is_reported = trace.code in reported or any(map(is_of_family, reported))
+            return () if is_reported else (_of_line(trace.code, trace.message),), True
+        problems = trace_problems(trace, job.context, declines=declines(trace, job.profile))
+        return tuple(breach for breach in problems if breach.code not in reported), False
 
 
-def _of_line(code: str, reason: str) -> Finding:
-    """Why a line is no record, in the contract's codes: a reader's `q_missing` is its `missing_q`."""
+def _of_line(code: str, message: str) -> Problem:
+    """Return why a line is no record, in the contract's codes: a reader's `q_missing` is `missing_q`."""
     for ending in ("missing", "wrong_type"):
         if field := code.removesuffix(f"_{ending}") if code.endswith(f"_{ending}") else "":
-            return Finding(f"{ending}_{field}", field, reason)
-    return Finding(code, "", reason)
+            return problem(f"{ending}_{field}", field, message)
+    return problem(code if is_known(code) else "bad_record", "", message)
 
 
-def _of_chunk_id(obj: Mapping[str, Json]) -> tuple[Finding, ...]:
-    """What a chunk's id says against it; of one that is no chunk its schema tells."""
-    try:
-        return id_findings(chunk_from(obj))
-    except UnusableError:
-        return ()
-
-
-def _unknown_chunk(obj: Mapping[str, Json], context: Context) -> tuple[Finding, ...]:
-    """The finding of a payload whose chunk the corpus does not have."""
-    chunk_id = id_of(obj)
-    if context.corpus is None or chunk_id is None or chunk_id in context.corpus:
-        return ()
-    return (Finding("not_in_corpus", "snippet_id", f"{shown(chunk_id)} is not in the chunk file"),)
-
-
-def _parsed(data: bytes) -> dict[str, Json] | None:
-    """The line's object; None where it is none."""
-    try:
-        obj = orjson.loads(data)
-    except orjson.JSONDecodeError:
-        return None
-    return obj if type(obj) is dict else None
-
-
-def _logged(job: Job, line: int, data: bytes) -> dict[str, Json] | None:
-    """The fields of a line of text in a log; None where it is no such line."""
-    if job.record_type != "log" or not data.strip() or data.lstrip().startswith(b"{"):
-        return None
-    found = log_line_of(RawLine(line, 0, len(data), data), file=job.file)
-    return None if isinstance(found, LineIssue) else log_fields(found.record)
-
-
-def _is_deep(data: bytes, obj: dict[str, Json]) -> bool:
-    """Whether the line's object is nested deeper than is read."""
-    return data.count(b"{") + data.count(b"[") > MAX_DEPTH and is_deeper(obj, MAX_DEPTH)
-
-
-def _count_crlf(block: Block, counts: Counts) -> None:
-    ending = [line for line, data in enumerate(block.lines, block.line) if data.endswith(b"\r")]
-    counts.crlf += len(ending)
-    if ending and not counts.first_crlf:
-        counts.first_crlf = ending[0]
-
-
-# A large file on several processes: each judges a range of its lines; what comes of it stays in order.
-
-#: A range has about so many bytes: what is found in it is held at once.
+#: After how many lines progress is reported.
+REPORTED = 1_000
+#: How many bytes a worker process validates at once; it holds what it finds in them.
 RANGE_BYTES = 512 << 10
-#: Starting processes takes longer than to judge a file of fewer bytes.
+#: Files of fewer bytes are validated faster than processes start.
 WORTH_IT = 16 << 20
 
 
-class Found(NamedTuple):
-    """What came of a range."""
+def check_file(job: Job, counts: Counts, *, workers: int, on_done: OnDone | None = None) -> Iterator[Checked]:
+    """Yield the records of a file that `Checked` describes, in order; large files on several processes.
 
-    judged: list[Judged]
-    counts: Counts
-    end: int
-
-
-def judge_file(job: Job, counts: Counts, *, workers: int, on_done: OnDone | None = None) -> Iterator[Judged]:
-    """The records of a JSONL file about which there is something to say, in the order of the file.
-
-    InputFault where the file cannot be opened, or a worker died.
+    InputFault if the file cannot be opened, or a worker died.
     """
     with open_source(job.path) as file:
         size = os.fstat(file.fileno()).st_size
     if workers <= 1 or size < WORTH_IT or job.is_whole:
-        yield from judge_lines(job, counts, on_done=on_done)
+        yield from Checker(job, counts).lines(on_done=on_done)
         return
     ranges = cut(job.path, start=0, line=1, end=size, target=RANGE_BYTES, final=job.is_final)
-    for found in _in_order(job, ranges, workers):
-        counts.add(found.counts)
-        yield from found.judged
-        if on_done is not None:
-            on_done(found.end)
-
-
-def _in_order(job: Job, ranges: Iterator[Range], workers: int) -> Iterator[Found]:
-    """The outcomes in the order of the ranges; a few more ranges than there are workers are under way."""
     pool = ProcessPoolExecutor(
         workers, mp_context=get_context("spawn"), initializer=_start_worker, initargs=(job,)
     )
     try:
         with interrupts_held():
-            waiting = deque(pool.submit(_judge_range, each) for each in islice(ranges, workers + 1))
+            waiting = deque(pool.submit(_check_range, each) for each in islice(ranges, workers + 1))
         while waiting:
-            found = waiting.popleft().result()
-            waiting.extend(pool.submit(_judge_range, each) for each in islice(ranges, 1))
-            yield found
+            checked, of_range, end = waiting.popleft().result()
+            waiting.extend(pool.submit(_check_range, each) for each in islice(ranges, 1))
+            counts.add(of_range)
+            yield from checked
+            if on_done is not None:
+                on_done(end)
     except BrokenProcessPool as error:
         raise InputFault.of(
             "worker_died",
@@ -669,21 +550,19 @@ _worker: Sequence[Job] = ()
 
 def _start_worker(job: Job) -> None:
     end_with_parent()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears it, and ends its workers
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles it, and ends its workers
     global _worker  # the only way to hand a process its corpus once
     _worker = (job,)
     gc.disable()  # as in `collector_paused`
 
 
-def _judge_range(where: Range) -> Found:
+def _check_range(lines: Range) -> tuple[list[Checked], Counts, int]:
     (job,) = _worker
     counts = Counts()
-    return Found(list(judge_lines(job, counts, where)), counts, where.end)
+    return list(Checker(job, counts).lines(lines)), counts, lines.end
 
 
-# The rules that look at a record beside others: of its file, and of the files validated with it.
-
-#: Record type → the field of its id, and what else tells two such records apart.
+#: Record type → the field of its id, and what else distinguishes two such records.
 _IDENTITY: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "chunk": ("chunk_id", ()),
     "catalogue": ("attachment_id", ()),
@@ -699,142 +578,97 @@ _IDENTITY: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "log": ("qid", ("seg", "paraphrase", "seed", "run_id")),
     "rag-traces": ("qid", ("seg", "paraphrase", "seed", "run_id")),
 }
-#: Of these a second one answers a question again; of the others it takes an id that is taken.
+#: Of these a second one answers a question again; of the others it repeats an id.
 _ANSWERING = frozenset({"answer", "trace"})
-#: Record type → the field with the chunks that it names.
-_NAMING: Mapping[str, str] = {
-    "retrieved": "items",
-    "rerank": "items",
-    "answer": "cited_chunks",
-    "prompt-frame": "citations",
-    "log": "citations",
-    "rag-traces": "citations",
-}
-#: Record types that say of themselves which question they belong to, and are none themselves.
+#: Record types whose chunks have to be among those that were retrieved.
+_RETRIEVED = frozenset({"rerank", "answer", "prompt-frame", "log", "rag-traces"})
+#: Record types that name the question they belong to, and are none themselves.
 _JOINED = frozenset({"retrieved", "rerank", "prompt-frame"})
 _COUNTED = ("paraphrase", "seed")
-#: The code of a chunk that was not retrieved, and what happened to it all the same.
-_CITED, _RERANKED = ("cited_not_retrieved", "cited"), ("reranked_not_retrieved", "reranked")
 #: Record types that say what was retrieved, and which questions there are.
 RELATING = ("query", "retrieved", "answer", "log", "rag-traces")
 
 
 class Facts(NamedTuple):
-    """What of a record others are compared with. `identity` is "" where the record needs none.
+    """What other records are compared with. `identity` is "" if the record needs none.
 
-    `ids` are the chunks that it names, None in the place of an entry without one.
+    `chunks` are those that it names, each with its place in the record.
     """
 
     kind: str
     identity: str
     q_id: str
-    ids: tuple[str | None, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Related:
-    """What the separate records of one invocation say together: chunks by question, and all questions."""
-
-    retrieved: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    questions: frozenset[str] = frozenset()
+    chunks: Sequence[tuple[str, str | None]]
 
 
 def facts_of(kind: str, obj: Mapping[str, Json]) -> Facts | None:
-    """The facts of a record; None for types that are compared with nothing."""
-    if kind not in _IDENTITY and kind not in _NAMING:
+    """Return the facts of a record; None for types that are compared with nothing."""
+    if kind not in _IDENTITY:
         return None
-    q_id = text_of(first_of(obj, ("q_id", "qid"))) or ""
-    return Facts(kind, _identity(kind, obj), q_id, tuple(ids_of(obj.get(_NAMING.get(kind, "")))))
+    chunks = named_chunks(kind, obj) if kind in _RETRIEVED else ()
+    return Facts(kind, _identity(kind, obj), text_of(first_of(obj, ("q_id", "qid"))) or "", chunks)
 
 
 def _identity(kind: str, obj: Mapping[str, Json]) -> str:
-    name, others = _IDENTITY.get(kind, ("", ()))
+    name, others = _IDENTITY[kind]
     own = id_of(obj) if kind == "chunk" else text_of(first_of(obj, (name, "q_id", "qid")))
     if not own:
         return ""
-    told = [own]
+    parts = [own]
     for other in others:
         value = index_of(obj.get(other)) or 0 if other in _COUNTED else text_of(obj.get(other))
         if value:
-            told.append(f"{other} {value}")
-    return ", ".join(told)
+            parts.append(f"{other} {value}")
+    return ", ".join(parts)
 
 
-class Relating:
-    """Gathers what records say together."""
+@dataclass(slots=True)
+class Related:
+    """What separate records say together: the retrieved chunks by question, and all questions."""
 
-    def __init__(self) -> None:
-        self._retrieved: dict[str, set[str]] = defaultdict(set)
-        self._questions: set[str] = set()
+    retrieved: dict[str, set[str]] = field(default_factory=dict)
+    questions: set[str] = field(default_factory=set)
 
-    def add(self, facts: Facts) -> None:
-        """Note a record's chunks, or its question."""
-        if facts.kind == "retrieved":
-            self._retrieved[facts.q_id].update(filter(None, facts.ids))
-        elif facts.kind in RELATING and facts.q_id:
-            self._questions.add(facts.q_id)
-
-    def related(self) -> Related:
-        """All of it."""
-        retrieved = {q_id: frozenset(ids) for q_id, ids in self._retrieved.items()}
-        return Related(retrieved, frozenset(self._questions))
+    def add(self, kind: str, obj: Mapping[str, Json]) -> None:
+        """Note a record's retrieved chunks, or its question."""
+        q_id = text_of(first_of(obj, ("q_id", "qid"))) or ""
+        if kind == "retrieved":
+            chunks = (chunk_id for _, chunk_id in named_chunks(kind, obj) if chunk_id)
+            self.retrieved.setdefault(q_id, set()).update(chunks)
+        elif kind in RELATING and q_id:
+            self.questions.add(q_id)
 
 
 class Across:
-    """Judges the records of a file in their order; of each id only eight bytes are kept."""
+    """Compares the records of a file, in order, with each other; keeps eight bytes of each identity."""
 
     def __init__(self, related: Related) -> None:
         self._related = related
         self._lines: dict[int, int] = {}
 
-    def findings(self, line: int, facts: Facts) -> Iterator[Finding]:
-        """What is wrong with the record on `line` beside those before it."""
+    def problems(self, line: int, facts: Facts) -> Iterator[Problem]:
+        """Check the record on `line` beside those before it, and beside the separate records."""
+        related = self._related
         if facts.identity:
-            yield from self._repeated(line, facts)
-        if facts.kind in _JOINED and facts.q_id:
-            yield from self._unjoined(facts)
-        if facts.kind in _NAMING and facts.kind != "retrieved" and facts.q_id and self._related.retrieved:
-            yield from self._unretrieved(facts)
-
-    def _repeated(self, line: int, facts: Facts) -> Iterator[Finding]:
-        told = f"{facts.kind}\n{facts.identity}".encode("utf-8", "replace")
-        key = int.from_bytes(blake2b(told, digest_size=8).digest())
-        first = self._lines.setdefault(key, line)
-        if first != line:
-            code = "duplicate_question" if facts.kind in _ANSWERING else "duplicate_id"
-            said = f"{shown(facts.identity)} came before, on line {first:,}"
-            yield Finding(code, _IDENTITY[facts.kind][0], said)
-
-    def _unjoined(self, facts: Facts) -> Iterator[Finding]:
-        known = self._related.questions
-        if known and facts.q_id not in known:
-            yield Finding(
-                "unjoined_record", "q_id", f"no answer, query or log line has the id {shown(facts.q_id)}"
-            )
-
-    def _unretrieved(self, facts: Facts) -> Iterator[Finding]:
-        retrieved = self._related.retrieved.get(facts.q_id, frozenset())
-        code, verb = _RERANKED if facts.kind == "rerank" else _CITED
-        for place, chunk_id in enumerate(facts.ids, start=1):
-            if chunk_id is not None and chunk_id not in retrieved:
-                among = f"not among the {len(retrieved):,}" if retrieved else "nothing was"
-                said = f"{shown(chunk_id)} is {verb}, and {among} retrieved for {shown(facts.q_id)}"
-                yield Finding(code, f"{_NAMING[facts.kind]}[{place}]", said)
-
-
-# What there is to validate: bare files with their types, and the artifacts of workspaces.
-
-#: A manifest may be named in place of its folder.
-MANIFEST_SUFFIXES = (".yaml", ".yml")
-#: Names of separate records in a manifest that are not the name of their type.
-_OF_RECORDS: Mapping[str, str] = {"prompt": "prompt-frame", "rag_traces": "rag-traces"}
+            identity = f"{facts.kind}\n{facts.identity}".encode("utf-8", "replace")
+            key = int.from_bytes(blake2b(identity, digest_size=8).digest())
+            if (first := self._lines.setdefault(key, line)) != line:
+                code = "duplicate_question" if facts.kind in _ANSWERING else "duplicate_id"
+                message = f"{shown(facts.identity)} came before, on line {first:,}"
+                yield problem(code, _IDENTITY[facts.kind][0], message)
+        if facts.kind in _JOINED and facts.q_id and related.questions and facts.q_id not in related.questions:
+            message = f"no answer, query or log line has the id {shown(facts.q_id)}"
+            yield problem("unjoined_record", "q_id", message)
+        if facts.chunks and facts.q_id and related.retrieved:
+            retrieved = related.retrieved.get(facts.q_id, ())
+            yield from retrieval_problems(facts.chunks, retrieved, reranked=facts.kind == "rerank")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What the caller says besides the paths: the type of all records, and what they are held against.
+class Options:
+    """What the caller gives besides the paths: the type of all records, and what to compare them with.
 
-    `refusal` None: the phrases of the manifest, of bare files those of the reference.
+    With `refusal` None, the phrases are the manifest's, for bare files the default ones.
     """
 
     record_type: str | None = None
@@ -843,44 +677,44 @@ class Asked:
     same_key: bool = True
 
 
-def jobs_of(path: Path, asked: Asked, *, cache_dir: Path) -> Iterator[Job | Problem]:
-    """The files that a path stands for, and why those of a workspace that cannot be used cannot.
+def jobs_of(path: Path, options: Options, *, cache_dir: Path) -> Iterator[Job | Problem]:
+    """Yield the files of a path, and the problems of those of a workspace that cannot be used.
 
-    Of a workspace a type given by the caller chooses the artifacts. Fault where the path itself is unusable.
+    A type given by the caller selects the artifacts of a workspace. Fault if the path itself is unusable.
     """
     if path.is_dir() or path.suffix in MANIFEST_SUFFIXES:
-        yield from _of_workspace(path, asked, cache_dir)
+        yield from _of_workspace(path, options, cache_dir)
     else:
-        yield _bare(path, asked, cache_dir)
+        yield _bare(path, options, cache_dir)
 
 
 def corpus_of(chunks: Path, *, cache_dir: Path) -> frozenset[str]:
-    """The ids of a chunk file. InputFault where it is none."""
-    found, _ = read_chunks(plain_source(chunks, cache_dir=cache_dir), file=str(chunks))
-    return frozenset(found)
+    """Return the ids of a chunk file. InputFault if it is none."""
+    known, _ = read_chunks(plain_source(chunks, cache_dir=cache_dir), file=str(chunks))
+    return frozenset(known)
 
 
-def _bare(path: Path, asked: Asked, cache_dir: Path) -> Job:
+def _bare(path: Path, options: Options, cache_dir: Path) -> Job:
     plain = plain_source(path, cache_dir=cache_dir)
     job = Job(
         path=plain,
         file=str(path),
-        record_type=asked.record_type,
-        context=asked.context,
-        profile=_profile(asked, USUAL),
-        same_key=asked.same_key,
+        record_type=options.record_type,
+        context=options.context,
+        profile=_profile(options, USUAL),
+        same_key=options.same_key,
     )
     return _looked_into(job)
 
 
-def _profile(asked: Asked, profile: Profile) -> Profile:
-    return profile if asked.refusal is None else replace(profile, refusal=asked.refusal)
+def _profile(options: Options, profile: Profile) -> Profile:
+    return profile if options.refusal is None else replace(profile, refusal=options.refusal)
 
 
 def _looked_into(job: Job) -> Job:
-    """The job with what its file shows: how it is to be read, and the type of its first record.
+    """Complete a job by what its file shows: whether it is one JSON value, and the type of its first record.
 
-    InputFault where it holds no records, or where nothing says of which type they are.
+    InputFault if it holds no records, or if nothing says of which type they are.
     """
     with open_source(job.path):
         pass
@@ -888,7 +722,7 @@ def _looked_into(job: Job) -> Job:
         job = replace(job, is_whole=is_whole_json(job.path, file=job.file))
         foreign = None if job.is_whole else foreign_file(job.path, file=job.file)
         if foreign is not None:
-            raise InputFault.of(foreign.code, foreign.message, where=job.file, fix=foreign.fix)
+            raise InputFault(foreign)
     if job.record_type is not None:
         return replace(job, usual_type=job.record_type)
     first = next((kind for _, kind, _ in objects(job)), None)
@@ -903,21 +737,20 @@ def _looked_into(job: Job) -> Job:
     return replace(job, usual_type=first)
 
 
-def _of_workspace(path: Path, asked: Asked, cache_dir: Path) -> Iterator[Job | Problem]:
-    """Every artifact of a workspace that holds records, in the order of its manifest."""
+def _of_workspace(path: Path, options: Options, cache_dir: Path) -> Iterator[Job | Problem]:
     manifest = load_manifest(path)
     folder = path if path.is_dir() else path.parent
-    corpus, profile = _corpus(manifest, cache_dir), _profile(asked, profile_from(manifest.triage))
+    corpus, profile = _corpus(manifest, cache_dir), _profile(options, profile_from(manifest.triage))
     for artifact, kind, run in _artifacts(manifest):
-        if asked.record_type not in (None, kind):
+        if options.record_type not in (None, kind):
             continue
         known = context_of(manifest, run if run is not None else Run("", None), corpus)
         job = Job(
             path=folder,
             file=str(folder / artifact.path),
             record_type=kind,
-            context=_held_against(known, asked.context),
-            same_key=asked.same_key,
+            context=_completed(known, options.context),
+            same_key=options.same_key,
             profile=profile,
             run_id=run.run_id if run is not None else None,
             group=run.run_id if run is not None else "",
@@ -930,14 +763,14 @@ def _of_workspace(path: Path, asked: Asked, cache_dir: Path) -> Iterator[Job | P
 
 
 def _found(job: Job, manifest: Manifest, artifact: Artifact, cache_dir: Path) -> Job:
-    """The job with its file. Of traces that may still be written the last line waits for its line end."""
+    """Complete a job by its file. The last line of traces, which may still be written, needs its line end."""
     file = artifact_path(manifest, artifact)
     plain = plain_source(file, cache_dir=cache_dir)
     return _looked_into(replace(job, path=plain, is_final=plain != file or job.record_type != "trace"))
 
 
 def _artifacts(manifest: Manifest) -> Iterator[tuple[Artifact, str, Run | None]]:
-    """The artifacts with records of the contract, the type of these, and their run.
+    """Yield the artifacts with records of the contract, their type and run.
 
     Bundles and journals have commands of their own.
     """
@@ -960,19 +793,19 @@ def _artifacts(manifest: Manifest) -> Iterator[tuple[Artifact, str, Run | None]]
 
 
 def _corpus(manifest: Manifest, cache_dir: Path) -> frozenset[str] | None:
-    """The ids of the workspace's chunks, former ones too; None where there are none to compare with."""
+    """Return the ids of the workspace's chunks, former ones too; None without a usable chunk file."""
     if manifest.chunks is None:
         return None
     try:
         file = artifact_path(manifest, manifest.chunks)
         known, _ = read_led_chunks(manifest, file, file=manifest.chunks.path, cache_dir=cache_dir)
     except Fault:
-        return None  # said of the artifact itself
+        return None  # reported for the artifact itself
     return frozenset(known) | former_ids(known)
 
 
-def _held_against(known: Context, given: Context) -> Context:
-    """The workspace's context, with what the caller says in its place."""
+def _completed(known: Context, given: Context) -> Context:
+    """Return the workspace's context, overridden by what the caller gives."""
     return replace(
         known,
         index_hash=given.index_hash or known.index_hash,

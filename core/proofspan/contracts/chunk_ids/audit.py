@@ -6,9 +6,8 @@ documents or gold questions. Source: the audit of the chunk id schema (docs/requ
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice, pairwise
 from typing import Literal
@@ -17,14 +16,12 @@ from proofspan.contracts.chunk_ids.minting import LONG, begins_alike, is_of_text
 from proofspan.contracts.records.chunk_id import (
     UNKNOWN_REVISION,
     ChunkId,
-    clean_part,
-    is_citable,
     parse,
     sort_key,
 )
-from proofspan.contracts.records.names import section_key
 from proofspan.contracts.records.records import Box, Chunk
-from proofspan.contracts.rules.finding import Finding
+from proofspan.contracts.rules.catalogue import Finding, finding, finding_of
+from proofspan.contracts.rules.chunks import id_problems, place_problems
 
 Status = Literal["pass", "fail", "unknown"]
 AuditName = Literal[
@@ -89,8 +86,8 @@ def audit_chunks(chunks: Sequence[Chunk], *, revs: Mapping[str, str]) -> tuple[A
     """
     by_code: dict[str, list[Finding]] = defaultdict(list)
     for chunk in chunks:
-        for finding in id_findings(chunk):
-            by_code[finding.code].append(finding)
+        for breach in id_problems(chunk):
+            by_code[breach.code].append(finding(breach, chunk.chunk_id))
     parsed = [(chunk, parts) for chunk in chunks if (parts := parse(chunk.chunk_id))]
     return (
         _unique(chunks),
@@ -117,7 +114,7 @@ def audit_of(
     first = next((each for each in kept if each.severity == "error"), kept[0] if kept else None)
     status: Status = "unknown" if of == 0 else "fail" if wrong else "pass"
     message = {"unknown": unknown, "fail": bad, "pass": good}[status]
-    fix = first.next_step if first is not None and status == "fail" else ""
+    fix = first.fix if first is not None and status == "fail" else ""
     return Audit(name, status, message, {"of": of, "wrong": wrong, **(numbers or {})}, fix, kept)
 
 
@@ -125,7 +122,7 @@ def _unique(chunks: Sequence[Chunk]) -> Audit:
     counts = Counter(chunk.chunk_id for chunk in chunks)
     repeated = {chunk_id: count for chunk_id, count in counts.items() if count > 1}
     findings = (
-        Finding("duplicate_id", "chunk_id", f"{count:,} chunks have the id {chunk_id[:80]!r}", chunk_id)
+        finding_of("duplicate_id", "chunk_id", f"{count:,} chunks have the id {chunk_id[:80]!r}", chunk_id)
         for chunk_id, count in repeated.items()
     )
     return audit_of(
@@ -159,7 +156,10 @@ def _format(total: int, by_code: Mapping[str, Sequence[Finding]]) -> Audit:
 
 
 def _place(parsed: Sequence[tuple[Chunk, ChunkId]]) -> Audit:
-    findings = [tuple(place_findings(chunk, parts)) for chunk, parts in parsed]
+    findings = [
+        tuple(finding(breach, chunk.chunk_id) for breach in place_problems(chunk, parts))
+        for chunk, parts in parsed
+    ]
     total, wrong = len(parsed), sum(map(bool, findings))
     return audit_of(
         "place",
@@ -187,7 +187,7 @@ def _order(parsed: Iterable[tuple[Chunk, ChunkId]]) -> Audit:
             one, other, why = wrong
             ids = f"{one.chunk_id[-60:]} sorts before {other.chunk_id[-60:]}"
             message = f"section {section[:40]}: {ids} but is read after it: {why}"
-            findings.append(Finding("chunk_order", "chunk_id", message, one.chunk_id))
+            findings.append(finding_of("chunk_order", "chunk_id", message, one.chunk_id))
     return audit_of(
         "order",
         of=compared,
@@ -215,7 +215,7 @@ def _revision(parsed: Iterable[tuple[Chunk, ChunkId]], revs: Mapping[str, str]) 
         if is_of_text(revs.get(doc_id, "")) and set(counts) - {UNKNOWN_REVISION}
     ]
     wrong = [
-        Finding(
+        finding_of(
             "rev_mismatch",
             "rev",
             f"{count:,} ids of {doc_id[:80]} have r={rev}, but the manifest names {revs[doc_id][:40]}",
@@ -227,7 +227,7 @@ def _revision(parsed: Iterable[tuple[Chunk, ChunkId]], revs: Mapping[str, str]) 
     ]
     long = {doc_id: [rev for rev in counts if len(rev) == LONG] for doc_id, counts in used.items()}
     extended = [
-        Finding(
+        finding_of(
             "rev_extended",
             "chunk_id",
             f"{doc_id[:80]} has revisions of twelve digits: {', '.join(found[:3])}",
@@ -236,7 +236,7 @@ def _revision(parsed: Iterable[tuple[Chunk, ChunkId]], revs: Mapping[str, str]) 
         for doc_id, found in long.items()
         if found
     ]
-    count = len({finding.record_id for finding in wrong})
+    count = len({each.record_id for each in wrong})
     documents = f"of {len(used):,} documents" if len(used) != 1 else "of the document"
     return audit_of(
         "revision",
@@ -299,52 +299,3 @@ def _by_box(one: Chunk, other: Chunk) -> str | None:
 def _are_in_one_column(one: Box, other: Box) -> bool:
     shared = min(one[2], other[2]) - max(one[0], other[0])
     return shared >= _SHARED_WIDTH * min(one[2] - one[0], other[2] - other[0]) > 0
-
-
-_SHOWN = 80
-_SYNTHESIZED = re.compile(r"p[0-9]{3,}")
-
-
-def id_findings(chunk: Chunk) -> tuple[Finding, ...]:
-    """Return the findings about the id of one chunk by itself."""
-    parts = parse(chunk.chunk_id)
-    cannot: tuple[Finding, ...] = ()
-    if not is_citable(chunk.chunk_id):
-        message = f"{_shown(chunk.chunk_id)} has white space, a comma or ]"
-        cannot = (Finding("uncitable_id", "chunk_id", message, chunk.chunk_id),)
-    if parts is None:
-        message = f"{_shown(chunk.chunk_id)} is not DOC|r=REV|s=SECTION|p=PAGE|b=BLOCK"
-        return (*cannot, Finding("id_not_canonical", "chunk_id", message, chunk.chunk_id))
-    return (*_beyond(chunk, parts), *place_findings(chunk, parts))
-
-
-def place_findings(chunk: Chunk, parts: ChunkId) -> Iterator[Finding]:
-    """Yield a finding for each of document, section and page where id and record both have one and differ."""
-    if chunk.doc_id and clean_part(chunk.doc_id) != parts.doc_uid:
-        yield _differs(chunk, "doc_id", _shown(chunk.doc_id), _shown(parts.doc_uid))
-    named = [section for section in (chunk.section_id, chunk.section_number) if section]
-    if named and not _SYNTHESIZED.fullmatch(parts.sect_path) and not _is_among(parts.sect_path, named):
-        yield _differs(chunk, "section_id", _shown(named[0]), _shown(parts.sect_path))
-    if chunk.page_idx is not None and parts.page_idx not in (None, chunk.page_idx):
-        own = f"PDF page {chunk.page_idx + 1:,} (page_idx {chunk.page_idx:,})"
-        yield _differs(chunk, "page_idx", own, f"PDF page {parts.page:,}")
-
-
-def _is_among(path: str, named: list[str]) -> bool:
-    return any(clean_part(each) == path or section_key(each) == section_key(path) for each in named)
-
-
-def _beyond(chunk: Chunk, parts: ChunkId) -> Iterator[Finding]:
-    if parts.is_beyond_padding:
-        name, number = ("page", parts.page) if parts.page > parts.block else ("block", parts.block)
-        message = f"{name} {number:,} in {_shown(chunk.chunk_id)}"
-        yield Finding("number_beyond_999", "chunk_id", message, chunk.chunk_id)
-
-
-def _differs(chunk: Chunk, field: str, own: str, named: str) -> Finding:
-    message = f"the record has {own}, its id {named}"
-    return Finding("id_place_differs", field, message, chunk.chunk_id)
-
-
-def _shown(text: str) -> str:
-    return repr(text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…")

@@ -26,7 +26,7 @@ from proofspan.contracts.records.chunk_id import (
 )
 from proofspan.contracts.records.names import normalize_text
 from proofspan.contracts.records.records import Chunk
-from proofspan.contracts.rules.finding import Finding
+from proofspan.contracts.rules.catalogue import Finding, finding_of
 
 #: A section of a document.
 Group = tuple[str, str]
@@ -150,4 +150,4 @@ def extended(digests: Iterable[tuple[str, str]]) -> tuple[tuple[str, ...], tuple
 
 def _collision(doc_uid: str, rev: str) -> Finding:
     said = f"two texts of {doc_uid} share the revision {rev}, so their ids carry twelve digits"
-    return Finding("rev_extended", "rev", said, doc_uid)
+    return finding_of("rev_extended", "rev", said, doc_uid)

@@ -1,4 +1,4 @@
-"""The rules of an answer: cite first, stop by the contract, name a known λ state; the auditable answer."""
+"""The rules of an answer: cite first, stop as the contract asks, name a known λ state."""
 
 from __future__ import annotations
 
@@ -9,15 +9,14 @@ import orjson
 
 from proofspan.contracts.records.field_values import LAMBDA_NAMES, LAMBDA_SIGNS, lambda_of
 from proofspan.contracts.records.records import Json
-from proofspan.contracts.rules.catalogue import RULES
-from proofspan.contracts.rules.citations import items_findings, list_findings, section_of
-from proofspan.contracts.rules.finding import Context, Finding, shown
+from proofspan.contracts.rules.catalogue import RULES, Rule, inside, problem, reports
+from proofspan.contracts.rules.citations import items_problems, list_problems, section_of
+from proofspan.contracts.rules.context import Context, shown
 from proofspan.contracts.rules.payload import AUDITABLE, PAYLOAD_FIELDS, cross_section
+from proofspan.errors import Problem
 
 LAMBDA_STATES = frozenset(LAMBDA_SIGNS.values())
-#: Every spelling of a state that is right as it stands.
-LAMBDA_WORDS = LAMBDA_STATES.union(LAMBDA_SIGNS)
-#: No reply by which a model stops is longer, in characters.
+#: The longest reply, in characters, by which a model stops.
 LONGEST_STOP = 2_000
 
 _STOP_NAMES = ("fix", "field", "tip")
@@ -25,26 +24,38 @@ _FENCE = re.compile(r"```[a-z]*(?P<inside>.*)```", re.DOTALL)
 _BARE_KEY = re.compile(r"(?<=[{,])\s*(error|fix|field|tip)\s*:")
 
 
-def lambda_findings(record: Mapping[str, Json]) -> Iterator[Finding]:
-    """A λ state that is none of the four and none of their signs; a record without one has no finding."""
+@reports(
+    Rule(
+        "unknown_lambda_state",
+        "answer",
+        "unknown λ state",
+        "The λ state is none of convergent, divergent, recursive and chaotic.",
+        "Log one of the four, or its sign.",
+        "warning",
+    )
+)
+def lambda_problems(record: Mapping[str, Json]) -> Iterator[Problem]:
+    """Check that a record's λ state, if it has one, is one of the four or a sign for one."""
     for name in LAMBDA_NAMES:
         value = record.get(name)
         if value is None:
             continue
         if lambda_of(value) not in LAMBDA_STATES:
-            said = f"{name} is {shown(value)}, none of {', '.join(sorted(LAMBDA_STATES))}"
-            yield Finding("unknown_lambda_state", name, said)
+            message = f"{name} is {shown(value)}, none of {', '.join(sorted(LAMBDA_STATES))}"
+            yield problem("unknown_lambda_state", name, message)
         return
 
 
 def stop_of(answer: str) -> Mapping[str, Json] | None:
-    """The error reply that the contract asks for, where an answer's text is one; None for every other answer.
+    """Return the error reply of the contract if an answer's text is one, else None.
 
-    `{error: "<field>", fix: "<page>"}` or `{error, field, tip}`, as JSON, with its keys in quotes or as bare
-    as the contract shows them, in a fence or not.
+    `{error: "<field>", fix: "<page>"}` or `{error, field, tip}`, as JSON, with keys quoted or bare as the
+    contract shows them, in a fence or not.
     """
+    if "error" not in answer:
+        return None
     text = answer.strip()
-    if "error" not in text or len(text) > LONGEST_STOP:
+    if len(text) > LONGEST_STOP:
         return None
     if (fenced := _FENCE.fullmatch(text)) is not None:
         text = fenced["inside"].strip()
@@ -60,60 +71,17 @@ def stop_of(answer: str) -> Mapping[str, Json] | None:
 
 
 def stop_in(record: Mapping[str, Json]) -> Mapping[str, Json] | None:
-    """The error reply in a record's own `error` key: beside it a fix, field or tip, or it names a rule.
+    """Return the error reply in a record's own `error` key: beside it a fix, field or tip, or it is a code.
 
-    Any other `error`, a timeout say, is none of the contract's.
+    Any other `error`, such as a timeout, is not the contract's.
     """
     error = record.get("error")
     if isinstance(error, dict):
         return error if _is_stop(error) else None
     if not isinstance(error, str) or not error:
         return None
-    said = {name: record[name] for name in ("error", *_STOP_NAMES) if record.get(name) is not None}
-    return said if len(said) > 1 or error in PAYLOAD_FIELDS or error in RULES else None
-
-
-def stop_finding(reply: Mapping[str, Json], field: str) -> Finding:
-    """The finding that a reply is: what the model said was wrong, and where to look."""
-    said = ", ".join(f"{name} {shown(reply[name])}" for name in ("error", *_STOP_NAMES) if name in reply)
-    return Finding("contract_stop", field, f"the model stopped with {said}")
-
-
-def cited_after(keys: Sequence[str], *, cited: str = "citations", answer: str = "answer") -> bool:
-    """Whether an object's keys, in their raw order, bring the answer before what it cites."""
-    return cited in keys and answer in keys and keys.index(answer) < keys.index(cited)
-
-
-def after_finding(field: str) -> Finding:
-    """The finding of citations that come only after the answer."""
-    return Finding("cite_after_answer", field, "the citations come after the answer, which names none itself")
-
-
-def auditable_findings(
-    obj: Mapping[str, Json], context: Context, *, declines: bool = False
-) -> tuple[Finding, ...]:
-    """Everything that is wrong with an auditable answer `{citations, answer, ΔS, λ}`.
-
-    Each citation owes the five fields of the prompt contract; whatever else it states must be right. Whether
-    `answer`, ΔS and λ are there is for the record's schema to say. An answer that declines owes no citations.
-    """
-    stop = stop_in(obj)
-    if stop is not None:
-        return (stop_finding(stop, "error"),)
-    citations = obj.get("citations")
-    found = list(lambda_findings(obj))
-    if cited_after(list(obj)):
-        found.append(after_finding("citations"))
-    if citations is not None and not isinstance(citations, list):
-        return (*found, Finding("wrong_type_citations", "citations", f"citations is {shown(citations)}"))
-    if not citations:
-        return (*found, *(() if declines else (Finding("empty_citations", "citations", "nothing is cited"),)))
-    inside = [
-        *items_findings(citations, context, AUDITABLE),
-        *list_findings(citations),
-        *cross_section([section_of(item) for item in citations], context),
-    ]
-    return (*found, *[finding.inside(f"citations[{place}]") for place, finding in inside])
+    reply = {name: record[name] for name in ("error", *_STOP_NAMES) if record.get(name) is not None}
+    return reply if len(reply) > 1 or error in PAYLOAD_FIELDS or error in RULES else None
 
 
 def _is_stop(reply: Json) -> bool:
@@ -122,3 +90,70 @@ def _is_stop(reply: Json) -> bool:
         and isinstance(reply.get("error"), str)
         and any(reply.get(name) is not None for name in _STOP_NAMES)
     )
+
+
+@reports(
+    Rule(
+        "contract_stop",
+        "answer",
+        "stopped by the contract",
+        "The model stopped and named the field of the contract that was missing or inconsistent.",
+        "Correct the named field where the citations are projected.",
+    )
+)
+def stop_problem(reply: Mapping[str, Json], where: str) -> Problem:
+    """Return the problem that an error reply reports."""
+    parts = ", ".join(f"{name} {shown(reply[name])}" for name in ("error", *_STOP_NAMES) if name in reply)
+    return problem("contract_stop", where, f"the model stopped with {parts}")
+
+
+@reports(
+    Rule(
+        "cite_after_answer",
+        "citation",
+        "cited after the answer",
+        "The citations come only after the answer: explained first, cited afterwards.",
+        "Ask for the citations first, or together with the answer in one text.",
+    )
+)
+def order_problems(
+    keys: Sequence[str], where: str, *, cited: str = "citations", answer: str = "answer"
+) -> Iterator[Problem]:
+    """Check that an object's keys, in their written order, do not put the answer before its citations."""
+    if cited in keys and answer in keys and keys.index(answer) < keys.index(cited):
+        message = "the citations come after the answer, which names none itself"
+        yield problem("cite_after_answer", where, message)
+
+
+def auditable_problems(
+    obj: Mapping[str, Json], context: Context, *, declines: bool = False
+) -> Iterator[Problem]:
+    """Check an auditable answer `{citations, answer, ΔS, λ}`.
+
+    Each citation owes the five fields of the prompt contract; whatever else it states must be right. The
+    record's schema checks that `answer`, ΔS and λ are there. An answer that declines owes no citations.
+    """
+    stop = stop_in(obj)
+    if stop is not None:
+        yield stop_problem(stop, "error")
+        return
+    citations = obj.get("citations")
+    yield from lambda_problems(obj)
+    yield from order_problems(list(obj), "citations")
+    if citations is not None and not isinstance(citations, list):
+        yield problem("wrong_type_citations", "citations", f"citations is {shown(citations)}")
+    elif not citations:
+        if not declines:
+            yield problem("empty_citations", "citations", "nothing is cited")
+    else:
+        yield from cited_problems(citations, context, "citations")
+
+
+def cited_problems(items: Sequence[Json], context: Context, where: str) -> Iterator[Problem]:
+    """Check the citations of an auditable answer, which are at `where` in their record."""
+    for place, breach in (
+        *items_problems(items, context, AUDITABLE),
+        *list_problems(items),
+        *cross_section([section_of(item) for item in items], context),
+    ):
+        yield inside(f"{where}[{place}]", breach)

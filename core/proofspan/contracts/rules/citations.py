@@ -1,37 +1,37 @@
-"""The rules of citations in the traceability contract (docs/requirements.md), and what they leave open.
+"""The rules of the citations of one answer: each payload, and all of them together.
 
-`validate_citations` answers as the validator of that contract does. The findings hold citations to
-more: all ten fields and what an adapter puts in for them, offsets and their units, scores and ranks, pages,
-and whether index, models and revisions are those of the run.
+`validate_citations` answers as the validator of the traceability contract does (docs/requirements.md). The
+other checks ask for more: all ten fields and no adapter's defaults, offsets and their units, scores and
+ranks, pages, and the index, models and revisions of the run.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
-from proofspan.contracts.records.field_values import id_of, number_of
+from proofspan.contracts.records.field_values import number_of
 from proofspan.contracts.records.records import Json
-from proofspan.contracts.rules.fast_path import is_clean
-from proofspan.contracts.rules.finding import Context, Finding, Placed, shown
-from proofspan.contracts.rules.payload import CITATION, Demand, cross_section, item_findings, mixed_units
+from proofspan.contracts.rules.catalogue import Placed, Rule, inside, problem, reports
+from proofspan.contracts.rules.context import Context, shown
+from proofspan.contracts.rules.payload import CITATION, Demand, cross_section, item_problems, mixed_units
 from proofspan.contracts.rules.ranking import cited_ties, shared_ranks
+from proofspan.errors import Problem
 
 #: What the contract's validator asks for, in its order.
 _VALIDATED = (
     *("snippet_id", "section_id", "source_url", "offsets", "tokens"),
     *("index_hash", "embed_model", "analyzer", "rev"),
 )
-_EMPTY = Finding("empty_citations", "", "nothing is cited")
 
 
 def validate_citations(items: Json, allow_cross: bool = False) -> str:
     """Return the traceability contract's first code for the citations of one answer segment, or ok.
 
-    For citations of the types that the payload's schema gives, the outcome of the contract's own validator,
-    check for check: field names, `start < end`, one section, a score. It says nothing of units, ranks or
-    parity; `citation_findings` does. For anything else a code, never an exception: null is absent,
-    `wrong_type_…` names the field, `wrong_type_citations` a list that is none or an entry that is no object.
+    For citations of the types that the payload's schema gives, this is the outcome of the contract's own
+    validator, check for check: field names, `start < end`, one section, a score. It does not look at units,
+    ranks or parity; `citation_problems` does. For anything else it returns a code and never raises: null is
+    absent, `wrong_type_…` names the field, `wrong_type_citations` a list that is none or an entry that is no
+    object.
     """
     if not items:
         return "empty_citations"
@@ -44,74 +44,7 @@ def validate_citations(items: Json, allow_cross: bool = False) -> str:
     return "ok"
 
 
-def payload_findings(item: Json, context: Context) -> tuple[Finding, ...]:
-    """Everything that is wrong with one citation payload; its id names the findings."""
-    if is_clean(item, context):
-        return ()
-    if not isinstance(item, dict):
-        return (_no_object(item),)
-    record_id = id_of(item) or ""
-    return tuple(
-        [replace(finding, record_id=record_id) for finding in item_findings(item, context, CITATION)]
-    )
-
-
-def citation_findings(items: Sequence[Json], context: Context) -> tuple[Finding, ...]:
-    """Everything that is wrong with the citations of one answer segment.
-
-    Fields are relative to their list, `[2].offsets`, "" for the list itself: `.inside("citations")` says
-    where it stands in its record.
-    """
-    if not items:
-        return (_EMPTY,)
-    sections = [section_of(item) for item in items]
-    found = (
-        *items_findings(items, context, CITATION),
-        *list_findings(items),
-        *cross_section(sections, context),
-    )
-    return tuple([finding.inside(f"[{place}]") for place, finding in found])
-
-
-def items_findings(items: Sequence[Json], context: Context, demand: Demand) -> Iterator[Placed]:
-    """What is wrong with each citation of a list by itself."""
-    for place, item in enumerate(items, start=1):
-        if demand is CITATION and is_clean(item, context):
-            continue
-        if not isinstance(item, dict):
-            is_bare = demand is CITATION and isinstance(item, str) and item
-            yield place, _bare(item) if is_bare else _no_object(item)
-            continue
-        for finding in item_findings(item, context, demand):
-            yield place, finding
-
-
-def list_findings(items: Sequence[Json]) -> Iterator[Placed]:
-    """What is wrong with the citations of one answer together, whatever its segments."""
-    if len(items) < 2:
-        return
-    yield from mixed_units(items)
-    yield from shared_ranks(items)
-    yield from cited_ties(items)
-
-
-def section_of(item: Json) -> str | None:
-    """The section that a citation states; None where it states none."""
-    section = item.get("section_id") if isinstance(item, dict) else None
-    return section if isinstance(section, str) and section.strip() else None
-
-
-def _bare(chunk_id: str) -> Finding:
-    """The finding of a citation that is an id alone."""
-    return Finding("bare_citation", "", f"{shown(chunk_id)} is cited without a payload")
-
-
-def _no_object(item: Json) -> Finding:
-    return Finding("wrong_type_citations", "", f"a citation is {shown(item)}, no object with the payload")
-
-
 def _validated(item: Json, first: Json, allow_cross: bool) -> str | None:
-    """The first code that one citation deserves; None for none."""
     if not isinstance(item, dict):
         return "wrong_type_citations"
     for name in _VALIDATED:
@@ -145,5 +78,66 @@ def _is_span(offsets: dict[str, Json]) -> bool:
 
 
 def _is_whole(value: Json) -> bool:
-    """Whether a value is an integer to JSON Schema: of any size, 14.0 as well."""
+    """True for an integer as JSON Schema defines it: of any size, 14.0 as well."""
     return type(value) is int or (type(value) is float and value.is_integer())
+
+
+@reports(
+    Rule(
+        "empty_citations",
+        "citation",
+        "no citations",
+        "The answer cites nothing and does not decline in the words of the triage profile.",
+        "Make the prompt ask for citations first; `proofspan contract` prints the text.",
+    )
+)
+def citation_problems(items: Sequence[Json], context: Context) -> tuple[Problem, ...]:
+    """Check the citations of one answer segment.
+
+    Places are relative to their list, `[2].offsets`, "" for the list itself.
+    """
+    if not items:
+        return (problem("empty_citations", "", "nothing is cited"),)
+    breaches = (
+        *items_problems(items, context, CITATION),
+        *list_problems(items),
+        *cross_section([section_of(item) for item in items], context),
+    )
+    return tuple([inside(f"[{place}]", breach) for place, breach in breaches])
+
+
+@reports(
+    Rule(
+        "bare_citation",
+        "citation",
+        "cited by id alone",
+        "A citation is a chunk id alone, so neither its span nor its index and revision can be checked.",
+        "Pass the citation payload on in the adapter, and write it beside the answer.",
+        "warning",
+    )
+)
+def items_problems(items: Sequence[Json], context: Context, demand: Demand) -> Iterator[Placed]:
+    """Check each citation of a list by itself."""
+    for place, item in enumerate(items, start=1):
+        if isinstance(item, dict):
+            for breach in item_problems(item, context, demand):
+                yield place, breach
+        elif demand is CITATION and isinstance(item, str) and item:
+            yield place, problem("bare_citation", "", f"{shown(item)} is cited without a payload")
+        else:
+            message = f"a citation is {shown(item)}, not an object with the payload"
+            yield place, problem("wrong_type_citations", "", message)
+
+
+def list_problems(items: Sequence[Json]) -> Iterator[Placed]:
+    """Check the citations of one answer together, across its segments."""
+    if len(items) > 1:
+        yield from mixed_units(items)
+        yield from shared_ranks(items)
+        yield from cited_ties(items)
+
+
+def section_of(item: Json) -> str | None:
+    """Return the section that a citation states, None if it states none."""
+    section = item.get("section_id") if isinstance(item, dict) else None
+    return section if isinstance(section, str) and section.strip() else None

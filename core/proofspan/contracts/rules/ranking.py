@@ -1,4 +1,4 @@
-"""The rules of scores and ranks: logged, in range, no place given twice, ties by section and chunk id."""
+"""The rules of scores and ranks: logged, in range, each rank given once, ties by section and chunk id."""
 
 from __future__ import annotations
 
@@ -9,79 +9,127 @@ from itertools import pairwise
 from proofspan.contracts.records.chunk_id import parse
 from proofspan.contracts.records.field_values import id_of, index_of, number_of, text_of
 from proofspan.contracts.records.records import Json
-from proofspan.contracts.rules.finding import Finding, Placed, shown
+from proofspan.contracts.rules.catalogue import Placed, Rule, missing, problem, reports
+from proofspan.contracts.rules.context import shown
+from proofspan.errors import Problem
 
-#: What a citation's score is called.
+#: The score fields of a citation.
 CITATION_SCORES = ("score_raw", "score_norm")
-#: What a candidate's score is called.
+#: The score fields of a candidate.
 CANDIDATE_SCORES = ("score", *CITATION_SCORES)
-#: Every score that can decide an order: a tie is one only where none of them differs.
+#: All scores that can decide an order: candidates tie only if none of them differs.
 SCORES = (*CANDIDATE_SCORES, "rerank_score")
 #: A reranker's scores, before and after it, by name or alone.
 STAGE_SCORES = ("post_score", "pre_score")
 RANKS = ("k_pos", "k_final")
-_NUMBERS = re.compile("([0-9]+)")
-#: A normalized score may be so far out of 0 to 1: a cosine in 32 bits is rounded.
+#: How far a normalized score may lie outside 0 to 1: a cosine in 32 bits is rounded.
 ROUNDING = 1e-6
 
-_MISSING_SCORE = Finding("missing_score", "score_raw", "neither score_raw nor score_norm is logged")
-_MISSING_K_POS = Finding("missing_k_pos", "k_pos", "k_pos is missing")
+_NUMBERS = re.compile("([0-9]+)")
 
 
-def score_findings(item: Mapping[str, Json], *, needed: Sequence[str] = ()) -> Iterator[Finding]:
-    """What is wrong with a record's scores. One of the `needed` must be there, unless none is needed."""
+@reports(
+    Rule(
+        "missing_score",
+        "ranking",
+        "no score",
+        "Neither score_raw nor score_norm is logged, so the order cannot be checked.",
+        "Let the adapter pass the store's score on.",
+    )
+)
+def score_problems(item: Mapping[str, Json], *, needed: Sequence[str] = ()) -> Iterator[Problem]:
+    """Check a record's scores. One of the `needed` must be there, unless none is needed."""
     for name in SCORES:
         value = item.get(name)
         if value is None:
             continue
         number = number_of(value)
         if number is None:
-            yield Finding(f"wrong_type_{name}", name, f"{name} is {shown(value)}, no number")
+            yield problem(f"wrong_type_{name}", name, f"{name} is {shown(value)}, not a number")
         elif name == "score_norm" and not -ROUNDING <= number <= 1 + ROUNDING:
-            yield Finding("bad_score_norm", name, f"score_norm is {shown(value)}, not from 0 to 1")
+            yield problem("bad_score_norm", name, f"score_norm is {shown(value)}, not from 0 to 1")
     if needed and all(item.get(name) is None for name in needed):
-        yield _MISSING_SCORE
+        yield problem("missing_score", "score_raw", "neither score_raw nor score_norm is logged")
 
 
-def rank_findings(item: Mapping[str, Json], *, needs_k_pos: bool) -> Iterator[Finding]:
-    """What is wrong with a record's own k_pos and k_final."""
+_RANK_RULES = (
+    Rule(
+        "missing_k_pos",
+        "ranking",
+        "no rank before reranking",
+        "k_pos is not logged, so the rank in the store's list is unknown.",
+        "Log the rank in the store's list, from 1, as k_pos.",
+    ),
+    Rule(
+        "bad_k_pos",
+        "ranking",
+        "k_pos wrong",
+        "A k_pos is not a whole number from 1, or two different chunks share one.",
+        "Count ranks from 1 and give each rank to one chunk.",
+    ),
+    Rule(
+        "bad_k_final",
+        "ranking",
+        "k_final wrong",
+        "A k_final is not a whole number from 1, or two different chunks share one.",
+        "Count ranks from 1 and give each rank to one chunk.",
+    ),
+)
+
+
+@reports(*_RANK_RULES)
+def rank_problems(item: Mapping[str, Json], *, needs_k_pos: bool) -> Iterator[Problem]:
+    """Check a record's own k_pos and k_final."""
     for name in RANKS:
         value = item.get(name)
         if value is None:
             if needs_k_pos and name == "k_pos":
-                yield _MISSING_K_POS
+                yield missing("k_pos")
         elif rank_of(value) is None:
-            yield Finding(f"bad_{name}", name, f"{name} is {shown(value)}, no whole number from 1")
+            yield problem(f"bad_{name}", name, f"{name} is {shown(value)}, not a whole number from 1")
 
 
 def rank_of(value: Json) -> int | None:
-    """A rank: a whole number from 1; None for all else."""
+    """Return a rank, a whole number from 1; None for all else."""
     number = index_of(value)
     return number if number is not None and number >= 1 else None
 
 
+@reports(*_RANK_RULES[1:])
 def shared_ranks(items: Sequence[Json]) -> Iterator[Placed]:
-    """Where two different chunks claim one k_pos or one k_final."""
+    """Find two different chunks with one k_pos or one k_final."""
     for name in RANKS:
         holders: dict[int, str] = {}
         for place, item in enumerate(items, start=1):
-            if type(item) is not dict:
+            if type(item) is not dict or name not in item:
                 continue
-            rank, chunk_id = rank_of(item.get(name)), id_of(item)
+            rank, chunk_id = rank_of(item[name]), id_of(item)
             if rank is None or not chunk_id:
                 continue
             holder = holders.setdefault(rank, chunk_id)
             if holder != chunk_id:
-                said = f"{shown(chunk_id)} and {shown(holder)} both have {name} {rank}"
-                yield place, Finding(f"bad_{name}", name, said)
+                message = f"{shown(chunk_id)} and {shown(holder)} both have {name} {rank}"
+                yield place, problem(f"bad_{name}", name, message)
 
 
+_TIE_RULE = Rule(
+    "tie_order",
+    "ranking",
+    "ties out of order",
+    "Candidates of equal score are not ordered by section and chunk id, so the order may change from run "
+    "to run.",
+    "Break ties by (score_norm descending, section_id, snippet_id).",
+    "warning",
+)
+
+
+@reports(_TIE_RULE)
 def cited_ties(items: Sequence[Json]) -> Iterator[Placed]:
-    """Where cited chunks of equal score have ranks against the order of section and chunk id.
+    """Find cited chunks of equal score whose ranks contradict the order of section and chunk id.
 
-    k_pos is held against the scores before reranking, k_final against all of them, a rerank score among them.
+    k_pos is compared with the scores before reranking, k_final with all of them, if a rerank score is there.
     """
-    found: dict[Placed, None] = {}
+    placed: dict[Placed, None] = {}
     for name in RANKS:
         ranked = [
             (rank, place, item)
@@ -90,53 +138,76 @@ def cited_ties(items: Sequence[Json]) -> Iterator[Placed]:
         ]
         if name == "k_final":
             ranked = [each for each in ranked if each[2].get("rerank_score") is not None]
-            decide: Sequence[str] = SCORES
+            scores: Sequence[str] = SCORES
         else:
-            decide = CITATION_SCORES
+            scores = CITATION_SCORES
         ranked.sort(key=lambda each: each[:2])
         wrong = [
             (first, second)
             for (_, first, item), (_, second, other) in pairwise(ranked)
-            if _is_wrong_tie(item, other, decide)
+            if _is_wrong_tie(item, other, scores)
         ]
-        found.update(dict.fromkeys(_tie_finding(items, wrong)))
-    yield from found
+        placed.update(dict.fromkeys(_tie_problem(items, wrong)))
+    yield from placed
 
 
+@reports(_TIE_RULE)
 def listed_ties(entries: Sequence[Json]) -> Iterator[Placed]:
-    """Where neighbours of equal score in a ranked list are not in the order of section and chunk id."""
+    """Find neighbours of equal score in a ranked list that are not in the order of section and chunk id."""
     pairs = enumerate(pairwise(entries), start=1)
-    wrong = [(place, place + 1) for place, (item, other) in pairs if _is_wrong_tie(item, other, SCORES)]
-    yield from _tie_finding(entries, wrong)
+    wrong = [
+        (place, place + 1)
+        for place, (item, other) in pairs
+        if type(item) is type(other) is dict
+        and item.get("score") == other.get("score")
+        and _is_wrong_tie(item, other, SCORES)
+    ]
+    yield from _tie_problem(entries, wrong)
 
 
-def repeated(entries: Sequence[Json]) -> Iterator[Placed]:
-    """Where a chunk stands in a ranked list, of objects or of ids alone, that stands in it further up."""
+@reports(
+    Rule(
+        "duplicate_candidate",
+        "ranking",
+        "chunk twice in one list",
+        "A chunk occurs in a ranked list more than once and takes the place of another.",
+        "Keep the best rank of each chunk when lists are joined.",
+        "warning",
+    )
+)
+def repeated(ids: Sequence[str | None]) -> Iterator[Placed]:
+    """Find chunks that occur twice in a ranked list, given as the ids of its entries."""
+    if len(set(ids)) == len(ids):
+        return
     first: dict[str, int] = {}
-    for place, entry in enumerate(entries, start=1):
-        chunk_id = id_of(entry) if isinstance(entry, dict) else text_of(entry)
+    for place, chunk_id in enumerate(ids, start=1):
         if chunk_id and first.setdefault(chunk_id, place) != place:
-            said = f"{shown(chunk_id)} stands at {first[chunk_id]} and again at {place}"
-            yield place, Finding("duplicate_candidate", "", said)
+            message = f"{shown(chunk_id)} is at {first[chunk_id]} and again at {place}"
+            yield place, problem("duplicate_candidate", "", message)
 
 
 def scoreless(entries: Sequence[Json], *, needed: bool) -> Iterator[Placed]:
-    """One finding for the entries of a ranked list that have no score, at the first.
+    """Find the first of the entries of a ranked list that have no score.
 
-    A list without any score is one only where scores are `needed`: else it makes no claim to be ranked.
+    A list without any score is a breach only if scores are `needed`; else it does not claim to be ranked.
     """
-    objects = [(place, entry) for place, entry in enumerate(entries, start=1) if type(entry) is dict]
-    names = (*SCORES, *STAGE_SCORES)
-    without = [place for place, entry in objects if all(entry.get(name) is None for name in names)]
-    if without and (needed or len(without) < len(objects)):
-        said = f"{len(without):,} of {len(objects):,} candidates have no score"
-        yield without[0], Finding("missing_score", "score", said)
+    without = [
+        place
+        for place, entry in enumerate(entries, start=1)
+        if type(entry) is dict and entry.get("score") is None and not _has_score(entry)
+    ]
+    objects = sum(type(entry) is dict for entry in entries) if without else 0
+    if without and (needed or len(without) < objects):
+        message = f"{len(without):,} of {objects:,} candidates have no score"
+        yield without[0], problem("missing_score", "score", message)
 
 
-def _is_wrong_tie(item: Json, other: Json, scores: Iterable[str]) -> bool:
-    """Whether two records, the first ranked before the second, score the same and are out of order."""
-    if type(item) is not dict or type(other) is not dict:
-        return False
+def _has_score(entry: Mapping[str, Json]) -> bool:
+    return any(entry.get(name) is not None for name in (*SCORES, *STAGE_SCORES))
+
+
+def _is_wrong_tie(item: Mapping[str, Json], other: Mapping[str, Json], scores: Iterable[str]) -> bool:
+    """True if two records, the first ranked before the second, have equal scores and are out of order."""
     if any(item.get(name) != other.get(name) for name in scores):
         return False
     if all(number_of(item.get(name)) is None for name in scores):
@@ -155,21 +226,21 @@ def _is_wrong_tie(item: Json, other: Json, scores: Iterable[str]) -> bool:
 
 
 def _is_after(place: tuple[str, str], other: tuple[str, str]) -> bool:
-    """Whether section and id come after the others, as text and with their numbers by size: 4.9 and 4.10.
+    """True if section and id come after the others both as text and with numbers by size (4.9, 4.10).
 
-    Either order is one that does not change from run to run.
+    Either order is reproducible, so both are accepted.
     """
     return place > other and [*map(_by_size, place)] > [*map(_by_size, other)]
 
 
 def _by_size(text: str) -> list[tuple[int, str]]:
-    """Text and numbers in turn, each number after those with fewer digits."""
+    """Split into text and numbers, each number sorting after those with fewer digits."""
     parts = enumerate(_NUMBERS.split(text))
     return [(len(part.lstrip("0")), part.lstrip("0")) if at % 2 else (0, part) for at, part in parts]
 
 
-def _tie_finding(items: Sequence[Json], wrong: Sequence[tuple[int, int]]) -> Iterator[Placed]:
-    """One finding for all wrong ties of a list, at the first; `wrong` are the 1-based places of the pairs."""
+def _tie_problem(items: Sequence[Json], wrong: Sequence[tuple[int, int]]) -> Iterator[Placed]:
+    """Report all wrong ties of a list at the first; `wrong` are the 1-based places of the pairs."""
     if not wrong:
         return
     first, second = wrong[0]
@@ -179,5 +250,5 @@ def _tie_finding(items: Sequence[Json], wrong: Sequence[tuple[int, int]]) -> Ite
         for each in (item, other)
     ]
     more = f"; so are {len(wrong) - 1:,} more" if len(wrong) > 1 else ""
-    said = f"{named[0]} is ranked before {named[1]} though they score the same{more}"
-    yield first, Finding("tie_order", "", said)
+    message = f"{named[0]} is ranked before {named[1]} though they score the same{more}"
+    yield first, problem("tie_order", "", message)

@@ -1,7 +1,7 @@
-"""What a record's JSON Schema says against it, in the contract's codes.
+"""Errors of a record's JSON Schema as problems with the contract's codes.
 
-`missing_`, `wrong_type_`, `empty_` and `bad_` with the field's name: each place once, in a fixed order, a
-bounded number of them however large the record is.
+The codes are `missing_`, `wrong_type_`, `empty_` and `bad_` with the field's name: each place once, in a
+fixed order, and a bounded number of them however large the record is.
 """
 
 from __future__ import annotations
@@ -17,18 +17,20 @@ import jsonschema_rs
 from proofspan.contracts.records.field_values import DELTA_S_NAMES, LAMBDA_NAMES
 from proofspan.contracts.records.records import Json
 from proofspan.contracts.records.schemas import validator
-from proofspan.contracts.rules.finding import Finding, shown
+from proofspan.contracts.rules.catalogue import Rule, problem, reports
+from proofspan.contracts.rules.context import shown
+from proofspan.errors import Problem
 
 Path = tuple[str | int, ...]
 
-#: So many findings of one record are listed.
+#: How many problems of one record are listed.
 MOST = 100
-#: Of a record of more values than this only the beginning of its lists is looked at: so many entries
-#: together, and so many at most.
+#: In a record of more than `LARGE` values only the beginning of each list is checked, up to the first wrong
+#: entries: rounded up to `WINDOW` entries, `FARTHEST` at most.
 LARGE, WINDOW, FARTHEST = 1 << 14, 1 << 8, 1 << 16
-#: Deeper than this no schema looks.
+#: How deep a schema looks.
 _DEPTH = 12
-#: Families, the one that says most first: a place has one finding.
+#: Families, the most telling first: a place has one problem.
 _FAMILIES = ("missing", "wrong_type", "empty", "bad")
 _TYPES = {
     "object": "an object",
@@ -51,17 +53,15 @@ _SPELLED = {"ΔS": "delta_s", "deltaS": "delta_s", "λ": "lambda", "@": "_at_"}
 _OTHERS = re.compile(r"[^a-z0-9_]+")
 
 
-class _Fault(NamedTuple):
-    """One error of the validator: where, of which family, and in words."""
-
+class _Error(NamedTuple):
     path: Path
     family: str
-    said: str
+    message: str
 
 
 @lru_cache(maxsize=1 << 9)
 def code_name(field: str) -> str:
-    """A field's name as codes spell it, ASCII: `λ_observe` is lambda_state, `recall@50` recall_at_50."""
+    """Return a field's name as codes spell it, ASCII: lambda_state for `λ_observe`, recall_at_50."""
     if (known := _NAMES.get(field)) is not None:
         return known
     for sign, spelled in _SPELLED.items():
@@ -70,42 +70,49 @@ def code_name(field: str) -> str:
 
 
 def field_at(path: Sequence[str | int]) -> str:
-    """A place inside a record as a person reads it, list positions from 1: `citations[2].offsets`."""
+    """Return a place inside a record with list positions from 1: `citations[2].offsets`."""
     field = ""
     for part in path:
         field += f"[{part + 1}]" if isinstance(part, int) else f".{part}" if field else part
     return field
 
 
-def schema_findings(record_type: str, obj: Json) -> tuple[Finding, ...]:
-    """What the schema of `record_type` says against a record; nothing for most of them, in a microsecond."""
+@reports(
+    Rule(
+        "more_findings",
+        "reading",
+        "more than are listed",
+        "The record breaks the contract in more places than are listed.",
+        "Fix the listed ones, and validate again.",
+    )
+)
+def schema_problems(record_type: str, obj: Json) -> tuple[Problem, ...]:
+    """Validate a record against the schema of its type; takes a microsecond or two if it is valid."""
     compiled = validator(record_type)
     try:
         if compiled.is_valid(obj):
             return ()
-    except UnicodeEncodeError:  # half of a character, which UTF-8 has no bytes for
+    except UnicodeEncodeError:  # a lone surrogate, which UTF-8 has no bytes for
         obj = _cut(obj, sys.maxsize)
     is_large = _size(obj) > LARGE
     most = _length(compiled, obj) if is_large else LARGE
-    short = _cut(obj, most)
-    by_place: dict[Path, _Fault] = {}
-    for fault in sorted(map(_read, compiled.iter_errors(short)), key=_order):
-        by_place.setdefault(fault.path, fault)
-    listed = [_finding(fault) for fault in list(by_place.values())[:MOST]]
+    by_place: dict[Path, _Error] = {}
+    for error in sorted(map(_read, compiled.iter_errors(_cut(obj, most))), key=_order):
+        by_place.setdefault(error.path, error)
+    listed = [_problem(error) for error in list(by_place.values())[:MOST]]
     if len(by_place) > MOST:
-        said = f"{len(by_place) - MOST:,} more places at least do not follow the schema"
-        listed.append(Finding("more_findings", "", said))
+        message = f"{len(by_place) - MOST:,} more places at least do not follow the schema"
+        listed.append(problem("more_findings", "", message))
     elif is_large:
-        said = f"the record is large: of its lists only the first {most:,} entries were looked at"
-        listed.append(Finding("more_findings", "", said))
+        message = f"the record is large: of its lists only the first {most:,} entries were checked"
+        listed.append(problem("more_findings", "", message))
     return tuple(listed)
 
 
 def _length(compiled: jsonschema_rs.Validator, obj: Json) -> int:
-    """How many entries of an invalid record's lists have to be looked at to see what is wrong first.
+    """Return how many entries of an invalid record's lists to check, by bisection for the first wrong one.
 
-    The validator lists all errors at once, and a hostile line can hold millions of them. Halving finds the
-    first wrong entries; beyond `FARTHEST` nobody looks.
+    The validator lists all errors at once, and a hostile line can hold millions of them.
     """
     low, high = 0, WINDOW
     while high < FARTHEST and compiled.is_valid(_cut(obj, high)):
@@ -120,7 +127,7 @@ def _length(compiled: jsonschema_rs.Validator, obj: Json) -> int:
 
 
 def _cut(value: Json, most: int, depth: int = 0) -> Json:
-    """The value with at most so many entries in each list, nothing below `_DEPTH`, and no half characters."""
+    """Cut lists to `most` entries, drop what is below `_DEPTH`, and replace lone surrogates."""
     if isinstance(value, str):
         return value if value.isascii() else value.encode("utf-8", "replace").decode()
     if isinstance(value, dict):
@@ -132,55 +139,51 @@ def _cut(value: Json, most: int, depth: int = 0) -> Json:
 
 
 def _size(value: Json, depth: int = 0) -> int:
-    """How many values it is made of, as far down as a schema looks."""
+    """Count the values in it, as deep as a schema looks."""
     if not isinstance(value, dict | list):
         return 1
     children = (value.values() if isinstance(value, dict) else value) if depth < _DEPTH else ()
     return 1 + sum(_size(each, depth + 1) for each in children)
 
 
-def _read(error: Any) -> _Fault:
-    """An error of the validator in our words."""
+def _read(error: Any) -> _Error:
     path: Path = tuple(error.instance_path)
     kind, value = error.kind, error.instance
     if kind.name == "required":
-        return _Fault((*path, kind.property), "missing", f"{kind.property} is missing")
+        return _Error((*path, kind.property), "missing", f"{kind.property} is missing")
     if kind.name == "anyOf":
         names = [branch[0].kind.property for branch in kind.context]
-        return _Fault((*path, names[0]), "missing", f"{' or '.join(names)} is missing")
+        return _Error((*path, names[0]), "missing", f"{' or '.join(names)} is missing")
     name = field_at(path[-1:] if path and isinstance(path[-1], str) else path[-2:]) or "the record"
     if value is None and path:
-        return _Fault(path, "missing", f"{name} is null")
+        return _Error(path, "missing", f"{name} is null")
     if kind.name == "type":
-        return _Fault(path, "wrong_type", f"{name} is {shown(value)}, not {_wanted(kind.types)}")
+        return _Error(path, "wrong_type", f"{name} is {shown(value)}, not {_wanted(kind.types)}")
     if kind.name in _MINIMA and not value:
-        return _Fault(path, "empty", f"{name} is {shown(value)}")
-    return _Fault(path, "bad", f"{name} is {shown(value)}, {_bound(kind)}")
+        return _Error(path, "empty", f"{name} is {shown(value)}")
+    return _Error(path, "bad", f"{name} is {shown(value)}, {_bound(kind)}")
 
 
 def _wanted(types: Sequence[str]) -> str:
-    """The types that a schema allows, null left out."""
     *others, last = [_TYPES[each] for each in _TYPES if each in types and each != "null"]
     return f"{', '.join(others)} or {last}" if others else last
 
 
 def _bound(kind: Any) -> str:
-    """What keeps a value of the right type from being allowed."""
     if kind.name == "enum":
         return f"none of {', '.join(str(each) for each in kind.options if each is not None)}"
     return _BOUNDS.get(kind.name, "which its schema does not allow").format(getattr(kind, "limit", ""))
 
 
-def _finding(fault: _Fault) -> Finding:
-    named = next((part for part in reversed(fault.path) if isinstance(part, str)), "")
+def _problem(error: _Error) -> Problem:
+    named = next((part for part in reversed(error.path) if isinstance(part, str)), "")
     if not named:
-        code = "not_an_object" if fault.family == "wrong_type" else "bad_record"
+        code = "not_an_object" if error.family == "wrong_type" else "bad_record"
     else:
-        code = f"{fault.family}_{code_name(named)}"
-    return Finding(code, field_at(fault.path), fault.said)
+        code = f"{error.family}_{code_name(named)}"
+    return problem(code, field_at(error.path), error.message)
 
 
-def _order(fault: _Fault) -> tuple[tuple[tuple[int, int | str], ...], int, str]:
-    """By place, positions as numbers; then what says most."""
-    place = tuple((0, part) if isinstance(part, int) else (1, part) for part in fault.path)
-    return place, _FAMILIES.index(fault.family), fault.said
+def _order(error: _Error) -> tuple[tuple[tuple[int, int | str], ...], int, str]:
+    place = tuple((0, part) if isinstance(part, int) else (1, part) for part in error.path)
+    return place, _FAMILIES.index(error.family), error.message

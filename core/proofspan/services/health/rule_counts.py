@@ -172,7 +172,7 @@ def code_rows(frame: pd.DataFrame, runs: Sequence[str]) -> Iterator[HealthRow]:
         rule = rule_of(code)
         group = GROUP_NAMES[rule.group]
         heading = f"{group}, {RECOMMENDED}" if rule.severity == "warning" else group
-        problem = Problem(code, rule.meaning, fix=rule.next_step, severity=rule.severity)
+        problem = Problem(code, rule.meaning, fix=rule.fix, severity=rule.severity)
         yield HealthRow("code", (code,), rule.title, problem, heading, counts[code])
 
 

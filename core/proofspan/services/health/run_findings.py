@@ -280,7 +280,7 @@ def pack_findings(run: Run, measured: RunMetrics) -> Iterator[RunFinding]:
     shown = Filter(run.run_id)
     if run.metrics is None:
         rule = rule_of("metrics_pack_missing")
-        yield RunFinding.of(rule.code, rule.severity, rule.title, rule.meaning, rule.next_step, shown, TRENDS)
+        yield RunFinding.of(rule.code, rule.severity, rule.title, rule.meaning, rule.fix, shown, TRENDS)
     errors = (replace(problem, severity="error") for problem in measured.problems)
     yield from _of_problems(errors, is_of_file=False)
     if measured.differences:

@@ -11,7 +11,7 @@ import orjson
 
 from proofspan.contracts.records.records import LineIssue, Trace
 from proofspan.contracts.rules.catalogue import in_order
-from proofspan.contracts.rules.finding import NO_CONTEXT, Context
+from proofspan.contracts.rules.context import NO_CONTEXT, Context
 from proofspan.diagnosis.corpus import Corpus
 from proofspan.diagnosis.gold import GoldOutcome, gold_outcome
 from proofspan.diagnosis.labelling import REFUSAL_LABELS, RULES_VERSION, declines, lacks_template, verdict
@@ -198,10 +198,10 @@ class Labeller:
     def codes(self, trace: Trace, verdict: ReportRow | None, context: Context) -> tuple[str, ...]:
         """The rules of the contract that a trace breaks, in order; `context` is its run's."""
         refused = declines(trace, self.profile) if verdict is None else verdict.label in REFUSAL_LABELS
-        found = trace_codes(trace, context, declines=refused)
+        codes = trace_codes(trace, context, declines=refused)
         if verdict is not None and lacks_template(trace, verdict, self.profile):
-            return tuple(in_order((*found, "template_violated")))
-        return found
+            return tuple(in_order((*codes, "template_violated")))
+        return codes
 
     def outcomes(self, trace: Trace, verdict: ReportRow | None) -> tuple[GoldOutcome | None, Judged]:
         """What became of the trace's gold passage, and what metrics make of the trace."""

@@ -1,12 +1,13 @@
-"""The contract's rules that only the run as a whole can judge, over the columns of
-`proofspan.store.files.columns`.
+"""The rules that compare a trace with the rest of its run, over the columns of
+`proofspan.store.files.columns`; and what else depends on the whole run: repeats and stored labels.
 
-What a rule compares a trace with is the rest of its run, so a run that grows is judged anew as a whole: from
-three small columns, and in nearly every run nothing else has to be read.
+A run that grows is checked again as a whole, from three small columns; in nearly every run nothing else has
+to be read.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ import pyarrow.compute as pc
 
 from proofspan.contracts.records.records import LineIssue
 from proofspan.contracts.rules.catalogue import in_order
+from proofspan.contracts.rules.run import usual
 from proofspan.store.files.columns import SEVERAL, Row
 from proofspan.store.files.segment_files import read_columns
 from proofspan.traces.records.stored_reports import StoredReport, StoredRow
@@ -45,36 +47,37 @@ def late_codes(folder: Path, segments: Sequence[str]) -> dict[int, list[str]]:
 
 
 def unlike_most(words: pa.ChunkedArray, *, besides: str | None = None) -> np.ndarray:
-    """The rows with another word than most have; of equally many words the first in the file counts as most.
+    """Return the rows with another word than most have; rows without a word are like any other.
 
-    Rows without a word are like any other. `besides` is a word that most can't have.
+    `besides` is a word that cannot be that of most.
     """
-    column = words.combine_chunks()
-    known = column.dictionary.to_pylist()
-    if len(known) < 2 and besides not in known:
-        return _NONE
-    codes = column.indices.fill_null(len(known)).to_numpy(zero_copy_only=False)
-    counts = np.bincount(codes, minlength=len(known) + 1)
-    counts[-1] = 0
-    if besides in known:
-        counts[known.index(besides)] = 0
-    most = np.flatnonzero(counts == counts.max())
-    usual = most[0] if len(most) == 1 else codes[np.argmax(np.isin(codes, most))]
-    if counts[usual] == 0:  # every word is `besides`
-        usual = len(known)
-    return np.flatnonzero((codes != usual) & (codes != len(known)))
+    counts = _counts(words)
+    most = usual({word: count for word, count in counts.items() if word != besides})
+    return _rows_with(words, counts.keys() - {most})
+
+
+def _counts(words: pa.ChunkedArray) -> dict[str, int]:
+    """Count the words, in the order of their first row."""
+    counted = pc.value_counts(words.cast(pa.string()).drop_null().combine_chunks())
+    return dict(zip(*(part.to_pylist() for part in counted.flatten()), strict=True))
+
+
+def _rows_with(words: pa.ChunkedArray, wanted: set[str]) -> np.ndarray:
+    known = pa.array(sorted(wanted), pa.string())
+    return np.flatnonzero(pc.is_in(words.cast(pa.string()), known).to_numpy())
 
 
 def _desynced(states: pa.ChunkedArray) -> np.ndarray:
-    """The rows whose `mem_rev` or whose `mem_hash` is not that of most rows that have one."""
-    column = states.combine_chunks()
-    known = column.dictionary.to_pylist()
-    if len(known) < 2:
-        return _NONE
-    parts = zip(*(state.split(":") for state in known), strict=True)
-    words = (pa.array([word or None for word in part], pa.string()).take(column.indices) for part in parts)
-    unlike = (unlike_most(pa.chunked_array([part.dictionary_encode()])) for part in words)
-    return np.unique(np.concatenate(list(unlike)))
+    """Return the rows whose `mem_rev` or `mem_hash` is not that of most rows that have one."""
+    counts = _counts(states)
+    wanted: set[str] = set()
+    for part in (0, 1):
+        words: Counter[str] = Counter()
+        for state, count in counts.items():
+            words[state.split(":")[part]] += count
+        most = usual(words)
+        wanted |= {state for state in counts if state.split(":")[part] not in ("", most)}
+    return _rows_with(states, wanted)
 
 
 def _mixed(folder: Path, segments: Sequence[str], units: pa.ChunkedArray) -> np.ndarray:

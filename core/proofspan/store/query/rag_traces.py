@@ -10,7 +10,7 @@ import orjson
 import pyarrow as pa
 
 from proofspan.contracts.records.records import Json
-from proofspan.contracts.rules.finding import Finding
+from proofspan.contracts.rules.catalogue import Finding, finding_of
 from proofspan.store.query.database import Database, statement
 from proofspan.traces.separate.log_lines import COLUMNS, LISTS, LogRecord, row_of
 
@@ -40,7 +40,7 @@ def table_row(record: LogRecord) -> tuple[Row, tuple[Finding, ...]]:
     given = row_of(record)
     row = {name: _fitting(name, value) for name, value in given.items()}
     findings = [
-        Finding(*_lacking(column, name, given[column]), record_id=record.qid)
+        finding_of(*_lacking(column, name, given[column]), record.qid)
         for column, name in REQUIRED.items()
         if row[column] is None
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -10,7 +11,9 @@ from typing import NamedTuple
 import orjson
 
 from proofspan.contracts.records.records import Json
-from proofspan.contracts.rules.finding import Finding, shown
+from proofspan.contracts.rules.catalogue import problem
+from proofspan.contracts.rules.context import shown
+from proofspan.errors import Problem
 from proofspan.traces.lines.reader import MAX_DEPTH, is_deeper
 from proofspan.traces.lines.sniff import first_byte, foreign_file
 from proofspan.traces.lines.tables import entry_lines, whole_json
@@ -21,7 +24,7 @@ class Entry(NamedTuple):
 
     line: int
     obj: dict[str, Json] | None
-    found: tuple[Finding, ...]
+    problems: tuple[Problem, ...]
 
 
 def is_whole_json(path: Path, *, file: str) -> bool:
@@ -36,20 +39,20 @@ def read_entries(path: Path, *, file: str) -> Iterator[Entry]:
     """The entries of an array, or the one object. InputFault where the file is too large, or no JSON."""
     data, value = whole_json(path, file=file)
     entries, lines = (value, entry_lines(path)) if type(value) is list else ([value], [1])
-    is_sound = is_deeper(value, MAX_DEPTH + 1) or QuickLook(data).is_sound(data, value)
-    found = [()] * len(entries) if is_sound else exact_entries(data)
-    for line, entry, told in zip(lines, entries, found, strict=True):
+    is_sound = is_deeper(value, MAX_DEPTH + 1) or is_exact(data, value)
+    exact = [()] * len(entries) if is_sound else exact_entries(data)
+    for line, entry, problems in zip(lines, entries, exact, strict=True):
         if (why := _unusable(entry)) is not None:
             yield Entry(line, None, (why,))
         else:
-            yield Entry(line, entry, told)
+            yield Entry(line, entry, problems)
 
 
-def _unusable(entry: Json) -> Finding | None:
+def _unusable(entry: Json) -> Problem | None:
     if type(entry) is not dict:
-        return Finding("not_an_object", "", "the entry is no object")
+        return problem("not_an_object", "", "the entry is no object")
     if is_deeper(entry, MAX_DEPTH):
-        return Finding("nested_too_deeply", "", f"arrays and objects are nested more than {MAX_DEPTH} deep")
+        return problem("nested_too_deeply", "", f"arrays and objects are nested more than {MAX_DEPTH} deep")
     return None
 
 
@@ -60,11 +63,10 @@ def _unusable(entry: Json) -> Finding | None:
 
 #: What a 64-bit integer, signed or not, can hold.
 SMALLEST, LARGEST = -(1 << 63), (1 << 64) - 1
-#: No fewer digits pass those bounds.
+#: No number of fewer digits passes those bounds.
 _DIGITS = 19
-#: Any digit as 0, any white space as a blank.
-_SIGNS = bytes.maketrans(b"0123456789\t\r\n", b"0000000000   ")
-_MANY_DIGITS, _APART = b"0" * _DIGITS, b" :"
+_LONG_NUMBER = re.compile(rb"[0-9]{19}")
+_KEY_END = re.compile(rb'"[ \t\r\n]*:')
 #: So much of a key or number is shown.
 _SHOWN = 60
 
@@ -81,46 +83,20 @@ class _TooLarge(str):
     __slots__ = ()
 
 
-class QuickLook:
-    """Rules out, line by line, what has to be looked for exactly; `data` are the lines together.
+def is_exact(line: bytes, value: Json, same_key: bool = True) -> bool:
+    """True if parsing `value` from the line surely lost nothing: written out again it is the same line, or
+    it has as many keys as the line has colons for them, and no long number.
 
-    Whoever writes one line without blanks between values mostly writes all of them so, and then the quickest
-    test of all will do: what was read, written out again, is the same line. `same_key` False leaves out keys
-    that stand twice.
+    With `same_key` False repeated keys are not looked for.
     """
-
-    def __init__(self, data: bytes, *, same_key: bool = True) -> None:
-        self._data, self._same_key = data, same_key
-        self._is_compact = same_key
-        self._signs: bytes | None = None
-        self._may_be_large = self._may_be_apart = True
-
-    def is_sound(self, line: bytes, value: Json) -> bool:
-        """Whether reading `value` from the line lost nothing; True is certain."""
-        if self._is_compact:
-            if orjson.dumps(value) == line:
-                return True
-            self._is_compact = False
-        if self._signs is None:
-            self._signs = self._data.translate(_SIGNS)
-            self._may_be_large = _MANY_DIGITS in self._signs
-            self._may_be_apart = _APART in self._signs
-        if self._may_be_large and _MANY_DIGITS in line.translate(_SIGNS):
-            return False
-        return not (self._same_key and self._may_repeat_key(line, value))
-
-    def _may_repeat_key(self, line: bytes, value: Json) -> bool:
-        """As many keys are left in the value as there are places for one in the text: then none was lost.
-
-        A colon outside strings follows its key's quote, or white space.
-        """
-        places = line.count(b'":')
-        if self._may_be_apart:
-            places += line.translate(_SIGNS).count(_APART)
-        return places != _keys_in(value)
+    if same_key and orjson.dumps(value) == line:
+        return True
+    if _LONG_NUMBER.search(line) is not None:
+        return False
+    return not same_key or len(_KEY_END.findall(line)) == _keys_in(value)
 
 
-def exact_findings(data: bytes) -> tuple[Finding, ...]:
+def exact_problems(data: bytes) -> tuple[Problem, ...]:
     """Keys that stand twice and integers beyond 64 bits, in the order of the text, each with its place.
 
     `data` is JSON that the strict reader took: not nested too deeply, UTF-8.
@@ -128,7 +104,7 @@ def exact_findings(data: bytes) -> tuple[Finding, ...]:
     return tuple(_walk(_parse(data.decode("utf-8")), ""))
 
 
-def exact_entries(data: bytes) -> list[tuple[Finding, ...]]:
+def exact_entries(data: bytes) -> list[tuple[Problem, ...]]:
     """The same for a JSON array, entry by entry; any other value counts as the only entry."""
     value = _parse(data.decode("utf-8"))
     entries = value if type(value) is list else [value]
@@ -145,15 +121,15 @@ def repeated_key(pairs: Sequence[tuple[str, Json]]) -> str | None:
     return None
 
 
-def byte_order_mark() -> Finding:
+def byte_order_mark() -> Problem:
     """The finding of a file that begins with a byte order mark."""
-    return Finding("byte_order_mark", "", "the file begins with a byte order mark (EF BB BF)")
+    return problem("byte_order_mark", "", "the file begins with a byte order mark (EF BB BF)")
 
 
-def crlf(lines: int) -> Finding:
+def crlf_problem(lines: int) -> Problem:
     """The finding, once a file, of `lines` lines that end with CR LF."""
     ends = "line ends" if lines == 1 else "lines end"
-    return Finding("crlf", "", f"{lines:,} {ends} with CR LF, this one first")
+    return problem("crlf", "", f"{lines:,} {ends} with CR LF, this one first")
 
 
 def _keys_in(value: Json) -> int:
@@ -170,16 +146,16 @@ def _keys_in(value: Json) -> int:
     return keys
 
 
-def _walk(value: Json, place: str) -> Iterator[Finding]:
+def _walk(value: Json, place: str) -> Iterator[Problem]:
     if type(value) is _TooLarge:
         said = f"the integer {_shown(value)} does not fit in 64 bits"
-        yield Finding("integer_too_large", place, said)
+        yield problem("integer_too_large", place, said)
     elif type(value) is _Pairs:
         seen: set[str] = set()
         for key, each in value:
             inside = f"{place}.{_shown(key)}" if place else _shown(key)
             if key in seen:
-                yield Finding("duplicate_key", inside, f"the key {shown(key)} stands twice in an object")
+                yield problem("duplicate_key", inside, f"the key {shown(key)} stands twice in an object")
             seen.add(key)
             yield from _walk(each, inside)
     elif type(value) is list:

@@ -76,4 +76,4 @@ def refuse_other_major(record_type: str, obj: Mapping[str, Json]) -> None:
         return  # nearly every trace: no call more than this in an index build
     why = refusal(record_type, obj)
     if why is not None:
-        raise UnusableError(why.code, why.message, why.next_step)
+        raise UnusableError(why.code, why.message, why.fix)

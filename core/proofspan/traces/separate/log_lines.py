@@ -34,7 +34,9 @@ from proofspan.contracts.records.field_values import (
     text_of,
 )
 from proofspan.contracts.records.records import Json, LineIssue, SourceLine, StageName, Trace
-from proofspan.contracts.rules.finding import Finding
+from proofspan.contracts.rules.catalogue import problem
+from proofspan.contracts.rules.records import length_problems
+from proofspan.errors import Problem
 from proofspan.traces.lines.reader import RawLine, UnusableError, issue_of, refuse_overlong
 from proofspan.traces.records.citations import citation_ids_in_text, payload_of
 from proofspan.traces.records.trace_record import Measures, lengths, listed, measures, score_of
@@ -93,7 +95,7 @@ class LogLine(NamedTuple):
 
     source: SourceLine
     record: LogRecord
-    findings: tuple[Finding, ...]
+    findings: tuple[Problem, ...]
 
 
 class _Value(NamedTuple):
@@ -106,17 +108,17 @@ class _Value(NamedTuple):
 _FIELDS: Final[Mapping[str, str]] = {"deltaS": "delta_s", "lambda": "lambda_state"}
 
 
-def parse_log_line(text: str) -> tuple[LogRecord, tuple[Finding, ...]]:
+def parse_log_line(text: str) -> tuple[LogRecord, tuple[Problem, ...]]:
     """The record of a line and what is wrong with it. UnusableError for a line that names no question."""
     found: dict[str, Json] = {}
     others: list[tuple[str, str]] = []
-    findings: list[Finding] = []
+    findings: list[Problem] = []
     for key, value in _entries(text):
         if key not in KEYS:
             others.append((key, value.text))
             findings.append(_unknown(key, value.text))
         elif key in found:
-            findings.append(Finding("duplicate_key", key, f"{key} stands there twice; the first counts"))
+            findings.append(problem("duplicate_key", key, f"{key} is there twice; the first counts"))
         else:
             found[key] = _typed(key, value, findings)
     if found.get("qid") is None:
@@ -125,9 +127,9 @@ def parse_log_line(text: str) -> tuple[LogRecord, tuple[Finding, ...]]:
             "the line has no qid= and so belongs to no question; a record is one physical line",
             "Write one line a question and segment, with qid=… in it.",
         )
-    findings += _uneven(found)
+    findings += length_problems(found)
     named = {_FIELDS.get(key, key): value for key, value in found.items()}
-    return LogRecord(**named, others=tuple(others)), tuple(_with_id(findings, found["qid"]))
+    return LogRecord(**named, others=tuple(others)), tuple(findings)
 
 
 def format_log_line(record: LogRecord) -> str:
@@ -275,13 +277,13 @@ def _ends_at(text: str, place: int) -> bool:
     return after == len(text) or (after > place and _KEY.match(text, after) is not None)
 
 
-def _typed(key: str, value: _Value, findings: list[Finding]) -> Json:
+def _typed(key: str, value: _Value, findings: list[Problem]) -> Json:
     """The value as the type of its key; None with a finding where it is not of that type."""
     if key not in LISTS:
         return _single(key, value.text, key, findings)
     if value.items is None:
         said = f"{key} is {value.text[:80]!r}, no list in brackets"
-        findings.append(Finding(f"wrong_type_{key}", key, said))
+        findings.append(problem(f"wrong_type_{key}", key, said))
         return None
     items = [("null" if key == "citations" else None) if item is None else item for item in value.items]
     return tuple(
@@ -290,7 +292,7 @@ def _typed(key: str, value: _Value, findings: list[Finding]) -> Json:
     )
 
 
-def _single(key: str, text: str, field: str, findings: list[Finding]) -> Json:
+def _single(key: str, text: str, field: str, findings: list[Problem]) -> Json:
     if key == "lambda":
         return lambda_of(text)
     if key not in _WHOLE and key not in _NUMBERS:
@@ -298,7 +300,7 @@ def _single(key: str, text: str, field: str, findings: list[Finding]) -> Json:
     number = _whole(text) if key in _WHOLE else _real(text)
     if number is None:
         kind = "whole number" if key in _WHOLE else "number"
-        findings.append(Finding(f"wrong_type_{key}", field, f"{field} is {text[:80]!r}, no {kind}"))
+        findings.append(problem(f"wrong_type_{key}", field, f"{field} is {text[:80]!r}, no {kind}"))
     return number
 
 
@@ -311,24 +313,11 @@ def _real(text: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _uneven(found: Mapping[str, Json]) -> Iterator[Finding]:
-    """Lists that do not have as many places as there are citations: nothing says what belongs to what."""
-    cited = found.get("citations") or ()
-    for key in ("scores", "kpos", "kfinal"):
-        if found.get(key) is not None and len(found[key]) != len(cited):
-            said = f"{key} has {len(found[key]):,} places, citations {len(cited):,}"
-            yield Finding("lists_differ", key, said)
-
-
-def _unknown(key: str, text: str) -> Finding:
+def _unknown(key: str, text: str) -> Problem:
     if not key:
-        return Finding("unknown_key", "", f"{text[:80]!r} stands before the first entry and has no name")
+        return problem("unknown_key", "", f"{text[:80]!r} comes before the first entry and has no name")
     said = f"{key}= is no key of the log line; a value that holds it has to be quoted"
-    return Finding("unknown_key", key, said)
-
-
-def _with_id(findings: Iterable[Finding], qid: str) -> Iterator[Finding]:
-    return (Finding(each.code, each.field, each.message, qid) for each in findings)
+    return problem("unknown_key", key, said)
 
 
 def _written(value: Json) -> str:

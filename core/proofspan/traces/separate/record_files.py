@@ -81,7 +81,7 @@ def record_of(name: str, raw: RawLine) -> Record:
             "not_an_object", f"the line holds {kind_of(obj)}", "Write one JSON object a line."
         )
     if (other := refusal(_SCHEMAS.get(name, name), obj)) is not None:
-        raise UnusableError(other.code, other.message, other.next_step)
+        raise UnusableError(other.code, other.message, other.fix)
     if (check := _CHECKS.get(name)) is not None:
         check(obj)
     return obj
@@ -300,7 +300,7 @@ class Separate:
             named = "its question, and it has no q_id"
         if number < 0:
             said = f"no answer, query or log line of the run has {named}"
-            raise UnusableError("unjoined_record", said, rule_of("unjoined_record").next_step)
+            raise UnusableError("unjoined_record", said, rule_of("unjoined_record").fix)
         return number
 
     def _parts(self, identity: Identity, number: int, files: Mapping[str, BinaryIO], gold: Gold) -> Parts:

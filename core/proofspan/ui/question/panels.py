@@ -12,10 +12,10 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from proofspan.contracts.records.records import LABELS, StageName, TraceKey
-from proofspan.contracts.rules.finding import Finding
 from proofspan.diagnosis.labelling import QUESTION_UNKNOWN
 from proofspan.diagnosis.messages import suspicion_text
 from proofspan.display_names import LABEL_NAMES, NO_LABEL
+from proofspan.errors import Problem
 from proofspan.evidence.types import FoundSpan
 from proofspan.services.question.rules import BrokenRule
 from proofspan.services.question.variants import ASPECTS, Steadiness
@@ -248,22 +248,22 @@ def heading(broken: Sequence[BrokenRule]) -> list[Piece]:
 def rule_rows(each: BrokenRule) -> Iterator[tuple[str, list[Piece]]]:
     """Yield a rule's rows: its title, where it is broken and how, then its code and fix."""
     title = each.rule.title
-    said = _by_message(each.findings)
+    said = _by_message(each.problems)
     for message, fields in islice(said.items(), MOST_SAID):
         is_told = fields == [message.partition(" ")[0]]  # by the sentence itself
         yield title, [*([] if is_told else _places(fields)), Piece(message)]
         title = ""
     if len(said) > MOST_SAID:
         yield "", [Piece(f"and {counted(len(said) - MOST_SAID, 'more finding')} like these", "muted")]
-    step = markup.coded(f"Next step: {each.rule.next_step}", "muted") if each.rule.next_step else []
+    step = markup.coded(f"Next step: {each.rule.fix}", "muted") if each.rule.fix else []
     yield "", [Piece(each.rule.code, "code", tip=each.rule.meaning), Piece("  "), *step]
 
 
-def _by_message(findings: Sequence[Finding]) -> dict[str, list[str]]:
+def _by_message(findings: Sequence[Problem]) -> dict[str, list[str]]:
     """Return the fields of each message, so that a message is shown once."""
     found: dict[str, list[str]] = {}
     for finding in findings:
-        found.setdefault(finding.message, []).append(finding.field)
+        found.setdefault(finding.message, []).append(finding.where)
     return found
 
 

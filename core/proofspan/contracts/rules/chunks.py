@@ -1,0 +1,169 @@
+"""The rules of one chunk: its hash is that of its text, its offsets span, its id names its place."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from proofspan.contracts.records.chunk_id import ChunkId, clean_part, is_citable, parse
+from proofspan.contracts.records.field_values import id_of
+from proofspan.contracts.records.names import section_key
+from proofspan.contracts.records.records import Chunk, Json
+from proofspan.contracts.rules.catalogue import Rule, problem, reports
+from proofspan.contracts.rules.context import Context, shown
+from proofspan.contracts.rules.parity import rev_problems
+from proofspan.contracts.rules.payload import offset_problems
+from proofspan.errors import Problem
+
+_HEX = re.compile(r"[0-9a-f]+")
+_SHA: Final[Mapping[str, Callable[[bytes], Any]]] = {
+    "sha1": functools.partial(hashlib.sha1, usedforsecurity=False),
+    "sha256": hashlib.sha256,
+}
+#: How vectors are compared; it cannot be guessed from the vectors.
+_EMBEDDING: Final = ("metric", "normalized")
+_PAGE_AS_SECTION = re.compile(r"p[0-9]{3,}")
+
+
+@reports(of="chunk")
+def chunk_problems(obj: Mapping[str, Json], context: Context) -> Iterator[Problem]:
+    """Check a chunk record beyond its schema and its id."""
+    if obj.get("text") == "":
+        yield problem("empty_text", "text", "text is ''")
+    if obj.get("text_normalized") is None:
+        yield problem("missing_text_normalized", "text_normalized", "text_normalized is missing")
+    if obj.get("doc_id") is None and parse(id_of(obj) or "") is None:
+        yield problem("missing_doc_id", "doc_id", "doc_id is missing, and the id names no document")
+    if (offsets := obj.get("offsets")) is not None:
+        yield from offset_problems(offsets)
+    if (span := obj.get("span")) is not None:
+        yield from line_problems(span)
+    embedding: Json = obj.get("embedding")
+    for name in _EMBEDDING if isinstance(embedding, dict) else ():
+        value = embedding.get(name)
+        if value is None:
+            yield problem(f"missing_{name}", f"embedding.{name}", f"{name} is missing")
+        elif value == "":
+            yield problem(f"empty_{name}", f"embedding.{name}", f"{name} is ''")
+    yield from rev_problems(obj, context)
+    yield from hash_problems(obj)
+
+
+def line_problems(span: Json) -> Iterator[Problem]:
+    """Check that a span of lines does not end before it begins."""
+    if isinstance(span, dict):
+        first, last = span.get("line_start"), span.get("line_end")
+    else:
+        first, last = span if isinstance(span, list) and len(span) == 2 else (None, None)
+    if type(first) is int and type(last) is int and first > last:
+        yield problem("bad_span", "span", f"the first line is {first}, the last {last}")
+
+
+@reports(
+    Rule(
+        "hash_mismatch",
+        "chunk",
+        "hash is not the text's",
+        "The chunk's hash is not the hash of its text.",
+        "Compute the hash after the last change of the text.",
+    ),
+    Rule(
+        "hash_unreadable",
+        "chunk",
+        "hash cannot be checked",
+        "The chunk's hash is of no known kind, or is cut short.",
+        "Write sha1: or sha256: and all hexadecimal digits.",
+        "warning",
+    ),
+)
+def hash_problems(obj: Mapping[str, Json]) -> Iterator[Problem]:
+    """Check that a hash is that of the text or of the normalized text."""
+    stated, text = obj.get("hash"), obj.get("text")
+    if not isinstance(stated, str) or not stated.strip() or not isinstance(text, str):
+        return
+    kind, _, digits = stated.strip().lower().partition(":")
+    sha = _SHA.get(kind)
+    digest = "" if sha is None else _digest(sha, text)
+    if sha is None or len(digits) != len(digest) or not _HEX.fullmatch(digits):
+        yield problem("hash_unreadable", "hash", f"hash is {shown(stated)}")
+        return
+    normalized = obj.get("text_normalized")
+    if digits != digest and not (isinstance(normalized, str) and digits == _digest(sha, normalized)):
+        yield problem("hash_mismatch", "hash", f"hash is {shown(stated)}, the text's is {kind}:{digest}")
+
+
+def _digest(sha: Callable[[bytes], Any], text: str) -> str:
+    digest: str = sha(text.encode("utf-8", "replace")).hexdigest()
+    return digest
+
+
+@reports(
+    Rule(
+        "uncitable_id",
+        "chunk",
+        "id cannot be cited",
+        "The chunk's id holds white space, a comma or a bracket and cannot be cited inside citations: […].",
+        "Mint ids with `proofspan chunk-ids`.",
+    ),
+    Rule(
+        "id_not_canonical",
+        "chunk",
+        "id not canonical",
+        "The chunk's id does not follow the format, so it does not name the chunk's place.",
+        "Mint ids with `proofspan chunk-ids`.",
+        "warning",
+    ),
+    Rule(
+        "number_beyond_999",
+        "chunk",
+        "page or block beyond 999",
+        "A page or block in the id has four digits or more: as text such ids do not sort in reading order.",
+        "Sort ids by their numbers; nothing else is wrong.",
+        "warning",
+    ),
+)
+def id_problems(chunk: Chunk) -> Iterator[Problem]:
+    """Check the id of one chunk by itself."""
+    parts = parse(chunk.chunk_id)
+    if not is_citable(chunk.chunk_id):
+        message = f"{shown(chunk.chunk_id)} holds white space, a comma or ]"
+        yield problem("uncitable_id", "chunk_id", message)
+    if parts is None:
+        message = f"{shown(chunk.chunk_id)} is not DOC|r=REV|s=SECTION|p=PAGE|b=BLOCK"
+        yield problem("id_not_canonical", "chunk_id", message)
+        return
+    if parts.is_beyond_padding:
+        name, number = ("page", parts.page) if parts.page > parts.block else ("block", parts.block)
+        yield problem("number_beyond_999", "chunk_id", f"{name} {number:,} in {shown(chunk.chunk_id)}")
+    yield from place_problems(chunk, parts)
+
+
+@reports(
+    Rule(
+        "id_place_differs",
+        "chunk",
+        "id names another place",
+        "The document, section or page in the chunk's id is not the record's own.",
+        "Mint the id from the record's place, or correct the place.",
+    )
+)
+def place_problems(chunk: Chunk, parts: ChunkId) -> Iterator[Problem]:
+    """Compare document, section and page of an id with the record's own, if it has them."""
+    places: list[tuple[str, str, str]] = []
+    if chunk.doc_id and clean_part(chunk.doc_id) != parts.doc_uid:
+        places.append(("doc_id", shown(chunk.doc_id), shown(parts.doc_uid)))
+    named = [section for section in (chunk.section_id, chunk.section_number) if section]
+    if named and not _PAGE_AS_SECTION.fullmatch(parts.sect_path) and not _is_among(parts.sect_path, named):
+        places.append(("section_id", shown(named[0]), shown(parts.sect_path)))
+    if chunk.page_idx is not None and parts.page_idx not in (None, chunk.page_idx):
+        own = f"PDF page {chunk.page_idx + 1:,} (page_idx {chunk.page_idx:,})"
+        places.append(("page_idx", own, f"PDF page {parts.page:,}"))
+    for field, own, in_id in places:
+        yield problem("id_place_differs", field, f"the record says {own}, its id {in_id}")
+
+
+def _is_among(path: str, named: list[str]) -> bool:
+    return any(clean_part(each) == path or section_key(each) == section_key(path) for each in named)

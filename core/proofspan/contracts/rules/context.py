@@ -1,0 +1,46 @@
+"""What a record is compared with besides itself, and how messages show its values."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping
+from dataclasses import dataclass, field
+
+from proofspan.contracts.records.records import Json
+
+#: How many characters of a value a message shows.
+SHOWN = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What is known about the run of a record; what is None or empty is not compared.
+
+    `index_hash`, `embed_model` and `analyzer` are those that the run pins, `revs` the revision of each
+    document by `doc_id`, `corpus` the ids of the chunk file. With `allow_cross` a segment may cite any
+    sections together; the sections in `cross_sections` may be cited beside any other.
+    """
+
+    index_hash: str | None = None
+    embed_model: str | None = None
+    analyzer: str | None = None
+    revs: Mapping[str, str] = field(default_factory=dict)
+    corpus: Container[str] | None = None
+    allow_cross: bool = False
+    cross_sections: frozenset[str] = frozenset()
+
+
+NO_CONTEXT = Context()
+
+
+def shown(value: Json) -> str:
+    """Return a value as messages show it: text quoted and cut to `SHOWN` characters, containers by size."""
+    if isinstance(value, str):
+        return repr(value if len(value) <= SHOWN else value[: SHOWN - 1] + "…")
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, dict | list):
+        is_object, number = isinstance(value, dict), len(value)
+        kind, one, more = ("an object", "key", "keys") if is_object else ("a list", "entry", "entries")
+        of = one if number == 1 else more
+        return f"{kind} of {number:,} {of}" if value else f"{kind} without {of}"
+    return "null" if value is None else str(value)[:SHOWN]
