@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from proofspan.contracts.records.records import Trace
-from proofspan.traces.importers.mapped import import_mapped
-from proofspan.traces.importers.report import ImportReport
+from proofspan.traces.importers.mapped import MAPPED
+from proofspan.traces.importers.workspace import ImportReport, import_source
 from proofspan.traces.records.traces import iter_traces
 
 MAPPING = """
@@ -80,7 +80,8 @@ def write_source(folder: Path) -> Path:
 
 
 def imported(source: Path, to: Path, **options: Any) -> ImportReport:
-    return import_mapped(source, mapping=source.parent / "map.yaml", workspace=to, **options)
+    files = {"mapping": source.parent / "map.yaml"}
+    return import_source(MAPPED, source, workspace=to, files=files, **options)
 
 
 def arguments_of(source: Path) -> list[str]:

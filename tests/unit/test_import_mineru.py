@@ -14,8 +14,8 @@ from proofspan.contracts.records.records import Chunk
 from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.evidence.types import FoundSpan, SpanQuery
 from proofspan.manifest.load import load_manifest
-from proofspan.traces.importers.mapped import import_mapped
-from proofspan.traces.importers.report import ImportReport
+from proofspan.traces.importers.mapped import MAPPED
+from proofspan.traces.importers.workspace import ImportReport, import_source
 from proofspan.traces.records.chunks import read_chunks
 from tests.places import CHECKOUT, DEMO
 
@@ -50,7 +50,7 @@ def imported(folder: Path, listed: list[dict[str, Any]]) -> tuple[ImportReport, 
     source, workspace = folder / "manual_content_list.json", folder / "workspace"
     source.write_text(json.dumps(listed), encoding="utf-8")
     shutil.copy(MANUAL, folder / "manual.pdf")
-    report = import_mapped(source, mapping=MAPPING, workspace=workspace)
+    report = import_source(MAPPED, source, workspace=workspace, files={"mapping": MAPPING})
     manifest = load_manifest(workspace)
     assert [document.doc_id for document in manifest.documents] == ["manual"] * bool(report.chunks)
     chunks, issues = read_chunks(workspace / "corpus" / "chunks.jsonl", file="chunks.jsonl")

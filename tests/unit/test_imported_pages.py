@@ -76,7 +76,7 @@ def test_the_look_can_be_left_out_and_is_in_the_json(source: Path) -> None:
 
 
 def test_a_sample_is_spread_over_the_document(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(imported_pages, "A_DOCUMENT", 4)
+    monkeypatch.setattr(imported_pages, "PER_DOCUMENT", 4)
     passages = [imported_pages._Passage(doc, page, "text") for doc in "ab" for page in range(10)]
     chosen = imported_pages._sample(reversed(passages))
     assert [(each.doc_id, each.page_idx) for each in chosen] == [

@@ -1,9 +1,10 @@
-"""`proofspan import KIND`: other tools' files into a workspace."""
+"""`proofspan import KIND`: another tool's files into a workspace. Every registered importer is a KIND."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 import orjson
@@ -14,81 +15,107 @@ from rich.text import Text
 from proofspan.cli.output import NamedPath
 from proofspan.errors import printable
 from proofspan.evidence.pdf.pool import PdfPool
-from proofspan.services.imported_pages import ImportedPages, imported_pages
-from proofspan.traces.importers.mapped import import_mapped
-from proofspan.traces.importers.report import ImportReport
+from proofspan.services.imported_pages import imported_pages
+from proofspan.traces.importers.registry import importers
+from proofspan.traces.importers.workspace import Importer, ImportReport, import_source
 from proofspan.wording import counted
 
-#: How many unreadable lines and problems are listed before the rest is only counted.
+#: How many unreadable lines and problems are listed; the rest is only counted.
 LISTED = 30
-#: PDF processes, and seconds for one passage: one that stands nowhere makes its worker read the document.
+#: PDF processes, and seconds for one passage: for a passage that is nowhere, all pages are read.
 WORKERS, TIMEOUT_S = 2, 60.0
 
+_EXIT_STATUS = (
+    "Exit status 1 if fields, lines or documents were missing, or the pages show another base than the "
+    "import took; the workspace is made all the same."
+)
 
-@click.group("import")
+
+class _Kinds(click.Group):
+    """The importers as subcommands, looked up when they are needed: entry points may come and go."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(importers())
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        importer = importers().get(cmd_name)
+        return None if importer is None else _command_of(importer)
+
+
+@click.command("import", cls=_Kinds)
 def command() -> None:
-    """Turn other tools' files into a workspace."""
+    """Turn another tool's files into a workspace."""
 
 
-@command.command("mapped")
-@click.argument("source", type=NamedPath())
-@click.option(
-    "--mapping",
-    required=True,
-    type=NamedPath(),
-    help="YAML file that says where things stand.",
-)
-@click.option(
-    "--to",
-    "workspace",
-    required=True,
-    type=NamedPath(),
-    help="Folder to make the workspace in.",
-)
-@click.option(
-    "--link/--copy", default=False, help="Hard-link documents instead of copying them (the default)."
-)
-@click.option(
-    "--force", is_flag=True, help="Replace what an earlier import made in the folder, and only that."
-)
-@click.option(
-    "--pages/--no-pages",
-    "check_pages",
-    default=True,
-    help="Look for some passages of each document, to see whether the page base is right.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
-def mapped(
-    source: Path, mapping: Path, workspace: Path, link: bool, force: bool, check_pages: bool, as_json: bool
-) -> None:
-    """Turn any JSON or JSONL of RAG results into a workspace, as a mapping says.
+def _command_of(importer: Importer) -> click.Command:
+    def run(source: Path, to: Path, link: bool, force: bool, pages: bool, json: bool, **files: Path) -> None:
+        report = import_source(importer, source, workspace=to, files=files, link=link, force=force)
+        written_by = files["mapping"].name if "mapping" in files else importer.name
+        lines, is_off = _page_check(to, written_by, report.page_keys) if pages else ([], False)
+        if json:
+            click.echo(orjson.dumps({**report.as_json(), "pages": lines}, option=orjson.OPT_INDENT_2))
+        else:
+            _print(report, to)
+            for line in lines:
+                click.echo(line)
+        raise SystemExit(1 if report.has_findings or is_off else 0)
 
-    Examples of mappings lie in data/mappings. Exit status 1 where fields, lines or documents were missing, or
-    the pages show another base than the mapping states; the workspace is made all the same.
-    """
-    report = import_mapped(source, mapping=mapping, workspace=workspace, link=link, force=force)
-    pages = _pages(workspace, mapping) if check_pages else ()
-    told = [line for each in pages for line in each.lines()]
-    if as_json:
-        click.echo(orjson.dumps({**report.as_json(), "pages": told}, option=orjson.OPT_INDENT_2))
-    else:
-        _print(report, workspace)
-        for line in told:
-            click.echo(line)
-    is_off = any(each.is_systematic for each in pages)
-    raise SystemExit(1 if report.has_findings or is_off else 0)
+    file_options = [
+        click.Option([f"--{name}"], required=True, type=NamedPath(), help=text)
+        for name, text in importer.files.items()
+    ]
+    options: list[tuple[str, dict[str, Any]]] = [
+        ("--to", {"required": True, "type": NamedPath(), "help": "Folder to make the workspace in."}),
+        ("--link/--copy", {"help": "Hard-link documents instead of copying them (the default)."}),
+        (
+            "--force",
+            {"is_flag": True, "help": "Replace what an earlier import made in the folder, and only that."},
+        ),
+        (
+            "--pages/--no-pages",
+            {
+                "default": True,
+                "help": "Look for some passages of each document, to see whether the page base is right.",
+            },
+        ),
+        ("--json", {"is_flag": True, "help": "Print the report as JSON."}),
+    ]
+    return click.Command(
+        importer.name,
+        params=[
+            click.Argument(["source"], type=NamedPath()),
+            *file_options,
+            *(click.Option([flags], **attributes) for flags, attributes in options),
+        ],
+        callback=run,
+        help=f"{importer.description}\n\n{_EXIT_STATUS}",
+        short_help=importer.description.split(". ")[0].rstrip("."),
+    )
 
 
-def _pages(workspace: Path, mapping: Path) -> tuple[ImportedPages, ...]:
+def _page_check(workspace: Path, written_by: str, page_keys: Sequence[str]) -> tuple[list[str], bool]:
+    """Return what a sample of passages shows of the pages, one line each, and whether the base is wrong."""
     with PdfPool(workers=WORKERS, timeout_s=TIMEOUT_S) as pool:
-        return imported_pages(workspace, mapping, pool=pool, workers=WORKERS)
+        kinds = imported_pages(workspace, written_by, page_keys, pool=pool, workers=WORKERS)
+    return [line for kind in kinds for line in kind.lines()], any(kind.is_systematic for kind in kinds)
 
 
 def _print(report: ImportReport, workspace: Path) -> None:
     console = Console(soft_wrap=True)
-    console.print(Text(printable(f"{_made(report)} → {workspace}")))
+    present = len(report.documents) - len(report.missing)
+    made = (
+        f"{counted(report.traces, 'trace')} ({report.joined:,} with gold), {counted(report.chunks, 'chunk')}, "
+        f"{counted(report.gold, 'gold question')}, {present:,} of {counted(len(report.documents), 'document')}"
+    )
+    console.print(Text(printable(f"{made} → {workspace}")))
     console.print(_field_table(report))
-    for line in _not_taken(report):
+    missing: dict[tuple[str, str], list[str]] = {}
+    for document in report.missing:
+        if document.problem is not None:
+            missing.setdefault((document.problem.message, document.problem.fix), []).append(document.doc_id)
+    for (message, fix), doc_ids in missing.items():
+        names = ", ".join(doc_ids)
+        line = f"{counted(len(doc_ids), 'document')} not taken: {names}: {message} — {fix}"
         console.print(Text(printable(line)))
     issues = [f"{each.where}: {each.message}" for each in report.issues]
     for lines in (issues, [str(problem) for problem in report.problems]):
@@ -98,24 +125,6 @@ def _print(report: ImportReport, workspace: Path) -> None:
             console.print(Text(f"… and {len(lines) - LISTED:,} more; --json lists all"))
 
 
-def _made(report: ImportReport) -> str:
-    there = len(report.documents) - len(report.missing)
-    return (
-        f"{counted(report.traces, 'trace')} ({report.joined:,} with gold), "
-        f"{counted(report.chunks, 'chunk')}, {counted(report.gold, 'gold question')}, "
-        f"{there:,} of {counted(len(report.documents), 'document')}"
-    )
-
-
-def _not_taken(report: ImportReport) -> Iterator[str]:
-    """The documents that were not taken, one line for all of the same reason and remedy."""
-    names: dict[tuple[str, str], list[str]] = {}
-    for each in report.missing:
-        names.setdefault((each.reason, each.fix), []).append(each.doc_id)
-    for (reason, fix), doc_ids in names.items():
-        yield f"{counted(len(doc_ids), 'document')} not taken: {', '.join(doc_ids)}: {reason} — {fix}"
-
-
 def _field_table(report: ImportReport) -> Table:
     table = Table(box=None, pad_edge=False)
     table.add_column("field")
@@ -123,9 +132,9 @@ def _field_table(report: ImportReport) -> Table:
         table.add_column(name, justify="right")
     table.add_column("")
     for count in report.fields:
-        first = f"first on line {count.first_unusable}" if count.first_unusable else ""
-        if not count.found and not first:
-            first = "never found"
-        cells = (count.key, f"{count.found:,}", f"{count.absent:,}", f"{count.unusable:,}", first)
+        note = f"first on line {count.first_unusable}" if count.first_unusable else ""
+        if not count.found and not note:
+            note = "never found"
+        cells = (count.key, f"{count.found:,}", f"{count.absent:,}", f"{count.unusable:,}", note)
         table.add_row(*(Text(cell) for cell in cells))
     return table

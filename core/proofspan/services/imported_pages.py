@@ -1,7 +1,6 @@
-"""Whether an import took the right page base: a sample of its chunks and gold quotes is looked for.
+"""The page check after an import: locate a sample of its chunks and gold quotes on their pages.
 
-A mapping states the base, and nobody notices a wrong one until a highlight fails to come. So some passages of
-each document are looked for where the import put them, and the page-base doctor says what it thinks of them.
+A mapping states the page base, and a wrong one goes unnoticed until a highlight is missing.
 """
 
 from __future__ import annotations
@@ -20,36 +19,35 @@ from proofspan.manifest.load import load_manifest
 from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Artifact, Manifest
 from proofspan.services.page_base import Writer, examine, in_one_line, labels_in, mapping_writer, worth_saying
-from proofspan.traces.importers.mapping import load_mapping
 from proofspan.traces.records.chunks import read_chunks
 from proofspan.traces.records.gold import read_gold
 
-#: So many passages of a document are looked for, evenly spread.
-A_DOCUMENT = 20
+#: How many passages of a document are looked for, evenly spread.
+PER_DOCUMENT = 20
 
 
 @dataclass(frozen=True, slots=True)
 class ImportedPages:
-    """What the pages of one kind of imported record (`what`) show, and who wrote them."""
+    """The findings on the pages of one kind of imported record, and who wrote the page numbers."""
 
-    what: str
+    kind: str
     findings: tuple[PageBaseFinding, ...]
     writer: Writer
 
     @property
     def is_systematic(self) -> bool:
-        """Whether the mapping needs mending."""
+        """Return whether the mapping states a wrong base."""
         return any(finding.is_systematic for finding in self.findings)
 
     def lines(self) -> Iterator[str]:
-        """What a person should hear of, one line each, with what mends it."""
+        """Yield the findings worth reporting, one line each, with their fix."""
         for finding in worth_saying(self.findings):
-            yield f"pages of {self.what}: {in_one_line(finding, self.writer)}"
+            yield f"pages of {self.kind}: {in_one_line(finding, self.writer)}"
 
 
 @dataclass(frozen=True, slots=True)
 class _Passage:
-    """A text and the page that the import gave it."""
+    """A text and the 0-based page that the import gave it."""
 
     doc_id: str
     page_idx: int
@@ -57,31 +55,28 @@ class _Passage:
 
 
 class Opener(Locator, Protocol):
-    """What answers for PDFs and opens them; `proofspan.evidence.pdf.pool.PdfPool` does."""
+    """A locator that also opens documents; `proofspan.evidence.pdf.pool.PdfPool` is one."""
 
     def document(self, path: Path) -> DocumentInfo: ...
 
 
 def imported_pages(
-    workspace: Path, mapping: Path, *, pool: Opener, workers: int
+    workspace: Path, mapping: str, page_keys: Iterable[str], *, pool: Opener, workers: int
 ) -> tuple[ImportedPages, ...]:
-    """What a sample of the workspace's chunks and gold quotes shows of its pages; no kind without any.
+    """Return the findings on a sample of the workspace's chunks and gold quotes; no kind without a sample.
 
-    Documents that are missing or cannot be opened are left out: the import and `check` tell of those.
+    `mapping` is the mapping's file name and `page_keys` are its keys that give pages. Documents that are
+    missing or cannot be opened are left out: the import and `check` report them.
     """
-    manifest, keys = load_manifest(workspace), load_mapping(mapping).keys
-    pages = [key for key in keys if key.endswith(".page")]
-    of_gold = [key for key in pages if key.startswith("gold.")]
-    of_chunks = [key for key in pages if key.startswith(("traces.stages.", "chunks."))]
-    kinds = [("chunks", _chunks(manifest), of_chunks), ("gold quotes", _gold(manifest), of_gold)]
+    manifest = load_manifest(workspace)
+    keys = list(page_keys)
+    of_gold = [key for key in keys if key.startswith("gold.")]
+    of_chunks = [key for key in keys if key.startswith(("traces.stages.", "chunks."))]
+    kinds = [("chunks", _chunks, of_chunks), ("gold quotes", _gold, of_gold)]
     return tuple(
-        ImportedPages(
-            what,
-            _findings(passages, manifest, pool, workers),
-            mapping_writer(mapping.name, written_at),
-        )
-        for what, passages, written_at in kinds
-        if written_at and passages
+        ImportedPages(kind, _findings(passages, manifest, pool, workers), mapping_writer(mapping, written_at))
+        for kind, passages_of, written_at in kinds
+        if written_at and (passages := passages_of(manifest))
     )
 
 
@@ -126,14 +121,14 @@ def _gold(manifest: Manifest) -> list[_Passage]:
 
 
 def _sample(passages: Iterable[_Passage]) -> list[_Passage]:
-    """Of each document at most `A_DOCUMENT`, evenly spread over its pages; the same on every call."""
+    """Return at most `PER_DOCUMENT` passages of each document, evenly spread over its pages, reproducibly."""
     by_document: dict[str, list[_Passage]] = defaultdict(list)
     for passage in sorted(set(passages), key=lambda each: (each.doc_id, each.page_idx, each.text)):
         by_document[passage.doc_id].append(passage)
     return [
         each[number * len(each) // count]
         for each in by_document.values()
-        for count in [min(A_DOCUMENT, len(each))]
+        for count in [min(PER_DOCUMENT, len(each))]
         for number in range(count)
     ]
 
@@ -144,7 +139,6 @@ def _document(manifest: Manifest, doc_id: str) -> Path | None:
 
 
 def _file(manifest: Manifest, artifact: Artifact | None) -> Path | None:
-    """The artifact's file; None where there is none or it cannot be used."""
     try:
         return artifact_path(manifest, artifact) if artifact else None
     except Fault:

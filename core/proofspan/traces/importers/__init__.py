@@ -1,1 +1,1 @@
-"""Other tools' files → a workspace. What an importer does not find it counts; it never guesses."""
+"""Importers: another tool's files become a workspace. Fields that are missing are counted, never guessed."""

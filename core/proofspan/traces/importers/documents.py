@@ -1,21 +1,21 @@
-"""The documents that an import's chunks and gold name: found by a pattern, linked or copied, or missing."""
+"""The documents that an import's chunks and gold name: located by a pattern, then linked or copied."""
 
 from __future__ import annotations
 
 import os
 import shutil
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from proofspan.errors import Fault, InputFault
+from proofspan.errors import Fault, InputFault, Problem
 from proofspan.manifest.paths import refusal_of, resolve_reference
 
-#: Where documents come to lie in the workspace.
+#: The workspace folder that documents are put into.
 FOLDER = "corpus"
+MAX_ID = 300
 
-_NO_PATH = "Give the document another id in the source, or write another `documents.pattern`."
-_REMEDIES = {
+_FIXES = {
     "missing": "Put it at its path in the manifest; `proofspan check` lists those still missing.",
     "path_outside": "Put the file itself into the source's folder instead of a link, and import again.",
 }
@@ -23,28 +23,26 @@ _REMEDIES = {
 
 @dataclass(frozen=True, slots=True)
 class FoundDocument:
-    """A document by its id. `path` is its place in the workspace, `source` the file, None where missing.
+    """A document by its id. `source` is its file, and `path` its place in the workspace.
 
-    `path` is None where the id makes no path that may be used; `reason` says why it is missing or refused,
-    `fix` what helps.
+    Without a `source`, `problem` says why; `path` is None too if the id makes no acceptable path.
     """
 
     doc_id: str
     path: str | None
     source: Path | None
-    reason: str = ""
-    fix: str = ""
+    problem: Problem | None = None
 
 
 def find_documents(doc_ids: Iterable[str], *, pattern: str, folder: Path) -> list[FoundDocument]:
-    """Each document's file below `folder`, by id. An id comes from outside: what it spells is checked."""
+    """Locate each document's file below `folder`, sorted by id. Ids are not trusted."""
     return [_find(doc_id, pattern.replace("{doc_id}", doc_id), folder) for doc_id in sorted(doc_ids)]
 
 
 def take(document: FoundDocument, stage: Path, *, link: bool) -> None:
-    """Brings a found document into the workspace being made, as a copy or as a hard link.
+    """Copy or hard-link a document into the new workspace. Raises InputFault.
 
-    A symbolic link would lead out of the workspace, and no path may. InputFault where it cannot be done.
+    Symbolic links are no choice: they would lead out of the workspace.
     """
     if document.source is None or document.path is None:
         return
@@ -56,20 +54,23 @@ def take(document: FoundDocument, stage: Path, *, link: bool) -> None:
         else:
             shutil.copyfile(document.source, place)
     except OSError as error:
-        reason = f"cannot be {'linked' if link else 'copied'}: {error.strerror or error}"
+        message = f"cannot be {'linked' if link else 'copied'}: {error.strerror or error}"
         fix = "Use --copy: a link needs both folders on one file system." if link else "Free some space."
-        raise InputFault.of("document_not_taken", reason, where=str(document.source), fix=fix) from error
+        raise InputFault.of("document_not_taken", message, where=str(document.source), fix=fix) from error
 
 
 def _find(doc_id: str, ref: str, folder: Path) -> FoundDocument:
-    refused = refusal_of(ref) or refusal_of(f"{FOLDER}/{ref}")
-    if refused is None and len(doc_id) > 300:
-        refused = "the id is longer than 300 characters"
+    path = f"{FOLDER}/{ref}"
+    refused = refusal_of(ref) or refusal_of(path)
+    if refused is None and len(doc_id) > MAX_ID:
+        refused = f"the id is longer than {MAX_ID} characters"
     if refused is not None:
-        return FoundDocument(doc_id, None, None, f"no path can be made of it: {refused}", _NO_PATH)
+        message = f"its id makes no path: {refused}"
+        fix = "Give the document another id in the source, or write another `documents.pattern`."
+        return FoundDocument(doc_id, None, None, Problem("path_refused", message, doc_id, fix))
     try:
-        return FoundDocument(doc_id, f"{FOLDER}/{ref}", resolve_reference(folder, ref))
+        return FoundDocument(doc_id, path, resolve_reference(folder, ref))
     except Fault as fault:
         problem = fault.problems[0]
-        fix = _REMEDIES.get(problem.code, problem.fix)
-        return FoundDocument(doc_id, f"{FOLDER}/{ref}", None, problem.message, fix)
+        problem = replace(problem, fix=_FIXES.get(problem.code, problem.fix))
+        return FoundDocument(doc_id, path, None, problem)

@@ -1,4 +1,8 @@
-"""One field of a mapping, compiled: from a foreign record to a value of the kind that the field needs."""
+"""One field of a mapping, compiled: a path into a foreign record, a pattern, and the kind of value to return.
+
+A path is `a.b`, `a[0]`, `a[]` (each element) or `["any key"]`. `.` is the item itself, and a leading `$.`
+starts at the whole source record instead of the current item.
+"""
 
 from __future__ import annotations
 
@@ -15,24 +19,41 @@ import pyarrow.compute as pc
 
 from proofspan.contracts.records.records import Json
 
-#: name: an id (a whole number is spelled out); text: prose as it stands; texts: a list of names; box: four
-#: sides, read as a record's `bbox` with its `bbox_space`.
+#: name: an id (a whole number becomes text); text: prose, unchanged; texts: a list of names; box: four
+#: sides, returned as a record's `bbox` and `bbox_space`.
 Kind = Literal["name", "text", "number", "page", "texts", "box", "any"]
+State = Literal["found", "absent", "unusable"]
+#: A list index, a key, or `EACH` element.
+Step = int | str | Literal[None]
+EACH: Final = None
 SIDES = 4
+
+MAX_PATTERN = 500
+#: Longer values are not searched: no page number follows ten thousand letters.
+MAX_VALUE = 10_000
 
 _UNUSABLE: Final = object()
 _ABSENT: Final = object()
+_STEP = re.compile(
+    r"""(?P<dot>\.)?(?P<key>[^\s.\[\]"'$]+)
+      | \[(?P<index>-?\d{1,6})\] | (?P<each>\[\]) | \["(?P<quoted>[^"]+)"\]""",
+    re.VERBOSE,
+)
+_GROUP = "value"
+_TOKEN = re.compile(
+    r"\\.|\[\^?\]?(?:\\.|\[:\w+:\]|[^\]\\])*\]|\(\?P?<(?P<name>\w+)>|\(\?|(?P<open>\()", re.DOTALL
+)
 
 
 @dataclass(slots=True)
 class Tally:
-    """How often each field was found, per mapping key, and the line of the first value that was unusable."""
+    """How often each field was found, absent or unusable, by mapping key, and the first unusable line."""
 
     counts: Counter[tuple[str, State]] = field(default_factory=Counter)
     first_unusable: dict[str, int] = field(default_factory=dict)
 
     def add(self, key: str, state: State, line: int) -> None:
-        """Counts one reading of a field."""
+        """Count one reading of a field."""
         self.counts[key, state] += 1
         if state == "unusable":
             self.first_unusable.setdefault(key, line)
@@ -40,7 +61,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What a field is read from: the item, the source record that it belongs to, and that record's line."""
+    """An item to read fields from, the source record that holds it, and that record's 1-based line."""
 
     item: Json
     root: Json
@@ -48,8 +69,35 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
+class Path:
+    """A parsed path; with `from_root` it starts at the source record instead of the current item."""
+
+    steps: tuple[Step, ...]
+    from_root: bool = False
+
+    @property
+    def is_many(self) -> bool:
+        """Return whether it may lead to several values."""
+        return EACH in self.steps
+
+    def all(self, item: Json, root: Json) -> Iterator[Json]:
+        """Yield every value that the path leads to."""
+        return _walk(root if self.from_root else item, self.steps)
+
+    def one(self, item: Json, root: Json) -> Json:
+        """Return the value, None if there is none."""
+        return next(self.all(item, root), None)
+
+    def state(self, item: Json, root: Json) -> State:
+        """Return whether there is anything to iterate over; "unusable" where `[]` meets no list."""
+        states = set(_states(root if self.from_root else item, self.steps))
+        order: tuple[State, ...] = ("unusable", "found")
+        return next((state for state in order if state in states), "absent")
+
+
+@dataclass(frozen=True, slots=True)
 class Getter:
-    """One field. `base` is the number of a document's first page, for pages; `space` a box is measured in."""
+    """A compiled field. `base` is the number of a document's first page; `space` is the unit of a box."""
 
     key: str
     kind: Kind
@@ -60,7 +108,7 @@ class Getter:
     space: str | None = None
 
     def read(self, place: Place, tally: Tally | None) -> Json:
-        """The value, None where the record has none or one that cannot be used; both are counted apart."""
+        """Return the value, None if it is absent or unusable; the tally counts the two separately."""
         value = self._value(place)
         if self.kind == "box" and isinstance(value, list):
             value = {"bbox": value, "bbox_space": self.space}
@@ -71,25 +119,44 @@ class Getter:
 
     def _value(self, place: Place) -> Json:
         if self.path is None:
-            return _as_kind(self.const, self.kind, self.base)
+            return self._as_kind(self.const)
         if self.path.is_many:
-            found = [value for value in self.path.all(place.item, place.root) if value is not None]
-            value: Json = found or None
+            value: Json = [each for each in self.path.all(place.item, place.root) if each is not None] or None
         else:
             value = self.path.one(place.item, place.root)
         if value is None:
             return _ABSENT
         if self.find is not None:
-            if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-                return _UNUSABLE
-            value = self.find(str(value))
+            is_plain = isinstance(value, (str, int, float)) and not isinstance(value, bool)
+            value = self.find(str(value)) if is_plain else None
             if value is None:
                 return _UNUSABLE
-        return _as_kind(value, self.kind, self.base)
+        return self._as_kind(value)
+
+    def _as_kind(self, value: Json) -> Json:
+        match self.kind:
+            case "any":
+                return value
+            case "text":
+                return value if isinstance(value, str) else _UNUSABLE
+            case "name":
+                return _name(value)
+            case "texts":
+                names = [_name(each) for each in (value if isinstance(value, list) else [value])]
+                return _UNUSABLE if _UNUSABLE in names else names
+            case "box":
+                sides = [_number(side) for side in value] if isinstance(value, list) else []
+                return sides if len(sides) == SIDES and None not in sides else _UNUSABLE
+        number = _number(value)
+        if number is None:
+            return _UNUSABLE
+        if self.kind == "number":
+            return number
+        return int(number) - self.base if number >= self.base and number == int(number) else _UNUSABLE
 
 
 def getter_from(key: str, kind: Kind, spec: str | Mapping[str, Json]) -> Getter:
-    """The field that a mapping spells. ValueError where its path or pattern is none."""
+    """Compile a field of a mapping. Raises ValueError for an invalid path or pattern."""
     if isinstance(spec, str):
         spec = {"path": spec}
     base = int(spec.get("base", 0))
@@ -97,13 +164,13 @@ def getter_from(key: str, kind: Kind, spec: str | Mapping[str, Json]) -> Getter:
         return Getter(key, kind, const=spec["const"], base=base)
     path = parse_path(spec["path"])
     if path.is_many and kind not in ("texts", "any"):
-        raise ValueError("`[]` gives several values where one is wanted; put it into `each`")
+        raise ValueError("`[]` gives several values for a field that has one; put it into `each`")
     find = group_finder(spec["regex"]) if "regex" in spec else None
     return Getter(key, kind, path, find=find, base=base, space=spec.get("space"))
 
 
 def read_all(getters: Iterable[tuple[str, Getter]], place: Place, tally: Tally | None) -> dict[str, Json]:
-    """The fields that were found, by name, in the getters' order; a box as its two fields."""
+    """Return the fields that were found, by name, in the getters' order; a box as its two fields."""
     record: dict[str, Json] = {}
     for name, getter in getters:
         value = getter.read(place, tally)
@@ -112,36 +179,61 @@ def read_all(getters: Iterable[tuple[str, Getter]], place: Place, tally: Tally |
     return record
 
 
-def _as_kind(value: Json, kind: Kind, base: int) -> Json:
-    if kind == "any":
-        return value
-    if kind == "text":
-        return value if isinstance(value, str) else _UNUSABLE
-    if kind == "name":
-        return _name(value)
-    if kind == "texts":
-        names = [_name(each) for each in (value if isinstance(value, list) else [value])]
-        return _UNUSABLE if _UNUSABLE in names else names
-    if kind == "box":
-        return _sides(value)
-    number = _number(value)
-    if number is None:
-        return _UNUSABLE
-    if kind == "number":
-        return number
-    return int(number) - base if number >= base and number == int(number) else _UNUSABLE
+def parse_path(text: str) -> Path:
+    """Parse a path. Raises ValueError with the position of the first error."""
+    if text == ".":
+        return Path(())
+    from_root = text.startswith("$")
+    rest = text[1:] if from_root else text
+    steps: list[Step] = []
+    position = 0
+    while position < len(rest):
+        match = _STEP.match(rest, position)
+        # A key is first or follows a dot; a bracket may be anywhere.
+        if match is None or (match["key"] and bool(match["dot"]) == (not steps and not from_root)):
+            raise ValueError(f"not a path at character {position + 1 + from_root}: {text!r}")
+        index = match["index"]
+        steps.append(
+            EACH if match["each"] else int(index) if index is not None else match["key"] or match["quoted"]
+        )
+        position = match.end()
+    if not steps and not from_root:
+        raise ValueError("an empty path; write `.` for the item itself")
+    return Path(tuple(steps), from_root)
+
+
+def group_finder(pattern: str) -> Callable[[str], str | None]:
+    """Return a function that extracts the pattern's one group from a text, None where nothing matches.
+
+    RE2 runs the pattern: its time is linear, while Python's engine backtracks for ever on `(a+)+$`. Arrow
+    includes RE2. Raises ValueError if the pattern is too long, invalid, or has not exactly one group.
+    """
+    if len(pattern) > MAX_PATTERN:
+        raise ValueError(f"is longer than {MAX_PATTERN} characters")
+    groups = [match for match in _TOKEN.finditer(pattern) if match["name"] or match["open"]]
+    if len(groups) != 1:
+        raise ValueError(f"has {len(groups)} groups in parentheses; it needs exactly one, around the value")
+    start, end = groups[0].span()
+    named = f"{pattern[:start]}(?P<{_GROUP}>{pattern[end:]}"  # Arrow extracts named groups only
+    try:
+        pc.extract_regex(pa.array([""]), pattern=named)
+    except pa.ArrowInvalid as error:
+        raise ValueError(f"is not a regular expression of RE2: {error}") from None
+
+    @lru_cache(maxsize=4096)
+    def find(text: str) -> str | None:
+        if len(text) > MAX_VALUE:
+            return None
+        match = pc.extract_regex(pa.array([text]), pattern=named)[0].as_py()
+        return None if match is None else str(match[_GROUP])
+
+    return find
 
 
 def _name(value: Json) -> Json:
     if isinstance(value, str) and value:
         return value
     return str(value) if type(value) is int else _UNUSABLE
-
-
-def _sides(value: Json) -> Json:
-    """Four numbers; `_UNUSABLE` where there are others."""
-    sides = [_number(side) for side in value] if isinstance(value, list) else []
-    return sides if len(sides) == SIDES and None not in sides else _UNUSABLE
 
 
 def _number(value: Json) -> float | int | None:
@@ -155,101 +247,22 @@ def _number(value: Json) -> float | int | None:
     return value
 
 
-# The paths of a mapping: where in a foreign record a value stands.
-#
-# `a.b`, `a[0]`, `a[]` (each element), `["any key"]`; `.` is the item itself; a leading `$.` starts at the
-# whole source record instead of the current item.
-
-#: A list index, a key, or "each element".
-Step = int | str | Literal[None]
-EACH: Final = None
-#: What a record has where a mapping looks.
-State = Literal["found", "absent", "unusable"]
-
-_NOWHERE: Final = object()
-_STEP = re.compile(
-    r"""(?P<dot>\.)?(?P<key>[^\s.\[\]"'$]+)
-      | \[(?P<index>-?\d{1,6})\] | (?P<each>\[\]) | \["(?P<quoted>[^"]+)"\]""",
-    re.VERBOSE,
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Path:
-    """A parsed path. `from_root`: it starts at the source record, not at the item at hand."""
-
-    steps: tuple[Step, ...]
-    from_root: bool = False
-
-    @property
-    def is_many(self) -> bool:
-        """Whether it may lead to several values."""
-        return EACH in self.steps
-
-    def all(self, item: Json, root: Json) -> Iterator[Json]:
-        """Every value that the path leads to; nothing where a step leads nowhere."""
-        return _walk(root if self.from_root else item, self.steps)
-
-    def one(self, item: Json, root: Json) -> Json:
-        """The value, None where there is none."""
-        return next(self.all(item, root), None)
-
-    def state(self, item: Json, root: Json) -> State:
-        """Whether there is anything to go through; "unusable" where `[]` stands on what is no list."""
-        found = set(_states(root if self.from_root else item, self.steps))
-        order: tuple[State, ...] = ("unusable", "found")
-        return next((state for state in order if state in found), "absent")
-
-
-def parse_path(text: str) -> Path:
-    """The path that `text` spells. ValueError with the place where it stops being one."""
-    if text == ".":
-        return Path(())
-    from_root = text.startswith("$")
-    rest = text[1:] if from_root else text
-    steps: list[Step] = []
-    position = 0
-    while position < len(rest):
-        match = _STEP.match(rest, position)
-        if match is None or not _joins(match, first=not steps and not from_root):
-            raise ValueError(f"not a path at character {position + 1 + from_root}: {text!r}")
-        steps.append(_step(match))
-        position = match.end()
-    if not steps and not from_root:
-        raise ValueError("an empty path; write `.` for the item itself")
-    return Path(tuple(steps), from_root)
-
-
-def _joins(match: re.Match[str], *, first: bool) -> bool:
-    """A key stands first or after a dot; a bracket stands anywhere."""
-    return match["key"] is None or bool(match["dot"]) != first
-
-
-def _step(match: re.Match[str]) -> Step:
-    if match["each"]:
-        return EACH
-    if match["index"] is not None:
-        return int(match["index"])
-    return match["key"] or match["quoted"]
-
-
 def _walk(value: Json, steps: tuple[Step, ...]) -> Iterator[Json]:
     for position, step in enumerate(steps):
         if step is EACH:
-            if isinstance(value, list):
-                for element in value:
-                    yield from _walk(element, steps[position + 1 :])
+            for element in value if isinstance(value, list) else ():
+                yield from _walk(element, steps[position + 1 :])
             return
-        value = _below(value, step)
-        if value is _NOWHERE:
+        value = _child(value, step)
+        if value is _ABSENT:
             return
     yield value
 
 
 def _states(value: Json, steps: tuple[Step, ...]) -> Iterator[State]:
-    """What each branch comes to; an empty list is one that was found."""
+    """Yield the state of each branch; an empty list counts as found."""
     for position, step in enumerate(steps):
-        if value is None or value is _NOWHERE:
+        if value is None or value is _ABSENT:
             break
         if step is EACH:
             rest = steps[position + 1 :]
@@ -261,57 +274,11 @@ def _states(value: Json, steps: tuple[Step, ...]) -> Iterator[State]:
             else:
                 yield "found"
             return
-        value = _below(value, step)
-    yield "absent" if value is None or value is _NOWHERE else "found"
+        value = _child(value, step)
+    yield "absent" if value is None or value is _ABSENT else "found"
 
 
-def _below(value: Json, step: int | str) -> Json:
+def _child(value: Json, step: int | str) -> Json:
     if isinstance(step, int):
-        return value[step] if isinstance(value, list) and -len(value) <= step < len(value) else _NOWHERE
-    return value[step] if isinstance(value, dict) and step in value else _NOWHERE
-
-
-# A mapping's regular expressions, run by RE2: its time is linear, so no pattern can hang an import.
-#
-# Python's own engine backtracks, and `(a+)+$` on forty letters takes it for ever; Arrow carries RE2.
-
-MAX_PATTERN = 500
-#: Longer values are not searched: a page number does not stand behind ten thousand letters.
-MAX_VALUE = 10_000
-
-_GROUP = "value"
-_TOKEN = re.compile(
-    r"\\.|\[\^?\]?(?:\\.|\[:\w+:\]|[^\]\\])*\]|\(\?P?<(?P<name>\w+)>|\(\?|(?P<open>\()", re.DOTALL
-)
-
-
-def group_finder(pattern: str) -> Callable[[str], str | None]:
-    """A function that gives what the pattern's one group holds in a text, None where nothing matches.
-
-    ValueError where the pattern is too long, is none that RE2 reads, or has not exactly one group.
-    """
-    if len(pattern) > MAX_PATTERN:
-        raise ValueError(f"is longer than {MAX_PATTERN} characters")
-    named = _named(pattern)
-    try:
-        pc.extract_regex(pa.array([""]), pattern=named)
-    except pa.ArrowInvalid as error:
-        raise ValueError(f"is no regular expression of RE2: {error}") from None
-
-    @lru_cache(maxsize=4096)
-    def find(text: str) -> str | None:
-        if len(text) > MAX_VALUE:
-            return None
-        found = pc.extract_regex(pa.array([text]), pattern=named)[0].as_py()
-        return None if found is None else str(found[_GROUP])
-
-    return find
-
-
-def _named(pattern: str) -> str:
-    """The pattern with its only group named, as Arrow wants it."""
-    groups = [match for match in _TOKEN.finditer(pattern) if match["name"] or match["open"]]
-    if len(groups) != 1:
-        raise ValueError(f"has {len(groups)} groups in parentheses; exactly one says what is wanted")
-    start, end = groups[0].span()
-    return f"{pattern[:start]}(?P<{_GROUP}>{pattern[end:]}"
+        return value[step] if isinstance(value, list) and -len(value) <= step < len(value) else _ABSENT
+    return value[step] if isinstance(value, dict) and step in value else _ABSENT

@@ -1,321 +1,327 @@
-"""`import mapped`: any JSON or JSONL of RAG results → a workspace, as a YAML mapping says.
+"""`import mapped`: any JSON or JSONL of RAG results, by a YAML mapping.
 
-The source is read twice: first to meet every chunk, since an id is minted from its place among all of its
-page's chunks, then to write the traces one by one.
+The source is read twice: first to collect every chunk, since a minted id depends on all chunks of the same
+page, then to write the traces one by one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import orjson
-import yaml
 
-from proofspan.contracts.records.records import LineIssue, SourceLine
+from proofspan.contracts.records.chunk_id import Passage, mint_passages
+from proofspan.contracts.records.records import Json, LineIssue, SourceLine
 from proofspan.errors import Fault, InputFault, Problem
-from proofspan.manifest.load import MANIFEST_NAME
 from proofspan.manifest.paths import resolve_reference
-from proofspan.traces.importers import to_native
-from proofspan.traces.importers.documents import FoundDocument, find_documents, take
 from proofspan.traces.importers.field_getters import Path as JsonPath
 from proofspan.traces.importers.field_getters import Place, Tally, read_all
 from proofspan.traces.importers.mapping import GoldMapping, Group, ImportMapping, TraceMapping, load_mapping
-from proofspan.traces.importers.report import FieldCount, ImportReport
 from proofspan.traces.importers.sources import read_records
-from proofspan.traces.importers.staging import RECORD, sha256_of, staged
+from proofspan.traces.importers.workspace import Converted, FieldCount, Importer, Record
 
-CHUNKS = "corpus/chunks.jsonl"
-GOLD = "gold/goldset.jsonl"
+#: The document of a chunk whose source names none.
+NO_DOCUMENT = "unknown"
+#: The fields of a chunk's place beside its page.
+PLACE = ("bbox", "bbox_space", "page_label")
 
 
-def import_mapped(
-    source: Path, *, mapping: Path, workspace: Path, link: bool = False, force: bool = False
-) -> ImportReport:
-    """Makes the workspace and says what was and what was not found.
+def convert(source: Path, files: Mapping[str, Path]) -> Converted:
+    """Convert `source` by the mapping in `files["mapping"]`."""
+    return _Conversion(load_mapping(files["mapping"]), source).converted()
 
-    Documents are copied in, or with `link` hard-linked. A document that is named and not there stays in the
-    manifest without a hash, so that `check` goes on reporting it until it is put in its place. Raises a
-    Fault, and leaves no folder behind, where source or mapping cannot be used or `workspace` holds anything
-    that must not be replaced.
+
+MAPPED = Importer(
+    name="mapped",
+    description="Turn any JSON or JSONL of RAG results into a workspace, by a YAML mapping. "
+    "data/mappings has examples.",
+    convert=convert,
+    files={"mapping": "YAML file that maps the source's fields."},
+)
+
+
+@dataclass(slots=True)
+class _Pool:
+    """Every chunk of the source. `passages` are those without an id; they get one when all are known.
+
+    `own` are those with an id: the first text under an id counts, others are conflicts. `placed` has the
+    first known box and page label of each chunk.
     """
-    importer = _Importer(load_mapping(mapping), source)
-    importer.meet()
-    with staged(workspace, force=force) as stage:
-        importer.write(stage, link=link)
-        importer.write_record(stage, mapping)
-    return importer.report()
+
+    passages: set[Passage] = field(default_factory=set)
+    own: dict[str, Passage] = field(default_factory=dict)
+    conflicts: Counter[str] = field(default_factory=Counter)
+    skipped: int = 0
+    placed: dict[Passage, Record] = field(default_factory=dict)
+    ids: Mapping[Passage, str] = field(default_factory=dict)
+
+    def add(self, candidate: Record) -> None:
+        passage = _passage_of(candidate)
+        if passage is not None and (place := {name: candidate[name] for name in PLACE if name in candidate}):
+            self.placed.setdefault(passage, place)
+        if (chunk_id := candidate.get("id")) is None:
+            if passage is None:
+                self.skipped += 1
+            else:
+                self.passages.add(passage)
+        elif passage is not None and self.own.setdefault(str(chunk_id), passage).text != passage.text:
+            self.conflicts[str(chunk_id)] += 1
+
+    def mint(self) -> None:
+        """Assign ids to the chunks without one, once all have been added."""
+        self.ids = mint_passages(self.passages)
+
+    def id_of(self, candidate: Record) -> str | None:
+        """Return the candidate's chunk id; None if it has neither id nor text."""
+        if (chunk_id := candidate.get("id")) is not None:
+            return str(chunk_id)
+        passage = _passage_of(candidate)
+        return None if passage is None else self.ids[passage]
+
+    def chunks(self) -> Iterator[Record]:
+        """Yield the chunk records, sorted by id."""
+        by_id = {**{chunk_id: passage for passage, chunk_id in self.ids.items()}, **self.own}
+        for chunk_id in sorted(by_id):
+            yield _chunk(chunk_id, by_id[chunk_id]) | self.placed.get(by_id[chunk_id], {})
+
+    def doc_ids(self) -> set[str]:
+        return {passage.doc_id for passage in (*self.passages, *self.own.values())} - {NO_DOCUMENT}
 
 
-class _Importer:
-    """One import: what has been met, counted and written so far."""
+class _Conversion:
+    """The conversion of one source: `converted` makes the first pass, its iterators the second."""
 
     def __init__(self, mapping: ImportMapping, source: Path) -> None:
-        self.map = mapping
-        self.source = source.absolute()
-        self.tally = Tally()
-        self.pool = to_native.Pool()
+        self.map, self.source = mapping, source
+        self.tally, self.pool = Tally(), _Pool()
         self.issues: list[LineIssue] = []
-        self.documents: list[FoundDocument] = []
         self.gold_doc_ids: set[str] = set()
-        self.trace_ids: list[str] = []
-        self.gold_ids: list[str] = []
-        self.chunk_count = 0
-        self.files: dict[str, str] = {}
+        self.trace_count = 0
+        self._read: set[Path] = set()
 
-    # -- first pass -----------------------------------------------------------------------------------
-
-    def meet(self) -> None:
-        """Reads all, counts every field and meets every chunk and document; then mints ids."""
-        if self.map.traces is not None:
-            self._meet_traces(self.map.traces)
-        if self.map.gold is not None:
-            self._meet_gold(self.map.gold)
-        if self.map.chunks is not None:
-            self._meet_chunks(self.map.chunks)
+    def converted(self) -> Converted:
+        mapping = self.map
+        if mapping.traces is not None:
+            self._collect_traces(mapping.traces)
+        if mapping.gold is not None:
+            self._collect_gold(mapping.gold)
+        if mapping.chunks is not None:
+            self._collect_chunks(mapping.chunks)
         self.pool.mint()
-        if self.map.pattern is not None:
-            named = self.pool.doc_ids() | self.gold_doc_ids
-            self.documents = find_documents(named, pattern=self.map.pattern, folder=self.source.parent)
+        return Converted(
+            name=mapping.name,
+            chunks=self.pool.chunks(),
+            traces=None if mapping.traces is None else self._traces(mapping.traces),
+            gold=None if mapping.gold is None else self._gold(mapping.gold),
+            run=mapping.run,
+            triage=mapping.triage,
+            doc_ids=() if mapping.pattern is None else self.pool.doc_ids() | self.gold_doc_ids,
+            pattern=mapping.pattern or "",
+            paged=mapping.paged,
+            fields=tuple(map(self._count, mapping.keys)),
+            issues=tuple(self.issues),
+            problems=tuple(self._problems()),
+            page_keys=tuple(key for key in mapping.keys if key.endswith(".page")),
+        )
 
-    def _meet_traces(self, mapping: TraceMapping) -> None:
-        for place in self._places(self.source, mapping.own, at=self.map.records, met=self.issues):
+    # The first pass: count every field, and collect the chunks and documents.
+
+    def _collect_traces(self, mapping: TraceMapping) -> None:
+        for place in self._counted(self.source, mapping.own, self.map.records):
             own = read_all(mapping.own.fields, place, self.tally)
             read_all(mapping.copied, place, self.tally)
             if "q" not in own:
                 self._without_question(self.source.name, place)
                 continue
-            for found in to_native.candidates(mapping, place, self.tally).values():
-                for candidate in found:
-                    self.pool.meet(candidate)
+            self.trace_count += 1
+            for candidates in _candidates(mapping, place, self.tally).values():
+                for candidate in candidates:
+                    self.pool.add(candidate)
             if mapping.citations is not None:
-                for item in to_native.items(mapping.citations, place, self.tally):
+                for item in _items(mapping.citations, place, self.tally):
                     read_all(mapping.citations.fields, item, self.tally)
 
-    def _meet_gold(self, mapping: GoldMapping) -> None:
+    def _collect_gold(self, mapping: GoldMapping) -> None:
         path, at = self._gold_source(mapping)
-        issues = self.issues if path != self.source or self.map.traces is None else []
-        for place in self._places(path, mapping.own, at=at, met=issues):
+        for place in self._counted(path, mapping.own, at):
             if "q" not in read_all(mapping.own.fields, place, self.tally):
                 self._without_question(path.name, place)
                 continue
-            for span in to_native.gold_spans(mapping, place, self.tally):
+            for span in _gold_spans(mapping, place, self.tally):
                 self.gold_doc_ids.add(span["doc_id"])
                 if mapping.spans_as_chunks:
-                    self.pool.meet(to_native.span_as_candidate(span))
+                    self.pool.add(_renamed(span, quote="text"))
 
-    def _meet_chunks(self, group: Group) -> None:
-        """Chunks that stand by themselves; what has no text (a picture) is none, and only counted."""
-        is_alone = self.map.traces is None and self.map.gold is None
-        for place in self._places(
-            self.source, group, at=self.map.records, met=self.issues if is_alone else []
-        ):
+    def _collect_chunks(self, group: Group) -> None:
+        for place in self._counted(self.source, group, self.map.records):
             chunk = read_all(group.fields, place, self.tally)
-            if str(chunk.get("text", "")).strip():
-                self.pool.meet(chunk)
+            if str(chunk.get("text", "")).strip():  # a picture has no text: counted, but no chunk
+                self.pool.add(chunk)
+
+    def _counted(self, path: Path, group: Group, at: JsonPath | None) -> Iterator[Place]:
+        """Yield the group's items and count them; report unreadable lines once per file."""
+        issues = [] if path in self._read else self.issues
+        self._read.add(path)
+        for line, record in read_records(path, at=at, issues=issues):
+            yield from _items(group, Place(record, record, line), self.tally)
 
     def _without_question(self, file: str, place: Place) -> None:
-        where = SourceLine(file, place.line, 0, 0)
-        fix = "Check the mapping's path to `q`, or the record."
         excerpt = orjson.dumps(place.item, default=str).decode("utf-8", "replace")[:200]
         self.issues.append(
-            LineIssue.at(where, "q_missing", "no question stands where the mapping looks", fix, excerpt)
-        )
-
-    # -- second pass ----------------------------------------------------------------------------------
-
-    def write(self, stage: Path, *, link: bool) -> None:
-        """Writes chunks, gold, traces, documents and the manifest into the stage."""
-        self.chunk_count = self._write_lines(stage, CHUNKS, self.pool.chunks())
-        if self.map.gold is not None:
-            self._write_lines(stage, GOLD, self._gold_records(self.map.gold))
-        if self.map.traces is not None:
-            self._write_lines(stage, self._trace_path(), self._trace_records(self.map.traces))
-        for document in self.documents:
-            take(document, stage, link=link)
-            if document.source is not None and document.path is not None:
-                self.files[document.path] = sha256_of(stage / document.path)
-        text = yaml.safe_dump(self._manifest(), sort_keys=False, allow_unicode=True, width=110)
-        self._write_bytes(stage, MANIFEST_NAME, text.encode())
-
-    def _trace_records(self, mapping: TraceMapping) -> Iterator[to_native.Record]:
-        for place in self._places(self.source, mapping.own, at=self.map.records):
-            record = _unless_unasked(
-                lambda at: to_native.trace(mapping, at, self.pool, run_id=self._run_id()), place
+            LineIssue.at(
+                SourceLine(file, place.line, 0, 0),
+                "q_missing",
+                "there is no question at the mapping's path",
+                "Check the mapping's path to `q`, or the record.",
+                excerpt,
             )
-            if record is not None:
-                self.trace_ids.append(_key(record))
-                yield record
-
-    def _gold_records(self, mapping: GoldMapping) -> Iterator[to_native.Record]:
-        path, at = self._gold_source(mapping)
-        for place in self._places(path, mapping.own, at=at):
-            record = _unless_unasked(lambda at: to_native.gold(mapping, at, self.pool), place)
-            if record is not None:
-                self.gold_ids.append(_key(record))
-                yield record
-
-    def _manifest(self) -> dict[str, Any]:
-        manifest: dict[str, Any] = {"manifest_version": "1.0", "name": self.map.name}
-        if named := [self._document(document) for document in self.documents if document.path is not None]:
-            manifest["documents"] = named
-        manifest["chunks"] = self._artifact(CHUNKS)
-        if self.map.gold is not None:
-            manifest["gold"] = self._artifact(GOLD)
-        if self.map.triage:
-            manifest["triage"] = dict(self.map.triage)
-        if self.map.traces is not None:
-            manifest["runs"] = [{**self.map.run, "traces": self._artifact(self._trace_path())}]
-        return manifest
-
-    def _document(self, document: FoundDocument) -> dict[str, Any]:
-        entry = {"doc_id": document.doc_id, **self._artifact(document.path or "")}
-        return entry if self.map.paged else {**entry, "paged": False}
-
-    def _artifact(self, path: str) -> dict[str, str]:
-        digest = self.files.get(path)
-        return {"path": path, "sha256": digest} if digest else {"path": path}
-
-    def write_record(self, stage: Path, mapping: Path) -> None:
-        """Notes what this import made and from what, without the names of folders and without a clock."""
-        record = {
-            "source": {"file": self.source.name, "sha256": sha256_of(self.source)},
-            "mapping": {"file": mapping.name, "sha256": sha256_of(mapping)},
-            "files": dict(sorted(self.files.items())),
-        }
-        options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
-        (stage / RECORD).write_bytes(orjson.dumps(record, option=options))
-
-    # -- outcome --------------------------------------------------------------------------------------
-
-    def report(self) -> ImportReport:
-        """The counts, in the mapping's order."""
-        known = set(self.gold_ids)
-        return ImportReport(
-            traces=len(self.trace_ids),
-            chunks=self.chunk_count,
-            gold=len(self.gold_ids),
-            joined=sum(q_id in known for q_id in self.trace_ids),
-            fields=tuple(self._count(key) for key in self.map.keys),
-            documents=tuple(self.documents),
-            issues=tuple(self.issues),
-            problems=tuple(self._problems()),
         )
+
+    # The second pass: native records.
+
+    def _traces(self, mapping: TraceMapping) -> Iterator[Record]:
+        for own, place in self._questions(self.source, mapping.own, self.map.records):
+            stages = {
+                name: [self._candidate(each) for each in candidates if self.pool.id_of(each) is not None]
+                for name, candidates in _candidates(mapping, place, None).items()
+            }
+            record: Record = {"run_id": str(self.map.run["run_id"]), **_identity(own)}
+            if mapping.seen is not None:
+                record |= {"chunks": stages[mapping.seen], "stages": stages}
+            if "answer" in own:
+                record["answer"] = own["answer"]
+            if mapping.citations is not None:
+                items = _items(mapping.citations, place)
+                cited = [read_all(mapping.citations.fields, item, None) for item in items]
+                record["citations"] = [_renamed(each, id="snippet_id", page="page_idx") for each in cited]
+            copied = read_all(mapping.copied, place, None)
+            yield record | {name: value for name, value in copied.items() if name not in record}
+
+    def _gold(self, mapping: GoldMapping) -> Iterator[Record]:
+        path, at = self._gold_source(mapping)
+        for own, place in self._questions(path, mapping.own, at):
+            spans = _gold_spans(mapping, place, None)
+            record: Record = {**_identity(own), "answerable": True}
+            record |= {name: value for name, value in own.items() if name not in record}
+            if mapping.spans_as_chunks:
+                record["chunks"] = [self.pool.id_of(_renamed(span, quote="text")) for span in spans]
+            if mapping.spans is not None:
+                record["spans"] = [_renamed(span, page="page_idx") for span in spans]
+            yield record
+
+    def _questions(self, path: Path, group: Group, at: JsonPath | None) -> Iterator[tuple[Record, Place]]:
+        """Yield each item that has a question, as its own fields and place; the others are reported."""
+        for line, record in read_records(path, at=at, issues=[]):
+            for place in _items(group, Place(record, record, line)):
+                if "q" in (own := read_all(group.fields, place, None)):
+                    yield own, place
+
+    def _candidate(self, candidate: Record) -> Record:
+        rest = {name: value for name, value in candidate.items() if name not in ("id", "text")}
+        return {"id": self.pool.id_of(candidate), **_renamed(rest, page="page_idx")}
+
+    # The report.
 
     def _count(self, key: str) -> FieldCount:
-        counts = self.tally.counts
-        unusable = counts[key, "unusable"]
-        first = self.tally.first_unusable.get(key)
-        return FieldCount(key, counts[key, "found"], counts[key, "absent"], unusable, first)
+        counts, first = self.tally.counts, self.tally.first_unusable.get(key)
+        return FieldCount(key, counts[key, "found"], counts[key, "absent"], counts[key, "unusable"], first)
 
     def _problems(self) -> Iterator[Problem]:
-        if self.map.traces is not None and not self.trace_ids:
-            yield Problem(
-                "no_traces",
-                "no trace was found",
-                self.source.name,
-                "Check `records`, `traces.each` and `traces.q`.",
-            )
-        if self.map.chunks is not None and not self.chunk_count:
+        file = self.source.name
+        if self.map.traces is not None and not self.trace_count:
+            fix = "Check `records`, `traces.each` and `traces.q`."
+            yield Problem("no_traces", "no trace was found", file, fix)
+        if self.map.chunks is not None and not (self.pool.ids or self.pool.own):
             fix = "Check `records`, `chunks.each` and `chunks.text`."
-            yield Problem("no_chunks", "no chunk was found", self.source.name, fix)
+            yield Problem("no_chunks", "no chunk was found", file, fix)
         for key, path in self.map.lists.items():
             yield from self._list_problems(self._count(key), path)
         if self.pool.skipped:
-            is_one = self.pool.skipped == 1
-            were = (
-                "candidate has neither id nor text and was"
-                if is_one
-                else ("candidates have neither id nor text and were")
-            )
-            message = f"{self.pool.skipped:,} {were} left out"
-            yield Problem(
-                "candidate_without_text", message, self.source.name, "Check the stages' `id` and `text`."
-            )
+            message = f"candidates without id and text were left out: {self.pool.skipped:,}"
+            yield Problem("candidate_without_text", message, file, "Check the stages' `id` and `text`.")
         for chunk_id, times in sorted(self.pool.conflicts.items()):
-            more = f"{times:,} more text{' stands' if times == 1 else 's stand'}"
-            message = f"{more} under the chunk id {chunk_id[:200]!r}; the first one counts"
-            yield Problem(
-                "chunk_id_conflict", message, self.source.name, "Leave `id` out: ids are then minted."
-            )
+            message = f"the chunk id {chunk_id[:200]!r} has other texts too ({times:,}); the first one counts"
+            yield Problem("chunk_id_conflict", message, file, "Leave `id` out: ids are then minted.")
 
     def _list_problems(self, count: FieldCount, path: str) -> Iterator[Problem]:
-        """What a person has to know of an `each` that leads to nothing, or to what is no list."""
-        of_gold = count.key.startswith("gold.") and self.map.gold is not None
-        file = (self.map.gold.source if of_gold and self.map.gold else None) or self.source.name
+        """Report an `each` that leads to nothing, or to something other than a list."""
+        gold = self.map.gold if count.key.startswith("gold.") else None
+        file = (gold.source if gold is not None else None) or self.source.name
         if count.unusable:
-            records = f"{count.unusable:,} record{'s' * (count.unusable > 1)}"
-            yield Problem(
-                "each_no_list",
-                f"`{count.key}` finds no list at {path!r} in {records}, first on line {count.first_unusable}",
-                file,
-                "Write a list there, or correct the path in the mapping.",
+            message = (
+                f"`{count.key}`: the value at {path!r} is not a list "
+                f"(records: {count.unusable:,}, first on line {count.first_unusable})"
             )
+            fix = "Write a list there, or correct the path in the mapping."
+            yield Problem("each_no_list", message, file, fix)
         elif count.absent and not count.found:
-            records = f"{count.absent:,} record{'s' * (count.absent > 1)}"
-            yield Problem(
-                "each_not_found",
-                f"`{count.key}` finds nothing at {path!r} in any of {records}",
-                file,
-                "Correct the path in the mapping.",
-            )
-
-    # -- shared ---------------------------------------------------------------------------------------
-
-    def _run_id(self) -> str:
-        return str(self.map.run["run_id"])
-
-    def _trace_path(self) -> str:
-        return f"runs/{self._run_id()}/trace.jsonl"
+            message = f"`{count.key}`: no record has anything at {path!r} (records: {count.absent:,})"
+            yield Problem("each_not_found", message, file, "Correct the path in the mapping.")
 
     def _gold_source(self, mapping: GoldMapping) -> tuple[Path, JsonPath | None]:
-        """The gold file and where its records stand; `records` belongs to SOURCE alone."""
+        """Return the gold file and the path to its records; `records` applies to the source only."""
         if mapping.source is None:
             return self.source, self.map.records
         try:
             return resolve_reference(self.source.parent, mapping.source), None
         except Fault as fault:
             where = str(self.source.parent / mapping.source)
-            fix = "Put the gold file beside SOURCE, or take `gold` out of the mapping."
+            fix = "Put the gold file beside the source, or take `gold` out of the mapping."
             raise InputFault.of("gold_missing", fault.problems[0].message, where=where, fix=fix) from fault
 
-    def _places(
-        self, path: Path, group: Group, *, at: JsonPath | None, met: list[LineIssue] | None = None
-    ) -> Iterator[Place]:
-        """The group's items in a file. The first pass counts, and gathers the lines' issues in `met`."""
-        for found in read_records(path, at=at):
-            if not isinstance(found, LineIssue):
-                line, record = found
-                tally = None if met is None else self.tally
-                yield from to_native.items(group, Place(record, record, line), tally)
-            elif met is not None:
-                met.append(found)
 
-    def _write_lines(self, stage: Path, path: str, records: Iterator[to_native.Record]) -> int:
-        target = stage / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        count = 0
-        with target.open("wb") as file:
-            for record in records:
-                file.write(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE))
-                count += 1
-        self.files[path] = sha256_of(target)
-        return count
-
-    def _write_bytes(self, stage: Path, path: str, data: bytes) -> None:
-        (stage / path).write_bytes(data)
-        self.files[path] = sha256_of(stage / path)
+def _items(group: Group, place: Place, tally: Tally | None = None) -> Iterator[Place]:
+    """Yield the group's items at a place; the place itself if the group has no `each`."""
+    if group.each is None:
+        yield place
+        return
+    if tally is not None:
+        tally.add(group.key, group.each.state(place.item, place.root), place.line)
+    for item in group.each.all(place.item, place.root):
+        yield replace(place, item=item)
 
 
-def _key(record: to_native.Record) -> str:
-    """What joins a trace and its gold question: the id, for want of one the question."""
-    return str(record["q_id"] if "q_id" in record else record["q"])
+def _candidates(mapping: TraceMapping, place: Place, tally: Tally | None) -> dict[str, list[Record]]:
+    """Return each stage's ranked list, with the mapping's field names; pages are 0-based already."""
+    return {
+        name: [read_all(group.fields, item, tally) for item in _items(group, place, tally)]
+        for name, group in mapping.stages.items()
+    }
 
 
-def _unless_unasked(make: Callable[[Place], to_native.Record], place: Place) -> to_native.Record | None:
-    """The native record; None for one without a question, which the first pass has reported."""
-    try:
-        return make(place)
-    except KeyError:
+def _gold_spans(mapping: GoldMapping, place: Place, tally: Tally | None) -> list[Record]:
+    """Return the gold spans that have a document and a quote."""
+    if mapping.spans is None:
+        return []
+    spans = [read_all(mapping.spans.fields, item, tally) for item in _items(mapping.spans, place, tally)]
+    return [span for span in spans if "doc_id" in span and "quote" in span]
+
+
+def _passage_of(candidate: Record) -> Passage | None:
+    if (text := candidate.get("text")) is None:
         return None
+    doc_id = candidate.get("doc_id", NO_DOCUMENT)
+    return Passage(doc_id, candidate.get("page"), text, candidate.get("section_id"))
+
+
+def _identity(own: Record) -> Record:
+    return {name: own[name] for name in ("q_id", "q") if name in own}
+
+
+def _renamed(record: Mapping[str, Json], **names: str) -> Record:
+    return {names.get(name, name): value for name, value in record.items()}
+
+
+def _chunk(chunk_id: str, passage: Passage) -> Record:
+    place = {
+        "doc_id": None if passage.doc_id == NO_DOCUMENT else passage.doc_id,
+        "section_id": passage.section_id,
+        "page_idx": passage.page_idx,
+    }
+    stated = {name: value for name, value in place.items() if value is not None}
+    digest = hashlib.sha1(passage.text.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()
+    return {"chunk_id": chunk_id, **stated, "text": passage.text, "hash": f"sha1:{digest}"}

@@ -1,4 +1,4 @@
-"""Reads a mapping file: YAML, JSON Schema, paths and patterns, with a place for every complaint."""
+"""Mapping files: YAML, checked against their JSON Schema and compiled, with a position for every problem."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ KINDS: dict[str, Kind] = {
     "sections": "texts",
     "paraphrases": "texts",
 }
-#: Whole group of fields that are copied as they are.
+#: The group of fields that are copied unchanged.
 COPIED = "fields"
 
-#: A group's fields in order: (name in the native record, how to read it).
+#: A group's fields in order: (name in the native record, getter).
 Fields = tuple[tuple[str, Getter], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Several fields that are read from one item; `each` leads from the item above to its own items.
+    """Fields that are read from one item; `each` leads from the item above to the items.
 
     `key` is the place of `each` in the mapping, under which it is counted.
     """
@@ -48,7 +48,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class TraceMapping:
-    """Where traces stand. `seen` names the stage whose chunks become the trace's `chunks`."""
+    """The mapping of traces. `seen` names the stage whose chunks become the trace's `chunks`."""
 
     own: Group
     copied: Fields
@@ -59,7 +59,7 @@ class TraceMapping:
 
 @dataclass(frozen=True, slots=True)
 class GoldMapping:
-    """Where gold questions stand. `source` is a file beside the traces' one, None for that one itself."""
+    """The mapping of gold questions. `source` is a file beside the main source, None for that one."""
 
     own: Group
     spans: Group | None
@@ -69,7 +69,11 @@ class GoldMapping:
 
 @dataclass(frozen=True, slots=True)
 class ImportMapping:
-    """A whole mapping. `run` and `triage` go into the manifest as they are."""
+    """A whole mapping. `run` and `triage` are copied into the manifest.
+
+    `keys` are the keys of every field and `each`, in the mapping's order; `lists` has the path, as written,
+    of every `each`.
+    """
 
     name: str
     records: Path | None
@@ -80,12 +84,12 @@ class ImportMapping:
     chunks: Group | None = None
     pattern: str | None = None
     paged: bool = True
-    keys: tuple[str, ...] = field(default=())  # every field's and `each`'s key, in the mapping's order
-    lists: Mapping[str, str] = field(default_factory=dict)  # key of each `each` → the path as it is written
+    keys: tuple[str, ...] = ()
+    lists: Mapping[str, str] = field(default_factory=dict)
 
 
 def load_mapping(file: FilePath) -> ImportMapping:
-    """The mapping in `file`. Raises a Fault with every problem at once, each with line, column and remedy."""
+    """Return the mapping in `file`. Raises a Fault with all its problems, each with line and column."""
     text = read_yaml(file)
     errors = [_problem(error, text) for error in _validator().iter_errors(text.value)]
     if errors:
@@ -104,18 +108,22 @@ def _validator() -> jsonschema_rs.Draft202012Validator:
 
 def _problem(error: jsonschema_rs.ValidationError, text: YamlText) -> Problem:
     path = list(error.instance_path)
-    key = ".".join(str(step) for step in path)
-    fix = "see data/schemas/mapping-1.0.json and the examples in data/mappings"
-    if path and path[-1] == "page":
-        fix = "write {path: …, base: 0} or base: 1: what the source calls a document's first page"
-    if path and path[-1] == "bbox":
-        fix = "write {path: …, space: …}: points, unit (0 to 1) or per_mille (0 to 1000)"
-    message = f"`{key}`: {error.message}" if key else error.message
-    return Problem("mapping_schema", message, where=text.place(path), fix=fix)
+    key = ".".join(map(str, path))
+    fixes = {
+        "page": "write {path: …, base: 0} or base: 1: the source's number of a document's first page",
+        "bbox": "write {path: …, space: …}: points, unit (0 to 1) or per_mille (0 to 1000)",
+    }
+    fix = fixes.get(str(path[-1]) if path else "")
+    return Problem(
+        "mapping_schema",
+        f"`{key}`: {error.message}" if key else error.message,
+        where=text.place(path),
+        fix=fix or "see data/schemas/mapping-1.0.json and the examples in data/mappings",
+    )
 
 
 class _Compiler:
-    """Turns the checked value into getters and collects what is wrong with its paths and patterns."""
+    """Compiles the validated value into getters and collects the problems of its paths and patterns."""
 
     def __init__(self, text: YamlText) -> None:
         self.text = text
@@ -125,6 +133,7 @@ class _Compiler:
 
     def mapping(self, value: Mapping[str, Any]) -> ImportMapping:
         documents = value.get("documents", {})
+        chunk_names = ("id", "text", "doc_id", "section_id", "page", "page_label", "bbox")
         return ImportMapping(
             name=value["name"],
             records=self._path(value, "records", []),
@@ -132,7 +141,7 @@ class _Compiler:
             triage=value.get("triage", {}),
             traces=self._traces(value["traces"]) if "traces" in value else None,
             gold=self._gold(value["gold"]) if "gold" in value else None,
-            chunks=self._chunks(value["chunks"]) if "chunks" in value else None,
+            chunks=self._group(value["chunks"], ["chunks"], chunk_names) if "chunks" in value else None,
             pattern=documents.get("pattern"),
             paged=documents.get("paged", True),
             keys=tuple(self.keys),
@@ -141,30 +150,18 @@ class _Compiler:
 
     def _traces(self, value: Mapping[str, Any]) -> TraceMapping:
         at = ["traces"]
-        stages = value.get("stages", {})
-        missing = value.get("seen") if value.get("seen") not in stages else None
-        if missing:
-            self._complain([*at, "seen"], f"names the stage {missing!r}, which `stages` does not have")
+        stages, seen, citations = value.get("stages", {}), value.get("seen"), value.get("citations")
+        if seen not in stages and seen is not None:
+            self._report([*at, "seen"], f"names the stage {seen!r}, which is not in `stages`")
+        candidate = ("id", "text", "doc_id", "section_id", "page", "page_label", "score", "bbox")
+        cited = ("id", "doc_id", "section_id", "page", "page_label", "quote", "bbox")
         return TraceMapping(
             own=self._group(value, at, ("q", "q_id", "answer")),
             copied=self._fields(value.get(COPIED, {}), [*at, COPIED], None),
-            stages={name: self._candidates(stages[name], [*at, "stages", name]) for name in stages},
-            seen=value.get("seen"),
-            citations=self._citations(value["citations"]) if "citations" in value else None,
+            stages={name: self._group(stages[name], [*at, "stages", name], candidate) for name in stages},
+            seen=seen,
+            citations=None if citations is None else self._group(citations, [*at, "citations"], cited),
         )
-
-    def _candidates(self, value: Mapping[str, Any], at: list[str]) -> Group:
-        return self._group(
-            value, at, ("id", "text", "doc_id", "section_id", "page", "page_label", "score", "bbox")
-        )
-
-    def _chunks(self, value: Mapping[str, Any]) -> Group:
-        names = ("id", "text", "doc_id", "section_id", "page", "page_label", "bbox")
-        return self._group(value, ["chunks"], names)
-
-    def _citations(self, value: Mapping[str, Any]) -> Group:
-        names = ("id", "doc_id", "section_id", "page", "page_label", "quote", "bbox")
-        return self._group(value, ["traces", "citations"], names)
 
     def _gold(self, value: Mapping[str, Any]) -> GoldMapping:
         spans = value.get("spans")
@@ -184,28 +181,26 @@ class _Compiler:
         return Group(self._fields(value, at, names), each, key)
 
     def _fields(self, value: Mapping[str, Any], at: list[str], names: Iterable[str] | None) -> Fields:
-        """The getters of the named fields; without names, of all, copied as they are."""
-        found = []
+        """Compile the named fields; without names, all of them, to be copied unchanged."""
+        fields = []
         for name in value if names is None else (name for name in names if name in value):
             kind = "any" if names is None else KINDS.get(name, "name")
             key = ".".join([*at, name])
             self.keys.append(key)
             try:
-                found.append((name, getter_from(key, kind, value[name])))
+                fields.append((name, getter_from(key, kind, value[name])))
             except ValueError as error:
-                self._complain([*at, name], str(error))
-        return tuple(found)
+                self._report([*at, name], str(error))
+        return tuple(fields)
 
     def _path(self, value: Mapping[str, Any], name: str, at: list[str]) -> Path | None:
-        if name not in value:
-            return None
         try:
-            return parse_path(value[name])
+            return parse_path(value[name]) if name in value else None
         except ValueError as error:
-            self._complain([*at, name], str(error))
+            self._report([*at, name], str(error))
             return None
 
-    def _complain(self, at: list[str], message: str) -> None:
-        where = self.text.place(at)
+    def _report(self, at: list[str], message: str) -> None:
         fix = "see the description in data/schemas/mapping-1.0.json for how paths are written"
+        where = self.text.place(at)
         self.problems.append(Problem("mapping_field", f"`{'.'.join(at)}` {message}", where, fix))
