@@ -155,7 +155,7 @@ def test_a_tab_in_the_manifest_is_named_with_line_and_column(
     (tmp_path / MANIFEST).write_text(TABBED)
     ended = proofspan(command, tmp_path)
     assert ended.status == 2
-    holds(ended.err, f"{tmp_path / MANIFEST}:4:1: a tab stands", "replace the tab by spaces")
+    holds(ended.err, f"{tmp_path / MANIFEST}:4:1: a tab where", "replace the tab with spaces")
 
 
 def test_a_workspace_without_runs_says_that_there_is_nothing_to_index(
@@ -173,7 +173,7 @@ def test_a_run_without_lines_is_an_empty_run(tmp_path: Path, proofspan: Proofspa
     assert proofspan("index", folder).out.startswith("R1: 0 traces (0 lines read")
     checked = proofspan("check", folder)
     assert checked.status == 0
-    holds(checked.out, "`runs[R1].traces`: holds no line yet", str(folder / "trace.jsonl"))
+    holds(checked.out, "`runs[R1].traces`: has no line yet", str(folder / "trace.jsonl"))
     assert triage(proofspan, folder).status == 0
     assert reported(folder) == {}
 
@@ -217,4 +217,4 @@ def test_the_installed_command_ends_with_status_and_message_and_no_traceback(tmp
         text=True,
     )
     assert (ended.returncode, ended.stdout) == (2, "")
-    holds(ended.stderr, f"error: {tmp_path / MANIFEST}:4:1: a tab stands")
+    holds(ended.stderr, f"error: {tmp_path / MANIFEST}:4:1: a tab where")

@@ -59,7 +59,7 @@ def test_an_unusable_manifest_exits_with_2_and_its_line(
     with pytest.raises(SystemExit) as stopped:
         main(["check", str(workspace)])
     assert stopped.value.code == 2
-    assert "pipeline_manifest.yaml:3:1: a tab stands" in capsys.readouterr().err
+    assert "pipeline_manifest.yaml:3:1: a tab where" in capsys.readouterr().err
 
 
 def test_goals_that_cannot_be_used_are_told_and_are_no_finding(workspace: Path) -> None:
@@ -184,7 +184,7 @@ def test_a_trace_file_without_a_line_is_a_warning(workspace: Path) -> None:
     (workspace / "t.jsonl").write_text("")
     result = run(workspace)
     assert result.exit_code == 0
-    assert "warning  `runs[R1].traces`: holds no line yet" in result.stdout
+    assert "warning  `runs[R1].traces`: has no line yet" in result.stdout
 
 
 def test_an_empty_path_is_not_the_folder_at_hand() -> None:

@@ -106,7 +106,7 @@ def test_the_file_itself_may_be_named(load: Load, tmp_path: Path) -> None:
 
 
 def test_a_folder_without_a_manifest_says_so(tmp_path: Path) -> None:
-    with pytest.raises(ManifestFault, match=f"holds no {MANIFEST_NAME}"):
+    with pytest.raises(ManifestFault, match=f"has no {MANIFEST_NAME}"):
         load_manifest(tmp_path)
 
 
@@ -149,8 +149,8 @@ def test_a_merged_alias_is_read(load: Load) -> None:
         ("name: Test\n\tchunks: x\n", "yaml_tab", ":2:1", "spaces"),
         ("runs:\n\t- run_id: R\n", "yaml_tab", ":2:1", "spaces"),
         ("chunks: {path: a}\nname: x\nchunks: {path: b}\n", "duplicate_key", ":3:1", "keep one"),
-        ("name: [a\n", "yaml_syntax", ":2:1", "mend"),
-        ("name: a\n---\nname: b\n", "yaml_syntax", ":2:1", "mend"),
+        ("name: [a\n", "yaml_syntax", ":2:1", "correct"),
+        ("name: a\n---\nname: b\n", "yaml_syntax", ":2:1", "correct"),
         ("name: \x07\n", "yaml_character", ":1", "delete"),
         (b"name: \xff\n", "not_utf8", ":1", "UTF-8"),
         ("name: !!python/object/apply:os.system [id]\n", "yaml_tag", ":1:7", "write text"),

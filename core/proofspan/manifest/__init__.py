@@ -1,1 +1,1 @@
-"""The workspace's manifest: what it names, whether that is there, and paths that stay inside their roots."""
+"""The workspace manifest: what it names, whether those files are good, and paths that stay inside roots."""

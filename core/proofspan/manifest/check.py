@@ -1,4 +1,4 @@
-"""Is everything there that the manifest names, and is it what it was? All answers at once."""
+"""Check that every artifact of the manifest is present, unchanged, and has the expected content."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from proofspan.manifest.sniff import content_problem
 from proofspan.manifest.types import Artifact, Manifest
 
 State = Literal["ok", "missing", "unreadable", "hash_differs", "wrong_content"]
-#: Called while hashing and reading: the artifact's key, the bytes done and those to do, over all files.
+#: Called while hashing and reading with the artifact's key, and the bytes done and in all over all files.
 OnProgress = Callable[[str, int, int], None]
-#: Hears how many bytes of one file are done.
+#: Called with the number of bytes of one file that are done.
 OnBytes = Callable[[int], None]
-#: Looks into a file that is there, and reports what is wrong inside, such as records against their schema.
+#: Reads a file and returns the problems of its content, such as records that break their schema.
 Examine = Callable[[Artifact, Path, OnBytes], Iterable[Problem]]
 
-#: Warnings that are findings all the same: the file can be used, and some of what it holds cannot.
+#: The warnings that count as findings: the file can be used, but not all of its content.
 LINES_UNREADABLE = "lines_unreadable"
 ATTACHMENTS_WRONG = "attachments_wrong"
 FINDINGS = frozenset({LINES_UNREADABLE, ATTACHMENTS_WRONG})
 
-#: What mends bundles that are named and not there, or not as they should be.
+#: The fix for bundles that are missing or wrong.
 BUILD_BUNDLES = "build them: proofspan bundle build WORKSPACE"
 
 _RANK = {"error": 0, "warning": 1, "note": 2}
@@ -37,9 +37,9 @@ _BLOCK = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class ArtifactCheck:
-    """One artifact: `state` is the worst of its `problems`; `sha256` is computed, None where nothing asked.
+    """The check of one artifact: `state` is the worst of its `problems`, `sha256` is None if not computed.
 
-    `file` is where it lies, None where the path could not be resolved; `size` in bytes.
+    `file` is None if the path could not be resolved; `size` is in bytes.
     """
 
     artifact: Artifact
@@ -51,15 +51,15 @@ class ArtifactCheck:
 
     @property
     def is_good(self) -> bool:
-        """Whether all of the file can be used."""
+        """Return whether all of the file can be used."""
         return self.state == "ok" and not any(map(is_finding, self.problems))
 
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
-    """Every artifact, sorted by key, and what is wrong with the manifest beside them.
+    """The checks of all artifacts, sorted by key, and the `others`: problems of the manifest itself.
 
-    `hashed` tells whether hashes were compared at all.
+    `hashed` is whether hashes were compared at all.
     """
 
     manifest: Manifest
@@ -69,23 +69,23 @@ class CheckReport:
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """Everything found, errors first, notes last."""
-        found = [*self.others, *(problem for check in self.artifacts for problem in check.problems)]
-        return tuple(sorted(found, key=lambda problem: _RANK[problem.severity]))
+        """Return all problems, errors first, notes last."""
+        problems = [*self.others, *(problem for check in self.artifacts for problem in check.problems)]
+        return tuple(sorted(problems, key=lambda problem: _RANK[problem.severity]))
 
     @property
     def findings(self) -> tuple[Problem, ...]:
-        """What is to be mended: errors, and of the warnings those that are findings."""
+        """Return the problems to fix: errors, and the warnings that count as findings."""
         return tuple(filter(is_finding, self.problems))
 
     @property
     def ok(self) -> bool:
-        """Whether there is nothing to mend."""
+        """Return whether there is nothing to fix."""
         return not self.findings
 
 
 def is_finding(problem: Problem) -> bool:
-    """Whether a problem is to be mended: an error is, a warning only where something is lost."""
+    """Return whether a problem has to be fixed: an error, or a warning that something is lost."""
     return problem.severity == "error" or problem.code in FINDINGS
 
 
@@ -98,13 +98,13 @@ def check_workspace(
     examine: Examine | None = None,
     others: Iterable[Problem] = (),
 ) -> CheckReport:
-    """Look at every artifact of a workspace.
+    """Check every artifact of a workspace. Raises nothing: all problems are in the report.
 
-    `hashes` compares with the manifest's sha256 where there is one; `every_hash` computes the others too.
-    `examine` looks into each file that is there and is what it should be. `others` is what is wrong with the
-    manifest and was found elsewhere. Nothing is raised: what is wrong is in the report.
+    `hashes` compares with the manifest's sha256; `every_hash` also computes those that it does not state.
+    `examine` reads each file that passed so far. `others` are problems of the manifest found elsewhere.
     """
-    checks = [_look_at(manifest, artifact) for artifact in sorted(manifest.artifacts(), key=_key)]
+    artifacts = sorted(manifest.artifacts(), key=lambda artifact: artifact.key)
+    checks = [_check_artifact(manifest, artifact) for artifact in artifacts]
     to_hash = {check.artifact.key for check in checks if _is_hashed(check, hashes, every_hash)}
     to_read = {check.artifact.key for check in checks if examine is not None and check.state == "ok"}
     total = sum(
@@ -121,19 +121,15 @@ def check_workspace(
     return CheckReport(manifest, tuple(checks), beside, hashes)
 
 
-def _key(artifact: Artifact) -> str:
-    return artifact.key
-
-
 def sha256_lines(report: CheckReport) -> Iterator[str]:
-    """The line to paste into the manifest for each artifact that can be read: `sha256: "…"  # key, path`."""
+    """Yield the manifest line of each artifact that can be read: `sha256: "…"  # key, path`."""
     for check in report.artifacts:
         if check.sha256 is not None:
             yield f'sha256: "{check.sha256}"  # {check.artifact.key}, {check.artifact.path}'
 
 
-def _look_at(manifest: Manifest, artifact: Artifact) -> ArtifactCheck:
-    """Everything but the hash."""
+def _check_artifact(manifest: Manifest, artifact: Artifact) -> ArtifactCheck:
+    """Check all but the hash."""
     try:
         file = artifact_path(manifest, artifact)
     except ManifestFault as fault:
@@ -162,8 +158,8 @@ def _without_file(artifact: Artifact, fault: ManifestFault) -> ArtifactCheck:
         note = replace(
             fault.problems[0],
             code="not_written_yet",
-            message=f"`{artifact.key}`: nothing was written yet",
-            fix="the first entry makes the file",
+            message=f"`{artifact.key}`: not written yet",
+            fix="the first entry creates the file",
             severity="warning",
         )
         return ArtifactCheck(artifact, "ok", (note,))
@@ -174,13 +170,13 @@ def _without_file(artifact: Artifact, fault: ManifestFault) -> ArtifactCheck:
 
 
 class _Progress:
-    """Adds up what is done over all files, one after the other."""
+    """Adds up the bytes done over all files, one after the other."""
 
     def __init__(self, on_progress: OnProgress | None, total: int) -> None:
         self._on_progress, self._total, self._done = on_progress, total, 0
 
     def of(self, check: ArtifactCheck) -> OnBytes:
-        """What hears of the next file; the file before it counts as done whole."""
+        """Return the callback for the next file; the files before it count as done."""
         before, size = self._done, check.size or 0
         self._done += size
 
@@ -192,9 +188,8 @@ class _Progress:
 
 
 def _is_hashed(check: ArtifactCheck, hashes: bool, every_hash: bool) -> bool:
-    """Whether a file is there whose hash is asked for."""
-    is_there = check.file is not None and check.state in ("ok", "wrong_content")
-    return is_there and (every_hash or (hashes and check.artifact.sha256 is not None))
+    exists = check.file is not None and check.state in ("ok", "wrong_content")
+    return exists and (every_hash or (hashes and check.artifact.sha256 is not None))
 
 
 def _hashed(manifest: Manifest, check: ArtifactCheck, progress: _Progress) -> ArtifactCheck:
@@ -206,7 +201,7 @@ def _hashed(manifest: Manifest, check: ArtifactCheck, progress: _Progress) -> Ar
             "unreadable",
             f"`{check.artifact.key}`: reading stopped: {error.strerror}",
             where=str(check.file),
-            fix="check the disk or network it lies on",
+            fix="check its disk or network",
         )
         return replace(check, state="unreadable", problems=(*check.problems, problem))
     expected = check.artifact.sha256
@@ -214,10 +209,10 @@ def _hashed(manifest: Manifest, check: ArtifactCheck, progress: _Progress) -> Ar
         return replace(check, sha256=actual)
     problem = Problem(
         "hash_differs",
-        f"`{check.artifact.key}`: is not the file that the manifest describes: "
+        f"`{check.artifact.key}`: is not the file in the manifest: "
         f"sha256 {actual[:12]}… instead of {expected[:12]}…",
         where=str(check.file),
-        fix="put the described file back; or, if the new one is right, paste its line from: "
+        fix="restore the file, or, if the new one is right, paste its line from: "
         f"proofspan check {shlex.quote(str(manifest.folder))} --sha256-lines",
     )
     return replace(check, state="hash_differs", problems=(*check.problems, problem), sha256=actual)
@@ -240,10 +235,10 @@ def _examined(check: ArtifactCheck, examine: Examine, progress: _Progress) -> Ar
     if check.state != "ok" or check.file is None:
         return check
     on_bytes = progress.of(check)
-    found = tuple(examine(check.artifact, check.file, on_bytes))
+    problems = tuple(examine(check.artifact, check.file, on_bytes))
     on_bytes(check.size or 0)
-    wrong = any(problem.severity == "error" for problem in found)
-    return replace(check, state="wrong_content" if wrong else "ok", problems=(*check.problems, *found))
+    state: State = "wrong_content" if any(problem.severity == "error" for problem in problems) else "ok"
+    return replace(check, state=state, problems=(*check.problems, *problems))
 
 
 def _attachments_problems(manifest: Manifest) -> tuple[Problem, ...]:

@@ -1,4 +1,4 @@
-"""Reading `pipeline_manifest.yaml`: YAML, then its JSON Schema, then what a schema cannot say."""
+"""Load `pipeline_manifest.yaml`: parse the YAML, validate it against its JSON Schema, check the rest."""
 
 from __future__ import annotations
 
@@ -26,8 +26,7 @@ _RUN_ARTIFACTS: tuple[tuple[str, Kind], ...] = (
     ("metrics", "json"),
 )
 
-
-#: Files of separate records, by type, and what their bytes are.
+#: The types of separate records, and the content of their files.
 RECORD_KINDS: Mapping[str, Kind] = {
     "query": "jsonl",
     "retrieved": "jsonl",
@@ -40,10 +39,10 @@ RECORD_KINDS: Mapping[str, Kind] = {
 
 
 def load_manifest(path: Path) -> Manifest:
-    """The manifest of a workspace; `path` is its folder or the file itself.
+    """Load the manifest of a workspace; `path` is its folder or the file itself.
 
-    Raises ManifestFault with every problem at once, each with line, column and remedy. What is merely odd
-    (an unknown key, a baseline that no run has) is in `Manifest.warnings`.
+    Raises ManifestFault with all its problems, each with line and column. What does not prevent its use (an
+    unknown key, an unknown baseline) is in `Manifest.warnings`.
     """
     file = _manifest_file(path)
     text = read_yaml(file)
@@ -62,7 +61,7 @@ def load_manifest(path: Path) -> Manifest:
 
 @lru_cache(maxsize=1)
 def manifest_schema() -> dict[str, Any]:
-    """The published JSON Schema of the manifest."""
+    """Return the published JSON Schema of the manifest."""
     schema: dict[str, Any] = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
     return schema
 
@@ -70,28 +69,22 @@ def manifest_schema() -> dict[str, Any]:
 def _manifest_file(path: Path) -> Path:
     file = path / MANIFEST_NAME if path.is_dir() else path
     if not file.is_file():
-        what = f"holds no {MANIFEST_NAME}" if path.is_dir() else "does not exist"
         raise ManifestFault.of(
             "no_manifest",
-            what,
+            f"has no {MANIFEST_NAME}" if path.is_dir() else "does not exist",
             where=str(path),
             fix=f"name a folder with a {MANIFEST_NAME}, or make one with `proofspan import`",
         )
     return file.absolute()
 
 
-@lru_cache(maxsize=1)
-def _validator() -> jsonschema_rs.Draft202012Validator:
-    return jsonschema_rs.Draft202012Validator(manifest_schema())
-
-
-@lru_cache(maxsize=1)
-def _strict_validator() -> jsonschema_rs.Draft202012Validator:
-    """The same schema with every set of keys closed: what only it refuses are unknown keys."""
-    return jsonschema_rs.Draft202012Validator(_closed(manifest_schema()))
+@lru_cache(maxsize=2)
+def _validator(*, strict: bool) -> jsonschema_rs.Draft202012Validator:
+    return jsonschema_rs.Draft202012Validator(_closed(manifest_schema()) if strict else manifest_schema())
 
 
 def _closed(schema: Any) -> Any:
+    """Return the schema without additional properties anywhere, so that it refuses unknown keys."""
     if isinstance(schema, list):
         return [_closed(part) for part in schema]
     if not isinstance(schema, dict):
@@ -103,22 +96,30 @@ def _closed(schema: Any) -> Any:
 
 
 def _schema_errors(text: YamlText) -> Iterable[Problem]:
-    for error in _validator().iter_errors(text.value):
+    for error in _validator(strict=False).iter_errors(text.value):
         path = list(error.instance_path)
         if len(path) == 2 and path[0] == "goals":
-            continue  # one threshold: reported where the metrics are known, and the rest can be used
+            continue  # one goal: reported where the metrics are known; the rest can be used
         yield Problem(
             "schema",
             f"`{key_of(path, text.value)}`: {error.message}" if path else error.message,
             where=text.place(path),
-            fix=_remedy(error),
+            fix=_fix(error),
         )
 
 
-def _remedy(error: jsonschema_rs.ValidationError) -> str:
-    part = _schema_part(error.schema_path)
+def _fix(error: jsonschema_rs.ValidationError) -> str:
+    """Return what to write instead, from the part of the schema that the error is about."""
+    part: Any = manifest_schema()
+    for step in list(error.schema_path)[:-1]:
+        part = manifest_schema()["$defs"][part["$ref"].rsplit("/", 1)[-1]] if step == "$ref" else part[step]
+    if not isinstance(part, dict):
+        part = {}
     if isinstance(error.kind, jsonschema_rs.ValidationErrorKind.Required):
-        return _addition(error.kind.property, part)
+        missing = part.get("properties", {}).get(error.kind.property, {})
+        value = missing.get("const") or next(iter(missing.get("examples", ())), None)
+        written = "…" if value is None else json.dumps(value, ensure_ascii=False)
+        return f"add {error.kind.property}: {written}"
     example = part.get("examples", [None])[0]
     if part.get("type") == "boolean":
         return "write true or false"
@@ -130,31 +131,14 @@ def _remedy(error: jsonschema_rs.ValidationError) -> str:
     return f"{description} For example: {json.dumps(example, ensure_ascii=False)}" if example else description
 
 
-def _addition(name: str, part: Mapping[str, Any]) -> str:
-    """What to write where the key `name` is missing, with its only value or an example where there is one."""
-    asked = part.get("properties", {}).get(name, {})
-    value = asked.get("const") or next(iter(asked.get("examples", ())), None)
-    return f"add {name}: {'…' if value is None else json.dumps(value, ensure_ascii=False)}"
-
-
-def _schema_part(path: Sequence[str | int]) -> Mapping[str, Any]:
-    """The schema around the keyword that an error's `schema_path` ends in, references followed."""
-    part: Any = manifest_schema()
-    for step in list(path)[:-1]:
-        followed = step == "$ref"
-        part = manifest_schema()["$defs"][part["$ref"].rsplit("/", 1)[-1]] if followed else part[step]
-    return part if isinstance(part, dict) else {}
-
-
 def key_of(path: Sequence[str | int], value: Any) -> str:
-    """A place as a person reads it, `runs[R004].traces.path`: ids stand for positions where there are any."""
+    """Return a path in readable form, `runs[R004].traces.path`, with ids instead of positions."""
     key = ""
-    inside: Any = value
     for step in path:
-        inside = inside[step] if isinstance(inside, (dict, list)) else None  # type: ignore[index]
+        value = value[step] if isinstance(value, (dict, list)) else None  # type: ignore[index]
         if isinstance(step, int):
-            named = inside if isinstance(inside, dict) else {}
-            key += f"[{named.get('run_id') or named.get('doc_id') or step}]"
+            entry = value if isinstance(value, dict) else {}
+            key += f"[{entry.get('run_id') or entry.get('doc_id') or step}]"
         else:
             key += f".{step}" if key else step
     return key
@@ -163,7 +147,8 @@ def key_of(path: Sequence[str | int], value: Any) -> str:
 def _duplicate_ids(text: YamlText) -> Iterable[Problem]:
     for section, id_name in (("documents", "doc_id"), ("runs", "run_id")):
         seen: dict[str, str] = {}
-        for index, entry in enumerate(_list(text.value.get(section))):
+        entries = text.value.get(section)
+        for index, entry in enumerate(entries if isinstance(entries, list) else []):
             identity = entry.get(id_name) if isinstance(entry, dict) else None
             if not isinstance(identity, str):
                 continue
@@ -171,7 +156,7 @@ def _duplicate_ids(text: YamlText) -> Iterable[Problem]:
             if identity in seen:
                 yield Problem(
                     f"duplicate_{id_name}",
-                    f"the {id_name} `{identity}` stands here a second time; first at {seen[identity]}",
+                    f"duplicate {id_name} `{identity}`; the first is at {seen[identity]}",
                     where=where,
                     fix="give each its own id",
                 )
@@ -186,7 +171,7 @@ def _unknown_roots(text: YamlText) -> Iterable[Problem]:
         if "path" in entry and isinstance(name, str) and name not in known:
             yield Problem(
                 "unknown_root",
-                f"`{key_of(path, text.value)}` names the root `{name}`, which `roots` does not have",
+                f"`{key_of(path, text.value)}` names the root `{name}`, which is not in `roots`",
                 where=text.place([*path, "root"]),
                 fix=f"add `{name}: FOLDER` under `roots`",
             )
@@ -198,10 +183,6 @@ def _mappings(value: Any, path: list[str | int]) -> Iterable[tuple[list[str | in
     if isinstance(value, (dict, list)):
         for step, inside in value.items() if isinstance(value, dict) else enumerate(value):
             yield from _mappings(inside, [*path, step])
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
 
 
 def _manifest_from(text: YamlText) -> Manifest:
@@ -286,14 +267,14 @@ def _run(entry: Mapping[str, Any]) -> Run:
 
 
 def _unknown_keys(text: YamlText) -> Iterable[Problem]:
-    for error in _strict_validator().iter_errors(text.value):
+    for error in _validator(strict=True).iter_errors(text.value):
         path = list(error.instance_path)
         if not isinstance(error.kind, jsonschema_rs.ValidationErrorKind.AdditionalProperties):
             continue
         for name in sorted(error.kind.unexpected):
             yield Problem(
                 "unknown_key",
-                f"`{key_of([*path, name], text.value)}` is not a key that this version reads; it is kept",
+                f"`{key_of([*path, name], text.value)}` is an unknown key; it is ignored",
                 where=text.place_of_key(path, name),
                 fix="check its spelling",
                 severity="warning",
@@ -306,7 +287,7 @@ def _odd_runs(text: YamlText, runs: tuple[Run, ...]) -> Iterable[Problem]:
         if run.baseline is not None and run.baseline not in known:
             yield Problem(
                 "unknown_baseline",
-                f"`runs[{run.run_id}].baseline` is `{run.baseline}`, which is no run of this manifest",
+                f"`runs[{run.run_id}].baseline` is `{run.baseline}`, which is not a run of this manifest",
                 where=text.place(["runs", index, "baseline"]),
                 fix="name a run_id of this manifest, or leave `baseline` out",
                 severity="warning",
@@ -314,7 +295,7 @@ def _odd_runs(text: YamlText, runs: tuple[Run, ...]) -> Iterable[Problem]:
         if run.ts is not None and not _is_time(run.ts):
             yield Problem(
                 "ts_not_a_time",
-                f"`runs[{run.run_id}].ts` is `{run.ts}`, which is no date and time",
+                f"`runs[{run.run_id}].ts` is `{run.ts}`, which is not a date and time",
                 where=text.place(["runs", index, "ts"]),
                 fix="write it as 2026-01-31T09:00:00Z; the latest run is shown first",
                 severity="warning",
@@ -322,7 +303,7 @@ def _odd_runs(text: YamlText, runs: tuple[Run, ...]) -> Iterable[Problem]:
         if run.traces is None and run.report is None and not run.records:
             yield Problem(
                 "empty_run",
-                f"`runs[{run.run_id}]` has neither traces nor records nor a report: nothing to show",
+                f"`runs[{run.run_id}]` has no traces, records or report: there is nothing to show",
                 where=text.place(["runs", index]),
                 fix="add `traces: {path: …}`",
                 severity="warning",
@@ -330,7 +311,6 @@ def _odd_runs(text: YamlText, runs: tuple[Run, ...]) -> Iterable[Problem]:
 
 
 def _is_time(text: str) -> bool:
-    """Whether it is an ISO 8601 date, or date and time."""
     try:
         datetime.fromisoformat(text)
     except ValueError:

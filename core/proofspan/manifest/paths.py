@@ -1,4 +1,4 @@
-"""From a reference written in a manifest to a file on this machine, and never to one outside its root."""
+"""Resolve the references of a manifest to files, never to one outside its root."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from proofspan.manifest import trust
 from proofspan.manifest.types import Artifact, Manifest
 
 MAX_REFERENCE = 1024
-#: What a message says of a link that leaves its root, before it names where that leads on this machine.
+#: How the message about a link that leaves its root begins; the target path follows.
 OUTSIDE = "leads outside its folder"
 
 
 def refusal_of(ref: str) -> str | None:
-    """Why a reference is refused before it is looked at on disk; None where it may be resolved."""
+    """Return why a reference is refused without a look at the disk; None if it may be resolved."""
     if not ref:
         return "it is empty"
     if len(ref) > MAX_REFERENCE:
         return f"it is longer than {MAX_REFERENCE:,} characters"
     if any(ord(character) < 32 or 127 <= ord(character) < 160 for character in ref):
-        return "it holds a control character"
+        return "it has a control character"
     if any(0xD800 <= ord(character) <= 0xDFFF for character in ref):
-        return "it holds half of a character (a lone surrogate)"
+        return "it has a lone surrogate"
     if "\\" in ref:
-        return "it holds a backslash; write `/` between folders"
+        return "it has a backslash; write `/` between folders"
     if ":" in ref:
-        return "it holds a colon"
+        return "it has a colon"
     if ref.startswith(("/", "~")):
         return f"it begins with `{ref[0]}`; write it relative to its folder"
     if any(segment in ("", ".", "..") for segment in ref.split("/")):
@@ -37,7 +37,7 @@ def refusal_of(ref: str) -> str | None:
 
 
 def resolve_reference(root: Path, ref: str, *, folder: bool = False) -> Path:
-    """The file (or folder) that `ref` names below `root`, symbolic links followed and still inside it.
+    """Resolve `ref` to a file (or folder) below `root`; symbolic links are followed and must stay inside.
 
     Raises ManifestFault: `path_refused` (the text itself), `missing`, `unreadable`, `path_outside` (a link
     leaves the root), `not_a_file` or `not_a_folder`.
@@ -85,10 +85,7 @@ def _resolve(root: Path, ref: str) -> Path:
 
 
 def journal_path(manifest: Manifest, artifact: Artifact) -> Path:
-    """Where a file that people write lies, or will lie: of one that is not there yet, the folder has to be.
-
-    Raises ManifestFault as `artifact_path`.
-    """
+    """Return the path of a journal, which need not exist yet; its folder must. Raises ManifestFault."""
     try:
         return artifact_path(manifest, artifact)
     except ManifestFault as fault:
@@ -99,28 +96,23 @@ def journal_path(manifest: Manifest, artifact: Artifact) -> Path:
     try:
         return (resolve_reference(root, folder, folder=True) if folder else root.resolve()) / name
     except ManifestFault as fault:
-        raise ManifestFault(
-            *(
-                replace(each, message=f"the folder of `{artifact.key}` {each.message}")
-                for each in fault.problems
-            )
-        ) from None
+        raise _of_artifact(fault, f"the folder of `{artifact.key}`") from None
 
 
 def is_missing(fault: ManifestFault) -> bool:
-    """Whether nothing is wrong but that a file is not there."""
+    """Return whether the only problem is that the file does not exist."""
     return all(problem.code == "missing" for problem in fault.problems)
 
 
 def root_folder(manifest: Manifest, name: str | None) -> Path:
-    """The workspace folder, or the confirmed folder that `name` stands for. Raises ManifestFault."""
+    """Return the workspace folder, or the confirmed root of that name. Raises ManifestFault."""
     if name is None:
         return manifest.folder
     folder = trust.folder_of(manifest, name)
     if not trust.is_trusted(manifest.folder, folder):
         raise ManifestFault.of(
             "root_not_trusted",
-            f"the root `{name}` ({folder}) lies outside the workspace and was not confirmed",
+            f"the root `{name}` ({folder}) is outside the workspace and was not confirmed",
             where=f"roots.{name}",
             fix=f"if you trust it: proofspan check {shlex.quote(str(manifest.folder))} --trust-roots",
         )
@@ -128,14 +120,18 @@ def root_folder(manifest: Manifest, name: str | None) -> Path:
 
 
 def artifact_path(manifest: Manifest, artifact: Artifact) -> Path:
-    """Where an artifact lies, inside the workspace or a confirmed root. Raises ManifestFault with its key."""
+    """Return an artifact's file, inside the workspace or a confirmed root. Raises ManifestFault."""
     try:
         return resolve_reference(root_folder(manifest, artifact.root), artifact.path)
     except ManifestFault as fault:
-        file = str(manifest.file or manifest.folder)
-        raise ManifestFault(
-            *(
-                replace(problem, message=f"`{artifact.key}`: {problem.message}", where=problem.where or file)
-                for problem in fault.problems
-            )
-        ) from None
+        raise _of_artifact(fault, f"`{artifact.key}`:", str(manifest.file or manifest.folder)) from None
+
+
+def _of_artifact(fault: ManifestFault, name: str, where: str = "") -> ManifestFault:
+    """Return the fault with the artifact's name before each message."""
+    return ManifestFault(
+        *(
+            replace(problem, message=f"{name} {problem.message}", where=problem.where or where)
+            for problem in fault.problems
+        )
+    )

@@ -1,4 +1,4 @@
-"""Does a file hold what its place in the manifest says? Its first bytes tell, before a reader chokes."""
+"""Recognize a file's content by its first bytes, before a reader fails on it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from proofspan.errors import Problem
 from proofspan.manifest.types import Kind
 
-#: Bytes read from the start of a file. The PDF header may stand anywhere in the first 1,024.
+#: Bytes read from the start of a file. The PDF header may be anywhere in the first 1,024.
 HEAD = 64 * 1024
 PDF_HEADER_WITHIN = 1024
 
@@ -18,15 +18,15 @@ _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 def content_problem(file: Path, kind: Kind) -> Problem | None:
-    """What is wrong with the kind of content, or None. The problem's `where` is left to the caller.
+    """Return the problem of a file whose content is not of its kind; the caller adds `where`.
 
-    Raises OSError where the file cannot be read.
+    Raises OSError if the file cannot be read.
     """
     with file.open("rb") as stream:
         head = stream.read(HEAD)
     if kind == "jsonl" and not head.strip():
         fix = "let the pipeline write the first line, or take the file out of the manifest"
-        return Problem("no_line_yet", "holds no line yet", fix=fix, severity="warning")
+        return Problem("no_line_yet", "has no line yet", fix=fix, severity="warning")
     if not head:
         return None if kind == "journal" else Problem("empty_file", "is empty", fix="write the file again")
     if kind == "pdf":
@@ -36,76 +36,56 @@ def content_problem(file: Path, kind: Kind) -> Problem | None:
     return _json_problem(file, head, kind)
 
 
+def _is_html(head: bytes) -> bool:
+    """Return whether a file that begins with these bytes is a web page."""
+    start = head[:PDF_HEADER_WITHIN].removeprefix(b"\xef\xbb\xbf").lstrip().lower()
+    return start.startswith((b"<!doctype html", b"<html", b"<head", b"<script"))
+
+
 def _pdf_problem(head: bytes) -> Problem | None:
     if b"%PDF-" in head[:PDF_HEADER_WITHIN]:
         return None
     if _is_html(head):
-        return Problem(
-            "pdf_is_html",
-            "is a web page, not a PDF: the download probably met an error or a login page",
-            fix="download the document again, or declare the page as it is with `paged: false`",
-        )
-    return Problem(
-        "not_a_pdf",
-        "is not a PDF: the header `%PDF-` is missing",
-        fix="put the PDF there, or set `paged: false` if it is text",
-    )
+        message = "is a web page, not a PDF: the download probably met an error or a login page"
+        fix = "download the document again, or declare the page as it is with `paged: false`"
+        return Problem("pdf_is_html", message, fix=fix)
+    fix = "put the PDF there, or set `paged: false` if it is text"
+    return Problem("not_a_pdf", "is not a PDF: the header `%PDF-` is missing", fix=fix)
 
 
 def _text_problem(head: bytes) -> Problem | None:
     if head.lstrip().startswith(b"%PDF-"):
         return Problem("text_is_pdf", "is a PDF, but declared `paged: false`", fix="delete `paged: false`")
     if b"\0" in head:
-        return Problem(
-            "not_text",
-            "is not text: it holds zero bytes",
-            fix="put a UTF-8 text, Markdown or HTML file there",
-        )
+        fix = "put a UTF-8 text, Markdown or HTML file there"
+        return Problem("not_text", "is not text: it has zero bytes", fix=fix)
     return None
 
 
 def _json_problem(file: Path, head: bytes, kind: Kind) -> Problem | None:
-    for magic, suffix in _COMPRESSED:
-        if head.startswith(magic):
-            return _suffix_problem(file, suffix)
+    suffix = next((suffix for magic, suffix in _COMPRESSED if head.startswith(magic)), None)
+    if suffix is not None:
+        message = f"is compressed, but its name does not end in {suffix}"
+        fix = f"rename it to {file.name}{suffix}, here and in the manifest"
+        return None if file.suffix == suffix else Problem("compressed", message, fix=fix)
     if head.startswith(_UTF16):
         return Problem("not_utf8", "is UTF-16 text", fix="save the file as UTF-8")
     if _is_html(head):
         return Problem("json_is_html", "is a web page, not JSON", fix="download the file again")
-    line = _first_line(head)
+    lines = head.decode("utf-8-sig", errors="replace").splitlines()
+    line = next((line.strip() for line in lines if line.strip()), "")
     if line.startswith("{") or (line.startswith("[") and kind in ("chunks", "json")):
         return None
+    fix = "write one JSON object a line"
     if _looks_like_csv(line):
-        return Problem(
-            "jsonl_is_csv",
-            f"is CSV, not JSON: its first line reads {line[:80]!r}",
-            fix="write one JSON object a line; with pandas: "
-            "read_csv(FILE).to_json(OUT, orient='records', lines=True)",
-        )
-    return Problem(
-        "not_json",
-        f"does not begin with a JSON object: its first line reads {line[:80]!r}",
-        fix="write one JSON object a line",
-    )
-
-
-def _suffix_problem(file: Path, suffix: str) -> Problem | None:
-    if file.suffix == suffix:
-        return None
-    return Problem(
-        "compressed",
-        f"is compressed, but its name does not end in {suffix}",
-        fix=f"rename it to {file.name}{suffix}, here and in the manifest",
-    )
-
-
-def _first_line(head: bytes) -> str:
-    text = head.decode("utf-8-sig", errors="replace")
-    return next((line.strip() for line in text.splitlines() if line.strip()), "")
+        message = f"is CSV, not JSON: its first line is {line[:80]!r}"
+        fix += "; with pandas: read_csv(FILE).to_json(OUT, orient='records', lines=True)"
+        return Problem("jsonl_is_csv", message, fix=fix)
+    return Problem("not_json", f"does not begin with a JSON object: its first line is {line[:80]!r}", fix=fix)
 
 
 def _looks_like_csv(line: str) -> bool:
-    """Two fields or more, and no JSON value: `"a,b"` alone is a JSON string, `a,b` is not."""
+    """Return whether a line has two fields or more and is no JSON value: `"a,b"` alone is a JSON string."""
     if line.startswith(("[", "{")):
         return False
     try:
@@ -113,8 +93,3 @@ def _looks_like_csv(line: str) -> bool:
     except ValueError:
         return any(len(next(csv.reader([line], delimiter=mark))) > 1 for mark in ",;\t")
     return False
-
-
-def _is_html(head: bytes) -> bool:
-    start = head[:PDF_HEADER_WITHIN].removeprefix(b"\xef\xbb\xbf").lstrip().lower()
-    return start.startswith((b"<!doctype html", b"<html", b"<head", b"<script"))

@@ -1,4 +1,4 @@
-"""What a manifest says, as values. Paths are as written; `proofspan.manifest.paths` resolves them."""
+"""The manifest as values. Paths are as written; `proofspan.manifest.paths` resolves them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from proofspan.errors import Problem
 
-#: What an artifact's bytes ought to be. A journal is JSONL that people append to: it may not exist yet.
+#: The expected content of an artifact. A journal is JSONL that people append to: it may not exist yet.
 Kind = Literal["pdf", "text", "jsonl", "json", "chunks", "journal"]
 
 
@@ -17,7 +17,7 @@ Kind = Literal["pdf", "text", "jsonl", "json", "chunks", "journal"]
 class Artifact:
     """A file that the manifest names. `key` is its place in the manifest, such as `runs[R004].traces`.
 
-    `path` is relative to the workspace folder, or to the folder that `root` names.
+    `path` is relative to the workspace folder, or to the folder of the name `root`.
     """
 
     key: str
@@ -43,7 +43,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One pass of a pipeline. `ts` is the manifest's ISO 8601 text. Artifacts that are not named are None.
+    """A run of a pipeline. `ts` is the manifest's ISO 8601 text. Artifacts that are not named are None.
 
     `records` are files of separate records (`query`, `retrieved`, `rerank`, `prompt`, `answer`, `log`,
     `rag_traces`) that join into traces where the manifest names no trace file.
@@ -64,22 +64,21 @@ class Run:
 
     @property
     def has_traces(self) -> bool:
-        """Whether it names traces, in a file of their own or as records; else it opens on its report."""
+        """Return whether the run names traces or separate records, not only a report."""
         return bool(self.trace_artifacts)
 
     @property
     def trace_artifacts(self) -> tuple[Artifact, ...]:
-        """The files that its traces are read from: the trace file, else those of separate records."""
+        """Return the files that the traces are read from: the trace file, else the separate records."""
         return (self.traces,) if self.traces is not None else tuple(self.records.values())
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """The whole manifest. `triage` is the raw profile mapping (`template`, `refusal`), `gates` the raw gates,
-    `contract` the raw rules of the contract (`allow_cross_section`).
+    """A whole manifest. `triage`, `gates` and `contract` are mappings as written.
 
-    `raw` is everything that the file says, unknown keys included; `warnings` are what is odd about it and
-    does not keep it from being used. `file` is the manifest itself, `folder` the workspace.
+    `raw` is the whole file, including unknown keys; `warnings` are problems that do not prevent its use.
+    `file` is the manifest itself, `folder` the workspace.
     """
 
     name: str
@@ -104,28 +103,33 @@ class Manifest:
     raw: Mapping[str, Any] = field(default_factory=dict)
 
     def run(self, run_id: str) -> Run | None:
-        """The run of that id, or None."""
+        """Return the run of that id, or None."""
         return next((run for run in self.runs if run.run_id == run_id), None)
 
     def document(self, doc_id: str) -> Document | None:
-        """The document of that id, or None."""
+        """Return the document of that id, or None."""
         return next((doc for doc in self.documents if doc.doc_id == doc_id), None)
 
     @property
     def unpaged(self) -> frozenset[str]:
-        """The documents without pages."""
+        """Return the ids of the documents without pages."""
         return frozenset(document.doc_id for document in self.documents if not document.paged)
 
     def artifacts(self) -> Iterator[Artifact]:
-        """Every file that the manifest names, in its order."""
-        named = [document.artifact for document in self.documents]
-        named_once = [self.chunks, self.redirects, self.gold, self.catalogue]
+        """Yield every file that the manifest names, in its order."""
+        yield from (document.artifact for document in self.documents)
         of_runs = [
             artifact
             for run in self.runs
             for artifact in (
-                *(run.traces, *run.records.values(), run.report, run.bundles, run.metrics, run.record),
+                run.traces,
+                *run.records.values(),
+                run.report,
+                run.bundles,
+                run.metrics,
+                run.record,
             )
         ]
-        journals = [self.sprint, self.annotations, self.cohorts]
-        return (artifact for artifact in [*named, *named_once, *of_runs, *journals] if artifact is not None)
+        once = (self.chunks, self.redirects, self.gold, self.catalogue)
+        journals = (self.sprint, self.annotations, self.cohorts)
+        yield from (artifact for artifact in (*once, *of_runs, *journals) if artifact is not None)
