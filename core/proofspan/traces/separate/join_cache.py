@@ -1,7 +1,7 @@
-"""The one way to open a run's traces: their own file, or that which its separate records are joined into.
+"""Open a run's traces: their own file, or the one that its separate records are joined into.
 
-The joined file lies in the cache and is made anew whenever one of its sources changes. Its bytes follow from
-them alone; so does its time, by which an index knows it again.
+The joined file is in the cache and is made again whenever a source changes. Its bytes and its time depend on
+the sources only, so that an index recognizes it.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -35,19 +36,19 @@ from proofspan.traces.records.gold import read_gold
 from proofspan.traces.separate.join_question import joined_trace
 from proofspan.traces.separate.record_files import TYPES, Gold, Identity, RecordSource, Separate
 
-#: Counts up whenever the same records are joined into other lines.
+#: Raised whenever the same records are joined into different lines.
 JOIN_VERSION: Final = "2"
-#: Sources that change while they are joined are joined again, this often in all.
+#: How often sources that change while they are read are joined.
 ATTEMPTS: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
 class TraceFile:
-    """Where a run's traces lie. `path` is None where there are none to read; `problems` says why.
+    """A run's trace file. `path` is None if there is none to read; `problems` says why.
 
-    `file` is the name that records and issues carry, `is_final` whether the last line counts without its line
-    end and the file never grows. `issues_file` holds the line issues of joining, None for a file that was
-    not joined; `is_pending` says that it still has to be.
+    `file` is the name in records and issues. `is_final` means that the last line counts without its line end
+    and the file never grows. `issues_file` has the line issues of joining; `is_pending` means that the
+    records are not joined yet.
     """
 
     path: Path | None
@@ -59,7 +60,7 @@ class TraceFile:
 
     @property
     def issues(self) -> tuple[LineIssue, ...]:
-        """The lines of separate records that were not joined, in the order of their files."""
+        """Return the lines of separate records that were not joined, in the order of their files."""
         if self.issues_file is None:
             return ()
         with open_source(self.issues_file) as source:
@@ -67,17 +68,17 @@ class TraceFile:
 
 
 def trace_file(manifest: Manifest, run: Run, *, cache_dir: Path, join: bool = True) -> TraceFile:
-    """The run's traces: the file that it names, unpacked if need be, else its records joined.
+    """Return the run's traces: the file that it names, unpacked if packed, else its records joined.
 
-    Files that are missing or damaged are among its problems; so is a run that names neither. Joining takes
-    a while (10 s for 100,000 questions): with `join` False, records that are not joined yet are pending.
+    Missing and damaged files are among its problems, as is a run without either. Joining takes 10 s for
+    100,000 questions: with `join` False, records that are not joined yet are pending.
     """
     try:
         if run.traces is not None:
-            found = artifact_path(manifest, run.traces)
-            with open_source(found):
-                path = plain_source(found, cache_dir=cache_dir)
-            return TraceFile(path, run.traces.path, is_final=path != found)
+            source = artifact_path(manifest, run.traces)
+            with open_source(source):
+                path = plain_source(source, cache_dir=cache_dir)
+            return TraceFile(path, run.traces.path, is_final=path != source)
         if run.records:
             return _joined(manifest, run, cache_dir, join=join)
     except Fault as fault:
@@ -92,11 +93,11 @@ def trace_file(manifest: Manifest, run: Run, *, cache_dir: Path, join: bool = Tr
 
 
 def needed_trace_file(manifest: Manifest, run: Run, *, cache_dir: Path) -> tuple[Path, TraceFile]:
-    """The path of the run's traces, and the rest. InputFault where there are none to read."""
-    found = trace_file(manifest, run, cache_dir=cache_dir)
-    if found.path is None:
-        raise InputFault(*found.problems)
-    return found.path, found
+    """Return the path of the run's traces, and the rest. Raises InputFault if there are none to read."""
+    traces = trace_file(manifest, run, cache_dir=cache_dir)
+    if traces.path is None:
+        raise InputFault(*traces.problems)
+    return traces.path, traces
 
 
 def _name(run: Run) -> str:
@@ -118,13 +119,15 @@ def _joined(manifest: Manifest, run: Run, cache_dir: Path, *, join: bool) -> Tra
             try:
                 sources = _sources(run, paths, cache_dir)
                 copy = _join(folder, stem, sources, _gold(manifest, cache_dir), run.run_id, time)
-            except UnusableError:  # a line is not what it was a moment ago
+            except UnusableError:  # a line has changed since the first reading
                 continue
-            if _ends(paths, ends) != ends:  # replaced; what only grew is joined again when it is asked for
+            if _ends(paths, ends) != ends:  # replaced; a file that only grew is joined again next time
                 continue
             remove_parts(folder)
             remove_others(copy, key)
-            _remove_issues(issues_file, key)
+            for other in folder.glob(f"{key}-*.issues"):
+                if other != issues_file:
+                    other.unlink(missing_ok=True)
         return TraceFile(copy, _name(run), is_final=True, issues_file=issues_file)
     raise InputFault.of(
         "file_changing",
@@ -135,7 +138,7 @@ def _joined(manifest: Manifest, run: Run, cache_dir: Path, *, join: bool) -> Tra
 
 
 def _paths(manifest: Manifest, run: Run) -> dict[str, Path]:
-    """Where the files of records lie. Fault with every problem at once."""
+    """Return the paths of the files of records. Raises a Fault with all problems."""
     paths: dict[str, Path] = {}
     problems: list[Problem] = []
     for name in TYPES:
@@ -151,9 +154,9 @@ def _paths(manifest: Manifest, run: Run) -> dict[str, Path]:
 
 
 def _state(manifest: Manifest, run: Run, paths: Mapping[str, Path]) -> tuple[str, int]:
-    """What tells one state of the sources from another, and a time that goes with it, in ns.
+    """Return the state of the sources as a hash, and a time made of it, in ns.
 
-    The time is the latest of theirs to the second, then digits of the state: an index that remembers size and
+    The time is the sources' latest to the second, then digits of the hash: an index that compares size and
     time of the joined file notices a change of any source.
     """
     prints, times = [JOIN_VERSION, run.run_id], [0]
@@ -171,13 +174,13 @@ def _state(manifest: Manifest, run: Run, paths: Mapping[str, Path]) -> tuple[str
 def _ends(
     paths: Mapping[str, Path], upto: Mapping[str, tuple[int, bytes]] | None = None
 ) -> dict[str, tuple[int, bytes]]:
-    """The sizes of files and both their ends; with `upto` the ends of what had those sizes."""
-    found = {}
+    """Return the files' sizes and both their ends; with `upto`, the ends of their first bytes."""
+    ends = {}
     for name, path in paths.items():
         with open_source(path) as source:
             size = upto[name][0] if upto else os.fstat(source.fileno()).st_size
-            found[name] = (size, ends_of(source, size))
-    return found
+            ends[name] = (size, ends_of(source, size))
+    return ends
 
 
 def _sources(run: Run, paths: Mapping[str, Path], cache_dir: Path) -> dict[str, RecordSource]:
@@ -189,7 +192,7 @@ def _sources(run: Run, paths: Mapping[str, Path], cache_dir: Path) -> dict[str, 
 
 
 def _gold_path(manifest: Manifest) -> Path | None:
-    """The gold set, where it can be found; what is wrong with it is said where it is needed for more."""
+    """Return the gold set's path, None if it cannot be opened, which others report."""
     if manifest.gold is None:
         return None
     try:
@@ -201,20 +204,18 @@ def _gold_path(manifest: Manifest) -> Path | None:
 
 
 def _gold(manifest: Manifest, cache_dir: Path) -> Gold:
-    """The gold set's question of an identity: the question itself, or its paraphrase of that number."""
-    known: dict[str, GoldQuestion] = {}
+    """Return the lookup of the gold set's questions: the question itself, or its numbered paraphrase."""
+    questions: dict[str, GoldQuestion] = {}
     if manifest.gold is not None and (path := _gold_path(manifest)) is not None:
-        try:
-            known, _ = read_gold(plain_source(path, cache_dir=cache_dir), file=manifest.gold.path)
-        except InputFault:
-            known = {}
+        with suppress(InputFault):
+            questions, _ = read_gold(plain_source(path, cache_dir=cache_dir), file=manifest.gold.path)
 
     def question(identity: Identity) -> str | None:
         q_id, paraphrase, _ = identity
-        if (found := known.get(q_id)) is None:
+        if (gold := questions.get(q_id)) is None:
             return None
-        asked = (found.q, *found.paraphrases)
-        return asked[paraphrase] if paraphrase < len(asked) else None
+        wordings = (gold.q, *gold.paraphrases)
+        return wordings[paraphrase] if paraphrase < len(wordings) else None
 
     return question
 
@@ -222,7 +223,7 @@ def _gold(manifest: Manifest, cache_dir: Path) -> Gold:
 def _join(
     folder: Path, stem: str, sources: Mapping[str, RecordSource], gold: Gold, run_id: str, time: int
 ) -> Path:
-    """Writes the joined lines and the issues beside them; the file of lines appears last."""
+    """Write the issues, then the joined lines: the file of lines appears last."""
     separate = Separate(sources, run_id=run_id)
     lines = (
         orjson.dumps(joined_trace(parts, run_id=run_id), option=orjson.OPT_APPEND_NEWLINE)
@@ -252,9 +253,3 @@ def _write_issues(target: Path, stem: str, issues: Iterable[LineIssue]) -> None:
 def _issue(record: Mapping[str, Json]) -> LineIssue:
     source = SourceLine(**record["source"])
     return LineIssue.at(source, record["code"], record["reason"], record["fix"], record["excerpt"])
-
-
-def _remove_issues(kept: Path, key: str) -> None:
-    for other in kept.parent.glob(f"{key}-*.issues"):
-        if other != kept:
-            other.unlink(missing_ok=True)

@@ -1,18 +1,18 @@
-"""The separate records of one question → one native trace line.
+"""Join the separate records of one question into a native trace line.
 
 The data contracts have a pipeline write a query, its retrieval result, the reranked one, the prompt frame and
-the answer as records of their own; the traceability contract has it write log lines or rows of a table. What
-belongs to one question becomes one line that reads like any other trace:
+the answer as records of their own; the traceability contract has it write log lines or rows of a table. The
+records of one question become one line that reads like any other trace:
 
-- the question is the query's `text`, else what answer or prompt say, else the gold set's;
+- the question is the query's `text`, else that of the answer or prompt, else the gold set's;
 - `stages` are the lists of retrieved and reranked items; a hybrid list beside another one is `fused`;
-- `chunks`, what the answerer saw, are the prompt's citations; where no prompt names any, the reranked items
-  that were `selected`, where none says so the first `k_out` of them; without reranking those retrieved;
-- `citations` are the answer's own payload, else its `cited_chunks`, each with what the log says of it, else
+- `chunks`, which the answerer saw, are the prompt's citations; without those, the reranked items that were
+  `selected`, or else the first `k_out` of them; without reranking, the retrieved items;
+- `citations` are the answer's own payload, else its `cited_chunks`, each with the log's values for it, else
   those of the log; several segments of a log become `segments`;
 - ΔS, λ and latency are the answer's, else the log's.
 
-`citations_from` says where citations come from that are no payload. What else the records say is kept under
+`citations_from` names the source of citations that are no payload. The records' other keys are kept under
 their types' names, and `joined_from` names their lines.
 """
 
@@ -38,126 +38,131 @@ from proofspan.traces.separate.log_lines import LogRecord, payload_entries
 
 Record = Mapping[str, Json]
 
-#: The names of what a query asks, of an answer's text and of the ids that it cites.
+#: The names of a query's question, of an answer's text and of the ids that it cites.
 QUESTION_NAMES: Final = ("text", "q", "question")
 ANSWER_NAMES: Final = ("answer_text", "answer")
 CITED_NAMES: Final = ("citations", "cited_chunks")
 
 _ENVELOPE = ("schema_version", "event", "ts", "trace_id", "agent_id", "mem_rev", "mem_hash")
-_JOINED_BY = frozenset({"$schema", "run_id", "q_id", "qid", "paraphrase", "seed"})
+_IDENTITY = frozenset({"$schema", "run_id", "q_id", "qid", "paraphrase", "seed"})
 _OF_ANSWER = frozenset({"q", "question", *LAMBDA_NAMES, "ΔS", "deltaS", "latency_ms", "cited_chunks"})
-#: Keys that the records of retrieval decide on where there are any.
+#: The keys that the records of retrieval decide, if there are any.
 _LISTS = ("chunks", "stages")
-#: What an entry of a later list takes from the retrieved one of the same id where it does not say it itself.
+#: The keys that an entry of a later list takes from the retrieved one of the same id.
 _PLACE = ("doc_id", "section_id", "page_idx", "page", "text")
+#: The keys of each record type that are part of the trace itself.
+_MOVED: Final[Mapping[str, tuple[str, ...]]] = {
+    "query": QUESTION_NAMES,
+    "retrieved": ("items",),
+    "fused": ("items",),
+    "rerank": ("items",),
+    "prompt": ("citations", "question"),
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The records of one question. `gold` is the gold set's question; `logs` are in the order of segments.
+    """The records of one question by type, and its log records in the order of segments.
 
-    `origins` says where each part comes from: `{"answer": "runs/R1/answer.jsonl:7"}`.
+    `gold` is the gold set's question. `origins` are the source lines: `{"answer": "runs/R1/answer.jsonl:7"}`.
     """
 
     q_id: str
     paraphrase: int = 0
     seed: int = 0
-    query: Record | None = None
-    retrieved: Record | None = None
-    fused: Record | None = None
-    rerank: Record | None = None
-    prompt: Record | None = None
-    answer: Record | None = None
+    records: Mapping[str, Record] = field(default_factory=dict)
     logs: Sequence[LogRecord] = ()
     gold: str | None = None
     origins: Mapping[str, Json] = field(default_factory=dict)
 
 
 def joined_trace(parts: Parts, *, run_id: str) -> dict[str, Json]:
-    """The trace line of one question; its parts have been checked (`proofspan.traces.separate.record_files`).
+    """Return the trace line of one question, whose records have been checked.
 
-    The keys of the answer's record keep their order, so that citations stand before its text or behind it as
-    they did there; those that only a log names stand before it, for a log tells nothing of that.
+    The keys of the answer's record keep their order, so that citations come before or after the text as they
+    do there; those of a log come before it, since a log has no such order.
     """
-    answer = parts.answer or {}
+    records, answer = parts.records, parts.records.get("answer", {})
     line: dict[str, Json] = _envelope(parts)
     line |= {"run_id": run_id, "q_id": parts.q_id, "q": question_of(parts) or ""}
     line |= {"paraphrase": parts.paraphrase, "seed": parts.seed}
-    retrieved = _items(parts.retrieved)
-    known = _by_id(retrieved)
-    reranked = [_placed(item, known) for item in by_post_score(_items(parts.rerank))]
+    retrieved = _items(records.get("retrieved"))
+    by_id = _by_id(retrieved)
+    reranked = [_placed(item, by_id) for item in by_post_score(_items(records.get("rerank")))]
     chunks = _seen(parts, retrieved, reranked)
     if chunks is not None:
         line["chunks"] = chunks
-    lists = {"retrieved": retrieved, "fused": _items(parts.fused), "reranked": reranked}
+    lists = {"retrieved": retrieved, "fused": _items(records.get("fused")), "reranked": reranked}
     if stages := {name: items for name, items in lists.items() if items}:
         line["stages"] = stages
     line = {**line, **_answered(answer, parts.logs), **{name: line[name] for name in _LISTS if name in line}}
     line |= _measured(answer, parts.logs)
     line |= {name: value for name, value in _logged(parts.logs).items() if name not in line}
-    line |= {name: kept for name, kept in _kept(parts) if kept}
+    line |= {name: rest for name, rest in _rest(parts) if rest}
     line["joined_from"] = dict(parts.origins)
     return line
 
 
 def question_of(parts: Parts) -> str | None:
-    """What was asked; None where neither a record nor the gold set says."""
-    asked = [(parts.query, QUESTION_NAMES), (parts.answer, QUESTION_NAMES[1:]), (parts.prompt, ("question",))]
-    for record, names in asked:
-        if record is not None and isinstance(text := first_of(record, names), str) and text.strip():
+    """Return the question; None if neither a record nor the gold set has it."""
+    places = [("query", QUESTION_NAMES), ("answer", QUESTION_NAMES[1:]), ("prompt", ("question",))]
+    for record_type, names in places:
+        text = first_of(parts.records.get(record_type, {}), names)
+        if isinstance(text, str) and text.strip():
             return text
     return parts.gold
 
 
 def by_post_score(items: Sequence[Record]) -> list[Record]:
-    """Reranked items, best first, ties by section and chunk id; as they stand where not all have a score.
+    """Return reranked items, best first, ties by section and chunk id; unchanged if some have no score.
 
-    Of several scores after reranking the first that all items name counts.
+    Of several scores after reranking, the first that all items have counts.
     """
-    scores = [numbers_of(item.get("post_score")) for item in items]
-    shared = [name for name in (scores[0] if scores else ()) if all(name in each for each in scores)]
-    if not shared:
-        single = [number_of(item.get("post_score")) for item in items]
-        if not items or any(score is None for score in single):
-            return list(items)
-        ranked = [(-(score or 0.0), item) for score, item in zip(single, items, strict=True)]
+    named = [numbers_of(item.get("post_score")) for item in items]
+    shared = next((name for name in (named[0] if named else ()) if all(name in each for each in named)), None)
+    if shared is not None:
+        scores: list[float | None] = [each[shared] for each in named]
     else:
-        ranked = [(-each[shared[0]], item) for each, item in zip(scores, items, strict=True)]
-    return [item for _, item in sorted(ranked, key=lambda pair: (pair[0], *_tie(pair[1])))]
-
-
-def _tie(item: Record) -> tuple[str, str]:
-    return text_of(item.get("section_id")) or "", id_of(item) or ""
+        scores = [number_of(item.get("post_score")) for item in items]
+    known = [score for score in scores if score is not None]
+    if len(known) < len(items):
+        return list(items)
+    ranked = sorted(
+        zip(known, items, strict=True),
+        key=lambda pair: (-pair[0], text_of(pair[1].get("section_id")) or "", id_of(pair[1]) or ""),
+    )
+    return [item for _, item in ranked]
 
 
 def _seen(parts: Parts, retrieved: Sequence[Record], reranked: Sequence[Record]) -> list[Record] | None:
-    """What the answerer saw; None where nothing tells."""
-    if parts.prompt is not None and (shown := parts.prompt.get("citations")) is not None:
-        known = {**_by_id(retrieved), **_by_id(reranked)}
-        return [_placed(item if isinstance(item, dict) else {"id": item}, known) for item in shown]
-    if parts.rerank is not None:
+    """Return the chunks that the answerer saw; None if unknown."""
+    records = parts.records
+    if (shown := records.get("prompt", {}).get("citations")) is not None:
+        by_id = {**_by_id(retrieved), **_by_id(reranked)}
+        return [_placed(item if isinstance(item, dict) else {"id": item}, by_id) for item in shown]
+    if "rerank" in records:
         if any(item.get("selected") is not None for item in reranked):
             return [item for item in reranked if item.get("selected") is True]
-        k_out = index_of(parts.rerank.get("k_out"))
+        k_out = index_of(records["rerank"].get("k_out"))
         return list(reranked if k_out is None or k_out < 0 else reranked[:k_out])
-    if parts.retrieved is not None or parts.fused is not None:
-        return list(_items(parts.fused) or retrieved)
-    own = (parts.answer or {}).get("chunks")
+    if "retrieved" in records or "fused" in records:
+        return _items(records.get("fused")) or list(retrieved)
+    own = records.get("answer", {}).get("chunks")
     return own if isinstance(own, list) else None
 
 
 def _by_id(items: Iterable[Record]) -> dict[str, Record]:
-    """The items by chunk id; of several with one id the first counts."""
-    found: dict[str, Record] = {}
+    """Return the items by chunk id, the first of several."""
+    by_id: dict[str, Record] = {}
     for item in items:
         if chunk_id := id_of(item):
-            found.setdefault(chunk_id, item)
-    return found
+            by_id.setdefault(chunk_id, item)
+    return by_id
 
 
-def _placed(item: Record, known: Mapping[str, Record]) -> Record:
-    """The item with its place and text as the same chunk has them in a list before."""
-    other = known.get(id_of(item) or "")
+def _placed(item: Record, by_id: Mapping[str, Record]) -> Record:
+    """Return the item with the place and text of the same chunk in an earlier list."""
+    other = by_id.get(id_of(item) or "")
     if other is None:
         return item
     missing = [name for name in _PLACE if item.get(name) is None and other.get(name) is not None]
@@ -169,100 +174,91 @@ def _items(record: Record | None) -> list[Record]:
 
 
 def _envelope(parts: Parts) -> dict[str, Json]:
-    """The answer's envelope, without an answer the query's; a log knows its time."""
-    record = parts.answer if parts.answer is not None else parts.query or {}
-    found = {name: record[name] for name in _ENVELOPE if name in record}
+    """Return the envelope of the answer, else of the query; a log adds its time."""
+    record = parts.records.get("answer", parts.records.get("query", {}))
+    envelope = {name: record[name] for name in _ENVELOPE if name in record}
     ts = next((log.ts for log in parts.logs if log.ts is not None), None)
-    return found if "ts" in found or ts is None else {**found, "ts": ts}
+    return envelope if "ts" in envelope or ts is None else {**envelope, "ts": ts}
 
 
 def _answered(answer: Record, logs: Sequence[LogRecord]) -> dict[str, Json]:
-    """The answer's text and citations, and whatever else its record says, in the order of its record.
+    """Return the answer's text, citations and other keys, in the order of its record.
 
-    `citations_from` says of citations that they are no payload of the answer's: the contract asks less of
-    ids and of what a log has of them.
+    `citations_from` marks citations that are no payload: the contract requires less of ids and log entries.
     """
     payloads = [payload_entries(log) for log in logs]
     entries = [entry for payload in payloads for entry in payload]
     cited = _cited(answer, entries)
-    found: dict[str, Json] = {}
-    if cited is None and isinstance(answer.get("segments"), list):
+    answered: dict[str, Json] = {}
+    if cited is not None:
+        if not isinstance(answer.get("citations"), list):
+            answered["citations_from"] = "cited_chunks"
+    elif isinstance(answer.get("segments"), list):
         pass  # the answer's own
-    elif cited is None and len(logs) > 1:
-        found["citations_from"] = "log"
-        found["segments"] = [_segment(log, payload) for log, payload in zip(logs, payloads, strict=True)]
-    elif cited is None and any(log.citations is not None for log in logs):
-        found["citations_from"] = "log"
-        found["citations"] = entries
-    elif cited is not None and not isinstance(answer.get("citations"), list):
-        found["citations_from"] = "cited_chunks"
+    elif len(logs) > 1:
+        answered["citations_from"] = "log"
+        answered["segments"] = [_segment(log, payload) for log, payload in zip(logs, payloads, strict=True)]
+    elif any(log.citations is not None for log in logs):
+        answered["citations_from"] = "log"
+        answered["citations"] = entries
     for name, value in answer.items():
         if name in ANSWER_NAMES:
-            found.setdefault("answer", value)
+            answered.setdefault("answer", value)
         elif name in CITED_NAMES and cited is not None:
-            found.setdefault("citations", cited)
-        elif name not in _JOINED_BY and name not in _ENVELOPE and name not in _OF_ANSWER:
-            found.setdefault(name, value)
-    return found
+            answered.setdefault("citations", cited)
+        elif name not in _IDENTITY and name not in _ENVELOPE and name not in _OF_ANSWER:
+            answered.setdefault(name, value)
+    return answered
 
 
 def _cited(answer: Record, entries: Sequence[Record]) -> list[Json] | None:
-    """What the answer's record says that it cites; None where it says nothing.
-
-    An id alone is given what a log says of the same chunk.
-    """
-    named = next((value for name in CITED_NAMES if isinstance(value := answer.get(name), list)), None)
-    if named is None:
+    """Return the answer's own citations, ids with the log's entry of the same chunk; None without any."""
+    own = next((value for name in CITED_NAMES if isinstance(value := answer.get(name), list)), None)
+    if own is None:
         return None
     logged = {id_of(entry): entry for entry in entries}
-    return [logged.get(item, item) if isinstance(item, str) else item for item in named]
+    return [logged.get(item, item) if isinstance(item, str) else item for item in own]
 
 
 def _segment(log: LogRecord, payload: Sequence[Record]) -> dict[str, Json]:
-    said = {"seg": log.seg, "ts": log.ts, "section_id": log.section_id, "ΔS": log.delta_s}
-    said |= {"λ": log.lambda_state, "rev": log.rev}
-    return {**{name: value for name, value in said.items() if value is not None}, "citations": payload}
+    segment = {"seg": log.seg, "ts": log.ts, "section_id": log.section_id, "ΔS": log.delta_s}
+    segment |= {"λ": log.lambda_state, "rev": log.rev}
+    return {**_stated(segment), "citations": payload}
 
 
 def _measured(answer: Record, logs: Sequence[LogRecord]) -> dict[str, Json]:
-    """ΔS, λ and latency: the answer's own, else the first that a log names."""
+    """Return ΔS, λ and latency: the answer's own, else the first of the logs."""
     nested = answer.get("metrics")
     places = [answer, nested if isinstance(nested, dict) else {}]
-    delta_s = number_of(_of(places, DELTA_S_NAMES))
-    state = lambda_of(_of(places, LAMBDA_NAMES))
+
+    def stated(names: Iterable[str]) -> Json:
+        return next((value for place in places if (value := first_of(place, names)) is not None), None)
+
+    delta_s, state = number_of(stated(DELTA_S_NAMES)), lambda_of(stated(LAMBDA_NAMES))
     if delta_s is None:
         delta_s = next((log.delta_s for log in logs if log.delta_s is not None), None)
     if state is None:
         state = next((log.lambda_state for log in logs if log.lambda_state is not None), None)
-    said = {"ΔS": delta_s, "λ": state, "latency_ms": number_of(_of(places, ("latency_ms",)))}
-    return {name: value for name, value in said.items() if value is not None}
+    return _stated({"ΔS": delta_s, "λ": state, "latency_ms": number_of(stated(("latency_ms",)))})
 
 
-def _of(places: Iterable[Record], names: Iterable[str]) -> Json:
-    return next((value for place in places if (value := first_of(place, names)) is not None), None)
+def _stated(values: Record) -> dict[str, Json]:
+    return {name: value for name, value in values.items() if value is not None}
 
 
-def _kept(parts: Parts) -> Iterator[tuple[str, dict[str, Json]]]:
-    """What of the records has no place in a trace, under their types' names."""
-    moved = {
-        "query": (parts.query, QUESTION_NAMES),
-        "retrieved": (parts.retrieved, ("items",)),
-        "fused": (parts.fused, ("items",)),
-        "rerank": (parts.rerank, ("items",)),
-        "prompt": (parts.prompt, ("citations", "question")),
-    }
-    for name, (record, without) in moved.items():
-        left_out = _JOINED_BY.union(without)
-        yield name, {key: value for key, value in (record or {}).items() if key not in left_out}
-    others = {name: value for log in reversed(parts.logs) for name, value in log.others}
-    yield "log", others
+def _rest(parts: Parts) -> Iterator[tuple[str, dict[str, Json]]]:
+    """Yield the keys of the records that have no place in a trace, by their types."""
+    for name, moved in _MOVED.items():
+        left_out = _IDENTITY.union(moved)
+        yield name, {key: each for key, each in parts.records.get(name, {}).items() if key not in left_out}
+    yield "log", {name: value for log in reversed(parts.logs) for name, value in log.others}
 
 
 def _logged(logs: Sequence[LogRecord]) -> dict[str, Json]:
-    """What the question was answered with, as the first of its log lines says that says it."""
-    found: dict[str, Json] = {}
+    """Return the index and model of the answer, from the first log line that states each."""
+    settings: dict[str, Json] = {}
     for log in logs:
-        said = {"k": log.k, "store": log.store, "index_hash": log.index_hash}
-        said |= {"embed_model": log.embed, "analyzer": log.analyzer}
-        found |= {name: value for name, value in said.items() if value is not None and name not in found}
-    return found
+        stated = {"k": log.k, "store": log.store, "index_hash": log.index_hash}
+        stated |= {"embed_model": log.embed, "analyzer": log.analyzer}
+        settings |= {name: value for name, value in _stated(stated).items() if name not in settings}
+    return settings
