@@ -104,8 +104,9 @@ def _print(report: ImportReport, workspace: Path) -> None:
     console = Console(soft_wrap=True)
     present = len(report.documents) - len(report.missing)
     made = (
-        f"{counted(report.traces, 'trace')} ({report.joined:,} with gold), {counted(report.chunks, 'chunk')}, "
-        f"{counted(report.gold, 'gold question')}, {present:,} of {counted(len(report.documents), 'document')}"
+        f"{counted(report.traces, 'trace')} ({report.joined:,} with gold), "
+        f"{counted(report.chunks, 'chunk')}, {counted(report.gold, 'gold question')}, "
+        f"{present:,} of {counted(len(report.documents), 'document')}"
     )
     console.print(Text(printable(f"{made} → {workspace}")))
     console.print(_field_table(report))

@@ -127,10 +127,10 @@ def _read_text(file: Path) -> str:
 def _check_limits(file: Path, text: str) -> None:
     """Refuse excessive depth and aliases before anything is built: the loader recurses and expands them."""
     sizes: dict[str, tuple[int, int]] = {}  # anchor: its values and levels, with aliases expanded
-    parents: list[tuple[str | None, int, int]] = []  # open collections: anchor, values and levels so far
+    parents: list[tuple[str, int, int]] = []  # open collections: anchor, values and levels so far
     aliases = 0
     for event in yaml.parse(text, Loader=_Loader):
-        anchor, values, levels = getattr(event, "anchor", None), 1, 0
+        anchor, values, levels = str(getattr(event, "anchor", None) or ""), 1, 0
         if isinstance(event, yaml.CollectionStartEvent):
             sizes.pop(anchor, None)
             parents.append((anchor, 1, 1))
@@ -138,14 +138,14 @@ def _check_limits(file: Path, text: str) -> None:
             anchor, values, levels = parents.pop()
         elif isinstance(event, yaml.AliasEvent):
             aliases += 1
-            values, levels = sizes.get(event.anchor, (MAX_VALUES, MAX_DEPTH))  # none: inside its own anchor
-            anchor = None
+            values, levels = sizes.get(anchor, (MAX_VALUES, MAX_DEPTH))  # none: inside its own anchor
+            anchor = ""
         elif not isinstance(event, yaml.ScalarEvent):
             continue
         if parents and not isinstance(event, yaml.CollectionStartEvent):
             around, total, height = parents[-1]
             parents[-1] = (around, total + values, max(height, levels + 1))
-        if anchor is not None and not isinstance(event, yaml.CollectionStartEvent):
+        if anchor and not isinstance(event, yaml.CollectionStartEvent):
             sizes[anchor] = (values, levels)
         is_bomb = any(total > MAX_VALUES for _, total, _ in parents[-1:])
         if is_bomb or aliases > MAX_ALIASES or len(parents) + levels > MAX_DEPTH:

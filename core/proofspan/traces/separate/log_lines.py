@@ -377,6 +377,7 @@ def record_of_row(obj: Json) -> LogRecord:
     qid = text_of(obj.get("qid"))
     if qid is None:
         raise UnusableError("qid_missing", "the row has no qid", "Write the question's id as qid.")
+    cited = _list(obj, "citations")
     return LogRecord(
         qid=qid,
         ts=text_of(obj.get("ts")),
@@ -388,7 +389,7 @@ def record_of_row(obj: Json) -> LogRecord:
         index_hash=text_of(obj.get("index_hash")),
         embed=text_of(first_of(obj, ("embed_model", "embed"))),
         analyzer=text_of(obj.get("analyzer")),
-        citations=_each(_list(obj, "citations"), lambda item: _id(item) or ""),
+        citations=None if cited is None else tuple(_id(item) or "" for item in cited),
         scores=_each(_list(obj, "scores"), number_of),
         kpos=_each(_list(obj, "kpos"), index_of),
         kfinal=_each(_list(obj, "kfinal"), index_of),
