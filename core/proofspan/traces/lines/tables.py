@@ -1,12 +1,13 @@
-"""Small JSON or JSONL files that are read whole: chunks, gold questions, stored reports.
+"""Complete JSON or JSONL files: chunks, gold questions, stored reports.
 
-Unlike traces they have no writer still at work, so a last line without its line end counts.
+Unlike trace files they do not grow, so a last line without its line end counts.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
@@ -16,6 +17,7 @@ import orjson
 from proofspan.contracts.records.records import Json, LineIssue, SourceLine
 from proofspan.errors import InputFault
 from proofspan.traces.lines.reader import (
+    EXCERPT,
     MAX_DEPTH,
     UnusableError,
     is_deeper,
@@ -28,22 +30,21 @@ from proofspan.traces.lines.sniff import first_byte, foreign_file
 
 T = TypeVar("T")
 
-#: What tells the elements of a JSON array apart; strings as a whole, since they may hold any sign.
+#: The tokens that separate the elements of a JSON array; strings as a whole, since they may contain any.
 _TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[][{},]', re.DOTALL)
 _SPACE = re.compile(rb"[ \t\r\n]*")
 
 #: The largest JSON array that is read whole, in bytes; JSONL has no such bound.
 MAX_ARRAY = 1 << 30
-_EXCERPT = 1_000
 
 
 def read_table(
     path: Path, *, file: str, record_of: Callable[[Json, SourceLine], T]
 ) -> Iterator[T | LineIssue]:
-    """Every element of a JSON array, or every line of a JSONL file, as a record or as its issue.
+    """Yield every element of a JSON array, or every line of a JSONL file, as a record or as its issue.
 
-    `record_of` raises `UnusableError` for what is none. In an array the 1-based place of the element stands
-    for the line, and offset and length are 0. InputFault where the file as a whole is no such table.
+    `record_of` raises `UnusableError` for what is no record. In an array `source.line` is the 1-based
+    position of the element, and offset and length are 0. Raises InputFault for an unreadable file.
     """
     if first_byte(path) == b"[":
         yield from _elements(path, file, record_of)
@@ -59,33 +60,35 @@ def read_table(
 
 
 def read_by_id(
-    path: Path,
-    *,
-    file: str,
-    record_of: Callable[[Json], T],
-    id_of: Callable[[T], str],
-    duplicate: Callable[[T, T, SourceLine], LineIssue],
+    path: Path, *, file: str, record_of: Callable[[Json], T], id_name: str
 ) -> tuple[dict[str, T], list[LineIssue]]:
-    """The records of such a table by their ids, and what is wrong with single lines of it.
+    """Return the records of such a file by their attribute `id_name`, and the issues of single lines.
 
-    Of several with one id the last counts; `duplicate(record, earlier, source)` says so of each repeat.
-    `record_of` raises `UnusableError`; InputFault as `read_table` has it.
+    Of several records with one id the last counts, and each repeat is an issue. Raises InputFault as
+    `read_table` does.
     """
     records: dict[str, T] = {}
     issues: list[LineIssue] = []
-    for found in read_table(path, file=file, record_of=lambda obj, source: (record_of(obj), source)):
-        if isinstance(found, LineIssue):
-            issues.append(found)
+    for item in read_table(path, file=file, record_of=lambda obj, source: (record_of(obj), source)):
+        if isinstance(item, LineIssue):
+            issues.append(item)
             continue
-        record, source = found
-        if (earlier := records.get(id_of(record))) is not None:
-            issues.append(duplicate(record, earlier, source))
-        records[id_of(record)] = record
+        record, source = item
+        record_id: str = getattr(record, id_name)
+        if (earlier := records.get(record_id)) is not None:
+            content = "the same" if record == earlier else "different"
+            message = (
+                f"the {id_name} {record_id!r} occurs before, with {content} content; the last one counts"
+            )
+            fix = f"Give every record its own {id_name}."
+            issues.append(LineIssue.at(source, f"duplicate_{id_name}", message, fix, record_id[:EXCERPT]))
+        records[record_id] = record
     return records, placed(issues, path)
 
 
 def _elements(path: Path, file: str, record_of: Callable[[Json, SourceLine], T]) -> Iterator[T | LineIssue]:
-    for place, element in enumerate(_array(path, file), start=1):
+    _, value = whole_json(path, file=file)
+    for place, element in enumerate(value if isinstance(value, list) else [value], start=1):
         source = SourceLine(file, place, 0, 0)
         try:
             if is_deeper(element, MAX_DEPTH):
@@ -94,19 +97,14 @@ def _elements(path: Path, file: str, record_of: Callable[[Json, SourceLine], T])
                 )
             yield record_of(element, source)
         except UnusableError as why:
-            yield issue_of(why, source, _excerpt(element))
-
-
-def _excerpt(element: Json) -> bytes:
-    """How an element of an array begins; nothing of one that is nested deeper than can be written."""
-    try:
-        return orjson.dumps(element)[:_EXCERPT]
-    except orjson.JSONEncodeError:
-        return b""
+            beginning = b""
+            with suppress(orjson.JSONEncodeError):  # too deep to be written
+                beginning = orjson.dumps(element)
+            yield issue_of(why, source, beginning)
 
 
 def placed(issues: Sequence[LineIssue], path: Path) -> list[LineIssue]:
-    """The issues of `read_table`, those of an array's entries with the line on which the entry begins."""
+    """Return the issues of `read_table`, those of an array with the lines on which the elements begin."""
     if not issues or first_byte(path) != b"[":
         return list(issues)
     lines = entry_lines(path)
@@ -114,7 +112,7 @@ def placed(issues: Sequence[LineIssue], path: Path) -> list[LineIssue]:
 
 
 def entry_issue(issue: LineIssue, lines: Sequence[int]) -> LineIssue:
-    """An entry's issue as a person can look it up; `lines` are the array's `entry_lines`."""
+    """Return an array element's issue with its line; `lines` are the array's `entry_lines`."""
     entry = issue.source.line
     source = replace(issue.source, line=lines[entry - 1])
     message = f"entry {entry:,}: {issue.message}"
@@ -122,7 +120,7 @@ def entry_issue(issue: LineIssue, lines: Sequence[int]) -> LineIssue:
 
 
 def entry_lines(path: Path) -> list[int]:
-    """The 1-based line on which each element of a JSON array begins; the file has been read as one."""
+    """Return the 1-based line on which each element of a JSON array begins."""
     with open_source(path) as source:
         data = source.read(MAX_ARRAY)
     lines: list[int] = []
@@ -139,25 +137,20 @@ def entry_lines(path: Path) -> list[int]:
     return lines
 
 
-def _array(path: Path, file: str) -> list[Json]:
-    _, value = whole_json(path, file=file)
-    return value if isinstance(value, list) else [value]
-
-
 def whole_json(path: Path, *, file: str) -> tuple[bytes, Json]:
-    """A file that is one JSON value: its bytes without a byte order mark, and the value.
+    """Return the bytes, without a byte order mark, and the value of a file that is one JSON value.
 
-    InputFault where it is too large, or no JSON.
+    Raises InputFault if it is too large, or not JSON.
     """
     with open_source(path) as source:
         data = source.read(MAX_ARRAY + 1)
     if len(data) > MAX_ARRAY:
-        reason = f"the JSON is one value larger than {MAX_ARRAY >> 20} MiB"
-        raise InputFault.of("array_too_large", reason, where=file, fix="Write it as JSONL instead.")
+        message = f"the JSON is one value larger than {MAX_ARRAY >> 20} MiB"
+        raise InputFault.of("array_too_large", message, where=file, fix="Write it as JSONL instead.")
     data = data.removeprefix(b"\xef\xbb\xbf")
     try:
         return data, orjson.loads(data)
     except orjson.JSONDecodeError as error:
-        reason = f"the file is not valid JSON: {error.msg}"
+        message = f"the file is not valid JSON: {error.msg}"
         where = f"{file}:{error.lineno}"
-        raise InputFault.of("not_json", reason, where=where, fix="Write it anew.") from error
+        raise InputFault.of("not_json", message, where=where, fix="Correct the JSON at this line.") from error

@@ -1,15 +1,14 @@
 """The auditable answer block: a JSON object with the citations and the answer, inside an answer's text.
 
-The traceability contract (docs/requirements.md) has the model write a block: `{"citations": […],
-"answer": "…", "ΔS": 0.37, "λ": "convergent"}`. Models put it bare or into a fence, with prose before and
-behind; so it is looked for where an object begins, and the fence is prose like the rest.
+The traceability contract (docs/requirements.md) asks the model for a block: `{"citations": […],
+"answer": "…", "ΔS": 0.37, "λ": "convergent"}`. Models write it bare or in a fence, with prose around it; so
+it is looked for wherever an object begins.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -25,9 +24,9 @@ from proofspan.contracts.records.field_values import (
 from proofspan.contracts.records.records import Json
 from proofspan.traces.lines.reader import MAX_DEPTH, is_deeper
 
-#: An answer without this holds no block, which nearly all of them settles at once.
+#: An answer without this has no block, which settles it for nearly all of them.
 MARK = '"citations"'
-#: So many beginnings of objects are tried: telling where one fails costs a pass over the text before it.
+#: How many beginnings of objects are tried: each failure costs a pass over the text before it.
 MOST_TRIES = 100
 
 _OPENING = re.compile(r'\{\s*"')
@@ -36,9 +35,9 @@ _DECODER = json.JSONDecoder()
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """The block: what it cites, its answer and measures, and the text's `[start, end)` where it stands.
+    """A block: its citations, answer and measures, and its `[start, end)` in the text.
 
-    `keys` are its keys in the order in which they stand there, each once.
+    `keys` are its keys in the order of the text, each once.
     """
 
     citations: tuple[Json, ...]
@@ -51,64 +50,51 @@ class Block:
 
 
 def auditable_block(answer: str) -> Block | None:
-    """The first whole block of an answer's text: `citations` a list, `answer` a text; None without one.
+    """Return the first block of an answer's text: `citations` a list, `answer` a text; None without one.
 
-    The time grows with the text's length alone, whatever it opens and never closes; what stands behind
-    `MOST_TRIES` other objects is not found.
+    The time is linear in the length of the text. A block after `MOST_TRIES` other objects is not found.
     """
     return _block(answer) if MARK in answer else None
 
 
 @lru_cache(maxsize=8)
 def _block(text: str) -> Block | None:
-    """A trace's block is asked for by several readers in a row."""
     place = 0
     for _ in range(MOST_TRIES):
-        found = _OPENING.search(text, place)
-        if found is None:
+        opening = _OPENING.search(text, place)
+        if opening is None:
             return None
+        start = opening.start()
         try:
-            _, place = _DECODER.raw_decode(text, found.start())
+            _, place = _DECODER.raw_decode(text, start)
         except json.JSONDecodeError as error:
-            place = _next_start(text, found.start(), error.pos)
+            # An object that opened in between and did not end fails at the same place, unless it begins with
+            # the quote that ended the last string. So no text is read more than a few times.
+            last = text.rfind("{", start + 1, error.pos)
+            place = last if last >= 0 else max(start + 1, error.pos)
             continue
-        except (RecursionError, ValueError):  # nested as no record is; a number with thousands of digits
+        except (RecursionError, ValueError):  # far too deep, or a number with thousands of digits
             return None
-        if (block := _block_of(text, found.start(), place)) is not None:
+        if (block := _block_of(text, start, place)) is not None:
             return block
     return None
 
 
-def _next_start(text: str, begin: int, failed: int) -> int:
-    """Where to look on after what began at `begin` turned out at `failed` to be no JSON.
-
-    What began in between and has not ended fails there as well, but for what begins with the quote that ended
-    the last string; what has ended is part of something that is not whole. So no part of a text is read more
-    than a few times.
-    """
-    last = text.rfind("{", begin + 1, failed)
-    return last if last >= 0 else max(begin + 1, failed)
-
-
 def _block_of(text: str, start: int, end: int) -> Block | None:
-    """The object there as a block, read by the rules that hold for every record; None where it is none."""
+    """Return the object as a block, by the rules for every record; None if it is none."""
     try:
-        found = orjson.loads(text[start:end])
-    except (orjson.JSONDecodeError, UnicodeEncodeError):  # NaN, half of a character
+        obj = orjson.loads(text[start:end])
+    except (orjson.JSONDecodeError, UnicodeEncodeError):  # NaN, a lone surrogate
         return None
-    if not _is_block(found):
+    is_block = isinstance(obj.get("citations"), list) and isinstance(obj.get("answer"), str)
+    if not is_block or is_deeper(obj, MAX_DEPTH):
         return None
     return Block(
-        citations=tuple(found["citations"]),
-        answer=found["answer"],
-        delta_s=number_of(first_of(found, DELTA_S_NAMES)),
-        lambda_state=lambda_of(first_of(found, LAMBDA_NAMES)),
+        citations=tuple(obj["citations"]),
+        answer=obj["answer"],
+        delta_s=number_of(first_of(obj, DELTA_S_NAMES)),
+        lambda_state=lambda_of(first_of(obj, LAMBDA_NAMES)),
         start=start,
         end=end,
-        keys=tuple(found),
+        keys=tuple(obj),
     )
-
-
-def _is_block(found: Mapping[str, Json]) -> bool:
-    is_whole = isinstance(found.get("citations"), list) and isinstance(found.get("answer"), str)
-    return is_whole and not is_deeper(found, MAX_DEPTH)

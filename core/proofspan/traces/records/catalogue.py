@@ -1,7 +1,7 @@
 """The attachment catalogue: signal boxes, pictures, tables and symbols of the documents, with their places.
 
-Whether an attachment's document, page and picture are there is for those to ask who know the workspace
-(`proofspan.services.workspace.contents_check`); here a record is only read.
+Whether an attachment's document, page and picture exist is checked in
+`proofspan.services.workspace.contents_check`.
 """
 
 from __future__ import annotations
@@ -18,47 +18,37 @@ from proofspan.contracts.records.records import (
     BoxSpace,
     Json,
     LineIssue,
-    SourceLine,
 )
 from proofspan.traces.lines.reader import UnusableError
 from proofspan.traces.lines.tables import read_by_id
-from proofspan.traces.records.identity import refuse_other_major
+from proofspan.traces.records.identity import record_from
 
 KINDS: tuple[AttachmentKind, ...] = get_args(AttachmentKind)
 
 
 def read_catalogue(path: Path, *, file: str) -> tuple[dict[str, Attachment], list[LineIssue]]:
-    """The attachments of a JSON or JSONL file by id, and what is wrong with single lines of it.
+    """Return the attachments of a JSON or JSONL file by id, and the issues of single lines.
 
-    Of several with one id the last counts and each repeat is an issue. InputFault where the file is missing
-    or is no such file at all.
+    Of several with one id the last counts. Raises InputFault if the file cannot be read at all.
     """
-    return read_by_id(
-        path,
-        file=file,
-        record_of=attachment_from,
-        id_of=lambda attachment: attachment.attachment_id,
-        duplicate=_duplicate,
-    )
+    return read_by_id(path, file=file, record_of=attachment_from, id_name="attachment_id")
 
 
 def attachment_from(obj: Json) -> Attachment:
-    """The attachment of a parsed line. UnusableError where id or kind are missing or a field is malformed."""
-    if not isinstance(obj, dict):
-        raise UnusableError("not_an_object", "the attachment is no JSON object", "Write one object a line.")
-    refuse_other_major("catalogue", obj)
+    """Return the attachment of a parsed line. Raises UnusableError."""
+    obj = record_from("catalogue", obj)
     attachment_id = text_of(obj.get("attachment_id"))
     if attachment_id is None:
         fix = 'Give every attachment its "attachment_id".'
         raise UnusableError("attachment_without_id", "attachment_id is missing or no text", fix)
     kind = obj.get("kind")
     if kind not in KINDS:
-        named = f"kind is {str(kind)[:80]!r}" if kind is not None else "kind is missing"
-        raise UnusableError("kind_unknown", f"{named}, none of the known kinds", f"Use {', '.join(KINDS)}.")
+        message = f"the kind {str(kind)[:80]!r} is unknown" if kind is not None else "kind is missing"
+        raise UnusableError("kind_unknown", message, f"Use {', '.join(KINDS)}.")
     page_idx, note = page_of(obj)
     if note in ("page_below_one", "page_unreadable"):
-        reason = "the page is no whole number from 0 (page_idx) or 1 (page)"
-        raise UnusableError(note, reason, "Write the 0-based page as page_idx.")
+        message = "the page is not a whole number from 0 (page_idx) or 1 (page)"
+        raise UnusableError(note, message, "Write the 0-based page as page_idx.")
     box, space = _box(obj)
     for name in ("doc_id", "section_id"):
         if obj.get(name) is not None and type(obj[name]) not in (str, int, float):
@@ -79,12 +69,12 @@ def attachment_from(obj: Json) -> Attachment:
 
 
 def _box(obj: Mapping[str, Json]) -> tuple[Box | None, BoxSpace]:
-    """The box and its space, which is points unless the record says otherwise."""
+    """Return the box and its space, points by default."""
     box, named = box_of(obj)[0], obj.get("bbox_space")
     space = "points" if named is None else SPACES.get(named) if isinstance(named, str) else None
     if (box is None and obj.get("bbox") is not None) or space is None:
-        reason = "bbox is not four numbers, or bbox_space none of points, unit (0-1) and per_mille (0-1000)"
-        raise UnusableError("bbox_malformed", reason, "Write bbox as [x0, y0, x1, y1], in points.")
+        message = "bbox is not four numbers, or bbox_space not points, unit (0-1) or per_mille (0-1000)"
+        raise UnusableError("bbox_malformed", message, "Write bbox as [x0, y0, x1, y1], in points.")
     return box, space
 
 
@@ -93,13 +83,3 @@ def _text(obj: Mapping[str, Json], name: str) -> str | None:
     if value is not None and not isinstance(value, str):
         raise UnusableError(f"{name}_wrong_type", f"{name} is not a text", f"Write {name} as text.")
     return value
-
-
-def _duplicate(attachment: Attachment, _: Attachment, source: SourceLine) -> LineIssue:
-    return LineIssue.at(
-        source=source,
-        code="duplicate_attachment_id",
-        message=f"the attachment {attachment.attachment_id!r} came before; the last one counts",
-        fix="Give every attachment an attachment_id of its own.",
-        excerpt=attachment.text[:200],
-    )

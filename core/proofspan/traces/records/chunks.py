@@ -1,4 +1,4 @@
-"""Chunk files: the `{id, text}` array of the triage recipe and the full chunk record, as JSON or JSONL."""
+"""Chunk files: the `{id, text}` array of the triage recipe, and full chunk records, as JSON or JSONL."""
 
 from __future__ import annotations
 
@@ -15,51 +15,47 @@ from proofspan.contracts.records.field_values import (
     span_of,
     text_of,
 )
-from proofspan.contracts.records.records import Chunk, Json, LineIssue, SourceLine
+from proofspan.contracts.records.records import Chunk, Json, LineIssue
 from proofspan.traces.lines.reader import UnusableError
 from proofspan.traces.lines.tables import read_by_id, read_table
-from proofspan.traces.records.identity import refuse_other_major
+from proofspan.traces.records.identity import record_from
 
 
 class Place(NamedTuple):
-    """Where a chunk lies, as the chunk file has it."""
+    """A chunk's document, section and 0-based page; None where unknown."""
 
     doc_id: str | None
     section_id: str | None
     page_idx: int | None
 
 
-#: chunk id → its place, for traces that name only ids.
+#: chunk id → its place, for traces that have only ids.
 Places = Mapping[str, Place]
 
 
 def place_of(chunk: Chunk) -> Place:
-    """The chunk's place; its section number where it has no section id."""
+    """Return the chunk's place, with its section number if it has no section id."""
     return Place(chunk.doc_id, chunk.section_id or chunk.section_number, chunk.page_idx)
 
 
 def read_chunks(path: Path, *, file: str) -> tuple[dict[str, Chunk], list[LineIssue]]:
-    """The chunks of a file by id, and what is wrong with single lines of it.
+    """Return the chunks of a file by id, and the issues of single lines.
 
-    Of several chunks with one id the last counts, as in the reference, and each repeat is an issue.
-    InputFault where the file is missing or is no chunk file at all.
+    Of several with one id the last counts, as in the reference. Raises InputFault if the file cannot be read
+    at all.
     """
-    return read_by_id(
-        path, file=file, record_of=chunk_from, id_of=lambda chunk: chunk.chunk_id, duplicate=_duplicate
-    )
+    return read_by_id(path, file=file, record_of=chunk_from, id_name="chunk_id")
 
 
 def iter_chunks(path: Path, *, file: str) -> Iterator[Chunk | LineIssue]:
-    """Every chunk of a file in its order, those with an id that came before too, and the bad lines."""
+    """Yield every chunk of a file in its order, repeated ids too, and the issues of bad lines."""
     return read_table(path, file=file, record_of=lambda obj, _: chunk_from(obj))
 
 
 def chunk_from(obj: Json) -> Chunk:
-    """The chunk record of a parsed line. `UnusableError` where id or text are missing or no text."""
-    if not isinstance(obj, dict):
-        raise UnusableError("not_an_object", "the chunk is no JSON object", "Write a chunk as {id, text}.")
-    refuse_other_major("chunk", obj)
-    chunk_id, text = _needed(obj)
+    """Return the chunk of a parsed line. Raises UnusableError if it has no id or no text."""
+    obj = record_from("chunk", obj)
+    chunk_id, text = _id_and_text(obj)
     parts = parse(chunk_id)
     page_idx, _ = page_of(obj)
     if page_idx is None and parts:
@@ -85,7 +81,7 @@ def chunk_from(obj: Json) -> Chunk:
     )
 
 
-def _needed(obj: Mapping[str, Json]) -> tuple[str, str]:
+def _id_and_text(obj: Mapping[str, Json]) -> tuple[str, str]:
     name = next((name for name in ID_NAMES if name in obj), None)
     if name is None:
         raise UnusableError(
@@ -96,18 +92,6 @@ def _needed(obj: Mapping[str, Json]) -> tuple[str, str]:
         wrong = "is empty" if obj[name] == "" else "is neither text nor a number"
         raise UnusableError("chunk_without_id", f"the chunk's {name} {wrong}", f"Write {name} as text.")
     if not isinstance(text, str):
-        reason = "the chunk's text is missing or not a text"
-        raise UnusableError("chunk_without_text", reason, 'Give every chunk its "text".')
+        message = "the chunk's text is missing or not a text"
+        raise UnusableError("chunk_without_text", message, 'Give every chunk its "text".')
     return chunk_id, text
-
-
-def _duplicate(chunk: Chunk, earlier: Chunk, source: SourceLine) -> LineIssue:
-    same = chunk.text == earlier.text
-    reason = f"the chunk id {chunk.chunk_id!r} came before, with {'the same' if same else 'another'} text"
-    return LineIssue.at(
-        source=source,
-        code="duplicate_chunk_id",
-        message=f"{reason}; the last one counts",
-        fix="Give every chunk an id of its own.",
-        excerpt=chunk.text[:200],
-    )

@@ -1,4 +1,4 @@
-"""The identity of a trace: `(run_id, q_id, paraphrase, seed)`, and a number for what comes again."""
+"""The identity of a trace, `(run_id, q_id, paraphrase, seed)`, and the number of its repeat."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from proofspan.contracts.records.chunk_id import sha1_8
 from proofspan.contracts.records.field_values import index_of
 from proofspan.contracts.records.records import Json, Trace, TraceKey
 from proofspan.contracts.rules.envelope import USUAL, refusal
-from proofspan.traces.lines.reader import ABSENT, UnusableError, wrong
+from proofspan.traces.lines.reader import ABSENT, UnusableError, kind_of, wrong
 
 
 class Repeats:
@@ -18,7 +18,7 @@ class Repeats:
         self._seen: dict[tuple[str, str, int, int], int] = {}
 
     def key_of(self, trace: Trace) -> TraceKey:
-        """The trace's key; a repeat above 1 calls for the suspicion `duplicate_question`."""
+        """Return the trace's key; a repeat above 1 is the suspicion `duplicate_question`."""
         identity = (trace.run_id, trace.q_id, trace.paraphrase, trace.seed)
         repeat = self._seen.get(identity, 0) + 1
         self._seen[identity] = repeat
@@ -26,7 +26,7 @@ class Repeats:
 
 
 def run_id_of(own: Json, run_id: str | None) -> str:
-    """The run of a record by its own `run_id` and the manifest's. UnusableError where they differ."""
+    """Return a record's `run_id`, else the manifest's. Raises UnusableError if they differ."""
     if own is None:
         return run_id or ""
     if type(own) is not str:
@@ -41,7 +41,7 @@ def run_id_of(own: Json, run_id: str | None) -> str:
 
 
 def q_id_of(obj: Mapping[str, Json], q: str | None) -> str:
-    """A record's `q_id`, else `qid`, else what its question gives. UnusableError for none, or no id."""
+    """Return a record's `q_id`, else `qid`, else the hash of its question `q`. Raises UnusableError."""
     value = obj.get("q_id")
     if type(value) is str and value:
         return value
@@ -57,7 +57,7 @@ def q_id_of(obj: Mapping[str, Json], q: str | None) -> str:
 
 
 def count_of(obj: Mapping[str, Json], name: str) -> int:
-    """`paraphrase` or `seed`: part of the identity, so a value that is no count cannot be passed over."""
+    """Return `paraphrase` or `seed`, 0 if absent. Raises UnusableError: it is part of the identity."""
     value = obj.get(name)
     if value is None:
         return 0
@@ -67,13 +67,17 @@ def count_of(obj: Mapping[str, Json], name: str) -> int:
     return number
 
 
-# Records of another major version are not read: in them a field may mean something else.
+def record_from(record_type: str, obj: Json) -> dict[str, Json]:
+    """Return a parsed line that may be read as a record of the type. Raises UnusableError.
 
-
-def refuse_other_major(record_type: str, obj: Mapping[str, Json]) -> None:
-    """UnusableError for a record whose `schema_version`, or that of its `$schema`, is another major one."""
-    if obj.get("schema_version", USUAL) == USUAL and "$schema" not in obj:
-        return  # nearly every trace: no call more than this in an index build
-    why = refusal(record_type, obj)
-    if why is not None:
-        raise UnusableError(why.code, why.message, why.fix)
+    Records of another major version are not read: their fields may have another meaning.
+    """
+    if not isinstance(obj, dict):
+        raise UnusableError(
+            "not_an_object", f"the line holds {kind_of(obj)}", "Write one JSON object a line."
+        )
+    if obj.get("schema_version", USUAL) != USUAL or "$schema" in obj:  # rarely: it costs an index build time
+        other = refusal(record_type, obj)
+        if other is not None:
+            raise UnusableError(other.code, other.message, other.fix)
+    return obj

@@ -1,12 +1,13 @@
-"""Ids of an earlier build, as far as redirects lead them to chunks of today.
+"""Chunk ids of an earlier build, resolved through redirects to the chunks of the current one.
 
-An id that the chunk file has means the chunk of today, whatever redirects say: only what is absent is led on.
+Only ids that the chunk file does not have are redirected.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import TypeVar, cast
 
@@ -20,25 +21,24 @@ from proofspan.contracts.records.records import (
     GoldQuestion,
     Json,
     LineIssue,
-    SourceLine,
     Trace,
 )
 from proofspan.traces.lines.reader import UnusableError
 from proofspan.traces.lines.tables import read_by_id
 from proofspan.traces.records.citations import citation_ids_in_text, payload_of
-from proofspan.traces.records.identity import refuse_other_major
+from proofspan.traces.records.identity import record_from
 
 V = TypeVar("V")
 W = TypeVar("W")
 
-#: An id may be led on through so many builds.
+#: How many redirects in a row an id may follow.
 MOST_STEPS = 16
 
 
 class Redirected(Mapping[str, V]):
-    """What ids stand for, those of earlier builds too. It lists, counts and compares only the ids of today.
+    """Values by chunk id, earlier ids too. Iteration, length and comparison cover the current ids only.
 
-    `redirects` say of each former id where it leads now.
+    `redirects` has the redirect of each earlier id.
     """
 
     __slots__ = ("_former", "_own", "redirects")
@@ -49,8 +49,8 @@ class Redirected(Mapping[str, V]):
         self._own, self._former, self.redirects = own, former, redirects
 
     def __getitem__(self, chunk_id: str) -> V:
-        found = self._own.get(chunk_id)
-        return self._former[chunk_id] if found is None else found
+        value = self._own.get(chunk_id)
+        return self._former[chunk_id] if value is None else value
 
     def __contains__(self, chunk_id: object) -> bool:
         return chunk_id in self._own or chunk_id in self._former
@@ -61,48 +61,45 @@ class Redirected(Mapping[str, V]):
     def __len__(self) -> int:
         return len(self._own)
 
-    def mapped(self, made: Callable[[V], W]) -> Redirected[W]:
-        """The same ids with what is made of each value; what is None is left out."""
-        return Redirected(_made(self._own, made), _made(self._former, made), self.redirects)
-
 
 def mapped(chunks: Mapping[str, V], made: Callable[[V], W | None]) -> Mapping[str, W]:
-    """What is made of each chunk, by its id and by former ones; what is None is left out."""
+    """Return `made` of each chunk, by its current and earlier ids, without those that are None."""
     if isinstance(chunks, Redirected):
-        return cast(Redirected[W], chunks.mapped(made))
+        own, former = _made(chunks._own, made), _made(chunks._former, made)
+        return Redirected(own, former, chunks.redirects)
     return _made(chunks, made)
 
 
 def _made(values: Mapping[str, V], made: Callable[[V], W | None]) -> dict[str, W]:
-    found = ((chunk_id, made(value)) for chunk_id, value in values.items())
-    return {chunk_id: value for chunk_id, value in found if value is not None}
+    pairs = ((chunk_id, made(value)) for chunk_id, value in values.items())
+    return {chunk_id: value for chunk_id, value in pairs if value is not None}
 
 
 def former_ids(chunks: Mapping[str, object]) -> frozenset[str]:
-    """The ids of earlier builds that are known."""
+    """Return the earlier ids that are known."""
     return frozenset(chunks.redirects) if isinstance(chunks, Redirected) else frozenset()
 
 
 def redirect_of(chunks: Mapping[str, object], chunk_id: str | None) -> Redirect | None:
-    """Where an id of an earlier build leads now; None for an id of today and for one that is not known."""
+    """Return the redirect of an earlier id; None for a current or unknown one."""
     known = chunks.redirects if isinstance(chunks, Redirected) else {}
     return known.get(chunk_id) if chunk_id is not None else None
 
 
 def with_redirects(chunks: Mapping[str, Chunk], redirects: Mapping[str, Redirect]) -> Mapping[str, Chunk]:
-    """The chunks, found by their former ids too: of one that was split its parts together, in order."""
+    """Return the chunks, found by their earlier ids too; the parts of a split chunk as one, in order."""
     former: dict[str, Chunk] = {}
     leading: dict[str, Redirect] = {}
     for old_id in redirects:
-        found = None if old_id in chunks else _led(old_id, redirects, chunks)
-        if found is not None:
-            former[old_id] = _joined(old_id, [chunks[new_id] for new_id in found.new_ids])
-            leading[old_id] = found
+        redirect = None if old_id in chunks else _followed(old_id, redirects, chunks)
+        if redirect is not None:
+            former[old_id] = _joined(old_id, [chunks[new_id] for new_id in redirect.new_ids])
+            leading[old_id] = redirect
     return Redirected(chunks, former, leading) if former else chunks
 
 
-def _led(old_id: str, redirects: Mapping[str, Redirect], chunks: Container[str]) -> Redirect | None:
-    """The redirect to chunks of today, through the builds between; None where it leads to none of them."""
+def _followed(old_id: str, redirects: Mapping[str, Redirect], chunks: Container[str]) -> Redirect | None:
+    """Return the redirect to current chunks, through the builds between; None if it leads to none."""
     first = redirects[old_id]
     kind, confidence, ids = first.kind, first.confidence, first.new_ids
     for _ in range(MOST_STEPS):
@@ -118,16 +115,16 @@ def _led(old_id: str, redirects: Mapping[str, Redirect], chunks: Container[str])
 
 
 def _kind_of(kinds: Sequence[RedirectKind], ids: Sequence[str]) -> RedirectKind:
-    """What several redirects after each other amount to: the one that changes most."""
+    """Return the kind of several redirects in a row: that of the greatest change."""
     if len(ids) > 1:
         return "split"
     return max((kind for kind in kinds if kind not in ("split", "gone")), key=KINDS.index, default="shift")
 
 
 def _joined(old_id: str, parts: Sequence[Chunk]) -> Chunk:
-    """The parts as one chunk of the former id, at the place and of the revision of the first."""
-    today = parse(parts[0].chunk_id)
-    rev: dict[str, Json] = {"rev": today.rev} if today is not None else {}
+    """Return the parts as one chunk with the old id, at the place and of the revision of the first."""
+    current = parse(parts[0].chunk_id)
+    rev: dict[str, Json] = {"rev": current.rev} if current is not None else {}
     first = replace(parts[0], chunk_id=old_id, raw={**rev, **parts[0].raw})
     if len(parts) == 1:
         return first
@@ -135,40 +132,39 @@ def _joined(old_id: str, parts: Sequence[Chunk]) -> Chunk:
 
 
 def of_today(trace: Trace, chunks: Mapping[str, object], *, wanted: Container[str]) -> Trace:
-    """The trace as if it named chunks of today, so that gold of today can be compared with it.
+    """Return the trace with current chunk ids, so that it can be compared with current gold.
 
-    Of the parts of a split chunk the first that is `wanted` stands for it, else the first.
+    A split chunk is replaced by its first part that is `wanted`, else by its first part.
     """
     if not isinstance(chunks, Redirected):
         return trace
     own = payload_of(trace.raw)
     cited = () if own else citation_ids_in_text(trace.answer)
-    today = _Today(chunks.redirects, wanted)
-    raw = {name: today.value(value) if name in _LISTING else value for name, value in trace.raw.items()}
+    current = _CurrentIds(chunks.redirects, wanted)
+    raw = {name: current.value(value) if name in _LISTING else value for name, value in trace.raw.items()}
     if cited:
-        raw["citations"] = [today.id(each) for each in cited]
-    return replace(trace, raw=raw, chunk_ids=tuple(map(today.id, trace.chunk_ids)))
+        raw["citations"] = [current.id(each) for each in cited]
+    return replace(trace, raw=raw, chunk_ids=tuple(map(current.id, trace.chunk_ids)))
 
 
-#: Where a trace line names chunks.
+#: The keys of a trace line that name chunks.
 _LISTING = frozenset({"chunks", "stages", "citations", "segments"})
 
 
-class _Today:
-    """Puts the id of a chunk of today in the place of a former one, wherever an entry or a list names it."""
+class _CurrentIds:
+    """Replaces earlier chunk ids by current ones."""
 
     def __init__(self, redirects: Mapping[str, Redirect], wanted: Container[str]) -> None:
         self._redirects, self._wanted = redirects, wanted
 
     def id(self, chunk_id: str) -> str:
-        """The id of today; an id that is not led on stays."""
         redirect = self._redirects.get(chunk_id)
         if redirect is None:
             return chunk_id
         return next((each for each in redirect.new_ids if each in self._wanted), redirect.new_ids[0])
 
     def value(self, value: Json) -> Json:
-        """A list of entries or ids, what holds such lists, or an entry."""
+        """Return a list of entries or ids, an object with such lists, or an entry, with current ids."""
         if isinstance(value, list):
             return [self.id(each) if isinstance(each, str) else self.value(each) for each in value]
         if not isinstance(value, dict):
@@ -180,7 +176,7 @@ class _Today:
 
 
 def without_former_place(citation: Citation) -> Citation:
-    """The citation without the document and section that it has from its id alone."""
+    """Return the citation without the document and section that only its id states."""
     raw, parts = citation.raw, parse(citation.chunk_id or "")
     if parts is None:
         return citation
@@ -193,7 +189,7 @@ def without_former_place(citation: Citation) -> Citation:
 
 
 def candidate_of_today(candidate: Candidate) -> Candidate:
-    """A candidate of a former id with the place that its entry states, and nothing from the id."""
+    """Return the candidate with the place that its entry states, without that of its id."""
     raw = candidate.raw
     return replace(
         candidate,
@@ -206,56 +202,41 @@ def candidate_of_today(candidate: Candidate) -> Candidate:
 def gold_of_today(
     questions: Mapping[str, GoldQuestion], chunks: Mapping[str, object]
 ) -> Mapping[str, GoldQuestion]:
-    """The gold questions with ids of today in the place of former ones."""
+    """Return the gold questions with current chunk ids."""
     if not isinstance(chunks, Redirected):
         return questions
-    known = chunks.redirects
+    redirects = chunks.redirects
+
+    def current(question: GoldQuestion) -> GoldQuestion:
+        ids = (redirects[each].new_ids if each in redirects else (each,) for each in question.chunks)
+        return replace(question, chunks=tuple(dict.fromkeys(chain.from_iterable(ids))))
+
     return {
-        q_id: replace(question, chunks=_ids_of_today(question.chunks, known))
-        if not known.keys().isdisjoint(question.chunks)
-        else question
+        q_id: question if redirects.keys().isdisjoint(question.chunks) else current(question)
         for q_id, question in questions.items()
     }
 
 
-def _ids_of_today(ids: Iterable[str], redirects: Mapping[str, Redirect]) -> tuple[str, ...]:
-    led = (redirects[each].new_ids if each in redirects else (each,) for each in ids)
-    return tuple(dict.fromkeys(new_id for found in led for new_id in found))
-
-
 def read_redirects(path: Path, *, file: str) -> tuple[dict[str, Redirect], list[LineIssue]]:
-    """The redirects of a JSON or JSONL file by their old id, and what is wrong with single lines of it.
+    """Return the redirects of a JSON or JSONL file by their old id, and the issues of single lines.
 
-    Of several with one old id the last counts. InputFault where the file is missing or none at all.
+    Of several with one old id the last counts. Raises InputFault if the file cannot be read at all.
     """
-    return read_by_id(
-        path, file=file, record_of=redirect_from, id_of=lambda each: each.old_id, duplicate=_duplicate
-    )
+    return read_by_id(path, file=file, record_of=redirect_from, id_name="old_id")
 
 
 def redirect_from(obj: Json) -> Redirect:
-    """The redirect of a parsed line. UnusableError where it is none."""
-    if not isinstance(obj, dict):
-        raise UnusableError("not_an_object", "the redirect is no JSON object", "Write one object a line.")
-    refuse_other_major("redirect", obj)
+    """Return the redirect of a parsed line. Raises UnusableError."""
+    obj = record_from("redirect", obj)
     old_id, kind, new_ids = text_of(obj.get("old_id")), obj.get("kind"), obj.get("new_ids")
     if old_id is None:
         raise UnusableError("old_id_missing", "old_id is missing or no text", "Give the redirect its old_id.")
     if kind not in KINDS:
-        raise UnusableError("bad_kind", "kind is no kind of redirect", f"Write one of {', '.join(KINDS)}.")
+        raise UnusableError("bad_kind", "kind is not a kind of redirect", f"Write one of {', '.join(KINDS)}.")
     if not isinstance(new_ids, list) or not all(isinstance(each, str) and each for each in new_ids):
-        raise UnusableError("bad_new_ids", "new_ids is no list of ids", "Write new_ids as a list of texts.")
+        raise UnusableError(
+            "bad_new_ids", "new_ids is not a list of ids", "Write new_ids as a list of texts."
+        )
     confidence = number_of(obj.get("confidence"))
     sure = min(1.0, max(0.0, confidence)) if confidence is not None else 0.0
     return Redirect(old_id, cast(RedirectKind, kind), tuple(map(str, new_ids)), sure)
-
-
-def _duplicate(redirect: Redirect, earlier: Redirect, source: SourceLine) -> LineIssue:
-    where = "the same" if redirect.new_ids == earlier.new_ids else "another"
-    return LineIssue.at(
-        source=source,
-        code="duplicate_old_id",
-        message=f"the old id {redirect.old_id!r} came before, to {where} place; the last one counts",
-        fix="Write one redirect an old id.",
-        excerpt=redirect.old_id[:200],
-    )

@@ -1,4 +1,4 @@
-"""Stored reports: the labels that an earlier pass wrote, to be shown beside the recomputed ones."""
+"""Stored reports: the labels of an earlier pass, shown beside the recomputed ones."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from proofspan.contracts.records.field_values import index_of, text_of, texts_of
 from proofspan.contracts.records.records import Json, LineIssue, SourceLine, Trace
 from proofspan.traces.lines.reader import UnusableError
 from proofspan.traces.lines.tables import placed, read_table
-from proofspan.traces.records.identity import refuse_other_major
+from proofspan.traces.records.identity import record_from
 
 
 @dataclass(frozen=True, slots=True)
 class StoredRow:
-    """One row of a stored report, as it was written. `q_id` is None in the reports of the triage recipe.
+    """One row of a stored report. `q_id` is None in the reports of the triage recipe.
 
-    `label` is the writer's word and may be none of ours; `llm_summary` decides nothing.
+    `label` may be unknown to us; `llm_summary` is only shown.
     """
 
     q: str
@@ -36,10 +36,10 @@ class StoredRow:
 
 
 class StoredReport:
-    """Hands out the row that belongs to each trace: by identity where rows carry one, else by place.
+    """Assigns the rows to traces: by identity if rows have one, else by question.
 
-    Rows without `q_id` belong, in order, to the traces with the same question; so traces have to be asked
-    for in the order of their file.
+    Rows without `q_id` belong, in order, to the traces with the same question, so traces must be looked up
+    in the order of their file.
     """
 
     def __init__(self, rows: Iterable[StoredRow]) -> None:
@@ -52,38 +52,33 @@ class StoredReport:
                 self._by_identity[row.q_id, row.paraphrase, row.seed].append(row)
 
     def take(self, *, q: str, q_id: str, paraphrase: int = 0, seed: int = 0) -> StoredRow | None:
-        """The next row of that trace, which is then taken; None where there is none (left)."""
+        """Return and remove the next row of that trace; None if there is none left."""
         waiting = self._by_identity.get((q_id, paraphrase, seed)) or self._by_question.get(q)
         return waiting.popleft() if waiting else None
 
     def unmatched(self) -> list[StoredRow]:
-        """The rows that no trace has taken, in the order of their file: each is a finding."""
+        """Return the rows that no trace has taken, in the order of their file: each is a finding."""
         waiting = (*self._by_identity.values(), *self._by_question.values())
         return sorted((row for rows in waiting for row in rows), key=lambda row: row.source.line)
 
 
 def read_report(path: Path, *, file: str) -> tuple[list[StoredRow], list[LineIssue]]:
-    """The rows of a stored report in file order, and what is wrong with single lines of it.
+    """Return the rows of a stored report in file order, and the issues of single lines.
 
-    InputFault where the file is missing or is no report at all.
+    Raises InputFault if the file cannot be read at all.
     """
-    rows: list[StoredRow] = []
-    issues: list[LineIssue] = []
-    for found in read_table(path, file=file, record_of=_row):
-        if isinstance(found, LineIssue):
-            issues.append(found)
-        else:
-            rows.append(found)
-    return rows, placed(issues, path)
+    items = list(read_table(path, file=file, record_of=_row))
+    issues = [item for item in items if isinstance(item, LineIssue)]
+    return [item for item in items if not isinstance(item, LineIssue)], placed(issues, path)
 
 
 def _row(obj: Json, source: SourceLine) -> StoredRow:
-    if not isinstance(obj, dict):
-        raise UnusableError("not_an_object", "the report row is no JSON object", "Write one object a line.")
-    refuse_other_major("report", obj)
+    obj = record_from("report", obj)
     q, label = obj.get("q", obj.get("question")), obj.get("label")
     if not isinstance(q, str) or not isinstance(label, str):
-        raise UnusableError("row_incomplete", "the report row has no q or no label", "Write the report anew.")
+        raise UnusableError(
+            "row_incomplete", "the report row has no q or no label", "Write the report again."
+        )
     why, summary = obj.get("why"), obj.get("llm_summary")
     return StoredRow(
         q=q,
@@ -101,7 +96,7 @@ def _row(obj: Json, source: SourceLine) -> StoredRow:
 
 
 def remembered(row: StoredRow, run_id: str) -> Trace:
-    """The part of a trace that a report row remembers; the answer is not among it."""
+    """Return the part of a trace that a report row has, which is not the answer."""
     return Trace(
         q=row.q,
         answer="",

@@ -1,7 +1,6 @@
-"""A parsed trace line → the canonical record, its aliases read once.
+"""Turn a parsed trace line into a `Trace`, resolving aliases once, and read its stages on demand.
 
-`trace_from` runs once for every line of an index build, so it looks only at what every reader needs;
-stages, candidates and citations are read from `raw` when somebody asks for them.
+`trace_from` runs for every line of an index build, so it reads only what every reader needs.
 """
 
 from __future__ import annotations
@@ -33,50 +32,27 @@ from proofspan.contracts.records.records import (
     StageName,
     Trace,
 )
-from proofspan.traces.lines.reader import ABSENT, UnusableError, issue_of, kind_of, wrong
+from proofspan.traces.lines.reader import ABSENT, UnusableError, issue_of, wrong
 from proofspan.traces.records.answer_block import auditable_block
 from proofspan.traces.records.chunks import Place, Places
-from proofspan.traces.records.citations import (
-    citation_ids_in_text,
-    citations,
-    filled_from,
-    payload_of,
-)
-from proofspan.traces.records.identity import count_of, q_id_of, refuse_other_major, run_id_of
+from proofspan.traces.records.citations import payload_of
+from proofspan.traces.records.identity import count_of, q_id_of, record_from, run_id_of
 
-__all__ = [
-    "Measures",
-    "candidate_from",
-    "citation_ids_in_text",
-    "citations",
-    "doc_ids",
-    "entries_in",
-    "filled_from",
-    "lengths",
-    "listed",
-    "measures",
-    "place_by_id",
-    "place_in",
-    "rank_one_place",
-    "ranked_places",
-    "score_of",
-    "stages",
-    "top_stage",
-    "trace_from",
-]
-
-#: Rank 1 is read from the first of these that is there, the top 20 from the first of `TOP_STAGES`.
+#: Rank 1 is that of the first of these stages that exists, the top 20 that of the first of `TOP_STAGES`.
 LAST_STAGES: Final[tuple[StageName, ...]] = ("reranked", "fused", "retrieved", "chunks")
 TOP_STAGES: Final[tuple[StageName, ...]] = ("fused", "retrieved", "chunks")
 #: The order in which a pipeline passes through its stages.
 STAGES: Final[tuple[StageName, ...]] = ("retrieved", "fused", "reranked", "chunks")
+
+NO_PLACES: Final[Places] = {}
+NOWHERE: Final = Place(None, None, None)
 
 _ID: Final = itemgetter("id")
 _DOC_ID: Final = itemgetter("doc_id")
 
 
 class Measures(NamedTuple):
-    """What the pipeline said about its own answer; None where it said nothing.
+    """The pipeline's measures of its own answer; None where it states none.
 
     `lambda_state` is one of convergent, divergent, recursive, chaotic, or the pipeline's own word.
     """
@@ -98,7 +74,7 @@ class RankOnePlace(NamedTuple):
 
 
 class RankedPlace(NamedTuple):
-    """A candidate's 1-based rank in its list and where its chunk lies, as far as that is known."""
+    """A candidate's 1-based rank in its list and its chunk's place; None where unknown."""
 
     rank: int
     chunk_id: str
@@ -108,10 +84,10 @@ class RankedPlace(NamedTuple):
 
 
 def trace_from(obj: Json, source: SourceLine, *, run_id: str | None, data: bytes = b"") -> Trace | LineIssue:
-    """The canonical record of a parsed line, or the issue that says why there is none.
+    """Return the record of a parsed line, or the issue that prevents it.
 
-    `run_id` is the manifest's; None (a bare file) takes the line's own, "" where it has none. `data` is the
-    line itself, for the issue's excerpt.
+    `run_id` is the manifest's; with None (a bare file) it is the line's own, else "". `data` is the line
+    itself, for the issue's excerpt.
     """
     try:
         return _trace(obj, source, run_id)
@@ -120,54 +96,57 @@ def trace_from(obj: Json, source: SourceLine, *, run_id: str | None, data: bytes
 
 
 def stages(trace: Trace) -> tuple[Stage, ...]:
-    """The trace's ranked lists in the order of the pipeline, those without a candidate left out."""
-    found = []
-    for name in STAGES:
-        entries = listed(trace, name)
-        if candidates := tuple(candidate_from(entry, rank, chunk_id) for rank, chunk_id, entry in entries):
-            found.append(Stage(name, candidates))
-    return tuple(found)
+    """Return the trace's ranked lists in the order of the pipeline, without empty ones."""
+    lists = (
+        Stage(name, tuple(candidate_from(entry, rank, each) for rank, each, entry in listed(trace, name)))
+        for name in STAGES
+    )
+    return tuple(stage for stage in lists if stage.candidates)
 
 
 def rank_one_place(trace: Trace) -> RankOnePlace | None:
-    """Where the first candidate of the last stage there is lies."""
+    """Return the place of the first candidate of the last stage that has one."""
     for name in LAST_STAGES if "stages" in trace.raw else LAST_STAGES[-1:]:
-        for entry in entries_in(trace.raw, name):
-            if type(entry) is not dict or (chunk_id := id_of(entry)) is None:
-                continue
-            doc_id, section_id = text_of(entry.get("doc_id")), text_of(entry.get("section_id"))
-            page_idx, _ = page_of(entry)
-            if (doc_id is None or section_id is None or page_idx is None) and (parts := parse(chunk_id)):
-                doc_id, section_id = doc_id or parts.doc_uid, section_id or parts.sect_path
-                page_idx = parts.page_idx if page_idx is None else page_idx
-            return RankOnePlace(name, chunk_id, doc_id, section_id, page_idx)
+        for entry in entries_in(trace.raw, name):  # `listed` would read the ids of all entries
+            if type(entry) is dict and (chunk_id := id_of(entry)) is not None:
+                return RankOnePlace(name, chunk_id, *place_in(entry, chunk_id, NO_PLACES))
     return None
 
 
 def top_stage(trace: Trace) -> StageName | None:
-    """The list that the top 20 are read from: fused, else retrieved, else the chunks; None without any."""
+    """Return the stage of the top 20: fused, else retrieved, else the chunks; None without any."""
     return next((name for name in TOP_STAGES if entries_in(trace.raw, name)), None)
 
 
 def lengths(trace: Trace) -> dict[StageName, int]:
-    """How many places each list has that is not empty, those without an id included."""
+    """Return the length of each list that is not empty, entries without an id included."""
     names = STAGES if "stages" in trace.raw else STAGES[-1:]
     return {name: length for name in names if (length := len(entries_in(trace.raw, name)))}
 
 
 def listed(trace: Trace, name: StageName) -> Iterator[tuple[int, str, Mapping[str, Json]]]:
-    """Rank, chunk id and entry of a stage's candidates, as `stages` ranks them; nothing else is read."""
-    return _identified(entries_in(trace.raw, name))
+    """Yield rank, chunk id and entry of each entry with an id, ranked in the whole list."""
+    entries = entries_in(trace.raw, name)
+    try:
+        ids = list(map(_ID, entries))
+        "".join(ids)  # the quickest check that all are text
+    except (KeyError, TypeError):
+        return (
+            (rank, chunk_id, entry)
+            for rank, entry in enumerate(entries, start=1)
+            if type(entry) is dict and (chunk_id := id_of(entry)) is not None
+        )
+    return zip(count(1), ids, entries)
 
 
 def ranked_places(trace: Trace, name: StageName, places: Places) -> Iterator[RankedPlace]:
-    """Where a stage's candidates lie, see `place_in`."""
+    """Yield the ranks and places of a stage's candidates, see `place_in`."""
     for rank, chunk_id, entry in listed(trace, name):
         yield RankedPlace(rank, chunk_id, *place_in(entry, chunk_id, places))
 
 
 def place_in(entry: Mapping[str, Json], chunk_id: str, places: Places) -> Place:
-    """Where a candidate lies: as its entry says itself, else as `places` has it, else by its id."""
+    """Return a candidate's place: as its entry states it, else from `places`, else from its id."""
     doc_id, section_id = text_of(entry.get("doc_id")), text_of(entry.get("section_id"))
     page_idx, _ = page_of(entry)
     if doc_id is None or section_id is None or page_idx is None:
@@ -178,39 +157,35 @@ def place_in(entry: Mapping[str, Json], chunk_id: str, places: Places) -> Place:
 
 
 def doc_ids(trace: Trace) -> tuple[str, ...]:
-    """The documents that the answerer's chunks come from, each once, in order."""
-    entries = entries_in(trace.raw, "chunks")
+    """Return the documents of the answerer's chunks, each once, in order."""
     try:
-        named = dict.fromkeys(map(_DOC_ID, entries))
-        "".join(named)  # refuses whatever is not text
+        named = dict.fromkeys(map(_DOC_ID, entries_in(trace.raw, "chunks")))
+        "".join(named)  # the quickest check that all are text
     except (KeyError, TypeError):
-        named = dict.fromkeys([_doc_id(entry, chunk_id) for _, chunk_id, entry in _identified(entries)])
+        named = dict.fromkeys([each.doc_id for each in ranked_places(trace, "chunks", NO_PLACES)])
     return tuple(filter(None, named))
 
 
 def measures(trace: Trace) -> Measures:
-    """ok, ΔS, λ and latency, from the line itself, from its `metrics`, or from its answer's block."""
+    """Return ok, ΔS, λ and latency, from the line itself, from its `metrics`, or from its answer's block."""
     raw = trace.raw
     ok, nested = raw.get("ok"), raw.get("metrics")
-    if type(nested) is not dict:
-        nested = {}
-    delta_s = number_of(_first(raw, nested, DELTA_S_NAMES))
-    state = lambda_of(_first(raw, nested, LAMBDA_NAMES))
+
+    def stated(names: tuple[str, ...]) -> Json:
+        value = first_of(raw, names)
+        return first_of(nested, names) if value is None and type(nested) is dict else value
+
+    delta_s, state = number_of(stated(DELTA_S_NAMES)), lambda_of(stated(LAMBDA_NAMES))
     if (block := auditable_block(trace.answer)) is not None:
         delta_s = block.delta_s if delta_s is None else delta_s
         state = block.lambda_state if state is None else state
-    latency = number_of(_first(raw, nested, ("latency_ms",)))
+    latency = number_of(stated(("latency_ms",)))
     return Measures(ok if type(ok) is bool else None, delta_s, state, latency)
 
 
 def candidate_from(entry: Mapping[str, Json], rank: int, chunk_id: str) -> Candidate:
-    """One entry of a ranked list; document, section and page from its id where nothing else gives them."""
-    doc_id, section_id = text_of(entry.get("doc_id")), text_of(entry.get("section_id"))
-    page_idx, _ = page_of(entry)
-    if (doc_id is None or section_id is None or page_idx is None) and (parts := parse(chunk_id)):
-        doc_id = doc_id or parts.doc_uid
-        section_id = section_id or parts.sect_path
-        page_idx = parts.page_idx if page_idx is None else page_idx
+    """Return an entry of a ranked list, its place from its id where the entry does not state it."""
+    doc_id, section_id, page_idx = place_in(entry, chunk_id, NO_PLACES)
     features, text = entry.get("features"), entry.get("text")
     return Candidate(
         chunk_id=chunk_id,
@@ -228,7 +203,7 @@ def candidate_from(entry: Mapping[str, Json], rank: int, chunk_id: str) -> Candi
 
 
 def score_of(entry: Mapping[str, Json]) -> float | None:
-    """What an entry of a ranked list scored, by whatever name; None where it does not say."""
+    """Return the score of an entry of a ranked list, under any of its names; None without one."""
     score = entry.get("score")
     if score is None:
         score = first_of(entry, ("score_norm", "score_raw"))
@@ -236,11 +211,7 @@ def score_of(entry: Mapping[str, Json]) -> float | None:
 
 
 def _trace(obj: Json, source: SourceLine, run_id: str | None) -> Trace:
-    if type(obj) is not dict:
-        raise UnusableError(
-            "not_an_object", f"the line holds {kind_of(obj)}", "Write one JSON object a line."
-        )
-    refuse_other_major("trace", obj)
+    obj = record_from("trace", obj)
     suspicions: list[str] = []
     q = obj.get("q", ABSENT)
     if q is ABSENT:
@@ -273,30 +244,18 @@ def _trace(obj: Json, source: SourceLine, run_id: str | None) -> Trace:
 
 
 def _chunk_ids(chunks: Json, suspicions: list[str]) -> tuple[str, ...]:
-    """The ids of `chunks` in order; entries without one are skipped with a suspicion."""
+    """Return the ids of `chunks` in order; entries without one are skipped with a suspicion."""
     if type(chunks) is not list:
         if chunks is not ABSENT:
             raise wrong("chunks", chunks, wanted="a list of objects with an id")
         suspicions.append("chunks_missing")
         return ()
     try:
-        found = tuple(map(_ID, chunks))
-        "".join(found)  # refuses whatever is not text: the quickest such check there is
+        texts = tuple(map(_ID, chunks))
+        "".join(texts)  # the quickest check that all are text
+        return texts
     except (KeyError, TypeError):
-        return _aliased_ids(chunks, suspicions)
-    return found
-
-
-def _doc_id(entry: Mapping[str, Json], chunk_id: str) -> str | None:
-    """The document of one entry, from its id where it names none."""
-    if (doc_id := text_of(entry.get("doc_id"))) is not None:
-        return doc_id
-    parts = parse(chunk_id)
-    return parts.doc_uid if parts else None
-
-
-def _aliased_ids(chunks: list[Json], suspicions: list[str]) -> tuple[str, ...]:
-    """The slow way, for entries that are not all objects with a text as `id`."""
+        pass  # an alias, a number, or something unusable
     ids = []
     for place, chunk in enumerate(chunks, start=1):
         if type(chunk) is not dict:
@@ -313,7 +272,7 @@ def _aliased_ids(chunks: list[Json], suspicions: list[str]) -> tuple[str, ...]:
 
 
 def _has_page_below_one(payload: list[Json]) -> bool:
-    """A payload's `page` counts from 1; a smaller one says that its producer counts from somewhere else."""
+    """Return whether a `page`, which counts from 1, is smaller: its producer counts from another number."""
     for item in payload:
         if type(item) is dict:
             page = item.get("page")
@@ -323,13 +282,13 @@ def _has_page_below_one(payload: list[Json]) -> bool:
 
 
 def place_by_id(chunk_id: str) -> Place:
-    """Where a chunk lies that only its id tells of; unknown parts are None."""
+    """Return the place that a chunk's id states; unknown parts are None."""
     parts = parse(chunk_id)
-    return Place(parts.doc_uid, parts.sect_path, parts.page_idx) if parts else Place(None, None, None)
+    return Place(parts.doc_uid, parts.sect_path, parts.page_idx) if parts else NOWHERE
 
 
 def entries_in(raw: Mapping[str, Json], name: StageName) -> list[Json]:
-    """A stage's list, empty where it is absent, null or no list (`{"items": […]}` counts as its list)."""
+    """Return a stage's list, empty where it is absent or not a list; `{"items": […]}` counts as its list."""
     if name == "chunks":
         entries = raw.get("chunks")
     else:
@@ -338,25 +297,3 @@ def entries_in(raw: Mapping[str, Json], name: StageName) -> list[Json]:
     if isinstance(entries, dict):
         entries = entries.get("items")
     return entries if isinstance(entries, list) else []
-
-
-def _identified(entries: list[Json]) -> Iterator[tuple[int, str, dict[str, Json]]]:
-    """The entries that carry an id, each with its 1-based rank in the whole list and that id."""
-    try:
-        ids = list(map(_ID, entries))
-        "".join(ids)  # refuses whatever is not text
-    except (KeyError, TypeError):
-        return _identified_slowly(entries)
-    return zip(count(1), ids, entries)
-
-
-def _identified_slowly(entries: list[Json]) -> Iterator[tuple[int, str, dict[str, Json]]]:
-    for rank, entry in enumerate(entries, start=1):
-        if type(entry) is dict and (chunk_id := id_of(entry)) is not None:
-            yield rank, chunk_id, entry
-
-
-def _first(record: Mapping[str, Json], nested: Mapping[str, Json], names: tuple[str, ...]) -> Json:
-    """The first value that is not null under any of the names, in the record itself or else within it."""
-    value = first_of(record, names)
-    return first_of(nested, names) if value is None and nested else value

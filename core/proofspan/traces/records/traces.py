@@ -1,4 +1,4 @@
-"""Trace files: every line a record or a line issue, and one record again by its place."""
+"""Trace files: every line as a record or an issue, and one record again by its place."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ def iter_traces(
     end: int | None = None,
     final: bool = False,
 ) -> Iterator[Trace | LineIssue]:
-    """Every line of a trace file as a record or as the issue that says why it is none, in file order.
+    """Yield every line of a trace file, in order, as a record or as the issue that prevents it.
 
-    `file` is the name that records and issues carry, `run_id` the manifest's (None for a bare file); the
-    rest is as in `read_lines`. A file that is no JSONL at all gives a single issue. InputFault where the
-    file cannot be opened.
+    `file` is the name in records and issues, `run_id` the manifest's (None for a bare file); the other
+    arguments are those of `read_lines`. A file that is not JSONL at all gives a single issue. Raises
+    InputFault if the file cannot be opened.
     """
     if offset == 0 and (foreign := foreign_file(path, file=file)):
         yield foreign
@@ -43,7 +43,7 @@ def iter_traces(
 
 
 def trace_of_line(raw: RawLine, *, file: str, run_id: str | None) -> Trace | LineIssue:
-    """The record of one line, or its issue."""
+    """Return the record of one line, or its issue."""
     source = SourceLine(file, raw.line, raw.offset, raw.length)
     try:
         obj = parse_line(raw)
@@ -53,20 +53,20 @@ def trace_of_line(raw: RawLine, *, file: str, run_id: str | None) -> Trace | Lin
 
 
 def read_trace_at(path: Path, source: SourceLine, *, run_id: str | None, q_id: str | None = None) -> Trace:
-    """The record at a place that an index remembers.
+    """Return the record at a place that an index has.
 
-    InputFault where the file no longer holds a trace exactly there (of that `q_id`, where one is given).
+    Raises InputFault if there is no longer a trace at exactly that place (of that `q_id`, if given).
     """
     trace = trace_of_line(line_at(path, source), file=source.file, run_id=run_id)
     if isinstance(trace, LineIssue):
         raise _changed(source, trace.message)
     if q_id is not None and trace.q_id != q_id:
-        raise _changed(source, f"it holds question {trace.q_id} now")
+        raise _changed(source, f"it is question {trace.q_id} now")
     return trace
 
 
 def line_at(path: Path, source: SourceLine) -> RawLine:
-    """The bytes at the place, when they are one whole line still."""
+    """Return the bytes at the place. Raises InputFault if they are no longer one whole line."""
     with open_source(path) as file:
         begin = max(source.offset - 1, 0)
         file.seek(begin)
@@ -80,10 +80,10 @@ def line_at(path: Path, source: SourceLine) -> RawLine:
     return RawLine(source.line, source.offset, source.length, data)
 
 
-def _changed(source: SourceLine, reason: str) -> InputFault:
+def _changed(source: SourceLine, message: str) -> InputFault:
     return InputFault.of(
         "line_changed",
-        f"the line is not what it was when it was indexed: {reason}",
+        f"the line has changed since it was indexed: {message}",
         where=f"{source.file}:{source.line}",
-        fix="Build the index anew: proofspan index WORKSPACE",
+        fix="Build the index again: proofspan index WORKSPACE",
     )
