@@ -101,7 +101,7 @@ def test_a_name_is_taken_once(manifest: Manifest) -> None:
     freeze(manifest)
     again = freeze(manifest)
     assert isinstance(again.exception, InputFault)
-    assert "there is a cohort 'GAP'" in str(again.exception)
+    assert [problem.code for problem in again.exception.problems] == ["cohort_exists"]
     assert freeze(manifest, "--again", bucket="hit").exit_code == 0
     assert read_cohorts(manifest)["GAP"].q_ids == ("Q1",)
 

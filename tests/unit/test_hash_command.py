@@ -154,7 +154,7 @@ def test_a_json_file_is_one_value_and_its_finding_has_a_line(tmp_path: Path) -> 
     assert (result.exit_code, result.stdout) == (1, "")
     assert f"{path}:2: the file is not one JSON value" in result.stderr
     path.write_text('{"a": 1}\n{"a": 2}\n', encoding="utf-8")
-    assert "is called .jsonl" in run(path).stderr
+    assert "is .jsonl" in run(path).stderr
     path.write_bytes(b'"\xff"')
     assert "not valid UTF-8" in run(path).stderr
 
@@ -166,7 +166,7 @@ def test_a_line_without_a_form_is_named_and_the_file_has_no_hash(tmp_path: Path)
     result = run(bad, good)
     assert result.exit_code == 1
     assert [line.split("  ")[1] for line in result.stdout.splitlines()] == [str(good)]
-    assert f"{bad}:2: the key 'a' stands twice" in result.stderr
+    assert f"{bad}:2: duplicate key 'a'" in result.stderr
     assert f"{bad}:4: the line is not valid JSON" in result.stderr
     assert f"{bad}: no hash: 2 of 4 lines" in result.stderr
     told = json.loads(run("--json", bad).stdout)

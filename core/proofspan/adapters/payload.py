@@ -1,13 +1,13 @@
-"""The citation payload, put together from what a foreign record states and what its caller knows.
+"""The citation payload, made of a record of another library and the caller's parameters.
 
-What is stated nowhere, or in a type that its field cannot hold, is left out: the contract then says
-`missing_tokens`. An empty text or a zero written in its place would hide that, and read as a default.
+A field that is stated nowhere, or in an unsuitable type, is left out: the contract then reports
+`missing_tokens`. An empty text or a zero would hide that, and look like a default.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from numbers import Integral, Real
 from types import MappingProxyType
 from typing import Literal, Required, TypedDict
@@ -19,16 +19,16 @@ PageBase = Literal[0, 1]
 Payload = dict[str, Json]
 
 _NO_NAMES: Mapping[str, str] = MappingProxyType({})
-#: What a computed attribute raises where it cannot be computed; it then reads as absent.
+#: What a computed attribute may raise; it then counts as absent.
 _NOT_COMPUTED = (AttributeError, LookupError, RuntimeError, TypeError, ValueError)
 
 
 class Given(TypedDict, total=False):
-    """What the caller of an adapter knows, as keywords; each counts before the same value in the record.
+    """The keywords of an adapter; each counts before the same value in the record.
 
-    `page_base` says from what number the record's pages count; it is required, as no record says it. `rev` is
-    that of the record's document. `score` becomes `score_raw`. `names` says under which key of the metadata a
-    field of the payload stands where that is another than its own: `{"doc_id": "source"}`.
+    `page_base` is the number of a document's first page in the record; it is required, as no record states
+    it. `rev` is the revision of the record's document. `score` becomes `score_raw`. `names` are the metadata
+    keys of payload fields with another name: `{"doc_id": "source"}`.
     """
 
     page_base: Required[PageBase]
@@ -52,14 +52,14 @@ def payload(
     score: float | None = None,
     names: Mapping[str, str] = _NO_NAMES,
 ) -> Payload:
-    """The payload of one record, its fields in the contract's order; see `Given` for the keywords.
+    """Return the payload of one record, fields in the contract's order; see `Given` for the keywords.
 
-    `stated` is the record's metadata, `own` what its class holds by fields of the payload. The payload's
-    `page` counts from 1; one below 1 means that `page_base` is not the record's, and the contract says so.
-    Raises ValueError for a `page_base` that is neither 0 nor 1.
+    `stated` is the record's metadata, `own` are its attributes by payload field. The payload's `page` counts
+    from 1; one below 1 means that `page_base` is wrong, and the contract reports it. Raises ValueError for a
+    `page_base` that is neither 0 nor 1.
     """
     if page_base not in (0, 1):
-        raise ValueError(f"page_base is 0 or 1, the number of a document's first page, not {page_base!r}")
+        raise ValueError(f"page_base is the number of a document's first page, 0 or 1, not {page_base!r}")
     given = {
         "index_hash": index_hash,
         "embed_model": embed_model,
@@ -67,30 +67,29 @@ def payload(
         "rev": rev,
         "score_raw": score,
     }
-    found: Payload = {}
+    made: Payload = {}
     for field, read in _FIELDS.items():
-        places = (given.get(field), *_stated(stated, field, names), own.get(field))
+        keys = (names[field],) if field in names else (field, *_OTHER_NAMES.get(field, ()))
+        places = (given.get(field), *(value_at(stated, key) for key in keys), own.get(field))
         value = next((value for place in places if (value := read(place)) is not None), None)
         if value is not None:
-            found[field] = value
-    if "page" in found:
-        found["page"] += 1 - page_base
-    return found
+            made[field] = value
+    if "page" in made:
+        made["page"] += 1 - page_base
+    return made
 
 
 def ranked(payloads: Iterable[Payload], *, order: Literal["k_pos", "k_final"] = "k_pos") -> list[Payload]:
-    """The payloads with the ranks that their order gives, from 1; it counts before ranks they had.
+    """Return the payloads with ranks by their order, from 1, in place of ranks they had.
 
-    `k_pos` is the rank before a reranker, so what a reranker returns is ranked by `order="k_final"`.
+    `k_pos` is the rank before a reranker; rank the output of a reranker with `order="k_final"`.
     """
-    return [_in_order({**each, order: rank}) for rank, each in enumerate(payloads, start=1)]
+    numbered = ({**each, order: rank} for rank, each in enumerate(payloads, start=1))
+    return [{field: each[field] for field in _FIELDS if field in each} | each for each in numbered]
 
 
 def value_at(record: object, name: str) -> object:
-    """What stands under `name` in a mapping, or as its attribute; None where nothing does.
-
-    Names as C# and JavaScript write them count too: `doc_id`, then `docId`, then `DocId`.
-    """
+    """Return the value of a key or attribute, spelled `doc_id`, `docId` or `DocId`; None without one."""
     words = [word[:1].upper() + word[1:] for word in name.split("_")]
     pascal = "".join(words)
     for spelling in dict.fromkeys((name, name[:1] + pascal[1:], pascal)):
@@ -107,7 +106,7 @@ def value_at(record: object, name: str) -> object:
 
 
 def plain(value: object) -> Json:
-    """A text or number as plain JSON, NumPy's included; None for all else, for NaN and for infinity."""
+    """Return a text or number, NumPy's included, as plain JSON; None for all else, NaN and infinity."""
     if isinstance(value, str):
         return str.__str__(value).encode("utf-8", "replace").decode()
     if isinstance(value, bool):
@@ -120,19 +119,8 @@ def plain(value: object) -> Json:
     return None
 
 
-def _in_order(found: Payload) -> Payload:
-    """The contract's fields in the contract's order, then whatever else there is."""
-    return {**{field: found[field] for field in _FIELDS if field in found}, **found}
-
-
-def _stated(stated: object, field: str, names: Mapping[str, str]) -> Iterator[object]:
-    """What the metadata says of a field: under the name that the caller gives, else under its usual ones."""
-    for name in (names[field],) if field in names else (field, *_OTHER_NAMES.get(field, ())):
-        yield value_at(stated, name)
-
-
 def _name(value: object) -> Json:
-    """An id or other text; a number in its spelling. An empty text is kept: the record states it."""
+    """Return an id or other text, a number as text. An empty text is kept: the record states it."""
     value = plain(value)
     return value if isinstance(value, str) else text_of(value)
 
@@ -146,7 +134,7 @@ def _number(value: object) -> Json:
 
 
 def _offsets(value: object) -> Json:
-    """`{start, end, unit}` from an object or a pair; characters where no unit is stated."""
+    """Return `{start, end, unit}` of an object or a pair; the unit is characters by default."""
     if isinstance(value, list | tuple):
         pair, unit = [plain(each) for each in value], None
     else:
@@ -160,13 +148,13 @@ def _offsets(value: object) -> Json:
 
 
 def _window(value: object) -> Json:
-    """`{pre, post}`, as far as they are stated."""
+    """Return `{pre, post}`, without what is not stated."""
     sizes = {side: _count(value_at(value, side)) for side in ("pre", "post")}
     return {side: size for side, size in sizes.items() if size is not None} or None
 
 
-#: The payload's fields in the contract's order, each with its reader; the page's label is no part of the
-#: contract, and all that says where a page is when a record knows no number for it.
+#: The payload's fields in the contract's order, each with its reader. The page label is not part of the
+#: contract; it is for records without a page number.
 _FIELDS: Mapping[str, Callable[[object], Json]] = {
     "doc_id": _name,
     "section_id": _name,
@@ -187,7 +175,7 @@ _FIELDS: Mapping[str, Callable[[object], Json]] = {
     "k_final": _count,
     "page_label": _name,
 }
-#: Further names under which metadata carries a field.
+#: Further metadata keys of a field.
 _OTHER_NAMES: Mapping[str, tuple[str, ...]] = {
     "snippet_id": ("chunk_id",),
     "page": ("page_number",),

@@ -1,1 +1,1 @@
-"""Append-only JSONL that people write: one line a save, never rewritten. Knows lines, not what they mean."""
+"""Append-only JSONL files that people write: one line for each save, never rewritten."""

@@ -1,9 +1,9 @@
-"""Files made once into the cache from sources that may change: unpacked copies, joined records.
+"""Files in the cache that are made from sources: unpacked copies, joined records.
 
-A copy is called `SOURCE-STATE-SIZE.jsonl`: hashes of what it is made from and of the state of that (size,
-time and ends of files), and how many bytes the copy has. It appears whole or not at all: written under
-another name, then renamed; one that was cut short since is made anew. Each new copy takes the place of those
-of the source's earlier states; who has one of them open reads on.
+A copy is named `SOURCE-STATE-SIZE.jsonl`: a hash of its source, a hash of the source's state (size, time and
+both ends), and the copy's own size in bytes. It is written under another name and renamed, so it is whole; a
+truncated one is made again. A new copy replaces those of the source's earlier states, which processes that
+have them open can go on reading.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _EDGE = 64 << 10
 
 
 def whole_copy(folder: Path, stem: str) -> Path | None:
-    """The copy of that name whose size is the one that its name tells."""
+    """Return the copy of that name if its size is the one in its name."""
     for copy in folder.glob(f"{stem}-*.jsonl"):
         with suppress(FileNotFoundError):
             if copy.name == copy_name(stem, copy.stat().st_size):
@@ -32,12 +32,12 @@ def whole_copy(folder: Path, stem: str) -> Path | None:
 
 
 def copy_name(stem: str, size: int) -> str:
-    """The name of a copy of so many bytes."""
+    """Return the name of a copy of `size` bytes."""
     return f"{stem}-{size}.jsonl"
 
 
 def fingerprint(source: BinaryIO) -> str:
-    """Size, time and both ends of the file, in 20 hex digits."""
+    """Return a hash of the file's size, time and both ends, in 20 hexadecimal digits."""
     facts = os.fstat(source.fileno())
     digest = hashlib.sha256(f"{facts.st_size} {facts.st_mtime_ns} ".encode())
     digest.update(ends_of(source, facts.st_size))
@@ -45,7 +45,7 @@ def fingerprint(source: BinaryIO) -> str:
 
 
 def ends_of(source: BinaryIO, size: int) -> bytes:
-    """Both ends of a file's first `size` bytes: they stay when it only grows."""
+    """Return both ends of a file's first `size` bytes, which do not change if it only grows."""
     source.seek(0)
     head = source.read(min(_EDGE, size))
     source.seek(max(0, size - _EDGE))
@@ -54,10 +54,10 @@ def ends_of(source: BinaryIO, size: int) -> bytes:
 
 @contextmanager
 def new_part(folder: Path, stem: str) -> Iterator[tuple[BinaryIO, Path]]:
-    """A new file to write to, gone at the end unless it was renamed.
+    """Create a new file to write to, and remove it at the end unless it was renamed.
 
-    It is locked for as long as its process lives: nobody else may remove it. One that was removed before it
-    could be locked is given up for another. OSError where the folder cannot be written.
+    It is locked while its process lives, so that no other process removes it. If one did before the lock,
+    another file is made. Raises OSError if the folder cannot be written.
     """
     folder.mkdir(parents=True, exist_ok=True)
     while True:
@@ -71,12 +71,12 @@ def new_part(folder: Path, stem: str) -> Iterator[tuple[BinaryIO, Path]]:
         yield out, Path(name)
     finally:
         Path(name).unlink(missing_ok=True)
-        with suppress(OSError):  # what could not be written has been said
+        with suppress(OSError):  # a failed write was reported
             out.close()
 
 
 def remove_parts(folder: Path) -> None:
-    """Removes what processes that died while unpacking have left: nobody holds its lock."""
+    """Remove the files of processes that died while writing: nobody holds their locks."""
     for part in folder.glob("*.part"):
         with suppress(OSError), part.open("rb") as left:
             fcntl.flock(left, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -84,7 +84,7 @@ def remove_parts(folder: Path) -> None:
 
 
 def remove_others(copy: Path, key: str) -> None:
-    """Removes the copies of other states of the same source."""
+    """Remove the copies of other states of the same source."""
     for other in copy.parent.glob(f"{key}-*.jsonl"):
         if other != copy:
             with suppress(OSError):
@@ -92,11 +92,11 @@ def remove_others(copy: Path, key: str) -> None:
 
 
 def cache_fault(folder: Path, error: OSError, lost: str, *, where: str) -> InputFault:
-    """Return what to say where a copy cannot be written: what is lost by that, of which source, and why."""
+    """Return the fault of a copy that cannot be written; `lost` is the consequence, `where` the source."""
     return InputFault.of(
         "cache_not_writable",
         f"{lost}: {folder} cannot be written: {error.strerror or error}",
         where=where,
         fix="Make it writable, free some space, or name another folder: --cache-dir or "
-        "PROOFSPAN_CACHE_DIR for the cache, TMPDIR for what is only needed once.",
+        "PROOFSPAN_CACHE_DIR for the cache, TMPDIR for temporary files.",
     )

@@ -1,11 +1,10 @@
-"""The canonical sha256 of JSON and JSONL: the same for the same data, however it was written down.
+"""The canonical sha256 of JSON and JSONL: the same for the same data, however it is written.
 
-Two files are equal that hold the same values on the same lines in the same order. What does not count: the
-order of an object's keys, white space, blank lines, how a character is escaped (`\\u00e9` or `é`), the kind
-of line end, a byte order mark, and packing. What does: the order of lines and of an array's items; and
-numbers are what is written, so that `1`, `1.0` and `1e0` differ and an integer of any length stays what it
-is. A key that stands twice in an object, `NaN` and half a character mean different things to different
-readers: such a line has no canonical form.
+Two files are equal if they have the same values on the same lines in the same order. The order of an object's
+keys, white space, blank lines, escapes in strings (`\\u00e9` or `é`), line ends, a byte order mark, and
+packing do not matter. The order of lines and array items does, and numbers are compared as written: `1`,
+`1.0` and `1e0` differ. Duplicate keys, `NaN` and lone surrogates mean different things to different readers:
+such a line has no canonical form.
 
 The hash is that of the canonical lines, each with a line feed: keys sorted by code point, no white space,
 UTF-8, in strings only `"`, `\\` and control characters escaped. A `.json` file is one value.
@@ -15,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from json.encoder import encode_basestring
@@ -25,7 +25,6 @@ import orjson
 
 from proofspan.contracts.records.records import Json, LineIssue, SourceLine
 from proofspan.errors import InputFault
-from proofspan.traces.lines.json_document import repeated_key
 from proofspan.traces.lines.reader import (
     RawLine,
     UnusableError,
@@ -35,9 +34,9 @@ from proofspan.traces.lines.reader import (
     read_lines,
 )
 
-#: A `.json` file is read as a whole, and may have so many bytes once it is unpacked.
+#: The most bytes of a `.json` file, which is read as a whole, once it is unpacked.
 MAX_WHOLE = 256 * 1024 * 1024
-#: So many findings of a file are kept; all are counted.
+#: How many issues of a file are kept; all are counted.
 KEPT = 1_000
 
 _BOM = b"\xef\xbb\xbf"
@@ -45,9 +44,9 @@ _BOM = b"\xef\xbb\xbf"
 
 @dataclass(frozen=True, slots=True)
 class Hashed:
-    """A file's hash in hexadecimal over `lines` canonical lines; None where some line has no canonical form.
+    """A file's hash in hexadecimal over its `lines`; None if some line has no canonical form.
 
-    `findings` counts those lines, `issues` are the first of them.
+    `findings` is the number of those lines, `issues` are the first of them.
     """
 
     sha256: str | None
@@ -57,22 +56,22 @@ class Hashed:
 
 
 class _Written(str):
-    """A value that is canonical JSON already, where a plain str is a string's content."""
+    """Canonical JSON of a value; a plain str is the content of a string."""
 
     __slots__ = ()
 
 
 def canonical_json(raw: RawLine) -> bytes:
-    """The one way to write the line's value. UnusableError where it has none."""
-    parse_line(raw)  # the strict reader: JSON's own grammar, UTF-8, bounded
+    """Return the canonical form of the line's value. Raises UnusableError if it has none."""
+    parse_line(raw)  # the strict reader checks grammar, UTF-8 and depth
     text = raw.data.decode("utf-8")
     return _written(_parse(text)).encode("utf-8")
 
 
 def hash_file(path: Path, *, file: str, whole: bool) -> Hashed:
-    """The canonical hash of an unpacked file; `whole`: it is one JSON value, not one a line.
+    """Return the canonical hash of an unpacked file; with `whole` it is one JSON value, not one a line.
 
-    `file` is its name in findings. InputFault where it cannot be read.
+    `file` is its name in issues. Raises InputFault if it cannot be read.
     """
     digest = hashlib.sha256()
     lines = findings = 0
@@ -92,13 +91,13 @@ def hash_file(path: Path, *, file: str, whole: bool) -> Hashed:
 
 
 def _whole(path: Path) -> Iterator[RawLine]:
-    """The file as one line; nothing where it is blank."""
+    """Yield the file as one line; nothing if it is blank."""
     with open_source(path) as source:
         data = source.read(MAX_WHOLE + 1)
     if len(data) > MAX_WHOLE:
         raise InputFault.of(
             "file_too_large",
-            f"a .json file is read at once, and this has more than {MAX_WHOLE >> 20} MiB",
+            f"a .json file is read at once, and this one has more than {MAX_WHOLE >> 20} MiB",
             where=str(path),
             fix="Write one record a line, as .jsonl.",
         )
@@ -108,7 +107,7 @@ def _whole(path: Path) -> Iterator[RawLine]:
 
 
 def _issue_of_whole(why: UnusableError, source: SourceLine, data: bytes) -> LineIssue:
-    """The issue of a `.json` file, at the line at which reading it ended."""
+    """Return the issue of a `.json` file, at the line where reading ended."""
     if why.code != "not_json":
         return issue_of(why, source, data)
     try:
@@ -116,17 +115,17 @@ def _issue_of_whole(why: UnusableError, source: SourceLine, data: bytes) -> Line
         line, message = source.line, why.message
     except orjson.JSONDecodeError as error:
         line, message = error.lineno, f"the file is not one JSON value: {error.msg} (column {error.colno})"
-    fix = "Write one JSON value; a file with one a line is called .jsonl."
+    fix = "Write one JSON value; a file with one value a line is .jsonl."
     return issue_of(UnusableError(why.code, message, fix), replace(source, line=line), data)
 
 
 def _object(pairs: list[tuple[str, Json]]) -> _Written:
-    """An object, whose values are read already."""
     members = dict(pairs)
-    if (twice := repeated_key(pairs)) is not None:
+    if len(members) < len(pairs):
+        twice = next(key for key, times in Counter(key for key, _ in pairs).items() if times > 1)
         raise UnusableError(
             "duplicate_key",
-            f"the key {twice[:80]!r} stands twice in an object",
+            f"duplicate key {twice[:80]!r} in an object",
             "Keep the one that is meant; readers differ on which of them counts.",
         )
     return _Written(
@@ -135,7 +134,7 @@ def _object(pairs: list[tuple[str, Json]]) -> _Written:
 
 
 def _written(value: Json) -> str:
-    """A value as canonical JSON. Objects and numbers are when they are read."""
+    """Return a value as canonical JSON; objects and numbers are already."""
     if type(value) is _Written:
         return value
     if type(value) is str:
@@ -146,7 +145,7 @@ def _written(value: Json) -> str:
 
 
 def _refuse(name: str) -> NoReturn:
-    raise UnusableError("not_json", f"{name} is not JSON", "Write null where a number is not known.")
+    raise UnusableError("not_json", f"{name} is not JSON", "Write null for an unknown number.")
 
 
 _parse: Callable[[str], Json] = json.JSONDecoder(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -109,16 +109,6 @@ def exact_entries(data: bytes) -> list[tuple[Problem, ...]]:
     value = _parse(data.decode("utf-8"))
     entries = value if type(value) is list else [value]
     return [tuple(_walk(entry, "")) for entry in entries]
-
-
-def repeated_key(pairs: Sequence[tuple[str, Json]]) -> str | None:
-    """The first key that an object, given as its pairs, has twice; None where it has each once."""
-    seen: set[str] = set()
-    for key, _ in pairs:
-        if key in seen:
-            return key
-        seen.add(key)
-    return None
 
 
 def byte_order_mark() -> Problem:

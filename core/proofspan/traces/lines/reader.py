@@ -1,7 +1,7 @@
-"""JSONL bytes → lines with their places. No JSON is understood here but what tells a line from a line.
+"""Read JSONL lines with their places, and parse them.
 
-Offsets hold in the file as it lies on disk, so that a drill-down can seek to a record. A last line without
-its line end belongs to a writer still at work: it waits, unless the caller says that the file is final.
+Offsets are those of the file on disk, so that a drill-down can seek to a record. A last line without its line
+end may still be being written: it is left out, unless the caller says that the file is final.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ MAX_DEPTH = 64
 #: How many characters of a bad line are kept to be shown.
 EXCERPT = 200
 
-#: Stands for the value of a key that is not there.
+#: The value of a key that does not exist.
 ABSENT: Final = object()
 
 BOM = b"\xef\xbb\xbf"
 _BUFFER = 1 << 20
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _KEPT_OF_LONG = 4 * EXCERPT
-#: What the parser says of a value that is nested deeper than it reads, which is no fault of its JSON.
+#: The parser's message for a value that is nested too deeply for it, though it is JSON.
 _PARSER_DEPTH = "depth limit exceeded"
 
 
 class RawLine(NamedTuple):
-    """One line that is not blank. `data` is the file's `[offset, offset + length)`, without its line end.
+    """A line that is not blank. `data` is the file's `[offset, offset + length)`, without its line end.
 
-    Of a line longer than `MAX_LINE` only the beginning is kept: `len(data) < length`.
+    `data` of a line longer than `MAX_LINE` is only its beginning: `len(data) < length`.
     """
 
     line: int
@@ -47,7 +47,7 @@ class RawLine(NamedTuple):
 
 
 class UnusableError(Exception):
-    """Why a line cannot become a record. Never leaves this room: it is turned into a `LineIssue`."""
+    """A line cannot become a record. Never leaves this package: it is turned into a `LineIssue`."""
 
     def __init__(self, code: str, message: str, fix: str) -> None:
         super().__init__(message)
@@ -55,7 +55,7 @@ class UnusableError(Exception):
 
 
 def open_source(path: Path) -> BinaryIO:
-    """The file, opened for reading; InputFault where it is missing, no regular file or not readable."""
+    """Open a file for reading. Raises InputFault if it is missing, not a regular file, or not readable."""
     try:
         mode = path.stat().st_mode
         if not stat.S_ISREG(mode):
@@ -66,20 +66,20 @@ def open_source(path: Path) -> BinaryIO:
         fix = "Check the path; in a workspace, `proofspan check` lists every file that is missing."
         raise InputFault.of("missing_file", "the file does not exist", where=str(path), fix=fix) from error
     except OSError as error:
-        reason = f"the file cannot be read: {error.strerror or error}"
-        fix = "Check its permissions and the disk that it lies on."
-        raise InputFault.of("unreadable_file", reason, where=str(path), fix=fix) from error
+        message = f"the file cannot be read: {error.strerror or error}"
+        fix = "Check its permissions and its disk."
+        raise InputFault.of("unreadable_file", message, where=str(path), fix=fix) from error
 
 
 def read_lines(
     path: Path, *, offset: int = 0, line: int = 1, end: int | None = None, final: bool = False
 ) -> Iterator[RawLine]:
-    """Every line of `path` that is not blank, in order.
+    """Yield every line of `path` that is not blank, in order.
 
-    `offset` is where a line begins, `line` its 1-based number. With `end` the file counts as ending there:
-    reading up to a line boundary and then on from it gives what reading at once gives. Lines end with LF or
-    CRLF; a byte order mark at the very beginning is left out. A last line without its line end is given only
-    when `final`. InputFault where the file cannot be opened.
+    `offset` is the beginning of a line, `line` its 1-based number. With `end` the file counts as ending
+    there: reading to a line boundary and then on from it gives the same as reading at once. Lines end with LF
+    or CRLF; a byte order mark at the beginning is left out. A last line without its line end is included only
+    if `final`. Raises InputFault if the file cannot be opened.
     """
     with open_source(path) as file:
         file.seek(offset)
@@ -104,7 +104,7 @@ def read_lines(
 
 
 def unfinished_bytes(path: Path) -> int:
-    """How many bytes stand after the last line end; 0 for a file that ends with one, or is empty."""
+    """Return the number of bytes after the last line end; 0 for a file that ends with one, or is empty."""
     with open_source(path) as file:
         size = end = file.seek(0, 2)
         while end > 0:
@@ -118,7 +118,7 @@ def unfinished_bytes(path: Path) -> int:
 
 
 def parse_line(raw: RawLine) -> Json:
-    """The line's JSON value. UnusableError where it is too long, not UTF-8, not JSON or nested too deeply."""
+    """Return the line's JSON value. Raises UnusableError if it is too long or deep, or no UTF-8 JSON."""
     refuse_overlong(raw)
     data = raw.data
     try:
@@ -131,7 +131,7 @@ def parse_line(raw: RawLine) -> Json:
 
 
 def refuse_overlong(raw: RawLine) -> None:
-    """UnusableError for a line of which only the beginning was kept."""
+    """Raise UnusableError for a line of which only the beginning was kept."""
     if len(raw.data) != raw.length:
         raise UnusableError(
             "line_too_long",
@@ -146,12 +146,12 @@ def issue_of(why: UnusableError, source: SourceLine, data: bytes) -> LineIssue:
 
 
 def excerpt(data: bytes) -> str:
-    """The first 200 characters of a line, bytes that are no UTF-8 shown as U+FFFD."""
+    """Return the first 200 characters of a line, with U+FFFD for bytes that are not UTF-8."""
     return data[: 4 * EXCERPT].decode("utf-8", "replace")[:EXCERPT]
 
 
 def _raw_line(line: int, offset: int, size: int, data: bytes, tail: bytes) -> RawLine | None:
-    """The line without its line end and byte order mark; None where nothing but white space is left.
+    """Return the line without its line end and byte order mark; None if only white space is left.
 
     `size` counts the whole line in the file, of which `data` may be only the beginning and `tail` the last
     two bytes.
@@ -169,7 +169,7 @@ def _raw_line(line: int, offset: int, size: int, data: bytes, tail: bytes) -> Ra
 
 
 def _skip_line(file: BinaryIO, room: int, tail: bytes) -> tuple[int, bytes]:
-    """Reads to the end of an overlong line without keeping it: the bytes passed, and the last two of them."""
+    """Skip the rest of an overlong line; return the number of bytes and the last two of them."""
     passed = 0
     while room > passed and not tail.endswith(b"\n"):
         data = file.readline(min(_BUFFER, room - passed))
@@ -181,8 +181,8 @@ def _skip_line(file: BinaryIO, room: int, tail: bytes) -> tuple[int, bytes]:
 
 
 def _too_deep() -> UnusableError:
-    said = f"arrays and objects are nested more than {MAX_DEPTH} deep"
-    return UnusableError("nested_too_deeply", said, "Flatten the record.")
+    message = f"arrays and objects are nested more than {MAX_DEPTH} deep"
+    return UnusableError("nested_too_deeply", message, "Flatten the record.")
 
 
 def _why_not_json(data: bytes, error: orjson.JSONDecodeError) -> UnusableError:
@@ -204,7 +204,7 @@ def _why_not_json(data: bytes, error: orjson.JSONDecodeError) -> UnusableError:
 
 
 def is_deeper(value: Json, limit: int) -> bool:
-    """Whether arrays and objects nest more than `limit` deep, found level by level without recursion."""
+    """Return whether arrays and objects nest more than `limit` deep, without recursion."""
     level = [value]
     for _ in range(limit):
         level = [
@@ -219,7 +219,7 @@ def is_deeper(value: Json, limit: int) -> bool:
 
 
 def wrong(name: str, value: Json, *, wanted: str = "text") -> UnusableError:
-    """The issue for a value of the wrong type; its code ends in the field's name."""
+    """Return the error of a missing value or one of the wrong type; the code has the field's name."""
     if value is ABSENT:
         return UnusableError(f"{name}_missing", f"{name} is missing", f'Give every line its "{name}".')
     code = f"{name.split()[-1]}_wrong_type"
@@ -227,7 +227,7 @@ def wrong(name: str, value: Json, *, wanted: str = "text") -> UnusableError:
 
 
 def kind_of(value: Json) -> str:
-    """What a JSON value is, in a reader's words."""
+    """Return the kind of a JSON value for a message."""
     if value is None:
         return "null"
     if isinstance(value, bool):

@@ -1,4 +1,4 @@
-"""Tells a file that is no JSONL at all from one with bad lines, so that it is reported once and by name."""
+"""Recognize a file that is not JSONL at all, so that it is reported once instead of line by line."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import orjson
 from proofspan.contracts.records.records import LineIssue, SourceLine
 from proofspan.traces.lines.reader import UnusableError, excerpt, issue_of, open_source
 
-#: How much of a file is looked at, and how many of its first lines.
+#: How many bytes at the start of a file are read, and how many of its first lines are examined.
 HEAD = 64 * 1024
 LINES = 20
 
@@ -24,11 +24,11 @@ _MAGIC = {
     b"\xfe\xff": "UTF-16 text",
     b"SQLite format 3\x00": "an SQLite database",
 }
-_REMEDY = "Write one JSON object a line, or name the right file."
+_FIX = "Write one JSON object a line, or name the right file."
 
 
 def foreign_file(path: Path, *, file: str) -> LineIssue | None:
-    """The one issue that says what `path` is when it is no JSONL; None where its lines should be read."""
+    """Return the issue of a file that is not JSONL, which says what it is; None if its lines can be read."""
     with open_source(path) as source:
         head = source.read(HEAD)
     why = _foreign(head)
@@ -39,7 +39,7 @@ def foreign_file(path: Path, *, file: str) -> LineIssue | None:
 
 
 def first_byte(path: Path) -> bytes:
-    """The first byte that is neither white space nor a byte order mark, b"" where there is none."""
+    """Return the first byte that is neither white space nor a byte order mark, b"" if there is none."""
     with open_source(path) as source:
         return _stripped(source.read(HEAD))[:1]
 
@@ -47,24 +47,23 @@ def first_byte(path: Path) -> bytes:
 def _foreign(head: bytes) -> UnusableError | None:
     for magic, kind in _MAGIC.items():
         if head.startswith(magic):
-            return UnusableError("not_jsonl", f"the file is {kind}, not JSONL", _REMEDY)
+            return UnusableError("not_jsonl", f"the file is {kind}, not JSONL", _FIX)
     text = _stripped(head)
     lines = [line for line in text.splitlines() if line.strip()][:LINES]
     if not lines or any(_is_object(line) for line in lines):
         return None
     if len(text) == len(lines[0]) and len(head) == HEAD:
-        return None  # one line longer than the head: it may well be an object
+        return None  # one line longer than the head: it may be an object
     opening = lines[0].strip()
     if opening.startswith(b"["):
-        return UnusableError("json_array", "the file is one JSON array, not JSONL", _REMEDY)
+        return UnusableError("json_array", "the file is one JSON array, not JSONL", _FIX)
     if opening == b"{":
-        reason = "the file is JSON spread over several lines, not JSONL"
-        return UnusableError("json_over_lines", reason, _REMEDY)
+        return UnusableError("json_over_lines", "the file is JSON over several lines, not JSONL", _FIX)
     if opening.startswith(b"<"):
-        return UnusableError("not_jsonl", "the file is HTML or XML, not JSONL", _REMEDY)
+        return UnusableError("not_jsonl", "the file is HTML or XML, not JSONL", _FIX)
     if not opening.startswith((b"{", b'"{')) and (columns := _csv_columns(lines)):
-        reason = f"the file is CSV with {len(columns)} columns ({', '.join(columns)[:80]}), not JSONL"
-        return UnusableError("is_csv", reason, "Convert it to JSONL: one JSON object a row.")
+        message = f"the file is CSV with {len(columns)} columns ({', '.join(columns)[:80]}), not JSONL"
+        return UnusableError("is_csv", message, "Convert it to JSONL: one JSON object a row.")
     return None
 
 
@@ -82,14 +81,9 @@ def _is_object(line: bytes) -> bool:
 
 
 def _csv_columns(lines: list[bytes]) -> list[str]:
-    """The header of a table with separated values, [] where the lines do not look like one."""
-    texts = [
-        excerpt(line) if place == 0 else line.decode("utf-8", "replace") for place, line in enumerate(lines)
-    ]
+    """Return the header of a table with separated values, [] if the lines do not look like one."""
     for delimiter in ",;\t|":
-        header = next(csv.reader(texts[:1], delimiter=delimiter), [])
-        if len(header) < 2 or not all(cell.strip() for cell in header):
-            continue
-        if all(text.count(delimiter) >= 1 for text in texts[1:2]):
-            return [cell.strip() for cell in header]
+        header = [cell.strip() for cell in next(csv.reader([excerpt(lines[0])], delimiter=delimiter), [])]
+        if len(header) > 1 and all(header) and all(delimiter.encode() in line for line in lines[1:2]):
+            return header
     return []

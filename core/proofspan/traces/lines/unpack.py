@@ -1,6 +1,6 @@
-"""`.gz` and `.zst` sources, unpacked once into the cache so that byte offsets hold.
+"""`.gz` and `.zst` sources, unpacked once into the cache so that byte offsets are valid.
 
-A copy carries its source's time, so that an unchanged source gives the same file again.
+A copy has its source's time, so that an unchanged source gives the same file again.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from proofspan.traces.lines.cache_files import (
 )
 from proofspan.traces.lines.reader import open_source
 
-#: No source may grow beyond this many bytes, whatever its own size.
+#: The most bytes that any source may unpack to.
 MAX_UNPACKED = 64 << 30
-#: A small source may always grow to this many bytes,
+#: Any source may unpack to this many bytes,
 ALWAYS_ALLOWED = 256 << 20
-#: and beyond that to this many times its own size: JSONL packs to a tenth, hardly to a hundredth.
+#: a larger one to this many times its size: JSONL packs to a tenth, hardly to a hundredth.
 MAX_RATIO = 200
 
 _PIECE = 1 << 20
 
 
 def plain_source(path: Path, *, cache_dir: Path) -> Path:
-    """`path` itself, or for `.gz` and `.zst` its unpacked copy below `cache_dir`.
+    """Return `path` itself, or for `.gz` and `.zst` its unpacked copy below `cache_dir`.
 
-    InputFault where the source is missing, damaged, or unpacks to more than is allowed, and where the cache
-    cannot be written.
+    Raises InputFault if the source is missing, damaged, or unpacks to too much, or the cache cannot be
+    written.
     """
     if path.suffix.lower() not in _OPENERS:
         return path
@@ -51,7 +51,7 @@ def plain_source(path: Path, *, cache_dir: Path) -> Path:
         copy = _unpack(path, folder, f"{key}-{state}", limit=limit)
         remove_parts(folder)
         with open_source(path) as source:
-            if fingerprint(source) == state:  # else the copy of a later state may be there already
+            if fingerprint(source) == state:  # else there may be a copy of a later state already
                 remove_others(copy, key)
     return copy
 
@@ -65,13 +65,13 @@ def _unpack(path: Path, folder: Path, stem: str, *, limit: int) -> Path:
             os.utime(part, ns=(time, time))
             target = folder / copy_name(stem, size)
             part.replace(target)
-    except OSError as error:  # what is wrong with the source is a fault by now
+    except OSError as error:  # errors of the source are InputFaults
         raise cache_fault(folder, error, "the file cannot be unpacked", where=str(path)) from error
     return target
 
 
 def _pieces(path: Path, limit: int) -> Iterator[bytes]:
-    """The unpacked bytes; InputFault as soon as they pass `limit` or turn out damaged."""
+    """Yield the unpacked bytes. Raises InputFault once they exceed `limit` or turn out to be damaged."""
     total = 0
     try:
         with _OPENERS[path.suffix.lower()](path) as packed:
@@ -86,9 +86,9 @@ def _pieces(path: Path, limit: int) -> Iterator[bytes]:
                     )
                 yield piece
     except (OSError, EOFError) as error:
-        reason = f"the file cannot be unpacked: {error}"
-        fix = "Pack it anew; the copy may have been cut short."
-        raise InputFault.of("damaged_archive", reason, where=str(path), fix=fix) from error
+        message = f"the file cannot be unpacked: {error}"
+        fix = "Pack it again; the copy may be incomplete."
+        raise InputFault.of("damaged_archive", message, where=str(path), fix=fix) from error
 
 
 @contextmanager

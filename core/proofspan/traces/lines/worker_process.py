@@ -1,4 +1,4 @@
-"""What a process that reads records by the million does besides its work."""
+"""Settings of processes that read records by the million: their end, interrupts, garbage collection."""
 
 from __future__ import annotations
 
@@ -12,10 +12,7 @@ from multiprocessing import parent_process
 
 
 def end_with_parent() -> None:
-    """Ends this process when its parent is gone: one that was killed tells its workers nothing.
-
-    They would wait for work for ever.
-    """
+    """End this process with its parent; after a killed parent it would wait for work for ever."""
     threading.Thread(target=_wait_for_end, daemon=True).start()
 
 
@@ -27,9 +24,9 @@ def _wait_for_end() -> None:
 
 @contextmanager
 def interrupts_held() -> Iterator[None]:
-    """Ctrl-C waits for the end of the block; processes that are started in it do not hear it before they ask.
+    """Defer Ctrl-C to the end of the block, also in processes that this thread starts in it.
 
-    Else one that is still importing would end in a traceback. For the thread that starts them.
+    A process that is still importing would otherwise end with a traceback.
     """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
@@ -40,7 +37,7 @@ def interrupts_held() -> Iterator[None]:
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """No search for reference cycles meanwhile: records hold none, and looking for some costs a quarter."""
+    """Pause the search for reference cycles: records have none, and it costs a quarter of the time."""
     was_on = gc.isenabled()
     gc.disable()
     try:
