@@ -194,7 +194,7 @@ def test_the_car_manuals_truth_stands_on_the_printed_page_taken_as_an_index(
 def _places(
     questions: Iterable[GoldQuestion], folder: Path, pool: PdfPool
 ) -> list[tuple[int | None, int | None]]:
-    """Where each quote was found, and where the source says that it stands."""
+    """The page on which each quote was located, and the page that the source states."""
     found = []
     for span in (span for question in questions for span in question.spans):
         place = pool.locate(folder / f"{span.doc_id}.pdf", SpanQuery(span.quote, span.page_idx))

@@ -321,7 +321,7 @@ def test_scores_of_numpy_are_plain_numbers_and_those_that_are_none_are_left_out(
 
 
 class Hostile:
-    """Computed attributes that raise, and metadata that is none."""
+    """Computed attributes that raise, and metadata that is no mapping."""
 
     metadata = ("not", "a", "mapping")
     page_content = "x" * 1_000_000

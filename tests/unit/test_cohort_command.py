@@ -24,7 +24,7 @@ FIRST, SECOND, NOWHERE = ["c1", "c2"], ["c2", "c1"], ["c2", "c3"]
 
 
 def ranked(q_id: str, chunks: list[str]) -> dict[str, object]:
-    """A trace whose gold section, that of c1, stands where `chunks` has it."""
+    """A trace whose gold section, that of c1, has the rank that it has in `chunks`."""
     return trace(q_id, chunks=[{"id": chunk_id} for chunk_id in chunks])
 
 

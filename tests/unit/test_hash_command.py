@@ -1,4 +1,4 @@
-"""`proofspan hash`: the same data have the same hash, other data another, and what has none is said."""
+"""`proofspan hash`: the same data has the same hash, other data another; files without one are reported."""
 
 from __future__ import annotations
 

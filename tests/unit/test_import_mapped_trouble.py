@@ -1,4 +1,4 @@
-"""The mapped import where something is in the way: said where and what, and nothing half done."""
+"""The mapped import with invalid input: problems with their places, and nothing half done."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an import says of its pages: a wrong base in the mapping is told, with the key that has to change."""
+"""The page check of an import: a wrong base in the mapping is reported with the key to change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A journal: what is saved is there, what was there stays, and what cannot be read is said."""
+"""A journal: saved lines are on the disk, existing ones stay, unreadable ones are reported."""
 
 from __future__ import annotations
 

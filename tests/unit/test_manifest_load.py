@@ -1,4 +1,4 @@
-"""What a manifest may say, and what each thing that is wrong with it is answered with."""
+"""The contents of a manifest, and the problem and fix of each mistake in one."""
 
 from __future__ import annotations
 

@@ -183,7 +183,7 @@ def test_a_damaged_memory_confirms_nothing_and_can_be_written_again(
 
 @pytest.fixture
 def unwritable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A settings folder that nobody can make, root included: a file stands where its parent should be."""
+    """A settings folder that nobody can make, root included: its parent is a file."""
     (tmp_path / "file").write_text("x")
     folder = tmp_path / "file" / "config"
     monkeypatch.setenv("PROOFSPAN_CONFIG_DIR", str(folder))

@@ -1,4 +1,4 @@
-"""What only bytes tell: keys that stand twice, integers beyond 64 bits."""
+"""Problems that only the text of JSON shows: duplicate keys, integers beyond 64 bits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an answer cites, from the payload or from its text, and where the page comes from."""
+"""The citations of an answer, from the payload or its text, and the source of their page."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ def test_only_chunks_of_today_are_listed_and_counted() -> None:
     assert former_ids(CHUNKS) == {"moved", "cut", "half", "older", "oldest"}
     offsets = mapped(CHUNKS, lambda chunk: chunk.offsets)
     assert dict(offsets) == {"n1": Offsets(0, 4)}
-    assert "cut" not in offsets  # of two parts together nothing says where they stand
+    assert "cut" not in offsets  # two parts together have no place
 
 
 def test_without_redirects_the_chunks_are_what_they_were() -> None:

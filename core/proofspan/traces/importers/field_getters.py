@@ -85,7 +85,7 @@ class Path:
         return _walk(root if self.from_root else item, self.steps)
 
     def one(self, item: Json, root: Json) -> Json:
-        """Return the value, None if there is none."""
+        """Return the value, None without one."""
         return next(self.all(item, root), None)
 
     def state(self, item: Json, root: Json) -> State:

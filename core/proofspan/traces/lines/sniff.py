@@ -39,7 +39,7 @@ def foreign_file(path: Path, *, file: str) -> LineIssue | None:
 
 
 def first_byte(path: Path) -> bytes:
-    """Return the first byte that is neither white space nor a byte order mark, b"" if there is none."""
+    """Return the first byte that is neither white space nor a byte order mark, b"" without one."""
     with open_source(path) as source:
         return _stripped(source.read(HEAD))[:1]
 

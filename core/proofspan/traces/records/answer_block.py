@@ -81,7 +81,7 @@ def _block(text: str) -> Block | None:
 
 
 def _block_of(text: str, start: int, end: int) -> Block | None:
-    """Return the object as a block, by the rules for every record; None if it is none."""
+    """Return the object as a block, by the rules for every record; None if it cannot be one."""
     try:
         obj = orjson.loads(text[start:end])
     except (orjson.JSONDecodeError, UnicodeEncodeError):  # NaN, a lone surrogate

@@ -1,4 +1,4 @@
-"""What an answer cites: the payload where there is one, else the ids that stand in its text."""
+"""The citations of an answer: its payload, else the ids in its text."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def payload_of(raw: Mapping[str, Json]) -> list[Json]:
 
 
 def citations(trace: Trace) -> tuple[Citation, ...]:
-    """The trace's citations, numbered from 1 by their place; entries that point at nothing leave a gap.
+    """Return the trace's citations, numbered from 1 by place; entries that point at nothing leave a gap.
 
     Evidence follows the payload; the ids in the answer's text count only where there is none. What a
     citation leaves open is taken from the candidate of the same id, then from the id's own parts.
@@ -73,12 +73,12 @@ def citations(trace: Trace) -> tuple[Citation, ...]:
 
 
 def filled_from(citation: Citation, chunk: Chunk) -> Citation:
-    """The citation with what its chunk's record adds: the quote, and the place where only the id gave it."""
+    """Return the citation with the quote of its chunk, and the chunk's place if only the id gave it."""
     page_idx, page_from = citation.page_idx, citation.page_from
     if page_from != "record" and chunk.page_idx is not None:
         page_idx, page_from = chunk.page_idx, "record"
     has_box = citation.box is not None
-    # A chunk's box lies on the page where it begins: of a quote further on it says nothing.
+    # A chunk's box is on the page where the chunk begins, so it is not that of a quote on a later page.
     is_there = page_idx == chunk.page_idx and citation.page_label in (None, chunk.page_label)
     return replace(
         citation,
@@ -95,7 +95,7 @@ def filled_from(citation: Citation, chunk: Chunk) -> Citation:
 
 
 def _named(item: Json) -> str | None:
-    """The chunk that a payload's entry names."""
+    """Return the chunk id of a payload's entry."""
     return (item if isinstance(item, str) else id_of(item) if isinstance(item, dict) else None) or None
 
 
@@ -122,7 +122,7 @@ def _citation(
     entries: Mapping[str, Mapping[str, Json]],
     origin: Literal["payload", "answer_text"],
 ) -> Citation:
-    """One citation: as the payload's `item` has it, then the candidate's entry, then the chunk's id."""
+    """Build a citation from the payload's `item`, then the candidate's entry, then the chunk's id."""
     entry = entries.get(chunk_id, {}) if chunk_id else {}
     parts = parse(chunk_id) if chunk_id else None
     page_idx, note = page_of(item)

@@ -52,7 +52,7 @@ class StoredReport:
                 self._by_identity[row.q_id, row.paraphrase, row.seed].append(row)
 
     def take(self, *, q: str, q_id: str, paraphrase: int = 0, seed: int = 0) -> StoredRow | None:
-        """Return and remove the next row of that trace; None if there is none left."""
+        """Return and remove the next row of that trace; None when all are taken."""
         waiting = self._by_identity.get((q_id, paraphrase, seed)) or self._by_question.get(q)
         return waiting.popleft() if waiting else None
 

@@ -44,7 +44,7 @@ ATTEMPTS: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class TraceFile:
-    """A run's trace file. `path` is None if there is none to read; `problems` says why.
+    """A run's trace file. `path` is None if it cannot be read; `problems` says why.
 
     `file` is the name in records and issues. `is_final` means that the last line counts without its line end
     and the file never grows. `issues_file` has the line issues of joining; `is_pending` means that the

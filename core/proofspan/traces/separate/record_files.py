@@ -194,7 +194,7 @@ class Separate:
         return self._numbers.setdefault(identity, len(self._numbers))
 
     def _joined(self, obj: Record, identity: Identity | None) -> int:
-        """Return the number of a record's question. Raises UnusableError if there is none.
+        """Return the number of a record's question. Raises UnusableError without one.
 
         A prompt frame without an id belongs to the only query with its question.
         """
@@ -233,7 +233,7 @@ class Separate:
 
 
 def _record_of(name: str, raw: RawLine) -> Record:
-    """Return the record of that type on a line. Raises UnusableError if there is none, or it is unusable."""
+    """Return the record of that type on a line. Raises UnusableError."""
     obj = parse_line(raw)
     if not isinstance(obj, dict):
         message = f"the line holds {kind_of(obj)}"
@@ -258,7 +258,7 @@ def _refuse_uneven(record: LogRecord) -> None:
         raise UnusableError(
             "lists_differ",
             "scores, kpos or kfinal have not as many places as the citations; those lists are left out",
-            "Log one score and one rank for each citation, null where there is none.",
+            "Log one score and one rank for each citation, null where it has no such value.",
         )
 
 
