@@ -127,4 +127,4 @@ def test_checking_a_workspace_tells_lines_that_are_no_redirect(tmp_path: Path) -
     assert manifest.redirects is not None
     (told,) = reading(manifest.redirects, manifest.folder / "redirects.jsonl", lambda done: None)
     assert (told.code, told.severity) == ("lines_unreadable", "warning")
-    assert "1 line of 6 could not be read, first: line 6: kind is no kind of redirect" in told.message
+    assert "1 line of 6 could not be read, first: line 6: kind is not a kind of redirect" in told.message

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from proofspan.contracts.records.records import Trace
 from proofspan.traces.records.answer_block import auditable_block
-from proofspan.traces.records.citations import citations, payload_of
+from proofspan.traces.records.citations import citations, line_payload
 from proofspan.traces.records.trace_record import measures
 from tests.made_traces import made_trace
 
@@ -123,7 +123,7 @@ def test_any_text_gives_an_answer(text: str) -> None:
 
 def test_a_trace_takes_payload_and_measures_from_its_block() -> None:
     found = trace(answer=f"As follows.\n{TEXT}")
-    assert payload_of(found.raw) == [ITEM]
+    assert list(found.payload) == [ITEM]
     (cited,) = citations(found)
     assert (cited.chunk_id, cited.origin) == ("hb24-sec-keys-0007", "payload")
     assert measures(found).delta_s == 0.37
@@ -132,6 +132,6 @@ def test_a_trace_takes_payload_and_measures_from_its_block() -> None:
 
 def test_what_the_trace_says_itself_counts_before_its_block() -> None:
     found = trace(answer=TEXT, citations=["own"], ΔS=0.1, λ="×")
-    assert payload_of(found.raw) == ["own"]
+    assert list(found.payload) == ["own"]
     assert measures(found)[1:3] == (0.1, "chaotic")
-    assert payload_of({"answer": TEXT, "segments": [{"citations": ["part"]}]}) == ["part"]
+    assert line_payload({"answer": TEXT, "segments": [{"citations": ["part"]}]}) == ["part"]

@@ -134,7 +134,7 @@ def test_a_number_as_a_chunk_id_is_its_text_on_both_sides(tmp_path: Path) -> Non
     (stage,) = stages(trace)
     assert issues == [] and list(chunks) == ["7"] == list(trace.chunk_ids)
     assert [each.chunk_id for each in stage.candidates] == ["7"]
-    assert [each.chunk_id for each in citations(trace)] == ["7"] == list(payload_ids(trace.raw))
+    assert [each.chunk_id for each in citations(trace)] == ["7"] == list(payload_ids(trace))
     assert (place := rank_one_place(trace)) and place.chunk_id == "7"
 
 

@@ -6,12 +6,11 @@ Ranges found in `claims_of` hold in the answer: what is taken out is overwritten
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Sequence
 
 from proofspan.contracts.records.field_values import id_of
+from proofspan.contracts.records.records import Trace
 from proofspan.diagnosis.types import Template
-from proofspan.traces.records.citations import payload_of
 
 #: What the reference's template check looks for in the lower-cased answer.
 MARKER = "citations:"
@@ -78,9 +77,9 @@ def _holds_one(text: str, words: Collection[str]) -> bool:
     return False
 
 
-def payload_ids(raw: Mapping[str, Any]) -> tuple[str, ...]:
+def payload_ids(trace: Trace) -> tuple[str, ...]:
     """The chunk ids of a trace's citation payload, in order; entries that name no chunk are left out."""
-    payload = payload_of(raw)
+    payload = trace.payload
     if not payload:
         return ()
     named = (id_of(item) if isinstance(item, dict) else item for item in payload)

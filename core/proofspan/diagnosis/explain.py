@@ -17,7 +17,6 @@ from proofspan.diagnosis.coverage import missing_words
 from proofspan.diagnosis.labelling import counted_ids, lowered, unsupported
 from proofspan.diagnosis.types import CitedId, Explanation, PhraseMatch, Profile, QueryToken, TextRange
 from proofspan.diagnosis.words import Folded, is_content, placed_phrases, query_tokens, tokens
-from proofspan.traces.records.citations import citation_ids_in_text
 
 #: At most so many places of one phrase or token are listed.
 MAX_PLACES = 50
@@ -33,7 +32,7 @@ def explain(trace: Trace, corpus: Corpus, profile: Profile) -> Explanation:
     answer, lower = trace.answer, trace.answer.lower()
     views = [corpus.views[chunk_id] for chunk_id in trace.chunk_ids]
     chunks = [(chunk_id, Folded(view.text)) for chunk_id, view in zip(trace.chunk_ids, views, strict=True)]
-    cited = counted_ids(citation_ids_in_text(answer), payload_ids(trace.raw), profile)
+    cited = counted_ids(trace.ids_in_text, payload_ids(trace), profile)
     refusals = lowered(profile.refusal)
     refused = refuses(lower, refusals)
     claims = claims_of(answer, lower, (trace.chunk_ids, cited), refusals if refused else ())

@@ -26,7 +26,6 @@ from proofspan.diagnosis.coverage import content_of, coverage, missing_words
 from proofspan.diagnosis.numbers import NUMBER_WORDS, Number, claimed_numbers, evidence_values
 from proofspan.diagnosis.types import Profile, ReportRow, Signals
 from proofspan.diagnosis.words import phrases, query_tokens, tokens
-from proofspan.traces.records.citations import citation_ids_in_text
 
 #: Part of every index's key: raised when a rule changes any outcome.
 RULES_VERSION = "1"
@@ -50,8 +49,8 @@ def reflect(trace: Trace, corpus: Corpus, profile: Profile) -> ReportRow:
     lower = answer.lower()
     views, survey = corpus.views, corpus.survey
     evidence = [views[chunk_id] for chunk_id in ids]
-    in_text = citation_ids_in_text(answer)
-    in_payload = payload_ids(trace.raw)
+    in_text = trace.ids_in_text
+    in_payload = payload_ids(trace)
     cited = counted_ids(in_text, in_payload, profile)
     retrieved = [chunk_id in ids for chunk_id in cited]
     resolved = [chunk_id in corpus.texts for chunk_id in cited]
@@ -104,7 +103,7 @@ def lacks_template(trace: Trace, verdict: ReportRow, profile: Profile) -> bool:
     """
     if verdict.why != VIOLATED[1] or not trace.answer.strip():
         return False
-    has_payload = bool(payload_ids(trace.raw))
+    has_payload = bool(payload_ids(trace))
     return not follows_template(trace.answer.lower(), has_payload=has_payload, template=profile.template)
 
 

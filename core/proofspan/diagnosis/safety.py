@@ -30,7 +30,6 @@ from proofspan.diagnosis.corpus import Corpus, Survey
 from proofspan.diagnosis.types import ReportRow
 from proofspan.diagnosis.words import Layout, Passage, form, named_words, plain
 from proofspan.traces.records.chunks import Place, Places
-from proofspan.traces.records.citations import payload_of
 
 _NOWHERE = Place(None, None, None)
 
@@ -131,7 +130,7 @@ def _cited(trace: Trace, in_text: Sequence[str], places: Places) -> Iterator[_Ci
     """Yield what a trace cites, as `proofspan.traces.records.citations` reads it, with only what is needed
     here.
     """
-    payload = payload_of(trace.raw)
+    payload = trace.payload
     for item in payload or in_text:
         if isinstance(item, str) and item:
             yield _Cited(item, _place_of(trace, item, places), None)

@@ -44,7 +44,7 @@ class Suggestion:
 def add_facts(facts: MutableMapping[str, int], trace: Trace, row: ReportRow, profile: Profile) -> None:
     """Count one trace, labelled with `profile`, into the facts of its run."""
     facts["traces"] = facts.get("traces", 0) + 1
-    has_payload = bool(payload_ids(trace.raw))
+    has_payload = bool(payload_ids(trace))
     if has_payload:
         facts["with_payload"] = facts.get("with_payload", 0) + 1
     refused = row.label in REFUSAL_LABELS

@@ -70,6 +70,7 @@ from proofspan.traces.lines.sniff import foreign_file
 from proofspan.traces.lines.unpack import plain_source
 from proofspan.traces.lines.worker_process import end_with_parent, interrupts_held
 from proofspan.traces.records.chunks import chunk_from, read_chunks
+from proofspan.traces.records.citations import line_payload
 from proofspan.traces.records.redirects import former_ids
 from proofspan.traces.records.trace_record import trace_from
 from proofspan.traces.separate.log_lines import log_fields, log_line_of
@@ -303,7 +304,7 @@ def words_of(kind: str, obj: Mapping[str, Json]) -> Iterator[tuple[About, str]]:
         unit = offsets.get("unit", "char") if type(offsets) is dict else None
         if type(unit) is str and unit in OFFSET_UNITS:
             yield "unit", unit
-    elif kind in _CITING and (several := offset_unit(obj)) not in (None, SEVERAL):
+    elif kind in _CITING and (several := offset_unit(line_payload(obj))) not in (None, SEVERAL):
         yield "unit", str(several)
 
 

@@ -14,7 +14,7 @@ import orjson
 
 from proofspan.contracts.records.chunk_id import UNKNOWN_REVISION, parse
 from proofspan.contracts.records.field_values import id_of, text_of
-from proofspan.contracts.records.records import Json, Trace
+from proofspan.contracts.records.records import AnswerBlock, Json, Trace
 from proofspan.contracts.rules.answers import (
     cited_problems,
     lambda_problems,
@@ -48,8 +48,6 @@ from proofspan.contracts.rules.run import corpus_problems, retrieval_problems
 from proofspan.contracts.rules.schema_findings import schema_problems
 from proofspan.errors import Problem
 from proofspan.manifest.types import Manifest, Run
-from proofspan.traces.records.answer_block import Block, auditable_block
-from proofspan.traces.records.citations import citation_ids_in_text
 from proofspan.traces.records.trace_record import STAGES, entries_in
 
 #: Where a joined trace's citations may come from that hold no payload: ids of an answer, lines of a log.
@@ -90,7 +88,7 @@ class Reading(NamedTuple):
     lists: tuple[Listed, ...]
     cited: tuple[Listed, ...]
     in_text: tuple[str, ...]
-    block: Block | None
+    block: AnswerBlock | None
 
     @property
     def is_joined(self) -> bool:
@@ -100,7 +98,7 @@ class Reading(NamedTuple):
 
 def reading_of(trace: Trace, context: Context, *, declines: bool) -> Reading:
     """Parse what the checks need of a trace."""
-    raw, answer = trace.raw, trace.answer
+    raw = trace.raw
     return Reading(
         trace,
         raw,
@@ -109,8 +107,8 @@ def reading_of(trace: Trace, context: Context, *, declines: bool) -> Reading:
         declines,
         _ranked(raw),
         _cited(raw),
-        citation_ids_in_text(answer),
-        auditable_block(answer),
+        trace.ids_in_text,
+        trace.block,
     )
 
 
@@ -212,7 +210,7 @@ def _citing_problems(reading: Reading) -> Iterator[Located]:
             yield "", breach
 
 
-def _block_problems(block: Block, context: Context) -> Iterator[Located]:
+def _block_problems(block: AnswerBlock, context: Context) -> Iterator[Located]:
     for breach in order_problems(block.keys, "answer"):
         yield "", breach
     if block.lambda_state is not None:

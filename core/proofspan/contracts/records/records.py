@@ -7,7 +7,7 @@ page, unrotated.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, Self
 
@@ -144,16 +144,32 @@ class TraceKey:
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerBlock:
+    """An auditable answer block: its citations, answer and measures, and its `[start, end)` in the text.
+
+    `keys` are its keys in the order of the text, each once.
+    """
+
+    citations: tuple[Json, ...]
+    answer: str
+    delta_s: float | None
+    lambda_state: str | None
+    start: int
+    end: int
+    keys: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Trace:
-    """One question in one run, as far as every reader needs it; the rest stays in `raw` until asked for.
+    """One question in one run, with what every reader needs; the rest is read from `raw` on demand.
 
     Building this must stay cheap (a million times an index build), so candidates and citations are read
-    from `raw` by `proofspan.traces.records.trace_record.stages` and `.citations` when a drill-down wants
-    them.
+    by `proofspan.traces.records.trace_record.stages` and `proofspan.traces.records.citations.citations`.
 
-    `chunk_ids` are the ids of `chunks` in order, chunks without one skipped. `suspicions` are those that
-    reading alone can tell (`answer_missing`, `chunks_missing`, `chunk_without_id`, `citation_page_zero`,
-    `question_unknown`).
+    `chunk_ids` are the ids of `chunks` in order, chunks without one skipped. `suspicions` are those of the
+    line itself (`answer_missing`, `chunks_missing`, `chunk_without_id`, `citation_page_zero`,
+    `question_unknown`). `payload` are the entries of the citation payload, `ids_in_text` the ids of
+    `citations: [id, id]` in the answer, and `block` is the auditable block in it.
     """
 
     q: str
@@ -166,6 +182,9 @@ class Trace:
     source: SourceLine
     suspicions: tuple[str, ...]
     raw: Mapping[str, Json]
+    payload: Sequence[Json] = ()
+    ids_in_text: tuple[str, ...] = ()
+    block: AnswerBlock | None = None
 
 
 @dataclass(frozen=True, slots=True)

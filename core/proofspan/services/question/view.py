@@ -265,4 +265,4 @@ def with_ids(row: StoredRow, run_id: str) -> Trace:
         "chunks": [{"id": chunk_id} for chunk_id in row.chunks],
         "citations": [{"chunk_id": chunk_id} for chunk_id in row.citations_in_answer],
     }
-    return replace(remembered(row, run_id), raw=raw)
+    return replace(remembered(row, run_id), raw=raw, payload=raw["citations"])

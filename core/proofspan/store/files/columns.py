@@ -23,7 +23,7 @@ from proofspan.diagnosis.types import ReportRow
 from proofspan.metrics.gold_eval import UNJUDGED, Judged
 from proofspan.metrics.ranked import CUTS
 from proofspan.traces.records.chunks import Place, Places
-from proofspan.traces.records.citations import citation_ids_in_text, citations, payload_of
+from proofspan.traces.records.citations import citations
 from proofspan.traces.records.trace_record import doc_ids, measures, rank_one_place
 
 #: Raised whenever the meaning of a column changes: older segments are then built anew.
@@ -222,8 +222,8 @@ def _signals(trace: Trace, verdict: ReportRow | None) -> Row:
 
 def _cited_print(trace: Trace) -> str:
     """Names what an answer cites, as evidence has it; one that cites nothing has a print too."""
-    payload = payload_of(trace.raw)
-    ids = payload_ids(trace.raw) if payload else citation_ids_in_text(trace.answer)
+    payload = trace.payload
+    ids = payload_ids(trace) if payload else trace.ids_in_text
     if len(ids) < len(payload):  # some name a place and no chunk
         found = citations(trace)
         ids = tuple(each.chunk_id or f"{each.doc_id} {each.section_id} {each.page_idx}" for each in found)
@@ -283,7 +283,7 @@ _OTHER_REFUSAL = "refusal_other_wording"
 
 def marks_of(trace: Trace, verdict: ReportRow | None) -> tuple[str | None, str | None, int | None]:
     """The columns `memory`, `offset_unit` and `answer_print`; None for what the trace does not have."""
-    return memory_state(trace.raw), offset_unit(trace.raw), answer_print(trace, verdict)
+    return memory_state(trace.raw), offset_unit(trace.payload), answer_print(trace, verdict)
 
 
 def memory_state(raw: Mapping[str, Json]) -> str | None:
@@ -297,13 +297,13 @@ def memory_state(raw: Mapping[str, Json]) -> str | None:
     return f"{'' if rev is None else sha1_8(rev)}:{'' if digest is None else sha1_8(digest)}"
 
 
-def offset_unit(raw: Mapping[str, Json]) -> str | None:
+def offset_unit(payload: Sequence[Json]) -> str | None:
     """The unit in which the citations' offsets are, `SEVERAL` where they differ."""
-    units = dict.fromkeys(_units(payload_of(raw)))
+    units = dict.fromkeys(_units(payload))
     return SEVERAL if len(units) > 1 else next(iter(units), None)
 
 
-def _units(payload: list[Json]) -> Iterator[str]:
+def _units(payload: Sequence[Json]) -> Iterator[str]:
     for item in payload:
         if isinstance(item, dict) and (offsets := offsets_of(item.get("offsets"))) is not None:
             yield offsets.unit
@@ -319,7 +319,7 @@ def answer_print(trace: Trace, verdict: ReportRow | None) -> int | None:
         return None
     if not trace.chunk_ids or not trace.answer.strip():
         return None
-    parts = (trace.answer, *trace.chunk_ids, "", *payload_ids(trace.raw))
+    parts = (trace.answer, *trace.chunk_ids, "", *payload_ids(trace))
     told = "\x1f".join(parts).encode("utf-8", "replace")
     return int.from_bytes(blake2b(told, digest_size=8).digest(), "big", signed=True)
 

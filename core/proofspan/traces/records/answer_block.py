@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
-from functools import lru_cache
 
 import orjson
 
@@ -21,7 +19,7 @@ from proofspan.contracts.records.field_values import (
     lambda_of,
     number_of,
 )
-from proofspan.contracts.records.records import Json
+from proofspan.contracts.records.records import AnswerBlock
 from proofspan.traces.lines.reader import MAX_DEPTH, is_deeper
 
 #: An answer without this has no block, which settles it for nearly all of them.
@@ -33,33 +31,14 @@ _OPENING = re.compile(r'\{\s*"')
 _DECODER = json.JSONDecoder()
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
-    """A block: its citations, answer and measures, and its `[start, end)` in the text.
-
-    `keys` are its keys in the order of the text, each once.
-    """
-
-    citations: tuple[Json, ...]
-    answer: str
-    delta_s: float | None
-    lambda_state: str | None
-    start: int
-    end: int
-    keys: tuple[str, ...]
-
-
-def auditable_block(answer: str) -> Block | None:
+def auditable_block(answer: str) -> AnswerBlock | None:
     """Return the first block of an answer's text: `citations` a list, `answer` a text; None without one.
 
     The time is linear in the length of the text. A block after `MOST_TRIES` other objects is not found.
     """
-    return _block(answer) if MARK in answer else None
-
-
-@lru_cache(maxsize=8)
-def _block(text: str) -> Block | None:
-    place = 0
+    if MARK not in answer:
+        return None
+    text, place = answer, 0
     for _ in range(MOST_TRIES):
         opening = _OPENING.search(text, place)
         if opening is None:
@@ -80,7 +59,7 @@ def _block(text: str) -> Block | None:
     return None
 
 
-def _block_of(text: str, start: int, end: int) -> Block | None:
+def _block_of(text: str, start: int, end: int) -> AnswerBlock | None:
     """Return the object as a block, by the rules for every record; None if it cannot be one."""
     try:
         obj = orjson.loads(text[start:end])
@@ -89,7 +68,7 @@ def _block_of(text: str, start: int, end: int) -> Block | None:
     is_block = isinstance(obj.get("citations"), list) and isinstance(obj.get("answer"), str)
     if not is_block or is_deeper(obj, MAX_DEPTH):
         return None
-    return Block(
+    return AnswerBlock(
         citations=tuple(obj["citations"]),
         answer=obj["answer"],
         delta_s=number_of(first_of(obj, DELTA_S_NAMES)),

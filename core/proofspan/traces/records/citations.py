@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from typing import Literal
 
 from proofspan.contracts.records.chunk_id import parse
 from proofspan.contracts.records.field_values import box_of, id_of, page_of, span_of, text_of
-from proofspan.contracts.records.records import Chunk, Citation, Json, Trace
+from proofspan.contracts.records.records import AnswerBlock, Chunk, Citation, Json, Trace
 from proofspan.traces.records.answer_block import auditable_block
 
 # The reference's reading, in two steps: one pattern up to the closing bracket takes quadratic time on an
@@ -19,12 +18,8 @@ _CITATIONS = re.compile(r"citations\s*:\s*\[", re.IGNORECASE)
 _BETWEEN_IDS = re.compile(r"[,\s]+")
 
 
-@lru_cache(maxsize=2)
 def citation_ids_in_text(answer: str) -> tuple[str, ...]:
-    """The ids of the first `citations: [id, id]` in an answer, as they stand, repeats included.
-
-    Several readers of a trace ask for them in a row.
-    """
+    """Return the ids of the first `citations: [id, id]` in an answer, repeats included."""
     opening = _CITATIONS.search(answer) if "]" in answer else None
     if opening is None:
         return ()
@@ -32,10 +27,10 @@ def citation_ids_in_text(answer: str) -> tuple[str, ...]:
     return tuple(filter(None, _BETWEEN_IDS.split(answer[opening.end() : end]))) if end >= 0 else ()
 
 
-def payload_of(raw: Mapping[str, Json]) -> list[Json]:
-    """A trace line's citation payload as it stands.
+def payload_of(raw: Mapping[str, Json], block: AnswerBlock | None) -> Sequence[Json]:
+    """Return the citation payload of a trace line, unchanged.
 
-    Its own `citations`, else those of its `segments`, else those of the block in its answer's text.
+    It is the line's own `citations`, else those of its `segments`, else those of the block in its answer.
     """
     own = raw.get("citations")
     if isinstance(own, list) and own:
@@ -43,20 +38,24 @@ def payload_of(raw: Mapping[str, Json]) -> list[Json]:
     segments = raw.get("segments")
     if isinstance(segments, list):
         lists = [part.get("citations") for part in segments if isinstance(part, dict)]
-        if found := [item for each in lists if isinstance(each, list) for item in each]:
-            return found
+        if items := [item for each in lists if isinstance(each, list) for item in each]:
+            return items
+    return block.citations if block is not None else ()
+
+
+def line_payload(raw: Mapping[str, Json]) -> Sequence[Json]:
+    """Return the citation payload of a line that has not been read as a trace."""
     answer = raw.get("answer")
-    block = auditable_block(answer) if isinstance(answer, str) else None
-    return list(block.citations) if block is not None else []
+    return payload_of(raw, auditable_block(answer) if isinstance(answer, str) else None)
 
 
 def citations(trace: Trace) -> tuple[Citation, ...]:
-    """Return the trace's citations, numbered from 1 by place; entries that point at nothing leave a gap.
+    """Return the trace's citations, numbered from 1 by place; entries without a target leave a gap.
 
-    Evidence follows the payload; the ids in the answer's text count only where there is none. What a
-    citation leaves open is taken from the candidate of the same id, then from the id's own parts.
+    The ids in the answer's text count only without a payload. Fields that a citation does not state are taken
+    from the candidate of the same id, then from the id's own parts.
     """
-    if payload := payload_of(trace.raw):
+    if payload := trace.payload:
         entries = _entries_by_id(trace, {_named(item) for item in payload})
         return tuple(
             [
@@ -65,7 +64,7 @@ def citations(trace: Trace) -> tuple[Citation, ...]:
                 if isinstance(item, dict) or _named(item)
             ]
         )
-    ids = citation_ids_in_text(trace.answer)
+    ids = trace.ids_in_text
     entries = _entries_by_id(trace, set(ids))
     return tuple(
         [_citation(number, each, {}, entries, "answer_text") for number, each in enumerate(ids, start=1)]

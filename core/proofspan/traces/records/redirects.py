@@ -25,7 +25,7 @@ from proofspan.contracts.records.records import (
 )
 from proofspan.traces.lines.reader import UnusableError
 from proofspan.traces.lines.tables import read_by_id
-from proofspan.traces.records.citations import citation_ids_in_text, payload_of
+from proofspan.traces.records.citations import payload_of
 from proofspan.traces.records.identity import record_from
 
 V = TypeVar("V")
@@ -138,13 +138,12 @@ def of_today(trace: Trace, chunks: Mapping[str, object], *, wanted: Container[st
     """
     if not isinstance(chunks, Redirected):
         return trace
-    own = payload_of(trace.raw)
-    cited = () if own else citation_ids_in_text(trace.answer)
     current = _CurrentIds(chunks.redirects, wanted)
     raw = {name: current.value(value) if name in _LISTING else value for name, value in trace.raw.items()}
-    if cited:
-        raw["citations"] = [current.id(each) for each in cited]
-    return replace(trace, raw=raw, chunk_ids=tuple(map(current.id, trace.chunk_ids)))
+    if trace.ids_in_text and not trace.payload:
+        raw["citations"] = [current.id(each) for each in trace.ids_in_text]
+    chunk_ids = tuple(map(current.id, trace.chunk_ids))
+    return replace(trace, raw=raw, chunk_ids=chunk_ids, payload=payload_of(raw, trace.block))
 
 
 #: The keys of a trace line that name chunks.

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 from operator import itemgetter
 from typing import Final, NamedTuple
@@ -35,7 +35,7 @@ from proofspan.contracts.records.records import (
 from proofspan.traces.lines.reader import ABSENT, UnusableError, issue_of, wrong
 from proofspan.traces.records.answer_block import auditable_block
 from proofspan.traces.records.chunks import Place, Places
-from proofspan.traces.records.citations import payload_of
+from proofspan.traces.records.citations import citation_ids_in_text, payload_of
 from proofspan.traces.records.identity import count_of, q_id_of, record_from, run_id_of
 
 #: Rank 1 is that of the first of these stages that exists, the top 20 that of the first of `TOP_STAGES`.
@@ -176,7 +176,7 @@ def measures(trace: Trace) -> Measures:
         return first_of(nested, names) if value is None and type(nested) is dict else value
 
     delta_s, state = number_of(stated(DELTA_S_NAMES)), lambda_of(stated(LAMBDA_NAMES))
-    if (block := auditable_block(trace.answer)) is not None:
+    if (block := trace.block) is not None:
         delta_s = block.delta_s if delta_s is None else delta_s
         state = block.lambda_state if state is None else state
     latency = number_of(stated(("latency_ms",)))
@@ -225,7 +225,9 @@ def _trace(obj: Json, source: SourceLine, run_id: str | None) -> Trace:
         answer = ""
         suspicions.append("answer_missing")
     chunk_ids = _chunk_ids(obj.get("chunks", ABSENT), suspicions)
-    if _has_page_below_one(payload_of(obj)):
+    block = auditable_block(answer)
+    payload = payload_of(obj, block)
+    if _has_page_below_one(payload):
         suspicions.append("citation_page_zero")
     if not q and "joined_from" in obj:
         suspicions.append("question_unknown")
@@ -240,6 +242,9 @@ def _trace(obj: Json, source: SourceLine, run_id: str | None) -> Trace:
         source,
         tuple(suspicions),
         obj,
+        payload,
+        citation_ids_in_text(answer),
+        block,
     )
 
 
@@ -271,7 +276,7 @@ def _chunk_ids(chunks: Json, suspicions: list[str]) -> tuple[str, ...]:
     return tuple(ids)
 
 
-def _has_page_below_one(payload: list[Json]) -> bool:
+def _has_page_below_one(payload: Sequence[Json]) -> bool:
     """Return whether a `page`, which counts from 1, is smaller: its producer counts from another number."""
     for item in payload:
         if type(item) is dict:

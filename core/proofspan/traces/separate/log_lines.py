@@ -39,7 +39,6 @@ from proofspan.contracts.rules.catalogue import problem
 from proofspan.contracts.rules.records import length_problems
 from proofspan.errors import Problem
 from proofspan.traces.lines.reader import RawLine, UnusableError, issue_of, refuse_overlong
-from proofspan.traces.records.citations import citation_ids_in_text, payload_of
 from proofspan.traces.records.trace_record import Measures, lengths, listed, measures, score_of
 
 #: The keys of a log line, in the order of writing; `analyzer` is an addition to the contract.
@@ -352,7 +351,7 @@ def log_records(trace: Trace, *, pinned: Mapping[str, Any] = NOTHING) -> tuple[L
     measured = measures(trace)
     ranked = _ranked(trace, "retrieved", "chunks"), _ranked(trace, "reranked", "fused")
     if not any(isinstance(part.get("citations"), list) for part in segments):
-        cited: Sequence[Json] = payload_of(trace.raw) or citation_ids_in_text(trace.answer)
+        cited = trace.payload or trace.ids_in_text
         return (_record(trace, 1, {}, cited, measured, pinned, ranked),)
     if any(first_of(part, DELTA_S_NAMES) is not None for part in segments):
         measured = measured._replace(delta_s=None)  # that of one segment, not of all
