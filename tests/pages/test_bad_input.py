@@ -220,7 +220,7 @@ def test_a_page_beyond_the_end_says_how_many_there_are(tmp_path: Path, open_page
     folder = write_workspace(tmp_path / "w", chunks=[elsewhere, CHUNKS[1]])
     app = open_page(folder, QUESTION, q="Q1")
     has_panel(
-        app, "PDF page 42 (page_idx 41) lies beyond the end: there are 2 pages", "page_idx counts from 0"
+        app, "PDF page 42 (page_idx 41) is beyond the end: there are 2 pages", "page_idx counts from 0"
     )
     reads(app)
     assert "A text that stands on no page at all." in words(app)
@@ -288,7 +288,7 @@ def test_a_read_only_cache_is_a_panel_and_the_pages_work(
 def test_an_empty_run_says_so_on_every_page(tmp_path: Path, open_page: OpenPage) -> None:
     app = open_page(write_workspace(tmp_path / "w", []))
     assert "R1 holds 0 questions." in words(app)
-    assert "This run holds no question yet." in words(go(app, QUESTION))
+    assert "This run has no question yet." in words(go(app, QUESTION))
     assert "holds no line yet" in go(app, HEALTH).dataframe[0].value["what is wrong"][0]
 
 
