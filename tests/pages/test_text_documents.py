@@ -174,18 +174,6 @@ def test_a_quote_of_50_kb_and_one_with_a_lone_surrogate_are_answered(
     assert "Only the first 20,000 characters of the quote were searched for" in words(app)
 
 
-def test_without_its_script_the_text_is_there(
-    folder: Path, open_app: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse() -> None:
-        raise TypeError("no components")
-
-    monkeypatch.setattr(text_frame, "_component", refuse)
-    app = open_app(folder, page=PAGE, q="Q1")
-    assert not app.exception
-    assert marks(raw(app), "cited")
-
-
 def test_a_chunk_of_a_text_opens_without_a_question(folder: Path, open_app: Open) -> None:
     chunk = {"chunk_id": "b1", "doc_id": "bulletin", "text": "Header of the chunker\n\n" + BULLETIN[60:]}
     (folder / "chunks.jsonl").write_bytes(orjson.dumps(chunk) + b"\n")
