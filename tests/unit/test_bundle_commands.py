@@ -238,7 +238,7 @@ def test_a_chunk_file_or_catalogue_of_another_hash_is_told_and_labels_nothing(tm
 
 def test_a_document_that_cannot_be_used_says_what_mends_it(tmp_path: Path) -> None:
     workspace(tmp_path, cites(doc_id="cut", page_idx=0, quote=QUOTE))
-    told = "cut: the PDF is broken and cannot be opened — download it again, or save it anew"
+    told = "cut: the PDF is broken and cannot be opened — download it again, or save it again"
     assert told in run("build", tmp_path).stderr
 
 
