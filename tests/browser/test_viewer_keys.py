@@ -71,7 +71,7 @@ def test_pages_are_turned_by_keys_and_typed_as_pdf_pages(page: Page) -> None:
     for nonsense in ("16", "0", "-1", "one", "1e1"):
         field.fill(nonsense)
         field.press("Enter")
-        expect(page.get_by_test_id("ps-said")).to_have_text("There is no such page: type 1 to 15")
+        expect(page.get_by_test_id("ps-announced")).to_have_text("There is no such page: type 1 to 15")
         expect(field).to_have_value("3")
     url_has(page, "page=2")
 
@@ -152,8 +152,8 @@ def test_what_the_viewer_says_moves_nothing_below_it(page: Page) -> None:
     field = page.get_by_test_id("ps-page-field")
     field.fill("99")
     field.press("Enter")
-    expect(page.get_by_test_id("ps-said")).to_have_text("There is no such page: type 1 to 15")
+    expect(page.get_by_test_id("ps-announced")).to_have_text("There is no such page: type 1 to 15")
     assert strip.bounding_box() == before
     field.fill("5")
     field.press("Enter")
-    expect(page.get_by_test_id("ps-said")).to_be_empty()
+    expect(page.get_by_test_id("ps-announced")).to_be_empty()

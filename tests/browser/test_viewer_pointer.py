@@ -164,12 +164,12 @@ def test_the_text_under_a_box_is_copied_by_key_and_by_button(page: Page) -> None
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     span(page, "gold:1").focus()
     page.keyboard.press("Control+c")
-    expect(page.get_by_test_id("ps-said")).to_have_text("Copied the text of gold 1")
+    expect(page.get_by_test_id("ps-announced")).to_have_text("Copied the text of gold 1")
     assert page.evaluate("navigator.clipboard.readText()") == "<b>long</b> "
     box(page, "retrieved:2").hover()
     expect(page.get_by_test_id("ps-card")).to_contain_text("retrieved 2")
     page.get_by_role("button", name="Copy text").click()
-    expect(page.get_by_test_id("ps-said")).to_have_text("Copied the text of retrieved 2")
+    expect(page.get_by_test_id("ps-announced")).to_have_text("Copied the text of retrieved 2")
 
 
 def test_where_the_clipboard_is_refused_the_old_way_copies(page: Page) -> None:
@@ -177,11 +177,11 @@ def test_where_the_clipboard_is_refused_the_old_way_copies(page: Page) -> None:
     page.evaluate(REFUSES)
     span(page, "gold:1").focus()
     page.keyboard.press("Control+c")
-    expect(page.get_by_test_id("ps-said")).to_have_text("Copied the text of gold 1")
+    expect(page.get_by_test_id("ps-announced")).to_have_text("Copied the text of gold 1")
     assert page.evaluate("navigator.clipboard.readText()") == "<b>long</b> "
     page.evaluate("() => { document.execCommand = () => false; }")
     page.keyboard.press("Control+c")
-    expect(page.get_by_test_id("ps-said")).to_contain_text("The browser refused to copy")
+    expect(page.get_by_test_id("ps-announced")).to_contain_text("The browser refused to copy")
 
 
 def test_2000_boxes_are_one_stop_of_tab_with_a_bounded_number_of_tags(

@@ -1,4 +1,4 @@
-"""What a `render_ref` draws: regions of pages as they show, picture files as they look, or a reason."""
+"""Rendering a `render_ref`: regions of pages and picture files, or the reason why not."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def read(*blocks: dict[str, Any]) -> list[str]:
     return [word.text for word in words_of({"blocks": list(blocks)})]
 
 
-#: As displayed, and as read. א ב ג stand for any Hebrew letters.
+#: As displayed, and as read. א ב ג represent any Hebrew letters.
 LINES = [
     ("גבא", "אבג"),
     ("רפס 2.3 גבא", "אבג 2.3 ספר"),

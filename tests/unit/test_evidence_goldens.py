@@ -90,7 +90,7 @@ def is_in(box: Box, others: tuple[Box, ...]) -> bool:
 
 
 def letters(text: str) -> Counter[str]:
-    """How often each letter and digit stands in a text; ligatures and raised digits are taken apart."""
+    """Count each letter and digit of a text; ligatures and raised digits are taken apart."""
     folded = unicodedata.normalize("NFKC", text).casefold()
     return Counter(character for character in folded if character.isalnum())
 

@@ -1,4 +1,4 @@
-"""Where in a document: cited page, neighbours, the rest; and what settles a quote that stands twice."""
+"""Locating in a document: cited page, neighbours, the rest, and the choice between two places."""
 
 from __future__ import annotations
 
@@ -225,7 +225,7 @@ def test_a_box_is_compared_with_the_part_of_the_quote_on_its_own_page() -> None:
 def test_a_box_without_its_space_is_not_compared() -> None:
     found = settled(box=(0.0, 0.0, 400.0, LINE))
     assert found.box_agrees is None
-    assert "does not say what it is measured in" in found.note
+    assert "has no unit" in found.note
 
 
 def test_the_box_of_a_quote_that_is_not_there_is_compared_with_the_cited_page() -> None:

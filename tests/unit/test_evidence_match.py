@@ -1,4 +1,4 @@
-"""What a quote earns on one page: status, boxes, the words that differ — and what it must not earn."""
+"""Locating a quote on one page: status, boxes, differences, and what must not be located."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from proofspan.evidence.geometry import line_boxes
 from proofspan.evidence.text.match import find_misquoted, find_on_page
 from proofspan.evidence.types import Difference
 from tests.pdf_files import CHARACTER, LINE, page_text, quote_text
@@ -110,7 +111,7 @@ def test_any_stretch_of_a_page_is_found_where_it_stands(data: st.DataObject) -> 
     last = data.draw(st.integers(first + 3, len(page.words) - 1))
     match = find_on_page(quote_text(page.text(first, last)), page)[0]
     assert match.status == "exact"
-    assert match.rects == page.lines(first, last)
+    assert match.rects == line_boxes(page.boxes[first : last + 1])
 
 
 @given(st.text(max_size=200))

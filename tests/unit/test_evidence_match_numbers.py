@@ -1,4 +1,4 @@
-"""Numbers of a quote on one page: another number is a finding, another way to set it is none."""
+"""Numbers of a quote on one page: another number is a difference, another way to write it is not."""
 
 from __future__ import annotations
 

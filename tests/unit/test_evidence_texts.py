@@ -149,7 +149,7 @@ def test_what_offsets_name_is_given_as_unverified_where_no_quote_confirms_it(quo
     assert [BULLETIN[each.start : each.end] for each in found.unverified_ranges] == [
         "Check the level after ten minutes. Wipe the dipstick first."
     ]
-    assert "at its offsets stands “Check the level" in found.note
+    assert "the text at its offsets is “Check the level" in found.note
     assert find(quote, offsets=Offsets(900, 950)).unverified_ranges == ()
     assert find("Wipe the dipstick first.", offsets=Offsets(0, 9)).unverified_ranges == ()
 

@@ -1,4 +1,4 @@
-"""What falls away when words are compared, and what never does: the things that make a number that number."""
+"""Normalization of words: it drops typography, and keeps all that distinguishes a number."""
 
 from __future__ import annotations
 

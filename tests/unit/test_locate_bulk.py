@@ -17,7 +17,7 @@ from proofspan.errors import Problem
 from proofspan.evidence import span_file
 from proofspan.evidence.locate_bulk import (
     BATCH,
-    MOST_FAULTS,
+    MAX_FAULTS,
     WORTH_SHARING,
     Answer,
     Ask,
@@ -36,7 +36,7 @@ def ask(document: str, quote: str) -> Ask:
 
 
 def place(document: str | Path, quote: str) -> FoundSpan:
-    """An answer that tells the question that it belongs to."""
+    """An answer that identifies its question."""
     return FoundSpan("exact", len(quote), False, 1.0, note=f"{document} {quote}")
 
 
@@ -123,7 +123,7 @@ def test_a_document_that_hangs_again_and_again_is_given_up_and_the_others_are_no
     answers = locate_bulk(asks, locator, workers=2)
     assert set(codes(answers[0::2])) == {"timed_out"}
     assert set(codes(answers[1::2])) == {"exact"}
-    assert sum(count for (path, _), count in locator.asked.items() if path == "bomb.pdf") == MOST_FAULTS
+    assert sum(count for (path, _), count in locator.asked.items() if path == "bomb.pdf") == MAX_FAULTS
 
 
 def test_a_document_that_was_given_up_costs_its_time_once_in_a_long_file(
@@ -135,7 +135,7 @@ def test_a_document_that_was_given_up_costs_its_time_once_in_a_long_file(
     lines = [SpanLine(n, n, Path(names[n % 2]), SpanQuery(str(n))) for n in range(100)]
     located = [item.found is not None for item in locate_spans(lines, locator, workers=2)]
     assert located == [False, True] * 50
-    assert sum(count for (path, _), count in locator.asked.items() if path == "bomb.pdf") == MOST_FAULTS
+    assert sum(count for (path, _), count in locator.asked.items() if path == "bomb.pdf") == MAX_FAULTS
 
 
 def test_what_is_wrong_with_a_document_is_no_reason_to_give_up_the_one_that_takes_its_place() -> None:
@@ -189,7 +189,7 @@ def test_an_interruption_that_reaches_another_thread_is_heard_while_all_wait() -
     in_time: list[bool] = []
 
     def interrupt_and_wait(path: Path, quote: str) -> None:
-        time.sleep(0.05)  # the other one waits by now; if not, it hears it all the same
+        time.sleep(0.05)  # the other one is probably waiting; if not, it notices all the same
         signal.pthread_kill(threading.get_ident(), signal.SIGINT)
         in_time.append(heard.wait(60))
         told.set()

@@ -1,4 +1,4 @@
-"""What the evidence strip shows of a document's pages, and how pages share its cells."""
+"""The marks of the evidence strip, and how pages share its cells."""
 
 from __future__ import annotations
 

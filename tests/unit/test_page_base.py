@@ -1,4 +1,4 @@
-"""The page-base doctor: what it says of quotes that stand beside the cited pages, and when it is silent."""
+"""Detecting a wrong page base from quotes found beside the cited pages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from proofspan.evidence.page_base import (
     PlacedQuote,
     diagnose,
     is_clear,
-    speaks_for_itself,
+    is_telling,
 )
 from proofspan.evidence.types import FoundSpan, Place
 
@@ -48,7 +48,7 @@ def only(found: tuple[PageBaseFinding, ...]) -> PageBaseFinding:
 )
 def test_what_a_document_tells(offsets: list[int], kind: Kind, offset: int, standing: int) -> None:
     finding = only(diagnose(quotes(*offsets)))
-    assert (finding.kind, finding.offset, finding.standing) == (kind, offset, standing)
+    assert (finding.kind, finding.offset, finding.supporting) == (kind, offset, standing)
     assert finding.quotes == len(offsets)
     assert finding.off == sum(each != 0 for each in offsets)
 
@@ -69,7 +69,7 @@ def test_a_mixed_document_is_told_apart_by_its_sections() -> None:
     )
     finding = only(found)
     assert finding.kind == "in_sections"
-    assert (finding.sections, finding.standing, finding.within) == (("5.4.2",), 9, 9)
+    assert (finding.sections, finding.supporting, finding.within) == (("5.4.2",), 9, 9)
     assert (finding.offset, finding.quotes) == (-1, 40)
 
 
@@ -87,7 +87,7 @@ def test_sections_that_are_off_in_two_directions_are_not_thrown_together() -> No
             *quotes(*[0] * 30, section="4"),
         ]
     )
-    assert (only(found).sections, only(found).offset, only(found).standing) == (("1", "2"), -1, 11)
+    assert (only(found).sections, only(found).offset, only(found).supporting) == (("1", "2"), -1, 11)
 
 
 #: Eight pages of front matter, then 1, 2, 3 …: the number printed on page_idx 20 is 13.
@@ -99,11 +99,11 @@ def test_cited_numbers_that_are_printed_ones_are_no_page_base(base: int) -> None
     """A producer that cites what is printed, its numbers read as `page_idx` (0) or as counted from 1 (1)."""
     cited = [PlacedQuote("manual", int(LABELS["manual"][page]) - base, page) for page in range(20, 32)]
     assert only(diagnose(cited)).kind == "shifted"
-    assert (only(diagnose(cited, LABELS)).kind, only(diagnose(cited, LABELS)).standing) == ("printed", 12)
+    assert (only(diagnose(cited, LABELS)).kind, only(diagnose(cited, LABELS)).supporting) == ("printed", 12)
 
 
 def test_printed_numbers_that_equal_the_page_idx_win_over_a_base_that_fits_as_well() -> None:
-    """Printed 127 on page_idx 127, read as counted from 1: one page later, but no base mends every page."""
+    """Printed 127 on page_idx 127, read as counted from 1: one page later, but no base fixes every page."""
     labels = {"manual": [str(n) for n in range(153)]}
     found = diagnose(quotes(*[1] * 20), labels)
     assert only(found).kind == "printed"
@@ -121,7 +121,7 @@ def test_labels_of_few_pages_do_not_break_it() -> None:
 
 def test_documents_with_one_quote_each_tell_it_together() -> None:
     found = diagnose(quote for n in range(8) for quote in quotes(-1, doc=f"d{n}"))
-    assert (found[0].doc_id, found[0].kind, found[0].standing) == (None, "shifted", 8)
+    assert (found[0].doc_id, found[0].kind, found[0].supporting) == (None, "shifted", 8)
     assert [each.kind for each in found[1:]] == ["too_few"] * 8
 
 
@@ -154,7 +154,7 @@ def test_no_quote_no_finding() -> None:
     ],
 )
 def test_only_quotes_that_speak_for_themselves_count(found: FoundSpan, quote: str, speaks: bool) -> None:
-    assert speaks_for_itself(found, quote) is speaks
+    assert is_telling(found, quote) is speaks
 
 
 many = st.lists(
@@ -174,7 +174,7 @@ def test_no_quote_is_lost_and_their_order_says_nothing(rows: list[PlacedQuote], 
     found = diagnose(rows)
     for finding in found:
         assert sum(finding.near) + finding.elsewhere == finding.quotes
-        assert 0 <= finding.standing <= finding.quotes
+        assert 0 <= finding.supporting <= finding.quotes
         assert (finding.kind == "as_cited") == (finding.off == 0)
     assert sum(each.quotes for each in found if each.doc_id is not None) == len(rows)
     shuffled = random.sample(rows, len(rows))
@@ -185,10 +185,10 @@ def test_no_quote_is_lost_and_their_order_says_nothing(rows: list[PlacedQuote], 
 def test_what_is_called_systematic_is_borne_out_by_a_clear_majority(rows: list[PlacedQuote]) -> None:
     for finding in diagnose(rows):
         if finding.kind == "shifted":
-            assert is_clear(finding.standing, finding.quotes)
+            assert is_clear(finding.supporting, finding.quotes)
             assert finding.offset != 0
         if finding.kind == "in_sections":
-            assert is_clear(finding.standing, finding.within)
+            assert is_clear(finding.supporting, finding.within)
 
 
 @given(many)

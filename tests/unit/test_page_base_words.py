@@ -148,7 +148,7 @@ def test_what_nobody_can_mend_at_its_source_has_no_remedy(offsets: list[int]) ->
 def test_what_holds_for_all_documents_is_said_once() -> None:
     rows = [*quotes(*[-1] * 9, doc="a"), *quotes(*[-1] * 9, doc="b"), *quotes(-1, doc="c")]
     (said,) = worth_saying(diagnose(rows))
-    assert (said.doc_id, said.standing) == (None, 19)
+    assert (said.doc_id, said.supporting) == (None, 19)
     assert in_one_line(said, MAPPED).startswith("19 of 19 quotes")
 
 

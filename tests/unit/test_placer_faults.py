@@ -1,4 +1,4 @@
-"""What cost a worker is not asked again until somebody says so; what else went wrong is."""
+"""The cache of faults: those that cost a worker are cached until cleared, others are not."""
 
 from __future__ import annotations
 

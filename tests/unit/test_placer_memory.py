@@ -1,4 +1,4 @@
-"""What the placer remembers of a file, and the shapes on a picture that lines become."""
+"""The cache of located spans and pages, and shapes over a picture."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import pytest
 from proofspan.contracts.records.records import Trace
 from proofspan.diagnosis.types import Profile
 from proofspan.errors import Problem, StoreFault
-from proofspan.evidence.locate_bulk import MOST_FAULTS, Answer
+from proofspan.evidence.locate_bulk import MAX_FAULTS, Answer
 from proofspan.evidence.types import SpanQuery
 from proofspan.services.locating import place_run, place_runs
 from proofspan.services.page.target import targets_of
@@ -108,7 +108,7 @@ def test_it_looks_for_what_the_question_page_looks_for(tmp_path: Path, cache: Pa
 
 
 def test_a_document_that_hangs_costs_its_time_once_for_all_runs(tmp_path: Path, cache: Path) -> None:
-    quotes = [f"hung {number}" for number in range(4 * MOST_FAULTS)]
+    quotes = [f"hung {number}" for number in range(4 * MAX_FAULTS)]
     manifest = workspace(tmp_path / "w", [trace("Q1", **cite(*quotes))], runs=(RUN, "R2"))
     build_index(manifest, cache_dir=cache)
     hung = Problem("timed_out", "no answer", "manual.pdf", "try again")
@@ -116,7 +116,7 @@ def test_a_document_that_hangs_costs_its_time_once_for_all_runs(tmp_path: Path, 
     for report in place_runs(manifest, [RUN, "R2"], cache_dir=cache, pool=pool):
         assert report.reasons == {"timed_out": len(quotes)}
         assert [problem.code for problem in report.problems] == ["timed_out"]
-    assert len(pool.asked) == MOST_FAULTS
+    assert len(pool.asked) == MAX_FAULTS
 
 
 def test_repeats_keep_their_own_citations(tmp_path: Path, cache: Path) -> None:

@@ -17,7 +17,7 @@ def span(
     document: TextDocument, *ranges: tuple[int, int], layer: Layer = "cited", chosen: bool = False
 ) -> TextSpan:
     placed = tuple(document.range(start, end) for start, end in ranges)
-    return TextSpan(f"{layer}:{ranges}", layer, f"{layer} 1", placed, chosen)
+    return TextSpan(layer, f"{layer} 1", placed, chosen)
 
 
 def shown(view: TextView) -> str:

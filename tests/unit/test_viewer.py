@@ -1,4 +1,4 @@
-"""What goes to the page viewer's browser side, and what of its words is believed."""
+"""The data sent to the page viewer, and validation of what the browser sends back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`proofspan locate`: where do these quotes stand in these PDFs and texts?"""
+"""`proofspan locate`: locate quotes in PDFs and texts, in bulk."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from proofspan.services.page_base import (
 )
 from proofspan.wording import counted
 
-#: A quote that stands nowhere makes the worker read the whole document once.
+#: The worker reads the whole document once for a quote that is not found.
 TIMEOUT_S = 60.0
 STATUSES: tuple[Status, ...] = ("exact", "normalized", "fuzzy", "partial", "not_found")
 
@@ -36,20 +36,20 @@ STATUSES: tuple[Status, ...] = ("exact", "normalized", "fuzzy", "partial", "not_
 @click.option("--root", type=NamedPath(), help="Folder of the documents; default: the spans' own.")
 @click.option("--workers", type=click.IntRange(1, 32), default=2, show_default=True, help="PDF processes.")
 def command(spans: Path, found: str, root: Path | None, workers: int) -> None:
-    """Place quotes on the pages of PDFs and in the lines of texts, in bulk.
+    """Locate quotes on the pages of PDFs and in the lines of texts, in bulk.
 
-    SPANS holds lines of {id, pdf, cited_page_idx, quote}, pages counted from 0, `pdf` relative to --root;
-    `path` may stand for `pdf`, and names a text where it ends in .md, .markdown or .txt. A line may also have
-    `cited_page_label` (what is printed on the page, looked up in the document), `bbox` with `bbox_space`
-    (points of the unrotated page; unit, 0 to 1, or per_mille, 0 to 1000, of the page as it is displayed),
-    `offsets`, and `before` and `after`, the text around the quote.
+    SPANS has lines of {id, pdf, cited_page_idx, quote}, pages counted from 0, `pdf` relative to --root.
+    `path` may replace `pdf`, and names a text if it ends in .md, .markdown or .txt. A line may also have
+    `cited_page_label` (as printed on the page), `bbox` with `bbox_space` (points of the unrotated page; unit,
+    0 to 1, or per_mille, 0 to 1000, of the displayed page), `offsets`, and `before` and `after`, the text
+    around the quote.
 
     The output has a line for each: {id, status, page_idx, page_mismatch, agreement, rects, differences,
     alternatives}; for a text also `ranges` of characters (half open) with their lines; `box_agrees` for a
-    `bbox`, and `unverified`, that box in points, where the page has no text to compare it with; `error` where
-    a line or its document can't be used.
+    `bbox`, and `unverified`, that box in points, if the page has no text to compare it with; `error` if a
+    line or its document cannot be used.
 
-    Exit status: 0 every line was looked for, 1 some could not be, 2 unusable input.
+    Exit status: 0 every line was searched for, 1 some could not be, 2 unusable input.
     """
     folder = root or spans.parent
     if not folder.is_dir():
@@ -75,7 +75,7 @@ def command(spans: Path, found: str, root: Path | None, workers: int) -> None:
 
 
 def _written(located: Iterable[Located], output: BinaryIO, tally: _Tally) -> Iterator[Located]:
-    """Passes the spans on, each written and counted: none is kept."""
+    """Write and count each span, and pass it on, so that none is kept in memory."""
     for item in located:
         output.write(to_json(item))
         tally.add(item)
@@ -83,7 +83,7 @@ def _written(located: Iterable[Located], output: BinaryIO, tally: _Tally) -> Ite
 
 
 class _Tally:
-    """What became of the lines of `spans`; tells of each that could not be used."""
+    """Counts of the results of `spans`; prints each problem."""
 
     def __init__(self, spans: Path) -> None:
         self._spans = spans
@@ -114,6 +114,6 @@ class _Tally:
 
 
 def _located_problem(problem: Problem, line: int, spans: Path) -> Problem:
-    """The problem with the line that it belongs to; the document stands in the message."""
+    """The problem at the line that it belongs to, with the document in the message."""
     document = f"{problem.where}: " if problem.where and not problem.where.startswith(str(spans)) else ""
     return Problem(problem.code, document + problem.message, f"{spans}:{line}", problem.fix)

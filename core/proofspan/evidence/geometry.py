@@ -1,4 +1,4 @@
-"""The one place that converts coordinates: points of the unrotated, cropped page ↔ pixels of a picture.
+"""Coordinates: points of the unrotated, cropped page, and pixels of a picture. Only this file converts them.
 
 A `Box` is `(x0, y0, x1, y1)` in points, origin top left of the visible page, before rotation. A `Matrix` is
 PDF's `(a, b, c, d, e, f)`: `x' = a·x + c·y + e`, `y' = b·x + d·y + f`.
@@ -12,34 +12,34 @@ from proofspan.contracts.records.records import Box, BoxSpace
 
 Matrix = tuple[float, float, float, float, float, float]
 
-#: Two words of a line stay in one box while the gap between them is at most this many line heights wide.
-#: A space is about 0.3 of it; the gap between two cells of a table is more.
+#: Two words of a line share a box while the gap between them is at most this many line heights wide. A space
+#: is about 0.3 line heights; the gap between two cells of a table is more.
 MAX_GAP_IN_HEIGHTS = 1.0
 MIN_SHARED_HEIGHT = 0.5
 #: A word this many times as high as wide is vertical text; a lone digit is less than twice as high as wide.
 UPRIGHT_RATIO = 2.2
 #: Words touch while the gap between them, or their overlap, is at most this many line heights wide: kerning
-#: or a thin space, where the narrowest space between two words is 0.25 (that of Times).
+#: or a thin space. The narrowest space between two words is 0.25 (in Times).
 TOUCHING_GAP = 0.2
-#: How much the edges of touching words differ at top and bottom, in line heights: less than a raised digit's.
+#: Largest shift of touching words at top and bottom, in line heights: less than a raised digit's.
 TOUCHING_SHIFT = 0.15
 
 
 def point_to_pixels(matrix: Matrix, x: float, y: float) -> tuple[float, float]:
-    """A point of the unrotated page in pixels of the picture that `matrix` belongs to."""
+    """Convert a point of the unrotated page to pixels of the picture that `matrix` belongs to."""
     a, b, c, d, e, f = matrix
     return a * x + c * y + e, b * x + d * y + f
 
 
 def box_to_pixels(matrix: Matrix, box: Box) -> Box:
-    """A box in pixels, ordered again: a rotation swaps its corners."""
+    """Convert a box to pixels, with its corners in order again: a rotation swaps them."""
     x0, y0 = point_to_pixels(matrix, box[0], box[1])
     x1, y1 = point_to_pixels(matrix, box[2], box[3])
     return min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1)
 
 
 def inverse(matrix: Matrix) -> Matrix:
-    """The matrix from pixels back to points. Raises `ValueError` for one that flattens the page."""
+    """Return the matrix from pixels back to points. Raises `ValueError` for one that flattens the page."""
     a, b, c, d, e, f = matrix
     determinant = a * d - b * c
     if determinant == 0:
@@ -55,17 +55,17 @@ def inverse(matrix: Matrix) -> Matrix:
 
 
 def scaled(matrix: Matrix, scale: float) -> Matrix:
-    """`matrix` followed by a scaling."""
+    """Return `matrix` followed by a scaling."""
     a, b, c, d, e, f = matrix
     return a * scale, b * scale, c * scale, d * scale, e * scale, f * scale
 
 
 def to_points(box: Box, space: BoxSpace, *, width: float, height: float, rotation: int) -> Box:
-    """A producer's box in points; `width` and `height` are the unrotated page's, in points.
+    """Convert a producer's box to points; `width` and `height` are the unrotated page's, in points.
 
-    Points are those of the house: of the visible page before rotation. Shares of the page (0–1, 0–1000) are
-    measured on it as it is displayed, turned by `rotation` degrees (clockwise: 0, 90, 180 or 270), for a
-    pipeline measures them on a picture of it. All refer to the crop box, which is what is displayed.
+    Points are those of the visible page before rotation. Shares of the page (0–1, 0–1000) are measured on the
+    displayed page, which is turned by `rotation` degrees (clockwise: 0, 90, 180 or 270), since a pipeline
+    measures them on a picture of it. All refer to the crop box, which is what is displayed.
     """
     if space == "points":
         return box
@@ -81,14 +81,14 @@ def to_points(box: Box, space: BoxSpace, *, width: float, height: float, rotatio
 
 
 def clipped(box: Box, *, width: float, height: float) -> Box | None:
-    """The part of a box that lies on the page, rounded to 0.01 pt; None where nothing of it does."""
+    """Return the part of a box that lies on the page, rounded to 0.01 pt, or None."""
     x0, y0 = round(max(box[0], 0.0), 2), round(max(box[1], 0.0), 2)
     x1, y1 = round(min(box[2], width), 2), round(min(box[3], height), 2)
     return (x0, y0, x1, y1) if x0 < x1 and y0 < y1 else None
 
 
 def levelled(box: Box, direction: tuple[float, float]) -> Box:
-    """A box turned so that a line of this direction (cosine, sine) runs to the right; quarter turns only."""
+    """Turn a box so that a line of this direction (cosine, sine) runs to the right; quarter turns only."""
     x0, y0, x1, y1 = box
     along, down = round(direction[0]), round(direction[1])
     if down:
@@ -97,7 +97,7 @@ def levelled(box: Box, direction: tuple[float, float]) -> Box:
 
 
 def union(boxes: Sequence[Box]) -> Box:
-    """The smallest box around all of them (at least one)."""
+    """Return the smallest box around one or more boxes."""
     return (
         min(box[0] for box in boxes),
         min(box[1] for box in boxes),
@@ -107,7 +107,7 @@ def union(boxes: Sequence[Box]) -> Box:
 
 
 def overlap_share(box: Box, other: Box) -> float:
-    """How much of `box` lies in `other`, 0–1; 0 for a box without area."""
+    """Return how much of `box` lies in `other`, 0–1; 0 for a box without area."""
     width = min(box[2], other[2]) - max(box[0], other[0])
     height = min(box[3], other[3]) - max(box[1], other[1])
     area = (box[2] - box[0]) * (box[3] - box[1])
@@ -115,10 +115,10 @@ def overlap_share(box: Box, other: Box) -> float:
 
 
 def line_boxes(words: Iterable[Box], *, rotation: int = 0) -> tuple[Box, ...]:
-    """One tight box a text line from word boxes in reading order, split where a line has a wide gap.
+    """Return one tight box for each text line from word boxes in reading order, split at wide gaps.
 
     Where a long word shows that text may run up or down the page, or where the page is turned by a quarter
-    (`rotation`), words are joined along that axis if this leaves fewer boxes: short words do not tell.
+    (`rotation`), words are joined along that axis if this leaves fewer boxes: short words do not show it.
     Rounded to 0.01 pt, so that output bytes stay equal.
     """
     boxes = [word for word in words if word[2] > word[0] and word[3] > word[1]]
@@ -130,7 +130,6 @@ def line_boxes(words: Iterable[Box], *, rotation: int = 0) -> tuple[Box, ...]:
 
 
 def _joined(words: Iterable[Box]) -> list[Box]:
-    """Words of a line as one box, for lines that run to the right."""
     lines: list[Box] = []
     for word in words:
         if lines and _follows(lines[-1], word):
@@ -145,19 +144,17 @@ def _transposed(box: Box) -> Box:
 
 
 def touches(left: Box, right: Box) -> bool:
-    """Whether `right` goes on with `left` as one word would: on its line, as high, with next to no gap."""
+    """Return whether `right` continues `left` as one word: on its line, as high, with next to no gap."""
     height = min(left[3] - left[1], right[3] - right[1])
     shift = max(abs(left[1] - right[1]), abs(left[3] - right[3]))
     return abs(right[0] - left[2]) <= TOUCHING_GAP * height and shift <= TOUCHING_SHIFT * height
 
 
 def _is_upright(box: Box) -> bool:
-    """Whether a word's box says that its text runs up or down the page."""
     return box[3] - box[1] > UPRIGHT_RATIO * (box[2] - box[0])
 
 
 def _follows(line: Box, word: Box) -> bool:
-    """Whether `word` goes on with `line`: at about its height, and near it."""
     heights = (line[3] - line[1], word[3] - word[1])
     shared = min(line[3], word[3]) - max(line[1], word[1])
     if shared < MIN_SHARED_HEIGHT * max(heights):

@@ -1,8 +1,8 @@
-"""Many quotes over many documents on a few workers.
+"""Locate many quotes in many documents on a few workers.
 
-A document stays with one lane, and so with one worker, which opens and reads it once. A lane that runs out of
-documents helps with one that has many quotes left. What a hostile document costs is bounded: the quotes that
-hang or crash are answered by their problem, and after a few of those the document is given up.
+A document stays with one lane, and so with one worker, which opens and reads it once. A lane without
+documents left helps with one that has many quotes left. The cost of a hostile document is bounded: quotes
+that hang or crash result in a problem, and after a few of those the document is given up.
 """
 
 from __future__ import annotations
@@ -24,27 +24,27 @@ from proofspan.evidence.types import FoundSpan, SpanQuery
 
 Answer = FoundSpan | Problem
 OnDone = Callable[[int, int], None]
-#: Documents that were given up for what costs time, each with the reason.
+#: Documents given up because they cost time, each with the reason.
 GivenUp = dict[Path, Problem]
 
-#: So many quotes are taken from a document at once.
+#: Quotes taken from a document at once.
 BATCH = 32
-#: A document with so many quotes left is worth being opened by a second worker.
+#: A document with this many quotes left is worth opening by a second worker.
 WORTH_SHARING = 128
-#: After so many quotes that could not be answered a document is given up.
-MOST_FAULTS = 5
-#: What is wrong with the document itself, whatever the quote; and with the quote, whatever the document.
+#: A document is given up after this many faults.
+MAX_FAULTS = 5
+#: Faults of the document itself, whatever the quote; and of the quote, whatever the document.
 OF_THE_DOCUMENT = frozenset({"missing", "not_a_pdf", "locked", "no_pages"})
 OF_THE_QUOTE = frozenset({"not_sendable"})
-#: What may be gone at another try. Until then it costs up to the time limit, each time.
-PASSING = frozenset({"timed_out", "crashed"})
-#: Seconds. A wait without end does not hear a Ctrl-C that another thread took, nor one that came just before.
-LISTENS_S = 0.2
+#: Faults that may not occur again, and that cost up to the time limit each time.
+TEMPORARY = frozenset({"timed_out", "crashed"})
+#: Seconds. A wait without end misses a Ctrl-C that another thread received, or that came just before.
+POLL_S = 0.2
 
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A quote and the file to look in; `is_text` for a document without pages."""
+    """A quote and the file to search; `is_text` for a document without pages."""
 
     path: Path
     query: SpanQuery
@@ -52,10 +52,10 @@ class Ask:
 
 
 class Locator(Protocol):
-    """What answers for PDFs; `proofspan.evidence.pdf.pool.PdfPool` does."""
+    """Locates quotes in PDFs, like `proofspan.evidence.pdf.pool.PdfPool`."""
 
     def locate_each(self, path: Path, queries: Sequence[SpanQuery]) -> Iterator[Answer]:
-        """At least one answer, in order, up to the first problem."""
+        """Yield at least one result, in order, up to the first problem."""
         ...
 
 
@@ -67,25 +67,25 @@ def locate_bulk(
     on_done: OnDone | None = None,
     given_up: GivenUp | None = None,
 ) -> list[Answer]:
-    """Where every quote stands, or why that cannot be told, in the order given; the same one is asked once.
+    """Locate every quote, and return spans or problems in order; equal quotes are located once.
 
-    The answers do not depend on `workers`, as long as no document is given up. `on_done` hears, in this
-    thread, how many are answered of how many. Interrupted, it leaves the requests under way to whoever closes
-    the `locator`. Who asks several times hands on one `given_up`: a document that hangs costs its time once.
+    The results do not depend on `workers`, unless a document is given up. `on_done` is called in this thread
+    with the number of results and of all. An interrupt leaves running requests to whoever closes the
+    `locator`. Pass the same `given_up` to several calls, so that a document that hangs costs its time once.
     """
     given_up = {} if given_up is None else given_up
     same: dict[Ask, list[int]] = defaultdict(list)
     for number, ask in enumerate(asks):
         same[ask].append(number)
-    told: SimpleQueue[tuple[Ask, Answer] | None] = SimpleQueue()
+    finished: SimpleQueue[tuple[Ask, Answer] | None] = SimpleQueue()
     work = _Work(same, given_up)
     results: dict[int, Answer] = {}
     lanes = ThreadPoolExecutor(workers, thread_name_prefix="locate")
     try:
-        running = [lanes.submit(_lane, work, locator, told) for _ in range(workers)]
+        running = [lanes.submit(_lane, work, locator, finished) for _ in range(workers)]
         at_work = workers
         while at_work:
-            item = _next(told)
+            item = _next(finished)
             if item is None:
                 at_work -= 1
                 continue
@@ -102,15 +102,15 @@ def locate_bulk(
     return [results[number] for number in range(len(asks))]
 
 
-def _next(told: SimpleQueue[tuple[Ask, Answer] | None]) -> tuple[Ask, Answer] | None:
+def _next(finished: SimpleQueue[tuple[Ask, Answer] | None]) -> tuple[Ask, Answer] | None:
     while True:
         with suppress(Empty):
-            return told.get(timeout=LISTENS_S)
+            return finished.get(timeout=POLL_S)
 
 
 @dataclass(eq=False, slots=True)
 class _Document:
-    """A document's quotes that nobody has taken yet, and what was wrong with it so far."""
+    """A document's remaining quotes, and its faults so far."""
 
     path: Path
     is_text: bool
@@ -120,32 +120,32 @@ class _Document:
 
     @property
     def given_up(self) -> Problem | None:
-        """Why its other quotes are not looked for any more."""
+        """Why its remaining quotes are not searched for."""
         if self.given_up_before is not None:
             return self.given_up_before
         last = next((fault for fault in self.faults if fault.code in OF_THE_DOCUMENT), None)
-        return last or (self.faults[-1] if len(self.faults) >= MOST_FAULTS else None)
+        return last or (self.faults[-1] if len(self.faults) >= MAX_FAULTS else None)
 
 
 class _Work:
-    """Who does what: shared by all lanes."""
+    """The remaining work, shared by all lanes."""
 
     def __init__(self, asks: Iterable[Ask], given_up: Mapping[Path, Problem]) -> None:
         by_document: dict[tuple[Path, bool], deque[Ask]] = defaultdict(deque)
         for ask in asks:
             by_document[ask.path, ask.is_text].append(ask)
-        found = [
+        documents = [
             _Document(path, is_text, rest, given_up.get(path))
             for (path, is_text), rest in by_document.items()
         ]
         #: The one with most quotes first, so that the lanes end together.
-        self._untouched = deque(sorted(found, key=lambda document: -len(document.rest)))
+        self._waiting = deque(sorted(documents, key=lambda document: -len(document.rest)))
         self._begun: list[_Document] = []
         self._lock = threading.Lock()
         self.is_stopped = threading.Event()
 
     def take(self, own: _Document | None) -> tuple[_Document, list[Ask]] | None:
-        """The next quotes of a lane: of its own document, of a new one, of another's; None when done."""
+        """Take the next quotes of a lane's own document, a new one or another lane's; None when done."""
         with self._lock:
             document = own if own is not None and own.rest else self._other()
             if document is None or self.is_stopped.is_set():
@@ -154,34 +154,32 @@ class _Work:
             return document, [document.rest.popleft() for _ in range(count)]
 
     def given_up(self) -> GivenUp:
-        """The documents that need not be tried again for now."""
+        """Return the documents that should not be tried again for now."""
         reasons = ((document.path, document.given_up) for document in self._begun)
-        return {path: reason for path, reason in reasons if reason is not None and reason.code in PASSING}
+        return {path: reason for path, reason in reasons if reason is not None and reason.code in TEMPORARY}
 
     def _other(self) -> _Document | None:
-        if self._untouched:
-            self._begun.append(self._untouched.popleft())
+        if self._waiting:
+            self._begun.append(self._waiting.popleft())
             return self._begun[-1]
         shared = [each for each in self._begun if len(each.rest) >= WORTH_SHARING and not each.is_text]
         return max(shared, key=lambda document: len(document.rest), default=None)
 
 
-def _lane(work: _Work, locator: Locator, told: SimpleQueue[tuple[Ask, Answer] | None]) -> None:
-    """One worker's share: its documents, one after the other."""
+def _lane(work: _Work, locator: Locator, finished: SimpleQueue[tuple[Ask, Answer] | None]) -> None:
     document: _Document | None = None
     try:
         while taken := work.take(document):
             document, asks = taken
             for item in zip(asks, _answers(document, asks, locator), strict=True):
-                told.put(item)
+                finished.put(item)
                 if work.is_stopped.is_set():
                     return
     finally:
-        told.put(None)
+        finished.put(None)
 
 
 def _answers(document: _Document, asks: Sequence[Ask], locator: Locator) -> Iterator[Answer]:
-    """An answer for each; of a document that is given up, the reason."""
     if document.is_text:
         yield from _in_text(document, asks)
         return
@@ -198,7 +196,7 @@ def _answers(document: _Document, asks: Sequence[Ask], locator: Locator) -> Iter
 
 
 def _in_text(document: _Document, asks: Sequence[Ask]) -> Iterator[Answer]:
-    """The same in a text, whose quotes are all taken at once: it is read here, and not kept."""
+    """The quotes of a text are all taken at once, so that it is read once and not kept."""
     try:
         text = read_text(document.path)
     except EvidenceFault as fault:

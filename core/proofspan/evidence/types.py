@@ -1,4 +1,4 @@
-"""What the evidence room takes and gives: quotes in, placed spans and page pictures out."""
+"""Quotes to locate, and located spans, pages and pictures."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Literal
 from proofspan.contracts.records.records import Box, BoxSpace, Offsets
 
 Status = Literal["exact", "normalized", "fuzzy", "partial", "not_found"]
-#: What a picture's bytes are.
 Mime = Literal["image/png", "image/jpeg"]
 
 
 @dataclass(frozen=True, slots=True)
 class SpanQuery:
-    """A quote to be placed. `cited_page_idx` is 0-based; None means that no page was cited.
+    """A quote to locate. `cited_page_idx` is 0-based, None if no page was cited.
 
-    `cited_label` is the label printed on the cited page ("iv", "41"), for a producer that knows no index.
+    `cited_label` is the label printed on the cited page ("iv", "41"), for a producer without page indices.
+    `before` and `after` are the text around the quote.
     """
 
     quote: str
@@ -31,7 +31,7 @@ class SpanQuery:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Words that differ between the quote and the page; either side may be empty."""
+    """Words that differ between quote and page; either side may be empty."""
 
     quote: str
     page: str
@@ -40,10 +40,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class TextRange:
-    """Characters of a document without pages, `start < end` half open, and the lines they lie on.
-
-    Lines count from 1; `last_line` holds the last of the characters.
-    """
+    """Characters of a document without pages, `start < end` half open, and their lines, counted from 1."""
 
     start: int
     end: int
@@ -53,7 +50,7 @@ class TextRange:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Another place where the same quote stands: boxes on a page, or `ranges` of a text (`page_idx` is 0)."""
+    """Another place of the same quote: boxes on a page, or `ranges` of a text (`page_idx` is 0)."""
 
     page_idx: int
     rects: tuple[Box, ...]
@@ -62,15 +59,14 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class FoundSpan:
-    """Where a quote stands. `agreement` in 0–1; `rects` one box a line of text, empty when not found.
+    """A located quote. `agreement` in 0–1; `rects` has one box for each line of text, none if not found.
 
-    `alternatives` are other places that agree as well; `continues` where the rest of the quote stands when it
-    runs over the edge of the page. `box_agrees` tells whether the producer's own box holds at least half of
-    the found lines, by area, on the page where they were found (None: there is no box, or nothing to compare
-    it with); `unverified` is that box, in points of the cited page, where the page has no text that could
-    confirm it. In a document without pages `page_idx` is None, `rects` is empty, and `ranges` say where the
-    quote stands, in order and without overlap;
-    `unverified_ranges` are the characters that offsets name where no quote confirms them.
+    `alternatives` are other places that agree equally well, `continues` the rest of a quote that runs over
+    the edge of the page. `box_agrees`: the producer's own box holds at least half of the found lines, by
+    area, on their page (None without a box or anything to compare it with); `unverified` is that box, in
+    points of the cited page, where the page has no text to confirm it. In a document without pages `page_idx`
+    is None, `rects` is empty and `ranges` has the quote's characters, in order and without overlap;
+    `unverified_ranges` are the characters that offsets name and no quote confirms.
     """
 
     status: Status
@@ -90,7 +86,7 @@ class FoundSpan:
 
 @dataclass(frozen=True, slots=True)
 class PageInfo:
-    """One page: visible size in points after rotation, the rotation in degrees, the printed label if any."""
+    """A page: visible size in points after rotation, rotation in degrees, printed label if any."""
 
     page_idx: int
     width: float
@@ -101,7 +97,7 @@ class PageInfo:
 
 @dataclass(frozen=True, slots=True)
 class DocumentInfo:
-    """A document as a whole; `labels` holds printed labels by page_idx, empty where it carries none."""
+    """A document; `labels` has the printed labels by page_idx, empty where it has none."""
 
     page_count: int
     labels: tuple[str, ...] = ()
@@ -109,10 +105,10 @@ class DocumentInfo:
 
 @dataclass(frozen=True, slots=True)
 class PageImage:
-    """A rendered page: its picture's bytes and their kind, its size in pixels, and the page drawn.
+    """A rendered page: the picture's bytes, its size in pixels, and the page.
 
     `to_pixels` is the affine matrix (a, b, c, d, e, f) from unrotated points to pixels of this picture.
-    `words` are the page's, with their boxes in unrotated points, in its order, where they were asked for.
+    `words` are the page's words in reading order with boxes in unrotated points, if they were requested.
     """
 
     data: bytes
@@ -126,7 +122,7 @@ class PageImage:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A drawn region or a decoded picture file: bytes of ours, their kind, and their size in pixels."""
+    """A rendered region or a decoded picture file, with its size in pixels."""
 
     data: bytes
     width: int

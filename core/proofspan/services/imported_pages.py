@@ -13,7 +13,7 @@ from typing import Protocol
 
 from proofspan.errors import Fault
 from proofspan.evidence.locate_bulk import Ask, Locator, locate_bulk
-from proofspan.evidence.page_base import PageBaseFinding, PlacedQuote, speaks_for_itself
+from proofspan.evidence.page_base import PageBaseFinding, PlacedQuote, is_telling
 from proofspan.evidence.types import DocumentInfo, FoundSpan, SpanQuery
 from proofspan.manifest.load import load_manifest
 from proofspan.manifest.paths import artifact_path
@@ -94,7 +94,7 @@ def _findings(
         PlacedQuote(each.doc_id, each.page_idx, answer.page_idx)
         for (each, _), answer in zip(asked, answers, strict=True)
         if isinstance(answer, FoundSpan) and answer.page_idx is not None
-        if speaks_for_itself(answer, each.text)
+        if is_telling(answer, each.text)
     ]
     return examine(quotes, lambda doc_id: labels_in(pool.document, paths[doc_id]))
 

@@ -19,8 +19,8 @@ import pyarrow as pa
 
 from proofspan.contracts.records.records import Chunk, Citation, Trace
 from proofspan.errors import Fault, Problem, StoreFault
-from proofspan.evidence.locate_bulk import PASSING, Ask, GivenUp, Locator, locate_bulk
-from proofspan.evidence.page_base import speaks_for_itself
+from proofspan.evidence.locate_bulk import TEMPORARY, Ask, GivenUp, Locator, locate_bulk
+from proofspan.evidence.page_base import is_telling
 from proofspan.evidence.types import FoundSpan, SpanQuery
 from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Manifest, Run
@@ -266,7 +266,7 @@ class _Work:
             if isinstance(answer, Problem):
                 failed[doc_id, asked] = answer.code
                 self.documents.problems.setdefault(doc_id, answer)
-                self.again |= answer.code in PASSING
+                self.again |= answer.code in TEMPORARY
             else:
                 self.documents.get(doc_id).fresh[asked] = _answer(answer, ask.query)
         return failed
@@ -316,7 +316,7 @@ def _answer(found: FoundSpan, query: SpanQuery) -> Answer:
         page_mismatch=found.page_mismatch,
         agreement=found.agreement,
         numbers_differ=any(difference.kind == "number" for difference in found.differences),
-        tells_page=speaks_for_itself(found, query.quote),
+        tells_page=is_telling(found, query.quote),
     )
 
 

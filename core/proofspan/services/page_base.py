@@ -21,7 +21,7 @@ from proofspan.evidence.page_base import (
     PageBaseFinding,
     PlacedQuote,
     diagnose,
-    speaks_for_itself,
+    is_telling,
 )
 from proofspan.evidence.span_file import Located
 from proofspan.evidence.types import DocumentInfo
@@ -83,7 +83,7 @@ def quotes_of_spans(located: Iterable[Located], *, root: Path) -> list[PlacedQuo
         for source, found in ((each.source, each.found) for each in located)
         if found is not None and found.page_idx is not None
         if source.path is not None and source.query is not None and source.query.cited_page_idx is not None
-        if speaks_for_itself(found, source.query.quote)
+        if is_telling(found, source.query.quote)
     ]
 
 
@@ -266,11 +266,11 @@ def _printed(finding: PageBaseFinding) -> str:
 def _in_sections(finding: PageBaseFinding) -> str:
     where = _sections(finding.sections)
     alone = finding.near[NEAR_OFFSETS.index(finding.offset)] if finding.offset in NEAR_OFFSETS else 0
-    is_all = alone == finding.standing
-    these = f"{finding.standing:,} of {finding.quotes:,} quotes stand {how_far(finding.offset)} than cited"
+    is_all = alone == finding.supporting
+    these = f"{finding.supporting:,} of {finding.quotes:,} quotes stand {how_far(finding.offset)} than cited"
     who = "the producer of that section" if len(finding.sections) == 1 else "the producer of those sections"
     within = f"{', all' if is_all else ''} in {where}"
-    return f"{these}{within} ({finding.standing:,} of its {finding.within:,}): {_why(finding.offset, who)}"
+    return f"{these}{within} ({finding.supporting:,} of its {finding.within:,}): {_why(finding.offset, who)}"
 
 
 def _too_few(finding: PageBaseFinding) -> str:
@@ -298,10 +298,10 @@ _SENTENCES: Mapping[str, Callable[[PageBaseFinding], str]] = {
 
 def _counted(finding: PageBaseFinding) -> str:
     """`212 of 220 quotes, 96 % (93–98 %), stand`."""
-    verb = "stands" if finding.standing == 1 else "stand"
+    verb = "stands" if finding.supporting == 1 else "stand"
     noun = "quote" if finding.quotes == 1 else "quotes"
-    share = share_in_words(finding.standing, finding.quotes)
-    return f"{finding.standing:,} of {finding.quotes:,} {noun}, {share}, {verb}"
+    share = share_in_words(finding.supporting, finding.quotes)
+    return f"{finding.supporting:,} of {finding.quotes:,} {noun}, {share}, {verb}"
 
 
 def _off(finding: PageBaseFinding) -> str:

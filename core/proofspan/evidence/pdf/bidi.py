@@ -1,44 +1,41 @@
-"""Lines of Hebrew and Arabic put back into reading order.
+"""Put lines of Hebrew and Arabic into reading order.
 
-A PDF holds glyphs at places. What a reader makes of a line that runs from right to left depends on the order
-in which the program drew it: letters of a word mostly come right, but words, numbers and brackets come in any
-order. Here only the places count: from them the line is read as a person reads it, by the Unicode
-bidirectional algorithm (UAX #9) run backwards: what it reverses for display is reversed again (rule L2).
+A PDF has glyphs with positions. The order of a right-to-left line depends on the program that wrote it: the
+letters of a word mostly come in order, but words, numbers and brackets do not. So only positions are used, by
+the Unicode bidirectional algorithm (UAX #9) run backwards: its reversals for display are reversed (rule L2).
+A library such as python-bidi only converts in the other direction.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Protocol, TypeVar
+from typing import NamedTuple
 
 from proofspan.contracts.records.records import Box
 
 RIGHT_TO_LEFT = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefe"
 HAS_RIGHT_TO_LEFT = re.compile(f"[{RIGHT_TO_LEFT}]")
-#: Digits of all scripts, and what stays with them between two digits or beside one.
+#: Marks that belong to a number between two digits, and beside one.
 WITHIN_NUMBER, BESIDE_NUMBER = ".,:/\u066b\u066c", "%\u066a+-\u2212$€£°"
-#: Two lines are one, to a reader, when they share this much of the lower one's height.
+#: Two lines are one when they share this much of the lower one's height.
 SAME_LINE = 0.5
 
 
-class Placed(Protocol):
-    """A glyph, as far as order is concerned."""
+class Glyph(NamedTuple):
+    """One character, its box in points of the unrotated page, and whether it is set small above the line.
 
-    @property
-    def text(self) -> str:
-        """The character."""
+    `level` is the box turned so that its line runs to the right.
+    """
 
-    @property
-    def level(self) -> Box:
-        """Where it stands, turned so that its line runs to the right."""
-
-
-P = TypeVar("P", bound=Placed)
+    text: str
+    box: Box
+    level: Box
+    is_raised: bool
 
 
-def in_reading_order(lines: Sequence[Sequence[P]]) -> list[list[P]]:
-    """The lines of a block; what stands on one line of right-to-left text is joined and put into order."""
+def in_reading_order(lines: Sequence[Sequence[Glyph]]) -> list[list[Glyph]]:
+    """Return the lines of a block, with right-to-left text joined by line and in reading order."""
     letters = "".join(glyph.text for line in lines for glyph in line if glyph.text.isalpha())
     against = len(HAS_RIGHT_TO_LEFT.findall(letters))
     if not against:
@@ -47,9 +44,9 @@ def in_reading_order(lines: Sequence[Sequence[P]]) -> list[list[P]]:
     return [_logical(line, base) if _is_mixed(line) else line for line in _joined(lines)]
 
 
-def _joined(lines: Sequence[Sequence[P]]) -> list[list[P]]:
-    """Lines at the same height as one; a reader that minds directions cuts them where these change."""
-    joined: list[list[P]] = []
+def _joined(lines: Sequence[Sequence[Glyph]]) -> list[list[Glyph]]:
+    """The lines with those at the same height joined: MuPDF splits them where the direction changes."""
+    joined: list[list[Glyph]] = []
     for line in lines:
         if joined and line and joined[-1] and _is_beside(joined[-1][-1].level, line[0].level):
             joined[-1].extend(line)
@@ -63,28 +60,25 @@ def _is_beside(one: Box, other: Box) -> bool:
     return shared > SAME_LINE * min(one[3] - one[1], other[3] - other[1])
 
 
-def _is_mixed(line: Sequence[Placed]) -> bool:
+def _is_mixed(line: Sequence[Glyph]) -> bool:
     return any(HAS_RIGHT_TO_LEFT.search(glyph.text) for glyph in line)
 
 
-def _logical(line: Sequence[P], base: int) -> list[P]:
-    """A line's glyphs from its places into the order in which they are read.
-
-    `base` is 1 in a block whose letters mostly run to the left, else 0.
-    """
+def _logical(line: Sequence[Glyph], base: int) -> list[Glyph]:
+    """A line's glyphs in reading order; `base` is 1 in a block that mostly runs to the left, else 0."""
     clusters = sorted(_clusters(line), key=lambda cluster: (cluster[0].level[0], cluster[0].level[2]))
     levels = _levels("".join(cluster[0].text[:1] or " " for cluster in clusters), base)
     ordered = [clusters[place] for place in _reversed_back(levels)]
     return [glyph for cluster in ordered for glyph in cluster]
 
 
-def _clusters(line: Sequence[P]) -> list[list[P]]:
-    """Glyphs with those of no width that were drawn with them: a ligature's further letters, marks.
+def _clusters(line: Sequence[Glyph]) -> list[list[Glyph]]:
+    """Glyphs with the zero-width ones drawn with them: a ligature's further letters, marks.
 
-    A reader that turns a word around puts the second letter of a ligature before the first.
+    MuPDF reverses words, so that the second letter of a ligature may come before the first.
     """
-    clusters: list[list[P]] = []
-    waiting: list[P] = []
+    clusters: list[list[Glyph]] = []
+    waiting: list[Glyph] = []
     for glyph in line:
         if glyph.level[2] - glyph.level[0] > 0:
             clusters.append([glyph, *waiting])
@@ -99,7 +93,7 @@ def _clusters(line: Sequence[P]) -> list[list[P]]:
 
 
 def _levels(text: str, base: int) -> list[int]:
-    """The embedding level of every character of a line as it is displayed, from left to right."""
+    """The embedding level of every character of a displayed line, from left to right."""
     kinds = [_kind(text, place) for place in range(len(text))]
     levels = [base] * len(kinds)
     for kind, level in (("L", 2),) if base else (("R", 1),):
@@ -112,7 +106,7 @@ def _levels(text: str, base: int) -> list[int]:
 
 
 def _kind(text: str, place: int) -> str:
-    """R, L, N (part of a number) or a blank for what is neutral."""
+    """R, L, N (part of a number), or a space for neutral characters."""
     character = text[place]
     if character.isdigit():
         return "N"
@@ -127,7 +121,7 @@ def _kind(text: str, place: int) -> str:
 
 
 def _runs(kinds: Sequence[str], kind: str) -> list[tuple[int, int]]:
-    """Stretches from one of a kind to another with nothing of the other direction between them."""
+    """Stretches from one of a kind to another without the other direction between them."""
     runs: list[tuple[int, int]] = []
     against = {"L": "R", "R": "L"}[kind]
     last: int | None = None
@@ -142,7 +136,7 @@ def _runs(kinds: Sequence[str], kind: str) -> list[tuple[int, int]]:
 
 
 def _reversed_back(levels: Sequence[int]) -> list[int]:
-    """The places in reading order: from the highest level on, runs at it or above are reversed (rule L2)."""
+    """The positions in reading order: from the highest level down, runs at or above it are reversed (L2)."""
     order = list(range(len(levels)))
     for level in range(max(levels, default=0), 0, -1):
         start = 0

@@ -1,6 +1,6 @@
-"""Picture files decoded and written anew as PNG. Only the worker process imports this: it may be killed.
+"""Decode picture files and encode them as PNG. Only the worker process, which may be killed, imports this.
 
-What leaves is pixels of ours: no metadata, no colour profile, no animation, nothing of the stranger's file.
+The result has nothing of the stranger's file but its pixels: no metadata, colour profile or animation.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from proofspan.evidence.pdf.files import PictureKind, read_picture
 from proofspan.evidence.pdf.png import encode_rgb
 from proofspan.evidence.types import Picture
 
-#: Pictures of more pixels are refused by their header, before a row is decoded.
+#: Larger pictures are refused by their header, before a row is decoded.
 MAX_PIXELS = 40_000_000
-#: The longer side of what is shown, in pixels.
+#: The longer side of the result, in pixels.
 MAX_SIDE = 1_600
 PAPER = (255, 255, 255)
-#: What Pillow raises on a broken file.
+#: Exceptions of Pillow on a broken file.
 BROKEN: tuple[type[Exception], ...] = (
     OSError, SyntaxError, ValueError, TypeError, LookupError, AttributeError, EOFError, ArithmeticError,
     RuntimeError, struct.error, zlib.error,
@@ -35,7 +35,7 @@ warnings.simplefilter("error", Image.DecompressionBombWarning)
 
 
 def decode(path: Path) -> Picture:
-    """The first frame of a picture file, upright, on white paper, at most `MAX_SIDE` pixels a side.
+    """Decode the first frame of a picture file, upright, on white, at most `MAX_SIDE` pixels a side.
 
     Raises `EvidenceFault` with the codes of `read_picture`, or `too_large` or `picture_broken`.
     """
@@ -48,14 +48,14 @@ def decode(path: Path) -> Picture:
             "too_large",
             f"the picture has more than {MAX_PIXELS:,} pixels",
             where=str(path),
-            fix="save it anew with fewer pixels",
+            fix="save it again with fewer pixels",
         ) from error
     except BROKEN as error:
         raise EvidenceFault.of(
             "picture_broken",
             "the picture is broken or was cut short: it cannot be decoded",
             where=str(path),
-            fix="save it anew from the program that made it",
+            fix="save it again from the program that made it",
         ) from error
 
 
@@ -67,11 +67,8 @@ def _drawn(image: Image.Image) -> Picture:
 
 
 def _on_paper(image: Image.Image) -> Image.Image:
-    """The picture in RGB; what is transparent shows white, as on the page that it was made for.
-
-    Pillow cuts 16 bits off at 255 instead of scaling them, so that is done here.
-    """
-    if image.mode.startswith("I"):
+    """The picture in RGB, with white where it is transparent."""
+    if image.mode.startswith("I"):  # Pillow clips 16 bits at 255 instead of scaling them
         return image.convert("I").point(lambda value: value * (1 / 256)).convert("RGB")
     if not image.has_transparency_data:
         return image.convert("RGB")

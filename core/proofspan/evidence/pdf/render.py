@@ -1,6 +1,6 @@
-"""Pages and parts of pages as pictures, for the worker: which area, how finely, in which kind of bytes.
+"""Render pages and parts of pages for the worker: which area, at which resolution, in which encoding.
 
-MuPDF itself is not named here. What rasterizes is handed in, and what a document is, is said by `Drawable`.
+Text on white is small as PNG, and smaller in grey. A photograph becomes a JPEG. MuPDF is behind `Drawable`.
 """
 
 from __future__ import annotations
@@ -21,10 +21,18 @@ from proofspan.evidence.types import Mime
 
 Answer = tuple[dict[str, Json], bytes]
 
-#: So many words of a page are sent along with its picture; no page that a person reads has as many.
+#: Words of a page sent with its picture; no page that a person reads has as many.
 MAX_WORDS_SENT = 20_000
-#: How far below the bound a coarser picture aims: its bytes do not shrink quite as its pixels do.
+#: A coarser picture aims this far below the bound, since bytes shrink less than pixels.
 AIM = 0.85
+MAX_SIDE_POINTS = 14_400
+POINTS_PER_INCH = 72
+#: Points around a region that are rendered with it: a frame lies half outside of its box.
+MARGIN = 1.5
+#: Every 17th pixel is checked for colour first: where there is colour, they mostly show it.
+SAMPLE = 17
+#: JPEG qualities, down to the lowest that still reads well.
+QUALITIES = (85, 75, 60)
 
 
 class Pixels(Protocol):
@@ -37,28 +45,25 @@ class Pixels(Protocol):
 
 
 class Drawable(Protocol):
-    """An open document as drawing sees it. Raises `EvidenceFault` for what cannot be drawn."""
+    """An open document. Raises `EvidenceFault` for what cannot be rendered."""
 
     path: str
 
     def drawing(self, page_idx: int) -> tuple[Any, Any]:
-        """A page and its display list."""
+        """Return a page and its display list."""
 
     def page_text(self, page_idx: int) -> PageText:
-        """The words of a page."""
+        """Return the words of a page."""
 
     def pixels(self, page_idx: int, area: Raster) -> Pixels:
-        """An area of a page."""
+        """Render an area of a page."""
 
 
 def render(document: Drawable, request: Mapping[str, Any]) -> Answer:
-    """One page, its dpi lowered where the picture would be too large; its words where they are asked for."""
+    """Render one page, at a lower dpi where the picture would be too large, with its words if requested."""
     sheet = _sheet(document, request)
-    header, body, scale = _drawn(
-        document,
-        sheet,
-        request,
-        lambda pixels: whole(sheet, dpi=request["dpi"], max_pixels=pixels),
+    header, body, scale = _rendered(
+        document, sheet, request, lambda pixels: whole(sheet, dpi=request["dpi"], max_pixels=pixels)
     )
     header["to_pixels"] = scaled(sheet.turned, scale)
     if request["with_words"]:
@@ -67,46 +72,39 @@ def render(document: Drawable, request: Mapping[str, Any]) -> Answer:
 
 
 def clip(document: Drawable, request: Mapping[str, Any]) -> Answer:
-    """A region of a page, upright as the page shows."""
-    sheet, box = _sheet(document, request), _box(request["box"])
-    header, body, _ = _drawn(
-        document,
-        sheet,
-        request,
-        lambda pixels: region(sheet, box, dpi=request["dpi"], max_pixels=pixels),
+    """Render a region of a page, upright as displayed."""
+    sheet, box = _sheet(document, request), tuple(request["box"])
+    header, body, _ = _rendered(
+        document, sheet, request, lambda pixels: region(sheet, box, dpi=request["dpi"], max_pixels=pixels)
     )
     return header, body
 
 
 def detail(document: Drawable, request: Mapping[str, Any]) -> Answer:
-    """A part of a page for a viewer that has zoomed in: what is drawn covers it to the pixel."""
-    sheet, part = _sheet(document, request), _box(request["region"])
-    header, body, _ = _drawn(
+    """Render exactly a part of a page, for a viewer that has zoomed in."""
+    sheet, part = _sheet(document, request), tuple(request["region"])
+    header, body, _ = _rendered(
         document,
         sheet,
         request,
-        lambda pixels: zoomed(sheet, part, width=request["width"], max_pixels=pixels),
+        lambda most: zoomed(sheet, part, width=request["width"], max_pixels=most),
     )
     return header, body
 
 
 def words_sent(text: PageText) -> list[list[float | str]]:
-    """A page's words as they are sent: left, top, right, bottom in points of the unrotated page, the word.
+    """Return a page's words for JSON: left, top, right, bottom in points of the unrotated page, the word.
 
-    Half a character, which only a broken font names, is replaced: JSON has no place for it.
+    Half a character, which only a broken font has, is replaced: JSON cannot encode it.
     """
     pairs = zip(text.boxes[:MAX_WORDS_SENT], text.words, strict=False)
-    return [[*box, word if word.isascii() else _whole(word)] for box, word in pairs]
+    return [[*box, word.encode("utf-8", "replace").decode()] for box, word in pairs]
 
 
-def _whole(word: str) -> str:
-    return word.encode("utf-8", "replace").decode()
-
-
-def _drawn(
+def _rendered(
     document: Drawable, sheet: Sheet, request: Mapping[str, Any], area: Callable[[int], Raster]
 ) -> tuple[dict[str, Json], bytes, float]:
-    """The picture with its size and kind, and how many pixels a point has; coarser until it fits its bound.
+    """The picture with size and kind, and its pixels per point; coarser until it is within its bounds.
 
     Without a bound in bytes it is a lossless RGB PNG.
     """
@@ -118,38 +116,24 @@ def _drawn(
         if max_bytes is None:
             body = encode_rgb(pixels.samples_mv, pixels.width, pixels.height)
             return {**header, "mime": "image/png"}, body, drawn.to_pixels[0]
-        encoded = encode(pixels.samples, pixels.width, pixels.height, max_bytes=max_bytes)
+        data, mime = encode(pixels.samples, pixels.width, pixels.height, max_bytes=max_bytes)
         count = pixels.width * pixels.height
-        if len(encoded.data) <= max_bytes or count == 1:
-            return {**header, "mime": encoded.mime}, encoded.data, drawn.to_pixels[0]
-        max_pixels = max(1, int(min(count, max_pixels) * AIM * max_bytes / len(encoded.data)))
+        if len(data) <= max_bytes or count == 1:
+            return {**header, "mime": mime}, data, drawn.to_pixels[0]
+        max_pixels = max(1, int(min(count, max_pixels) * AIM * max_bytes / len(data)))
 
 
 def _sheet(document: Drawable, request: Mapping[str, Any]) -> Sheet:
-    """The page that a request names, as drawing has to know it."""
     page_idx = int(request["page_idx"])
     page, _ = document.drawing(page_idx)
     return Sheet(page.rect.width, page.rect.height, tuple(page.rotation_matrix), document.path, page_idx)
 
 
-def _box(sides: list[float]) -> Box:
-    left, top, right, bottom = sides
-    return left, top, right, bottom
-
-
-# Which area of a page is drawn, and how finely. Pure: the bounds hold whatever a document says of itself.
-
-MAX_SIDE_POINTS = 14_400
-POINTS_PER_INCH = 72
-#: Points around a region that are drawn with it: a frame lies half outside of its box.
-MARGIN = 1.5
-
-
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """A page as it shows: its size in points after rotation, and the matrix there from unrotated points.
+    """A page as displayed: its size in points after rotation, and the matrix from unrotated points to it.
 
-    `path` and `page_idx` say in a fault which page it is.
+    `path` and `page_idx` identify the page in a fault.
     """
 
     width: float
@@ -167,14 +151,14 @@ class Sheet:
 
 @dataclass(frozen=True, slots=True)
 class Raster:
-    """An area in points as the page shows, and the matrix that carries its points into pixels."""
+    """An area in points of the displayed page, and the matrix from its points to pixels."""
 
     area: Box
     to_pixels: Matrix
 
 
 def whole(sheet: Sheet, *, dpi: float, max_pixels: int) -> Raster:
-    """The whole page, coarser where it would have more pixels. A page too large to draw is a fault."""
+    """Return the raster of the whole page, at most `dpi`. A page too large to render is a fault."""
     _refuse_huge(sheet)
     return _raster((0.0, 0.0, sheet.width, sheet.height), dpi, max_pixels)
 
@@ -187,14 +171,14 @@ def _refuse_huge(sheet: Sheet) -> None:
             f"page_idx {sheet.page_idx} is {width:.0f} × {height:.0f} points; "
             f"at most {MAX_SIDE_POINTS} are drawn",
             where=sheet.path,
-            fix="save the document anew with smaller pages",
+            fix="save the document again with smaller pages",
         )
 
 
 def region(sheet: Sheet, box: Box, *, dpi: float, max_pixels: int) -> Raster:
-    """A box of the unrotated page with a hair of what is around it, as far as the page reaches.
+    """Return the raster of a box of the unrotated page with a small margin, clipped to the page.
 
-    A box that does not lie on the page is a fault: what is drawn instead would pose as the attachment.
+    A box that does not lie on the page is a fault: anything else would be shown as the attachment.
     """
     across, down = sheet.unrotated
     if min(across, down) <= 0 or not lies_on(box, width=across, height=down):
@@ -217,9 +201,9 @@ def region(sheet: Sheet, box: Box, *, dpi: float, max_pixels: int) -> Raster:
 
 
 def zoomed(sheet: Sheet, region: Box, *, width: int, max_pixels: int) -> Raster:
-    """Left, top, width and height in percent of the page as it shows; whole pixels cover it exactly.
+    """Return the raster of a region (left, top, width, height in percent of the displayed page).
 
-    `width` pixels wide, fewer where the picture would have more than `max_pixels`.
+    Whole pixels cover it exactly: `width` across, fewer where it would have more than `max_pixels`.
     """
     _refuse_huge(sheet)
     left, top = region[0] * sheet.width / 100, region[1] * sheet.height / 100
@@ -232,7 +216,7 @@ def zoomed(sheet: Sheet, region: Box, *, width: int, max_pixels: int) -> Raster:
 
 
 def _raster(area: Box, dpi: float, max_pixels: int) -> Raster:
-    """At `dpi`, or as finely as `max_pixels` allow, sides rounded up."""
+    """At `dpi`, or less where `max_pixels` require it, sides rounded up."""
     width, height = area[2] - area[0], area[3] - area[1]
     scale = math.sqrt(max_pixels / (width * height))
     while math.ceil(width * scale) * math.ceil(height * scale) > max_pixels and scale > 0:
@@ -241,27 +225,8 @@ def _raster(area: Box, dpi: float, max_pixels: int) -> Raster:
     return Raster(area, (scale, 0.0, 0.0, scale, 0.0, 0.0))
 
 
-# A page's pixels as the bytes that a browser gets: lossless while that is small, within a bound always.
-#
-# Text on white is small as PNG, and without its two superfluous channels smaller still. A photograph is not:
-# it becomes a JPEG. Only the worker process imports this.
-
-#: Every so many pixels are looked at first: where there is colour, they mostly show it.
-SAMPLE = 17
-#: JPEG qualities from the best one that is tried down to the least that still reads well.
-QUALITIES = (85, 75, 60)
-
-
-@dataclass(frozen=True, slots=True)
-class Encoded:
-    """A picture's bytes and what they are."""
-
-    data: bytes
-    mime: Mime
-
-
 def grey_of(pixels: bytes) -> bytes | None:
-    """One byte a pixel where all three channels of an RGB picture are the same, None where it has colour."""
+    """Return an RGB picture in grey, one byte a pixel, None if it has colour."""
     step = SAMPLE * CHANNELS
     if not pixels[::step] == pixels[1::step] == pixels[2::step]:
         return None
@@ -269,28 +234,27 @@ def grey_of(pixels: bytes) -> bytes | None:
     return red if red == pixels[1::CHANNELS] and red == pixels[2::CHANNELS] else None
 
 
-def encode(pixels: bytes, width: int, height: int, *, max_bytes: int) -> Encoded:
-    """An RGB picture (3 bytes a pixel, rows from the top) as the first kind that has at most `max_bytes`.
+def encode(pixels: bytes, width: int, height: int, *, max_bytes: int) -> tuple[bytes, Mime]:
+    """Encode an RGB picture (3 bytes a pixel, rows from the top) within `max_bytes`.
 
-    PNG, grey where the picture is; else JPEG. The last of these where none is as small: the caller then asks
-    with fewer pixels.
+    PNG, grey where the picture is, else JPEG; the smallest JPEG if none is within the bound, so that the
+    caller uses fewer pixels.
     """
-    for encoded in _kinds(pixels, width, height):
-        if len(encoded.data) <= max_bytes:
+    for encoded in _encodings(pixels, width, height):
+        if len(encoded[0]) <= max_bytes:
             break
     return encoded
 
 
-def _kinds(pixels: bytes, width: int, height: int) -> Iterator[Encoded]:
-    """The picture as PNG, then as JPEG of falling quality."""
+def _encodings(pixels: bytes, width: int, height: int) -> Iterator[tuple[bytes, Mime]]:
     grey = grey_of(pixels)
     png = encode_grey(grey, width, height) if grey is not None else encode_rgb(pixels, width, height)
-    yield Encoded(png, "image/png")
-    from PIL import Image  # most workers never see a page that needs it
+    yield png, "image/png"
+    from PIL import Image  # most workers never need it
 
     mode, samples = ("L", grey) if grey is not None else ("RGB", pixels)
     image = Image.frombuffer(mode, (width, height), samples, "raw", mode, 0, 1)
     for quality in QUALITIES:
         jpeg = BytesIO()
         image.save(jpeg, "JPEG", quality=quality)
-        yield Encoded(jpeg.getvalue(), "image/jpeg")
+        yield jpeg.getvalue(), "image/jpeg"

@@ -1,9 +1,9 @@
-"""A quote's tokens against a page's tokens: where the quote stands and how well it agrees, word by word.
+"""Align a quote's tokens with a page's tokens: where the quote is and how well it agrees, word by word.
 
-Letters may be compared to *find* a place (a squeezed search finds a quote whatever its spaces and hyphens);
-only words *confirm* it. An alignment starts from the window of the page that shares the most of the quote's
-words, pairs them by edit distance (Levenshtein 1966, rapidfuzz), repairs split, joined and misread words,
-and is then cut to the stretch in which what agrees outweighs what does not (Kadane's maximum subarray).
+Letters are compared to *find* a place (a squeezed search finds a quote whatever its spaces and hyphens); only
+words *confirm* it. An alignment starts from the window of the page that shares the most of the quote's words,
+pairs them by edit distance (Levenshtein 1966, rapidfuzz), repairs split, joined and misread words, and is
+then cut to the stretch with the most agreement (Kadane's maximum subarray).
 """
 
 from __future__ import annotations
@@ -12,28 +12,28 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from rapidfuzz.distance import LCSseq, Levenshtein, Opcode
+from rapidfuzz.distance import Hamming, LCSseq, Levenshtein, Opcode
 
 from proofspan.evidence.text.token_pairs import Unit, repaired, weight, with_marks
 from proofspan.evidence.text.tokens import Tokens
 
-#: What a word of the quote that is not there, and a word of the page that the quote lacks, cost its stretch.
+#: Costs of a word of the quote that is missing on the page, and of a word of the page that the quote lacks.
 MISSING_COST = 0.8
 EXTRA_COST = 0.5
-#: What a figure counts that has the same digits on both sides, but another point, mark or separator.
+#: Likeness of a figure with the same digits on both sides, but another point, mark or separator.
 SAME_DIGITS = 0.5
-#: So many tokens at an end of the quote stay with it though more of them differ than agree.
+#: This many tokens at an end of the quote are kept although more of them differ than agree.
 MAX_TAIL = 3
-#: From this coverage on the pairing by edit distance is taken without trying another.
+#: From this coverage on the pairing by edit distance is used without trying another.
 WELL_COVERED = 0.9
 
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """A stretch of a page that a quote was aligned with; ranges are half open, in tokens.
+    """A stretch of a page aligned with a quote; ranges are half open, in tokens.
 
-    `matched` is the weight of the quote's words that were found, `total` of all its words, `spanned` of the
-    page's words in the stretch. `longest_run` counts equal tokens without interruption.
+    Weights: `matched` of the quote's words that were found, `total` of all its words, `aligned` of those in
+    `quote`, `spanned` of the page's words in the stretch. `longest_run` counts consecutive equal tokens.
     """
 
     units: tuple[Unit, ...]
@@ -57,17 +57,17 @@ class Alignment:
 
     @property
     def inner_agreement(self) -> float:
-        """The same, of the part of the quote that was aligned only."""
+        """The agreement of the aligned part of the quote alone."""
         return min(1.0, 2 * self.matched / (self.aligned + self.spanned)) if self.aligned else 0.0
 
     @property
     def is_whole(self) -> bool:
-        """Whether every word agrees and no word of the page comes between."""
+        """Whether every word agrees and the page has none in between."""
         return all(unit.likeness == 1.0 for unit in self.units)
 
 
 def occurrences(quote: Tokens, page: Tokens) -> Iterator[tuple[int, int]]:
-    """Token ranges (half open) of the page that hold the quote letter by letter, without overlap."""
+    """Yield token ranges (half open) of the page that have the quote letter by letter, without overlap."""
     needle = quote.squeezed
     position = page.squeezed.find(needle) if needle else -1
     while position >= 0:
@@ -76,20 +76,15 @@ def occurrences(quote: Tokens, page: Tokens) -> Iterator[tuple[int, int]]:
 
 
 def in_step(quote: Tokens, page: Tokens) -> Iterator[tuple[int, int]]:
-    """Token ranges (half open) of the page, as long as the quote, in which at most one token differs."""
+    """Yield token ranges (half open) of the page, as long as the quote, with at most one other token."""
     count = len(quote)
     for start in range(len(page) - count + 1):
-        differing = 0
-        for offset, key in enumerate(quote.keys, start=start):
-            differing += key != page.keys[offset]
-            if differing > 1:
-                break
-        else:
+        if Hamming.distance(quote.keys, page.keys[start : start + count], score_cutoff=1) <= 1:
             yield start, start + count
 
 
 def past_footnotes(quote: Tokens, page: Tokens) -> Iterator[tuple[int, int]]:
-    """The same where footnote marks of the page, which the quote leaves out, stand in between."""
+    """Yield token ranges (half open) that have the quote letter by letter between footnote marks."""
     squeezed, tokens = page.without_footnotes()
     needle = quote.squeezed
     position = squeezed.find(needle) if needle else -1
@@ -101,10 +96,10 @@ def past_footnotes(quote: Tokens, page: Tokens) -> Iterator[tuple[int, int]]:
 def windows(
     quote: Tokens, page: Tokens, *, limit: int, share: float, within: tuple[int, int] | None = None
 ) -> list[tuple[int, int]]:
-    """Stretches of the page that share most of the quote's words, best first, at most `limit`.
+    """Return at most `limit` stretches of the page that share most of the quote's words, best first.
 
-    Only those that share at least `share` of the quote's weight; `within` bounds them to a token range.
-    Linear in the length of the page.
+    They share at least `share` of the quote's weight; `within` bounds them to a token range. Linear in the
+    length of the page.
     """
     low, high = within or (0, len(page))
     wanted = Counter(quote.keys)
@@ -125,7 +120,7 @@ def windows(
 
 
 def _window_scores(wanted: Counter[str], keys: Sequence[str], size: int) -> list[float]:
-    """For every end of a window of `size` tokens: the weight of the wanted words in it."""
+    """The weight of the wanted words in each window of `size` tokens, by its end."""
     held: Counter[str] = Counter()
     score, scores = 0.0, []
     for end, key in enumerate(keys):
@@ -142,23 +137,23 @@ def _window_scores(wanted: Counter[str], keys: Sequence[str], size: int) -> list
 
 
 def in_order(quote: Tokens, page: Tokens, window: tuple[int, int]) -> float:
-    """The share of the quote's tokens that a window holds in the quote's order, others between them, 0–1."""
+    """Return the share of the quote's tokens that a window has in order, others between them, 0–1."""
     return LCSseq.similarity(quote.keys, page.keys[slice(*window)]) / len(quote)
 
 
 def align(quote: Tokens, page: Tokens, window: tuple[int, int]) -> Alignment | None:
-    """The quote against one window of the page, cut to the stretch that agrees; None if nothing does.
+    """Align the quote with one window of the page, cut to the stretch that agrees; None if nothing does.
 
-    Edit distance pairs what was misread; where half of the quote is elsewhere it pairs anything with
-    anything, and the longest common subsequence does better. The one that agrees more is taken.
+    Edit distance pairs what was misread; where half of the quote is elsewhere it pairs unrelated words, and
+    the longest common subsequence does better. The one that agrees more is used.
     """
     ours, theirs = quote.keys, page.keys[window[0] : window[1]]
     by_edits = _cut(quote, page, _units(quote, page, window, Levenshtein.opcodes(ours, theirs)))
     if by_edits is not None and by_edits.coverage >= WELL_COVERED:
         return by_edits
     in_common = _cut(quote, page, _units(quote, page, window, LCSseq.opcodes(ours, theirs)))
-    found = [alignment for alignment in (by_edits, in_common) if alignment is not None]
-    return max(found, key=lambda alignment: alignment.agreement, default=None)
+    alignments = (alignment for alignment in (by_edits, in_common) if alignment is not None)
+    return max(alignments, key=lambda alignment: alignment.agreement, default=None)
 
 
 def _units(quote: Tokens, page: Tokens, window: tuple[int, int], steps: Iterable[Opcode]) -> list[Unit]:
@@ -175,28 +170,25 @@ def _units(quote: Tokens, page: Tokens, window: tuple[int, int], steps: Iterable
             q, p = step.src_start + offset, equal_p + offset
             units.append(Unit((q, q + 1), (p, p + 1), 1.0))
         q, p = step.src_end, low + step.dest_end
-    # What follows the last equal tokens reaches no further than the quote could.
+    # The stretch after the last equal tokens is bounded by what is left of the quote.
     end = min(high, p + 2 * (len(quote) - q))
     units.extend(repaired(quote, page, q, len(quote), p, end))
     return with_marks(quote, page, _with_close_ends(units))
 
 
 def _with_close_ends(units: list[Unit]) -> list[Unit]:
-    """The units; those at the ends that agree in nothing take no more of the page than of the quote."""
-    if units and not units[0].agrees and units[0].page[1] - units[0].page[0] > _size(units[0]) > 0:
-        units[0] = Unit(units[0].quote, (units[0].page[1] - _size(units[0]), units[0].page[1]), 0.0)
-    if units and not units[-1].agrees and units[-1].page[1] - units[-1].page[0] > _size(units[-1]) > 0:
-        units[-1] = Unit(units[-1].quote, (units[-1].page[0], units[-1].page[0] + _size(units[-1])), 0.0)
+    """The units, where those at the ends without agreement take no more of the page than of the quote."""
+    for place in (0, -1) if units else ():
+        unit = units[place]
+        (q0, q1), (p0, p1) = unit.quote, unit.page
+        if not unit.agrees and p1 - p0 > q1 - q0 > 0:
+            page = (p1 - (q1 - q0), p1) if place == 0 else (p0, p0 + q1 - q0)
+            units[place] = Unit(unit.quote, page, 0.0)
     return units
 
 
-def _size(unit: Unit) -> int:
-    """How many tokens of the quote a unit has."""
-    return unit.quote[1] - unit.quote[0]
-
-
 def _cut(quote: Tokens, page: Tokens, units: Sequence[Unit]) -> Alignment | None:
-    """The stretch of units whose gains outweigh its costs the most, as an alignment."""
+    """The stretch of units with the highest gain, as an alignment."""
     best = (0.0, 0, 0)
     score, start = 0.0, 0
     for position, unit in enumerate(units):
@@ -215,7 +207,7 @@ def _cut(quote: Tokens, page: Tokens, units: Sequence[Unit]) -> Alignment | None
 
 
 def _tail(quote: Tokens, page: Tokens, units: Sequence[Unit], end: int) -> list[Unit]:
-    """The units that lead on, figure by figure or token by token, to this end of the quote, if few remain."""
+    """The units up to this end of the quote, figure by figure or token by token, if they are few."""
     taken: list[Unit] = []
     tokens = 0
     for unit in units:
@@ -233,7 +225,7 @@ def _grown(quote: Tokens, page: Tokens, units: Sequence[Unit]) -> list[Unit]:
     """The units and the equal words right beside them.
 
     Edit distance may pair the quote's first or last words with the same ones further off ("the", above all);
-    the cut then leaves these out, although they stand next to the stretch.
+    the cut then leaves them out, although they are next to the stretch.
     """
     grown = list(units)
     while (q := grown[0].quote[0]) and (p := grown[0].page[0]) and quote.keys[q - 1] == page.keys[p - 1]:
@@ -246,9 +238,9 @@ def _grown(quote: Tokens, page: Tokens, units: Sequence[Unit]) -> list[Unit]:
 
 
 def _with_end_numbers(quote: Tokens, page: Tokens, units: Sequence[Unit]) -> list[Unit]:
-    """The units and, where the quote opens or closes with a number that differs, the number beside them.
+    """The units and, where the quote begins or ends with a number that differs, the number beside them.
 
-    A misquoted figure belongs in the box and among the differences, though it adds nothing to the proof.
+    A misquoted figure belongs in the box and among the differences, although it adds no evidence.
     """
     first, last = units[0], units[-1]
     extended = list(units)
@@ -262,20 +254,20 @@ def _with_end_numbers(quote: Tokens, page: Tokens, units: Sequence[Unit]) -> lis
 
 
 def _gain(quote: Tokens, page: Tokens, unit: Unit) -> float:
-    """What a unit adds to its stretch: the weight of what agrees, less the cost of what does not."""
+    """The weight of a unit that agrees, or the negative cost of one that does not."""
     ours = sum(map(weight, quote.keys[slice(*unit.quote)]))
     theirs = sum(map(weight, page.keys[slice(*unit.page)]))
     return _found(quote, page, unit) or -max(MISSING_COST * ours, EXTRA_COST * theirs)
 
 
 def _found(quote: Tokens, page: Tokens, unit: Unit) -> float:
-    """The weight of the quote's words that a unit holds, less for the less alike."""
+    """The weight of the quote's words in a unit, scaled by likeness."""
     alike = unit.likeness or (SAME_DIGITS if unit.holds_same(quote, page) else 0.0)
     return alike * sum(map(weight, quote.keys[slice(*unit.quote)])) if alike else 0.0
 
 
 def alignment_of(quote: Tokens, page: Tokens, units: Sequence[Unit]) -> Alignment:
-    """The figures of a run of units; there is at least one."""
+    """Return the alignment of one or more units."""
     q = units[0].quote[0], units[-1].quote[1]
     p = units[0].page[0], units[-1].page[1]
     matched, run, longest = 0.0, 0, 0

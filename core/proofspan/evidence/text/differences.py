@@ -1,4 +1,4 @@
-"""What `differences` says of the words in which a quote and a page differ."""
+"""List the words in which a quote and a page differ; `number` differences are misquoted figures."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ MAX_SHOWN = 200
 
 
 def differences(quote: QuoteText, page: PageText, alignment: Alignment) -> tuple[Difference, ...]:
-    """The words that differ, numbers first, else in the quote's order; at its ends those that are missing."""
+    """Return the words that differ, numbers first, else in the quote's order, with its missing ends."""
     units = [unit for unit in alignment.units if unit.likeness < 1.0]
     (start, end), (p0, p1) = alignment.quote, alignment.page
     if start > 0:
         units.insert(0, Unit((0, start), (p0, p0), 0.0))
     if end < len(quote.tokens):
         units.append(Unit((end, len(quote.tokens)), (p1, p1), 0.0))
-    found = [_difference(quote, page, unit) for unit in units]
-    found.sort(key=lambda difference: difference.kind != "number")
-    return tuple(found[:MAX_DIFFERENCES])
+    listed = [_difference(quote, page, unit) for unit in units]
+    listed.sort(key=lambda difference: difference.kind != "number")
+    return tuple(listed[:MAX_DIFFERENCES])
 
 
 def end_missing(quote: QuoteText, tokens: tuple[int, int]) -> Difference:
-    """What `differences` says of an end of the quote that is not on the page."""
+    """Return the difference of an end of the quote that is not on the page."""
     return _difference(quote, None, Unit(tokens, (0, 0), 0.0))
 
 
@@ -45,16 +45,15 @@ def _difference(quote: QuoteText, page: PageText | None, unit: Unit) -> Differen
 
 
 def _with_currency(text: str, tokens: Tokens, token: int) -> str:
-    """A figure behind its currency sign, where that is a word of its own."""
+    """A figure with its currency sign, where that is a word of its own."""
     sign = tokens.currencies[token]
     return text if sign in text else f"{sign} {text}"
 
 
 def digits_of(text: str) -> str:
-    """The digits of a text: glued to its unit (100Nm) a figure is no number as a whole, yet a figure."""
+    """Return the digits of a text: a figure joined to its unit (100Nm) is no number token."""
     return "".join(character for character in text if character.isdigit())
 
 
 def _short(text: str) -> str:
-    """At most `MAX_SHOWN` characters."""
     return text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 1] + "…"

@@ -1,4 +1,4 @@
-"""What settles a quote that stands several times on a page, and what goes on over the edge of a page."""
+"""Choose between several matches of a quote on a page, and join a match that continues on the next page."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from proofspan.evidence.text.token_pairs import weight
 from proofspan.evidence.text.tokens import Tokens, tokenize
 from proofspan.evidence.types import Place, SpanQuery
 
-#: Words of context that are compared on either side.
+#: Words of context compared on either side.
 CONTEXT_WORDS = 12
-#: Offsets settle a place only within this many characters of it, and by half as much against the next.
+#: Offsets decide only within this many characters of a match, and if the next one is twice as far.
 OFFSET_REACH = 400
-#: What runs over the edge of a page ends this near to the edge, in tokens (footers and headers lie between).
+#: A match that continues on the next page ends this near the edge, in tokens (headers and footers between).
 EDGE_TOKENS = 60
 
 
 def settle(query: SpanQuery, matches: Sequence[Match], page: PageText) -> tuple[Match, list[Match]]:
-    """The match that box, context or offsets single out, and those left open."""
+    """Return the match that box, context or offsets single out, and those left open."""
     if len(matches) > 1:
         single = _by_box(query, matches, page)
         single = single or _by_context(query, matches, page) or _by_offsets(query, matches, page)
@@ -33,7 +33,6 @@ def settle(query: SpanQuery, matches: Sequence[Match], page: PageText) -> tuple[
 
 
 def _by_box(query: SpanQuery, matches: Sequence[Match], page: PageText) -> Match | None:
-    """The only match that the producer's box holds."""
     box = given_box(query, page)
     if box is None:
         return None
@@ -42,7 +41,7 @@ def _by_box(query: SpanQuery, matches: Sequence[Match], page: PageText) -> Match
 
 
 def _by_context(query: SpanQuery, matches: Sequence[Match], page: PageText) -> Match | None:
-    """The match whose neighbouring words agree best with the context given; None if two agree as well."""
+    """The match whose neighbouring words agree best with the context; None if two agree as well."""
     before, after = tokenize(query.before.split()), tokenize(query.after.split())
     if not before and not after:
         return None
@@ -52,7 +51,7 @@ def _by_context(query: SpanQuery, matches: Sequence[Match], page: PageText) -> M
 
 
 def _context_score(before: Tokens, after: Tokens, match: Match, page: Tokens) -> int:
-    """How many words next to the match are those of the context, counted outwards while they agree."""
+    """The number of words next to the match that agree with the context, counted outwards."""
     start, end = match.page
     left = zip(reversed(before.keys[-CONTEXT_WORDS:]), reversed(page.keys[:start]), strict=False)
     right = zip(after.keys[:CONTEXT_WORDS], page.keys[end:], strict=False)
@@ -69,10 +68,9 @@ def _agreeing(pairs: zip[tuple[str, str]]) -> int:
 
 
 def _by_offsets(query: SpanQuery, matches: Sequence[Match], page: PageText) -> Match | None:
-    """The only match that begins within the character offsets, read as counted from the top of the page.
+    """The only match that begins within the character offsets, counted from the top of the page.
 
-    Offsets that hold several tell none from the others. Where they hold none, the match that is clearly
-    nearest to their start.
+    If none does, the match that is clearly nearest to their start.
     """
     offsets = query.offsets
     if offsets is None or offsets.unit != "char":
@@ -89,13 +87,13 @@ def _by_offsets(query: SpanQuery, matches: Sequence[Match], page: PageText) -> M
 def with_continuation(
     quote: QuoteText, match: Match, page_idx: int, pages: Pages
 ) -> tuple[Match, tuple[Place, ...]]:
-    """A partial match with the agreement of all its parts, and where those on neighbouring pages stand."""
+    """Return a partial match with the agreement of all its parts, and its parts on neighbouring pages."""
     weights = [weight(key) for key in quote.tokens.keys]
     count = len(weights)
     start, end = match.quote
     below = len(pages.page_text(page_idx).tokens) - match.page[1]
     places: list[Place] = []
-    told = match.differences
+    differences = match.differences
     agreement = sum(weights[start:end]) / sum(weights) * match.part_agreement
     for (low, high), beside, distance in (
         ((0, start), page_idx - 1, match.page[0]),
@@ -106,16 +104,15 @@ def with_continuation(
         part = _part(quote, (low, high), pages.page_text(beside), at_top=beside > page_idx)
         if part is not None:
             places.append(Place(beside, part.rects))
-            gone = end_missing(quote, (low, high))
-            told = (*(each for each in told if each != gone), *part.differences)
+            missing = end_missing(quote, (low, high))
+            differences = (*(each for each in differences if each != missing), *part.differences)
             agreement += sum(weights[low:high]) / sum(weights) * part.agreement
     agreed = round(min(agreement, MAX_UNCLEAN), 4)
-    joined = replace(match, agreement=agreed, differences=told) if places else match
+    joined = replace(match, agreement=agreed, differences=differences) if places else match
     return joined, tuple(places)
 
 
 def _part(quote: QuoteText, tokens: tuple[int, int], page: PageText, *, at_top: bool) -> Match | None:
-    """A part of the quote at the near edge of the neighbouring page."""
     first, last = quote.tokens.first[tokens[0]], quote.tokens.last[tokens[1] - 1]
     for match in find_on_page(QuoteText.of(quote.text(first, last)), page):
         distance = match.page[0] if at_top else len(page.tokens) - match.page[1]

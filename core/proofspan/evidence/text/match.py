@@ -1,7 +1,7 @@
-"""A quote on one page: the status it earns there, its boxes, and the words that differ.
+"""Locate a quote on one page: its status, its boxes, and the words that differ.
 
-Two thresholds: above `SURE` an alignment is taken as it is; between `MAYBE` and `SURE` only where words in
-unbroken order confirm it. A wrong box is worse than none.
+Two thresholds: above `SURE` an alignment is accepted; between `MAYBE` and `SURE` only where words in unbroken
+order confirm it. A wrong box is worse than none.
 """
 
 from __future__ import annotations
@@ -27,53 +27,53 @@ from proofspan.evidence.text.page_text import PageText, QuoteText
 from proofspan.evidence.text.token_pairs import Unit
 from proofspan.evidence.types import Difference, Status
 
-#: Agreement from which a place is taken as it is, and from which it may be taken at all.
+#: Agreement from which a place is accepted, and from which it may be.
 SURE = 0.88
 MAYBE = 0.80
 #: Words in unbroken order that confirm a place between the two, and a part of a quote.
 CONFIRMING_RUN = 8
 PART_RUN = 8
-#: A quote is misquoted, not absent, when so many words agree in order and only numbers differ.
+#: A quote is misquoted, not absent, when this many words agree in order and only numbers differ.
 MISQUOTED_WORDS = 4
 MISQUOTED_AGREEMENT = 0.70
-#: A quote of figures or few words is misquoted, not absent, when one figure differs, and so many letters and
-#: digits beside it agree; on the page that is cited fewer are enough, and fewer still, of so many tokens, at
-#: the only such place there.
+#: A quote of figures or few words is misquoted, not absent, when one figure differs and this many letters and
+#: digits beside it agree. On the cited page fewer are enough; at the only such place there even fewer, in a
+#: quote of enough tokens.
 MISQUOTED_LETTERS = 16
 MISQUOTED_LETTERS_CITED = 6
 MISQUOTED_LETTERS_ALONE = 3
 MISQUOTED_TOKENS_ALONE = 3
-#: In a longer quote a single figure that differs is no reason not to be found by its words.
+#: A longer quote is located by its words although one figure differs.
 MISQUOTED_TOKENS = 50
-#: A figure of so many digits with one changed is the same, misquoted; shorter ones are alike by chance.
+#: A figure of this many digits with one changed is misquoted; shorter ones are alike by chance.
 LONG_FIGURE = 5
-#: A figure of so many digits with one changed is some proof of a place itself.
+#: A figure of this many digits with one changed is some evidence of the place itself.
 NEAR_FIGURE = 3
-#: Words misread here and there prove a place when the letters of so many words agree this well.
+#: A quote of enough words, some misread, is located when its letters agree this well.
 MISREAD_LETTERS = 0.92
 MISREAD_WORDS = 6
-#: A part of a quote is placed when it agrees this well in itself and is this much of the quote.
+#: A part of a quote is located when it agrees this well and is this much of the quote.
 PART_AGREEMENT = 0.85
 PART_COVERAGE = 0.35
-#: All that was found of a quote in parts, on this page and beside it, proves a place from this agreement on,
-#: and between the two only with a long run of words.
+#: The parts of a quote found on this page and beside it prove a place above the first agreement, between the
+#: two only with a long run of words.
 PARTS_SURE = 0.85
 PARTS_MAYBE = 0.60
-#: So many words missing at an end of the quote make it a part; fewer are words that differ.
+#: This many words missing at an end make the match partial; fewer are words that differ.
 PART_MISSING = 3
 #: Quotes of fewer tokens must agree letter by letter: there is too little to confirm anything else.
 SHORT_QUOTE = 4
-#: A quote of so many tokens may begin or end within a word; a shorter one is about that word.
+#: A quote of this many tokens may begin or end within a word; a shorter one is about that word.
 CUT_TOKENS = 50
 #: A gap of more page words than this inside a found quote is left out of its boxes.
 MAX_BRIDGED = 8
 WINDOWS = 3
-#: So many places of the same letters are judged, in the order of the page; no real page holds more.
+#: Places of the same letters that are judged, in the order of the page; no real page has more.
 MAX_OCCURRENCES = 2_000
 WINDOW_SHARE = 0.3
-#: A window with less than this share of the quote in order is not aligned; no place was seen below 0.35.
+#: A window with less than this share of the quote in order is not aligned; no match was seen below 0.35.
 IN_ORDER = 0.3
-#: A run of this many words in unbroken order is proof of a place by itself.
+#: A run of this many words in unbroken order proves a place by itself.
 STRONG_RUN = 25
 STRONG_AGREEMENT = 0.9
 #: Only a clean place agrees fully, whatever the weights of the words that differ.
@@ -83,11 +83,11 @@ CLEAN: dict[Status, int] = {"exact": 2, "normalized": 1}
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A quote placed on a page.
+    """A quote located on a page.
 
-    `quote` and `page` are the token ranges (half open) that belong together, `run` the longest run of equal
-    tokens, `part_agreement` how well that part of the quote agrees in itself. `footnotes` are the footnote
-    marks of the page that the quote leaves out.
+    `quote` and `page` are the matching token ranges (half open), `run` the longest run of equal tokens,
+    `part_agreement` the agreement of that part of the quote alone. `footnotes` are the footnote marks of the
+    page that the quote leaves out.
     """
 
     status: Status
@@ -102,21 +102,18 @@ class Match:
 
     @property
     def is_clean(self) -> bool:
-        """Whether the whole quote stands there, but for how it is set."""
+        """Whether the whole quote matches, apart from typography."""
         return self.status in CLEAN
 
     @property
     def is_proof(self) -> bool:
-        """Whether a part of a quote proves its place, taken with what was found beside it."""
-        return self.status != "partial" or self.agreement >= PARTS_SURE or self._is_long_part
-
-    @property
-    def _is_long_part(self) -> bool:
-        return self.run >= STRONG_RUN and self.agreement >= PARTS_MAYBE
+        """Whether a part of a quote, with what was found beside it, proves its place."""
+        is_long = self.run >= STRONG_RUN and self.agreement >= PARTS_MAYBE
+        return self.status != "partial" or self.agreement >= PARTS_SURE or is_long
 
     @property
     def is_strong(self) -> bool:
-        """Whether a better place is not worth a search through the whole document."""
+        """Whether the rest of the document need not be searched for a better place."""
         if self.is_clean or self.run >= STRONG_RUN:
             return True
         numbers_agree = all(difference.kind != "number" for difference in self.differences)
@@ -124,31 +121,27 @@ class Match:
 
     @property
     def is_misquoted(self) -> bool:
-        """Whether the whole quote stands there but for figures."""
+        """Whether the whole quote matches, apart from figures."""
         figures = all(difference.kind == "number" for difference in self.differences)
         return self.status == "fuzzy" and figures and bool(self.differences)
 
     @property
     def merit(self) -> tuple[int, float]:
-        """What places are compared by."""
+        """The key that matches are ranked by."""
         return CLEAN.get(self.status, 0), self.agreement
-
-    def equals(self, other: Match) -> bool:
-        """Whether both agree with the quote as well."""
-        return self.merit == other.merit
 
 
 def find_on_page(quote: QuoteText, page: PageText) -> list[Match]:
-    """The places of a quote on a page, the best first; more than one only where they are equally good."""
+    """Return the best match of a quote on a page, and others that are equally good."""
     if not quote.tokens or not page.tokens:
         return []
     return find_letters(quote, page) or find_words(quote, page)
 
 
 def find_misquoted(quote: QuoteText, page: PageText) -> list[Match]:
-    """The places where all but one figure of a short quote stands; for the page that is cited only.
+    """Return the matches of a short quote but for one figure; for the cited page only.
 
-    Few words would be found misquoted on many pages; on that page they are what the producer read. Where
+    Few words would match like this on many pages; on the cited one they are what the producer read. Where
     very little agrees, it must be the only such place of the page.
     """
     if len(quote.tokens) > MISQUOTED_TOKENS:
@@ -156,15 +149,15 @@ def find_misquoted(quote: QuoteText, page: PageText) -> list[Match]:
     places = dict.fromkeys((*occurrences(quote.tokens, page.tokens), *in_step(quote.tokens, page.tokens)))
     aligned = [align(quote.tokens, page.tokens, place) for place in islice(places, MAX_OCCURRENCES)]
     beside = [(each, _letters_beside_a_figure(quote, page, each)) for each in aligned if each is not None]
-    found = [each for each, letters in beside if letters >= MISQUOTED_LETTERS_CITED]
-    if not found and len(quote.tokens) >= MISQUOTED_TOKENS_ALONE:
-        found = [each for each, letters in beside if letters >= MISQUOTED_LETTERS_ALONE]
-        found = found if len(found) == 1 else []
-    return _best_of([_match(quote, page, alignment, "fuzzy") for alignment in found])
+    accepted = [each for each, letters in beside if letters >= MISQUOTED_LETTERS_CITED]
+    if not accepted and len(quote.tokens) >= MISQUOTED_TOKENS_ALONE:
+        accepted = [each for each, letters in beside if letters >= MISQUOTED_LETTERS_ALONE]
+        accepted = accepted if len(accepted) == 1 else []
+    return _best_of([_match(quote, page, alignment, "fuzzy") for alignment in accepted])
 
 
 def find_letters(quote: QuoteText, page: PageText) -> list[Match]:
-    """Places that hold the quote's letters in unbroken order, footnote marks of the page left out or not."""
+    """Return matches of the quote's letters in unbroken order, with or without the page's footnote marks."""
     places = dict.fromkeys(islice(occurrences(quote.tokens, page.tokens), MAX_OCCURRENCES))
     if not places and any(page.tokens.is_footnote):
         places = dict.fromkeys(islice(past_footnotes(quote.tokens, page.tokens), MAX_OCCURRENCES))
@@ -172,7 +165,7 @@ def find_letters(quote: QuoteText, page: PageText) -> list[Match]:
 
 
 def find_words(quote: QuoteText, page: PageText) -> list[Match]:
-    """Places that agree well enough without agreeing letter by letter."""
+    """Return matches that agree well enough without agreeing letter by letter."""
     if len(quote.tokens) < SHORT_QUOTE:
         return []
     candidates = windows(quote.tokens, page.tokens, limit=WINDOWS, share=WINDOW_SHARE)
@@ -181,22 +174,21 @@ def find_words(quote: QuoteText, page: PageText) -> list[Match]:
 
 
 def _judged(quote: QuoteText, page: PageText, candidates: Iterable[tuple[int, int]]) -> list[Match]:
-    """The matches that windows of the page hold."""
     alignments = (align(quote.tokens, page.tokens, window) for window in candidates)
     matches = (judge(quote, page, alignment) for alignment in alignments if alignment is not None)
     return [match for match in matches if match is not None]
 
 
-def _best_of(found: Sequence[Match]) -> list[Match]:
-    """The best match first, then those as good as it at other places."""
-    if not found:
+def _best_of(matches: Sequence[Match]) -> list[Match]:
+    """The best match first, then equally good ones at other places."""
+    if not matches:
         return []
-    best = max(found, key=lambda match: match.merit)
-    return [best, *(match for match in found if match.page != best.page and match.equals(best))]
+    best = max(matches, key=lambda match: match.merit)
+    return [best, *(each for each in matches if each.page != best.page and each.merit == best.merit)]
 
 
 def judge(quote: QuoteText, page: PageText, alignment: Alignment) -> Match | None:
-    """The status that an alignment earns; None where it proves nothing."""
+    """Return the match that an alignment proves, None if it proves none."""
     alignment = _with_cut_ends(quote, page, alignment)
     start, end = alignment.quote
     if (start, end) == (0, len(quote.tokens)) and alignment.is_whole:
@@ -221,10 +213,10 @@ def judge(quote: QuoteText, page: PageText, alignment: Alignment) -> Match | Non
 
 
 def _with_cut_ends(quote: QuoteText, page: PageText, alignment: Alignment) -> Alignment:
-    """The alignment; of a long quote, with the words in which it was cut off taken for the same.
+    """The alignment, in which words cut off at the ends of a long quote count as equal.
 
-    Chunkers cut at a length, within a word. A number cut off would be another number, but for the printed
-    page number, with which the text of a page ends.
+    Chunkers cut at a length, within a word. A number cut off would be another number, except the printed page
+    number, with which the text of a page ends.
     """
     units = list(alignment.units)
     if len(quote.tokens) < CUT_TOKENS or alignment.quote != (0, len(quote.tokens)):
@@ -241,13 +233,12 @@ def _with_cut_ends(quote: QuoteText, page: PageText, alignment: Alignment) -> Al
 
 
 def _is_place(alignment: Alignment) -> bool:
-    """Whether the quote as a whole agrees well enough."""
     confirmed = alignment.longest_run >= CONFIRMING_RUN
     return alignment.agreement >= SURE or (alignment.agreement >= MAYBE and confirmed)
 
 
 def _is_misquoted(quote: QuoteText, page: PageText, alignment: Alignment) -> bool:
-    """Whether every word agrees, in order, and only numbers stand where others do on the page."""
+    """Whether every word agrees, in order, and only numbers differ."""
     words = len(quote.tokens) - sum(quote.tokens.is_number)
     differing = [unit for unit in alignment.units if unit.likeness < 1.0]
     return (
@@ -259,7 +250,7 @@ def _is_misquoted(quote: QuoteText, page: PageText, alignment: Alignment) -> boo
 
 
 def _is_misread(quote: QuoteText, page: PageText, alignment: Alignment) -> bool:
-    """Whether the letters agree very well, though many words have one that was misread."""
+    """Whether the letters agree very well, although many words have a misread one."""
     ours, theirs = quote.tokens.part(*alignment.quote), page.tokens.part(*alignment.page)
     return (
         alignment.quote == (0, len(quote.tokens))
@@ -270,10 +261,9 @@ def _is_misread(quote: QuoteText, page: PageText, alignment: Alignment) -> bool:
 
 
 def _letters_beside_a_figure(quote: QuoteText, page: PageText, alignment: Alignment) -> int:
-    """How many letters and digits agree where one figure differs and all else is there; 0 if more differs.
+    """The number of letters and digits that agree where only one figure differs; 0 if more differs.
 
-    Those of figures that have the same digits on both sides are among them; a figure of which one digit
-    differs counts for two.
+    Figures with the same digits on both sides agree; one with a single digit changed counts as two letters.
     """
     units = [unit for unit in alignment.units if not unit.agrees]
     if alignment.quote != (0, len(quote.tokens)) or not units:
@@ -290,7 +280,7 @@ def _letters_beside_a_figure(quote: QuoteText, page: PageText, alignment: Alignm
 
 
 def _is_figure_for_figure(quote: QuoteText, page: PageText, unit: Unit) -> bool:
-    """Whether both sides are as many figures (5, 5mm), or the same digits cut otherwise: 110 against 1:10."""
+    """Whether both sides have as many figures (5, 5mm), or the same digits cut differently (110, 1:10)."""
     ours = quote.tokens.keys[unit.quote[0] : unit.quote[1]]
     theirs = page.tokens.keys[unit.page[0] : unit.page[1]]
     are_figures = len(ours) == len(theirs) and all(map(digits_of, (*ours, *theirs)))
@@ -298,9 +288,9 @@ def _is_figure_for_figure(quote: QuoteText, page: PageText, unit: Unit) -> bool:
 
 
 def _numbers_contradict(quote: QuoteText, page: PageText, alignment: Alignment) -> bool:
-    """Whether most of several numbers differ, or half of many: it is the same sentence of another year.
+    """Whether most of several numbers differ, or half of many: the same sentence of another year.
 
-    The same digits cut otherwise contradict nothing, nor does a long figure with one of them changed.
+    The same digits cut differently do not contradict, nor does a long figure with one digit changed.
     """
     numbers = differing = 0
     for unit in alignment.units:
@@ -312,14 +302,13 @@ def _numbers_contradict(quote: QuoteText, page: PageText, alignment: Alignment) 
 
 
 def _is_one_off(quote: QuoteText, page: PageText, unit: Unit) -> bool:
-    """Whether a long figure stands against one that differs in a single place."""
+    """Whether both sides are long figures that differ in a single place."""
     ours, theirs = quote.tokens.part(*unit.quote), page.tokens.part(*unit.page)
     is_long = min(len(ours), len(theirs)) >= LONG_FIGURE and (ours + theirs).isdigit()
     return is_long and Levenshtein.distance(ours, theirs) == 1
 
 
 def _is_place_of_part(alignment: Alignment) -> bool:
-    """Whether enough of the quote agrees, and very well."""
     return (
         alignment.coverage >= PART_COVERAGE
         and alignment.inner_agreement >= PART_AGREEMENT
@@ -328,14 +317,14 @@ def _is_place_of_part(alignment: Alignment) -> bool:
 
 
 def _is_verbatim(quote: QuoteText, page: PageText, alignment: Alignment) -> bool:
-    """Whether the page's own words hold the quote character by character, white space apart."""
+    """Whether the page's own words have the quote character by character, apart from white space."""
     first, last = page.tokens.first[alignment.page[0]], page.tokens.last[alignment.page[1] - 1]
     lead, trail = _outer_words(quote)
     return " ".join(quote.words) in page.text(max(0, first - lead), min(len(page.words) - 1, last + trail))
 
 
 def _outer_words(quote: QuoteText) -> tuple[int, int]:
-    """How many words without a letter or digit open and close the quote (bullets, dashes)."""
+    """The number of words without a letter or digit that open and close the quote (bullets, dashes)."""
     return quote.tokens.first[0], len(quote.words) - 1 - quote.tokens.last[-1]
 
 
@@ -360,14 +349,10 @@ def _match(quote: QuoteText, page: PageText, alignment: Alignment, status: Statu
 
 def _rects(page: PageText, alignment: Alignment) -> tuple[Box, ...]:
     """Boxes around the found words, bridging small gaps."""
-    rects: list[Box] = []
-    for start, end in _stretches(alignment.units):
-        rects.extend(page.boxes_of(start, end))
-    return tuple(rects)
+    return tuple(rect for start, end in _stretches(alignment.units) for rect in page.boxes_of(start, end))
 
 
 def _stretches(units: Sequence[Unit]) -> Iterator[tuple[int, int]]:
-    """Page token ranges without the wide gaps."""
     start, end = units[0].page
     for unit in units[1:]:
         if unit.page[1] - unit.page[0] > MAX_BRIDGED and not unit.agrees:

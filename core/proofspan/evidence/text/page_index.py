@@ -1,4 +1,4 @@
-"""Which pages of a document may hold a quote, without aligning it with every one of them."""
+"""Find the pages of a document that may hold a quote, without aligning it with every one of them."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from proofspan.evidence.text.page_text import PageText
 from proofspan.evidence.text.token_pairs import weight
 from proofspan.evidence.text.tokens import Tokens
 
-#: Pages that hold less than this of the quote's words, by weight and rarity, are not looked at.
+#: Pages with less than this share of the quote's words, by weight and rarity, are skipped.
 PAGE_SHARE = 0.35
 MAX_PAGES = 8
-#: So many pages are read within half of a request's time limit, also by a busy machine.
+#: Even a busy machine reads this many pages within half of a request's time limit.
 MAX_SEARCHED = 2_000
 GRID = 500
 
 
 def searched(page_count: int, cited: int | None) -> range:
-    """The pages that are searched for a quote: all, of a long document those around the cited page.
+    """Return the pages that are searched for a quote: all, of a long document those around the cited page.
 
-    On a grid, so that quotes of neighbouring pages share an index.
+    They begin on a grid, so that quotes of neighbouring pages share an index.
     """
     around = ((cited or 0) - MAX_SEARCHED // 2) // GRID * GRID + GRID // 2
     start = max(0, min(around, page_count - MAX_SEARCHED))
@@ -31,17 +31,16 @@ def searched(page_count: int, cited: int | None) -> range:
 
 
 def share_of_words(quote: Tokens, page: Tokens) -> float:
-    """How much of the quote's words, by weight, a page holds in any order, 0–1."""
-    held, total, found = Counter(page.keys), 0.0, 0.0
-    for key, count in Counter(quote.keys).items():
-        total += weight(key) * count
-        found += weight(key) * min(count, held[key])
-    return found / total if total else 0.0
+    """Return how much of the quote's words, by weight, a page holds in any order, 0–1."""
+    requested = Counter(quote.keys)
+    shared = requested & Counter(page.keys)
+    total, held = (sum(weight(key) * count for key, count in each.items()) for each in (requested, shared))
+    return held / total if total else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class WordIndex:
-    """Every page's letters, and for every token the pages that hold it (ascending), from page `start` on."""
+    """The letters of the pages from `start` on, and for every token the pages that hold it (ascending)."""
 
     squeezed: tuple[str, ...]
     postings: dict[str, list[int]]
@@ -49,7 +48,7 @@ class WordIndex:
 
     @classmethod
     def of(cls, pages: Iterable[PageText], *, start: int = 0) -> WordIndex:
-        """The index of a document's pages, the first of which is `start`."""
+        """Build the index of a document's pages, the first of which is `start`."""
         squeezed: list[str] = []
         postings: dict[str, list[int]] = defaultdict(list)
         for page_idx, page in enumerate(pages, start):
@@ -59,12 +58,12 @@ class WordIndex:
         return cls(tuple(squeezed), dict(postings), start)
 
     def with_letters(self, quote: Tokens) -> list[int]:
-        """The pages that hold the quote letter by letter, ascending."""
+        """Return the pages that hold the quote letter by letter, ascending."""
         pages = enumerate(self.squeezed, self.start)
         return [page_idx for page_idx, text in pages if quote.squeezed in text]
 
     def with_words(self, quote: Tokens) -> list[int]:
-        """The pages that hold most of the quote's words, rare ones counting more, best first."""
+        """Return the pages that hold most of the quote's words, rare ones counting more, best first."""
         count = len(self.squeezed)
         scores: dict[int, float] = defaultdict(float)
         total = 0.0
@@ -81,14 +80,14 @@ class WordIndex:
 
 
 class Pages(Protocol):
-    """A document as locating sees it. A page that can't be read has no words."""
+    """A document that quotes are located in. A page that cannot be read has no words."""
 
     @property
     def page_count(self) -> int:
-        """How many pages the document has."""
+        """Number of pages."""
 
     def page_text(self, page_idx: int) -> PageText:
-        """The words of one page; `page_idx` lies in the document."""
+        """Return the words of one page of the document."""
 
     def word_index(self, pages: range) -> WordIndex:
-        """The index over these pages, made when it is first asked for."""
+        """Return the index over these pages, built on first use."""

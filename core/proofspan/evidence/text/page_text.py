@@ -1,4 +1,4 @@
-"""The words of one page with their boxes, and of a quote: what locating works on."""
+"""The words and tokens of a page, with boxes, and of a quote."""
 
 from __future__ import annotations
 
@@ -11,18 +11,17 @@ from proofspan.contracts.records.records import Box
 from proofspan.evidence.geometry import levelled, line_boxes, overlap_share, touches, union
 from proofspan.evidence.text.tokens import DASHES, HAS_CJK, TOKEN_CJK, Tokens, fold, tokenize
 
-#: Where lines run on the unrotated page that run to the right when it is displayed, by its rotation.
+#: Direction on the unrotated page of lines that run to the right when it is displayed, by its rotation.
 DISPLAYED_RIGHT = {0: (1.0, 0.0), 90: (0.0, -1.0), 180: (-1.0, 0.0), 270: (0.0, 1.0)}
 
 
 @dataclass(frozen=True, slots=True)
 class PageText:
-    """A page's words in reading order, their boxes, and the tokens made of them when they are asked for.
+    """A page's words in reading order, their boxes, and their tokens, which are made on first use.
 
-    `touching` tells of each word whether it touches the one before it. `width` and `height` are the
-    unrotated, cropped page's in points; `rotation` is what it is turned by when it is displayed, in degrees,
-    clockwise. `letters` has a box for each character of words (by number) that are written without spaces
-    between what a person calls words.
+    `touching[i]`: word `i` touches the one before it. `width` and `height` are the unrotated, cropped page's
+    in points; `rotation` is applied when it is displayed, in degrees, clockwise. `letters` has a box for each
+    character of words (by number) in scripts without spaces.
     """
 
     words: tuple[str, ...]
@@ -36,7 +35,7 @@ class PageText:
 
     @property
     def tokens(self) -> Tokens:
-        """The tokens of the words. Making them costs more than all else on a page, so it is done once."""
+        """The tokens of the words, cached: making them costs more than anything else on a page."""
         if not self._tokens:
             self._tokens.append(tokenize(self.words, touching=self.touching))
         return self._tokens[0]
@@ -52,10 +51,10 @@ class PageText:
         rotation: int = 0,
         letters: Mapping[int, Sequence[Box]] | None = None,
     ) -> PageText:
-        """A page from its words with boxes.
+        """Build a page from its words with boxes.
 
-        `line_ids` holds for each word the line that the PDF's reader put it in: words of two lines never
-        touch, which boxes alone cannot tell where text runs down the page.
+        `line_ids` has the line of each word: words of two lines never touch, which boxes alone do not show
+        where text runs down the page.
         """
         pairs = list(words)
         texts = tuple(text for _, text in pairs)
@@ -67,33 +66,26 @@ class PageText:
         return cls(texts, boxes, touching, width, height, rotation, letters or {})
 
     def text(self, first: int, last: int) -> str:
-        """The words `first` to `last` (inclusive), a space between two."""
+        """Return the words `first` to `last` (inclusive), separated by spaces."""
         return " ".join(self.words[first : last + 1])
 
     def text_of(self, start: int, end: int) -> str:
-        """The words of the tokens `start` to `end` (half open); only their own characters in a long word."""
+        """Return the words of the tokens `start` to `end` (half open), cut in scripts without spaces."""
         return _text_of(self.words, self.tokens, (start, end))
 
     def text_in(self, box: Box, *, share: float) -> str:
-        """The words that lie in a box by at least `share` of their own area, in reading order."""
+        """Return the words that lie in a box by at least `share` of their own area, in reading order."""
         pairs = zip(self.words, self.boxes, strict=True)
         return " ".join(word for word, own in pairs if overlap_share(own, box) >= share)
 
-    def lines(self, first: int, last: int) -> tuple[Box, ...]:
-        """Tight boxes around the words `first` to `last` (inclusive)."""
-        return self._line_boxes(first, self.boxes[first : last + 1])
-
     def boxes_of(self, start: int, end: int) -> tuple[Box, ...]:
-        """Boxes around the tokens `start` to `end` (half open)."""
+        """Return tight boxes around the tokens `start` to `end` (half open)."""
         first, last = self.tokens.first[start], self.tokens.last[end - 1]
         boxes = list(self.boxes[first : last + 1])
         for number in {first, last} & self.letters.keys():
             low, high = _cut(self.words[number], number, (start, end), self.tokens)
             boxes[number - first] = union(self.letters[number][low:high])
-        return self._line_boxes(first, boxes)
-
-    def _line_boxes(self, first: int, boxes: Sequence[Box]) -> tuple[Box, ...]:
-        """Boxes around lines; a dash that fills a cell is compared with nothing and gets none."""
+        # A dash that fills a cell is not compared and gets no box.
         lines = line_boxes(boxes, rotation=self.rotation)
         pairs = zip(self.words[first : first + len(boxes)], boxes, strict=True)
         compared = [box for word, box in pairs if word.translate(DASHES).strip("-")]
@@ -103,12 +95,11 @@ class PageText:
         return tuple(held) or lines
 
     def character(self, token: int) -> int:
-        """Where a token begins in the page's text, in characters, one for the space between two words."""
+        """Return the character of the page's text at which a token begins, words separated by spaces."""
         return sum(len(word) + 1 for word in self.words[: self.tokens.first[token]])
 
 
 def _touching(boxes: Sequence[Box], line_ids: Sequence[tuple[int, int]] | None) -> list[bool]:
-    """For each word whether it touches the one before it, in the same line."""
     pairs = enumerate(pairwise(boxes), start=1)
     return [False] * min(1, len(boxes)) + [
         touches(left, right) and (line_ids is None or line_ids[number - 1] == line_ids[number])
@@ -117,7 +108,6 @@ def _touching(boxes: Sequence[Box], line_ids: Sequence[tuple[int, int]] | None) 
 
 
 def _text_of(words: Sequence[str], all_tokens: Tokens, tokens: tuple[int, int]) -> str:
-    """The text of a range of tokens, cut in words of a script that has no spaces."""
     first, last = all_tokens.first[tokens[0]], all_tokens.last[tokens[1] - 1]
     pieces = list(words[first : last + 1])
     for number in {first, last}:
@@ -140,7 +130,7 @@ def _cut(word: str, number: int, tokens: tuple[int, int], all_tokens: Tokens) ->
 
 
 def _places(word: str) -> list[int]:
-    """For each character of the folded word the one of the word that it came from; empty where unclear."""
+    """The character of the word that each character of the folded word came from; empty where unclear."""
     places = [place for place, character in enumerate(word) for _ in fold(character)]
     return places if "".join(map(fold, word)) == fold(word) else []
 
@@ -154,14 +144,14 @@ class QuoteText:
 
     @classmethod
     def of(cls, text: str) -> QuoteText:
-        """A quote from its text."""
+        """Build a quote from its text."""
         words = tuple(text.split())
         return cls(words, tokenize(words))
 
     def text(self, first: int, last: int) -> str:
-        """The words `first` to `last` (inclusive), a space between two."""
+        """Return the words `first` to `last` (inclusive), separated by spaces."""
         return " ".join(self.words[first : last + 1])
 
     def text_of(self, start: int, end: int) -> str:
-        """The words of the tokens `start` to `end` (half open); only their own characters in a long word."""
+        """Return the words of the tokens `start` to `end` (half open), cut in scripts without spaces."""
         return _text_of(self.words, self.tokens, (start, end))

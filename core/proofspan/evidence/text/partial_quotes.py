@@ -1,6 +1,7 @@
-"""Quotes in pieces: those with an ellipsis, and those with a header that is not on the page.
+"""Locate quotes in pieces: those with an ellipsis, and those with a header that is not on the page.
 
-Pieces between ellipses are looked for each by itself, in order, on the same page."""
+Each piece between ellipses is located by itself, in order, on the same page.
+"""
 
 from __future__ import annotations
 
@@ -14,28 +15,28 @@ from proofspan.evidence.text.page_text import PageText, QuoteText
 from proofspan.evidence.text.token_pairs import weight
 
 PARAGRAPH = re.compile(r"\n[ \t\r\f\v]*\n")
-#: A body of fewer tokens is too little to stand for a quote whose header is not on the page.
+#: A body of fewer tokens is too short to represent a quote whose header is not on the page.
 MIN_BODY = 8
 ELLIPSIS = re.compile(r"[\[(]\s*(?:(?:\.\s?){2}\.|…)\s*[\])]|(?:\.\s?){2}\.+|…")
-#: How far from its neighbour a piece may stand, in tokens of the page; a short one must stand close.
+#: Distance of a piece from its neighbour at most, in tokens of the page; less for a short piece.
 MAX_GAP = 400
 MAX_GAP_SHORT = 80
 
 
 def pieces_of(text: str) -> list[QuoteText]:
-    """The pieces between ellipses that hold a letter or digit."""
+    """Return the pieces between ellipses that have a letter or digit."""
     return [piece for part in ELLIPSIS.split(text) if (piece := QuoteText.of(part)).tokens]
 
 
 def body_of(text: str) -> QuoteText | None:
-    """What follows the first blank line, where a chunker may have put a header; None without one."""
+    """Return the text after the first blank line, above which a chunker may put a header, or None."""
     _, blank, rest = PARAGRAPH.sub("\0", text.strip(), count=1).partition("\0")
     body = QuoteText.of(rest)
     return body if blank and len(body.tokens) >= MIN_BODY else None
 
 
 def find_body(quote: QuoteText, body: QuoteText, page: PageText) -> list[Match]:
-    """The quote's body on a page, judged as a quote in its own right, as partial matches of the quote."""
+    """Locate the quote's body on a page like a quote, as partial matches of the whole quote."""
     total, own = (sum(map(weight, text.tokens.keys)) for text in (quote, body))
     start = len(quote.tokens) - len(body.tokens)
     return [
@@ -51,9 +52,9 @@ def find_body(quote: QuoteText, body: QuoteText, page: PageText) -> list[Match]:
 
 
 def find_pieces(pieces: list[QuoteText], page: PageText) -> Match | None:
-    """The pieces of a quote on one page, in order: the longest anywhere, the others beside it.
+    """Locate the pieces of a quote on one page, in order: the longest anywhere, the others beside it.
 
-    Where the longest stands several times, the place whose pieces are closest together.
+    Of several places of the longest, choose the one whose pieces are closest together.
     """
     longest = max(range(len(pieces)), key=lambda number: len(pieces[number].tokens))
     if len(pieces[longest].tokens) < SHORT_QUOTE:
@@ -65,7 +66,6 @@ def find_pieces(pieces: list[QuoteText], page: PageText) -> Match | None:
 
 
 def _around(pieces: list[QuoteText], longest: int, anchor: Match, page: PageText) -> dict[int, Match]:
-    """The pieces after and before the anchor, each beyond the one found last."""
     found = {longest: anchor}
     edge = anchor.page[1]
     for number in range(longest + 1, len(pieces)):
@@ -81,7 +81,6 @@ def _around(pieces: list[QuoteText], longest: int, anchor: Match, page: PageText
 
 
 def _nearest(piece: QuoteText, page: PageText, edge: int, *, forward: bool) -> Match | None:
-    """The place of a piece nearest to `edge`, on one side of it."""
     reach = MAX_GAP if len(piece.tokens) >= SHORT_QUOTE else MAX_GAP_SHORT
     low, high = (edge, min(len(page.tokens), edge + reach)) if forward else (max(0, edge - reach), edge)
     inside = [
@@ -97,7 +96,6 @@ def _nearest(piece: QuoteText, page: PageText, edge: int, *, forward: bool) -> M
 
 
 def _by_words(piece: QuoteText, page: PageText, low: int, high: int) -> Iterator[Match]:
-    """Places of a piece between two tokens of the page that agree without agreeing letter by letter."""
     for start, end in windows(piece.tokens, page.tokens, limit=3, share=SURE / 2, within=(low, high)):
         match = _judged(piece, page, align(piece.tokens, page.tokens, (max(low, start), min(high, end))))
         if match is not None:

@@ -1,7 +1,7 @@
-"""A page's words in other reading orders, from their boxes alone.
+"""A page's words in other reading orders, computed from their boxes.
 
 Extractors disagree on the order of columns and of table cells, and a content stream may alternate between
-two columns line by line. What is nowhere to be found in the order of the stream may stand row by row, or
+two columns line by line. A quote that is not found in the order of the stream may be found row by row, or
 column by column.
 """
 
@@ -16,23 +16,22 @@ from proofspan.contracts.records.records import Box
 from proofspan.evidence.text.page_text import PageText
 from proofspan.evidence.text.tokens import Tokens, tokenize
 
-#: Pages of more words than this are left as they are.
+#: Pages with more words are not reordered.
 MAX_WORDS = 5_000
-#: The narrowest gap, in heights of a usual word, that parts two columns.
+#: The narrowest gap between two columns, in median word heights.
 COLUMN_GAP = 0.8
-#: Pages whose other orders are kept for the quotes that follow.
-KEPT_PAGES = 32
+#: Pages whose orders are cached for the quotes that follow.
+CACHED_PAGES = 32
 
 
 def other_orders(page: PageText) -> list[PageText]:
-    """The page row by row and column by column, as far as these are other orders than its own."""
+    """Return the page row by row and column by column, without its own order."""
     if not 1 < len(page.boxes) <= MAX_WORDS:
         return []
     return [_reordered(page, *other) for other in _orders(page.words, page.boxes)]
 
 
 def _reordered(page: PageText, order: Sequence[int], tokens: Tokens) -> PageText:
-    """The page with its words in this order."""
     return replace(
         page,
         words=tuple(page.words[number] for number in order),
@@ -43,9 +42,9 @@ def _reordered(page: PageText, order: Sequence[int], tokens: Tokens) -> PageText
     )
 
 
-@lru_cache(maxsize=KEPT_PAGES)
+@lru_cache(maxsize=CACHED_PAGES)
 def _orders(words: Sequence[str], boxes: Sequence[Box]) -> list[tuple[Sequence[int], Tokens]]:
-    """The orders with their tokens. Words that come together only now never touch."""
+    """The orders with their tokens. No words touch, since they were not neighbours in the stream."""
     own = tuple(range(len(boxes)))
     orders = dict.fromkeys((_by_rows(boxes, own), _by_columns(boxes)))
     apart = [False] * len(own)
@@ -53,7 +52,6 @@ def _orders(words: Sequence[str], boxes: Sequence[Box]) -> list[tuple[Sequence[i
 
 
 def _by_rows(boxes: Sequence[Box], numbers: Sequence[int]) -> tuple[int, ...]:
-    """Words from the top line down, each line from left to right."""
     rows: list[list[int]] = []
     bottom = 0.0
     for number in sorted(numbers, key=lambda number: (_middle(boxes[number]), number)):
@@ -72,7 +70,7 @@ def _by_columns(boxes: Sequence[Box]) -> tuple[int, ...]:
     """Words column by column (recursive XY cut, Nagy & Seth 1984, vertical gaps first).
 
     A part without a vertical gap is cut at its widest horizontal one, so that a heading over two columns does
-    not hide them; a part without any is one block.
+    not hide them; a part without gaps is one block.
     """
     usual = median(box[3] - box[1] for box in boxes)
     ordered: list[int] = []

@@ -1,7 +1,7 @@
-"""A quote in a document without pages: the same search as on a page, answered in characters and lines.
+"""Locate a quote in a document without pages: the search of a page, with results in characters and lines.
 
-The whole text is one page whose words have character positions in place of boxes, so that status, agreement
-and differences mean what they mean in a PDF.
+The whole text is one page whose words have character positions instead of boxes, so that status, agreement
+and differences mean the same as in a PDF.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from proofspan.evidence.types import FoundSpan, Place, SpanQuery, TextRange
 
 WORD = re.compile(r"\S+")
 LINE = re.compile(r"[^\n]*\n|[^\n]+")
-#: Characters shown of what stands in the place of a quote.
+#: Characters in a note of the text at the offsets of a quote.
 MAX_EXCERPT = 80
 
 
 @dataclass(frozen=True, slots=True)
 class TextPage(PageText):
-    """A text as a page. Token `i` stands at the characters `starts[i]` to `ends[i]` (half open), whole words;
-    in a script without spaces its very own ones.
+    """A text as a page. Token `i` covers the characters `starts[i]` to `ends[i]` (half open): those of its
+    words, in a script without spaces only its own.
 
-    There are no boxes: a "box" of this page is `(start, 0, end, 1)`, a range of characters.
+    A "box" of this page is `(start, 0, end, 1)`, a range of characters.
     """
 
     starts: Sequence[int] = ()
@@ -44,7 +44,7 @@ class TextPage(PageText):
 
     @classmethod
     def of_text(cls, text: str) -> TextPage:
-        """The page that a whole text is."""
+        """Build the page of a whole text."""
         found = [(match.group(), match.start()) for match in WORD.finditer(text)]
         words = tuple(word for word, _ in found)
         at = array("q", (start for _, start in found))
@@ -60,20 +60,19 @@ class TextPage(PageText):
         return cls(words, (), touching, _tokens=[tokens], starts=starts, ends=ends)
 
     def boxes_of(self, start: int, end: int) -> tuple[Box, ...]:
-        """The characters from token `start` up to token `end` (half open)."""
+        """Return the characters of the tokens `start` to `end` (half open) as a box."""
         return ((float(self.starts[start]), 0.0, float(self.ends[end - 1]), 1.0),)
 
     def character(self, token: int) -> int:
-        """Where a token begins, in characters of the text."""
+        """Return the character at which a token begins."""
         return self.starts[token]
 
 
 @dataclass(frozen=True, slots=True)
 class TextDocument:
-    """A text with its lines; a line ends with a line feed and with nothing else. It is its own `Pages`.
+    """A text with its lines, which end with a line feed only. It implements `Pages`.
 
-    `is_extracted`: the text was taken out of a file that holds more than it, so that its lines are not the
-    file's.
+    `is_extracted`: the text was extracted from a web page, so that its lines are not the file's.
     """
 
     text: str
@@ -83,13 +82,13 @@ class TextDocument:
 
     @classmethod
     def of(cls, text: str, *, is_extracted: bool = False) -> TextDocument:
-        """A document from its canonical text."""
+        """Build a document from its canonical text."""
         starts = array("q", (line.start() for line in LINE.finditer(text)))
         return cls(text, starts, TextPage.of_text(text), is_extracted)
 
     @property
     def line_count(self) -> int:
-        """How many lines there are; what follows the last line feed counts if there is anything."""
+        """Number of lines; text after the last line feed counts as one."""
         return len(self.line_starts)
 
     @property
@@ -98,59 +97,58 @@ class TextDocument:
         return 1
 
     def page_text(self, page_idx: int) -> TextPage:
-        """The text."""
+        """Return the text as a page."""
         return self.page
 
     def word_index(self, pages: range) -> WordIndex:
-        """There is no other page to look at."""
+        """Return an empty index: there is no other page to search."""
         return WordIndex((), {})
 
     def line_of(self, character: int) -> int:
-        """The 1-based line that holds a character."""
+        """Return the line of a character, counted from 1."""
         return bisect_right(self.line_starts, character)
 
     def line_range(self, line: int) -> tuple[int, int]:
-        """The characters of a 1-based line, without its line feed."""
+        """Return the characters of a line, counted from 1, without its line feed."""
         start = self.line_starts[line - 1]
         end = self.line_starts[line] if line < self.line_count else len(self.text)
         return start, end - (self.text[end - 1 : end] == "\n")
 
     def range(self, start: int, end: int) -> TextRange:
-        """A half-open range of characters (not empty) with its lines."""
+        """Return a half-open range of characters (not empty) with its lines."""
         return TextRange(start, end, self.line_of(start), self.line_of(end - 1))
 
     def ranges(self, offsets: Offsets) -> tuple[TextRange, ...]:
-        """The characters that offsets name, as far as the text reaches, without white space around them."""
+        """Return the characters of the text that offsets name, without white space around them."""
         there = self.text[offsets.start : offsets.end]
         start = offsets.start + len(there) - len(there.lstrip())
         return (self.range(start, start + len(there.strip())),) if there.strip() else ()
 
 
 def _excerpt(text: str, place: TextRange) -> str:
-    """The first words of a range, on one line."""
     words = " ".join(text[place.start : min(place.end, place.start + 2 * MAX_EXCERPT)].split())
     return words if len(words) <= MAX_EXCERPT else words[: MAX_EXCERPT - 1].rstrip() + "…"
 
 
 def locate_in_text(query: SpanQuery, document: TextDocument) -> FoundSpan:
-    """Where a quote stands in a text. Cited pages and boxes mean nothing there and are left out.
+    """Locate a quote in a text. Cited pages and boxes do not apply to a text and are ignored.
 
-    Offsets settle which of several places is meant, in characters, bytes of the text as UTF-8, or 1-based
-    lines; of those in tokens it is said that they cannot, where they are needed. Where the quote is not
-    found, or there is none, what they name is given as unverified.
+    Offsets in characters, bytes of the text as UTF-8, or 1-based lines decide which of several places is
+    meant; a note reports offsets in tokens, which cannot. Without a quote, or if it is not found, the text at
+    the offsets is returned as unverified.
     """
     offsets = _in_characters(query.offsets, document)
     notes = []
     there = _at_offsets(query.quote, offsets, document)
     if there is not None:
         return FoundSpan("exact", None, False, 1.0, ranges=(there,))
-    asked = SpanQuery(query.quote, 0, offsets, before=query.before, after=query.after)
-    found = locate(asked, document)
+    on_page = SpanQuery(query.quote, 0, offsets, before=query.before, after=query.after)
+    found = locate(on_page, document)
     if needs_tokenizer(query, found):
         notes.append(NO_TOKENIZER)
     named = document.ranges(offsets) if offsets is not None and found.status == "not_found" else ()
     if named:
-        notes.append(f"at its offsets stands “{_excerpt(document.text, named[0])}”")
+        notes.append(f"the text at its offsets is “{_excerpt(document.text, named[0])}”")
     ranges = _Ranges(document, QuoteText.of(beginning_of(query.quote)), is_exact=found.status == "exact")
     return replace(
         found,
@@ -165,7 +163,7 @@ def locate_in_text(query: SpanQuery, document: TextDocument) -> FoundSpan:
 
 
 def _in_characters(offsets: Offsets | None, document: TextDocument) -> Offsets | None:
-    """The offsets in characters of the text; None where they say nothing about it."""
+    """The offsets in characters of the text, None where they cannot be converted."""
     if offsets is None or offsets.unit == "token" or not 0 <= offsets.start < offsets.end:
         return None
     if offsets.unit == "char":
@@ -181,7 +179,7 @@ def _in_characters(offsets: Offsets | None, document: TextDocument) -> Offsets |
 
 
 def _at_offsets(quote: str, offsets: Offsets | None, document: TextDocument) -> TextRange | None:
-    """The very characters that the offsets name, where they are the quote, white space apart."""
+    """The characters at the offsets, if they are the quote apart from white space."""
     if offsets is None or offsets.end - offsets.start > 2 * len(quote) + MAX_QUOTE_CHARACTERS:
         return None
     there = document.text[offsets.start : offsets.end]
@@ -193,14 +191,14 @@ def _at_offsets(quote: str, offsets: Offsets | None, document: TextDocument) -> 
 
 @dataclass(frozen=True, slots=True)
 class _Ranges:
-    """Turns the boxes of a `TextPage` into ranges; those of an exact place to the character."""
+    """Converts the boxes of a `TextPage` to ranges; those of an exact match to the character."""
 
     document: TextDocument
     quote: QuoteText
     is_exact: bool
 
     def of(self, boxes: Iterable[Box]) -> tuple[TextRange, ...]:
-        """The ranges in order; such as overlap become one."""
+        """Return the ranges in order, overlapping ones merged."""
         merged: list[tuple[int, int]] = []
         for start, end in sorted(self._trimmed(int(box[0]), int(box[2])) for box in boxes):
             if merged and start <= merged[-1][1]:
@@ -209,7 +207,7 @@ class _Ranges:
         return tuple(self.document.range(start, end) for start, end in merged)
 
     def _trimmed(self, start: int, end: int) -> tuple[int, int]:
-        """Without what the text's outer words hold beyond the quote's: its `only` is not `only,`."""
+        """Cut the outer words to the quote's: its `only` is not `only,`."""
         if not self.is_exact:
             return start, end
         text, words = self.document.text, self.quote.words

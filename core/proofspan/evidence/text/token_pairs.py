@@ -1,7 +1,7 @@
-"""Runs of a quote's tokens paired with runs of a page's tokens: which are the same words, which are not.
+"""Pair runs of a quote's tokens with runs of a page's tokens that are the same words, or are not.
 
-Split, joined and misread words are found again between the tokens that are equal; numbers are the same or
-different, with the marks that stand between them.
+Split, joined and misread words are paired between the tokens that are equal. Numbers, with the marks between
+them, are either the same or different: that is where a misquoted number is detected.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from rapidfuzz.distance import OSA
 
 from proofspan.evidence.text.tokens import Tokens
 
-#: Two words that share this much of their letters are one word, misread. (One letter in three may differ.)
+#: Two words that share this much of their letters are one, misread: one letter in three may differ.
 NEAR = 0.62
-#: Stretches larger than this (product of both lengths) are not repaired word by word.
+#: Longer stretches (product of both lengths) are not repaired word by word.
 MAX_REPAIR = 400
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A run of quote tokens against a run of page tokens (half open), and how alike they are (0–1)."""
+    """A run of quote tokens paired with a run of page tokens (half open), and their likeness, 0–1."""
 
     quote: tuple[int, int]
     page: tuple[int, int]
@@ -35,19 +35,19 @@ class Unit:
         return self.likeness > 0
 
     def holds_same(self, quote: Tokens, page: Tokens) -> bool:
-        """Whether both sides hold the same letters and digits, however they are cut: 110 and 1:10."""
+        """Return whether both sides have the same letters and digits, however they are cut: 110 and 1:10."""
         return quote.part(*self.quote) == page.part(*self.page)
 
 
 def weight(key: str) -> float:
-    """How much a token says: short words say little, a number says as much as a long word."""
+    """Return how significant a token is: short words little, a number as much as a long word."""
     if len(key) >= 4 or key[-1].isdigit() or key[-1] == "%":
         return 1.0
     return 0.6 if len(key) == 3 else 0.35
 
 
 def repaired(quote: Tokens, page: Tokens, q0: int, q1: int, p0: int, p1: int) -> list[Unit]:
-    """Units for a stretch in which the tokens differ: split, joined and misread words are found again."""
+    """Return the units of a stretch in which tokens differ: split, joined and misread words are paired."""
     if _is_reset(quote, (q0, q1), page, (p0, p1)):
         return [Unit((q0, q1), (p0, p1), 1.0)]
     if q0 == q1 or p0 == p1 or (q1 - q0) * (p1 - p0) > MAX_REPAIR:
@@ -64,16 +64,16 @@ def repaired(quote: Tokens, page: Tokens, q0: int, q1: int, p0: int, p1: int) ->
 
 
 def _is_reset(quote: Tokens, q: tuple[int, int], page: Tokens, p: tuple[int, int]) -> bool:
-    """Whether both sides are the same words but for the breaks between them, and none is a number."""
+    """Whether both sides are the same words apart from the breaks between them, and none is a number."""
     if any(quote.is_number[q[0] : q[1]]) or any(page.is_number[p[0] : p[1]]):
         return False
     return q[0] < q[1] and p[0] < p[1] and _is_same(quote, q, page, p)
 
 
 def _unmatched(page: Tokens, q0: int, q1: int, p0: int, p1: int) -> list[Unit]:
-    """The unit of a stretch that agrees in nothing; none for an empty stretch.
+    """The unit of a stretch without agreement; none for an empty stretch.
 
-    Footnote marks of the page that the quote leaves out do not differ.
+    Footnote marks of the page that the quote leaves out are no difference.
     """
     if q0 == q1:
         return [Unit((q0, q1), (p0, p1), float(all(page.is_footnote[p0:p1])))] if p0 < p1 else []
@@ -81,9 +81,9 @@ def _unmatched(page: Tokens, q0: int, q1: int, p0: int, p1: int) -> list[Unit]:
 
 
 def _pairings(quote: Tokens, page: Tokens, q0: int, q1: int, p0: int, p1: int) -> list[Unit]:
-    """The units of highest total weight, in order, that pair one, two or three tokens with one another.
+    """The units of highest total likeness, in order, that pair runs of one, two or three tokens.
 
-    Likeness is dear: only runs are asked for it that could be alike, by length and letters, and would count.
+    Likeness is expensive: it is computed only for runs that could be alike, by length and letters, and count.
     """
     rows, columns = q1 - q0 + 1, p1 - p0 + 1
     score = [[0.0] * columns for _ in range(rows)]
@@ -99,7 +99,7 @@ def _pairings(quote: Tokens, page: Tokens, q0: int, q1: int, p0: int, p1: int) -
                 left, right = ours[i] - ours[i - m], theirs[j] - theirs[j - n]
                 longer = left if left > right else right
                 if left + right - longer < NEAR * longer:
-                    continue  # so different in length that they cannot be alike
+                    continue  # their lengths differ too much
                 if not _share_letters(our_letters[m - 1][i], their_letters[n - 1][j], longer):
                     continue
                 alike = likeness(quote, (q0 + i - m, q0 + i), page, (p0 + j - n, p0 + j))
@@ -111,7 +111,7 @@ def _pairings(quote: Tokens, page: Tokens, q0: int, q1: int, p0: int, p1: int) -
 
 
 def _run_letters(tokens: Tokens, start: int, end: int) -> list[list[int]]:
-    """For runs of one, two and three tokens, by where they end in the range: the letters that they hold."""
+    """The letters of the runs of one, two and three tokens, by their end in the range."""
     ones = [0, *(_letters(tokens.part(number, number + 1)) for number in range(start, end))]
     twos = [0, *(left | right for left, right in pairwise(ones))]
     return [ones, twos, [0, 0, *(left | right for left, right in zip(ones, twos[2:], strict=False))]]
@@ -119,7 +119,7 @@ def _run_letters(tokens: Tokens, start: int, end: int) -> list[list[int]]:
 
 @lru_cache(maxsize=65_536)
 def _letters(text: str) -> int:
-    """Which letters and digits a text holds, as bits; several share one."""
+    """A text's letters and digits as bits; several characters share one."""
     bits = 0
     for character in text:
         bits |= 1 << (ord(character) & 63)
@@ -127,7 +127,7 @@ def _letters(text: str) -> int:
 
 
 def _share_letters(ours: int, theirs: int, longer: int) -> bool:
-    """Whether two runs, the longer of so many letters, may be alike: an edit changes one letter of each."""
+    """Whether two runs, the longer of `longer` letters, may be alike: an edit changes one of each."""
     most = (1 - NEAR) * longer + 1e-9
     return (ours & ~theirs).bit_count() <= most and (theirs & ~ours).bit_count() <= most
 
@@ -136,7 +136,6 @@ _SHAPES = ((1, 1), (1, 2), (2, 1), (1, 3), (3, 1), (2, 2))
 
 
 def _walk_back(score: list[list[float]], choice: list[list[Unit | None]]) -> list[Unit]:
-    """The chosen units from first to last."""
     units: list[Unit] = []
     i, j = len(score) - 1, len(score[0]) - 1
     while i > 0 and j > 0:
@@ -153,10 +152,10 @@ def _walk_back(score: list[list[float]], choice: list[list[Unit | None]]) -> lis
 
 
 def likeness(quote: Tokens, q: tuple[int, int], page: Tokens, p: tuple[int, int]) -> float:
-    """How alike two short runs of tokens are: 1 the same words, 0 different ones.
+    """Return how alike two short runs of tokens are: 1 the same words, 0 different ones.
 
     1 also when only word breaks differ (a hyphen at a line's end). Numbers are the same or different; white
-    space that a page puts into one (`$1 2`, touching) or loses beside it (`net92`) makes no other of it.
+    space that a page puts into one (`$1 2`, touching) or loses beside it (`net92`) does not change it.
     """
     if q[1] - q[0] == 1 and p[1] - p[0] == 1 and quote.keys[q[0]] == page.keys[p[0]]:
         return 1.0
@@ -167,16 +166,16 @@ def likeness(quote: Tokens, q: tuple[int, int], page: Tokens, p: tuple[int, int]
         return float(_is_same(quote, q, page, p))
     alike = OSA.normalized_similarity(left, right, score_cutoff=NEAR)
     if alike < NEAR or min(len(left), len(right)) < 2:
-        return 0.0  # nearly always: what is left to ask is dear
+        return 0.0
     return 0.0 if _digits_differ(left, right) or _signs(quote, q) != _signs(page, p) else alike
 
 
 def _is_same(quote: Tokens, q: tuple[int, int], page: Tokens, p: tuple[int, int]) -> bool:
-    """Whether both sides are the same words, signs and separators included, but for harmless breaks.
+    """Whether both sides are the same words, signs and separators included, apart from harmless breaks.
 
-    A break that only one side has is harmless between letters. Beside a digit no mark may stand there: 1:10
-    is not 110. Between two digits it must part nothing (see `Bond`), and one side must be a single token:
-    "12 34" is not "123 4", for there both sides say where their numbers end. A quote of numbers alone has no
+    A break that only one side has is harmless between letters. Beside a digit it must not be a mark: 1:10 is
+    not 110. Between two digits it must separate nothing (see `Bond`), and one side must be a single token:
+    "12 34" is not "123 4", since both sides show where their numbers end. A quote of numbers alone has no
     word that would confirm such a repair.
     """
     text = "".join(quote.keys[q[0] : q[1]])
@@ -196,13 +195,13 @@ def _is_same(quote: Tokens, q: tuple[int, int], page: Tokens, p: tuple[int, int]
 
 
 def _breaks(tokens: Tokens, run: tuple[int, int]) -> dict[int, int]:
-    """Where the tokens of a run begin, but for the first: offset in the run's joined keys → token."""
+    """The tokens of a run after the first, by their offset in the run's joined keys."""
     ends = accumulate(len(key) for key in tokens.keys[run[0] : run[1] - 1])
     return {end: run[0] + number for number, end in enumerate(ends, start=1)}
 
 
 def _misread_figure(quote: Tokens, q: tuple[int, int], page: Tokens, p: tuple[int, int]) -> float:
-    """How alike a number and a figure with letters in place of some digits are (4,869 and 4,8b9); else 0."""
+    """The likeness of a number and a figure with letters for some digits (4,869 and 4,8b9); else 0."""
     if q[1] - q[0] != 1 or p[1] - p[0] != 1:
         return 0.0
     left, right = quote.keys[q[0]], page.keys[p[0]]
@@ -216,19 +215,18 @@ def _misread_figure(quote: Tokens, q: tuple[int, int], page: Tokens, p: tuple[in
 
 
 def _signs(tokens: Tokens, run: tuple[int, int]) -> list[str]:
-    """What tokens hold besides letters and digits: signs, points, separators."""
     return [character for key in tokens.keys[run[0] : run[1]] for character in key if not character.isalnum()]
 
 
 def _digits_differ(left: str, right: str) -> bool:
-    """Whether both have digits, and not the same ones: "5mm" is no misread "6mm"."""
+    """Whether both have digits, and not the same ones: "5mm" is not a misread "6mm"."""
     ours = [c for c in left if c.isdigit()]
     theirs = [c for c in right if c.isdigit()]
     return bool(ours) and bool(theirs) and ours != theirs
 
 
 def with_marks(quote: Tokens, page: Tokens, units: Iterable[Unit]) -> list[Unit]:
-    """The units; two become one that differs where other marks join their figures: 3/4 is not 3-4.
+    """Join two units into one that differs where other marks connect their figures: 3/4 is not 3-4.
 
     A figure in another currency differs too.
     """
@@ -244,13 +242,11 @@ def with_marks(quote: Tokens, page: Tokens, units: Iterable[Unit]) -> list[Unit]
 
 
 def _currencies_differ(quote: Tokens, page: Tokens, unit: Unit) -> bool:
-    """Whether both sides name currencies, and none of them both."""
     ours, theirs = "".join(quote.currencies[slice(*unit.quote)]), "".join(page.currencies[slice(*unit.page)])
     return bool(ours) and bool(theirs) and set(ours).isdisjoint(theirs)
 
 
 def _marks_differ(quote: Tokens, page: Tokens, left: Unit, right: Unit) -> bool:
-    """Whether both sides have figures next to one another here, with different marks between them."""
     if any(start == end for unit in (left, right) for start, end in (unit.quote, unit.page)):
         return False
     return quote.joints[right.quote[0]] != page.joints[right.page[0]]

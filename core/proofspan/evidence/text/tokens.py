@@ -1,11 +1,10 @@
-"""Text as it is compared: folded words, and tokens that know which word of the page they came from.
+"""Normalize text for comparison: folded words, and tokens with the words of the page that they came from.
 
 Case, ligatures, quotation marks, dashes, soft hyphens, accents of Latin letters, vowel points of Hebrew and
-Arabic, and punctuation fall away.
-A number keeps what makes it that number: its sign, decimal point, separators and percent sign; an amount in
-parentheses is negative, as accountants write it. Two numbers keep the mark between them (3/4, 3-4, 3:4).
-Currency signs stand beside a number, which is the same without them, but not with another. Footnote marks
-are numbers that know that they are.
+Arabic, and punctuation are dropped. A number keeps its sign, decimal point, separators and percent sign; an
+amount in parentheses is negative, as accountants write it. Two numbers keep the mark between them (3/4, 3-4,
+3:4). A number agrees with itself without its currency sign, but not with another one. Footnote marks are
+numbers, marked as such.
 """
 
 from __future__ import annotations
@@ -23,11 +22,11 @@ CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 FRACTION = r"(?:\.\d+|,\d{1,3}(?!\d))"
 NUMBER = rf"\d+{FRACTION}+|\d+(?![^\W_])"
 #: A number with separators in which letters were misread: "1,125,q48,378".
-#: (It looks no further for a letter than such a number may reach: it is tried at every place of a text.)
+#: The lookahead is bounded, since the pattern is tried at every place of a text.
 MISREAD = r"(?=[0-9,]{0,40}[a-z])(?=[a-z]?[0-9])[0-9a-z]{1,3}(?:,(?=[a-z]{0,2}[0-9])[0-9a-z]{3})+(?![^\W_])"
-#: Tables lose the space between a label and its figure: "Goodwill5,559".
+#: A label whose space before the figure was lost in a table: "Goodwill5,559".
 LABEL = rf"[^\W\d_]+(?=\d+{FRACTION})"
-#: A plain integer glued to letters ("10th", "5mm", "C9mpany") is a word; one with a separator is a number.
+#: A plain integer joined to letters ("10th", "5mm", "C9mpany") is a word; one with a separator is a number.
 TOKEN = re.compile(rf"{MISREAD}|(?P<number>{NUMBER})|{LABEL}|[^\W_]+")
 #: Chinese, Japanese and Korean are written without spaces: there each character is a token.
 TOKEN_CJK = re.compile(rf"{MISREAD}|(?P<number>{NUMBER})|[{CJK}]|(?:(?![{CJK}])[^\W_])+")
@@ -37,9 +36,9 @@ DASHES = dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe5
 QUOTES = {ord(mark): "'" for mark in "\u2018\u2019\u201a\u201b\u2032"}
 DOUBLE_QUOTES = {ord(mark): '"' for mark in "\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb"}
 INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
-#: Marks of direction, which come with text that is copied, and the bar that widens an Arabic word.
+#: Direction marks, which come with copied text, and the bar that widens an Arabic word.
 INVISIBLE |= dict.fromkeys((0x061C, 0x0640, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)))
-#: Vowel points of Hebrew and Arabic. What tells letters apart (hamza, madda) stays.
+#: Vowel points of Hebrew and Arabic. Marks that distinguish letters (hamza, madda) are kept.
 VOWELS = dict.fromkeys(
     (*range(0x0591, 0x05BE), 0x05BF, 0x05C1, 0x05C2, 0x05C4, 0x05C5, 0x05C7, *range(0x064B, 0x0653), 0x0670)
 )
@@ -54,7 +53,7 @@ PERCENT = frozenset("%\u2030")
 BEFORE_RAISED = re.compile(
     "(?<=[0-9])(?=[\u00b2\u00b3\u00b9\u2070-\u2079\u2080-\u2089\u00bc-\u00be\u2150-\u215e])"
 )
-#: After these and after a letter or digit a dash is a hyphen; after anything else it is a minus sign.
+#: After these, a letter or a digit a dash is a hyphen; elsewhere it is a minus sign.
 BEFORE_HYPHEN = frozenset(")]}%\u2030'\".\u00b0-")
 #: After these a quotation mark opens, and a dash behind it is a minus sign: "-4".
 BEFORE_OPENING = frozenset(" ([{")
@@ -68,17 +67,17 @@ BEFORE_MARK = re.compile(
     rf"(?:(?<={THREE_LETTERS})|(?<={THREE_LETTERS}{CLOSING})|(?<={THREE_LETTERS}{CLOSING}{CLOSING}))"
     rf"|(?<=,\d{{3}})(?=[{RAISED}])|(?<=\d%)(?=[{RAISED}])|(?<=\S)(?=\u207d[{RAISED}])"
 )
-#: Put before a footnote mark in a folded word; no character, so that no text holds it.
+#: Put before a footnote mark in a folded word; a noncharacter, which no text has.
 MARK = "\ufdd0"
 #: Numbers in square brackets refer to a note or a source.
 REFERENCE = re.compile(r"\[\d{1,3}(?:(?:, ?|-)\d{1,3})*\]")
-#: What changes the meaning of the number that it stands before.
+#: Signs that change the meaning of the number after them.
 COMPARING = frozenset("<>~\u2264\u2265\u00b1\u2213\u2248\u2260\u226a\u226b\u226e\u226f\u2272\u2273\u221a")
-#: What means something between two numbers: 3/4 is neither 3-4 nor 3:4. Commas, dots and brackets only part.
+#: Marks with a meaning between two numbers: 3/4 is neither 3-4 nor 3:4. Commas, dots and brackets separate.
 JOINING = frozenset("-/:+=\u00d7\u00f7*<>~\u00b7")
 
-#: What stands between a token and the one before it: a mark that was dropped, white space, or nothing that
-#: parts them (no character at all, or white space between words that touch on the page).
+#: The separator of a token from the one before it: a dropped mark, white space, or none (no character at all,
+#: or white space between words that touch on the page).
 Bond = Literal["mark", "space", "none"]
 
 
@@ -86,12 +85,12 @@ Bond = Literal["mark", "space", "none"]
 class Tokens:
     """The tokens of a text, as parallel sequences.
 
-    `keys` is what is compared, `first` and `last` are the words (inclusive) that a token covers. `squeezed`
-    is every key's letters and digits run together; `offsets[i]` is where token `i` begins in it. `is_number`
-    says whether a token is a number as a whole, `bonds` what parts it from the token before it, and `joints`
-    the marks that mean something between it and a number before it (empty for none, and beside words).
-    `is_footnote` tells the numbers that are footnote marks or references, which a quote may leave out.
-    `currencies` holds the currency signs in and right beside each token that begins with a digit.
+    `keys` is compared, `first` and `last` are the words (inclusive) that a token covers. `squeezed` has the
+    letters and digits of all keys; token `i` begins at `offsets[i]`. `is_number`: the whole token is a
+    number. `bonds` separate a token from the one before it, `joints` are the marks with a meaning between it
+    and a number before it ("" for none, and beside words). `is_footnote`: the number is a footnote mark or a
+    reference, which a quote may leave out. `currencies` has the currency signs in and right beside a token
+    that begins with a digit.
     """
 
     keys: tuple[str, ...]
@@ -109,30 +108,30 @@ class Tokens:
         return len(self.keys)
 
     def part(self, start: int, end: int) -> str:
-        """The squeezed text of the tokens `start` to `end` (half open)."""
+        """Return the squeezed text of the tokens `start` to `end` (half open)."""
         if start >= end:
             return ""
         stop = self.offsets[end] if end < len(self.keys) else len(self.squeezed)
         return self.squeezed[self.offsets[start] : stop]
 
     def offsets_of(self, start: int, end: int) -> list[int]:
-        """Where each token from `start` up to `end` begins in the squeezed text, and where the last ends."""
+        """Return the starts of the tokens `start` to `end` in the squeezed text, and the end of the last."""
         stop = self.offsets[end] if end < len(self.keys) else len(self.squeezed)
         return [*self.offsets[start:end], stop]
 
     def without_footnotes(self) -> tuple[str, list[int]]:
-        """The squeezed text without footnote marks, and for each of its characters the token it is of."""
+        """Return the squeezed text without footnote marks, and the token of each of its characters."""
         kept = [number for number in range(len(self)) if not self.is_footnote[number]]
         squeezed = "".join(self.part(number, number + 1) for number in kept)
         return squeezed, [number for number in kept for _ in self.part(number, number + 1)]
 
     def token_at(self, offset: int) -> int:
-        """The token that holds this offset of the squeezed text."""
+        """Return the token at this offset of the squeezed text."""
         return bisect_right(self.offsets, offset) - 1
 
 
 def fold(word: str) -> str:
-    """One word as it is compared, still with its punctuation."""
+    """Normalize one word for comparison; its punctuation is kept."""
     if word.isascii():
         return word.lower().replace("+/-", "\u00b1")
     parted = BEFORE_RAISED.sub("^", BEFORE_MARK.sub(MARK, word.translate(TRANSLATION)))
@@ -141,7 +140,7 @@ def fold(word: str) -> str:
 
 
 def _without_latin_marks(text: str) -> str:
-    """`é` becomes `e`; marks on other letters, and on signs (≠), are part of them and stay."""
+    """`é` becomes `e`; marks on other letters, and on signs (≠), are part of them."""
     kept: list[str] = []
     for character in unicodedata.normalize("NFD", text):
         if unicodedata.category(character) == "Mn" and kept and kept[-1].isascii() and kept[-1].isalpha():
@@ -151,10 +150,10 @@ def _without_latin_marks(text: str) -> str:
 
 
 def tokenize(words: Sequence[str], *, touching: Sequence[bool] | None = None) -> Tokens:
-    """The tokens of words in reading order.
+    """Return the tokens of words in reading order.
 
-    `touching[i]` says whether word `i` touches the word before it. A quote has no widths: without `touching`
-    its white space parts nothing.
+    `touching[i]`: word `i` touches the word before it. A quote has no widths: without `touching` its white
+    space does not separate.
     """
     folded = [fold(word) for word in words]
     text = " ".join(folded)
@@ -183,7 +182,7 @@ def tokenize(words: Sequence[str], *, touching: Sequence[bool] | None = None) ->
 def _bonds(
     text: str, spans: Sequence[tuple[int, int]], starts: Sequence[int], touching: Sequence[bool] | None
 ) -> tuple[Bond, ...]:
-    """What parts each token from the one before it; what stands before the first counts as a mark."""
+    """The separator of each token from the one before it; the first has a mark."""
     bonds: list[Bond] = ["mark"] * min(1, len(spans))
     no_marks = " " + MARK
     for (_, end), (start, _) in pairwise(spans):
@@ -198,9 +197,9 @@ def _bonds(
 
 
 def _joints(text: str, keys: Sequence[str], spans: Sequence[tuple[int, int]]) -> tuple[str, ...]:
-    """The meaning marks between each token and the one before it, where both are figures.
+    """The marks with a meaning between each token and the one before it, where both are figures.
 
-    A dash with space around it fills an empty cell as often as it joins; it counts as no mark.
+    A dash with space around it is not counted: it fills an empty cell as often as it joins.
     """
     joints = [""] * min(1, len(spans))
     for number, ((_, end), (start, _)) in enumerate(pairwise(spans), start=1):
@@ -214,7 +213,6 @@ def _joints(text: str, keys: Sequence[str], spans: Sequence[tuple[int, int]]) ->
 
 
 def _footnotes(text: str, spans: Sequence[tuple[int, int]], numbers: Sequence[bool]) -> tuple[bool, ...]:
-    """Which tokens are numbers of footnotes or references."""
     if MARK not in text and "[" not in text:
         return (False,) * len(spans)
     within = bytearray(len(text))
@@ -227,18 +225,17 @@ def _footnotes(text: str, spans: Sequence[tuple[int, int]], numbers: Sequence[bo
 
 
 def _currencies(text: str, keys: Sequence[str], spans: Sequence[tuple[int, int]]) -> tuple[str, ...]:
-    """The currency signs in and right beside each token that begins with a digit; "" for none."""
     if CURRENCY.isdisjoint(text):
         return ("",) * len(keys)
-    found: list[str] = []
+    signs: list[str] = []
     for key, (start, end) in zip(keys, spans, strict=True):
         if not key.lstrip("-.")[:1].isdigit():
-            found.append("")
+            signs.append("")
             continue
         before = start - 1 - (text[max(0, start - 1)] == " ")
         around = text[max(0, before) : _skip_spaces(text, end) + 1]
-        found.append("".join(sorted(CURRENCY.intersection(around))))
-    return tuple(found)
+        signs.append("".join(sorted(CURRENCY.intersection(around))))
+    return tuple(signs)
 
 
 def _assemble(
@@ -249,7 +246,6 @@ def _assemble(
     text: str,
     touching: Sequence[bool] | None,
 ) -> Tokens:
-    """Token lists as `Tokens`: words by position, and the squeezed text."""
     pieces = [key if key.isalnum() else "".join(filter(str.isalnum, key)) for key in keys]
     offsets, position = [], 0
     for piece in pieces:
@@ -270,7 +266,7 @@ def _assemble(
 
 
 def _glued(text: str, key: str, start: int, end: int) -> tuple[str, int, int]:
-    """The key of a word with digits (-5mm, R16%) with its sign and percent, and what it covers."""
+    """The key of a word with digits (-5mm, R16%) with sign and percent, and its range of characters."""
     if key[0].isdigit() and text[start - 1 : start] == "-" and _is_sign(text, start - 1):
         key, start = "-" + key, start - 1
     if key[-1].isdigit() and text[end : end + 1] in PERCENT:
@@ -279,7 +275,7 @@ def _glued(text: str, key: str, start: int, end: int) -> tuple[str, int, int]:
 
 
 def _number(text: str, digits: str, start: int, end: int) -> tuple[str, int, int]:
-    """A number's key with signs, leading point and percent, and the characters that it covers.
+    """A number's key with signs, leading point and percent, and its range of characters.
 
     Each minus and each pair of parentheses is one sign: (-5) is neither (5) nor -5.
     """
@@ -305,7 +301,6 @@ def _number(text: str, digits: str, start: int, end: int) -> tuple[str, int, int
 
 
 def _is_sign(text: str, place: int) -> bool:
-    """Whether the hyphen here is a minus sign."""
     if text[place - 1 : place] in ("'", '"'):
         return place == 1 or text[place - 2] in BEFORE_OPENING
     if text[max(0, place - 2) : place] == "..":
@@ -314,26 +309,25 @@ def _is_sign(text: str, place: int) -> bool:
 
 
 def _is_leading_point(text: str, place: int) -> bool:
-    """Whether a decimal point without a digit before it stands here: .5, but no end of a row of dots."""
+    """Whether this is a decimal point without a digit before it (.5), not the end of a row of dots."""
     if place < 0 or text[place] != "." or text[max(0, place - 2) : place] == ". ":
         return False
     return place == 0 or text[place - 1] in " (-" or text[place - 1] in COMPARING | CURRENCY
 
 
 def _percent(text: str, end: int) -> tuple[str, int]:
-    """The percent sign that follows, if any, and where the number ends with it."""
+    """The percent sign that follows, if any, and the end of the number with it."""
     place = _skip_spaces(text, end)
     sign = text[place : place + 1]
     return (sign, place + 1) if sign in PERCENT else ("", end)
 
 
 def _is_inner_space(text: str, place: int) -> bool:
-    """Whether a space stands here, after a currency sign or an opening parenthesis."""
+    """Whether this is a space after a currency sign or an opening parenthesis."""
     return text[place] == " " and place > 0 and (text[place - 1] in CURRENCY or text[place - 1] == "(")
 
 
 def _skip_spaces(text: str, position: int) -> int:
-    """The place of the next character that is no space."""
     while position < len(text) and text[position] == " ":
         position += 1
     return position

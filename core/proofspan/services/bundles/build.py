@@ -420,7 +420,7 @@ def _attachment(each: Attached, cited: BundleCitation, shelf: Shelf) -> BundleAt
         render_ref=None if item.render_ref is None else item.render_ref[: MAX_LENGTH + 1],
         raw={},
     )
-    problem = shelf.told(undrawn) if undrawn is not None else _off_document(item, shelf)
+    problem = shelf.portable(undrawn) if undrawn is not None else _off_document(item, shelf)
     return BundleAttachment(cut, each.by, each.pages_away, undrawn is None, problem, cited.number)
 
 
@@ -446,7 +446,7 @@ def _documents(cited: Iterable[BundleCitation], shelf: Shelf) -> tuple[BundleDoc
             page_count=held.page_count,
             rev=held.document.rev,
             sha256=held.sha256,
-            problem=shelf.told(held.problem) if held.problem is not None else None,
+            problem=shelf.portable(held.problem) if held.problem is not None else None,
         )
         for doc_id in doc_ids
         if (held := shelf.held(doc_id)) is not None

@@ -167,7 +167,7 @@ def _oddities(cited: Citation, held: Held | None) -> Iterator[Problem]:
 def _unsought(pointer: Pointer, placed: Placed | None, shelf: Shelf) -> Iterator[Problem]:
     """Yield why a text was not located."""
     if isinstance(placed, Problem):
-        yield shelf.told(placed)
+        yield shelf.portable(placed)
     elif not (pointer.citation.quote or "").strip():
         fix = "give the citation its quote, or list the chunk that it names in the chunk file"
         yield Problem(QUOTE_MISSING, "there is no text to locate", fix=fix)
@@ -187,14 +187,14 @@ def _page_problems(
         yield Problem("document_not_listed", message, fix=fix)
         return
     if held.path is None and held.problem is not None:
-        yield shelf.told(held.problem)
+        yield shelf.portable(held.problem)
         return
     if cited.page_idx is not None and held.page_count is not None and cited.page_idx >= held.page_count:
         yield _beyond(cited.page_idx, held)
     elif page_idx is None or (cited.page_idx is None and cited.page_note is not None):
         yield _bad_page(cited)
     if undrawn is not None:
-        yield shelf.told(undrawn)
+        yield shelf.portable(undrawn)
 
 
 def _beyond(page_idx: int, held: Held) -> Problem:

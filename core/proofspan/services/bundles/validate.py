@@ -302,7 +302,7 @@ def _with_text(message: str, cited: BundleCitation) -> str:
 
 def _redrawn(item: BundleAttachment, shelf: Shelf) -> BundleAttachment:
     undrawn = shelf.drawing_problem(item.attachment.render_ref)
-    problem = shelf.told(undrawn) if undrawn is not None else None
+    problem = shelf.portable(undrawn) if undrawn is not None else None
     return replace(item, drawable=undrawn is None, problem=problem)
 
 

@@ -87,7 +87,7 @@ class BackgroundTasks:
     def get(
         self, key: Hashable, make: Callable[[], T], wait_s: float, *, once: bool = False
     ) -> Done[T] | Failed | Waiting:
-        """Return the outcome of `make`, or `Waiting` if there is none after `wait_s` seconds.
+        """Return the outcome of `make`, or `Waiting` if it takes longer than `wait_s` seconds.
 
         `make` runs in another thread, once, however often it is requested meanwhile. `once` removes the
         outcome from the cache: for work that has a cache of its own, or a key that does not name all that it

@@ -134,7 +134,7 @@ class Shelf:
     def _is_text(self, doc_id: str) -> bool:
         return not self._documents[doc_id].paged
 
-    def told(self, problem: Problem) -> Problem:
+    def portable(self, problem: Problem) -> Problem:
         """Return a problem as a bundle has it: independent of where the workspace is on this machine."""
         message, folder = problem.message, self.manifest.folder
         for each in dict.fromkeys((folder.resolve(), folder)):

@@ -1,7 +1,7 @@
-"""Spans as shapes over a page's picture, in percent of it.
+"""Convert spans to shapes over a page's picture, in percent of it.
 
-The worker answers in unrotated points, one box a line of text. The picture's own matrix carries each box into
-pixels; lines that belong together become blocks; percent lets the shapes follow the picture at any size.
+The worker returns unrotated points, one box for each line of text. The picture's matrix converts each box to
+pixels, and lines that belong together become blocks. Percentages follow the picture at any size.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ MAX_LEADING = 1.2
 
 @dataclass(frozen=True, slots=True)
 class PageSpan:
-    """One span as the viewer draws it. `id` is stable over reruns: `cite:2`, `chunk:…`, `gold:1`.
+    """One span as the viewer draws it; `id` is that of its target.
 
-    `tags` name the spans that begin where it does, with their layers; empty where another span names this
-    one. One that is not verified is a producer's box on a page whose text cannot confirm it.
+    `tags` name the spans that begin at the same place, with their layers; empty where another span has the
+    tags. A span that is not verified is a producer's box on a page whose text cannot confirm it.
     """
 
     id: str
@@ -38,10 +38,9 @@ class PageSpan:
 
 
 def shapes(rects: Sequence[Box], image: PageImage, *, as_region: bool = False) -> tuple[Percent, ...]:
-    """The boxes of one span as blocks over the picture, clipped to it; what lies outside is left out.
+    """Return the boxes of one span as blocks over the picture, clipped to it.
 
-    `as_region` takes the cells of a table's row together: fewer boxes, which then cover the room between the
-    span's words as well.
+    `as_region` joins the cells of a table's row: fewer boxes, which also cover the room between the words.
     """
     lines = [box_to_pixels(image.to_pixels, box) for box in rects]
     pixels = blocks(rows(lines) if as_region else lines)
@@ -50,7 +49,7 @@ def shapes(rects: Sequence[Box], image: PageImage, *, as_region: bool = False) -
 
 
 def rows(boxes: Sequence[Box]) -> list[Box]:
-    """Joins boxes that follow one another on the same line of text, from left to right."""
+    """Join boxes that follow one another on the same line of text, from left to right."""
     joined: list[Box] = []
     for box in boxes:
         if joined and _is_beside(joined[-1], box):
@@ -61,17 +60,16 @@ def rows(boxes: Sequence[Box]) -> list[Box]:
 
 
 def _is_beside(left: Box, right: Box) -> bool:
-    """Whether `right` goes on to the right of `left`, at about its height."""
     height = min(left[3] - left[1], right[3] - right[1])
     shared = min(left[3], right[3]) - max(left[1], right[1])
     return shared >= height / 2 and right[0] >= left[2] - height
 
 
 def blocks(lines: Sequence[Box]) -> list[Box]:
-    """Joins the lines of a paragraph, so that a span reads as a region and not as a ladder.
+    """Join the lines of a paragraph, so that a span looks like a region and not like a ladder.
 
-    A first line that begins inside its line and a last one that stops there stay boxes of their own: a block
-    never covers words that are not the span's. Neighbours are only made to touch.
+    A first line that begins inside its line, and a last one that ends there, remain boxes of their own: a
+    block never covers other words. Neighbours are extended until they touch.
     """
     joined: list[Box] = []
     for index, line in enumerate(lines):
@@ -91,7 +89,6 @@ def blocks(lines: Sequence[Box]) -> list[Box]:
 
 
 def _follows(above: Box, line: Box) -> bool:
-    """Whether `line` is the next line of text below `above`."""
     height = min(above[3] - above[1], line[3] - line[1])
     return line[1] > above[1] + height / 2 and line[1] - above[3] <= MAX_LEADING * height
 

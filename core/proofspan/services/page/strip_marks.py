@@ -1,9 +1,7 @@
-"""Where in a document a question's passages lie, page by page: what the evidence strip shows.
+"""Count a question's passages page by page, for the evidence strip. Pages share cells where they are many.
 
-Where there are more pages than cells, pages share them.
-
-Nothing is looked for here. A passage that was placed counts where it was found, any other one where its
-record says that it stands: a strip over a hundred candidates must not open a hundred pages.
+Nothing is located here. A located passage counts on its page, any other one on the page that its record
+names: a strip over a hundred candidates must not open a hundred pages.
 """
 
 from __future__ import annotations
@@ -14,15 +12,15 @@ from dataclasses import dataclass, field
 from proofspan.evidence.types import FoundSpan
 from proofspan.services.page.target import Target
 
-#: A strip has at most so many cells, each a button where it is marked.
+#: Cells of a strip at most; a marked one is a button.
 MOST_CELLS = 120
 
 
 @dataclass(frozen=True, slots=True)
 class PageMark:
-    """What lies on one page (`page_idx`, from 0): numbers of citations, how many gold passages, ranks.
+    """The passages of one page (`page_idx`, from 0): numbers of citations, count of gold, ranks.
 
-    Numbers and ranks count from 1, each once and in order.
+    Numbers and ranks count from 1; each is listed once, in order.
     """
 
     page_idx: int
@@ -32,7 +30,7 @@ class PageMark:
 
 
 @dataclass(slots=True)
-class _Gathered:
+class _Marks:
     cited: set[int] = field(default_factory=set)
     gold: int = 0
     ranks: set[int] = field(default_factory=set)
@@ -41,13 +39,13 @@ class _Gathered:
 def page_marks(
     targets: Iterable[Target], found: Mapping[str, FoundSpan], doc_id: str
 ) -> tuple[PageMark, ...]:
-    """The marked pages of a document, first page first; passages of which no page is known are left out."""
-    pages: dict[int, _Gathered] = {}
+    """Return the marked pages of a document in order; passages without a known page are left out."""
+    pages: dict[int, _Marks] = {}
     for target in targets:
         page_idx = _page_of(target, found.get(target.id))
         if target.doc_id != doc_id or page_idx is None or page_idx < 0:
             continue
-        page = pages.setdefault(page_idx, _Gathered())
+        page = pages.setdefault(page_idx, _Marks())
         if target.kind == "gold":
             page.gold += 1
         elif target.number is not None:
@@ -60,18 +58,18 @@ def page_marks(
 
 
 def cell_firsts(page_count: int) -> tuple[int, ...]:
-    """The first page of each of at most `MOST_CELLS` cells, none of them empty, and the number of pages."""
+    """Return the first page of each of at most `MOST_CELLS` cells, none empty, and the number of pages."""
     cells = max(1, min(page_count, MOST_CELLS))
     return tuple(-(-at * page_count // cells) for at in range(cells + 1))
 
 
 def cell_of(page_idx: int, page_count: int) -> int:
-    """The cell that a page lies in."""
+    """Return the cell of a page."""
     return page_idx * max(1, min(page_count, MOST_CELLS)) // page_count
 
 
 def _page_of(target: Target, found: FoundSpan | None) -> int | None:
-    """Where it was found, else the page that its record names: a misquoted passage is cited there still."""
+    """The page where it was found, else the one in its record, as for a misquoted passage."""
     if found is not None and found.page_idx is not None:
         return found.page_idx
     return target.query.cited_page_idx

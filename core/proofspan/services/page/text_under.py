@@ -1,4 +1,4 @@
-"""The page's own words under a span's boxes: what a reader who copies a highlight means to copy."""
+"""Extract the page's own words under a span's boxes, which are copied with a highlight."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from proofspan.evidence.text.page_text import DISPLAYED_RIGHT
 #: A word and its box in points of the unrotated page.
 PageWord = tuple[Box, str]
 
-#: Characters under one span, and under all spans of a page together: copies travel with each view.
+#: Characters under one span, and under all spans of a page together, which are sent with each view.
 MAX_TEXT, MAX_TEXTS = 4_000, 12_000
 CUT = " …"
 #: Words are on one line while they share at least this part of the lower one's height.
@@ -20,9 +20,9 @@ SHARED = 0.5
 
 
 def text_under(rects: Sequence[Box], words: Sequence[PageWord], *, rotation: int = 0) -> str:
-    """The words whose centre lies in one of the boxes, in the page's order, a line of it a line.
+    """Return the words whose centre lies in one of the boxes, in the page's order and lines.
 
-    Boxes are in points of the unrotated page, which is turned by `rotation` degrees where it is shown.
+    Boxes are in points of the unrotated page, which is turned by `rotation` degrees when it is displayed.
     """
     return _Under(words, rotation).text(rects, MAX_TEXT)
 
@@ -30,7 +30,7 @@ def text_under(rects: Sequence[Box], words: Sequence[PageWord], *, rotation: int
 def texts_under(
     spans: Mapping[str, Sequence[Box]], words: Sequence[PageWord], *, rotation: int = 0
 ) -> dict[str, str]:
-    """The same for the spans of a page, by their ids: the first ones where they are too much together."""
+    """Return the text under each span of a page, by id; the first ones where they are too long together."""
     under, left = _Under(words, rotation), MAX_TEXTS
     texts: dict[str, str] = {}
     for span_id, rects in spans.items():
@@ -52,7 +52,7 @@ class _Under:
         self._heights = [height for height, _ in self._by_height]
 
     def text(self, rects: Sequence[Box], limit: int) -> str:
-        """What lies under the boxes, of at most `limit` characters and a mark that more was cut."""
+        """Return at most `limit` characters under the boxes, and a mark if more was cut."""
         numbers = sorted({number for rect in rects for number in self._in(rect)})
         text, above = "", None
         for number in numbers:
@@ -65,7 +65,6 @@ class _Under:
         return text
 
     def _in(self, rect: Box) -> list[int]:
-        """The words, by number, whose centre lies in a box."""
         low, high = bisect_left(self._heights, rect[1]), bisect_right(self._heights, rect[3])
         numbers = (number for _, number in self._by_height[low:high])
         return [number for number in numbers if rect[0] <= self._middle(number) <= rect[2]]
@@ -76,6 +75,5 @@ class _Under:
 
 
 def _is_beside(left: Box, right: Box) -> bool:
-    """Whether two words that follow one another are on one line: lines run to the right here."""
     shared = min(left[3], right[3]) - max(left[1], right[1])
     return shared >= SHARED * min(left[3] - left[1], right[3] - right[1])

@@ -1,6 +1,6 @@
-"""A document without pages as it is shown: its lines, cut where spans of one or another layer begin and end.
+"""The displayed lines of a document without pages, cut where spans begin and end.
 
-A small text is shown whole; of a big one the lines around the chosen span. Nothing here knows of markup.
+A short text is shown whole, a long one around the chosen span. Nothing here depends on markup.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from proofspan.evidence.text.text_document import TextDocument
 from proofspan.evidence.types import TextRange
 from proofspan.services.page.shapes import Layer
 
-#: A text of more lines or characters is shown in part, of which a quarter stands before the chosen span.
+#: A longer text is shown in part, of which a quarter is before the chosen span.
 MAX_LINES = 2_000
 MAX_CHARACTERS = 200_000
-#: Tags that are shown where spans begin together; of an overlapping chunker's many the first say enough.
+#: Tags shown where spans begin together; overlapping chunks may be many.
 MAX_TAGS = 4
 
 
@@ -39,8 +39,8 @@ class TextSpan:
 class TextRun:
     """Characters of one line that lie in the same spans.
 
-    `layers` are theirs, each once; `tags` name the spans that begin here, `chosen` the layer of the chosen
-    one if it is among them. `is_verified` False: no quote confirms any of them.
+    `layers` are those of the spans, each once; `tags` name the spans that begin here, `chosen` is the layer
+    of the chosen one if it is among them. `is_verified` False: no quote confirms any of them.
     """
 
     text: str
@@ -52,7 +52,7 @@ class TextRun:
 
 @dataclass(frozen=True, slots=True)
 class TextLine:
-    """A line by its 1-based number, without its line feed; a long one may be cut at either end."""
+    """A line with its number from 1, without its line feed; a long one may be cut at either end."""
 
     number: int
     runs: tuple[TextRun, ...]
@@ -62,9 +62,9 @@ class TextLine:
 
 @dataclass(frozen=True, slots=True)
 class TextView:
-    """The lines that are shown, of `line_count` in all, and the layers that have a span among them.
+    """The displayed lines, of `line_count` in all, and the layers with a span among them.
 
-    `is_extracted` as of `TextDocument`.
+    `is_extracted` as in `TextDocument`.
     """
 
     lines: tuple[TextLine, ...]
@@ -80,7 +80,7 @@ class TextView:
 
 
 def text_view(document: TextDocument, spans: Sequence[TextSpan]) -> TextView:
-    """The lines of a text with its spans marked, around the chosen span where not all can be shown."""
+    """Return the lines of a text with its spans marked, around the chosen span if the text is long."""
     chosen = next((span for span in spans if span.chosen and span.ranges), None)
     start, end = _window(document, chosen.ranges[0].start if chosen else 0)
     shown = [span for span in spans if any(r.start < end and r.end > start for r in span.ranges)]
@@ -92,7 +92,7 @@ def text_view(document: TextDocument, spans: Sequence[TextSpan]) -> TextView:
 
 
 def _window(document: TextDocument, at: int) -> tuple[int, int]:
-    """The characters that are shown (half open): all of them, or a bounded stretch around `at`."""
+    """The displayed characters (half open): all of them, or a bounded stretch around `at`."""
     length = len(document.text)
     if document.line_count <= MAX_LINES and length <= MAX_CHARACTERS:
         return 0, length
@@ -103,7 +103,6 @@ def _window(document: TextDocument, at: int) -> tuple[int, int]:
 
 
 def _line(document: TextDocument, number: int, start: int, end: int, spans: Sequence[TextSpan]) -> TextLine:
-    """One line, as far as it lies in the window."""
     first, last = document.line_range(number)
     begin, stop = max(first, start), min(last, end)
     runs = tuple(_runs(document.text, begin, stop, spans))
@@ -111,7 +110,6 @@ def _line(document: TextDocument, number: int, start: int, end: int, spans: Sequ
 
 
 def _runs(text: str, begin: int, stop: int, spans: Sequence[TextSpan]) -> Iterator[TextRun]:
-    """The characters from `begin` to `stop` as runs, cut at every edge of a span."""
     here = [(span, each) for span in spans for each in span.ranges if each.start < stop and each.end > begin]
     edges = {begin, stop} | {place for _, each in here for place in (each.start, each.end)}
     for start, end in pairwise(sorted(edge for edge in edges if begin <= edge <= stop)):

@@ -1,6 +1,6 @@
-"""A part of a page drawn anew for a viewer that has zoomed in, so that its letters stay sharp.
+"""Render a detail of a page for a viewer that has zoomed in, so that its letters are sharp.
 
-What a browser asks for is rounded to a coarse grid: a wheel's next notch then finds its picture drawn.
+The requested region is rounded to a coarse grid, so that the next notch of the wheel finds it cached.
 """
 
 from __future__ import annotations
@@ -20,10 +20,7 @@ WIDTH_STEP, MAX_WIDTH = 256, 4_096
 
 
 def snapped(region: Percent) -> Percent:
-    """The smallest region of the grid that holds `region`, within the page.
-
-    Grown only: what was asked for lies in it. A region of the grid stays as it is.
-    """
+    """Return the smallest region of the grid that contains `region`, within the page."""
     left, top = (min(math.floor(max(side, 0.0) / GRID) * GRID, 100.0 - GRID) for side in region[:2])
     right, bottom = (
         max(min(math.ceil((start + length) / GRID) * GRID, 100.0), least + GRID)
@@ -33,11 +30,10 @@ def snapped(region: Percent) -> Percent:
 
 
 def detail_of(placer: Placer, shown: PageView, region: Percent, width: int) -> Picture | None:
-    """The region (left, top, width, height in percent of the page as it shows) about `width` pixels wide.
+    """Render a region (left, top, width, height in percent of the displayed page) about `width` pixels wide.
 
-    The picture covers exactly that region: give it `snapped`, so that it is drawn once. Coarser where it
-    would have too many pixels or bytes. None where there is no page, or where it cannot be drawn: what was
-    there before stays.
+    The picture covers exactly that region: pass it `snapped`, so that it is rendered once. Coarser where it
+    would have too many pixels or bytes. None where there is no page or it cannot be rendered.
     """
     if shown.path is None or shown.image is None or not _is_on_page(region):
         return None

@@ -36,7 +36,7 @@ def page_header(shown: PageView) -> None:
 
 
 def page(shown: PageView | None, *, view: QuestionView, region: Percent | None = None) -> DeltaGenerator:
-    """Draw the page of the chosen passage and how well it agrees, or a panel where there is none.
+    """Draw the page of the chosen passage and how well it agrees, or a panel without a page.
 
     `region` of the page is outlined and scrolled to. Return the container above the page for the level of the
     answer's evidence.
@@ -68,7 +68,7 @@ def chunk_alone(shown: PageView, *, region: Percent | None = None) -> None:
 
 
 def _findings(shown: PageView, *, answer: str, quote_from: str | None) -> None:
-    """What is wrong with the document, and how well the passage agrees; else why there is no page."""
+    """Problems of the document, and how well the passage agrees; else why there is no page."""
     notices.fault_panel(shown.revision)
     if shown.problem is not None:
         notices.fault_panel([shown.problem])

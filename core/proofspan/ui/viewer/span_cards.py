@@ -91,7 +91,6 @@ def _notes(target: Target, found: FoundSpan | None, quoted: Quoted) -> tuple[str
 
 
 def _differences(found: FoundSpan, quoted: Quoted) -> list[str]:
-    """What differs, figures first."""
     ordered = sorted(found.differences, key=lambda each: each.kind != "number")
     sentences = [
         "".join(piece.text for piece in sentence(each, quoted, found.differences))

@@ -1,4 +1,4 @@
-// The toolbar, and what is told to the server.
+// The toolbar, and events sent to the server.
 const PATIENCE_MS = 1500;
 const TRIES = 4;
 const ACTIONS = {
@@ -15,7 +15,7 @@ const ACTIONS = {
 // One request at a time, the latest wins: a key that is held down does not make the server start over again
 // and again. A request that comes just as a run ends may get lost on its way: it is sent again, a few times, while
 // nothing else is shown than before.
-function tell(view, event, value) {
+function emit(view, event, value) {
   view.wanted = { [event]: value };
   view.tries = 0;
   view.isBehind = view.isAwaiting;
@@ -59,7 +59,7 @@ function turnPage(view, by) {
 function goToPage(view, to) {
   const count = view.header.page_count ?? 0;
   if (to < 0 || to >= count || to === pageIdx(view)) return;
-  tell(view, "turn", to);
+  emit(view, "turn", to);
   showBar(view);
 }
 

@@ -133,7 +133,7 @@ function markChosen(view, id) {
 
 function choose(view, id) {
   markChosen(view, id);
-  tell(view, "choose", id);
+  emit(view, "choose", id);
   showBar(view);
 }
 

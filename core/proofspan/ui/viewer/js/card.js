@@ -1,5 +1,5 @@
 // What a box is: a card beside it while a pointer rests on it or it has the focus.
-const [OPEN_MS, CLOSE_MS, SAID_MS] = [160, 200, 5000];
+const [OPEN_MS, CLOSE_MS, ANNOUNCED_MS] = [160, 200, 5000];
 const SHOWN_CHARS = 600;
 const CARD_GAP = 10;
 
@@ -103,7 +103,7 @@ async function copied(text) {
 }
 
 function say(view, words) {
-  view.said.textContent = words;
-  clearTimeout(view.saying);
-  view.saying = setTimeout(() => { view.said.textContent = ""; }, SAID_MS);
+  view.announced.textContent = words;
+  clearTimeout(view.announcing);
+  view.announcing = setTimeout(() => { view.announced.textContent = ""; }, ANNOUNCED_MS);
 }

@@ -1,4 +1,4 @@
-// Sharpness: where the page is shown larger than its picture has pixels, the part in sight is drawn anew by the
+// Sharpness: where the page is shown larger than its picture has pixels, the visible part is rendered again by the
 // server and laid over the picture at its place. It belongs to one picture and goes with it. Another component
 // (viewer_wire.js) carries request and answer, so that nothing else of the page runs again for them.
 const BLUR = 1.15;

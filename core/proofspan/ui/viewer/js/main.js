@@ -18,7 +18,7 @@ function opened(root) {
     root: find(".viewer"), bar: find(".bar"), field: find("input"), window: find(".window"),
     frame: find(".frame"), page: find(".page"), picture: find(".picture"), detail: find(".detail"),
     layers: find(".layers"), outlines: find(".outlines"), names: find(".names"), region: find(".region"),
-    card: find(".card"), legend: find(".legend"), said: find(".said"),
+    card: find(".card"), legend: find(".legend"), announced: find(".announced"),
     url: null, id: null, focus: null, turn: 0, zoom: 1, header: null, drawn: "", off: layersOff(),
     wanted: null, isAwaiting: false,
   };
@@ -113,7 +113,7 @@ function swapPicture(view, header, next) {
   bringIntoSight(view);
 }
 
-// In a narrow window the page stands above the reasons: who asks for another page there sees it come.
+// In a narrow window the page is above the reasons: a reader who turns it from there sees the new page.
 function bringIntoSight(view) {
   if (!document.activeElement?.closest(".st-key-reading")) return;
   const { top, bottom } = view.frame.getBoundingClientRect();
@@ -132,7 +132,7 @@ function showRegion(view) {
   view.region.getAnimations().forEach((each) => { each.cancel(); each.play(); });
 }
 
-// On a stage the page takes what the window leaves below what stands above it; `--stage-below` are the pixels
+// On a stage the page fills the window below the elements above it; `--stage-below` are the pixels
 // that the page around it needs below. A lower page leaves room in its frame: the toolbar stays where it is.
 function fitStage(view) {
   if (view.header?.height_of !== "stage") return;
@@ -146,7 +146,7 @@ function fitStage(view) {
 }
 const MARGIN_PIXELS = 12;
 
-// Which part has the keyboard's focus, so that it has it again when its element was drawn anew.
+// The part with the keyboard's focus, which gets it again when its element is replaced.
 function focusedPart(view) {
   const active = view.root.getRootNode().activeElement;
   return view.layers.contains(active) ? { span: active.dataset.span } : null;

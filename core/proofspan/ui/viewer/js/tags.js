@@ -1,5 +1,5 @@
-// Tags stand where the page has no ink and no other tag: beside the beginning of their span, above it, else one
-// above the other in a margin at its height. On a page full of ink they stand where it has the least.
+// Tags are placed where the page has no ink and no other tag: beside the beginning of their span, above it, else one
+// above the other in a margin at its height. On a page full of ink they are where it has the least.
 // Pixels between a box and its tag: the outermost line lies between them.
 const GAP = 6;
 // Where luminance (0-255) changes by so much from a pixel to the next there is ink: the edge of a letter or a

@@ -29,7 +29,7 @@ function zoomTo(view, zoom, point = null) {
 }
 
 // Fits the width, but enlarges a small page three times at most. A property of its own would be inherited, and
-// its change would cost the style of every box anew.
+// changing it would restyle every box.
 function sizePage(view) {
   view.page.style.width = `calc(min(100%, ${3 * view.header.natural}px) * ${view.zoom})`;
 }
