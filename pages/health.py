@@ -1,4 +1,4 @@
-"""Health: can this run's citations be trusted, and what is to be mended first?"""
+"""Health: can this run's citations be trusted, and what has to be fixed first?"""
 
 import time
 

@@ -170,7 +170,7 @@ def test_an_audit_that_fails_stands_in_the_verdict_and_counts(
     chunks = folder / "chunks.jsonl"
     chunks.write_bytes(chunks.read_bytes() * 2)
     app = open_app(folder, page=PAGE)
-    assert "1 audit of the chunk ids fails." in shown(app)
+    assert "1 failed audit of chunk ids." in shown(app)
     assert badge(open_app(folder)) == ("Health :red-badge[1]", "1 problem when Health was last opened")
 
 

@@ -1,4 +1,4 @@
-"""What Health works with, read once for each state of the index and of the files beside it."""
+"""Load what Health shows, once for each state of the index and of the workspace's files."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ from proofspan.store.query.store import Store
 from proofspan.ui.status import background, workspace_status
 from proofspan.ui.visit import session
 
-#: So much of a page's patience is spent on each of the parts that are read in the background.
+#: The share of a page's patience that is spent on each part that is read in the background.
 SHARE = 0.15
 
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """What is being read in the background; `key` is what it is waited for by."""
+    """A part that is being read in the background under `key`."""
 
     key: Hashable
 
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """What speaks against the shown run. `broken_on` counts the questions that break any rule.
+    """The findings about the shown run; `broken_on` counts the questions that break any rule.
 
-    `levels` counts its stored bundles. `pending` is what is still being read beside the index, None once
-    `findings` and `levels` are all.
+    `levels` counts its stored bundles. `pending` is the key of the files that are still being read, None once
+    `findings` and `levels` are complete.
     """
 
     table: HealthTable
@@ -56,41 +56,28 @@ class Health:
 
 
 def load(opened: session.Opened, store: Store) -> Health:
-    """All runs that have an index, and everything that is true of the shown one."""
+    """Load the table of all indexed runs and the findings about the shown one."""
     known = session.identity(opened)
     runs = [run for run in in_order(opened.manifest) if store.stamp(run.run_id) is not None]
     stamps = " ".join(f"{store.stamp(run.run_id)} {store.placed_stamp(run.run_id)}" for run in runs)
     table, broken_on = _table(store, runs, *known, opened.run.run_id, stamps)
-    beside = _beside(opened, store)
-    if beside is None:
-        return Health(table, index_part(opened, store), broken_on, {}, _key(opened, store))
-    return Health(table, beside.findings, broken_on, beside.levels)
-
-
-@dataclass(frozen=True, slots=True)
-class _Beside:
-    """What takes a look into the run's bundles and metrics packs."""
-
-    findings: tuple[RunFinding, ...]
-    levels: Mapping[Level, int]
-
-
-def _beside(opened: session.Opened, store: Store) -> _Beside | None:
-    """None while it is being read."""
     manifest, run, key = opened.manifest, opened.run, _key(opened, store)
     pages = session.cited_pages(opened, store, run.run_id)
 
-    def look() -> _Beside:
+    def read() -> tuple[tuple[RunFinding, ...], Mapping[Level, int]]:
         findings = run_findings(store, manifest, run_metrics(store, manifest, run.run_id), pages)
         levels, _ = bundle_levels(manifest, run)
-        return _Beside(findings, Counter((levels or {}).values()))
+        return findings, Counter((levels or {}).values())
 
-    outcome = background.ask(key, look, share=SHARE)
+    outcome = background.ask(key, read, share=SHARE)
     if isinstance(outcome, Failed):
         raise outcome.fault
     if isinstance(outcome, Waiting):
-        return None
-    return outcome.value
+        stamp = _stamps(store, run.run_id)
+        findings = _index_findings(store, manifest, *known, run.run_id, stamp)
+        return Health(table, findings, broken_on, {}, key)
+    findings, levels = outcome.value
+    return Health(table, findings, broken_on, levels)
 
 
 def remember_problems(
@@ -113,15 +100,9 @@ def _counts() -> Recent[int]:
     return Recent(64)
 
 
-def index_part(opened: session.Opened, store: Store) -> tuple[RunFinding, ...]:
-    """The findings of the shown run that its index alone tells."""
-    run_id = opened.run.run_id
-    return _index_findings(store, opened.manifest, *session.identity(opened), run_id, _stamps(store, run_id))
-
-
 @dataclass(frozen=True, slots=True)
 class Audited:
-    """The audits of the chunk file so far, `pending` what is still at work on them, None when nothing is."""
+    """The audits of the chunk file so far; `pending` is the key of those being made, None once complete."""
 
     audits: tuple[Audit, ...] = ()
     extractor: str | None = None
@@ -129,7 +110,7 @@ class Audited:
 
     @property
     def failed(self) -> int:
-        """How many of them fail, those left out that only recommend something."""
+        """The number of audits that fail a requirement."""
         return sum(audit.is_error for audit in self.audits)
 
 
@@ -138,7 +119,7 @@ def _audit_key(opened: session.Opened) -> tuple[Hashable, ...]:
 
 
 def audits(opened: session.Opened, *, with_documents: bool) -> Audited | None:
-    """The audits that need no document at once, the others where they are asked for; None without chunks."""
+    """Return the audits, with those of documents if requested; None without chunks."""
     manifest, pool, cache = opened.manifest, session.pdf_pool(), session.cache_dir().path
     if manifest.chunks is None:
         return None
@@ -184,7 +165,7 @@ def parity(opened: session.Opened, store: Store, table: HealthTable) -> Parity |
 def modes(
     opened: session.Opened, store: Store, table: HealthTable, audits: Sequence[Audit]
 ) -> tuple[FailureMode, ...] | Pending:
-    """The typical failures that the shown run shows, once gold and chunks are read for them."""
+    """Return the typical failures of the shown run, once gold and chunks are read for them."""
     manifest, cache = opened.manifest, session.cache_dir().path
     failed = tuple(f"{audit.name}: {audit.message}" for audit in audits if audit.status == "fail")
     key = (
@@ -205,7 +186,7 @@ def modes(
 
 
 def _corpus(manifest: Manifest, cache: Path) -> Corpus:
-    """Gold and chunks; nothing where one is lost, which is among the run's own findings."""
+    """Read gold and chunks; empty if one is lost, which is reported elsewhere."""
     try:
         gold = gold_questions(manifest, cache_dir=cache)
         return Corpus.of(gold, workspace_chunks(manifest, cache_dir=cache).chunks) if gold else Corpus()
@@ -214,7 +195,7 @@ def _corpus(manifest: Manifest, cache: Path) -> Corpus:
 
 
 def _key(opened: session.Opened, store: Store) -> Hashable:
-    """Changes with all that the findings of the shown run are made of."""
+    """Return a key that changes with all inputs of the shown run's findings."""
     manifest, run_id = opened.manifest, opened.run.run_id
     files = [artifact for run in manifest.runs for artifact in (run.metrics,) if artifact is not None]
     files += [opened.run.bundles] if opened.run.bundles is not None else []

@@ -43,7 +43,7 @@ _OPENS = {
 
 
 def heading(manifest: Manifest) -> None:
-    """Whose health it is, and where it lies."""
+    """Show the workspace's name and folder."""
     markup.show(
         markup.text([Piece("Health"), Piece(f"  {manifest.name}", "muted")], role="title"),
         markup.text([Piece(str(manifest.folder), "code")], role="hint"),
@@ -51,7 +51,7 @@ def heading(manifest: Manifest) -> None:
 
 
 def show_verdict(health: Health) -> None:
-    """The run in one sentence."""
+    """Show the verdict on the run in a sentence."""
     is_good = (
         not any(finding.problem.severity == "error" for finding in health.findings) and not health.broken_on
     )
@@ -61,22 +61,19 @@ def show_verdict(health: Health) -> None:
 
 
 def show_files(report: CheckReport, *, is_full: bool, failed_audits: int = 0) -> None:
-    """The workspace's files in one sentence, and how many audits of its chunk ids fail."""
+    """Show the state of the workspace's files and of its chunk ids in a sentence."""
     wrong = sum(not check.is_good for check in report.artifacts)
-    told = f"{counted(len(report.artifacts), 'artifact')}, "
-    told += f"{wrong:,} with a problem" if wrong else "all as the manifest names them"
-    so_far = "" if is_full else " (as far as their names and sizes tell; they are being read)"
-    told += so_far
-    if failed_audits:
-        fails = "fails" if failed_audits == 1 else "fail"
-        told += f"; {counted(failed_audits, 'audit')} of the chunk ids {fails}"
-    markup.show(markup.text([Piece(f"Workspace: {told}.")], role="line"))
+    state = f"{wrong:,} with a problem" if wrong else "all as the manifest names them"
+    so_far = "" if is_full else " (by name and size; their contents are being read)"
+    audits = f"; {counted(failed_audits, 'failed audit')} of chunk ids" if failed_audits else ""
+    message = f"Workspace: {counted(len(report.artifacts), 'artifact')}, {state}{so_far}{audits}."
+    markup.show(markup.text([Piece(message)], role="line"))
 
 
 def show_pending(keys: Sequence[Hashable | None], job: IndexJob | None) -> None:
-    """That parts of the page are still being read, or citations located by `job`; it runs anew when they are.
+    """Show that parts of the page are being read, or citations located by `job`, and rerun it when done.
 
-    One part looks for all: each that looked for itself might run the page anew while a click is on its way.
+    One fragment checks all parts: several might rerun the page while a click is on its way.
     """
     at_work = tuple(key for key in keys if key is not None)
     running = job if job is not None and job.is_running else None
@@ -90,10 +87,10 @@ def _look(keys: tuple[Hashable, ...], job: IndexJob | None) -> None:
     is_located = job is None or not job.is_running
     if (keys and is_read) or (job is not None and is_located):
         st.rerun()
-    parts = [*(["parts of this page are still being read"] if keys else [])]
+    parts = ["parts of this page are being read"] if keys else []
     parts += [] if is_located else ["citations are being located"]
-    said = f"{' and '.join(parts)}; what is missing comes by itself."
-    markup.show(markup.text([Piece(sentence_start(said), "muted")], role="hint"))
+    message = f"{' and '.join(parts)}; the page updates by itself."
+    markup.show(markup.text([Piece(sentence_start(message), "muted")], role="hint"))
 
 
 def show_first(health: Health, view: ViewState) -> None:
@@ -112,7 +109,7 @@ def show_first(health: Health, view: ViewState) -> None:
 
 
 def show_run(health: Health, view: ViewState) -> None:
-    """All that is true of the run as a whole: what it is, what to do, and the way to it."""
+    """Show the findings about the run as a whole, each with its fix and a link."""
     about = "Findings about the run as a whole, and about the files committed with it."
     with panel("run", f"{health.table.run_id} as a whole", about):
         if health.pending is not None:
@@ -128,7 +125,7 @@ def show_run(health: Health, view: ViewState) -> None:
 
 
 def run_grid(findings: Sequence[RunFinding], view: ViewState) -> Grid:
-    """A row a finding, errors first."""
+    """Return a row per finding, errors first."""
     columns = tuple(Column(Cell(name), "start") for name in ("", "what to do"))
     rows = tuple(_run_row(finding, view) for finding in findings)
     return Grid("Findings of the run", "of the run", columns, rows)
@@ -145,7 +142,7 @@ def _run_row(finding: RunFinding, view: ViewState) -> Row:
 
 
 def linked(view: ViewState, shown: Filter) -> ViewState:
-    """A list as this page reads its runs: what its links begin with."""
+    """Return the view of a list with this page's profile."""
     return replace(ViewState(profile=view.profile), filter=shown)
 
 
@@ -159,8 +156,6 @@ def _card(finding: RunFinding, view: ViewState) -> None:
         script, label = _OPENS[finding.page]
         st.page_link(script, label=label, query_params=linked(view, finding.shown).params())
 
-
-# Health: every file that the manifest names, with its state, rows, age and what to do about it.
 
 STATE_COLOURS: Mapping[State, str] = {
     "ok": "green",
@@ -181,24 +176,24 @@ _UNITS = (
     *(("year", 365 * 86_400), ("month", 30 * 86_400), ("day", 86_400)),
     *(("hour", 3_600), ("minute", 60)),
 )
-#: A file that can be used, and of what it holds not all.
+#: The state of a file that can be used only in part.
 PARTLY = "in part"
-#: Notes that are shown in full above the table; more of them say the same of other files.
+#: The number of notes above the table.
 MAX_NOTES = 5
 #: Rows of a table that are visible before it scrolls.
 ROWS_IN_SIGHT = 12
 ROW_PIXELS = 34
 #: Tall enough for three lines of a sentence.
 TALL_ROW_PIXELS = 66
-#: What of one line is shown; the file holds the rest.
+#: The number of characters shown of a line.
 MAX_CELL = 300
 
 
 def problems(report: CheckReport) -> None:
-    """What is wrong with the manifest and its files; of each kind of problem the first in full."""
+    """Show the problems of the manifest and its files, the first of each kind in full."""
     fault_panel(report.others)
-    told = [problem for check in _worst_first(report.artifacts) for problem in _wrong(check)]
-    for alike in _by_code(told):
+    listed = [problem for check in _worst_first(report.artifacts) for problem in _wrong(check)]
+    for alike in _by_code(listed):
         fault_panel(alike[:1])
         if len(alike) > 1:
             more = f"{len(alike) - 1:,} more like this in the table of artifacts."
@@ -206,7 +201,7 @@ def problems(report: CheckReport) -> None:
 
 
 def artifacts(report: CheckReport, rows: Mapping[str, int], *, now: float) -> None:
-    """Every file that the manifest names. `now` is the time in seconds."""
+    """Show the table of all files that the manifest names; `now` is the time in seconds."""
     markup.show(markup.text([Piece("Artifacts")], role="heading"))
     notes = [problem.message.replace("`", "") for problem in report.problems if problem.severity == "note"]
     for message in notes[:MAX_NOTES]:
@@ -246,10 +241,9 @@ def artifacts(report: CheckReport, rows: Mapping[str, int], *, now: float) -> No
 
 
 def artifact_frame(checks: Iterable[ArtifactCheck], rows: Mapping[str, int], *, now: float) -> pd.DataFrame:
-    """One row an artifact: state in words, key, what is wrong, what to do, path, rows, size in bytes, when it
-    was changed, its hash.
+    """Return a row per artifact: state, key, problem, fix, path, rows, size in bytes, age, hash.
 
-    What is wrong and what to do are left out where there is nothing to say.
+    The columns of problems and fixes are left out if they are empty.
     """
     frame = pd.DataFrame(
         [
@@ -277,7 +271,7 @@ def artifact_frame(checks: Iterable[ArtifactCheck], rows: Mapping[str, int], *, 
 
 
 def age_words(seconds: float) -> str:
-    """How long ago, in one unit that fits: `just now`, `5 minutes ago`, `3 days ago`, `2 years ago`."""
+    """Return an age in one unit: `just now`, `5 minutes ago`, `3 days ago`, `2 years ago`."""
     for unit, length in _UNITS:
         if seconds >= length:
             return f"{text.counted(int(seconds // length), unit)} ago"
@@ -287,7 +281,7 @@ def age_words(seconds: float) -> str:
 def _changed(check: ArtifactCheck, now: float) -> str | None:
     try:
         changed = check.file.stat().st_mtime if check.file is not None else None
-    except OSError:  # it is gone since it was looked at
+    except OSError:  # it was removed after the check
         return None
     if changed is None:
         return None
@@ -296,7 +290,7 @@ def _changed(check: ArtifactCheck, now: float) -> str | None:
 
 
 def _by_code(problems: Iterable[Problem]) -> list[list[Problem]]:
-    """The problems of one kind together, in the order in which each kind first comes."""
+    """Group problems by code, in the order in which each code first comes."""
     found: dict[str, list[Problem]] = {}
     for problem in problems:
         found.setdefault(problem.code, []).append(problem)
@@ -304,7 +298,7 @@ def _by_code(problems: Iterable[Problem]) -> list[list[Problem]]:
 
 
 def _wrong(check: ArtifactCheck) -> list[Problem]:
-    """What is wrong with an artifact; notes are no faults."""
+    """Return the problems of an artifact except notes."""
     return [problem for problem in check.problems if problem.severity != "note"]
 
 
@@ -313,18 +307,18 @@ def _worst_first(checks: Iterable[ArtifactCheck]) -> list[ArtifactCheck]:
 
 
 def table_height(rows: int, row: int = ROW_PIXELS) -> int:
-    """Pixels of a table that shows as much as `ROWS_IN_SIGHT` rows of the usual height."""
+    """Return the pixels of a table with at most `ROWS_IN_SIGHT` rows of the usual height in view."""
     return ROW_PIXELS + min(max(rows, 1) * row, ROWS_IN_SIGHT * ROW_PIXELS) + 2
 
 
 def text_cell(value: object) -> str:
-    """What a cell holds of a text: a line of at most so many characters."""
+    """Return text as a single line of at most `MAX_CELL` characters."""
     line = " ".join(markup.clean(str(value)).split())
     return line if len(line) <= MAX_CELL else f"{line[: MAX_CELL - 1]}…"
 
 
 def _without_key(problem: Problem, check: ArtifactCheck) -> str:
-    """The message without the artifact's key, which stands in its own column."""
+    """Return the message without the artifact's key, which has its own column."""
     return problem.message.removeprefix(f"`{check.artifact.key}`: ")
 
 
@@ -336,11 +330,8 @@ def _hash_words(check: ArtifactCheck) -> str:
     return "agrees" if check.state == "ok" else "differs"
 
 
-# Health: every run with its index, its citations and its bundles, and the lines that hold no record.
-
-
 def runs(manifest: Manifest, view: ViewState, facts: Mapping[str, RunFacts], rows: Mapping[str, int]) -> None:
-    """Every run with its lines, citations and bundles; a click on one shows it everywhere."""
+    """Show all runs with their traces, citations and bundles; a click on one chooses it."""
     markup.show(markup.text([Piece("Runs")], role="heading"))
     key = f"runs:{view.run}"
     st.dataframe(
@@ -370,13 +361,13 @@ def runs(manifest: Manifest, view: ViewState, facts: Mapping[str, RunFacts], row
 
 
 def trace_rows(manifest: Manifest, facts: Mapping[str, RunFacts]) -> dict[str, int]:
-    """The traces of each run's trace file, by the artifact's key, as the index has them."""
+    """Return the number of traces of each run's trace file, by the artifact's key."""
     listed = ((run.traces, facts.get(run.run_id)) for run in manifest.runs)
     return {traces.key: about.traces for traces, about in listed if traces is not None and about is not None}
 
 
 def run_frame(manifest: Manifest, facts: Mapping[str, RunFacts], rows: Mapping[str, int]) -> pd.DataFrame:
-    """One row a run; what its index tells is missing where it has none yet."""
+    """Return a row per run; runs without an index have no counts."""
     known = [facts.get(run.run_id) for run in manifest.runs]
     bundles = [rows.get(run.bundles.key) if run.bundles else None for run in manifest.runs]
     return pd.DataFrame(
@@ -403,15 +394,15 @@ def _located(about: RunFacts | None) -> str:
 
 
 def bundle_levels(levels: Mapping[Level, int], run_id: str) -> None:
-    """What the stored bundles of a run show; nothing where it has none."""
+    """Show the levels of a run's stored bundles."""
     if levels:
         counts = ", ".join(f"{levels[level]:,} {level}" for level in LEVELS if levels.get(level))
-        said = f"{run_id}: {counted(sum(levels.values()), 'bundle')}, {counts}."
-        markup.show(markup.text([Piece(said, "muted")], role="hint"))
+        message = f"{run_id}: {counted(sum(levels.values()), 'bundle')}, {counts}."
+        markup.show(markup.text([Piece(message, "muted")], role="hint"))
 
 
 def line_issues(frame: pd.DataFrame, undeclared: pd.Index, run_id: str) -> None:
-    """The lines of one run that hold no record: file, line, reason, remedy and the raw text as text.
+    """Show the lines of a run without a record: file, line, problem, fix and the raw text.
 
     `undeclared` are the rows of files with more such lines than the manifest declares.
     """

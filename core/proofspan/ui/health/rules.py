@@ -1,4 +1,4 @@
-"""Findings by code over the runs: the table, what each means and asks for, and its export."""
+"""Health: rules over the runs, likely causes, configuration, chunk ids, and cited pages."""
 
 from __future__ import annotations
 
@@ -37,34 +37,34 @@ from proofspan.ui.widgets.text import counted, sentence_start, short
 
 #: CSS pixels of the frame.
 HEIGHT = 560
-#: So many runs have a column, and so many after a shown one that is older.
+#: The number of runs with a column, and of those after the shown one.
 MOST_RUNS, AFTER = 12, 3
-#: A tint for one question in a hundred is still seen.
+#: The tint of one question in a hundred must still be visible.
 LEAST_TONE, MOST_TONE = 0.08, 0.5
-#: Of so many rows the next step stands below the table; of the others behind a fold.
+#: The number of fixes below the table; the others are folded.
 STEPS_SHOWN = 3
 
 
 def codes_panel(table: HealthTable, view: ViewState, *, workspace: str) -> None:
-    """The table with its next steps, or the sentence that there is nothing in it."""
+    """Show the table with the fixes and the export, or that there are no issues."""
     about = (
-        "Questions a run that break a rule of the contract, or have something that was noticed. A number "
-        "opens its questions; – is none."
+        "The number of questions per run that break a rule of the contract, or have a suspicion. A number "
+        "opens its questions; – means 0."
     )
     if any(row.unknown for row in table.rows):
-        about += " ? is not known: citations that are not located yet."
+        about += " ? is unknown, as citations are not located yet."
     with panel("codes", "Findings by code, run by run", about):
         if not table.rows:
-            said = (
+            message = (
                 f"No data-quality issues found. Every trace of {counted(len(table.runs), 'run')} was checked "
                 "against the contract: envelope, citations, ranking, index and query configuration, corpus."
             )
-            markup.show(markup.text([Piece(said)], role="line"))
+            markup.show(markup.text([Piece(message)], role="line"))
             return
         show_grid(code_grid(table, table.rows, view), key="code-cells")
         if len(table.runs) > MOST_RUNS:
-            said = f"{MOST_RUNS} of {len(table.runs):,} runs; the export has all."
-            markup.show(markup.text([Piece(said, "muted")], role="hint"))
+            message = f"{MOST_RUNS} of {len(table.runs):,} runs; the export has all."
+            markup.show(markup.text([Piece(message, "muted")], role="hint"))
         _steps(table)
         if table.members:
             with st.expander(f"Single fields: {counted(len(table.members), 'code')}", key="single-fields"):
@@ -82,7 +82,7 @@ def codes_panel(table: HealthTable, view: ViewState, *, workspace: str) -> None:
 def code_grid(
     table: HealthTable, rows: tuple[HealthRow, ...], view: ViewState, *, name: str = "Findings by code"
 ) -> Grid:
-    """A row a code under the names of what they are about, a column a run, the latest at the right."""
+    """Return a row per code under the headings of their groups, and a column per run, the latest last."""
     places = runs_in_sight(table)
     columns = [Column(_run_head(table, place), "end") for place in places]
     if len(table.runs) > 1:
@@ -92,7 +92,7 @@ def code_grid(
 
 
 def runs_in_sight(table: HealthTable) -> range:
-    """The places of the runs that have a column: the latest ones, the shown one among them."""
+    """Return the indices of the runs with a column: the latest ones, with the shown one among them."""
     end = len(table.runs)
     if table.shown < end - MOST_RUNS:
         end = table.shown + 1 + AFTER
@@ -111,7 +111,7 @@ def _run_head(table: HealthTable, place: int) -> Cell:
 
 
 def title_of(row: HealthRow) -> str:
-    """What a row is called, as Triage calls it."""
+    """Return a row's title, the same as on Triage."""
     return short(row.codes[0]) if row.kind == "suspicion" else row.title
 
 
@@ -127,7 +127,7 @@ def _rows(table: HealthTable, rows: tuple[HealthRow, ...], places: range, view: 
 
 
 def _head(table: HealthTable, row: HealthRow, view: ViewState) -> Cell:
-    """The code, opening its questions in the shown run, else in the latest one that has any."""
+    """Return the title with a link to the questions in the shown run, else in the latest run with any."""
     places = [table.shown, *reversed(range(len(table.runs)))]
     place = next(place for place in places if row.counts[place].traces)
     run_id = table.runs[place].run_id
@@ -144,17 +144,17 @@ def _cell(table: HealthTable, row: HealthRow, place: int, view: ViewState) -> Ce
         return Cell("?", tip=tip, look="quiet", spoken=f"{run_id}, {title_of(row)}: not known")
     if not count.traces:
         return Cell("–", look="quiet", spoken=f"{run_id}, {title_of(row)}: none")
-    said = _said(count, total)
+    share = _share(count, total)
     href = linked(view, row.filter(run_id, count)).link("")
-    spoken = f"{run_id}, {title_of(row)}: {said}, list them"
+    spoken = f"{run_id}, {title_of(row)}: {share}, list them"
     if not count.questions:
-        return Cell("0", note=counted(count.traces, "variant"), tip=said, href=href, spoken=spoken)
+        return Cell("0", note=counted(count.traces, "variant"), tip=share, href=href, spoken=spoken)
     look: Look = "red" if row.problem.severity == "error" and row.group != NOTICED else "yellow"
     tone = LEAST_TONE + (MOST_TONE - LEAST_TONE) * min(count.questions / total, 1.0) if total else LEAST_TONE
-    return Cell(f"{count.questions:,}", tip=said, tone=tone, look=look, href=href, spoken=spoken)
+    return Cell(f"{count.questions:,}", tip=share, tone=tone, look=look, href=href, spoken=spoken)
 
 
-def _said(count: Count, total: int) -> str:
+def _share(count: Count, total: int) -> str:
     if not count.questions:
         return f"no question, {counted(count.traces, 'trace')} with another paraphrase or seed"
     of = f"{count.questions:,} of {counted(total, 'question')}, {share_in_words(count.questions, total)}"
@@ -162,29 +162,29 @@ def _said(count: Count, total: int) -> str:
 
 
 def _steps(table: HealthTable) -> None:
-    """What the codes of the shown run mean and ask for, the most frequent first."""
+    """Show the meanings and fixes of the shown run's codes, the most frequent first."""
     found = sorted(
         (row for row in table.rows if table.now(row).traces),
         key=lambda row: (row.problem.severity != "error", row.group == NOTICED, -table.now(row).questions),
     )
     if not found:
-        said = f"{table.run_id} has none of these."
-        markup.show(markup.text([Piece(said, "strong")], role="line"))
+        message = f"{table.run_id} has none of these."
+        markup.show(markup.text([Piece(message, "strong")], role="line"))
         return
     for row in found[:STEPS_SHOWN]:
-        markup.show(markup.text(_told(row), role="hint"))
+        markup.show(markup.text(_advice(row), role="hint"))
     if len(found) > STEPS_SHOWN:
         with st.expander(f"What to do about {len(found) - STEPS_SHOWN:,} more", key="more-steps"):
-            markup.show(*(markup.text(_told(row), role="hint") for row in found[STEPS_SHOWN:]))
+            markup.show(*(markup.text(_advice(row), role="hint") for row in found[STEPS_SHOWN:]))
 
 
-def _told(row: HealthRow) -> list[Piece]:
-    told = [Piece(f"{sentence_start(title_of(row))}. ", "strong", tip=", ".join(row.codes))]
-    return [*told, *markup.coded(f"{row.problem.message} ", "muted"), *markup.coded(row.problem.fix)]
+def _advice(row: HealthRow) -> list[Piece]:
+    title = Piece(f"{sentence_start(title_of(row))}. ", "strong", tip=", ".join(row.codes))
+    return [title, *markup.coded(f"{row.problem.message} ", "muted"), *markup.coded(row.problem.fix)]
 
 
 def modes_panel(modes: tuple[FailureMode, ...] | Pending, view: ViewState) -> None:
-    """Show a card per failure once they are known, and a sentence if there is none."""
+    """Show a card per failure once they are known."""
     about = "Failures that retrieval and chunk ids often have, each with what was counted for it here."
     with panel("modes", "Likely causes", about):
         if isinstance(modes, Pending):
@@ -215,9 +215,7 @@ def _card(mode: FailureMode, view: ViewState) -> None:
             st.page_link("pages/triage.py", label=markup.label(text, limit=200), query_params=params)
 
 
-# Written against read: what the run pins beside what its traces log.
-
-#: So many values are named, the most frequent first; and so many characters of each.
+#: The number of values shown, the most frequent first, and of characters of each.
 NAMED, MAX_VALUE = 3, 60
 _PARITY_VERDICTS: Mapping[bool | None, tuple[str, Look]] = {
     True: ("✓ the same", "green"),
@@ -246,7 +244,7 @@ def parity_panel(found: Parity | Pending, view: ViewState) -> None:
 
 
 def parity_grid(rows: Sequence[ParityRow], differing: Mapping[str, int], view: ViewState) -> Grid:
-    """Name, verdict, what is written, what is read and how often, and the questions that differ."""
+    """Return a row per setting: verdict, value of the index, logged values, and questions that differ."""
     columns = (
         *(Column(Cell(name), "start") for name in ("verdict", "index (pinned)", "queries (logged)")),
         Column(Cell("questions that differ"), "end"),
@@ -257,13 +255,13 @@ def parity_grid(rows: Sequence[ParityRow], differing: Mapping[str, int], view: V
 
 def _cells(row: ParityRow, differing: Mapping[str, int], view: ViewState) -> list[Cell]:
     word, look = _PARITY_VERDICTS[row.is_same]
-    told = [f"{_short(each.value)} × {each.traces:,}" for each in row.read[:NAMED]]
+    values = [f"{_short(each.value)} × {each.traces:,}" for each in row.read[:NAMED]]
     more = f"and {len(row.read) - NAMED:,} more" if len(row.read) > NAMED else ""
     count = differing.get(row.code, 0)
     return [
         Cell(word, look=look),
         Cell(_short(row.written), tip=row.written) if row.written else Cell("not pinned", look="quiet"),
-        Cell("; ".join(told), note=more) if told else Cell("not logged", look="quiet"),
+        Cell("; ".join(values), note=more) if values else Cell("not logged", look="quiet"),
         _questions(row, count, view) if row.is_same is False and count else Cell("–", look="quiet"),
     ]
 
@@ -277,8 +275,6 @@ def _short(value: str) -> str:
     return value if len(value) <= MAX_VALUE else f"{value[: MAX_VALUE - 1]}…"
 
 
-# Chunk ids: can they be trusted to say where each chunk stands?
-
 _AUDIT_VERDICTS: Mapping[Status, tuple[str, Look]] = {
     "pass": ("✓ passes", "green"),
     "fail": ("✗ fails", "red"),
@@ -289,7 +285,7 @@ _ASKED = "chunk-ids:documents"
 
 
 def ids_panel(found: Audited | None) -> None:
-    """A row an audit; a button where no document was opened yet. Nothing without a chunk file."""
+    """Show a row per audit, and a button to open the documents. Nothing without a chunk file."""
     if found is None:
         return
     audits, extractor = found.audits, found.extractor
@@ -305,18 +301,18 @@ def ids_panel(found: Audited | None) -> None:
             st.button(
                 "Check against the documents",
                 key="audit-documents",
-                help="Opens every document: are revisions recomputed, and does each text stand at its place?",
+                help="Opens every document: can revisions be computed again, and is each text at its place?",
                 on_click=_ask,
             )
 
 
 def is_asked() -> bool:
-    """Whether this visit wants the documents opened."""
+    """Return whether this visit has requested to open the documents."""
     return bool(st.session_state.get(_ASKED))
 
 
 def audit_grid(audits: Sequence[Audit]) -> Grid:
-    """What each audit asks, how it came out, what it counted and what to do."""
+    """Return a row per audit: its question, result, counts and fix."""
     has_step = any(map(_step, audits))
     names = ("result", "counted", *(["what to do"] if has_step else []))
     columns = tuple(Column(Cell(name), "start") for name in names)
@@ -326,9 +322,10 @@ def audit_grid(audits: Sequence[Audit]) -> Grid:
 
 def _row(audit: Audit, *, with_step: bool) -> Row:
     word, look = _AUDIT_VERDICTS[audit.status]
-    said = sentence_start(audit.message)
     steps = [Cell(_step(audit))] if with_step else []
-    return Row(Cell(QUESTIONS[audit.name]), (Cell(word, look=look), Cell(said), *steps))
+    return Row(
+        Cell(QUESTIONS[audit.name]), (Cell(word, look=look), Cell(sentence_start(audit.message)), *steps)
+    )
 
 
 def _step(audit: Audit) -> str:
@@ -336,21 +333,19 @@ def _step(audit: Audit) -> str:
 
 
 def _examples(audits: Sequence[Audit]) -> None:
-    """The first findings of what failed, behind a fold."""
+    """Show the first findings of failed audits, folded."""
     found = [(audit, finding) for audit in audits if audit.status == "fail" for finding in audit.examples]
     if not found:
         return
     with st.expander("First chunks that fail", key="audit-examples"):
         for audit, finding in found:
-            told = [Piece(f"{finding.record_id or QUESTIONS[audit.name]} ", "code"), Piece(finding.message)]
-            markup.show(markup.text(told, role="hint"))
+            name = Piece(f"{finding.record_id or QUESTIONS[audit.name]} ", "code")
+            markup.show(markup.text([name, Piece(finding.message)], role="hint"))
 
 
 def _ask() -> None:
     st.session_state[_ASKED] = True
 
-
-# Health's table of cited pages: by run and document, how far from them their quotes stand.
 
 #: Offsets as column titles: pages before the cited one, the cited one, pages after it.
 TITLES: Mapping[int, str] = {-2: "−2", -1: "−1", 0: "cited", 1: "+1", 2: "+2"}
@@ -365,20 +360,20 @@ FIT = 85
 
 
 def cited_pages(known: Mapping[str, CitedPages], writer: Writer) -> None:
-    """Where the quotes of each run stand, in pages from the cited one, and what mends what is off."""
+    """Show how many pages quotes are from the cited page, by run and document, with fixes."""
     markup.show(markup.text([markup.Piece("Cited pages")], role="heading"))
     frame = page_frame(known, writer)
     if frame.empty:
-        said = (
-            "No run cites text that tells which page was meant."
+        message = (
+            "No run cites text that determines its page."
             if known
-            else "No run's citations are located yet; proofspan index does that."
+            else "No run's citations are located yet; proofspan index locates them."
         )
-        markup.show(markup.text([markup.Piece(said, "muted")], role="line"))
+        markup.show(markup.text([markup.Piece(message, "muted")], role="line"))
         return
     hint = (
-        "How many quotes stand how many pages from the one that is cited. Counted are those of headline "
-        "traces that stand on one page alone, with words enough to tell."
+        "The number of quotes by distance from the cited page. Counted are quotes of headline traces that "
+        "are long enough and on one page only."
     )
     markup.show(markup.text([markup.Piece(hint, "muted")], role="hint"))
     has_remedy = "what to do" in frame
@@ -402,9 +397,9 @@ def cited_pages(known: Mapping[str, CitedPages], writer: Writer) -> None:
 
 
 def page_frame(known: Mapping[str, CitedPages], writer: Writer) -> pd.DataFrame:
-    """One row a run and document, what can be mended first; offsets that nothing stands at are missing.
+    """Return a row per run and document, those with a fix first; offsets without a quote are missing.
 
-    The column of remedies is left out where there is none.
+    The column of fixes is left out if it is empty.
     """
     rows = [row for run_id, cited in known.items() for row in _page_base_rows(run_id, cited.findings, writer)]
     frame = pd.DataFrame(rows, columns=["run", "document", "what it says", "what to do", *_OFFSETS])
@@ -426,5 +421,5 @@ def _page_base_rows(
         }
 
 
-def _as_sentence(told: str) -> str:
-    return markup.clean(f"{told[:1].upper()}{told[1:]}.".replace("`", "")) if told else ""
+def _as_sentence(words: str) -> str:
+    return markup.clean(f"{words[:1].upper()}{words[1:]}.".replace("`", "")) if words else ""
