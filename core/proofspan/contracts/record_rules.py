@@ -58,7 +58,7 @@ def record_problems(record_type: str, obj: Json, context: Context) -> tuple[Prob
     if record_type == "rag-traces":
         obj = with_lists(obj)
     versions = version_problems(record_type, obj)
-    if any(breach.code == UNSUPPORTED for breach in versions):
+    if versions and any(breach.code == UNSUPPORTED for breach in versions):
         return versions
     own = () if record_type == "trace" else _own(record_type, obj, context)
     if record_type == "auditable-answer" and stop_in(obj) is not None:
@@ -68,12 +68,14 @@ def record_problems(record_type: str, obj: Json, context: Context) -> tuple[Prob
         shape = tuple([breach for breach in shape if not _is_checked_elsewhere(obj, breach.where)])
     if record_type == "envelope":  # a missing field is reported below, all of them as one problem
         shape = tuple([breach for breach in shape if breach.code != f"missing_{breach.where}"])
-    return merged((*versions, *contract_problems(record_type, obj), *own), shape)
+    first = (*versions, *contract_problems(record_type, obj), *own)
+    return merged(first, shape) if shape else first
 
 
 def _own(record_type: str, obj: Mapping[str, Json], context: Context) -> tuple[Problem, ...]:
-    checks = (breach for check in CHECKS.get(record_type, ()) for breach in check(obj, context))
-    breaches = tuple(islice(checks, MOST + 1))
+    breaches: tuple[Problem, ...] = ()
+    for check in CHECKS.get(record_type, ()):
+        breaches += tuple(islice(check(obj, context), MOST + 1))
     if context.corpus is not None:
         breaches += tuple(islice(corpus_problems(named_chunks(record_type, obj), context.corpus), MOST + 1))
     if len(breaches) <= MOST:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 import jsonschema_rs
@@ -105,7 +105,7 @@ def reading_of(trace: Trace, context: Context, *, declines: bool) -> Reading:
         context,
         _live(raw, context),
         declines,
-        _ranked(raw),
+        _ranked(trace),
         _cited(raw),
         trace.ids_in_text,
         trace.block,
@@ -127,10 +127,15 @@ def _live(raw: Mapping[str, Json], context: Context) -> Context:
     return context
 
 
-def _ranked(raw: Mapping[str, Json]) -> tuple[Listed, ...]:
-    names = STAGES if "stages" in raw else ("chunks",)
-    lists = ((name, entries_in(raw, name)) for name in names)
-    return tuple([Listed(_PLACES[name], entries, _ids(entries)) for name, entries in lists if entries])
+def _ranked(trace: Trace) -> tuple[Listed, ...]:
+    raw, lists = trace.raw, []
+    for name in STAGES if "stages" in raw else ("chunks",):
+        if entries := entries_in(raw, name):
+            known = trace.chunk_ids if name == "chunks" else ()
+            lists.append(
+                Listed(_PLACES[name], entries, known if len(known) == len(entries) else _ids(entries))
+            )
+    return tuple(lists)
 
 
 def _cited(raw: Mapping[str, Json]) -> tuple[Listed, ...]:
@@ -332,6 +337,10 @@ def _list_problems(
         yield from mixed_units(entries)
         yield from shared_ranks(entries)
     yield from repeated(ids)
+    if bare is entries:
+        scores = {entry.get("score") for entry in entries}
+        if len(scores) == len(entries) and None not in scores:  # so none is missing, and none tied
+            return
     yield from scoreless(bare, needed=is_stage)
     yield from listed_ties(entries)
 
@@ -346,18 +355,20 @@ def _is_valid(validator: jsonschema_rs.Validator, value: Json) -> bool:
 def _across_problems(reading: Reading) -> Iterator[Located]:
     """Find chunks that were not retrieved, that the corpus lacks, or whose id has another revision."""
     cited = _cited_places(reading)
-    retrieved = {each for listed in reading.lists for each in listed.ids if each}
-    if retrieved or "chunks" in reading.raw:
+    retrieved = set(chain.from_iterable(listed.ids for listed in reading.lists)) - {None}
+    if (retrieved or "chunks" in reading.raw) and not cited.keys() <= retrieved:
         for breach in retrieval_problems(((place, each) for each, place in cited.items()), retrieved):
             yield "", breach
     corpus, revs = reading.context.corpus, reading.context.revs
     if corpus is None and not revs:
         return
-    strangers = {each: place for each, place in cited.items() if corpus is None or each not in corpus}
+    known: Container[object] = () if corpus is None else corpus
+    if all(map(known.__contains__, chain(cited, retrieved))):
+        return
+    strangers = {each: place for each, place in cited.items() if each not in known}
     for where, _, ids in reading.lists:
-        for number, each in enumerate(ids, start=1):
-            if each and (corpus is None or each not in corpus):
-                strangers.setdefault(each, f"{where}[{number}]")
+        for each in [each for each in ids if each and each not in known]:
+            strangers.setdefault(each, f"{where}[{ids.index(each) + 1}]")
     if revs and strangers:
         for breach in _revisions(strangers, reading):
             yield "", breach

@@ -14,7 +14,7 @@ from proofspan.contracts.records.records import Json
 from proofspan.contracts.rules.catalogue import Placed, Rule, inside, problem, reports
 from proofspan.contracts.rules.context import Context, shown
 from proofspan.contracts.rules.payload import CITATION, Demand, cross_section, item_problems, mixed_units
-from proofspan.contracts.rules.ranking import cited_ties, shared_ranks
+from proofspan.contracts.rules.ranking import RANKS, cited_ties, shared_ranks
 from proofspan.errors import Problem
 
 #: What the contract's validator asks for, in its order.
@@ -131,8 +131,12 @@ def items_problems(items: Sequence[Json], context: Context, demand: Demand) -> I
 
 def list_problems(items: Sequence[Json]) -> Iterator[Placed]:
     """Check the citations of one answer together, across its segments."""
-    if len(items) > 1:
+    if len(items) < 2:
+        return
+    stated = set().union(*(item for item in items if isinstance(item, dict)))
+    if "offsets" in stated:
         yield from mixed_units(items)
+    if not stated.isdisjoint(RANKS):
         yield from shared_ranks(items)
         yield from cited_ties(items)
 

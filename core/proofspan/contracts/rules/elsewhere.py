@@ -17,13 +17,6 @@ CHECKED_IN: Mapping[str, tuple[Rule, ...]] = {
             "Write one JSON object a line; NaN and Infinity are not JSON.",
         ),
         Rule(
-            "not_an_object",
-            "reading",
-            "not an object",
-            "The line is JSON and no object.",
-            "Write one JSON object a line.",
-        ),
-        Rule(
             "bad_utf8",
             "reading",
             "not UTF-8",
@@ -46,6 +39,13 @@ CHECKED_IN: Mapping[str, tuple[Rule, ...]] = {
         ),
     ),
     "proofspan.traces.lines.json_document": (
+        Rule(
+            "not_an_object",
+            "reading",
+            "not an object",
+            "The line is JSON and no object.",
+            "Write one JSON object a line.",
+        ),
         Rule(
             "duplicate_key",
             "reading",
@@ -87,7 +87,7 @@ CHECKED_IN: Mapping[str, tuple[Rule, ...]] = {
             "warning",
         ),
     ),
-    "proofspan.traces.separate.record_files": (
+    "proofspan.traces.records.identity": (
         Rule(
             "other_run",
             "across",

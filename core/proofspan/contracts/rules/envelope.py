@@ -78,7 +78,7 @@ def _is_empty(value: Json) -> bool:
 def envelope_problems(obj: Mapping[str, Json]) -> Iterator[Problem]:
     """Check a record's envelope; one that is missing as a whole is one problem."""
     if _NAMES.isdisjoint(obj) or all(obj.get(name) is None for name in ENVELOPE):
-        yield problem("envelope_missing", "", f"none of {', '.join(ENVELOPE)} is there")
+        yield _no_envelope()
         return
     for name in ENVELOPE:
         value = obj.get(name)
@@ -87,6 +87,11 @@ def envelope_problems(obj: Mapping[str, Json]) -> Iterator[Problem]:
         elif name != "schema_version" and isinstance(value, str) and not value.strip():
             yield problem(f"empty_{name}", name, f"{name} is {shown(value)}")
     yield from time_problems(obj)
+
+
+@cache
+def _no_envelope() -> Problem:
+    return problem("envelope_missing", "", f"none of {', '.join(ENVELOPE)} is there")
 
 
 def time_problems(obj: Mapping[str, Json]) -> Iterator[Problem]:

@@ -39,16 +39,18 @@ _NUMBERS = re.compile("([0-9]+)")
 )
 def score_problems(item: Mapping[str, Json], *, needed: Sequence[str] = ()) -> Iterator[Problem]:
     """Check a record's scores. One of the `needed` must be there, unless none is needed."""
+    has_needed = not needed
     for name in SCORES:
         value = item.get(name)
         if value is None:
             continue
+        has_needed = has_needed or name in needed
         number = number_of(value)
         if number is None:
             yield problem(f"wrong_type_{name}", name, f"{name} is {shown(value)}, not a number")
         elif name == "score_norm" and not -ROUNDING <= number <= 1 + ROUNDING:
             yield problem("bad_score_norm", name, f"score_norm is {shown(value)}, not from 0 to 1")
-    if needed and all(item.get(name) is None for name in needed):
+    if not has_needed:
         yield problem("missing_score", "score_raw", "neither score_raw nor score_norm is logged")
 
 

@@ -54,7 +54,7 @@ def corpus_problems(places: Iterable[tuple[str, str | None]], corpus: Container[
     ),
 )
 def retrieval_problems(
-    places: Iterable[tuple[str, str | None]], retrieved: Collection[str], *, reranked: bool = False
+    places: Iterable[tuple[str, str | None]], retrieved: Collection[str | None], *, reranked: bool = False
 ) -> Iterator[Problem]:
     """Find cited or reranked chunks, each with its place in the record, that were not retrieved."""
     code, verb = "cited_not_retrieved", "cited"
