@@ -12,7 +12,7 @@ import fcntl
 import hashlib
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -26,14 +26,9 @@ def whole_copy(folder: Path, stem: str) -> Path | None:
     """Return the copy of that name if its size is the one in its name."""
     for copy in folder.glob(f"{stem}-*.jsonl"):
         with suppress(FileNotFoundError):
-            if copy.name == copy_name(stem, copy.stat().st_size):
+            if copy.name == f"{stem}-{copy.stat().st_size}.jsonl":
                 return copy
     return None
-
-
-def copy_name(stem: str, size: int) -> str:
-    """Return the name of a copy of `size` bytes."""
-    return f"{stem}-{size}.jsonl"
 
 
 def fingerprint(source: BinaryIO) -> str:
@@ -52,12 +47,54 @@ def ends_of(source: BinaryIO, size: int) -> bytes:
     return head + source.read(min(_EDGE, size))
 
 
+def write_copy(
+    folder: Path,
+    stem: str,
+    pieces: Iterable[bytes],
+    *,
+    where: str,
+    lost: str,
+    time: int | None = None,
+    name: str | None = None,
+) -> Path:
+    """Write a copy with the time in ns, under `name` or the name of copies, and return its path.
+
+    Raises InputFault if the folder cannot be written: `lost` is the consequence, `where` the source.
+    """
+    try:
+        with _new_part(folder, stem) as (out, part):
+            size = sum(map(out.write, pieces))
+            out.flush()
+            if time is not None:
+                os.utime(part, ns=(time, time))
+            return part.replace(folder / (name or f"{stem}-{size}.jsonl"))
+    except OSError as error:  # errors of the source are InputFaults
+        message = f"{lost}: {folder} cannot be written: {error.strerror or error}"
+        fix = (
+            "Make it writable, free some space, or name another folder: --cache-dir or "
+            "PROOFSPAN_CACHE_DIR for the cache, TMPDIR for temporary files."
+        )
+        raise InputFault.of("cache_not_writable", message, where=where, fix=fix) from error
+
+
+def remove_stale(folder: Path, key: str, *, keep: Collection[Path]) -> None:
+    """Remove the files of other states of the same source, and those of processes that died while writing."""
+    for other in folder.glob(f"{key}-*"):
+        if other not in keep and other.suffix != ".part":
+            with suppress(OSError):
+                other.unlink()
+    for part in folder.glob("*.part"):
+        with suppress(OSError), part.open("rb") as left:
+            fcntl.flock(left, fcntl.LOCK_EX | fcntl.LOCK_NB)  # fails while its process lives
+            part.unlink()
+
+
 @contextmanager
-def new_part(folder: Path, stem: str) -> Iterator[tuple[BinaryIO, Path]]:
+def _new_part(folder: Path, stem: str) -> Iterator[tuple[BinaryIO, Path]]:
     """Create a new file to write to, and remove it at the end unless it was renamed.
 
     It is locked while its process lives, so that no other process removes it. If one did before the lock,
-    another file is made. Raises OSError if the folder cannot be written.
+    another file is made.
     """
     folder.mkdir(parents=True, exist_ok=True)
     while True:
@@ -73,30 +110,3 @@ def new_part(folder: Path, stem: str) -> Iterator[tuple[BinaryIO, Path]]:
         Path(name).unlink(missing_ok=True)
         with suppress(OSError):  # a failed write was reported
             out.close()
-
-
-def remove_parts(folder: Path) -> None:
-    """Remove the files of processes that died while writing: nobody holds their locks."""
-    for part in folder.glob("*.part"):
-        with suppress(OSError), part.open("rb") as left:
-            fcntl.flock(left, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            part.unlink()
-
-
-def remove_others(copy: Path, key: str) -> None:
-    """Remove the copies of other states of the same source."""
-    for other in copy.parent.glob(f"{key}-*.jsonl"):
-        if other != copy:
-            with suppress(OSError):
-                other.unlink()
-
-
-def cache_fault(folder: Path, error: OSError, lost: str, *, where: str) -> InputFault:
-    """Return the fault of a copy that cannot be written; `lost` is the consequence, `where` the source."""
-    return InputFault.of(
-        "cache_not_writable",
-        f"{lost}: {folder} cannot be written: {error.strerror or error}",
-        where=where,
-        fix="Make it writable, free some space, or name another folder: --cache-dir or "
-        "PROOFSPAN_CACHE_DIR for the cache, TMPDIR for temporary files.",
-    )

@@ -13,15 +13,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from proofspan.errors import InputFault
-from proofspan.traces.lines.cache_files import (
-    cache_fault,
-    copy_name,
-    fingerprint,
-    new_part,
-    remove_others,
-    remove_parts,
-    whole_copy,
-)
+from proofspan.traces.lines.cache_files import fingerprint, remove_stale, whole_copy, write_copy
 from proofspan.traces.lines.reader import open_source
 
 #: The most bytes that any source may unpack to.
@@ -48,26 +40,13 @@ def plain_source(path: Path, *, cache_dir: Path) -> Path:
     copy = whole_copy(folder, f"{key}-{state}")
     if copy is None:
         limit = min(MAX_UNPACKED, max(ALWAYS_ALLOWED, MAX_RATIO * size))
-        copy = _unpack(path, folder, f"{key}-{state}", limit=limit)
-        remove_parts(folder)
+        pieces, time = _pieces(path, limit), path.stat().st_mtime_ns
+        lost = "the file cannot be unpacked"
+        copy = write_copy(folder, f"{key}-{state}", pieces, time=time, where=str(path), lost=lost)
         with open_source(path) as source:
             if fingerprint(source) == state:  # else there may be a copy of a later state already
-                remove_others(copy, key)
+                remove_stale(folder, key, keep={copy})
     return copy
-
-
-def _unpack(path: Path, folder: Path, stem: str, *, limit: int) -> Path:
-    time = path.stat().st_mtime_ns
-    try:
-        with new_part(folder, stem) as (out, part):
-            size = sum(map(out.write, _pieces(path, limit)))
-            out.flush()
-            os.utime(part, ns=(time, time))
-            target = folder / copy_name(stem, size)
-            part.replace(target)
-    except OSError as error:  # errors of the source are InputFaults
-        raise cache_fault(folder, error, "the file cannot be unpacked", where=str(path)) from error
-    return target
 
 
 def _pieces(path: Path, limit: int) -> Iterator[bytes]:

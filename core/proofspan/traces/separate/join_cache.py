@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,14 +21,11 @@ from proofspan.errors import Fault, InputFault, Problem
 from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Manifest, Run
 from proofspan.traces.lines.cache_files import (
-    cache_fault,
-    copy_name,
     ends_of,
     fingerprint,
-    new_part,
-    remove_others,
-    remove_parts,
+    remove_stale,
     whole_copy,
+    write_copy,
 )
 from proofspan.traces.lines.reader import UnusableError, open_source
 from proofspan.traces.lines.unpack import plain_source
@@ -123,11 +120,7 @@ def _joined(manifest: Manifest, run: Run, cache_dir: Path, *, join: bool) -> Tra
                 continue
             if _ends(paths, ends) != ends:  # replaced; a file that only grew is joined again next time
                 continue
-            remove_parts(folder)
-            remove_others(copy, key)
-            for other in folder.glob(f"{key}-*.issues"):
-                if other != issues_file:
-                    other.unlink(missing_ok=True)
+            remove_stale(folder, key, keep={copy, issues_file})
         return TraceFile(copy, _name(run), is_final=True, issues_file=issues_file)
     raise InputFault.of(
         "file_changing",
@@ -229,25 +222,10 @@ def _join(
         orjson.dumps(joined_trace(parts, run_id=run_id), option=orjson.OPT_APPEND_NEWLINE)
         for parts in separate.parts(gold)
     )
-    try:
-        with new_part(folder, stem) as (out, part):
-            size = sum(map(out.write, lines))
-            out.flush()
-            _write_issues(folder / f"{stem}.issues", stem, separate.issues)
-            os.utime(part, ns=(time, time))
-            target = folder / copy_name(stem, size)
-            part.replace(target)
-    except OSError as error:
-        where = f"runs[{run_id}].records"
-        raise cache_fault(folder, error, "the records cannot be joined", where=where) from error
-    return target
-
-
-def _write_issues(target: Path, stem: str, issues: Iterable[LineIssue]) -> None:
-    with new_part(target.parent, stem) as (out, part):
-        out.write(orjson.dumps([issue.as_json() for issue in issues]))
-        out.flush()
-        part.replace(target)
+    issues = orjson.dumps([issue.as_json() for issue in separate.issues])
+    where, lost = f"runs[{run_id}].records", "the records cannot be joined"
+    write_copy(folder, stem, [issues], name=f"{stem}.issues", where=where, lost=lost)
+    return write_copy(folder, stem, lines, time=time, where=where, lost=lost)
 
 
 def _issue(record: Mapping[str, Json]) -> LineIssue:
