@@ -109,7 +109,8 @@ def _print(report: ImportReport, workspace: Path) -> None:
         f"{present:,} of {counted(len(report.documents), 'document')}"
     )
     console.print(Text(printable(f"{made} → {workspace}")))
-    console.print(_field_table(report))
+    if report.fields:
+        console.print(_field_table(report))
     missing: dict[tuple[str, str], list[str]] = {}
     for document in report.missing:
         if document.problem is not None:
