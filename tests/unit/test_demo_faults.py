@@ -187,7 +187,7 @@ def _one_based_pages(fault: Fault, product: Product) -> None:
 def _copied_metrics(fault: Fault, product: Product) -> None:
     copied = (DEMO / "runs" / fault["from"] / "metrics.json").read_bytes()
     assert (DEMO / "runs" / RUN / "metrics.json").read_bytes() == copied
-    assert "metrics.json of goldset_v1 differs from what is counted:" in product.metrics
+    assert "metrics.json of goldset_v1 differs from the computed numbers:" in product.metrics
     assert "λ_convergent_rate: 0.2683 in the pack, not measured here" in product.metrics
 
 

@@ -213,7 +213,7 @@ def test_lines_that_are_not_in_the_numbers_are_counted(ws: Path) -> None:
         file.write(b'{"q": "unfi')
     result = run_metrics(ws)
     assert "Lines that could not be used as they are: 1; `proofspan index` lists them" in result.stdout
-    assert "11 bytes of a last line without line end wait" in result.stdout
+    assert "(11 bytes)" in result.stdout
     assert 'template seed · refusal "not in context"' in result.stdout
 
 

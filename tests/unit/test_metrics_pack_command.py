@@ -50,7 +50,7 @@ def test_a_pack_is_printed_written_and_found_to_agree(ws: Path) -> None:
     assert '"ΔS_mean": 0.4000,' in printed.stdout
     assert run_metrics(ws, "--pack", "-o", str(file)).exit_code == 0
     assert file.read_text(encoding="utf-8") == printed.stdout
-    assert f"agrees with what is counted: {len(KEYS)} numbers" in run_metrics(ws).stdout
+    assert f"agrees with the computed numbers: {len(KEYS)} numbers" in run_metrics(ws).stdout
     assert run_metrics(ws).exit_code == 0
 
 
@@ -94,7 +94,7 @@ def test_a_stored_pack_that_differs_is_a_finding(ws: Path) -> None:
     measured_workspace(ws, {"R1": three_traces(ΔS=0.4)}, entries=[with_pack(ws, "R1", stored)], goals=goals)
     result = run_metrics(ws)
     assert result.exit_code == 1
-    assert "The metrics pack runs/R1.json of gold_v1 differs from what is counted:" in result.stdout
+    assert "The metrics pack runs/R1.json of gold_v1 differs from the computed numbers:" in result.stdout
     assert "ΔS_mean: 0.41 in the pack, 0.4000 counted" in result.stdout
     assert "recall@50: 0.9 in the pack, not measured here" in result.stdout
     assert "It also says by: ci\n" in result.stdout  # and nothing of its envelope

@@ -24,8 +24,8 @@ from proofspan.contracts.rules.catalogue import rule_of
 def command(smoke_test: bool, record_type: str | None, allow_cross_section: bool, as_json: bool) -> None:
     """Print the contract to paste into a prompt: cite first, five fields a citation, one section a segment.
 
-    It is made from the schema of the auditable answer, which `proofspan validate --as auditable-answer` holds
-    answers to. Schemas stand alone and name nothing that would have to be fetched.
+    It is made from the schema of the auditable answer, which `proofspan validate --as auditable-answer`
+    checks. Schemas are complete: nothing has to be fetched.
     """
     if smoke_test and record_type:
         raise click.UsageError("--smoke-test and --schema print different things; name one of them.")

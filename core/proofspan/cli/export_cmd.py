@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 from click.core import ParameterSource
-from rich.console import Console
 
 from proofspan.cli.index_cmd import LOCATORS, TIMEOUT_S
-from proofspan.cli.metrics_cmd import print_problems
-from proofspan.cli.output import NamedPath, Option, check_outputs, output_to, with_options, workspace_files
+from proofspan.cli.output import (
+    NamedPath,
+    Option,
+    check_outputs,
+    output_to,
+    print_problems,
+    with_options,
+    workspace_files,
+)
 from proofspan.contracts.records.records import LABELS
 from proofspan.diagnosis.gold import GOLD_STATES
 from proofspan.diagnosis.types import TEMPLATES
@@ -33,76 +40,79 @@ from proofspan.store.query.filters import FLIPS, SORT_KEYS, Filter, Sort
 from proofspan.store.query.metric_sql import MISSES, OUTCOMES
 from proofspan.store.query.store import Store
 
-# `proofspan export log` and `export rag_traces`: a run's log records, whole and in file order.
-
-#: The kinds that are written whole.
+#: The kinds that are written whole and in file order.
 KINDS = ("log", "rag_traces")
-#: The options that say something of such a file.
-_HEEDED = frozenset({"run_id", "all_variants", "cache_dir", "output"})
+#: The options that apply to them.
+_OF_WHOLE_RUNS = frozenset({"run_id", "all_variants", "cache_dir", "output"})
 
 
-def refuse_filters(context: click.Context) -> None:
-    """UsageError for an option that a file written whole has no use for."""
+def _refuse_filters(context: click.Context) -> None:
+    """Raise UsageError for filters on a kind that is written whole."""
     options = {each.name: each for each in context.command.params if isinstance(each, click.Option)}
     for name, option in options.items():
         given = context.get_parameter_source(name) if name else None
-        if name not in _HEEDED and given is ParameterSource.COMMANDLINE:
+        if name not in _OF_WHOLE_RUNS and given is ParameterSource.COMMANDLINE:
             kind = context.params["kind"]
             raise click.UsageError(f"{option.opts[0]} narrows a list, and {kind} is written whole")
 
 
-def write_records(
+def _write_records(
     kind: str, manifest: Manifest, run: Run, output: str, *, cache_dir: Path, all_variants: bool
 ) -> None:
-    """Writes the file; says on stderr what its rows lack, and exits with 1 then."""
+    """Write the file, and exit with 1 if rows lack required values."""
     counts, writer = RecordCounts(), writer_for(kind, output)
     records = partial(records_of, manifest, run, cache_dir=cache_dir, all_variants=all_variants)
     with output_to(output) as sink:
         for piece in writer(records, counts):
             sink.write(piece)
     problems = counts.problems()
-    print_problems(problems, Console(stderr=True, highlight=False))
+    print_problems(problems)
     if any(problem.severity != "note" for problem in problems):
         sys.exit(1)
 
 
+def _only(name: str, what: str, values: Iterable[str] = ()) -> Option:
+    kind = click.Choice(list(values)) if values else str
+    return click.option(name, multiple=True, type=kind, help=f"Only {what}; repeat.")
+
+
+def _one(name: str, what: str, values: Iterable[str] = ()) -> Option:
+    return click.option(name, default="", type=click.Choice(["", *values]) if values else str, help=what)
+
+
 _OPTIONS: tuple[Option, ...] = (
     click.option("--run", "run_id", help="The run; the latest when none is named."),
-    click.option("--label", multiple=True, type=click.Choice(LABELS), help="Only these labels; repeat."),
-    click.option("--suspicion", multiple=True, help="Only rows with one of these suspicions; repeat."),
-    click.option("--code", multiple=True, help="Only rows that break one of these rules; repeat."),
-    click.option("--doc", multiple=True, help="Only rows with evidence from these documents; repeat."),
-    click.option("--section", multiple=True, help="Only rows whose rank 1 lies in these sections; repeat."),
-    click.option("--gold", multiple=True, type=click.Choice(GOLD_STATES), help="Only these gold; repeat."),
-    click.option(
-        "--evidence", multiple=True, type=click.Choice(EVIDENCE_STATES), help="Only such cited text."
-    ),
+    _only("--label", "these labels", LABELS),
+    _only("--suspicion", "rows with one of these suspicions"),
+    _only("--code", "rows that break one of these rules"),
+    _only("--doc", "rows with evidence from these documents"),
+    _only("--section", "rows whose rank 1 is in these sections"),
+    _only("--gold", "these gold outcomes", GOLD_STATES),
+    _only("--evidence", "these evidence states", EVIDENCE_STATES),
     click.option(
         "--omits-warning/--omits-no-warning", "safety", default=None, help="With or without omitted warnings."
     ),
     click.option("--unsupported/--supported", default=None, help="With or without unsupported numbers."),
-    click.option("--about", multiple=True, help="Only rows about these places, as in `about`; repeat."),
+    _only("--about", "rows about these places"),
     click.option("--fails/--fails-not", "fails", default=None, help="Only rows that fail, or that do not."),
-    click.option("--bucket", multiple=True, type=click.Choice(BUCKETS), help="Only these buckets; repeat."),
-    click.option("--type", multiple=True, help="Only gold questions of these types; repeat."),
-    click.option("--state", multiple=True, help="Only these logged λ states; repeat."),
-    click.option("--declines/--answers", "refused", default=None, help="Only what declines, or does not."),
-    click.option("--miss", default="", type=click.Choice(["", *MISSES]), help="Only what misses a metric."),
-    click.option("--cohort", default="", help="Only the questions of this frozen cohort."),
-    click.option("--against", "vs", default="", help="The run that the next four speak of."),
-    click.option("--was", multiple=True, type=click.Choice(LABELS), help="Only what had these labels there."),
-    click.option(
-        "--was-bucket", multiple=True, type=click.Choice(BUCKETS), help="Only what was in these buckets."
-    ),
-    click.option("--flip", default="", type=click.Choice(["", *FLIPS]), help="Only what went this way."),
-    click.option("--outcome", default="", type=click.Choice(["", *OUTCOMES]), help="By what it went so."),
-    click.option("--text", default="", help="Only rows whose question or answer holds this text."),
-    click.option("--all-variants", is_flag=True, help="Paraphrases, seeds and repeats too."),
+    _only("--bucket", "these buckets", BUCKETS),
+    _only("--type", "gold questions of these types"),
+    _only("--state", "these logged λ states"),
+    click.option("--declines/--answers", "refused", default=None, help="Only refusals, or only answers."),
+    _one("--miss", "Only rows that miss this metric.", MISSES),
+    _one("--cohort", "Only the questions of this cohort."),
+    click.option("--against", "vs", default="", help="The run that the next four refer to."),
+    _only("--was", "rows with these labels there", LABELS),
+    _only("--was-bucket", "rows in these buckets there", BUCKETS),
+    _one("--flip", "Only rows that flipped this way.", FLIPS),
+    _one("--outcome", "The metric by which they flipped.", OUTCOMES),
+    _one("--text", "Only rows whose question or answer contains this text."),
+    click.option("--all-variants", is_flag=True, help="Include paraphrases, seeds and repeats."),
     click.option("--sort", default="worst", show_default=True, type=click.Choice(SORT_KEYS), help="Order."),
-    click.option("--desc", is_flag=True, help="Turn the order round."),
+    click.option("--desc", is_flag=True, help="Reverse the order."),
     click.option("--template", type=click.Choice(TEMPLATES), help="Read the run with another profile."),
     click.option("--refusal", multiple=True, help="A refusal phrase of that profile; repeat."),
-    click.option("--cache-dir", type=NamedPath(), help="Where the index lies."),
+    click.option("--cache-dir", type=NamedPath(), help="The index's folder."),
     click.option("-o", "--output", required=True, help="The file to write; - for stdout."),
 )
 
@@ -114,16 +124,16 @@ _OPTIONS: tuple[Option, ...] = (
 def command(kind: str, workspace: Path, output: str, cache_dir: Path | None, **asked: Any) -> None:
     """Write the questions of one run of WORKSPACE as csv, jsonl or markdown.
 
-    The index is brought up to date first, and citations are located where `--evidence` or `--sort evidence`
-    asks for them; else `evidence` and `agreement` are as the last `proofspan index` left them. Text that a
-    spreadsheet would take for a formula gets a `'`.
+    The index is refreshed first. Citations are located only for `--evidence` and `--sort evidence`; otherwise
+    `evidence` and `agreement` are those of the last `proofspan index`. Text that a spreadsheet would read as
+    a formula gets a `'`.
 
-    `log` and `rag_traces` write the run whole, one record a question and segment: log lines, or the table
-    `rag_traces` as .jsonl, .parquet or .sql, by the suffix of the output. What a row lacks that the table
-    declares NOT NULL is reported on stderr, and the exit status is 1.
+    `log` and `rag_traces` write the whole run, one record for each question and segment: log lines, or the
+    table `rag_traces` as .jsonl, .parquet or .sql, by the suffix of the output. If a row lacks a value that
+    the table declares NOT NULL, a message says so and the exit status is 1.
     """
     if kind in KINDS:
-        refuse_filters(click.get_current_context())
+        _refuse_filters(click.get_current_context())
     profile = profile_of_options(asked.pop("template"), asked.pop("refusal"))
     manifest = with_profile(load_manifest(workspace), profile)
     check_outputs([output], workspace_files(manifest))
@@ -131,14 +141,14 @@ def command(kind: str, workspace: Path, output: str, cache_dir: Path | None, **a
     cache = cache_dir or default_cache_dir()
     if kind in KINDS:
         run, variants = chosen_run(manifest, run_id), asked["all_variants"]
-        write_records(kind, manifest, run, output, cache_dir=cache, all_variants=variants)
+        _write_records(kind, manifest, run, output, cache_dir=cache, all_variants=variants)
         return
     if asked["cohort"] and asked["cohort"] not in read_cohorts(manifest):
         raise InputFault.of(
             "unknown_cohort",
             f"the workspace has no cohort {asked['cohort']!r}",
             where=str(manifest.folder),
-            fix="name one that `proofspan cohort` lists, or freeze it",
+            fix="choose one that `proofspan cohort list` prints, or freeze it",
         )
     others = [chosen_run(manifest, asked["vs"]).run_id] if asked["vs"] else []
     build_index(manifest, runs=[run_id, *others], cache_dir=cache)

@@ -1,4 +1,4 @@
-"""`proofspan index`: build or refresh the index of a workspace, and look for its citations."""
+"""`proofspan index`: build or refresh the index of a workspace, and locate its citations."""
 
 from __future__ import annotations
 
@@ -32,23 +32,23 @@ if TYPE_CHECKING:  # slow to import: see `_located`
 from proofspan.store.query.store import Store
 from proofspan.wording import counted
 
-#: So many line issues of a run are printed; `--json` has the first hundred, the dashboard all.
+#: Line issues of a run that are printed; `--json` has the first hundred, the dashboard all.
 ISSUES_SHOWN = 20
-#: PDF processes, and seconds for one citation: one that stands nowhere makes its worker read the document.
+#: PDF processes, and seconds for one citation: a quote that is not found makes a worker read the document.
 LOCATORS, TIMEOUT_S = 2, 60.0
-#: The statuses as they are counted, the best first; and what a citation may be besides.
+#: Statuses, the best first, and what a citation may be besides.
 COUNTED = ("exact", "normalized", "fuzzy", "partial", "not_found", "not_placed")
-BESIDES = {"page_mismatch": "on another page than cited", "numbers_differ": "with other figures"}
+BESIDES = {"page_mismatch": "on another page than cited", "numbers_differ": "with other numbers"}
 
 
 @click.command("index")
 @click.argument("workspace", type=NamedPath())
 @click.option("--run", "runs", multiple=True, metavar="ID", help="Only this run (may be repeated).")
-@click.option("--cache-dir", type=NamedPath(), help="Where the index lies.")
+@click.option("--cache-dir", type=NamedPath(), help="The index's folder.")
 @click.option("--workers", type=click.IntRange(min=1), help="Processes that read large files, and PDFs.")
 @click.option("--template", type=click.Choice(TEMPLATES), help="Read the runs with another profile.")
 @click.option("--refusal", multiple=True, help="A refusal phrase of that profile (may be repeated).")
-@click.option("--locate/--no-locate", default=True, help="Look for the citations on their pages as well.")
+@click.option("--locate/--no-locate", default=True, help="Locate the citations as well.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @click.option("--progress-json", is_flag=True, help="Print progress as JSON, one object a line.")
 def command(
@@ -62,13 +62,13 @@ def command(
     as_json: bool,
     progress_json: bool,
 ) -> None:
-    """Build or refresh the index of a workspace; what is up to date is left alone.
+    """Build or refresh the index of a workspace, where it is out of date.
 
-    When the index is written, the citations of its runs are looked for in the workspace's documents, so that
-    lists can be filtered by what became of them. The dashboard can be used meanwhile.
+    Then the citations of its runs are located in the workspace's documents, so that lists can be filtered by
+    their status. The dashboard can be used meanwhile.
 
-    Exit status: 0 every record could be read, 1 some lines or files could not, 2 nothing can be indexed.
-    What becomes of citations does not count.
+    Exit status: 0 every record was read, 1 some lines or files could not be read, 2 nothing can be indexed.
+    The status of citations does not count.
     """
     started = click.get_current_context().find_object(Started)
     if started and started.alone:
@@ -92,16 +92,16 @@ def command(
                 placed.append(found)
                 if in_words:
                     _print_placed(found)
-    told = report_to_json(report, placed)
+    data = report_to_json(report, placed)
     if as_json:
-        click.echo(json_text(told), nl=False)
+        click.echo(json_text(data), nl=False)
     elif progress_json:
-        click.echo(orjson.dumps({"event": "done", **told}, option=orjson.OPT_SORT_KEYS))
+        click.echo(orjson.dumps({"event": "done", **data}, option=orjson.OPT_SORT_KEYS))
     sys.exit(1 if report.has_findings else 0)
 
 
 def report_to_json(report: IndexReport, placed: Sequence[PlacedReport] = ()) -> dict[str, object]:
-    """Both reports as plain data; `located` has what became of each run's citations."""
+    """Return both reports as plain data; `located` counts each run's citations by status."""
     return {
         "findings": report.has_findings,
         "runs": [asdict(run) for run in report.runs],
@@ -112,7 +112,7 @@ def report_to_json(report: IndexReport, placed: Sequence[PlacedReport] = ()) -> 
 def _located(
     manifest: Manifest, report: IndexReport, *, cache: Path, workers: int, on_step: OnStep
 ) -> Iterator[PlacedReport]:
-    """What becomes of the citations of the indexed runs, run by run."""
+    """Locate the citations of the indexed runs, run by run."""
     from proofspan.evidence.pdf.pool import (
         PdfPool,  # a tenth of a second: a page may wait for the index alone
     )
@@ -143,17 +143,19 @@ def _print_run(run: RunReport) -> None:
     done = f"{counted(run.lines_read, 'line')} read, {run.reason}" if run.was != "fresh" else run.reason
     click.echo(printable(f"{run.run_id}: {counted(run.rows, 'trace')} ({done})"))
     if run.waiting_bytes:
-        click.echo(f"  {run.waiting_bytes:,} bytes of a last line without line end wait for the rest of it")
+        click.echo(
+            f"  the last line ({counted(run.waiting_bytes, 'byte')}) is not finished yet and is left out"
+        )
     for problem in run.problems:
         click.echo(printable(f"{problem.severity}: {problem}"), err=True)
     for issue in run.issues[:ISSUES_SHOWN]:
         click.echo(str(issue), err=True)
     if run.line_issues > ISSUES_SHOWN:
-        click.echo(f"… {counted(run.line_issues, 'line')} of {run.run_id} could not be used in all", err=True)
+        click.echo(f"… {counted(run.line_issues, 'line')} of {run.run_id} could not be read in all", err=True)
 
 
 def _print_placed(run: PlacedReport) -> None:
-    """`R005: 47 citations: 40 exact, 4 fuzzy, 3 not placed (no quote) · 2 on another page than cited`."""
+    """Print `R005: 47 citations: 40 exact, 4 fuzzy, 3 not placed (no quote) · 2 on another page`."""
     click.echo(printable(f"{run.run_id}: {counted(run.citations, 'citation')}{_states(run)}"))
     for problem in run.problems:
         click.echo(printable(f"warning: {problem}"), err=True)
@@ -167,8 +169,8 @@ def _states(run: PlacedReport) -> str:
     if run.reasons:
         statuses[-1] += f" ({', '.join(f'{count:,} {_plain(why)}' for why, count in run.reasons.items())})"
     besides = (f"{counts[name]:,} {words}" for name, words in BESIDES.items() if name in counts)
-    told = " · ".join(filter(None, (", ".join(statuses), *besides)))
-    return f": {told}" if told else ""
+    states = " · ".join(filter(None, (", ".join(statuses), *besides)))
+    return f": {states}" if states else ""
 
 
 def _plain(code: str) -> str:

@@ -1,4 +1,4 @@
-"""`proofspan metrics`: the numbers of the Trends and Compare pages, with goals and how sure they are."""
+"""`proofspan metrics`: the metrics of the Trends and Compare pages, with goals and intervals."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import click
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -22,6 +22,7 @@ from proofspan.cli.output import (
     Option,
     check_outputs,
     json_text,
+    print_problems,
     with_options,
     workspace_files,
     write_bytes,
@@ -61,7 +62,7 @@ from proofspan.store.files.types import RunFacts
 from proofspan.store.query.metrics import Slice
 from proofspan.wording import counted
 
-#: Wide enough for every column where nothing says how wide the output is.
+#: Columns of an output that is not a terminal.
 WIDTH_WITHOUT_TERMINAL = 160
 
 _OPTIONS: tuple[Option, ...] = (
@@ -69,7 +70,7 @@ _OPTIONS: tuple[Option, ...] = (
         "--run", "run_ids", multiple=True, metavar="ID", help="The run; the latest if none; repeat."
     ),
     click.option("--against", "vs", metavar="ID", help="Compare with this run, question by question."),
-    click.option("--by", type=click.Choice(get_args(Slice)), help="The numbers of each slice too."),
+    click.option("--by", type=click.Choice(get_args(Slice)), help="Print the metrics of each slice too."),
     click.option(
         "--metric",
         "named",
@@ -78,7 +79,7 @@ _OPTIONS: tuple[Option, ...] = (
         type=click.Choice(list(METRICS)),
         help="Only these metrics, by their ids as --explain lists them; repeat.",
     ),
-    click.option("--explain", is_flag=True, help="Say how each is counted."),
+    click.option("--explain", is_flag=True, help="Print how each metric is counted."),
     click.option("--pack", "as_pack", is_flag=True, help="Print the run's metrics pack instead."),
     *RESULT_OPTIONS,
 )
@@ -98,9 +99,9 @@ def command(
     output: str,
     **asked: Any,
 ) -> None:
-    """Measure runs of WORKSPACE: each number with its counts, interval, goal, and what was left out.
+    """Measure runs of WORKSPACE: each metric with its counts, interval, goal, and what was left out.
 
-    The index is brought up to date first. A run's stored metrics pack is compared with what is counted.
+    The index is refreshed first. A run's stored metrics pack is compared with the computed numbers.
 
     Exit status: 0 good, 1 a goal fails, a stored pack differs or something could not be read, 2 unusable
     input. With --pack: 0 or 2.
@@ -120,14 +121,14 @@ def command(
     reports = [metrics_report(store, manifest, run.run_id, by=asked["by"], vs=vs) for run in runs]
     problems = goals_of(manifest)[1]
     if as_json:
-        write_bytes(json_text(_told(manifest, reports, problems, explain=explain)), output)
+        write_bytes(json_text(_to_json(manifest, reports, problems, explain=explain)), output)
     else:
         _print(list(zip(reports, runs, strict=True)), problems, output, explain=explain, named=asked["named"])
     sys.exit(1 if any(report.has_findings for report in reports) else 0)
 
 
 def _inputs(manifest: Manifest, written: Run | None) -> list[Path]:
-    """Every file of the workspace, but for the metrics pack of the run whose pack is written."""
+    """Return the files of the workspace without the metrics pack that is written."""
     own: Path | None = None
     if written is not None and written.metrics is not None:
         with suppress(Fault):
@@ -135,7 +136,7 @@ def _inputs(manifest: Manifest, written: Run | None) -> list[Path]:
     return [path for path in workspace_files(manifest) if path != own]
 
 
-def _told(
+def _to_json(
     manifest: Manifest, reports: Sequence[MetricsReport], problems: Sequence[Problem], *, explain: bool
 ) -> dict[str, Json]:
     return {
@@ -153,40 +154,31 @@ def _print(
     explain: bool,
     named: Sequence[str],
 ) -> None:
-    """The tables on stdout or in a file, and on stderr what is wrong with what was read for them."""
     parts: list[RenderableType] = []
     for report, run in reports:
-        parts += [Text()] * bool(parts) + [tables(report, run, named=named)]
+        parts += [Text()] * bool(parts) + [*_parts(report, run, named)]
     if explain:
-        parts += [Text(), explained(named)]
+        parts += [Text(), _explained(named)]
     write_parts(*parts, output=output, width=WIDTH_WITHOUT_TERMINAL)
-    told = [*problems, *(problem for report, _ in reports for problem in report.problems)]
-    print_problems(told, Console(stderr=True, highlight=False))
+    print_problems([*problems, *(problem for report, _ in reports for problem in report.problems)])
 
 
-# A run's metrics as tables for a terminal or a text file.
-
-#: Shown of a slice where no metric is named.
+#: The metrics of a slice if none is named.
 OF_A_SLICE = ("section_match_at_1", "gt_in_top_20", "citation_match", "ok")
 NO_SLICE = "No question is in such a slice."
-#: Slices that are places, and why their questions add up to more than the run has.
+#: Slices by place, and why their questions add up to more than the run has.
 OF_PLACES: Mapping[Slice | None, str] = {
     "section": "A question is in every section that it is about, those included that hold others.",
     "document": "A question is in every document that it is about.",
 }
-#: So many questions without gold, or without a trace, are named.
+#: How many questions without gold, or without a trace, are named.
 NAMED = 8
-#: What a metrics pack says like any other record, and nothing of the run's numbers.
+#: Fields of every record, which say nothing about the numbers.
 _OF_EVERY_RECORD = frozenset({"$schema", *ENVELOPE})
 
 
-def tables(report: MetricsReport, run: Run, *, named: Sequence[str] = ()) -> RenderableType:
-    """Everything that is told of a run; with `named`, of these metrics alone."""
-    return Group(*_parts(report, run, named))
-
-
-def explained(named: Sequence[str] = ()) -> RenderableType:
-    """How each metric is counted and where it comes from."""
+def _explained(named: Sequence[str]) -> RenderableType:
+    """Render how each metric is counted, and the source of its definition."""
     lines: list[RenderableType] = []
     for metric_id in named or METRICS:
         metric = METRICS[metric_id]
@@ -200,12 +192,6 @@ def _definition(name: str, metric_id: str, counted: str, source: str) -> Iterato
     yield Text.assemble((name, "bold"), (f"  {metric_id}", "dim"))
     yield Padding(Text(counted), (0, 0, 0, 2))
     yield Padding(Text(f"Source: {source}", "dim"), (0, 0, 1, 2))
-
-
-def print_problems(problems: Sequence[Problem], console: Console) -> None:
-    """Each problem with its place and remedy."""
-    for problem in problems:
-        console.print(Text(f"{problem.severity}: {problem}"), soft_wrap=True)
 
 
 def _parts(report: MetricsReport, run: Run, named: Sequence[str]) -> Iterator[RenderableType]:
@@ -235,19 +221,17 @@ def _title(measured: RunMetrics, run: Run) -> Text:
 
 
 def _unread(facts: RunFacts) -> Iterator[str]:
-    """What of the run's files is not in these numbers."""
     if facts.from_report:
         yield "Counted from the stored report: the run has no traces that could be read."
     if lines := facts.line_issues - facts.unmatched:
         yield f"Lines that could not be used as they are: {lines:,}; `proofspan index` lists them"
     if facts.waiting_bytes:
-        yield f"{facts.waiting_bytes:,} bytes of a last line without line end wait for the rest of it"
+        yield f"The last line ({counted(facts.waiting_bytes, 'byte')}) is not finished yet and is left out"
 
 
 def _gaps(gaps: GoldGaps) -> Iterator[str]:
-    """`3 of its questions have no gold: U7, U8, U9`, and the reverse."""
     if gaps.questions is None:
-        yield "There are no gold questions: what is held against them cannot be counted."
+        yield "There are no gold questions, so metrics that compare with them cannot be computed."
     if gaps.without_gold:
         yield f"{_some(gaps.without_gold)} without a gold question: {_names(gaps.without_gold)}"
     if gaps.without_trace:
@@ -296,7 +280,6 @@ def _row(measured: RunMetrics, metric_id: str, value: MetricValue) -> Iterator[T
 
 
 def _pack(measured: RunMetrics, run: Run) -> Iterator[Text]:
-    """What the stored metrics pack says against what is counted."""
     if measured.pack is None or run.metrics is None:
         return
     yield Text()
@@ -304,10 +287,10 @@ def _pack(measured: RunMetrics, run: Run) -> Iterator[Text]:
     count = counted(len(pack.numbers), "number")
     dataset = f" of {printable(pack.dataset)}" if pack.dataset else ""
     if measured.differences:
-        yield Text(f"✗ The metrics pack {file}{dataset} differs from what is counted:", "red")
+        yield Text(f"✗ The metrics pack {file}{dataset} differs from the computed numbers:", "red")
         yield from (Text(f"  {difference.in_words()}") for difference in measured.differences)
     else:
-        yield Text(f"✓ The metrics pack {file}{dataset} agrees with what is counted: {count}", "green")
+        yield Text(f"✓ The metrics pack {file}{dataset} agrees with the computed numbers: {count}", "green")
     others = [f"{name}: {value}" for name, value in others_in_words(pack) if name not in _OF_EVERY_RECORD]
     if others:
         yield Text(f"  It also says {printable(', '.join(others))[:400]}", "dim")

@@ -206,6 +206,12 @@ def write_parts(*parts: RenderableType, output: str, width: int) -> None:
     write_bytes(lines.encode("utf-8", "replace"), output)
 
 
+def print_problems(problems: Iterable[Problem]) -> None:
+    """Print each problem on stderr with its severity."""
+    for problem in problems:
+        click.echo(f"{problem.severity}: {problem}", err=True)
+
+
 def write_bytes(data: bytes, output: str) -> None:
     """Write a whole output at once."""
     with output_to(output) as sink:

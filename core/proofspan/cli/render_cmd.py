@@ -1,4 +1,4 @@
-"""`proofspan render`: one PDF page as a picture, with a quote highlighted."""
+"""`proofspan render`: render a PDF page, with a quote highlighted."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from proofspan.evidence.types import FoundSpan, PageInfo, SpanQuery
 @click.option("--dpi", type=click.IntRange(10, 1200), default=110, show_default=True)
 @click.option("-o", "--output", "picture", required=True, help="The PNG to write; - for stdout.")
 def command(pdf: Path, page_idx: int, quote: str | None, dpi: int, picture: str) -> None:
-    """Draw one page of PDF as a lossless PNG, with a quote highlighted where the page's own text agrees.
+    """Render one page of PDF as a lossless PNG, with a quote highlighted where the page's own text agrees.
 
-    Exit status: 0 drawn, the quote on it; 1 the quote is not on this page; 2 unusable input.
+    Exit status: 0 rendered, with the quote; 1 the quote is not on this page; 2 unusable input.
     """
     check_outputs([picture], [pdf])
     with PdfPool(workers=1) as pool:
@@ -40,17 +40,16 @@ def command(pdf: Path, page_idx: int, quote: str | None, dpi: int, picture: str)
 
 
 def place_of(page: PageInfo) -> str:
-    """`page_idx 41 · PDF page 42 · printed 41`."""
+    """Return `page_idx 41 · PDF page 42 · printed 41`."""
     place = f"page_idx {page.page_idx} · PDF page {page.page_idx + 1}"
     return f"{place} · printed {page.label}" if page.label else place
 
 
 def _verdict(found: FoundSpan) -> str:
-    """What was found, and where, in one line; differing words follow, one a line."""
     if found.page_idx is None:
         return f"quote not found{': ' + found.note if found.note else ''}; nothing is highlighted"
     if found.page_mismatch:
-        return f"quote not on this page: it stands on page_idx {found.page_idx}; nothing is highlighted"
+        return f"quote not on this page: it is on page_idx {found.page_idx}; nothing is highlighted"
     lines = [f"quote found: {found.status}, agreement {found.agreement:.2f}"]
     lines += [f"  quote {d.quote!r}, page {d.page!r}" for d in found.differences]
     return "\n".join(lines)
