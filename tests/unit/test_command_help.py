@@ -13,6 +13,7 @@ from proofspan.cli import COMMANDS, group
 
 def helps(command: click.Command, name: str) -> str:
     """Return the help of a command and of those below it."""
+    command._help_option = None  # click keeps the option's names as of the first call, with or without -h
     own = CliRunner().invoke(command, ["--help"], prog_name=f"proofspan {name}").stdout
     below = command.commands if isinstance(command, click.Group) else {}
     return "\n".join([own, *(helps(each, f"{name} {key}") for key, each in below.items())])
