@@ -162,7 +162,7 @@ def sources_of(
     chunks: Sequence[Any] = tuple(CHUNKS),
     catalogue: Sequence[Any] = tuple(CATALOGUE),
 ) -> Sources:
-    """What bundles are made from; records that are none are left out, as their readers do."""
+    """Return the sources of bundles; unusable records are left out, as their readers do."""
     known = [chunk for each in chunks if (chunk := _read(chunk_from, each)) is not None]
     attachments = [item for each in catalogue if (item := _read(attachment_from, each)) is not None]
     texts = {chunk.chunk_id: chunk for chunk in known}
@@ -179,7 +179,7 @@ def _read(read: Any, record: Any) -> Any:
 
 
 def trace_of(record: Mapping[str, Any]) -> tuple[TraceKey, Trace]:
-    """A trace record with its key; AssertionError where it is none."""
+    """Return a trace record with its key. Raises AssertionError if it is not one."""
     found = made_trace(record)
     return Repeats().key_of(found), found
 

@@ -1,6 +1,6 @@
-"""What every test may use: data and programs from outside the checkout, and the rule for their absence.
+"""Fixtures for all tests: golden texts, data and programs from outside the checkout, PDF workers.
 
-A test that needs a browser, real data or the reference script skips with a reason where it is not at hand.
+A test that needs a browser, real data or the reference script is skipped with a reason if that is missing.
 `PROOFSPAN_REQUIRE` lists the markers of tests that must not skip, such as `browser,real_data,reference`.
 """
 

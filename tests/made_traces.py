@@ -15,7 +15,7 @@ def made_trace(
     run_id: str | None = "R1",
     source: SourceLine = SourceLine("t.jsonl", 1, 0, 0),  # noqa: B008 - frozen
 ) -> Trace:
-    """The trace of a record; AssertionError where it is none."""
+    """Return the trace of a record. Raises AssertionError if it is not one."""
     found = trace_from(dict(record), source, run_id=run_id)
     assert isinstance(found, Trace), found
     return found

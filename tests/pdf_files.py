@@ -77,7 +77,7 @@ def write_pages(
 
 
 def page_text(*lines: str) -> PageText:
-    """A page whose words stand where a typewriter would put them: 6 points a character, 12 a line.
+    """Add a page whose words are placed as by a typewriter: 6 points a character, 12 a line.
 
     A thin space parts two words that touch, as where kerning splits a number.
     """

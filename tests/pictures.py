@@ -28,7 +28,7 @@ def two_colours(width: int = 40, height: int = 20, mode: str = "RGB") -> Image.I
 
 
 def png_of(width: int, height: int, *more: bytes, rows: bytes = b"") -> bytes:
-    """A PNG that says it has so many grey pixels of 8 bits, whatever rows it holds."""
+    """Return a PNG that declares this size in grey pixels of 8 bits, whatever rows it holds."""
     header = struct.pack("!IIBBBBB", width, height, 8, 0, 0, 0, 0)
     data = chunk(b"IDAT", rows or zlib.compress(b"\0"))
     return b"".join((SIGNATURE, chunk(b"IHDR", header), *more, data, chunk(b"IEND", b"")))

@@ -1,4 +1,4 @@
-"""A document cut into chunks twice, with what was done in between: the truth that redirects are held to."""
+"""A document cut into chunks twice, with what was done in between: the truth of redirects."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Rechunked:
 
 
 def rechunked(seed: int, *, sections: int = 6, blocks: int = 6, changes: int = 4, rev: str = "") -> Rechunked:
-    """A book before and after so many changes in random places."""
+    """Return a book before and after a number of changes in random places."""
     before, source = book(seed, sections=sections, blocks=blocks), random.Random(f"changes {seed}")
     after = Book([[Block([*b.words], b.of) for b in part] for part in before.sections], rev or before.rev)
     for _ in range(changes):

@@ -1,6 +1,6 @@
-"""What is found for each hard span, as a record and as a picture.
+"""The result for each hard span, as a record and as a picture.
 
-`python -m tests.span_goldens [NAME…]` writes the goldens anew (all of them, or those named). Look at every
+`python -m tests.span_goldens [NAME…]` rewrites the goldens (all of them, or those named). Look at every
 picture that has changed before it is committed: each box must lie on the words that the quote names.
 """
 
@@ -36,7 +36,7 @@ def locate(case: Case, pool: PdfPool, folder: Path) -> tuple[Path, FoundSpan]:
 
 
 def record(case: Case, found: FoundSpan) -> dict[str, Json]:
-    """What was asked for and what was found, as the golden has it: what is empty is left out."""
+    """Return query and result as in the golden, without empty values."""
     asked = {name: value for name, value in asdict(case.query).items() if value not in (None, "")}
     kept = {name: value for name, value in asdict(found).items() if value not in (None, "", (), [])}
     return {"asked": asked, "found": _rounded(kept)}
@@ -60,7 +60,7 @@ def text_of(value: dict[str, Json]) -> str:
 
 
 def places(case: Case, found: FoundSpan) -> list[Place]:
-    """Where the quote stands, page by page; the cited page without a box where it does not."""
+    """Render the quote's pages; the cited page without a box if it was not found."""
     if found.page_idx is None:
         return [Place(case.query.cited_page_idx or 0, ())]
     own = Place(found.page_idx, found.rects)
@@ -89,7 +89,7 @@ def difference(one: Image.Image, other: Image.Image) -> float:
 
 
 def main(names: list[str]) -> None:
-    """Writes goldens anew."""
+    """Rewrite goldens."""
     with PdfPool(timeout_s=120) as pool, tempfile.TemporaryDirectory() as folder:
         for case in CASES:
             if not names or case.name in names:

@@ -38,7 +38,7 @@ def write(
 
 
 def lines(*texts: str, left: float = LEFT, top: float = TOP) -> Draw:
-    """Lines of text one below the other; what stands between two `^` is raised and small."""
+    """Lines of text one below the other; text between two `^` is raised and small."""
 
     def draw(page: pymupdf.Page) -> None:
         writer, font = pymupdf.TextWriter(page.rect), pymupdf.Font("helv")

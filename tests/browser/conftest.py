@@ -51,7 +51,7 @@ STARTS = 2
 IDLE = "[data-testid=stApp][data-test-script-state=notRunning][data-test-connection-state=CONNECTED]"
 #: Shown in the place of an element whose script has not arrived: it takes no click and no key.
 NOT_LOADED = "[data-testid=stSkeleton]"
-#: Fonts move words when they come, and observers of sizes are told after a frame has been laid out.
+#: Fonts move words when they load, and observers of sizes are called after a frame has been laid out.
 AT_REST = """() => document.fonts.ready.then(
   () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))
 )"""

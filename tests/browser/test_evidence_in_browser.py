@@ -1,4 +1,4 @@
-"""The evidence in a real browser: layers told apart, tags beside the words, a citation in the clipboard."""
+"""The evidence in a real browser: distinct layers, tags beside the words, a citation in the clipboard."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ CELLS = ".st-key-code-cells"
 
 
 def in_sight(page: Page) -> None:
-    """Nothing stands out over the right edge of the page."""
+    """Assert that nothing extends over the right edge of the page."""
     wider = page.evaluate("() => document.documentElement.scrollWidth - window.innerWidth")
     assert wider <= 0
 

@@ -20,7 +20,7 @@ def cited_boxes(page: Page) -> Locator:
 
 
 def pixels(page: Page, box: Locator) -> list[tuple[int, int, int]]:
-    """What the screen shows inside a box."""
+    """Return the screenshot of a box."""
     place = box.bounding_box()
     assert place is not None
     image = Image.open(io.BytesIO(page.screenshot())).convert("RGB")

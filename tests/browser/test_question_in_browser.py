@@ -1,4 +1,4 @@
-"""The Question page in a real browser: where its parts stand, and what its boxes and cells look like."""
+"""The Question page in a real browser: the places of its parts, and the look of its boxes and cells."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A document without pages in a real browser: the chosen span stands in sight, and the text is only text."""
+"""A document without pages in a real browser: the chosen span is visible, and the text is only text."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def scrolled_beyond(page: Page, at: float) -> float:
-    """Where the frame stands once it has scrolled beyond `at`, in pixels; `at` or less after five seconds."""
+    """Return where the frame has scrolled to beyond `at`, in pixels; `at` or less after five seconds."""
     return float(
         page.get_by_test_id("ps-frame").evaluate(
             """async (frame, at) => {

@@ -12,7 +12,7 @@ from tests.browser.conftest import PageAt, Serve, WaitForRun, wait_for_query
 
 pytestmark = pytest.mark.browser
 
-#: Where the charts of both runs of the handbook stand.
+#: The places of the charts of both runs of the handbook.
 FIGURE = ".st-key-chart-section_match_at_1"
 #: Of every link and number in a grid: the colour of its words and of what is behind them, as #rrggbb.
 COLOURS = """grid => {

@@ -347,7 +347,7 @@ def test_a_toggle_on_cited_text_lands_in_the_url_and_brings_its_rows_without_a_j
     wait_for_query(page, evidence="page_mismatch")
 
 
-#: Whether the second element stands beside the first one on the same line.
+#: True if the second element is beside the first one on the same line.
 BESIDE = """([word, toggle]) => {
   const [one, other] = [word.getBoundingClientRect(), toggle.getBoundingClientRect()];
   const across = other.left - one.left;

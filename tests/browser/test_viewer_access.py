@@ -50,7 +50,7 @@ def contrast(one: list[int], other: list[int]) -> float:
 
 
 def tree(page: Page) -> set[tuple[str, str]]:
-    """Role and name of everything that Chromium tells a screen reader."""
+    """Return role and name of everything that Chromium exposes to a screen reader."""
     nodes = page.context.new_cdp_session(page).send("Accessibility.getFullAXTree")["nodes"]
     seen = (node for node in nodes if not node["ignored"])
     return {(node["role"]["value"], node.get("name", {}).get("value", "")) for node in seen}

@@ -153,7 +153,7 @@ def test_a_page_shown_larger_than_its_picture_is_drawn_anew_where_it_is_seen(pag
     assert place(detail)["height"] < place(page.get_by_test_id("ps-page"))["height"], (
         "only a part is drawn anew"
     )
-    # The page itself did not run again for it: it still says what it said.
+    # The page itself did not run again for it: its text is unchanged.
     expect(page.get_by_text("detail:", exact=True)).to_be_visible()
     page.get_by_role("button", name="Next page").click()
     expect(page.get_by_text("turned:9")).to_be_visible()

@@ -75,7 +75,7 @@ def _write_page(path: Path, rotation: int, crop: tuple[int, int, int, int]) -> N
 
 
 def frame(page: Page) -> Edges:
-    """What the viewer's frame shows of the page, without its scroll bars."""
+    """Return the part of the page that the viewer's frame shows, without its scroll bars."""
     found = page.get_by_test_id("ps-viewer")
     rect = place(found)
     width, height = found.evaluate("frame => [frame.clientWidth, frame.clientHeight]")

@@ -1,4 +1,4 @@
-"""What the tests of the page viewer share: opening it, what has the focus, where a box lies."""
+"""Helpers for tests of the page viewer: opening it, the focused element, the place of a box."""
 
 from __future__ import annotations
 
@@ -48,5 +48,5 @@ def place(found: Locator) -> FloatRect:
 
 
 def zoom(page: Page) -> int:
-    """What the toolbar says, in percent."""
+    """Return the zoom that the toolbar shows, in percent."""
     return int(page.get_by_test_id("ps-zoom").inner_text().removesuffix(" %"))

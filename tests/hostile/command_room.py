@@ -48,7 +48,7 @@ def indexed(folder: Path, run: str = "R1") -> dict[str, str | None]:
 
 
 def holds(text: str, *parts: str) -> None:
-    """Every part stands in the text, which is no traceback."""
+    """Assert that the text has every part and is not a traceback."""
     assert "Traceback" not in text, text
     for part in parts:
         assert part in text, f"{part!r} is missing in: {text}"

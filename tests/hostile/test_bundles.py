@@ -88,7 +88,7 @@ def mutated(draw: st.DrawFn) -> dict[str, Any]:
 
 
 def _mutate_some(draw: st.DrawFn, whole: Any, places: st.SearchStrategy[tuple[Any, ...]]) -> None:
-    """Drops, repeats or replaces what stands in some places."""
+    """Drop, repeat or replace the values in some places."""
     for place in draw(st.lists(places, max_size=8)):
         _mutate(whole, place, draw(st.sampled_from(["put", "put", "drop", "repeat"])), draw(odd))
 
@@ -117,7 +117,7 @@ def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Manifest, P
 
 @pytest.fixture(scope="module")
 def built(room: tuple[Manifest, PdfPool]) -> dict[str, Any]:
-    """A bundle with everything, as it stands in its file."""
+    """Return a bundle with everything, as it is in its file."""
     manifest, pool = room
     (made,) = bundles_from([TRACES[0]], sources_of(manifest, pool))
     read: dict[str, Any] = orjson.loads(line_of(made, Earlier()).line)

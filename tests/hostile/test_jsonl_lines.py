@@ -1,4 +1,4 @@
-"""Hostile trace files: nothing stops the run, every bad line is said, a foreign file is said once."""
+"""Hostile trace files: nothing stops the run, every bad line is reported, a foreign file once."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from tests.hostile.command_room import Proofspan
 
 QUERY = b'{"schema_version": "1.0.0", "event": "retrieve.run", "ts": "2026-02-23", "trace_id": "t", '
 QUERY += b'"agent_id": "a", "mem_rev": "r1", "mem_hash": "sha256:aa", "text": "How?", "q_id": "%d"'
-#: What a field's value may be told of besides lines that are no record.
+#: Findings that a field's value may cause besides lines that are no record.
 OF_VALUES = frozenset({"duplicate_key", "integer_too_large"})
 
 
@@ -46,7 +46,7 @@ def test_every_valid_value_of_the_suite_is_read_as_a_field(real_data: Path, tmp_
     assert codes <= OF_VALUES
 
 
-#: How a line that holds no JSON is told.
+#: The code of a line that holds no JSON.
 LOST = ("not_json", "bad_utf8", "nested_too_deeply")
 
 

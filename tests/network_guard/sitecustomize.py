@@ -22,7 +22,7 @@ LOOKING_UP = frozenset(
 def guard(event: str, args: tuple[object, ...]) -> None:
     """Audit hook: raise PermissionError for a connection or a lookup beyond this machine."""
     if event in SENDING:
-        import socket  # only here, and it is there by now: no process should start slower for this
+        import socket  # only here, and it is loaded already: no process should start slower for this
 
         sender, address = args[:2]
         is_local = sender.family not in (socket.AF_INET, socket.AF_INET6) or _is_local(address)  # type: ignore[attr-defined]

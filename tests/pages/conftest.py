@@ -89,7 +89,7 @@ def pdf_pool() -> Iterator[PdfPool]:
 
 @pytest.fixture(autouse=True)
 def nothing_remembered(pdf_pool: PdfPool, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """What one test loaded, its cache folder above all, is gone for the next one, but for the workers.
+    """Clear what a test loaded, above all its cache folder, but not the workers.
 
     A pool of its own for each test would live on until the end of all: hundreds of processes.
     """
@@ -173,13 +173,13 @@ def attachments(app: AppTest) -> list[dict[str, Any]]:
 
 
 def marked_texts(app: AppTest) -> list[dict[str, Any]]:
-    """What the browser gets of each text whose citations can be chosen."""
+    """Return the data sent to the browser for each text whose citations can be chosen."""
     sent = (element.proto.bytes for element in app.main.get("bidi_component"))
     return [orjson.loads(data) for data in sent if data.startswith(b'{"pieces":')]
 
 
 def tables(app: AppTest) -> list[dict[str, Any]]:
-    """What the browser gets of each table."""
+    """Return the data sent to the browser for each table."""
     sent = (element.proto.bytes for element in app.main.get("bidi_component"))
     return [orjson.loads(data) for data in sent if data.startswith(b'{"table":')]
 
@@ -204,7 +204,7 @@ def grids(app: AppTest) -> dict[str, dict[str, Any]]:
 
 
 def candidates(app: AppTest) -> dict[str, Any]:
-    """What the browser gets of the candidates' table."""
+    """Return the data sent to the browser for the candidates' table."""
     (found,) = (each for each in tables(app) if each["choose"])
     return found
 
@@ -212,7 +212,7 @@ def candidates(app: AppTest) -> dict[str, Any]:
 def table(app: AppTest) -> list[dict[str, str]]:
     """The rows of the Triage table: column → text, of a label its code; `was`, `broken`, `address` besides.
 
-    [] if there is none.
+    [] without a table.
     """
     found = [each for each in tables(app) if each["table"] == "Questions of this run"]
     rows = [row["cells"] for each in found for row in each["rows"]]

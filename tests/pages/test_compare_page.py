@@ -34,7 +34,7 @@ def compare(open_app: Open) -> Compare:
 
 
 def grids(app: AppTest) -> dict[str, dict[str, Any]]:
-    """What the browser gets of each table, by the beginning of its name."""
+    """Return the data sent to the browser for each table, by the beginning of its name."""
     return {name.partition(":")[0].partition(" of ")[0]: grid for name, grid in conftest.grids(app).items()}
 
 
@@ -122,7 +122,7 @@ def test_a_run_compared_with_itself_shows_nothing_else(compare: Compare) -> None
 def test_the_other_run_is_compared_with_another_one_when_it_is_chosen_itself(
     compare: Compare, open_app: Open
 ) -> None:
-    app = open_app(DEMO, run="R006", vs="R004")  # the sidebar stands around every page
+    app = open_app(DEMO, run="R006", vs="R004")  # the sidebar is on every page
     app.selectbox("run-switcher").set_value("R004").run()
     assert app.query_params["run"] == "R004" and "vs" not in app.query_params
 

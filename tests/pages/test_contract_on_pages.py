@@ -1,4 +1,4 @@
-"""Rules of the contract on Triage and Question: counted, chosen, told with their next step, no markup."""
+"""Rules of the contract on Triage and Question: counted, filtered, shown with their fix, without markup."""
 
 from __future__ import annotations
 

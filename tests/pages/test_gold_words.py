@@ -1,4 +1,4 @@
-"""What the Question page says about the gold passage."""
+"""The Question page's sentences about the gold passage."""
 
 from __future__ import annotations
 

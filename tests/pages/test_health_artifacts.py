@@ -43,7 +43,7 @@ def test_page_and_command_tell_the_same(make_workspace: MakeWorkspace, open_app:
     for message in messages:
         assert message.removeprefix("`").lower().split("`: ")[1] in said
     told = app.dataframe[0].value["what is wrong"]
-    assert sum(map(bool, told)) == len(messages) - 1  # what is declared stands as a note above
+    assert sum(map(bool, told)) == len(messages) - 1  # declared lines are a note above
     assert "2 with a problem" in shown(app)
     assert "problems when Health was last opened" in badge(open_app(folder))
 
@@ -138,7 +138,7 @@ def test_the_sidebar_counts_what_opening_finds_once_it_was_looked_for(
 
 
 def badge(app: AppTest) -> str:
-    """What the sidebar's badge counts."""
+    """Return the count in the sidebar's badge."""
     (link,) = (link for link in app.sidebar.get("page_link") if link.proto.label.startswith("Health"))
     return str(link.proto.help).replace("\\", "")
 

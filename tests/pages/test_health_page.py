@@ -1,4 +1,4 @@
-"""Health: the verdict, the numbers that open their lists, what is to be mended, and a badge on every page."""
+"""Health: the verdict, the numbers that open their lists, what to fix first, and a badge on every page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the index knows of citations, as the Question page takes it."""
+"""The index's located citations on the Question page."""
 
 from __future__ import annotations
 

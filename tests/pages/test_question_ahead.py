@@ -1,4 +1,4 @@
-"""What is probably shown next on the Question page is ready before it is asked for."""
+"""The Question page prefetches what is probably shown next."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Question by AppTest: what became of each citation, what belongs to its place, and chunks on their own."""
+"""Question by AppTest: the status of each citation, attachments of its place, and single chunks."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def words(app: AppTest) -> str:
 
 
 def copied(app: AppTest) -> list[dict[str, Any]]:
-    """What the copying components get."""
+    """Return the data of the copy buttons."""
     found = [element.proto for element in app.main.get("bidi_component")]
     return [orjson.loads(each.json) for each in found if each.component_name.endswith("copy_button")]
 

@@ -1,4 +1,4 @@
-"""What the Question page tells beside the answer: the level, the stored label, what is outlined."""
+"""The Question page beside the answer: the level, the stored label, the outlined spans."""
 
 from __future__ import annotations
 

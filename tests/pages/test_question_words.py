@@ -1,4 +1,4 @@
-"""What the Question page says, in words."""
+"""The sentences of the Question page."""
 
 from __future__ import annotations
 

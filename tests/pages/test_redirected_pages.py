@@ -1,4 +1,4 @@
-"""Question and Chunk where a run names ids of an earlier build: what they lead to is shown, and told."""
+"""Question and Chunk of a run with older chunk ids: the replacing chunks are shown, and the page says so."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def told(view: QuestionView) -> list[tuple[str, str]]:
 
 
 def tip(view: QuestionView) -> str:
-    """What the pointer is told on the first row."""
+    """Return the tooltip of the first row."""
     ((_, pieces), *_) = omission_rows(view)
     return "".join(piece.tip for piece in pieces)
 

@@ -1,4 +1,4 @@
-"""What pages say of stability, and of where ranking put the gold section."""
+"""The panels on stability and on the rank of the gold section."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Question on a document without pages, by AppTest: its lines as text, its spans marked, its faults told."""
+"""Question on a document without pages, by AppTest: its lines as text, spans marked, problems shown."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def words(app: AppTest) -> str:
 
 
 def marks(page: str, layer: str) -> list[str]:
-    """What the marks of a layer hold, without the marks inside."""
+    """Return the text of the marks of a layer, without the marks inside."""
     frame = page[page.index('data-testid="ps-frame"') : page.index('data-testid="ps-text-legend"')]
     found = re.findall(rf'<mark class="ps-span-{layer}[^>]*>(?:<mark[^>]*>)*([^<]*)</mark>', frame)
     return [str(text) for text in found]

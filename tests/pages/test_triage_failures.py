@@ -19,7 +19,7 @@ STRIP = "failure-strip"
 
 
 def strip(app: AppTest) -> dict[str, object]:
-    """What the browser gets of the strip."""
+    """Return the data sent to the browser for the strip."""
     sent = [each.proto for each in app.main.get("bidi_component")]
     return dict(orjson.loads(next(proto.bytes for proto in sent if proto.id.endswith(f"-{STRIP}"))))
 

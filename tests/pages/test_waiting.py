@@ -64,7 +64,7 @@ def open_question(folder: Path, open_app: Open, pool: PdfPool, *, limit_s: float
 
 
 def limit(pool: PdfPool, seconds: float) -> None:
-    """What is asked from now on has so long: on a busy machine a good document may take a while."""
+    """Set the time limit of requests: on a busy machine a good document may take a while."""
     pool._timeout_s = seconds
 
 

@@ -1,4 +1,4 @@
-"""The Walkthrough page: which bundle of which list, what is shown of it, and what is told instead."""
+"""The Walkthrough page: which bundle of which list, what it shows, and messages without one."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def words(app: AppTest) -> str:
 
 
 def act(app: AppTest, **wanted: Any) -> AppTest:
-    """What the bar sends for a press."""
+    """Return the data that the bar sends for a press."""
     shown_now = bar(app)
     sent = {"to": shown_now["position"], "cite": shown_now["cite"], "present": shown_now["present"]}
     return send(app, "act", {**sent, "presses": shown_now["presses"] + 1, **wanted}, key=KEY)

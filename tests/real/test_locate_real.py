@@ -1,4 +1,4 @@
-"""Quotes on real documents: found where another extractor saw them, and nowhere they do not stand."""
+"""Quotes on real documents: found where another extractor saw them, and nowhere else."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_quotes_are_placed_where_they_stand(spans: list[tuple[dict[str, Any], Fo
 
 
 def test_every_page_off_by_one_is_flagged(spans: list[tuple[dict[str, Any], FoundSpan]]) -> None:
-    """But where the quote stands on the cited page as well: two exhibits of one filing share their text."""
+    """But if the quote is on the cited page as well: two exhibits of one filing share their text."""
     counts = score(spans)
     assert counts.off_by_one > 60
     assert counts.flagged == counts.off_by_one

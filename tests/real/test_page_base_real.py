@@ -11,9 +11,9 @@ import pytest
 
 from proofspan.cli import main
 
-#: Says what `locate` tells of the pages when each quote is cited where a function of its record says.
+#: The findings of `locate` about pages when a function of each record gives the cited page.
 Told = Callable[[Callable[[Any], int]], list[str]]
-#: Of so many quotes one is looked for. Annual reports are left out: they have most of the pages.
+#: One of this many quotes is searched for. Annual reports are left out: they have most of the pages.
 STEP = 4
 
 

@@ -1,4 +1,4 @@
-"""What an ASGI application answers, without a server."""
+"""Call an ASGI application without a server."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ FOUND = {
 
 
 class FakePool:
-    """Stands where documents are opened, and keeps what it was asked."""
+    """A pool of documents that records its requests."""
 
     def __init__(self, found: Mapping[str, FoundSpan | Problem] = FOUND) -> None:
         self._found = found

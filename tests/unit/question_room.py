@@ -1,4 +1,4 @@
-"""A question with its chunks and gold, and a document of three pages that is none."""
+"""A question with its chunks and gold, and a fake document of three pages."""
 
 from __future__ import annotations
 

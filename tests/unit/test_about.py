@@ -1,4 +1,4 @@
-"""What a question is about, and the texts that name a place."""
+"""The topic of a question, and the texts that name a place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is written outside the dashboard names the same pages as its own links."""
+"""Links in files lead to the same pages as the dashboard's own links."""
 
 from __future__ import annotations
 

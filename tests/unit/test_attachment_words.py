@@ -1,4 +1,4 @@
-"""The order in which attachments are shown, and what is said of them."""
+"""The order of attachments, and their sentences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From traces to bundles: which place is shown, what belongs beside it, and what is told of the rest."""
+"""From traces to bundles: the place that is shown, its attachments, and the problems."""
 
 from __future__ import annotations
 

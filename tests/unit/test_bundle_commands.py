@@ -1,4 +1,4 @@
-"""`proofspan bundle build`: what is written where, what is told of it, and the exit status."""
+"""`proofspan bundle build`: the file, the printed report, and the exit status."""
 
 from __future__ import annotations
 

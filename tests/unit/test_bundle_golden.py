@@ -1,6 +1,6 @@
 """Three bundles to be read: one that cites, a refusal with its closest passage, and text alone.
 
-`python -m tests.unit.test_bundle_golden` writes them anew, to be looked at before they are committed.
+`python -m tests.unit.test_bundle_golden` rewrites them; look at them before you commit.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a bundle is: its record and back, its canonical bytes, its hash, its level."""
+"""A bundle: its record and back, its canonical bytes, its hash, its level."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`check_workspace` sees everything that is wrong, at once, and names what mends it."""
+"""`check_workspace` reports all problems at once, each with its fix."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Audits over a chunk file: one fault at a time is told by the audit that it belongs to, and by no other."""
+"""Audits over a chunk file: one fault at a time fails its own audit, and no other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where two answers differ: every word is marked once, and each side still says what it said."""
+"""Where two answers differ: every word is marked once, and no text is lost."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_each_side_joins_back_to_its_text(was: str, now: str) -> None:
 
 
 def same_words(found: AnswerDifference, side: str) -> str:
-    """What a side shares with the other, without its white space."""
+    """Return the text that a side shares with the other, without white space."""
     parts: tuple[Part, ...] = getattr(found, side)
     return "".join("".join(part.text.split()) for part in parts if part.change == "same")
 

@@ -1,4 +1,4 @@
-"""What was pinned for two runs: only what differs is told, and a lost record is a problem, no end."""
+"""The pins of two runs: only differences are listed, and a lost record is a problem."""
 
 from __future__ import annotations
 

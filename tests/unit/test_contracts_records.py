@@ -92,7 +92,7 @@ SEEDS: list[tuple[str, Record, set[str]]] = [
         set(),
     ),
     (
-        "rerank",  # eight are said to go on, and one is shown
+        "rerank",  # eight more are counted, and one is shown
         {
             "$schema": "https://wfgy.dev/schemas/rerank-1.0.json",
             "q_id": "q_2025_08_13_0001",
@@ -167,7 +167,7 @@ def test_the_schemas_examples_break_nothing(kind: str) -> None:
 
 
 def good(kind: str) -> Record:
-    """A record that keeps the contract, anew each time."""
+    """Return a new record that keeps the contract."""
     record: Record = schema_alone(kind)["examples"][0]
     return record
 
@@ -332,7 +332,7 @@ TABLE: list[tuple[str, Change, list[tuple[str, str]]]] = [
     ("trace", _with(q=None), [("missing_q", "q")]),
     ("trace", _with(answer=5), [("wrong_type_answer", "answer")]),
     ("trace", _in("chunks.0.features", "x"), [("wrong_type_features", "chunks[1].features")]),
-    ("trace", _in("citations.0.tokens", "x"), []),  # told by the rules of citations
+    ("trace", _in("citations.0.tokens", "x"), []),  # reported by the rules of citations
     ("trace", _in("stages.retrieved.0.score", "x"), []),
     ("report", _without("label"), [("missing_label", "label")]),
     ("gold", _without("q"), [("missing_q", "q")]),

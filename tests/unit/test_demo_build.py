@@ -1,4 +1,4 @@
-"""The demo workspace is what its script makes, passes the product's own check and tells its story."""
+"""The demo workspace is what its script makes, passes the product's own check and shows its story."""
 
 from __future__ import annotations
 

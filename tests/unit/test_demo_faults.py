@@ -44,7 +44,7 @@ RUN = "R005"
 
 @dataclass(frozen=True)
 class Product:
-    """What a user has at hand: the rows of Triage, the printed words of commands, and the Question page."""
+    """The product as users see it: the rows of Triage, the output of commands, and the Question page."""
 
     rows: Mapping[str, Mapping[str, Any]]
     indexed: str
@@ -66,7 +66,7 @@ class Product:
         return set(opened)
 
     def cited(self, q_id: str) -> FoundSpan:
-        """Where the first citation of a question stands, as its page shows it."""
+        """Return the place of the first citation of a question, as its page shows it."""
         targets = targets_of(self.questions[q_id])
         chosen = choose(targets, cite=1)
         assert chosen is not None

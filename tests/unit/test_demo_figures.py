@@ -1,4 +1,4 @@
-"""The manual's drawings: every name is there, stays inside its box, and tells itself from the others."""
+"""The manual's drawings: every name is there, stays inside its box, and differs from the others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the demo says is true stands in its documents, at the very place that it names."""
+"""The demo's truth is in its documents, exactly where it says."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _spans() -> list[tuple[str, int, GoldSpan]]:
 
 
 def _letters(text: str) -> str:
-    """What a page and a record must agree on: letters and figures, with no white space and no ligatures."""
+    """Return letters and figures alone, without white space and ligatures."""
     for ligature, letters in (("ﬁ", "fi"), ("ﬂ", "fl")):
         text = text.replace(ligature, letters)
     return "".join(filter(str.isalnum, text))

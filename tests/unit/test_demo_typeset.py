@@ -1,4 +1,4 @@
-"""The manual is set as a printed one is, and what is said of its blocks' places is true."""
+"""The manual is set as a printed one is, and the places of its blocks are right."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def _expected(placed: Placed) -> str:
 
 
 def _words(document: pymupdf.Document, part: Part) -> str:
-    """What stands in the part's box, in the order of the content stream: all of it wholly inside."""
+    """Return the text in the part's box, in the order of the content stream: all of it wholly inside."""
     x0, y0, x1, y1 = part.bbox
     box, around = pymupdf.Rect(part.bbox), pymupdf.Rect(x0 - 0.3, y0 - 0.3, x1 + 0.3, y1 + 0.3)
     words = document[part.page_idx].get_text("words", sort=False)

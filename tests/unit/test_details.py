@@ -1,4 +1,4 @@
-"""A part of a page drawn anew: on the grid, exactly where it was asked for, within its bounds."""
+"""A zoomed part of a page: on the grid, exactly where it was requested, within its bounds."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def regions(draw: st.DrawFn) -> Percent:
 
 
 def view_of(pool: PdfPool, path: Path, page_idx: int = 0) -> PageView:
-    """What the Question page shows of a document."""
+    """Return the view of a document on the Question page."""
     target = Target("cited", 1, "d", SpanQuery(""))
     return PageView(target, page_idx=page_idx, image=pool.render(path, page_idx), path=path)
 

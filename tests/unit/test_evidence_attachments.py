@@ -151,7 +151,7 @@ def test_the_order_of_the_catalogue_never_matters(
 
 @given(places, catalogues)
 def test_exactly_what_the_rule_names_is_attached(place: CitedPlace, catalogue: list[Attachment]) -> None:
-    """Against the rule said plainly, entry by entry."""
+    """Compare with a plain version of the rule, entry by entry."""
     cited = section_key(place.section_id)
     expected = set()
     for each in catalogue:

@@ -125,7 +125,7 @@ def fails(record: dict[str, object]) -> bool | None:
 
 
 def found(record: dict[str, object]) -> bool | None:
-    """Whether the gold of a row stands in the top 20; None where that is not judged."""
+    """True if the gold of a row is in the top 20; None if it was not judged."""
     return None if record["unranked"] else record["top_rank"] in (1, 20)
 
 
@@ -139,7 +139,7 @@ def flip(record: dict[str, object]) -> str | None:
 
 
 def keeps(shown: Filter, record: dict[str, object]) -> bool:
-    """The filter's meaning, said without SQL."""
+    """Apply the filter without SQL."""
     q, answer = str(record["q"]), str(record["answer"])
     searched = q if shown.questions_only else f"{q}\0{answer}"
     return all(

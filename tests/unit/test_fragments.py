@@ -1,4 +1,4 @@
-"""Each fragment stands in a container of its own, so that none is drawn over what follows it."""
+"""Each fragment has a container of its own, so that none is drawn over what follows it."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ class Demo:
         allow: tuple[str, ...] = (),
         **entries: object,
     ) -> dict[str, Check]:
-        """What the page shows, by name."""
+        """Return the values on the page, by name."""
         given = {name: read_goals({name: text})[0][name] for name, text in (goals or {}).items()}
         report = gate_run(self.store, self.manifest(**entries), run_id, goals=given, allow=allow)
         return {check.name: check for check in report.checks}

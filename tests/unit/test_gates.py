@@ -1,4 +1,4 @@
-"""What a manifest's gates say, and what is made of those that cannot be understood."""
+"""A manifest's gates, and those that cannot be understood."""
 
 from __future__ import annotations
 

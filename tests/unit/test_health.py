@@ -1,4 +1,4 @@
-"""Findings by code over runs: the rows, how families fold, the trend, and what is said first."""
+"""Findings by code over runs: the rows, how families fold, the trend, and what comes first."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ def test_what_else_a_browser_says_is_no_choice(said: object, monkeypatch: pytest
 
 
 def chosen_after(said: object, monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The citations that are chosen when the browser says `said`."""
+    """Return the citations that are chosen by a value from the browser."""
     monkeypatch.setattr(streamlit, "session_state", {"text": {"choose": said}})
     chosen: list[int] = []
     annotated_text._chosen("text", NUMBERS, chosen.append)

@@ -1,4 +1,4 @@
-"""What every metric counts, by a table of questions that can be added up by hand."""
+"""The counts of every metric, by a table of questions that can be added up by hand."""
 
 from __future__ import annotations
 

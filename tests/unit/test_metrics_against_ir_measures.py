@@ -1,7 +1,7 @@
 """Ranking metrics against ir-measures: equal for every query of random judgements and runs full of ties.
 
 Its default provider is trec_eval's own code (pytrec_eval), so the order of ties is compared as well: scores
-are single precision there, and of equal ones the greater name stands first.
+are single precision there, and of equal ones the greater name comes first.
 """
 
 from __future__ import annotations

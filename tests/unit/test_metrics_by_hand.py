@@ -30,7 +30,7 @@ BY_HAND: dict[str, tuple[int | None, tuple[float, ...], float, float, bool | Non
     "Q76": (1, (0, 0, 0, 0, 0), 0.0000, 0.2566, False),  # another chunk of the section is first
     "Q77": (1, (1, 1, 1, 1, 1), 1.0000, 0.1588, True),
     "Q80": (None, (0, 0, 0, 0, 0), 0.0000, 0.3641, False),
-    "Q87": (1, (0, 0, 0, 1, 1), 0.0000, 0.2673, False),  # its chunk stands between 11 and 20
+    "Q87": (1, (0, 0, 0, 1, 1), 0.0000, 0.2673, False),  # its chunk is between 11 and 20
     "Q89": (1, (1, 1, 1, 1, 1), 1.0000, 0.1447, True),
     "Q92": (3, (0, 1, 1, 1, 1), 0.4307, 0.2150, None),  # at rank 4: 1 / log2(5)
     "Q100": (None, (0, 0, 0, 0, 1), 0.0000, 0.3957, None),  # beyond the fused 20, within the retrieved 57
@@ -51,7 +51,7 @@ def _lines(path: Path) -> list[Json]:
 
 
 def _untied(listed: list[Json]) -> list[Json]:
-    """A list whose equal scores stand in the order of section and id."""
+    """Return a list whose equal scores are in the order of section and id."""
     groups: list[list[Json]] = []
     for candidate in listed:
         if groups and groups[-1][0]["score"] == candidate["score"]:

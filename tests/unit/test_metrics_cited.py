@@ -1,4 +1,4 @@
-"""What an answer cites against its gold passages and its anchor."""
+"""Citations against gold passages and the anchor."""
 
 from __future__ import annotations
 
@@ -92,8 +92,8 @@ BY_OFFSETS = gold(spans=(span(offsets=Offsets(110, 120)),))
         (at(120, 130), False),
         (at(110, 120, doc_id="bulletin"), False),
         ({"doc_id": "manual", "page_idx": 57, "offsets": {"start": 0, "end": 9, "unit": "byte"}}, True),
-        (at(115, 115, page_idx=56), False),  # an empty range is none, and the page is another
-        ({"chunk_id": "a"}, True),  # as its chunk stands
+        (at(115, 115, page_idx=56), False),  # an empty range does not count, and the page is another
+        ({"chunk_id": "a"}, True),  # as its chunk is
         ({"chunk_id": "b"}, False),
         ({"chunk_id": "a", "offsets": [150, 160]}, False),
         ({"chunk_id": "c"}, False),
@@ -188,7 +188,7 @@ def test_precision_counts_citations_and_recall_gold_passages(
         ("oil is changed every winter", ["The engine oil is changed every 15,000 km."], 4 / 5),
         ("oil is changed in every car", ["oil is changed", "every car"], 3 / 6),  # two words are no run
         ("one two three four five six", ["one two three", "four five six"], 1.0),
-        ("one two three four", ["one two", "three four"], 0.0),  # a run stands in one passage
+        ("one two three four", ["one two", "three four"], 0.0),  # a run is in one passage
         ("one two three four", ["one two three", "two three four"], 1.0),
         ("one one one one", ["one one one"], 1.0),
         ("a b c x a b c", ["a b c"], 6 / 7),
@@ -263,7 +263,7 @@ NUMBERS = st.lists(st.integers(0, 3).map(str), min_size=1, max_size=7)
 
 @given(NUMBERS, st.lists(NUMBERS, max_size=3))
 def test_coverage_is_the_share_of_words_in_runs(anchor: list[str], quotes: list[list[str]]) -> None:
-    """By the definition: a word counts if three words in a row around it (or all) stand in one quote."""
+    """By the definition: a word counts if three words in a row around it (or all) are in one quote."""
     run = min(3, len(anchor))
     counted = [
         any(

@@ -1,4 +1,4 @@
-"""Metrics as files: the numbers as they are, and nothing in a cell that does more than stand there."""
+"""Metrics as files: the numbers as they are, and no cell that is a formula."""
 
 from __future__ import annotations
 

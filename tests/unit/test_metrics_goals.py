@@ -1,4 +1,4 @@
-"""Thresholds are read as they are written, and a verdict says what it cannot tell."""
+"""Thresholds are read as they are written, and a verdict may be unknown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is relevant to a gold question: by chunk, by section, by page, in which document."""
+"""Relevance to a gold question: by chunk, by section, by page, in which document."""
 
 from __future__ import annotations
 

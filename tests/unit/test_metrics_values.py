@@ -1,4 +1,4 @@
-"""What was added up becomes a number with its interval; the catalogue has its words for each."""
+"""Sums become numbers with intervals; the catalogue has words for each."""
 
 from __future__ import annotations
 

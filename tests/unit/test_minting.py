@@ -1,4 +1,4 @@
-"""Canonical ids for records that say where they stand."""
+"""Canonical ids for records that name their place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one question breaks: the record's own findings with what its run says, and how many others do too."""
+"""The rules that a question breaks: its record's findings, its run's, and how many others break them."""
 
 from __future__ import annotations
 

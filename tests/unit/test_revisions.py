@@ -1,4 +1,4 @@
-"""A document that is not the one that was cited is told, whichever way it can be known."""
+"""A document of another revision than the cited one is reported, however it is detected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What speaks against a run as a whole: each finding where it applies, and nowhere else."""
+"""Findings about a run as a whole: each where it applies, and nowhere else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the failure modes are read from: sections that stand beside one another, and counts of the index."""
+"""The input of failure modes: neighbouring sections, and counts of the index."""
 
 from __future__ import annotations
 

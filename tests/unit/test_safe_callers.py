@@ -30,7 +30,7 @@ OUR_NAMES = {"title", "help", "escaped", "told"}
 
 
 def problems(source: str) -> Iterator[str]:
-    """What a script does that could turn foreign text into markup, one sentence each."""
+    """Return what could turn foreign text into markup in a script, one sentence each."""
     tree = ast.parse(source)
     modules = _imported(tree) - {"st"}
     for node in ast.walk(tree):

@@ -198,7 +198,7 @@ def test_a_section_without_a_notice_leaves_nothing_out() -> None:
     ],
 )
 def test_a_notice_holds_for_its_section_and_what_lies_in_it(of: str, holds: bool) -> None:
-    """What stands in 7.3 before 7.3.2 begins is said of 7.3.2 too; what a part says not of the whole."""
+    """A warning in 7.3 before 7.3.2 applies to 7.3.2 too; one in a part does not apply to the whole."""
     assert (ids(found("Some.", "level", catalogue=[notice("w", of, FAN)])) == ["w"]) is holds
 
 

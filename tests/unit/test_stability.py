@@ -1,4 +1,4 @@
-"""What of an answer stays when its question is asked in other words or with another seed."""
+"""How stable an answer is when its question is asked in other words or with another seed."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def told(number: int, **more: object) -> dict[str, object]:
 
 
 def counted(store: Store, *runs: str) -> list[tuple[object, ...]]:
-    """The counts of the codes that only the run tells."""
+    """Return the counts of the codes that only the run shows."""
     frame = store.code_counts(runs)
     assert list(frame) == ["run_id", "code", "traces", "questions"]
     wanted = frame["code"].isin(["memory_desync", "duplicate_question", "answer_repeated"])

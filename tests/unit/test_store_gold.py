@@ -1,4 +1,4 @@
-"""What became of the gold, in the index: stored, filtered, counted, ordered, the same by any workers."""
+"""Gold outcomes in the index: stored, filtered, counted, ordered, the same by any workers."""
 
 from __future__ import annotations
 

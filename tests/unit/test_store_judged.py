@@ -1,4 +1,4 @@
-"""What a trace's gold makes of it, in the index: stored as it was judged, whoever builds it."""
+"""Gold evaluation in the index: stored as computed, whoever builds it."""
 
 from __future__ import annotations
 

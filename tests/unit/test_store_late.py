@@ -1,4 +1,4 @@
-"""What only the rest of a run can tell of a trace: another memory, another unit, another's answer."""
+"""Rules that compare a trace with its run: another memory, another unit, another's answer."""
 
 from __future__ import annotations
 

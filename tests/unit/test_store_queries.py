@@ -1,4 +1,4 @@
-"""What pages ask of the index: pages that cover a list once, neighbours in its order, counts that add up."""
+"""Queries of the index: pages that cover a list once, neighbours in its order, counts that add up."""
 
 from __future__ import annotations
 
@@ -265,7 +265,7 @@ def test_an_export_comes_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_a_rebuilt_index_is_picked_up_by_every_thread(tmp_path: Path) -> None:
-    """Readers in eight threads while the run is indexed anew: each sees one state as a whole."""
+    """Readers in eight threads while the run is indexed again: each sees one state as a whole."""
     manifest = write_workspace(tmp_path, {RUN: records(10)})
     store = built(manifest, tmp_path / "cache")
     path = tmp_path / "runs" / "R1.jsonl"

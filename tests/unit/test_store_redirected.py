@@ -28,7 +28,7 @@ REDIRECTS = [
     {"old_id": "was12", "kind": "split", "new_ids": ["c1", "c2"], "confidence": 1.0},
     {"old_id": "deleted", "kind": "gone", "new_ids": [], "confidence": 1.0},
 ]
-#: Columns that hold ids or are made of them, or that say where the record stands.
+#: Columns that hold ids or are made of them, or that say where the record is.
 OWN = {"answer", "answer_folded", "suspicions", "codes", "cited_print", "answer_print", "offset", "length"}
 
 

@@ -1,4 +1,4 @@
-"""What is damaged, missing or refused is named, and the rest of the index serves."""
+"""Damaged, missing or refused files are named, and the rest of the index works."""
 
 from __future__ import annotations
 
@@ -315,7 +315,7 @@ def test_a_folder_in_the_place_of_a_file_makes_way(tmp_path: Path, cache: Path, 
 
 @pytest.mark.parametrize("kind", ["*.parquet", "*.arrow"])
 def test_no_flipped_bit_ends_the_process(tmp_path: Path, cache: Path, kind: str) -> None:
-    """What a process reads of a damaged file may be wrong, or refused; it never kills it."""
+    """A damaged file gives wrong data or an error; it never kills the process."""
     manifest = write_workspace(tmp_path, {RUN: [trace(f"Q{number}") for number in range(300)]})
     build_index(manifest, cache_dir=cache)
     (segment,) = cache.rglob(kind)
@@ -347,7 +347,7 @@ for _ in range(25):
 
 
 def test_workers_end_with_the_process_that_started_them(tmp_path: Path) -> None:
-    """A process that is killed can tell its workers nothing."""
+    """A process that is killed cannot stop its workers."""
     asks = """
 import sys, time
 from concurrent.futures import ProcessPoolExecutor

@@ -1,4 +1,4 @@
-"""A trace held to the contract: every breach at its place."""
+"""A trace checked against the contract: every breach at its place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The envelope of a trace: one finding a field, the quick look equal to the rules, nothing told twice."""
+"""The envelope of a trace: one finding a field, nothing reported twice."""
 
 from __future__ import annotations
 

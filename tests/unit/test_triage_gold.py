@@ -1,4 +1,4 @@
-"""What became of the gold passage: at which rank it stood, and whether the answer cites it."""
+"""The outcome of the gold passage: its rank, and whether the answer cites it."""
 
 from __future__ import annotations
 

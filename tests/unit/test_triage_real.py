@@ -1,4 +1,4 @@
-"""What the signals are worth on real answers: people's ratings, and ten traces over filings."""
+"""The signals on real answers: people's ratings, and ten traces over filings."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ VIEW = ViewState(filter=Filter(run="R4", label=("ok",), text="a & b=c"), at=3)
 
 
 def sent(*rows: dict[str, object], view: ViewState = VIEW, sort: Sort | None = None) -> dict[str, Any]:
-    """What the browser gets for these index rows."""
+    """Return the data sent to the browser for these index rows."""
     frame = pd.DataFrame([{**ROW, **row} for row in rows])
     data: dict[str, Any] = orjson.loads(packed(triage_grid(triage_rows(frame, view), sort or view.sort)))
     return data

@@ -53,7 +53,7 @@ def no_row(stop: Stop) -> StoredRow:
 
 
 def materials(folder: Path, pool: PdfPool, records: list[Any], stored: list[Any] | None = None) -> Materials:
-    """What a run of these traces is shown from, with a file of these bundles where there is one."""
+    """Return the sources of a run of these traces, with a file of these bundles if there are any."""
     (folder / "traces.jsonl").write_bytes(jsonl(records))
     manifest = load_manifest(folder)
     sources, _ = load_sources(manifest, pool)

@@ -32,7 +32,7 @@ def picture(width: int, height: int) -> bytes:
 
 
 def spans(count: int, chosen: str) -> tuple[PageSpan, ...]:
-    """So many spans in rows of forty, each with a name of its own."""
+    """Return spans in rows of forty, each with a name of its own."""
     step = 100 / max(10, -(-count // 40) + 1)
     made = []
     for number in range(count):
