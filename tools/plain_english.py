@@ -33,6 +33,8 @@ NAMES = re.compile(r"(?<![A-Za-z])(told|said|mend|anew|TOLD|SAID)(?![a-z])|(Told
 OPENING = re.compile(r"^What\b")
 #: A sentence of the demo's manual, which schemas quote as an example.
 QUOTED = "stands on the jack"
+#: A list of words, such as stop words.
+WORD_LIST = re.compile(r"[a-z\s]{300,}")
 
 #: Text that is data: the demo and its sources, the tests' documents and goldens.
 DATA = re.compile(
@@ -84,7 +86,8 @@ def _python(file: str, text: str) -> Iterator[tuple[int, re.Pattern[str], str]]:
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             if node in docstrings:
                 yield node.lineno, OPENING, node.value
-            if node in docstrings or (not is_test and " " in node.value):
+            is_prose = " " in node.value and not is_test and not WORD_LIST.fullmatch(node.value)
+            if node in docstrings or is_prose:
                 yield node.lineno, WORDS, node.value
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type == tokenize.COMMENT:
