@@ -6,8 +6,9 @@ in a panel; a traceback is a bug of Proofspan.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Self
+from typing import Self, TypeVar
 
 
 def printable(text: str) -> str:
@@ -50,6 +51,24 @@ class Fault(Exception):  # noqa: N818 - the input is at fault, not the program
     def of(cls, code: str, message: str, *, where: str = "", fix: str = "") -> Self:
         """Return a fault with a single problem."""
         return cls(Problem(code, message, where, fix))
+
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def for_all(function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+    """Apply a function to every item. Raises one InputFault with the problems of all items that fail."""
+    results: list[Result] = []
+    problems: list[Problem] = []
+    for item in items:
+        try:
+            results.append(function(item))
+        except Fault as fault:
+            problems += fault.problems
+    if problems:
+        raise InputFault(*problems)
+    return results
 
 
 class ManifestFault(Fault):

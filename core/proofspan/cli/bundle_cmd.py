@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
 import click
 
-from proofspan.cli.output import STDOUT, NamedPath, check_outputs, json_text, output_to, progress_bar
+from proofspan.cli.output import (
+    STDOUT,
+    NamedPath,
+    check_outputs,
+    json_text,
+    output_to,
+    print_problems,
+    progress_bar,
+    workspace_files,
+)
 from proofspan.contracts.records.records import Json, LineIssue
-from proofspan.errors import Fault, InputFault, Problem, printable
+from proofspan.errors import Fault, InputFault, Problem, for_all, printable
 from proofspan.evidence.bundles import packed
 from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.manifest.check import BUILD_BUNDLES, sha256_of
@@ -76,8 +84,9 @@ def build(workspace: Path, run_ids: tuple[str, ...], output: str | None, workers
     """
     manifest = load_manifest(workspace)
     targets = _targets(manifest, run_ids, output)
-    check_outputs([target.name for target in targets], _inputs(manifest, targets))
-    earlier = _all_earlier(manifest, targets)
+    own = [target.run.bundles for target in targets]
+    check_outputs([target.name for target in targets], workspace_files(manifest, without=own))
+    earlier = for_all(lambda target: _earlier(manifest, target), targets)  # all can be built, or none is
     with PdfPool(workers=workers, timeout_s=TIMEOUT_S) as pool:
         sources, problems = load_sources(manifest, pool)
         reports = [
@@ -98,50 +107,17 @@ def _targets(manifest: Manifest, run_ids: Sequence[str], output: str | None) -> 
         if len(runs) != 1:
             raise click.UsageError("-o takes the bundles of one run: name it with --run")
         return [_Target(runs[0], output)]
-    problems: list[Problem] = []
-    targets = []
-    for run in runs or manifest.runs:
-        try:
-            targets.append(_Target(run, str(bundles_path(manifest, run))))
-        except Fault as fault:
-            problems += fault.problems
-    if problems:
-        raise InputFault(*problems)
-    if not targets:
+    if not manifest.runs:
         chosen_run(manifest, None)  # raises: there is no run
-    return targets
-
-
-def _inputs(manifest: Manifest, targets: Sequence[_Target]) -> Iterator[Path]:
-    """Yield every file of the workspace except the bundles being built: what must not be overwritten."""
-    built = {target.run.bundles.key for target in targets if target.run.bundles is not None}
-    if manifest.file is not None:
-        yield manifest.file
-    for artifact in manifest.artifacts():
-        if artifact.key not in built:
-            with suppress(Fault):
-                yield artifact_path(manifest, artifact)
-
-
-def _all_earlier(manifest: Manifest, targets: Sequence[_Target]) -> list[tuple[Earlier, Earlier]]:
-    """Return the earlier bundles of each run, checking that all can be built before any is.
-
-    They are a pair: the bundles whose unknown fields are kept, and those in the file to be overwritten.
-    """
-    earlier: list[tuple[Earlier, Earlier]] = []
-    problems: list[Problem] = []
-    for target in targets:
-        try:
-            run_with_traces(manifest, target.run.run_id)
-            earlier.append(_earlier(manifest, target))
-        except Fault as fault:
-            problems += fault.problems
-    if problems:
-        raise InputFault(*problems)
-    return earlier
+    return for_all(lambda run: _Target(run, str(bundles_path(manifest, run))), runs or manifest.runs)
 
 
 def _earlier(manifest: Manifest, target: _Target) -> tuple[Earlier, Earlier]:
+    """Return the bundles whose unknown fields are kept, and those in the file to be overwritten.
+
+    Raises Fault if the run cannot be built.
+    """
+    run_with_traces(manifest, target.run.run_id)
     own, run_id, is_own = target.run.bundles, target.run.run_id, _is_own(manifest, target)
     is_file = target.name != STDOUT and target.path.is_file()
     name = own.path if own is not None and is_own else target.name
@@ -252,10 +228,8 @@ def _print_built(
         click.echo(printable(f"{report.run_id} → {target.name}"), err=err)
         click.echo(f"  {report.in_words()}", err=err)
         click.echo(f"  {report.coverage.in_words()}", err=err)
-        for problem in of_run:
-            click.echo(f"{problem.severity}: {problem}", err=True)
-    for problem in problems:
-        click.echo(f"{problem.severity}: {problem}", err=True)
+        print_problems(of_run)
+    print_problems(problems)
 
 
 @command.command("validate")
@@ -293,27 +267,25 @@ def validate(source: Path, workspace: Path | None, run_ids: tuple[str, ...], as_
 
 
 def _files(manifest: Manifest, run_ids: Sequence[str], bare: Path | None) -> list[tuple[str, Path, str]]:
-    """Return run, path and name of each file to validate. Raises Fault if there is none."""
+    """Return run, path and name of each file to validate. Raises Fault without a run."""
     requested = [chosen_run(manifest, run_id) for run_id in dict.fromkeys(run_ids)]
     if bare is not None:
         if len(requested) > 1:
             raise click.UsageError("a bare file holds the bundles of one run: name one")
         return [(requested[0].run_id if requested else run_of(bare), bare, str(bare))]
     runs = requested or [run for run in manifest.runs if run.bundles is not None] or manifest.runs
-    files: list[tuple[str, Path, str]] = []
-    problems: list[Problem] = []
-    for run in runs:
-        try:
-            path = artifact_path(manifest, run.bundles) if run.bundles else bundles_path(manifest, run)
-            files.append((run.run_id, path, run.bundles.path if run.bundles else str(path)))
-        except Fault as fault:
-            built = [replace(each, fix=BUILD_BUNDLES) for each in fault.problems if each.code == "missing"]
-            problems += built or fault.problems
-    if problems:
-        raise InputFault(*problems)
-    if not files:
+    if not runs:
         chosen_run(manifest, None)  # raises: there is no run
-    return files
+    return for_all(lambda run: _file(manifest, run), runs)
+
+
+def _file(manifest: Manifest, run: Run) -> tuple[str, Path, str]:
+    try:
+        path = artifact_path(manifest, run.bundles) if run.bundles else bundles_path(manifest, run)
+    except Fault as fault:
+        missing = [replace(each, fix=BUILD_BUNDLES) for each in fault.problems if each.code == "missing"]
+        raise InputFault(*(missing or fault.problems)) from fault
+    return run.run_id, path, run.bundles.path if run.bundles else str(path)
 
 
 def _print_validation(result: Validation) -> None:

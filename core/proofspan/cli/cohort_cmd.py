@@ -33,7 +33,7 @@ def command() -> None:
 @click.option("--run", "run_id", required=True, metavar="ID", help="The run whose bucket it is.")
 @click.option("--bucket", required=True, type=click.Choice(BUCKETS), help="Where ranking failed.")
 @click.option("--again", is_flag=True, help="Replace a cohort of that name.")
-@click.option("--cache-dir", type=NamedPath(), help="Where the index lies.")
+@click.option("--cache-dir", type=NamedPath(), help="The index's folder.")
 def freeze(workspace: Path, name: str, run_id: str, bucket: str, again: bool, cache_dir: Path | None) -> None:
     """Freeze the questions that a run of WORKSPACE has in a bucket as the cohort NAME.
 
@@ -56,7 +56,7 @@ def freeze(workspace: Path, name: str, run_id: str, bucket: str, again: bool, ca
 @click.argument("workspace", type=NamedPath())
 @click.option("--run", "run_ids", multiple=True, metavar="ID", help="Only this run; repeat.")
 @click.option("--json", "as_json", is_flag=True, help="Print cohorts and conversions as JSON.")
-@click.option("--cache-dir", type=NamedPath(), help="Where the index lies.")
+@click.option("--cache-dir", type=NamedPath(), help="The index's folder.")
 def list_cohorts(workspace: Path, run_ids: tuple[str, ...], as_json: bool, cache_dir: Path | None) -> None:
     """List the cohorts of WORKSPACE, and how many of each converted in each run.
 

@@ -44,7 +44,7 @@ from proofspan.services.workspace.open import chosen_run
 
 #: Wide enough for a line per check if the width of the output is unknown.
 WIDTH_WITHOUT_TERMINAL = 200
-#: At most so many questions of a check are printed with their texts, and by their ids; `--json` has more.
+#: Questions of a check that are printed with their texts, and by their ids; `--json` has more.
 SHOWN, SHOWN_BY_ID = 20, 60
 
 _GOAL = re.compile(r"\s*(?P<metric>[^<>=\s]+)\s*(?P<threshold>[<>=].*)", re.DOTALL)

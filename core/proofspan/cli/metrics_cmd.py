@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, get_args
 
@@ -31,9 +30,8 @@ from proofspan.cli.output import (
 from proofspan.contracts.records.records import Json
 from proofspan.contracts.rules.envelope import ENVELOPE
 from proofspan.diagnosis.topic import in_words
-from proofspan.errors import Fault, Problem, printable
+from proofspan.errors import Problem, printable
 from proofspan.manifest.load import load_manifest
-from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Manifest, Run
 from proofspan.metrics.catalogue import GROUPS, LEFT_OUT, METRICS
 from proofspan.metrics.packs import PACK_SOURCE, RATE, RATE_COUNTED, others_in_words
@@ -111,7 +109,8 @@ def command(
     manifest = load_manifest(workspace)
     runs = [chosen_run(manifest, run_id) for run_id in dict.fromkeys(run_ids)] or [chosen_run(manifest, None)]
     compared = [chosen_run(manifest, vs)] if vs is not None else []
-    check_outputs([output], _inputs(manifest, runs[0] if as_pack else None))
+    own = [runs[0].metrics] if as_pack else []
+    check_outputs([output], workspace_files(manifest, without=own))
     store = indexed(manifest, [run.run_id for run in (*runs, *compared)], cache_dir)
     if as_pack:
         cache = cache_dir or default_cache_dir()
@@ -125,15 +124,6 @@ def command(
     else:
         _print(list(zip(reports, runs, strict=True)), problems, output, explain=explain, named=asked["named"])
     sys.exit(1 if any(report.has_findings for report in reports) else 0)
-
-
-def _inputs(manifest: Manifest, written: Run | None) -> list[Path]:
-    """Return the files of the workspace without the metrics pack that is written."""
-    own: Path | None = None
-    if written is not None and written.metrics is not None:
-        with suppress(Fault):
-            own = artifact_path(manifest, written.metrics)
-    return [path for path in workspace_files(manifest) if path != own]
 
 
 def _to_json(

@@ -21,7 +21,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 
 from proofspan.errors import Fault, InputFault, Problem, printable
 from proofspan.manifest.paths import artifact_path
-from proofspan.manifest.types import Manifest
+from proofspan.manifest.types import Artifact, Manifest
 
 STDOUT = "-"
 #: Errors of writing to an open file.
@@ -101,13 +101,15 @@ def _output_problem(name: str, inputs: Sequence[Path]) -> Problem | None:
     return None
 
 
-def workspace_files(manifest: Manifest) -> Iterator[Path]:
-    """Yield every file of a workspace whose path is allowed."""
+def workspace_files(manifest: Manifest, *, without: Iterable[Artifact | None] = ()) -> Iterator[Path]:
+    """Yield every file of a workspace whose path is allowed, except some artifacts that are written."""
+    written = {artifact.key for artifact in without if artifact is not None}
     if manifest.file is not None:
         yield manifest.file
     for artifact in manifest.artifacts():
-        with suppress(Fault):
-            yield artifact_path(manifest, artifact)
+        if artifact.key not in written:
+            with suppress(Fault):
+                yield artifact_path(manifest, artifact)
 
 
 #: Seconds until a progress bar appears, and between its updates.
