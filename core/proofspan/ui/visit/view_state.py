@@ -1,32 +1,32 @@
 """The URL is the state: which run, which filter, which question, which page of the table.
 
 One frozen value is read from the URL at the start of every script run and written back as a whole. Widgets
-are fed from it and change it; nothing else remembers a choice, so a shared link shows what its sender saw.
+show it and change it; nothing else remembers a choice, so a shared link shows what its sender saw.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, cast, get_args
 from urllib.parse import urlencode
 
 from proofspan.contracts.records.names import parse_question_name as parse_question_name
 from proofspan.contracts.records.names import question_name as question_name
-from proofspan.contracts.records.records import LABELS, Label, StageName, TraceKey
-from proofspan.diagnosis.gold import GOLD_STATES, GoldState
+from proofspan.contracts.records.records import LABELS, StageName, TraceKey
+from proofspan.diagnosis.gold import GOLD_STATES
 from proofspan.diagnosis.types import Profile, Template
 from proofspan.evidence.bundles import LEVELS, Level
-from proofspan.metrics.ranked import Bucket
+from proofspan.metrics.ranked import BUCKETS
 from proofspan.services.metrics.cohorts import RankOrder
-from proofspan.store.files.located import EVIDENCE_STATES, EvidenceState
-from proofspan.store.query.filters import FLIPS, SORT_KEYS, Filter, Flip, Sort
+from proofspan.store.files.located import EVIDENCE_STATES
+from proofspan.store.query.filters import FLIPS, SORT_KEYS, Filter, Sort
 from proofspan.store.query.metric_sql import MISSES, OUTCOMES
 from proofspan.store.query.metrics import Slice
 from proofspan.ui.visit import query_params
 
-#: Longer values are no ids of ours; they would only make links that mail programs cut.
+#: Longer values are not our ids; they would only make links that mail programs cut.
 MAX_CHARS = 1_000
 MAX_REPEATS = 100
 #: Pages, ranks and citations beyond this are typing mistakes (and would overflow a 32-bit OFFSET).
@@ -36,10 +36,10 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _INTEGER = re.compile(r"[0-9]{1,10}")
 _FLAGS = {"yes": True, "no": False}
 _SAFETY = {"omitted": True, "complete": False}
-#: What says which place is looked at.
+#: What names the place that is shown.
 _PLACE_NAMES = frozenset({"q", "p", "s", "cite", "chunk", "page"})
 _FILTER_NAMES = tuple(part.name for part in fields(Filter))
-#: Those that name runs: a playlist by hand outlives them.
+#: A playlist survives a change of these.
 _RUN_NAMES = {"run", "vs"}
 
 Params = Mapping[str, Sequence[str]]
@@ -51,14 +51,12 @@ class ViewState:
 
     `filter.run` is "" until a run is known (`with_run`). `q` names a question as `question_name` writes it,
     `p` and `s` its paraphrase and seed, `cite` a citation's 1-based number, `chunk` a chunk id, `page` a
-    0-based page_idx, `see` an attachment that is outlined on its page, `stage` the ranked list that is shown,
-    `where` the document whose failures are shown, `at` the 1-based page of the table. The other run, `vs`, is
-    one of the filter's names, as lists may ask what it had; alone it restricts none.
-    `profile` reads the run another way than the manifest says (`template=` and `refusal=` in the URL). `ids`
-    is a playlist by hand, of names as `q` has them, and `level` the levels of stored bundles that a playlist
-    is made of; `present` shows it without sidebar. On Trends `by` slices the metrics, `order` and `find` sort
-    and search the ranks of the questions, `leaf` is the 1-based page of those. `notes` says what in the URL
-    could not be used; it is not part of the state.
+    0-based page_idx, `see` an attachment outlined on its page, `stage` the ranked list that is shown,
+    `where` the document whose failures are shown, `at` the 1-based page of the table. `profile` replaces the
+    manifest's (`template=` and `refusal=` in the URL). `ids` is a playlist of questions named like `q`, `level`
+    the levels of stored bundles in a playlist, `present` shows it without sidebar. On Trends, `by` slices the
+    metrics, `order` and `find` sort and search the ranks of questions, `leaf` is their 1-based page. `notes`
+    lists what in the URL could not be used; it is not part of the state.
     """
 
     filter: Filter = field(default_factory=lambda: Filter(run=""))
@@ -85,17 +83,17 @@ class ViewState:
 
     @property
     def run(self) -> str:
-        """The run that is shown; "" before one is chosen."""
+        """Return the run that is shown; "" before one is chosen."""
         return self.filter.run
 
     @property
     def vs(self) -> str | None:
-        """The run that is compared with; None where none is named."""
+        """Return the run to compare with, None where none is named."""
         return self.filter.vs or None
 
     @property
     def key(self) -> TraceKey | None:
-        """The trace that `q`, `p` and `s` name in the shown run, or None when no question is open."""
+        """Return the trace that `q`, `p` and `s` name in the shown run, None when no question is open."""
         if self.q is None:
             return None
         q_id, repeat = parse_question_name(self.q)
@@ -103,79 +101,41 @@ class ViewState:
 
     @classmethod
     def parse(cls, params: Params) -> ViewState:
-        """The state of a URL. A value that cannot be used falls back to its default and leaves a note."""
+        """Read a URL. A value that cannot be used falls back to its default and leaves a note."""
         reader = _Reader(params)
-        state = cls(
-            filter=Filter(
-                run=reader.text("run") or "",
-                label=reader.texts("label", allowed=LABELS),
-                suspicion=reader.texts("suspicion"),
-                code=reader.texts("code"),
-                doc=reader.texts("doc"),
-                section=reader.texts("section"),
-                gold=cast(tuple[GoldState, ...], reader.texts("gold", allowed=GOLD_STATES)),
-                evidence=cast(tuple[EvidenceState, ...], reader.texts("evidence", allowed=EVIDENCE_STATES)),
-                unsupported=reader.flag("unsupported"),
-                safety=reader.choice("safety", _SAFETY),
-                about=reader.texts("about"),
-                fails=reader.flag("fails"),
-                bucket=cast(tuple[Bucket, ...], reader.texts("bucket", allowed=get_args(Bucket))),
-                type=reader.texts("type"),
-                state=reader.texts("state"),
-                refused=reader.flag("refused"),
-                miss=reader.text("miss", allowed=tuple(MISSES)) or "",
-                met=reader.text("met", allowed=tuple(MISSES)) or "",
-                cohort=reader.text("cohort") or "",
-                vs=reader.text("vs") or "",
-                was=cast(tuple[Label, ...], reader.texts("was", allowed=LABELS)),
-                was_bucket=cast(tuple[Bucket, ...], reader.texts("was_bucket", allowed=get_args(Bucket))),
-                flip=cast(Flip, reader.text("flip", allowed=FLIPS) or ""),
-                outcome=reader.text("outcome", allowed=tuple(OUTCOMES)) or "",
-                text=reader.text("text") or "",
-                all_variants=reader.flag("all_variants") is True,
-                questions_only=reader.flag("questions_only") is True,
-            ),
-            sort=Sort(
-                by=reader.text("sort", allowed=SORT_KEYS) or Sort().by,
-                descending=reader.flag("desc") is True,
-            ),
-            at=reader.number("at", least=1, fallback=1) or 1,
-            q=reader.text("q"),
-            p=reader.number("p", fallback=0) or 0,
-            s=reader.number("s", fallback=0) or 0,
-            cite=reader.number("cite", least=1),
-            chunk=reader.text("chunk"),
-            page=reader.number("page"),
-            see=reader.text("see"),
-            stage=cast("StageName | None", reader.text("stage", allowed=get_args(StageName))),
-            where=reader.text("where"),
-            profile=reader.profile(),
-            ids=reader.texts("ids"),
-            level=cast(tuple[Level, ...], reader.texts("level", allowed=LEVELS)),
-            present=reader.flag("present") is True,
-            by=cast("Slice | None", reader.text("by", allowed=get_args(Slice))),
-            order=cast("RankOrder | None", reader.text("order", allowed=get_args(RankOrder))),
-            find=reader.text("find") or "",
-            leaf=reader.number("leaf", least=1, fallback=1) or 1,
-        )
-        return replace(state, notes=tuple(reader.notes))
+        values = {name: param.read(reader, name) for name, param in _PARAMS.items()}
+        shown = Filter(**{name: values.pop(name) for name in _FILTER_NAMES})
+        sort = Sort(values.pop("sort"), values.pop("desc"))
+        profile = reader.profile()
+        return cls(filter=shown, sort=sort, profile=profile, **values, notes=tuple(reader.notes))
 
     def params(self, **changes: Any) -> dict[str, list[str]]:
-        """The URL parameters of this state with `changes`; defaults are left out, order is fixed."""
+        """Return the URL parameters of this state with `changes`; defaults are left out."""
         state = self.change(**changes) if changes else self
-        pairs = _pairs(state)
-        return {name: values for name, values in pairs if values}
+        params: dict[str, list[str]] = {}
+        for name, param in _PARAMS.items():
+            if name == "ids" and state.profile:
+                params |= {"template": [state.profile.template], "refusal": list(state.profile.refusal)}
+            if written := param.write(state._value(name)):
+                params[name] = written
+        return params
+
+    def _value(self, name: str) -> Any:
+        if name in _FILTER_NAMES:
+            return getattr(self.filter, name)
+        sort = {"sort": self.sort.by, "desc": self.sort.descending}
+        return sort[name] if name in sort else getattr(self, name)
 
     def link(self, page: str, **changes: Any) -> str:
-        """A relative address of `page` ("" is Triage) that shows this state with `changes`."""
+        """Return a relative address of `page` ("" is Triage) that shows this state with `changes`."""
         query = urlencode(self.params(**changes), doseq=True)
         return f"./{page}?{query}" if query else f"./{page}"
 
     def change(self, **changes: Any) -> ViewState:
-        """This state with some fields changed; the names are the URL's (`label=`, `sort=`, `at=` …).
+        """Return this state with some fields changed; the names are the URL's (`label=`, `sort=`, `at=` …).
 
         A change of filter or order goes back to the first page of the table, unless `at` is given too; one of
-        the filter also leaves a playlist by hand, unless `ids` are given.
+        the filter also leaves a playlist, unless `ids` are given.
         """
         in_filter = {name: changes.pop(name) for name in list(changes) if name in _FILTER_NAMES}
         if "vs" in in_filter:
@@ -197,7 +157,7 @@ class ViewState:
         )
 
     def with_run(self, runs: Sequence[str], default: str) -> ViewState:
-        """This state on a run that exists: its own, else `default` with a note."""
+        """Return this state on a run that exists: its own, else `default` with a note."""
         if self.run in runs:
             return self
         notes = self.notes
@@ -206,108 +166,58 @@ class ViewState:
         return replace(self, filter=replace(self.filter, run=default), notes=notes)
 
     def as_list(self) -> ViewState:
-        """The same list with no question open, neither in a playlist."""
+        """Return the same list with no question open and no playlist."""
         none: dict[str, Any] = {"cite": None, "chunk": None, "page": None, "see": None, "stage": None}
         return replace(self, q=None, p=0, s=0, **none, ids=(), level=(), present=False)
 
     def without_filter(self) -> ViewState:
-        """The same run, and what it is compared with, with every question shown, from the first page on."""
+        """Return the same run, compared with the same run, with every question, from the first page."""
         return replace(self, filter=Filter(run=self.run, vs=self.filter.vs), at=1, ids=(), level=())
 
     @property
     def is_filtered(self) -> bool:
-        """Whether anything but the run restricts the list."""
+        """Return whether anything but the run restricts the list."""
         return self.filter.is_narrowed
 
 
 def read_view() -> ViewState:
-    """The state of the page's own URL."""
+    """Return the state of the page's URL."""
     return ViewState.parse(query_params.read())
 
 
 def write_view(state: ViewState) -> None:
-    """Make the page's URL say `state`, in one step; unknown parameters go."""
+    """Write `state` to the page's URL in one step; unknown parameters are removed."""
     query_params.write(state.params())
 
 
 def change_view(**changes: Any) -> None:
-    """A widget's callback: the URL says where to go, the rerun goes there."""
+    """Change the URL; as a widget's callback, before the rerun that shows the new state."""
     write_view(read_view().change(**changes))
 
 
-def _pairs(state: ViewState) -> Iterable[tuple[str, list[str]]]:
-    shown = state.filter
-    yield "run", [shown.run] if shown.run else []
-    yield "q", [state.q] if state.q is not None else []
-    for name, number in (("p", state.p), ("s", state.s)):
-        yield name, [str(number)] if number else []
-    for name in ("cite", "chunk", "page", "see", "stage", "where"):
-        value = getattr(state, name)
-        yield name, [str(value)] if value is not None else []
-    for name, values in (
-        ("label", shown.label),
-        ("suspicion", shown.suspicion),
-        ("code", shown.code),
-        ("doc", shown.doc),
-        ("section", shown.section),
-        ("gold", shown.gold),
-        ("evidence", shown.evidence),
-        ("about", shown.about),
-        ("bucket", shown.bucket),
-        ("type", shown.type),
-        ("state", shown.state),
-        ("was", shown.was),
-        ("was_bucket", shown.was_bucket),
-    ):
-        yield name, list(values)
-    for name, flag in (
-        ("unsupported", shown.unsupported),
-        ("fails", shown.fails),
-        ("refused", shown.refused),
-    ):
-        yield name, [] if flag is None else ["yes" if flag else "no"]
-    yield "safety", [word for word, value in _SAFETY.items() if value is shown.safety]
-    for name in ("vs", "flip", "outcome", "miss", "met", "cohort", "text"):
-        value = getattr(shown, name)
-        yield name, [value] if value else []
-    yield "all_variants", ["yes"] if shown.all_variants else []
-    yield "questions_only", ["yes"] if shown.questions_only else []
-    yield "template", [state.profile.template] if state.profile else []
-    yield "refusal", list(state.profile.refusal) if state.profile else []
-    yield "ids", list(state.ids)
-    yield "level", list(state.level)
-    yield "present", ["yes"] if state.present else []
-    for name in ("by", "order", "find"):
-        yield name, [value] if (value := getattr(state, name)) else []
-    yield "leaf", [str(state.leaf)] if state.leaf != 1 else []
-    yield "sort", [state.sort.by] if state.sort.by != Sort().by else []
-    yield "desc", ["yes"] if state.sort.descending else []
-    yield "at", [str(state.at)] if state.at != 1 else []
-
-
 class _Reader:
-    """Takes typed values out of URL parameters and collects a note for each that cannot be used."""
+    """Typed values of URL parameters, and a note for each that cannot be used."""
 
     def __init__(self, params: Params) -> None:
         self._params = params
         self.notes: list[str] = []
 
     def texts(self, name: str, *, allowed: Sequence[str] | None = None) -> tuple[str, ...]:
-        """All usable values of a repeated parameter, without doubles, in their order."""
+        """Return all usable values of a repeated parameter, without duplicates, in their order."""
         given = self._params.get(name, ())
         if len(given) > MAX_REPEATS:
             self._note(name, f"is given {len(given)} times", f"the first {MAX_REPEATS} are used")
         return tuple(dict.fromkeys(v for v in given[:MAX_REPEATS] if self._is_usable(name, v, allowed)))
 
     def text(self, name: str, *, allowed: Sequence[str] | None = None) -> str | None:
-        """The last value of a parameter, as a browser's form would have it; None when absent or empty."""
+        """Return the last value of a parameter, None when absent or empty."""
         given = self._params.get(name, ())
         if not given or not given[-1] or not self._is_usable(name, given[-1], allowed):
             return None
         return given[-1]
 
     def number(self, name: str, *, least: int = 0, fallback: int | None = None) -> int | None:
-        """A whole number from `least` to `MAX_NUMBER`."""
+        """Return a whole number from `least` to `MAX_NUMBER`."""
         value = self.text(name)
         if value is None:
             return fallback
@@ -316,17 +226,13 @@ class _Reader:
             return fallback
         return int(value)
 
-    def flag(self, name: str) -> bool | None:
-        """`yes` or `no`."""
-        return self.choice(name, _FLAGS)
-
     def choice(self, name: str, meant: Mapping[str, bool]) -> bool | None:
-        """What the one or the other word means."""
+        """Return what one of two words means."""
         value = self.text(name, allowed=tuple(meant))
         return None if value is None else meant[value]
 
     def profile(self) -> Profile | None:
-        """The profile that the URL asks for instead of the manifest's; without phrases, the defaults."""
+        """Return the profile of the URL; without refusal phrases, the defaults."""
         template = self.text("template", allowed=get_args(Template))
         if template is None:
             return None
@@ -348,3 +254,89 @@ class _Reader:
 
 def _shortened(value: str) -> str:
     return value if len(value) <= 40 else f"{value[:40]}…"
+
+
+@dataclass(frozen=True, slots=True)
+class _Param:
+    """How a parameter of the URL is read, and written: defaults are left out."""
+
+    read: Callable[[_Reader, str], Any]
+    write: Callable[[Any], list[str]]
+
+
+def _text(allowed: Sequence[str] | None = None, default: str | None = "") -> _Param:
+    return _Param(
+        lambda reader, name: reader.text(name, allowed=allowed) or default,
+        lambda value: [] if value in (None, default) else [value],
+    )
+
+
+def _texts(allowed: Sequence[str] | None = None) -> _Param:
+    return _Param(lambda reader, name: reader.texts(name, allowed=allowed), list)
+
+
+def _number(default: int | None = None, *, least: int = 0) -> _Param:
+    return _Param(
+        lambda reader, name: reader.number(name, least=least, fallback=default),
+        lambda value: [] if value == default else [str(value)],
+    )
+
+
+def _either(meant: Mapping[str, bool]) -> _Param:
+    return _Param(
+        lambda reader, name: reader.choice(name, meant),
+        lambda value: [word for word, meaning in meant.items() if meaning is value],
+    )
+
+
+_ON = _Param(lambda reader, name: reader.choice(name, _FLAGS) is True, lambda value: ["yes"] if value else [])
+_FLAG = _either(_FLAGS)
+#: The parameters in the order of an address: those of `Filter`, of `Sort` (`sort` and `desc`) and the others.
+_PARAMS: Mapping[str, _Param] = {
+    "run": _text(),
+    "q": _text(default=None),
+    "p": _number(0),
+    "s": _number(0),
+    "cite": _number(least=1),
+    "chunk": _text(default=None),
+    "page": _number(),
+    "see": _text(default=None),
+    "stage": _text(get_args(StageName), None),
+    "where": _text(default=None),
+    "label": _texts(LABELS),
+    "suspicion": _texts(),
+    "code": _texts(),
+    "doc": _texts(),
+    "section": _texts(),
+    "gold": _texts(GOLD_STATES),
+    "evidence": _texts(EVIDENCE_STATES),
+    "about": _texts(),
+    "bucket": _texts(BUCKETS),
+    "type": _texts(),
+    "state": _texts(),
+    "was": _texts(LABELS),
+    "was_bucket": _texts(BUCKETS),
+    "unsupported": _FLAG,
+    "fails": _FLAG,
+    "refused": _FLAG,
+    "safety": _either(_SAFETY),
+    "vs": _text(),
+    "flip": _text(FLIPS),
+    "outcome": _text(tuple(OUTCOMES)),
+    "miss": _text(tuple(MISSES)),
+    "met": _text(tuple(MISSES)),
+    "cohort": _text(),
+    "text": _text(),
+    "all_variants": _ON,
+    "questions_only": _ON,
+    "ids": _texts(),
+    "level": _texts(LEVELS),
+    "present": _ON,
+    "by": _text(get_args(Slice), None),
+    "order": _text(get_args(RankOrder), None),
+    "find": _text(),
+    "leaf": _number(1, least=1),
+    "sort": _text(SORT_KEYS, Sort().by),
+    "desc": _ON,
+    "at": _number(1, least=1),
+}
