@@ -8,7 +8,8 @@ from proofspan.ui.status import notices
 from proofspan.ui.trends import charts, load, panels
 from proofspan.ui.trends import cohorts as trends_cohorts
 from proofspan.ui.visit import session
-from proofspan.ui.widgets import markup, text
+from proofspan.ui.widgets import markup
+from proofspan.wording import counted
 
 opened = session.current()
 view = opened.view
@@ -46,5 +47,5 @@ if trends.current.questions:
     with st.container(border=True, key="figure-stability"):
         panels.show_stability(steady, measured.values["lambda_convergent"], view)
 else:
-    markup.show(markup.text([markup.Piece(f"{view.run} holds {text.counted(0, 'question')}.", "strong")]))
+    markup.show(markup.text([markup.Piece(f"{view.run} holds {counted(0, 'question')}.", "strong")]))
     notices.empty_run_panels(store, view.run)

@@ -11,8 +11,9 @@ from proofspan.store.query.filters import Filter
 from proofspan.ui.status import notices
 from proofspan.ui.triage import comparison, evidence_line, failure_map, filters, panels, table
 from proofspan.ui.visit import session
-from proofspan.ui.widgets import export_menu, markup, text
+from proofspan.ui.widgets import export_menu, markup
 from proofspan.ui.widgets.controls import line
+from proofspan.wording import counted
 
 opened = session.current()
 view = opened.view
@@ -140,5 +141,5 @@ if matching:
 elif view.is_filtered:
     panels.nothing_matches(total)
 else:
-    markup.show(markup.text([markup.Piece(f"{view.run} holds {text.counted(0, 'question')}.", "strong")]))
+    markup.show(markup.text([markup.Piece(f"{view.run} holds {counted(0, 'question')}.", "strong")]))
     notices.empty_run_panels(store, view.run)

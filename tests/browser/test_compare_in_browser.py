@@ -12,8 +12,8 @@ from tests.places import DEMO
 
 pytestmark = pytest.mark.browser
 
-TO_HIT = re.compile(r"was score_policy in R003, is hit in R004: 6 questions\.")
-KEPT = re.compile(r"was score_policy in R003, is score_policy in R004: 7 questions\.")
+TO_HIT = re.compile(r"Ranking miss in R003, Hit in R004: 6 questions\.")
+KEPT = re.compile(r"Ranking miss in R003, Ranking miss in R004: 7 questions\.")
 
 
 def opened(page: Page, url: str, wait_for_run: WaitForRun) -> None:

@@ -95,7 +95,7 @@ def test_a_candidate_shows_its_place_without_moving_the_page(
     page = page_at(1400, 900, dark=True)
     page.goto(f"{serve().url}/question?run=R002&q=Q01")
     wait_for_run(page)
-    page.get_by_test_id("ps-candidate").nth(1).get_by_role("cell").first.click()
+    page.get_by_test_id("ps-row").nth(1).get_by_role("cell").first.click()
     wait_for_run(page)
     page.wait_for_url(lambda url: "chunk=" in url)
     box = page.locator("[data-testid=ps-box].retrieved.chosen").first

@@ -134,7 +134,7 @@ def test_a_citation_is_chosen_in_the_answer_and_everything_follows(
 ) -> None:
     page = page_at(1400, 900)
     opened(page, f"{serve(DEMO).url}/question?run=R004&q=Q76", wait_for_run)
-    answer, chosen_row = page.get_by_test_id("ps-marked"), page.get_by_test_id("ps-candidate")
+    answer, chosen_row = page.get_by_test_id("ps-marked"), page.get_by_test_id("ps-row")
     second = answer.get_by_role("button", name="citation 2, exact, PDF page 44")
     second.first.click()
     expect(page).to_have_url(re.compile(r"[?&]cite=2"))
@@ -154,7 +154,7 @@ def test_a_candidate_is_chosen_by_mouse_and_key_and_keeps_the_focus(
 ) -> None:
     page = page_at(1400, 900)
     opened(page, f"{serve(DEMO).url}/question?run=R004&q=Q76", wait_for_run)
-    candidates = page.get_by_test_id("ps-candidate")
+    candidates = page.get_by_test_id("ps-row")
     candidates.nth(1).get_by_role("cell").first.click()
     expect(page).to_have_url(re.compile(r"[?&]chunk="))
     expect(page).not_to_have_url(re.compile(r"[?&]cite="))
@@ -178,13 +178,13 @@ def test_scores_are_shown_for_all_candidates_when_asked_for(
 ) -> None:
     page = page_at(1400, 900)
     opened(page, f"{serve(DEMO).url}/question?run=R004&q=Q76&cite=2", wait_for_run)
-    scores = page.get_by_test_id("ps-candidates").get_by_text(re.compile("^bm25 "))
+    scores = page.get_by_test_id("ps-rows").get_by_text(re.compile("^bm25 "))
     expect(scores.and_(page.locator(":visible"))).to_have_count(1)
-    more = page.get_by_test_id("ps-all-scores")
+    more = page.get_by_test_id("ps-more")
     more.click()
     expect(more).to_have_attribute("aria-pressed", "true")
     expect(scores.and_(page.locator(":visible"))).to_have_count(5)
-    frame = page.get_by_test_id("ps-candidates")
+    frame = page.get_by_test_id("ps-rows")
     assert frame.evaluate("frame => frame.scrollWidth - frame.clientWidth") == 0
 
 
@@ -230,7 +230,7 @@ def test_nothing_reaches_over_the_edge_and_no_button_is_cut(
     buttons = page.locator(".st-key-steps button, .st-key-citations button, .st-key-other-runs button")
     assert buttons.evaluate_all("all => all.every(each => each.scrollWidth <= each.clientWidth + 1)")
     if width == 1400:
-        expect(page.get_by_test_id("ps-candidate").nth(1)).to_be_in_viewport()
+        expect(page.get_by_test_id("ps-row").nth(1)).to_be_in_viewport()
 
 
 def chosen_box(page: Page) -> Locator:

@@ -46,7 +46,7 @@ def open_triage(page: Page, url: str, wait_for_run: WaitForRun, *, at_rest: bool
     wait_for_run(page)
     rows(page).first.wait_for(state="visible")
     if at_rest:
-        expect(page.get_by_text("looking for it on its pages")).to_have_count(0, timeout=60_000)
+        expect(page.get_by_text("Cited text: being located")).to_have_count(0, timeout=60_000)
         page.locator(IDLE).wait_for(state="attached")
 
 
@@ -111,18 +111,18 @@ def test_the_browsers_back_takes_a_filter_back(
 def test_a_click_on_a_header_sorts_all_rows(serve: Serve, page_at: PageAt, wait_for_run: WaitForRun) -> None:
     page = page_at(1400, 900)
     open_triage(page, f"{serve().url}/?run=R002", wait_for_run)
-    expect(header(page, "label")).to_have_attribute("aria-sort", "other")
-    header(page, "question").get_by_role("button").click()
+    expect(header(page, "Label")).to_have_attribute("aria-sort", "other")
+    header(page, "Question").get_by_role("button").click()
     wait_for_run(page)
     wait_for_query(page, sort="question")
     expect(page.locator(".st-key-sentence .ps-line")).to_contain_text("questions A to Z")
-    expect(header(page, "question")).to_have_attribute("aria-sort", "ascending")
-    assert header(page, "label").get_attribute("aria-sort") is None
-    assert focused(page) == "question↑", "the header keeps its focus"
+    expect(header(page, "Question")).to_have_attribute("aria-sort", "ascending")
+    assert header(page, "Label").get_attribute("aria-sort") is None
+    assert focused(page) == "Question↑", "the header keeps its focus"
     page.keyboard.press("Enter")
     wait_for_run(page)
     wait_for_query(page, desc="yes")
-    expect(header(page, "question")).to_have_attribute("aria-sort", "descending")
+    expect(header(page, "Question")).to_have_attribute("aria-sort", "descending")
 
 
 @pytest.mark.parametrize("column", [0, 5])
@@ -162,9 +162,9 @@ def test_arrow_keys_move_and_only_enter_opens(
     page = page_at(1400, 900)
     open_triage(page, f"{serve().url}/?run=R002", wait_for_run)
     before, last = page.url, rows(page).count() - 1
-    header(page, "label").get_by_role("button").focus()
+    header(page, "Label").get_by_role("button").focus()
     page.keyboard.press("ArrowRight")
-    assert focused(page) == "question"
+    assert focused(page) == "Question"
     page.keyboard.press("Tab")
     assert focused(page) == link(page, 0).inner_text(), "one Tab from the headers to the rows"
     for key, row in (
@@ -271,9 +271,9 @@ def test_some_thirteen_rows_are_in_sight_and_another_order_starts_at_the_top(
     row = rows(page).first.evaluate("row => row.offsetHeight")
     assert 13 <= frame.evaluate("frame => frame.clientHeight") // row <= 14
     frame.evaluate("frame => { frame.scrollTop = 400; }")
-    expect(header(page, "label")).to_be_in_viewport(ratio=1)
-    header(page, "question").get_by_role("button").click()
-    expect(header(page, "question")).to_have_attribute("aria-sort", "ascending")
+    expect(header(page, "Label")).to_be_in_viewport(ratio=1)
+    header(page, "Question").get_by_role("button").click()
+    expect(header(page, "Question")).to_have_attribute("aria-sort", "ascending")
     expect(rows(page).first.get_by_role("link")).to_have_text("oil question 000?")
     assert frame.evaluate("frame => frame.scrollTop") == 0
 
@@ -312,7 +312,7 @@ def test_a_chosen_filters_value_can_be_read(serve: Serve, page_at: PageAt, wait_
     url = f"{serve().url}/?run=R002&suspicion=citation_outside_retrieved"
     open_triage(page, url, wait_for_run)
     pill = page.locator("[class*=st-key-filter-suspicion] [data-tag] [title]").first
-    expect(pill).to_have_text("cited, never retrieved · 1")
+    expect(pill).to_have_text("Cites an unretrieved chunk · 1")
     assert pill.evaluate("pill => pill.clientWidth / pill.scrollWidth") > 0.8
 
 
@@ -326,7 +326,7 @@ def test_a_toggle_on_cited_text_lands_in_the_url_and_brings_its_rows_without_a_j
     top = table.bounding_box()
     link(page, 2).focus()
     question = focused(page)
-    toggle = page.get_by_role("button", name="1 on another page")
+    toggle = page.get_by_role("button", name="1 Other page")
     toggle.wait_for(state="visible", timeout=60_000)
     page.locator(IDLE).wait_for(state="attached")
     assert table.bounding_box() == top
@@ -334,13 +334,13 @@ def test_a_toggle_on_cited_text_lands_in_the_url_and_brings_its_rows_without_a_j
     toggle.click()
     wait_for_query(page, evidence="page_mismatch")
     expect(page.locator(".st-key-sentence .ps-line")).to_contain_text(
-        re.compile("^1 of 39 questions: on another page than cited")
+        re.compile("^1 of 39 questions: cited text: Other page")
     )
     expect(rows(page)).to_have_count(1)
-    expect(rows(page).first).to_contain_text("cited page is one too high")
+    expect(rows(page).first).to_contain_text("Cited page is one too high")
     page.reload()
     wait_for_run(page)
-    expect(page.get_by_role("button", name="✓ 1 on another page")).to_be_visible()
+    expect(page.get_by_role("button", name="✓ 1 Other page")).to_be_visible()
     link(page, 0).click()
     wait_for_run(page)
     wait_for_query(page, q="Q77")
@@ -361,7 +361,7 @@ def test_the_toggle_on_warnings_stands_beside_its_word_at_any_width(
 ) -> None:
     page = page_at(1400, 900)
     open_triage(page, f"{serve(DEMO).url}/?run=R005&safety=omitted", wait_for_run)
-    page.get_by_role("button", name="on another page").wait_for(state="visible", timeout=60_000)
+    page.get_by_role("button", name="Other page").wait_for(state="visible", timeout=60_000)
     word, toggle = page.get_by_text("Safety:"), page.get_by_role("button", name="may omit a warning")
     for width in (1500, 1400, 1330, 1200, 900):
         page.set_viewport_size({"width": width, "height": 900})
@@ -374,22 +374,22 @@ def test_a_bucket_is_chosen_by_keyboard_and_fixed_questions_are_listed_against_a
 ) -> None:
     page = page_at(900, 900)
     open_triage(page, f"{serve(DEMO).url}/?run=R006", wait_for_run)
-    bucket = page.get_by_role("button", name="10 score_policy")
+    bucket = page.get_by_role("button", name="10 Ranking miss")
     bucket.focus()
     page.keyboard.press("Enter")
     wait_for_query(page, bucket="score_policy")
     expect(rows(page)).to_have_count(10)
-    expect(page.get_by_role("button", name="✓ 10 score_policy")).to_be_focused()
+    expect(page.get_by_role("button", name="✓ 10 Ranking miss")).to_be_focused()
     expect(page.locator(".st-key-next-step")).to_contain_text("Rerank:")
-    page.get_by_role("combobox", name="Compared with").click()
+    page.get_by_role("combobox", name="Compare with").click()
     page.get_by_role("option", name="R004").click()
     wait_for_query(page, vs="R004", bucket="score_policy")
-    page.get_by_role("button", name="✓ 10 score_policy").click()
+    page.get_by_role("button", name="✓ 10 Ranking miss").click()
     fixed = page.get_by_role("button", name="6 fixed")
     fixed.click()
     wait_for_query(page, vs="R004", flip="fixed")
     expect(rows(page)).to_have_count(6)
-    expect(rows(page).first.locator(".was")).to_contain_text("was ")
+    expect(rows(page).first.locator("small")).to_contain_text("was ")
     told = re.compile("^6 of 41 questions: fixed against R004 by SectionMatch@1")
     expect(page.locator(".st-key-sentence .ps-line")).to_contain_text(told)
     compare = page.locator(".st-key-toggles-flip").get_by_role("link", name="Compare")

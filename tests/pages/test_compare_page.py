@@ -60,7 +60,7 @@ def test_a_run_is_held_against_its_baseline(compare: Compare) -> None:
     assert "4 of 41 are left out" in words
     tables = grids(app)
     fixed, regressed = (
-        tables[f"Questions that {kind} in R004 against R003"] for kind in ("were fixed", "regressed")
+        tables[f"Questions that {kind} in R004 compared with R003"] for kind in ("were fixed", "regressed")
     )
     assert (len(fixed["rows"]), heads(regressed)) == (6, ["Q76", "Q79", "Q89"])
     assert [row["cells"][0]["text"] for row in regressed["rows"]] == ["1 → 2", "1 → 3", "1 → 2"]
@@ -99,10 +99,10 @@ def test_a_metric_opens_the_questions_that_count_against_it(
 
 def test_what_was_pinned_differently_is_told_and_the_rest_in_a_line(compare: Compare) -> None:
     app = compare(run="R004", vs="R003")
-    pinned = grids(app)["What was pinned differently for R003 and R004"]
+    pinned = grids(app)["Configuration changes from R003 to R004"]
     assert [row["head"]["text"] for row in pinned["rows"]][:1] == ["reranker.model"]
     assert [cell["text"] for cell in pinned["rows"][0]["cells"]] == ["not pinned", "maxsim-1"]
-    assert "The same: analyzer, bm25" in shown(app)
+    assert "Unchanged: analyzer, bm25" in shown(app)
 
 
 def test_different_question_sets_are_compared_on_what_both_have(compare: Compare) -> None:
@@ -131,7 +131,7 @@ def test_the_first_run_and_an_unknown_one_ask_for_another(compare: Compare) -> N
     app = compare(run="R001", vs="R9")
     words = shown(app)
     assert "There is no run &quot;R9&quot; in this workspace to compare with." in words
-    assert "Nothing comes before R001." in words
+    assert "No run precedes R001." in words
     app.selectbox("compare-with").set_value("R002").run()
     assert app.query_params["vs"] == "R002"
     assert "fixed" in shown(app)
@@ -160,11 +160,11 @@ def test_a_filter_on_answers_is_not_applied_and_one_on_questions_is(compare: Com
 
 
 def test_flips_are_sorted_by_their_headers(compare: Compare) -> None:
-    fixed = grids(compare(run="R004", vs="R003"))["Questions that were fixed in R004 against R003"]
+    fixed = grids(compare(run="R004", vs="R003"))["Questions that were fixed in R004 compared with R003"]
     by_rank = asked(fixed["columns"][0]["href"])
     assert (by_rank.sort.by, by_rank.sort.descending) == ("section_rank", False)
     app = compare(**{name: values[0] for name, values in by_rank.params().items()})
-    fixed = grids(app)["Questions that were fixed in R004 against R003"]
+    fixed = grids(app)["Questions that were fixed in R004 compared with R003"]
     ranks = [int(row["cells"][0]["text"].partition(" ")[0]) for row in fixed["rows"]]
     assert ranks == sorted(ranks)
     assert asked(fixed["columns"][0]["href"]).sort.descending

@@ -67,5 +67,5 @@ def test_the_menu_offers_rules_by_their_titles_and_codes(folder: Path, open_app:
     app = open_app(folder, code="no_such_code")
     assert "R1 has no question that breaks &quot;no_such_code&quot;." in shown(app)
     app.session_state["more-filters"] = True
-    (choice,) = [each for each in app.run().multiselect if each.label == "Rule of the contract"]
+    (choice,) = [each for each in app.run().multiselect if each.label == "Contract rule"]
     assert "analyzer differs (analyzer_mismatch) · 2" in choice.options

@@ -63,7 +63,7 @@ def test_the_table_is_there_and_says_how_far_it_is(
     monkeypatch.setattr(session, "locating", lambda opened, store: at_work)
     app = open_app()
     assert table(app)
-    assert "Cited text: looking for it on its pages … 30 %" in shown(app)
+    assert "Cited text: being located … 30 %" in shown(app)
 
 
 def test_what_went_wrong_is_told_with_the_command(

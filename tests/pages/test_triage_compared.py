@@ -189,7 +189,7 @@ def test_cards_say_how_many_more_there_are_than_in_the_other_run(two_runs: Path,
 def test_a_run_that_cannot_be_compared_with_is_said(two_runs: Path, open_app: Open) -> None:
     app = open_app(two_runs, run="R2", vs="R7", flip="fixed")
     assert not app.exception
-    assert "Nothing is known yet of a run R7 to compare with." in shown(app)
+    assert "Run R7 is not indexed" in shown(app)
     assert table(app) == []
     assert chips(app) == ["✕ fixed against R7 by SectionMatch@1"]
     app.button("chip-flip").click().run()

@@ -71,7 +71,7 @@ def test_the_gold_line_counts_filters_and_says_the_same_as_the_rows(
     lines = [json.dumps({"q_id": f"Q{n}", "q": "?"} | each) for n, each in enumerate(gold, start=1)]
     (folder / "gold.jsonl").write_text("\n".join(lines) + "\n")
     app = open_app(folder)
-    assert "Against the gold set:" in shown(app)
+    assert "Gold passage:" in shown(app)
     assert gold_line(app) == ["**1** Not retrieved", "**1** Cited", "**1** Correctly refused"]
     assert [row["issues"].split(" · ")[0] for row in table(app)] == [
         "Gold not retrieved",
@@ -107,7 +107,7 @@ def test_the_next_step_speaks_of_the_gold_that_most_questions_lost_or_that_was_c
 def test_a_run_without_gold_has_no_gold_line(make_workspace: MakeWorkspace, open_app: Open) -> None:
     app = open_app(make_workspace())
     assert gold_line(app) == []
-    assert "Against the gold set" not in shown(app)
+    assert "Gold passage:" not in shown(app)
 
 
 def test_search_and_value_filters_land_in_the_url_and_in_the_sentence(
@@ -207,7 +207,7 @@ def test_a_run_without_template_offers_the_profile_that_fits(
     folder = make_workspace(plain)
     app = open_app(folder)
     assert cards(app)["generation_drift"] == "2"
-    assert "These labels say little: no answer follows the template." in shown(app)
+    assert "These labels are unreliable: no answer follows the template." in shown(app)
     assert "triage:\n  template: none\n" in app.code[0].value
     open_app(folder, profile=Profile("none", ("i don't know",)))
     app.button("apply-profile").click().run()

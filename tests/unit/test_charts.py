@@ -43,7 +43,7 @@ SCHEMES = pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"
 
 def lines(names: list[str], *, palette: Palette = LIGHT) -> go.Figure:
     points = tuple(
-        Point(0.5, 0.4, 0.6, told=(name, "1 of 2, 50 % (9–91 %)"), target=f"./?run={place}")
+        Point(0.5, 0.4, 0.6, lines=(name, "1 of 2, 50 % (9–91 %)"), target=f"./?run={place}")
         for place, name in enumerate(names)
     )
     return line_figure(
@@ -53,7 +53,7 @@ def lines(names: list[str], *, palette: Palette = LIGHT) -> go.Figure:
 
 @pytest.mark.parametrize("foreign", HOSTILE)
 def test_foreign_text_enters_every_part_of_a_figure_escaped(foreign: str) -> None:
-    band = Band(foreign, "red", (Part(1, 2, told=(foreign,), target="./?label=ok"),))
+    band = Band(foreign, "red", (Part(1, 2, lines=(foreign,), target="./?label=ok"),))
     for figure in (lines([foreign]), stack_figure([foreign], [band], palette=LIGHT)):
         texts = [
             *figure.layout.xaxis.ticktext,
@@ -82,8 +82,8 @@ def test_any_text_becomes_one_short_line_without_markup(text: str) -> None:
 @SCHEMES
 def test_a_line_holds_values_intervals_targets_and_its_goal(palette: Palette) -> None:
     points = (
-        Point(0.25, 0.1, 0.5, told=("R1", "1 of 4"), target="./?run=R1"),
-        Point(None, told=("R2", "nothing to count")),
+        Point(0.25, 0.1, 0.5, lines=("R1", "1 of 4"), target="./?run=R1"),
+        Point(None, lines=("R2", "nothing to count")),
         Point(1.0, target="./?run=R3"),
     )
     figure = line_figure(

@@ -48,16 +48,16 @@ def test_a_point_says_its_number_its_goal_and_what_is_left_out_and_leads_to_the_
     run = run_of("R1", {SECTION: Tally(37, 26, 26, left_out={"unanswerable": 4})}, title="BM25")
     (point,) = metric_line(trends_of(run), SECTION, "accent", VIEW).points
     assert point.value == pytest.approx(26 / 37)
-    assert point.told[:2] == ("R1 · BM25", "SectionMatch@1: 26 of 37, 70 % (54–83 %)")
-    assert point.told[2].startswith("goal at least 0.70: passes, but 37 questions can't exclude")
-    assert point.told[3] == "4 left out: the documents hold no answer (4)"
+    assert point.lines[:2] == ("R1 · BM25", "SectionMatch@1: 26 of 37, 70 % (54–83 %)")
+    assert point.lines[2].startswith("goal at least 0.70: passes, but 37 questions can't exclude")
+    assert point.lines[3] == "4 left out: the documents hold no answer (4)"
     assert query(point.target) == {"run": ["R1"], "miss": [SECTION]}, "the filter of Triage is left behind"
 
 
 def test_a_run_without_a_number_leaves_a_gap_that_says_why() -> None:
     (point,) = metric_line(trends_of(run_of("R1")), SECTION, "accent", VIEW).points
     assert point.value is None
-    assert "3 left out: no gold question (3)" in point.told
+    assert "3 left out: no gold question (3)" in point.lines
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_a_band_counts_of_those_that_fall_into_any_kind_and_links_to_them() -> N
     assert [band.name for band in made] == ["Hit", "Ranking miss", "Recall miss"]
     first, empty = made[0].parts
     assert (first.count, first.of) == (20, 37)
-    assert "Hit: 20 of 37, 54 % (38–69 %)" in first.told
+    assert "Hit: 20 of 37, 54 % (38–69 %)" in first.lines
     assert query(first.target) == {"run": ["R1"], "bucket": ["hit"]}
     assert (empty.count, empty.of, empty.target) == (0, 0, "")
 
@@ -252,6 +252,6 @@ def test_a_card_says_number_goal_and_difference_in_that_order() -> None:
     assert "SectionMatch@1" in told[0]
     assert "70 %" in told[1] and "26 of 37 · 54–83 %" in told[1]
     assert "✓ passes" in told[2] and "at least 0.70" in told[2]
-    assert "+16 pts against R1 (54 %)" in told[3] and "6 fixed" in told[3]
+    assert "+16 pts from R1 (54 %)" in told[3] and "6 fixed" in told[3]
     (_, nothing, why) = card(run_of("R2"), None, SECTION, "")
     assert "nothing to count" in nothing.html and "no gold question (3)" in why.html

@@ -34,21 +34,21 @@ RULE_WORDS = 88
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A run's number: `value` with its interval, None where it has none, `told` what a hover says in lines.
+    """A run's number: `value` with its interval, None where it has none, and the `lines` of its hover.
 
-    `target` is what a click on the point is told as.
+    A click on the point sends `target`.
     """
 
     value: float | None
     low: float | None = None
     high: float | None = None
-    told: tuple[str, ...] = ()
+    lines: tuple[str, ...] = ()
     target: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One number over the runs: a point a run."""
+    """One number over the runs: a point per run."""
 
     name: str
     hue: Hue
@@ -57,7 +57,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A goal: a dashed line at `value`, with `words` beside its right end."""
+    """A goal: a dashed line at `value`, with `words` at its right end."""
 
     value: float
     words: str
@@ -74,7 +74,7 @@ def line_figure(
     form: Form = "percent",
     height: int = HEIGHT,
 ) -> go.Figure:
-    """The lines over the runs; they differ in dash and symbol as well as in colour.
+    """Build the lines over the runs; they differ in dash and symbol as well as in colour.
 
     `customdata` of a point holds its target alone. A run without a number leaves a gap.
     """
@@ -110,13 +110,13 @@ def _trace(line: Line, place: int, palette: Palette, *, is_alone: bool) -> go.Sc
         unselected={"marker": {"opacity": 1}},
         connectgaps=False,
         hoverinfo="text",
-        hovertext=[hover(point.told) for point in points],
+        hovertext=[hover(point.lines) for point in points],
         customdata=[[point.target] for point in points],
     )
 
 
 def _intervals(points: Iterable[Point], colour: str) -> dict[str, object] | None:
-    """The 95 % intervals as bars above and below the points; none where none is known."""
+    """Return the 95 % intervals as bars; None where none is known."""
     ends = [
         (point.value - point.low, point.high - point.value)
         if point.value is not None and point.low is not None and point.high is not None
@@ -137,7 +137,7 @@ def _intervals(points: Iterable[Point], colour: str) -> dict[str, object] | None
 
 
 def _axis(lines: Iterable[Line], rules: Iterable[Rule], form: Form, palette: Palette) -> dict[str, Any]:
-    """From 0 to 1 for shares, else to a little above the largest number and goal."""
+    """Return an axis from 0 to 1 for shares, else to a little above the largest number and goal."""
     if form == "percent":
         return share_axis(palette, top=1.04)
     ends = [end for line in lines for point in line.points for end in (point.value, point.high) if end]

@@ -16,22 +16,22 @@ LEAST_WITH_TEXT = 0.06
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A run's share of one band: so many of `of`, what a hover says in lines, what a click is told as."""
+    """A run's share of one band: `count` of `of`, with the lines of its hover; a click sends `target`."""
 
     count: int
     of: int
-    told: tuple[str, ...] = ()
+    lines: tuple[str, ...] = ()
     target: str = ""
 
     @property
     def share(self) -> float:
-        """In 0–1; 0 of nothing."""
+        """Return the share in 0–1; 0 of nothing."""
         return self.count / self.of if self.of else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """One value over the runs: a part a run. The first band stands at the bottom."""
+    """One value over the runs: a part per run. The first band is at the bottom."""
 
     name: str
     hue: Hue
@@ -46,7 +46,9 @@ def stack_figure(
     shown: int | None = None,
     height: int = HEIGHT,
 ) -> go.Figure:
-    """A bar a run, its parts with their counts in them. `customdata` of a part holds its target alone."""
+    """Build a bar per run, its parts with their counts in them. `customdata` of a part holds its target
+    alone.
+    """
     figure = go.Figure(
         data=[_trace(band, palette, is_crowded=len(runs) > 15) for band in bands],
         layout=layout(palette, height=height, legend=True),
@@ -75,6 +77,6 @@ def _trace(band: Band, palette: Palette, *, is_crowded: bool) -> go.Bar:
         insidetextfont={"color": palette.ink(band.hue)},
         textangle=0,
         hoverinfo="text",
-        hovertext=[hover(part.told) for part in band.parts],
+        hovertext=[hover(part.lines) for part in band.parts],
         customdata=[[part.target] for part in band.parts],
     )

@@ -39,12 +39,12 @@ class Palette:
     blue: str
 
     def hue(self, name: Hue) -> str:
-        """The colour of that name."""
+        """Return the colour of that name."""
         colour: str = getattr(self, name)
         return colour
 
     def ink(self, name: Hue) -> str:
-        """What can be read on a ground of that colour: white or nearly black."""
+        """Return white or nearly black, whichever can be read on that colour."""
         return max(("#ffffff", "#14171a"), key=lambda ink: contrast(ink, self.hue(name)))
 
 
@@ -79,7 +79,7 @@ DARK = Palette(
 
 
 def contrast(one: str, other: str) -> float:
-    """The contrast ratio of two `#rrggbb` colours, 1–21. Source: WCAG 2.2, relative luminance."""
+    """Return the contrast ratio of two `#rrggbb` colours, 1–21. Source: WCAG 2.2, relative luminance."""
     dark, light = sorted((_luminance(one), _luminance(other)))
     return (light + 0.05) / (dark + 0.05)
 
@@ -91,7 +91,7 @@ def _luminance(colour: str) -> float:
 
 
 def layout(palette: Palette, *, height: int, legend: bool) -> dict[str, Any]:
-    """What every figure has: our font and colours, quiet lines, a fixed height, a legend above the plot."""
+    """Return what every figure has: fonts, colours, quiet lines, a fixed height, a legend above the plot."""
     return {
         "height": height,
         "margin": {"l": 8, "r": 12, "t": 34 if legend else 12, "b": 8},
@@ -123,9 +123,9 @@ def layout(palette: Palette, *, height: int, legend: bool) -> dict[str, Any]:
 
 
 def run_axis(names: Sequence[str], palette: Palette, *, shown: int | None) -> dict[str, Any]:
-    """The axis of runs: places 0, 1, … named by `names` (escaped already), the `shown` one in bold.
+    """Return the axis of runs: places 0, 1, … named by `names` (escaped already), the `shown` one in bold.
 
-    Of many runs every so many-th has its name, the last one always.
+    Of many runs only some are named, the last one always.
     """
     step = -(-len(names) // MOST_NAMES)
     named = [place for place in range(len(names)) if (len(names) - 1 - place) % step == 0]
@@ -143,7 +143,7 @@ def run_axis(names: Sequence[str], palette: Palette, *, shown: int | None) -> di
 
 
 def share_axis(palette: Palette, *, top: float = 1.0) -> dict[str, Any]:
-    """The axis of shares, from nothing to all."""
+    """Return the axis of shares, from 0 to 100 %."""
     steps = [place / 5 for place in range(6)]
     return {
         **value_axis(palette, top=top, form=""),
@@ -154,7 +154,7 @@ def share_axis(palette: Palette, *, top: float = 1.0) -> dict[str, Any]:
 
 
 def value_axis(palette: Palette, *, top: float, form: str) -> dict[str, Any]:
-    """The axis of values from 0 to `top`, written as the d3 format `form` says."""
+    """Return the axis of values from 0 to `top`, in the d3 format `form`."""
     return {
         "range": [0, top],
         "tickformat": form,
@@ -183,7 +183,7 @@ _UNSHOWABLE = re.compile(
 
 
 def plain(text: str, *, limit: int = MAX_CHARS) -> str:
-    """One line of text for a figure, shown as it is written; longer than `limit` characters it is cut."""
+    """Return a text as one escaped line for a figure, cut to `limit` characters."""
     line = " ".join(_UNSHOWABLE.sub("\ufffd", " ".join(text.split())).split())
     if len(line) > limit:
         line = line[: limit - 1].rstrip() + "…"
@@ -191,5 +191,5 @@ def plain(text: str, *, limit: int = MAX_CHARS) -> str:
 
 
 def hover(lines: Iterable[str]) -> str:
-    """Several lines for a hover; each is escaped, the breaks between them are ours."""
+    """Return several escaped lines for a hover, with our own breaks between them."""
     return "<br>".join(plain(line, limit=3 * MAX_CHARS) for line in lines)

@@ -25,7 +25,7 @@ from streamlit import config
 
 
 class _InlineScripts(HTMLParser):
-    """Collects the text of every `<script>` that names no file."""
+    """The texts of a page's inline scripts."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -47,7 +47,7 @@ class _InlineScripts(HTMLParser):
 
 
 def inline_script_hashes(html: str) -> tuple[str, ...]:
-    """The CSP source (`'sha256-…'`) of each inline script of a page, in the page's order."""
+    """Return the CSP source (`'sha256-…'`) of each inline script of a page, in order."""
     parser = _InlineScripts()
     parser.feed(html)
     parser.close()
@@ -56,11 +56,11 @@ def inline_script_hashes(html: str) -> tuple[str, ...]:
 
 
 def content_security_policy(script_hashes: Iterable[str]) -> str:
-    """The policy: everything from this server alone, and no script but Streamlit's own.
+    """Return the policy: everything from this server alone, and no script but Streamlit's own.
 
-    `blob:` in `script-src` is how Streamlit loads a component that was given as text, such as the page
-    viewer; WebAssembly is allowed for its table and chart code. `'self'` in `connect-src` covers the
-    websocket, which has this server's host and port.
+    `blob:` in `script-src` is how Streamlit loads components given as text; WebAssembly is allowed for its
+    table and chart code. `'self'` in `connect-src` covers the websocket, which has this server's host and
+    port.
     """
     directives = {
         "default-src": "'self'",
@@ -82,7 +82,7 @@ def content_security_policy(script_hashes: Iterable[str]) -> str:
 
 @lru_cache(maxsize=1)
 def response_headers() -> dict[str, str]:
-    """The headers for the Streamlit that is installed: its inline script's hash is computed, not pinned."""
+    """Return the headers for the installed Streamlit: the hash of its inline script is computed."""
     index = Path(streamlit.__file__).parent / "static" / "index.html"
     return {
         "Content-Security-Policy": content_security_policy(
@@ -115,7 +115,7 @@ class SecurityHeaders:
 
 
 def middleware() -> list[Middleware]:
-    """What `app.py` hands to `streamlit.starlette.App`, the outermost first."""
+    """Return the middleware that `app.py` passes to `streamlit.starlette.App`, the outermost first."""
     return [Middleware(SecurityHeaders), Middleware(OwnRequestsOnly)]
 
 
@@ -174,7 +174,6 @@ def is_own(scope: Scope, names: Iterable[str]) -> bool:
 
 
 def is_for_metrics(path: str) -> bool:
-    """Return whether a path, below any `server.baseUrlPath`, may be that of Streamlit's metrics."""
     parts = [part for part in map(str.strip, path.split("/")) if part]
     return parts[-2:] == ["_stcore", "metrics"]
 
@@ -184,7 +183,7 @@ def _values(scope: Scope, name: bytes) -> list[str]:
 
 
 def _scheme(scope: Scope) -> str:
-    """Return the scheme of a page's address: a websocket has that of the page too."""
+    """Return the scheme of the page; a websocket has that of its page."""
     scheme: str = scope["scheme"]
     return {"ws": "http", "wss": "https"}.get(scheme, scheme)
 
@@ -198,7 +197,7 @@ def _own_hosts(scope: Scope, scheme: str) -> list[str]:
 
 
 def _as_sent(name: str) -> str:
-    """Return a name of `server.allowedHosts` as it would stand in a Host header."""
+    """Return a name of `server.allowedHosts` as a Host header has it."""
     name = name.strip().lower().rstrip(".")
     return f"[{name}]" if ":" in name and not name.startswith("[") else name
 

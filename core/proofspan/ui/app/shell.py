@@ -17,7 +17,7 @@ from proofspan.ui.visit.routes import HEALTH_PAGE, HEALTH_TITLE, OLD_HEALTH, PAG
 from proofspan.ui.visit.view_state import read_view, write_view
 from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.controls import feed
-from proofspan.ui.widgets.text import counted
+from proofspan.wording import counted
 
 SIDEBAR_PIXELS = 210
 

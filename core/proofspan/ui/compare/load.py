@@ -10,13 +10,12 @@ import pandas as pd
 import streamlit as st
 
 from proofspan.errors import Fault, Problem
-from proofspan.manifest.types import Manifest
 from proofspan.services.compare import WITHOUT_GOLD, MetricPair, Pins, compared_pins, metric_pairs, other_run
 from proofspan.services.compare_questions import FLIP_KINDS, FlipKind, flip_list
 from proofspan.services.metrics.run_metrics import run_metrics
 from proofspan.services.page.target import Target, targets_of
 from proofspan.services.page.view import PageView
-from proofspan.store.query.filters import Filter, Sort
+from proofspan.store.query.filters import Filter
 from proofspan.store.query.metric_sql import MEASURES, OUTCOMES
 from proofspan.store.query.store import Store
 from proofspan.ui.question import load
@@ -33,11 +32,11 @@ LOOK_AGAIN_SECONDS = 0.7
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """Two runs side by side: `opened` is the newer one, `other` the one that it is held against.
+    """Two runs side by side: `opened` is the newer one, `other` the one that it is compared with.
 
-    `shown` says which questions are compared: of a type, of a cohort, about a place. What else narrows a list
-    goes by an answer, and would favour one of the runs; `left_out` says in words what was asked for of that.
-    `view` is the state that the page's own links begin with.
+    `shown` selects the questions that are compared: by type, cohort or place. Other filters go by an answer
+    and would favour one of the runs; `left_out` names those that were asked for. The page's own links begin
+    with `view`.
     """
 
     opened: session.Opened
@@ -48,17 +47,17 @@ class Compared:
 
     @property
     def is_same(self) -> bool:
-        """Whether a run is compared with itself."""
+        """Return whether a run is compared with itself."""
         return self.opened.run.run_id == self.other.run.run_id
 
     @property
     def has_gold(self) -> bool:
-        """Whether the workspace names gold questions."""
+        """Return whether the workspace names gold questions."""
         return self.opened.manifest.gold is not None
 
 
 def with_other(opened: session.Opened) -> ViewState:
-    """The state with a run to compare with, where there is one, and an outcome."""
+    """Return the state with a run to compare with, where there is one, and an outcome."""
     view, manifest = opened.view, opened.manifest
     vs, notes = view.vs, view.notes
     if vs is not None and manifest.run(vs) is None:
@@ -70,7 +69,7 @@ def with_other(opened: session.Opened) -> ViewState:
 
 
 def compared(opened: session.Opened, view: ViewState) -> Compared | None:
-    """Both runs; None where the state names no other one."""
+    """Return both runs; None where the state names no other one."""
     other = opened.manifest.run(view.vs) if view.vs is not None else None
     if other is None:
         return None
@@ -91,8 +90,10 @@ def compared(opened: session.Opened, view: ViewState) -> Compared | None:
 
 
 def is_readable(both: Compared, store: Store) -> bool:
-    """Whether the other run has an index. While it is being built that is told here, and the page comes by
-    itself; nobody at work on it: it is built now."""
+    """Return whether the other run has an index; while it is built, show the progress and wait.
+
+    Where nothing is building it, it is built now.
+    """
     if store.stamp(both.other.run.run_id) is not None:
         return True
     if session.others_are_indexed(both.opened):
@@ -111,23 +112,41 @@ def _await(opened: session.Opened, store: Store, run_id: str) -> None:
 
 
 def metrics(both: Compared, store: Store) -> tuple[MetricPair, ...]:
-    """Every metric of both runs with its difference; counted once for each state of their indexes."""
-    asked = replace(both.shown, outcome="")  # whatever flips are counted by
-    return _metrics(store, both.opened.manifest, asked, *_state(both, store))
+    """Return every metric of both runs with its difference."""
+    shown = replace(both.shown, outcome="")  # which says by what flips are counted
+
+    def pairs() -> tuple[MetricPair, ...]:
+        here, there = (
+            run_metrics(store, both.opened.manifest, run_id, shown=replace(shown, run=run_id, vs=""))
+            for run_id in (shown.run, shown.vs)
+        )
+        return metric_pairs(
+            here.values,
+            there.values,
+            lambda metric_id: store.paired(shown, metric_id) if metric_id in MEASURES else np.empty(0),
+        )
+
+    return session.cached("compared metrics", (shown, *_state(both, store)), pairs, most=8)
 
 
 def flip_lists(both: Compared, store: Store) -> dict[FlipKind, pd.DataFrame]:
-    """The questions that were fixed and those that regressed, in the order that the address asks for."""
-    return _flip_lists(store, both.shown, both.view.sort, *_state(both, store))
+    """Return the fixed and the regressed questions, in the order of the address."""
+    shown, sort = both.shown, both.view.sort
+    return session.cached(
+        "flip lists",
+        (shown, sort, *_state(both, store)),
+        lambda: {kind: flip_list(store, shown, kind, sort) for kind in FLIP_KINDS},
+        most=8,
+    )
 
 
 def pins(both: Compared) -> Pins:
-    """What was pinned differently."""
+    """Return the settings that both runs pin."""
     return compared_pins(both.opened.manifest, both.other.run, both.opened.run)
 
 
 def _state(both: Compared, store: Store) -> tuple[Hashable, ...]:
-    """Changes whenever one of the runs does, or what is read with them."""
+    """Return what changes when one of the runs does, or a file that is read with them."""
     manifest = both.opened.manifest
     runs = (both.opened.run, both.other.run)
     bundles = tuple(
@@ -136,32 +155,11 @@ def _state(both: Compared, store: Store) -> tuple[Hashable, ...]:
     return *session.identity(both.opened), *(str(store.stamp(run.run_id)) for run in runs), *bundles
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
-def _metrics(_store: Store, _manifest: Manifest, shown: Filter, *state: Hashable) -> tuple[MetricPair, ...]:
-    here, there = (
-        run_metrics(_store, _manifest, run_id, shown=replace(shown, run=run_id, vs=""))
-        for run_id in (shown.run, shown.vs)
-    )
-
-    def paired(metric_id: str) -> np.ndarray:
-        return _store.paired(shown, metric_id) if metric_id in MEASURES else np.empty(0)
-
-    return metric_pairs(here.values, there.values, paired)
-
-
-@st.cache_resource(max_entries=8, show_spinner=False)
-def _flip_lists(_store: Store, shown: Filter, sort: Sort, *state: Hashable) -> dict[FlipKind, pd.DataFrame]:
-    return {kind: flip_list(_store, shown, kind, sort) for kind in FLIP_KINDS}
-
-
-# One question in two runs: what is loaded of each, and where it stands among the questions that flipped.
-
-
 @dataclass(frozen=True, slots=True)
 class Side:
-    """A question in one of the runs: its answer, and the page of the passage that is chosen.
+    """A question in one of the runs: its answer, and the page of the chosen passage.
 
-    `loaded` is None where the run does not hold the question, or its record is lost (`problems`).
+    `loaded` is None where the run does not have the question, or its record cannot be read (`problems`).
     """
 
     opened: session.Opened
@@ -172,23 +170,23 @@ class Side:
 
     @property
     def run_id(self) -> str:
-        """The run."""
+        """Return the run."""
         return self.opened.run.run_id
 
     @property
     def answer(self) -> str:
-        """What it answered; "" where that is not there."""
+        """Return the answer; "" where there is none."""
         return self.loaded.view.trace.answer if self.loaded else ""
 
     @property
     def q(self) -> str:
-        """The question; "" where that is not there."""
+        """Return the question; "" where it is not there."""
         return self.loaded.view.trace.q if self.loaded else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Where a question stands among those that flipped: in words, and the names of its neighbours."""
+    """The place of a question among the flipped ones, and the names of its neighbours."""
 
     position: str
     previous: str | None
@@ -196,9 +194,9 @@ class Step:
 
 
 def side(opened: session.Opened, store: Store, view: ViewState) -> Side:
-    """The question of the address in one run, at the citation or passage that the address names.
+    """Load the question of the address in one run, at the citation or passage of the address.
 
-    A run that cites something else shows what it would show without that choice.
+    A run that cites something else shows its first passage.
     """
     key = view.change(run=opened.run.run_id).key
     found = store.find(key) if key is not None else None
@@ -215,7 +213,7 @@ def side(opened: session.Opened, store: Store, view: ViewState) -> Side:
 
 
 def step(lists: Mapping[FlipKind, pd.DataFrame], view: ViewState) -> Step:
-    """The neighbours of the open question: among those of the kind that the address names, else of both."""
+    """Return the neighbours of the open question among the flips of the address's kind, else of both."""
     kinds = [kind for kind in FLIP_KINDS if view.filter.flip in ("", kind)]
     names = [question_name(str(q_id)) for kind in kinds for q_id in lists[kind]["q_id"]]
     what = kinds[0] if len(kinds) == 1 else "flipped"

@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from proofspan.display_names import COLUMN_NAMES, LABEL_NAMES, NO_LABEL
 from proofspan.manifest.types import Manifest
 from proofspan.metrics.statistics import MOST_DRAWN
 from proofspan.services.compare import (
@@ -45,7 +46,7 @@ from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.controls import feed
 from proofspan.ui.widgets.markup import Piece
 from proofspan.ui.widgets.table import Cell, Column, Grid, Row, show_grid
-from proofspan.ui.widgets.text import counted
+from proofspan.wording import counted
 
 #: A matrix of more columns takes a line of its own.
 WIDE = 4
@@ -53,10 +54,10 @@ _PLACE = {"q": None, "cite": None, "chunk": None, "page": None}
 
 
 def heading(view: ViewState, manifest: Manifest) -> None:
-    """`R004 against R003`, what the runs are called, and what to compare with and by."""
+    """Draw `R004 compared with R003`, the titles of the runs, and what to compare with and by."""
     run, other = manifest.run(view.run), manifest.run(view.vs or "")
-    against = f"{view.run} against {view.vs}" if other else view.run
-    titles = " against ".join(each.title for each in (run, other) if each is not None and each.title)
+    against = f"{view.run} compared with {view.vs}" if other else view.run
+    titles = " compared with ".join(each.title for each in (run, other) if each is not None and each.title)
     with st.container(key="compare-title", gap="xxsmall"):
         with st.container(horizontal=True, vertical_alignment="center", key="compare-head"):
             title = [Piece("Compare"), Piece(f"  {against}", "muted")]
@@ -69,19 +70,18 @@ def heading(view: ViewState, manifest: Manifest) -> None:
 
 
 def _other(view: ViewState, manifest: Manifest) -> None:
-    """The run to compare with."""
     names = {run.run_id: notices.run_name(run) for run in manifest.runs if run.run_id != view.run}
     if not names:
         return
     key, chosen = "compare-with", view.vs if view.vs in names else None
     feed(key, chosen)
     st.selectbox(
-        "Against",
+        "Compare with",
         list(names),
         key=key,
         index=0 if chosen else None,
-        format_func=lambda run_id: markup.clean(f"against {names[run_id]}"),
-        placeholder="against …",
+        format_func=lambda run_id: markup.clean(f"with {names[run_id]}"),
+        placeholder="Compare with …",
         label_visibility="collapsed",
         width=210,
         on_change=_change,
@@ -90,7 +90,6 @@ def _other(view: ViewState, manifest: Manifest) -> None:
 
 
 def _outcome(view: ViewState, *, has_gold: bool) -> None:
-    """What a question is right or wrong by; without gold there is but one."""
     offered = tuple(OUTCOMES) if has_gold else (WITHOUT_GOLD,)
     chosen = view.filter.outcome
     key, listed = "compare-by", list(dict.fromkeys([*offered, chosen]))
@@ -114,9 +113,9 @@ def _change(key: str, name: str) -> None:
 
 
 def nothing_to_compare(manifest: Manifest, run_id: str) -> None:
-    """One run only, or nothing before it: what to do."""
+    """Explain why there is no run to compare with, and what to do."""
     is_only = len(manifest.runs) < 2
-    said = "There is only one run." if is_only else f"Nothing comes before {run_id}."
+    said = "There is only one run." if is_only else f"No run precedes {run_id}."
     then = "List another under `runs:` in the manifest." if is_only else "Choose the run to compare it with."
     markup.show(
         markup.text([Piece(said, "strong")], role="line"),
@@ -125,9 +124,9 @@ def nothing_to_compare(manifest: Manifest, run_id: str) -> None:
 
 
 def verdict(flips: Flips, view: ViewState, *, has_gold: bool, left_out: str) -> None:
-    """The sentence that decides, what evidence would take, and which questions are compared.
+    """Draw the deciding sentence, the questions needed for significance, and which questions are compared.
 
-    Above a question it is small print: that is what is looked at then.
+    Above an open question it is small print.
     """
     run, vs, outcome = view.run, view.vs or "", view.filter.outcome
     said = verdict_sentence(flips, run=run, vs=vs, outcome=outcome, has_gold=has_gold)
@@ -155,13 +154,13 @@ def _compare_all() -> None:
 
 
 def flips(lists: Mapping[FlipKind, pd.DataFrame], counts: Flips, view: ViewState) -> DeltaGenerator:
-    """Both lists, twenty rows of each at once. Returns the place of what belongs to both, at their head."""
+    """Draw twenty rows of both lists, and return the place above them for what belongs to both."""
     longest = max(map(len, lists.values()))
     at = min(view.at, max(1, -(-longest // ROWS_A_PAGE)))
     with st.container(horizontal=True, vertical_alignment="center", key="flips-head"):
         told = [
-            Piece("Questions that flipped ", "strong"),
-            Piece("open one to see both answers", "muted"),
+            Piece("Changed outcomes ", "strong"),
+            Piece("open a question to see both answers", "muted"),
         ]
         markup.show(markup.text(told, role="line"), width="content")
         st.space("stretch")
@@ -190,7 +189,7 @@ def _flips(rows: pd.DataFrame, total: int, view: ViewState, kind: FlipKind) -> N
 
 
 def template_note(runs: Sequence[RunFacts]) -> None:
-    """Where no answer of a run follows the template, its labels say little."""
+    """Explain that labels say little where no answer of a run follows the template."""
     absent = [each.run_id for each in runs if each.suggestion is not None]
     if absent:
         told = f"No answer of {' and of '.join(absent)} follows the template, so labels say little: "
@@ -198,7 +197,7 @@ def template_note(runs: Sequence[RunFacts]) -> None:
 
 
 def matrices(labels: Transitions, buckets: Transitions, view: ViewState) -> None:
-    """What became of labels and buckets; a bucket needs gold. Side by side where both have the room."""
+    """Draw how labels and, with gold, buckets changed between the runs, side by side where both fit."""
     kinds = (
         ("labels", labels, label_matrix, "without a label"),
         ("buckets", buckets, bucket_matrix, "not judged"),
@@ -219,8 +218,8 @@ def matrices(labels: Transitions, buckets: Transitions, view: ViewState) -> None
 
 
 def metrics(pairs: Sequence[MetricPair], view: ViewState) -> None:
-    """Every metric of both runs; a number opens the questions that count against it."""
-    about = "a value opens what counts against it; the difference is taken question by question"
+    """Draw every metric of both runs; a number opens the questions that count against it."""
+    about = "click a value to see failing questions; differences are paired"
     if any(pair.difference is not None and pair.difference.method == "normal" for pair in pairs):
         about += f"; normal intervals for more than {MOST_DRAWN:,} pairs"
     markup.show(markup.text([Piece("Metrics ", "strong"), Piece(about, "muted")], role="line"))
@@ -231,45 +230,50 @@ def metrics(pairs: Sequence[MetricPair], view: ViewState) -> None:
 
 
 def pins(found: Pins, view: ViewState) -> None:
-    """What was pinned differently, and in a line what was the same."""
-    markup.show(markup.text([Piece("What was pinned differently", "strong")], role="line"))
+    """Draw the settings that are pinned differently, and in a line those that are the same."""
+    markup.show(markup.text([Piece("Configuration changes", "strong")], role="line"))
     notices.fault_panel(found.problems)
     if found.differing:
         show_grid(pins_grid(found.differing, view), key="grid-pins")
     elif found.same:
-        markup.show(markup.text([Piece("Nothing that is pinned differs.")], role="hint"))
+        markup.show(markup.text([Piece("No pinned setting differs.")], role="hint"))
     else:
-        told = "Neither run says what was pinned: add `pinned:` to the runs of the manifest."
+        told = "Neither run pins its configuration: add `pinned:` to the runs of the manifest."
         markup.show(markup.text(markup.coded(told, "muted"), role="hint"))
     if found.same:
-        markup.show(markup.text([Piece(f"The same: {', '.join(found.same)}.", "muted")], role="hint"))
+        markup.show(markup.text([Piece(f"Unchanged: {', '.join(found.same)}.", "muted")], role="hint"))
 
 
-# The questions that were fixed and those that regressed, as grids with the way to each of them. Pure.
-
-#: So many rows of each list stand on a page.
+#: Rows of each list on a page.
 ROWS_A_PAGE = 20
 #: Characters of a question and of its id.
 MAX_QUESTION, MAX_ID = 140, 40
 
 
 def flips_grid(rows: pd.DataFrame, view: ViewState, kind: FlipKind) -> Grid:
-    """A row a question, which opens both answers side by side: the rank of its gold section and its label,
-    then and now. A click on a header sorts."""
+    """Return a row per question, linked to both answers: the rank of its gold section and its label, before
+    and now.
+
+    A click on a header sorts.
+    """
     columns = (
-        Column(_header("gold at rank", "section_rank", view), "end"),
-        Column(_header("label", "label", view), "start"),
+        Column(_header(COLUMN_NAMES["gold_rank"], "section_rank", view), "end"),
+        Column(_header(COLUMN_NAMES["label"], "label", view), "start"),
         Column(Cell(""), "start"),
     )
     listed = tuple(_row(record, view) for record in rows.to_dict("records"))
     told = "were fixed" if kind == "fixed" else "regressed"
     return Grid(
-        f"Questions that {told} in {view.run} against {view.vs}", "question", columns, listed, wide=False
+        f"Questions that {told} in {view.run} compared with {view.vs}",
+        "question",
+        columns,
+        listed,
+        wide=False,
     )
 
 
 def _header(text: str, by: str, view: ViewState) -> Cell:
-    """A header that sorts by its column, then the other way round, then as before."""
+    """Return a header that sorts by its column, then the other way, then in the usual order."""
     sort = view.sort
     if sort.by != by:
         after, arrow, way = Sort(by), "", "ascending"
@@ -286,7 +290,8 @@ def _row(record: dict[Any, Any], view: ViewState) -> Row:
     here = view.change(q=name, p=0, s=0, cite=None, chunk=None, page=None)
     question = _shortened(str(record["q"]), MAX_QUESTION)
     was, now = (_rank(record[column]) for column in ("was_rank", "section_rank"))
-    label = labels_in_words(_text(record["was_label"]), _text(record["label"]))
+    codes = [_text(record[column]) for column in ("was_label", "label")]
+    labels = dict.fromkeys(LABEL_NAMES[code] if code else NO_LABEL for code in codes)
     return Row(
         Cell(
             question,
@@ -297,7 +302,7 @@ def _row(record: dict[Any, Any], view: ViewState) -> Row:
         ),
         (
             Cell(ranks_in_words(was, now)),
-            Cell(label.replace("_", "_\u200b")),  # a long name breaks there
+            Cell(" → ".join(labels), tip=labels_in_words(*codes)),
             Cell("Question", href=here.link("question"), spoken=f"{name} on the Question page"),
         ),
     )

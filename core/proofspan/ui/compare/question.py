@@ -30,11 +30,11 @@ from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.controls import Neighbour, show_steps
 from proofspan.ui.widgets.markup import Kind, Piece
 from proofspan.ui.widgets.table import Cell, Column, Grid, Look, Row, show_grid
-from proofspan.ui.widgets.text import counted
 from proofspan.ui.wording import answer as answer_words
 from proofspan.ui.wording import citation, question
 from proofspan.ui.wording.citation import citation_line, is_of_several_documents
 from proofspan.ui.wording.question import NO_TRACE, place_words, short_id
+from proofspan.wording import counted
 
 When = Literal["was", "now"]
 
@@ -47,7 +47,7 @@ MOST_NAMED, MOST_NUMBERS = 12, 6
 
 
 def header(view: ViewState, place: Step, q: str) -> None:
-    """Which question, where it stands among the flipped ones, the way to its neighbours and back."""
+    """Draw the question, its place among the flipped ones, and the links to its neighbours and back."""
     name = short_id(parse_question_name(view.q or "")[0])
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="compare-question"):
         st.page_link(
@@ -66,7 +66,7 @@ def header(view: ViewState, place: Step, q: str) -> None:
 
 
 def answers(was: Side, now: Side) -> None:
-    """Both answers with their labels; what only one of them says is marked."""
+    """Draw both answers with their labels; what only one of them says is marked."""
     difference = answer_difference(*(_without_tail(side.answer) for side in (was, now)))
     if was.loaded and now.loaded:
         _difference(difference, was, now)
@@ -76,13 +76,13 @@ def answers(was: Side, now: Side) -> None:
 
 
 def _without_tail(answer: str) -> str:
-    """What is said, without the citation line at its end: the citations are listed below."""
+    """Return the answer without the citation line at its end: the citations are listed below."""
     tail = answer_words.citation_tail(answer)
     return answer[: tail[0]].rstrip() if tail else answer
 
 
 def _difference(difference: AnswerDifference, was: Side, now: Side) -> None:
-    """What differs in a line: the numbers first."""
+    """Return the differences in a line, numbers first."""
     if difference.is_same:
         markup.show(markup.text([Piece("Both answers say the same.")], role="hint"))
         return
@@ -129,7 +129,7 @@ def _missing(side: Side) -> None:
 
 
 def _cited(side: Side, view: QuestionView) -> list[list[Piece]]:
-    """A line a citation: its number, what became of it on its page, its place."""
+    """Return a line per citation: its number, its evidence state and its place."""
     several, found = is_of_several_documents(view), side.shown.found if side.shown else {}
     lines = [
         citation_line(item, found.get(cite_id(item.citation.number)), names_document=several)
@@ -141,7 +141,7 @@ def _cited(side: Side, view: QuestionView) -> list[list[Piece]]:
 
 
 def pages(was: Side, now: Side) -> None:
-    """The page of each run's chosen passage, in places of a fixed height."""
+    """Draw the page of each run's chosen passage, in places of a fixed height."""
     with st.container(key="compare-pages"):
         for when, side in (("was", was), ("now", now)):
             is_page = side.shown is not None and side.shown.text is None and side.shown.problem is None
@@ -177,7 +177,6 @@ def _page(when: str, side: Side) -> None:
 
 
 def _passage(side: Side) -> list[Piece]:
-    """Which passage is shown, and where it lies."""
     shown = side.shown
     if shown is None:
         return [Piece("No passage names a document, so there is no page." if side.loaded else "", "muted")]
@@ -187,7 +186,7 @@ def _passage(side: Side) -> list[Piece]:
 
 
 def _told(side: Side) -> None:
-    """What the locator says of the passage; else why there is no page."""
+    """Draw the locator's finding on the passage, else why there is no page."""
     shown, view = side.shown, side.loaded.view if side.loaded else None
     if shown is None or view is None or shown.is_pending:
         return
@@ -201,7 +200,7 @@ def _told(side: Side) -> None:
 
 
 def candidates(was: Side, now: Side, view: ViewState) -> None:
-    """Both lists that rank 1 is read from, aligned by chunk."""
+    """Draw the two lists that rank 1 is read from, aligned by chunk."""
     stages = [side.loaded.view.last_stage if side.loaded else None for side in (was, now)]
     rows = aligned(*stages)
     names = " against ".join(
@@ -230,7 +229,7 @@ HEIGHT = 560
 
 
 def candidates_grid(rows: Sequence[Aligned], view: ViewState) -> Grid:
-    """A row a chunk, by its rank now, then those that are gone; a link shows its place in both runs."""
+    """Return a row per chunk by its rank now, then those that are gone, linked to its place in both."""
     columns = (
         Column(Cell(f"in {view.vs}", tip="Rank then"), "end"),
         Column(Cell(f"in {view.run}", tip="Rank now"), "end"),
@@ -263,7 +262,7 @@ def _row(row: Aligned, view: ViewState) -> Row:
 
 
 def _place(row: Aligned) -> str:
-    """`section 9.1.3 · p. 73`, as far as it is known."""
+    """Return `section 9.1.3 · p. 73`, as far as it is known."""
     candidate = row.view.candidate
     section = f"section {candidate.section_id}" if candidate.section_id else ""
     page = f"p. {candidate.page_idx + 1:,}" if candidate.page_idx is not None else ""
@@ -271,12 +270,12 @@ def _place(row: Aligned) -> str:
 
 
 def move_words(row: Aligned) -> str:
-    """`↑3`, `↓1`, `=`, `new`, `gone`."""
+    """Return `↑3`, `↓1`, `=`, `new` or `gone`."""
     return {"up": f"↑{row.places:,}", "down": f"↓{row.places:,}", "same": "="}.get(row.move, row.move)
 
 
 def move_spoken(row: Aligned) -> str:
-    """The same to be heard: `up 3, from rank 5 to 2`."""
+    """Return the move as screen readers say it: `up 3, from rank 5 to 2`."""
     if row.move in ("new", "gone"):
         return f"new at rank {row.rank}" if row.move == "new" else f"gone, was at rank {row.was_rank}"
     if row.move == "same":
@@ -285,7 +284,6 @@ def move_spoken(row: Aligned) -> str:
 
 
 def _marks(row: Aligned, view: ViewState) -> list[str]:
-    """What the gold question expects, and which of the answers cites it."""
     cited = [run for run, each in ((view.vs, row.was), (view.run, row.now)) if each and each.cited_by]
     gold = [_GOLD[row.gold]] if row.gold else []
     return [*gold, *([f"cited in {' and '.join(map(str, cited))}"] if cited else [])]

@@ -1,7 +1,4 @@
-"""The Compare page's tables of metrics and of what was pinned, as grids.
-
-Pure; every link is an address of the state that is shown.
-"""
+"""The Compare page's tables of metrics and of what was pinned, as grids."""
 
 from __future__ import annotations
 
@@ -25,7 +22,7 @@ from proofspan.store.query.metric_sql import MISSES
 from proofspan.ui.visit.view_state import ViewState
 from proofspan.ui.widgets.chart import BUCKET_COLOURS, LABEL_COLOURS
 from proofspan.ui.widgets.table import Cell, Column, Grid, Look, Row
-from proofspan.ui.widgets.text import counted
+from proofspan.wording import counted
 
 #: Characters of a pinned value.
 MAX_VALUE = 120
@@ -33,7 +30,7 @@ NOTHING = "–"
 
 
 def metrics_grid(pairs: Sequence[MetricPair], view: ViewState) -> Grid:
-    """A row a metric: both values with their intervals and what they count, then the difference."""
+    """Return a row per metric: both values with their intervals and counts, then the difference."""
     run, vs = view.run, view.vs or ""
     columns = (
         Column(Cell(vs), "end"),
@@ -53,7 +50,7 @@ def _metric_row(pair: MetricPair, view: ViewState) -> Row:
 
 
 def _value_cell(value: MetricValue | None, view: ViewState) -> Cell:
-    """A value; its link opens the questions that count against it."""
+    """Return a value, linked to the questions that count against it."""
     if value is None or value.value is None:
         return Cell(NOTHING, look="quiet", tip=left_out_in_words(value) if value else "")
     metric, number = value.metric, number_in_words(value.metric, value.value)
@@ -72,12 +69,12 @@ def _value_cell(value: MetricValue | None, view: ViewState) -> Cell:
 
 
 def _difference(pair: MetricPair) -> Cell:
-    """The mean of the differences with its interval; of a quantile the gap alone."""
+    """Return the mean of the differences with its interval; of a quantile only the gap."""
     mean = pair.difference
     if mean is None:
         return Cell(NOTHING if pair.gap is None else difference_in_words(pair.metric, pair.gap), look="quiet")
     if mean.low == mean.high == 0:
-        told = f"the same in all {mean.pairs:,}" if mean.pairs > 1 else "the same in the one"
+        told = f"equal in all {mean.pairs:,}" if mean.pairs > 1 else "equal in the one"
         return Cell(difference_in_words(pair.metric, 0.0), note=told, look="quiet")
     low, high = (difference_in_words(pair.metric, bound, with_unit=False) for bound in (mean.low, mean.high))
     p = f" · {p_words(pair.p)}" if pair.p is not None else ""
@@ -92,19 +89,19 @@ def _how(mean: Mean) -> str:
 
 
 def _sign(pair: MetricPair) -> tuple[str, Look]:
-    """A quiet word where the difference is evidence."""
+    """Return a quiet word where the difference is significant."""
     if not pair.is_clear:
         return "", ""
     if pair.is_better is None:
-        return " · clear", ""
+        return " · significant", ""
     return (" · better", "green") if pair.is_better else (" · worse", "red")
 
 
 def pins_grid(differing: Sequence[PinDifference], view: ViewState) -> Grid:
-    """Key, value then, value now: only what differs."""
+    """Return the settings that differ: key, value before, value now."""
     rows = tuple(Row(Cell(each.key), (_pinned(each.was), _pinned(each.now))) for each in differing)
     columns = (Column(Cell(view.vs or ""), "start"), Column(Cell(view.run), "start"))
-    return Grid(f"What was pinned differently for {view.vs} and {view.run}", "pinned", columns, rows)
+    return Grid(f"Configuration changes from {view.vs} to {view.run}", "setting", columns, rows)
 
 
 def _pinned(value: str | None) -> Cell:
@@ -117,8 +114,6 @@ def _pinned(value: str | None) -> Cell:
     )
 
 
-# What became of labels and buckets from one run to another, as grids whose cells open the questions.
-
 #: Questions by what they were and what they are; None: no label, or not judged.
 Transitions = Sequence[tuple[str | None, str | None, int]]
 
@@ -130,8 +125,9 @@ FAINTEST = 0.25
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """What is counted: its values in their order, each with its colour, the word for none of them, and the
-    filter's names for what was and for what is."""
+    """Values in their order with names and colours, the name for no value, and the filter's names for before
+    and now.
+    """
 
     name: str
     names: Mapping[str, str]
@@ -148,24 +144,24 @@ _BUCKETS = _Kind("Buckets", BUCKET_NAMES, BUCKET_LOOKS, "Not judged", "was_bucke
 
 
 def label_matrix(counts: Transitions, view: ViewState) -> Grid:
-    """Rows: the label in the other run, columns: the label in this one."""
+    """Return how many questions went from which label (rows) to which (columns)."""
     return _matrix(_LABELS, counts, view)
 
 
 def bucket_matrix(counts: Transitions, view: ViewState) -> Grid:
-    """Rows: the bucket in the other run, columns: the bucket in this one."""
+    """Return how many questions went from which bucket (rows) to which (columns)."""
     return _matrix(_BUCKETS, counts, view)
 
 
 def unknown_in_both(counts: Transitions) -> int:
-    """How many questions have no value in either run."""
+    """Return how many questions have no value in either run."""
     return sum(count for was, now, count in counts if was is None and now is None)
 
 
 def _matrix(kind: _Kind, counts: Transitions, view: ViewState) -> Grid:
-    """The values that occur, in their order, with the sums at the ends.
+    """Return the values that occur, in their order, with sums at the ends.
 
-    Questions without a value in both runs are no row and no column (see `unknown_in_both`).
+    Questions without a value in both runs are left out (see `unknown_in_both`).
     """
     run, vs = view.run, view.vs or ""
     known = {(was, now): count for was, now, count in counts if (was, now) != (None, None)}
@@ -186,12 +182,14 @@ def _matrix(kind: _Kind, counts: Transitions, view: ViewState) -> Grid:
     sums = [_sum(count for (_, now), count in known.items() if now == value) for value in new]
     rows.append(Row(Cell(f"all in {run}", look="quiet"), (*sums, _sum(known.values()))))
     columns = (*(Column(_chip(kind, value)) for value in new), Column(Cell(f"all in {vs}"), "end"))
-    name = f"{kind.name}: rows say what a question was in {vs}, columns what it is in {run}"
+    name = f"{kind.name}: rows by {vs}, columns by {run}"
     return Grid(name, f"{vs} ↓  {run} →", columns, tuple(rows), wide=False)
 
 
 def _cell(kind: _Kind, was: str | None, now: str | None, count: int, *, most: int, view: ViewState) -> Cell:
-    """A count, stronger the more there are; grey where nothing changed, else in the colour of what is now."""
+    """Return a count, more strongly tinted the larger it is; grey where nothing changed, else in the colour
+    of the value now.
+    """
     if not count:
         return Cell("·", look="quiet")
     tip = f"{_name(kind, was)} in {view.vs}, {_name(kind, now)} in {view.run}"

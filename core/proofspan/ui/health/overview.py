@@ -23,11 +23,12 @@ from proofspan.ui.status import background
 from proofspan.ui.status.fragments import fragment
 from proofspan.ui.status.notices import fault_panel, run_date
 from proofspan.ui.visit.view_state import ViewState, read_view, write_view
-from proofspan.ui.widgets import markup, text
+from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.controls import panel
 from proofspan.ui.widgets.markup import Piece
 from proofspan.ui.widgets.table import Cell, Column, Grid, Look, Row, show_grid
-from proofspan.ui.widgets.text import counted, sentence_start
+from proofspan.ui.widgets.text import sentence_start
+from proofspan.wording import counted
 
 _SEVERITIES: Mapping[str, tuple[str, Look]] = {
     "error": ("✗ error", "red"),
@@ -274,7 +275,7 @@ def age_words(seconds: float) -> str:
     """Return an age in one unit: `just now`, `5 minutes ago`, `3 days ago`, `2 years ago`."""
     for unit, length in _UNITS:
         if seconds >= length:
-            return f"{text.counted(int(seconds // length), unit)} ago"
+            return f"{counted(int(seconds // length), unit)} ago"
     return "just now"
 
 

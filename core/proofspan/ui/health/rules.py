@@ -33,7 +33,8 @@ from proofspan.ui.widgets.controls import panel
 from proofspan.ui.widgets.export_menu import export_menu
 from proofspan.ui.widgets.markup import Piece
 from proofspan.ui.widgets.table import Cell, Column, Grid, Look, Row, show_grid
-from proofspan.ui.widgets.text import counted, sentence_start, short
+from proofspan.ui.widgets.text import sentence_start, short
+from proofspan.wording import counted
 
 #: CSS pixels of the frame.
 HEIGHT = 560

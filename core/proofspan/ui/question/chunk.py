@@ -18,9 +18,10 @@ from proofspan.ui.visit.view_state import question_name, read_view
 from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.copy_button import show_copying
 from proofspan.ui.widgets.markup import Piece
-from proofspan.ui.widgets.text import counted, variant
+from proofspan.ui.widgets.text import variant
 from proofspan.ui.wording import question
 from proofspan.ui.wording.citation import leading
+from proofspan.wording import counted
 
 #: Answers linked that cite a chunk; all are counted.
 MAX_CITING = 12

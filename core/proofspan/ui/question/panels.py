@@ -29,10 +29,11 @@ from proofspan.ui.widgets.chart import LABEL_COLOURS
 from proofspan.ui.widgets.controls import Neighbour, feed, show_steps
 from proofspan.ui.widgets.markup import Piece
 from proofspan.ui.widgets.table import Cell, Column, Grid, Row, show_grid
-from proofspan.ui.widgets.text import counted, variant
+from proofspan.ui.widgets.text import variant
 from proofspan.ui.wording import answer, question
 from proofspan.ui.wording.question import Ranking
 from proofspan.ui.wording.safety import notice_ways
+from proofspan.wording import counted
 
 STAGE_NAMES = {
     "chunks": "in the prompt",

@@ -35,22 +35,22 @@ HEIGHTS = {"panel": 620, "stage": 680}
 
 @st.cache_resource(show_spinner=False)
 def tasks() -> BackgroundTasks:
-    """What is worked on for all visits."""
+    """Return the background tasks of all visits."""
     return BackgroundTasks()
 
 
 def ask(key: Hashable, make: Callable[[], T], *, share: float = 1.0) -> Done[T] | Failed | Waiting:
-    """What `make` gives, or what the page has to do without for now. `make` must not use streamlit.
+    """Return what `make` returns, or that it is not there yet. `make` must not use Streamlit.
 
-    A page that asks for several pieces of work waits for each a `share` of its patience.
+    A page that asks for several things waits for each a `share` of its patience.
     """
     return tasks().get(key, make, PATIENCE_S * share)
 
 
 class Several:
-    """Many small pieces of work that a page shows together, with one patience for all of them.
+    """Many small tasks that a page shows together, with one patience for all of them.
 
-    They are not remembered: what makes them does that. `awaited` are the keys of those that are not there.
+    Their results are not kept. `awaited` are the keys of those that are not done.
     """
 
     def __init__(self) -> None:
@@ -58,7 +58,10 @@ class Several:
         self.awaited: list[Hashable] = []
 
     def ask(self, key: Hashable, make: Callable[[], T]) -> Done[T] | Failed | Waiting:
-        """What `make` gives, or nothing yet. `make` must not use streamlit."""
+        """Return what `make` returns, or that it is not there yet. `make` must not use Streamlit.
+
+        A page that asks for several things waits for each a `share` of its patience.
+        """
         started = time.monotonic()
         outcome = tasks().get(key, make, max(self._left, LEAST_S), once=True)
         self._left -= time.monotonic() - started
@@ -70,7 +73,7 @@ class Several:
 def placeholder(
     words: str, keys: Sequence[Hashable], *, key: str, height: Literal["panel", "stage"] = "panel"
 ) -> None:
-    """An empty page that says what is being worked on; when all of `keys` are done, the page runs anew."""
+    """Draw an empty page that says what is being worked on, and rerun when all of `keys` are done."""
     with st.container(
         key=key,
         border=True,
@@ -82,18 +85,17 @@ def placeholder(
 
 
 def hint(words: str, keys: Sequence[Hashable]) -> None:
-    """The same as a line of text, for what is small."""
+    """Draw the same as a line of text."""
     _look(words, tuple(keys), time.monotonic())
 
 
 def is_worth_another_try(problem: Problem | None) -> bool:
-    """Whether a document was given up that may do better when it is tried again."""
+    """Return whether a document was given up that may be read when it is tried again."""
     return problem is not None and problem.code in COSTLY
 
 
 @fragment(run_every=LOOK_S)
 def _look(words: str, keys: tuple[Hashable, ...], since: float) -> None:
-    """Looks again by itself, and draws nothing anew but its own words."""
     if all(map(tasks().is_done, keys)):
         st.rerun()
     told = [words]

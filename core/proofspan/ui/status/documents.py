@@ -20,17 +20,17 @@ from proofspan.ui.visit.chunk_cache import fingerprint
 
 @st.cache_resource(show_spinner=False)
 def placer() -> Placer:
-    """Placed spans and drawn pages, remembered for all visits."""
+    """Return the cache of located spans and rendered pages, shared by all visits."""
     return Placer(session.pdf_pool())
 
 
 def plain_traces(opened: session.Opened) -> Path:
-    """The run's traces, unpacked or joined. Raises `Fault` where they are lost."""
+    """Return the run's traces, unpacked or joined. Raises Fault where they are missing."""
     return needed_trace_file(opened.manifest, opened.run, cache_dir=session.cache_dir().path)[0]
 
 
 def try_again(path: Path | None) -> None:
-    """Ask anew for what was given up of a document, and for what was worked out without it."""
+    """Read a document again that was given up, and everything that was made without it."""
     if path is not None:
         placer().forget(path)
     background.tasks().forget()
@@ -40,9 +40,9 @@ def try_again(path: Path | None) -> None:
 
 
 def notices(opened: session.Opened, corpus: Corpus) -> Notices | None:
-    """What to look for in answers, None where there is no catalogue. A Fault where it is lost.
+    """Return the safety notices to look for, None without a catalogue. Raises Fault where it is missing.
 
-    They are used while the corpus is held: neither serves two threads at a time.
+    Use them while holding the corpus: neither serves two threads at a time.
     """
     artifact = opened.manifest.catalogue
     if artifact is None:

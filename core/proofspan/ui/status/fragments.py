@@ -28,9 +28,10 @@ _is_inside: ContextVar[bool] = ContextVar("is_inside", default=False)
 def fragment(
     *, run_every: float | None = None, place: str | None = None
 ) -> Callable[[Callable[P, None]], Callable[P, None]]:
-    """A decorator like `st.fragment`: the function runs again alone, every so many seconds if asked to.
+    """Decorate a function like `st.fragment`: it runs again alone, every `run_every` seconds if given.
 
-    `place` is the key of its container, for a stylesheet. One that is drawn inside another is a RuntimeError.
+    `place` is the key of its container, for a stylesheet. Raises RuntimeError where it is drawn inside
+    another fragment.
     """
     correct_fragment_requests()
 

@@ -17,14 +17,15 @@ from proofspan.ui.status.fragments import fragment
 from proofspan.ui.visit import session
 from proofspan.ui.visit.routes import HEALTH_PAGE
 from proofspan.ui.visit.view_state import ViewState
-from proofspan.ui.widgets import markup, text
+from proofspan.ui.widgets import markup
+from proofspan.wording import counted
 
 #: Of a run that holds no record, so many lines are shown as panels; Health lists them all.
 LINES_IN_PANELS = 3
 
 
 def fault_panel(problems: Iterable[Problem]) -> None:
-    """What happened, where, and what to do: one panel for all problems, foreign words as plain text."""
+    """Draw a panel per problem: what happened, where, and how to fix it."""
     for problem in problems:
         with st.container(border=True):
             markup.show(
@@ -40,9 +41,9 @@ def fault_panel(problems: Iterable[Problem]) -> None:
 
 
 def store_or_progress(opened: session.Opened) -> Store:
-    """The index of the shown run. While it is being built its progress stands here, and an older one serves.
+    """Return the index of the shown run, an older one with a progress bar while it is being built.
 
-    Where there is none at all yet, the page ends here; the rest of the dashboard stays.
+    Without any index yet, the page's script stops here.
     """
     standing = session.index(opened)
     if standing.cache_problem:
@@ -77,12 +78,11 @@ def _failed_index(said: str, opened: session.Opened) -> None:
 
 
 def line_issue_notice(facts: RunFacts, view: ViewState) -> None:
-    """Lines that hold no record, in the run's own files and in those that it is read with, and report rows
-    without a trace, with the way to their list."""
+    """Draw how many lines could not be read and how many report rows have no trace, linked to Health."""
     unread = facts.line_issues - facts.unmatched
-    told = f"{text.counted(unread, 'line')} of this run's files could not be read." if unread else ""
+    told = f"{counted(unread, 'line')} of this run's files could not be read." if unread else ""
     if facts.unmatched:
-        rows = text.counted(facts.unmatched, "row")
+        rows = counted(facts.unmatched, "row")
         told = f"{told} {rows} of its report {'has' if facts.unmatched == 1 else 'have'} no trace.".strip()
     if told:
         st.page_link(
@@ -94,14 +94,14 @@ def line_issue_notice(facts: RunFacts, view: ViewState) -> None:
 
 
 def waiting_notice(waiting_bytes: int) -> None:
-    """A last line whose writer is still at work: no finding, and nothing is lost."""
+    """Draw that the last line of a file is not complete yet, which is not an error."""
     if waiting_bytes:
-        said = f"The last line ({text.counted(waiting_bytes, 'byte')}) is not finished yet; it is read once "
+        said = f"The last line ({counted(waiting_bytes, 'byte')}) is not finished yet; it is read once "
         markup.show(markup.text([markup.Piece(f"{said}its line break is there.", "muted")], role="hint"))
 
 
 def empty_run_panels(store: Store, run_id: str) -> None:
-    """Why a run without a single record has none: the first of its lines that hold none, a panel each."""
+    """Draw why a run has no record: the first of the lines that could not be read."""
     fault_panel(
         Problem(str(line.code), str(line.reason), f"{line.file}:{line.line}", str(line.remedy))
         for line in store.line_issues(run_id).head(LINES_IN_PANELS).itertuples()
@@ -109,18 +109,18 @@ def empty_run_panels(store: Store, run_id: str) -> None:
 
 
 def notes(said: Iterable[str]) -> None:
-    """What in the address could not be used, said once above the page."""
+    """Draw what in the address could not be used."""
     for note in said:
         markup.show(markup.text([markup.Piece(note, "muted")], role="hint"))
 
 
 def run_name(run: Run) -> str:
-    """A run in the width of the sidebar: `R004 · 26 Feb`."""
+    """Return a run's name in the width of the sidebar: `R004 · 26 Feb`."""
     return " · ".join(part for part in (run.run_id, run_date(run, year=False)) if part)
 
 
 def run_date(run: Run, *, year: bool = True) -> str:
-    """The run's day for people; the manifest's own words where they are no date."""
+    """Return the run's day, or the manifest's own text where that is no date."""
     if not run.ts:
         return ""
     try:

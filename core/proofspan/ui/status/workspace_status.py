@@ -26,14 +26,14 @@ SHARE = 0.15
 
 @dataclass(frozen=True, slots=True)
 class FullCheck:
-    """What `proofspan check` reports, with the rows of the files that can be counted, by artifact."""
+    """What `proofspan check` reports, and the row counts of artifacts that have rows."""
 
     report: CheckReport
     rows: Mapping[str, int]
 
 
 def full_check(opened: session.Opened) -> FullCheck | None:
-    """Every file hashed and read, every document opened; None while that is at work."""
+    """Hash and read every file and open every document; None while that is under way."""
     manifest, pool = opened.manifest, session.pdf_pool()
 
     def look() -> FullCheck:
@@ -51,12 +51,12 @@ def full_check(opened: session.Opened) -> FullCheck | None:
 
 
 def full_key(opened: session.Opened) -> Hashable:
-    """What `full_check` is waited for by."""
+    """Return the key of that task."""
     return ("check", *state_of_files(opened))
 
 
 def known_check(opened: session.Opened) -> CheckReport:
-    """The fullest report that costs nothing: with hashes and opened PDFs once somebody asked for those."""
+    """Return the fullest report so far: with hashes and opened PDFs after a full check."""
     state, manifest = state_of_files(opened), opened.manifest
 
     def look() -> CheckReport:
@@ -66,7 +66,7 @@ def known_check(opened: session.Opened) -> CheckReport:
 
 
 def state_of_files(opened: session.Opened) -> tuple[str, ...]:
-    """Changes whenever a report on the workspace may."""
+    """Return what changes whenever a report on the workspace may."""
     manifest = opened.manifest
     return (*session.identity(opened), *(state_of(manifest, artifact) for artifact in manifest.artifacts()))
 
@@ -82,7 +82,7 @@ def _quick() -> Recent[CheckReport]:
 
 
 def state_of(manifest: Manifest, artifact: Artifact) -> str:
-    """Changes when the artifact's file does, also when it goes or comes."""
+    """Return what changes when the artifact's file does, or appears, or disappears."""
     try:
         return fingerprint(artifact_path(manifest, artifact))
     except Fault as fault:

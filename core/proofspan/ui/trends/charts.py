@@ -43,11 +43,11 @@ from proofspan.ui.widgets.chart import palette, show_chart
 from proofspan.ui.widgets.controls import panel
 from proofspan.ui.widgets.markup import Piece
 from proofspan.ui.widgets.table import Cell, Column, Grid, Row
-from proofspan.ui.widgets.text import counted
+from proofspan.wording import counted
 
 
 def headline_charts(trends: Trends, view: ViewState) -> None:
-    """SectionMatch@1 and GT-in-top-20, each with its goal and its intervals."""
+    """Draw SectionMatch@1 and GT-in-top-20, each with its goal and its intervals."""
     with side_by_side("headlines"):
         _lines(
             "section_match_at_1",
@@ -68,12 +68,12 @@ def headline_charts(trends: Trends, view: ViewState) -> None:
 
 
 def outcome_charts(trends: Trends, known: Ranks, view: ViewState) -> None:
-    """Labels and buckets as shares of each run's questions."""
+    """Draw labels and buckets as shares of each run's questions."""
     with side_by_side("outcomes"):
         _stack(
             "labels",
             "Labels",
-            "What became of the answers, of the questions that have a label.",
+            "Shares of the questions that have a label.",
             BY_LABEL,
             [dict(run.labels.items()) for run in trends.runs],
             trends,
@@ -82,7 +82,7 @@ def outcome_charts(trends: Trends, known: Ranks, view: ViewState) -> None:
         _stack(
             "buckets",
             "Buckets",
-            "Where ranking stands, of the judged questions; hover for the run before.",
+            "Shares of the judged questions; hover for the run before.",
             BY_BUCKET,
             [dict(run.buckets.items()) for run in trends.runs],
             trends,
@@ -92,7 +92,7 @@ def outcome_charts(trends: Trends, known: Ranks, view: ViewState) -> None:
 
 
 def answer_charts(trends: Trends, view: ViewState) -> None:
-    """Citations and coverages, ΔS, λ and latency."""
+    """Draw citations and coverages, ΔS, λ and latency."""
     with side_by_side("answers"):
         _lines(
             "citations",
@@ -110,7 +110,7 @@ def answer_charts(trends: Trends, view: ViewState) -> None:
         _lines(
             "delta-s",
             "ΔS",
-            "The logged distance between question and context: lower is better.",
+            "The logged semantic distance between question and context: lower is better.",
             {"delta_s_mean": "violet", "delta_s_p95": "orange"},
             trends,
             view,
@@ -118,8 +118,8 @@ def answer_charts(trends: Trends, view: ViewState) -> None:
         )
         _stack(
             "states",
-            "λ as logged",
-            "The states of all traces that log one, paraphrases and seeds included.",
+            "Stability (λ as logged)",
+            "The logged states of all traces, paraphrases and seeds included.",
             BY_STATE,
             [run.measured.states for run in trends.runs],
             trends,
@@ -128,7 +128,7 @@ def answer_charts(trends: Trends, view: ViewState) -> None:
         _lines(
             "latency",
             "Latency",
-            "What half, and 19 of 20, of the questions took at most.",
+            "p50 and p95 per question, in ms.",
             {"latency_p50": "accent", "latency_p95": "orange"},
             trends,
             view,
@@ -137,7 +137,7 @@ def answer_charts(trends: Trends, view: ViewState) -> None:
 
 
 def side_by_side(name: str) -> DeltaGenerator:
-    """A row of boxes, in a narrow window below one another."""
+    """Return a row of boxes, which wraps in a narrow window."""
     return st.container(key=f"trend-charts-{name}")
 
 
@@ -151,7 +151,6 @@ def _lines(
     *,
     form: Form = "percent",
 ) -> None:
-    """The metrics that any run has as lines; a sentence where none has one."""
     found = [one for one in hues if any(run.value(one) is not None for run in trends.runs)]
     goals = trends.current.measured.goals
     with panel(name, title, about + (goal_words(goals, found, form=form) if len(found) > 1 else "")):
@@ -183,7 +182,6 @@ def _stack(
     *,
     more: Sequence[Mapping[str, str]] = (),
 ) -> None:
-    """What the questions fall into as stacked shares; a sentence where they do not."""
     shown = bands(trends, split, counts, view, more=more)
     with panel(name, title, about):
         if not shown:
@@ -202,27 +200,24 @@ def _stack(
 
 
 def _alt(title: str, trends: Trends, numbers: str) -> str:
-    """What a screen reader says of a figure: what it shows, and the shown run's numbers."""
+    """Return what a screen reader says of a figure."""
     return f"{title} over {counted(len(trends.runs), 'run')}; {trends.current.run_id}: {numbers}"
 
 
 def _nothing(names: Sequence[str]) -> None:
-    told = f"No run has anything to count for {', '.join(names)}; the table below says why."
+    told = f"No run has a value for {', '.join(names)}; the table below gives the reason."
     markup.show(markup.text([Piece(told)], role="hint"))
 
 
-# The figures' numbers as tables: a row a run, each number a link to the questions behind it.
-
-
 def line_table(trends: Trends, metric_ids: Sequence[str], view: ViewState, *, name: str) -> Grid:
-    """A column a metric."""
+    """Return the numbers of a line figure: a row per run, a column per metric."""
     columns = tuple(Column(Cell(METRICS[metric_id].name), "end") for metric_id in metric_ids)
     rows = tuple(Row(_head(run), tuple(_number(run, one, view) for one in metric_ids)) for run in trends.runs)
     return Grid(name, "run", columns, rows, wide=False)
 
 
 def band_table(trends: Trends, split: Split, counts: Sequence[Counts], view: ViewState, *, name: str) -> Grid:
-    """A column a kind, and one for the questions without any."""
+    """Return the numbers of a stack: a row per run, a column per value and one for none."""
     columns = [Column(Cell(kind.name, tip=kind.value), "end") for kind in split.kinds]
     rows = tuple(
         Row(

@@ -23,7 +23,7 @@ from proofspan.ui.widgets.chart import BUCKET_COLOURS
 from proofspan.ui.widgets.controls import panel
 from proofspan.ui.widgets.markup import Piece
 from proofspan.ui.widgets.table import Cell, Column, Grid, Row, show_grid
-from proofspan.ui.widgets.text import counted
+from proofspan.wording import counted
 
 _DONE, _PROBLEMS = "cohort:done", "cohort:problems"
 
@@ -37,7 +37,9 @@ def cohort_panel(
     manifest: Manifest,
     store: Store,
 ) -> None:
-    """The cohorts with their conversions, and where the manifest names a file for them, freezing one."""
+    """Draw the cohorts with their conversions and, where the manifest names a file for them, a form to freeze
+    one.
+    """
     about = (
         "The same questions over all runs, frozen from a bucket: how many have the gold section first now?"
     )
@@ -57,7 +59,7 @@ def cohort_panel(
 
 
 def cohort_grid(trends: Trends, cohorts: Sequence[Cohort], converted: Converted, view: ViewState) -> Grid:
-    """A row a cohort, a column a run: `3 of 6`, and the questions to open."""
+    """Return a row per cohort and a column per run: `3 of 6`, linked to the questions."""
     columns = tuple(Column(Cell(run.run_id, tip=run.run.title or "")) for run in trends.runs)
     rows = tuple(
         Row(
@@ -91,7 +93,6 @@ def _cohort_cell(cohort: Cohort, found: Conversion | None, view: ViewState) -> C
 
 
 def _freezing(run: RunTrend, manifest: Manifest, store: Store, *, file: str) -> None:
-    """A bucket, a name, and what would be written where."""
     offered = [bucket for bucket in BUCKETS if run.buckets.get(bucket)]
     if not offered:
         return
@@ -125,7 +126,7 @@ def _freezing(run: RunTrend, manifest: Manifest, store: Store, *, file: str) -> 
 
 
 def _freeze(store: Store, manifest: Manifest, name: str, run_id: str, bucket: Bucket, again: bool) -> None:
-    """Writes the cohort; what came of it is told by the page that follows."""
+    """Write the cohort, and leave the result for the rerun to show."""
     try:
         cohort = freeze_bucket(store, manifest, name, run_id=run_id, bucket=bucket, again=again)
     except Fault as fault:
@@ -155,7 +156,9 @@ def rank_grid(
     run: str,
     against: str | None,
 ) -> Grid:
-    """A row a question, a column a run (`runs`: id → title), and last how far it moved against `against`."""
+    """Return a row per question, a column per run (`runs`: id → title), and how far it moved against
+    `against`.
+    """
     columns = [Column(Cell(run_id, tip=title)) for run_id, title in runs.items()]
     if against is not None:
         told = f"Places climbed or lost from {against} to {run}; not found counts as place {known.worst + 1}"

@@ -1,13 +1,11 @@
-"""What Trends works with, read once for each state of the indexes and the files beside them."""
+"""The numbers of Trends, cached by the state of the indexes and files, and the figures made of them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import pairwise
-
-import streamlit as st
 
 from proofspan.charts.lines import Form, Line, Point, Rule
 from proofspan.charts.stacks import Band, Part
@@ -45,74 +43,96 @@ Converted = Mapping[str, Mapping[str, Conversion]]
 
 
 def load(opened: session.Opened, store: Store) -> Trends:
-    """All runs that have an index."""
+    """Return the numbers of all runs that have an index."""
     manifest, known, indexed = opened.manifest, session.identity(opened), store.runs()
     store.run_sums(indexed)  # of all at once, which the runs then take from memory
 
     def trend(run: Run) -> RunTrend:
-        return _trend(store, manifest, run, *known, run.run_id, _stamp(store, run, manifest))
+        key = (*known, run.run_id, _state(store, run, manifest))
+        return session.cached("trend", key, lambda: run_trend(store, manifest, run), most=200)
 
     return trends(manifest, indexed, shown=opened.view.run, vs=opened.view.vs, trend=trend)
 
 
 def ranks(opened: session.Opened, store: Store, shown: Trends) -> Ranks:
-    """The ranks of all judged questions in these runs."""
+    """Return the ranks of all judged questions in these runs."""
     runs = tuple(run.run_id for run in shown.runs)
-    return _ranks(store, *session.identity(opened), runs, _stamps(store, shown))
+    return session.cached("ranks", _key(opened, store, *runs), lambda: Ranks.of(store.ranks(runs)), most=4)
 
 
 def moves(opened: session.Opened, store: Store, shown: Trends) -> Transitions:
-    """What buckets the shown run's questions had in the other run, and have; nothing without one."""
+    """Return how many questions moved from which bucket of the other run to which of the shown one."""
     if shown.other is None:
         return ()
-    run_id, other = shown.current.run_id, shown.other.run_id
-    stamps = f"{store.stamp(run_id)} {store.stamp(other)}"
-    return _moves(store, *session.identity(opened), run_id, other, stamps)
+    run, vs = shown.current.run_id, shown.other.run_id
+    transitions = partial(store.transitions, Filter(run, vs=vs), "bucket")
+    return session.cached("moves", _key(opened, store, run, vs), transitions)
 
 
 def slices(opened: session.Opened, store: Store, by: Slice) -> Mapping[str, Mapping[str, MetricValue]]:
-    """The shown run's metrics by slice."""
+    """Return the shown run's metrics by slice."""
     run_id = opened.run.run_id
-    return _slices(store, *session.identity(opened), run_id, by, str(store.stamp(run_id)))
+    return session.cached("slices", (by, *_key(opened, store, run_id)), lambda: metrics_by(store, run_id, by))
 
 
 def stability(opened: session.Opened, store: Store) -> Stability:
-    """How steady the shown run's questions are over paraphrases and seeds."""
+    """Return how steady the shown run's questions are over paraphrases and seeds."""
     run_id = opened.run.run_id
-    return _stability(store, *session.identity(opened), run_id, str(store.stamp(run_id)))
+    return session.cached("stability", _key(opened, store, run_id), lambda: run_stability(store, run_id))
 
 
 def gate(opened: session.Opened, store: Store, shown: Trends) -> GateReport:
-    """The gate of the shown run, as `proofspan gate` has it."""
+    """Return the release check of the shown run, as `proofspan gate` does it."""
+    manifest, run_id = opened.manifest, opened.run.run_id
     against = opened.view.vs if shown.other is not None and opened.view.vs == shown.other.run_id else None
-    stamps = " ".join(_stamp(store, run.run, opened.manifest) for run in shown.runs)
-    return _gate(store, opened.manifest, *session.identity(opened), opened.run.run_id, against, stamps)
+    states = (_state(store, run.run, manifest) for run in shown.runs)
+    key = (*session.identity(opened), run_id, against, *states)
+    return session.cached("gate", key, lambda: gate_run(store, manifest, run_id, against=against))
 
 
 def flips(opened: session.Opened, store: Store, shown: Trends) -> dict[str, str]:
-    """Of each headline that two runs can be compared by: the sentence that decides."""
+    """Return the deciding sentence of each headline metric that two runs can be compared by."""
     if shown.other is None:
         return {}
-    run_id, other = shown.current.run_id, shown.other.run_id
-    stamps = f"{store.stamp(run_id)} {store.stamp(other)}"
-    has_gold = opened.manifest.gold is not None
-    return _flips(store, *session.identity(opened), run_id, other, has_gold, stamps)
+    run, vs, has_gold = shown.current.run_id, shown.other.run_id, opened.manifest.gold is not None
+
+    def sentence(outcome: str) -> str:
+        found = store.flips(Filter(run, vs=vs, outcome=outcome))
+        return verdict_sentence(found, run=run, vs=vs, outcome=outcome, has_gold=has_gold)
+
+    return session.cached(
+        "flips",
+        (has_gold, *_key(opened, store, run, vs)),
+        lambda: {outcome: sentence(outcome) for outcome in HEADLINES if outcome in OUTCOMES},
+    )
 
 
 def cohorts(opened: session.Opened, store: Store, shown: Trends) -> tuple[Sequence[Cohort], Converted]:
-    """The workspace's cohorts, and what became of each in every run. A Fault where their file is lost."""
-    known = read_cohorts(opened.manifest)
-    stamps = f"{_print(opened.manifest, opened.manifest.cohorts)} {_stamps(store, shown)}"
-    found = tuple(known.values())
-    return found, _converted(store, opened.manifest, found, *session.identity(opened), stamps)
+    """Return the workspace's cohorts, and how many of each converted in every run.
+
+    Raises Fault where their file cannot be read.
+    """
+    manifest, known = opened.manifest, tuple(read_cohorts(opened.manifest).values())
+    state = _print(manifest, manifest.cohorts)
+    key = (state, *_key(opened, store, *(run.run_id for run in shown.runs)))
+    return known, session.cached(
+        "cohorts",
+        key,
+        lambda: {
+            cohort.name: {each.run_id: each for each in conversions(store, manifest, cohort)}
+            for cohort in known
+        },
+        most=4,
+    )
 
 
-def _stamps(store: Store, shown: Trends) -> str:
-    return " ".join(str(store.stamp(run.run_id)) for run in shown.runs)
+def _key(opened: session.Opened, store: Store, *runs: str) -> tuple[Hashable, ...]:
+    """Return what changes with the indexes of these runs."""
+    return *session.identity(opened), *runs, *(store.stamp(run_id) for run_id in runs)
 
 
-def _stamp(store: Store, run: Run, manifest: Manifest) -> str:
-    """Changes with all that a run's numbers are made of."""
+def _state(store: Store, run: Run, manifest: Manifest) -> str:
+    """Return what changes with all that a run's numbers are made of."""
     files = (_print(manifest, artifact) for artifact in (run.bundles, run.metrics))
     return f"{store.stamp(run.run_id)} {' '.join(files)}"
 
@@ -125,90 +145,6 @@ def _print(manifest: Manifest, artifact: Artifact | None) -> str:
     except Fault:  # what is wrong with it is among the run's problems
         return "refused"
 
-
-@st.cache_resource(max_entries=200, show_spinner=False)
-def _trend(
-    _store: Store,
-    _manifest: Manifest,
-    _run: Run,
-    folder: str,
-    print_: str,
-    profile: str,
-    run_id: str,
-    stamp: str,
-) -> RunTrend:
-    return run_trend(_store, _manifest, _run)
-
-
-@st.cache_resource(max_entries=4, show_spinner=False)
-def _ranks(
-    _store: Store, folder: str, print_: str, profile: str, runs: tuple[str, ...], stamps: str
-) -> Ranks:
-    return Ranks.of(_store.ranks(runs))
-
-
-@st.cache_resource(max_entries=16, show_spinner=False)
-def _moves(
-    _store: Store, folder: str, print_: str, profile: str, run: str, vs: str, stamps: str
-) -> Transitions:
-    return _store.transitions(Filter(run, vs=vs), "bucket")
-
-
-@st.cache_resource(max_entries=16, show_spinner=False)
-def _slices(
-    _store: Store, folder: str, print_: str, profile: str, run_id: str, by: Slice, stamp: str
-) -> Mapping[str, Mapping[str, MetricValue]]:
-    return metrics_by(_store, run_id, by)
-
-
-@st.cache_resource(max_entries=16, show_spinner=False)
-def _stability(_store: Store, folder: str, print_: str, profile: str, run_id: str, stamp: str) -> Stability:
-    return run_stability(_store, run_id)
-
-
-@st.cache_resource(max_entries=4, show_spinner=False)
-def _converted(
-    _store: Store,
-    _manifest: Manifest,
-    _cohorts: Sequence[Cohort],
-    folder: str,
-    print_: str,
-    profile: str,
-    stamps: str,
-) -> Converted:
-    return {
-        cohort.name: {each.run_id: each for each in conversions(_store, _manifest, cohort)}
-        for cohort in _cohorts
-    }
-
-
-@st.cache_resource(max_entries=16, show_spinner=False)
-def _gate(
-    _store: Store,
-    _manifest: Manifest,
-    folder: str,
-    print_: str,
-    profile: str,
-    run_id: str,
-    against: str | None,
-    stamps: str,
-) -> GateReport:
-    return gate_run(_store, _manifest, run_id, against=against)
-
-
-@st.cache_resource(max_entries=64, show_spinner=False)
-def _flips(
-    _store: Store, folder: str, print_: str, profile: str, run: str, vs: str, has_gold: bool, stamps: str
-) -> dict[str, str]:
-    told = {}
-    for outcome in (name for name in HEADLINES if name in OUTCOMES):
-        found = _store.flips(Filter(run, vs=vs, outcome=outcome))
-        told[outcome] = verdict_sentence(found, run=run, vs=vs, outcome=outcome, has_gold=has_gold)
-    return told
-
-
-# What the figures of Trends are made of: numbers of runs as points and parts, each with its words and
-# its way to the questions behind it.
 
 _STATE_HUES: Mapping[str, Hue] = {
     "convergent": "green",
@@ -228,7 +164,7 @@ Counts = Mapping[str | None, int]
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One value that questions fall into, with its display name and its colour."""
+    """A value that questions fall into, with its display name and its colour."""
 
     value: str
     name: str
@@ -237,9 +173,9 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """What questions fall into: `field` is the filter that keeps a kind, `none` names those without any.
+    """A set of values: `field` is the filter that keeps one, `none` the name for questions without any.
 
-    `of_traces`: all traces are counted, not one a question.
+    `of_traces`: all traces are counted, not one per question.
     """
 
     field: str
@@ -248,11 +184,11 @@ class Split:
     of_traces: bool = False
 
     def link(self, kind: Kind, run_id: str, view: ViewState) -> str:
-        """The address of a run's list of that kind."""
+        """Return the address of a run's list of that kind."""
         return _kind_address(self, kind, run_id, view.profile)
 
     def whole(self, counts: Counts) -> int:
-        """How many fall into any of the kinds."""
+        """Return how many fall into any of the kinds."""
         return sum(counts.get(kind.value, 0) for kind in self.kinds)
 
 
@@ -275,12 +211,12 @@ BY_STATE = Split(
 
 
 def base(view: ViewState, run_id: str) -> ViewState:
-    """All questions of a run, read as this page reads them: what its links begin with."""
+    """Return the state that this page's links begin with: all questions of a run, with the page's profile."""
     return ViewState(profile=view.profile).change(run=run_id)
 
 
 def behind(metric_id: str, run_id: str, view: ViewState) -> ViewState:
-    """The list of the questions behind a number: those that count against it, else that are counted."""
+    """Return the list of questions behind a number: those that count against it, else those counted."""
     start = base(view, run_id)
     if metric_id in _SORTED:
         return start.change(sort=_SORTED[metric_id], desc=True)
@@ -291,7 +227,7 @@ def behind(metric_id: str, run_id: str, view: ViewState) -> ViewState:
 
 
 def address_behind(metric_id: str, run_id: str, view: ViewState) -> str:
-    """The address of that list."""
+    """Return the address of that list."""
     return _address_behind(metric_id, run_id, view.profile)
 
 
@@ -308,20 +244,20 @@ def _kind_address(split: Split, kind: Kind, run_id: str, profile: Profile | None
 
 
 def run_words(run: RunTrend) -> str:
-    """`R004 · hybrid + rerank`, as much of it as a hover has room for."""
+    """Return `R004 · hybrid + rerank`, cut to the room that a hover has."""
     words = f"{run.run_id} · {run.run.title}" if run.run.title else run.run_id
     return words if len(words) <= ROOM else f"{words[:ROOM].rstrip()}…"
 
 
 def metric_line(trends: Trends, metric_id: str, hue: Hue, view: ViewState) -> Line:
-    """One metric over the runs."""
+    """Return one metric over the runs."""
     return Line(
         METRICS[metric_id].name, hue, tuple(metric_point(run, metric_id, view) for run in trends.runs)
     )
 
 
 def metric_point(run: RunTrend, metric_id: str, view: ViewState) -> Point:
-    """A run's number, with what it counts, how sure it is, what its goal says and what is left out."""
+    """Return a run's number, with its count, interval, goal and what is left out."""
     value = run.measured.values.get(metric_id)
     if value is None:
         return Point(None)
@@ -344,9 +280,9 @@ def metric_point(run: RunTrend, metric_id: str, view: ViewState) -> Point:
 
 
 def rules(goals: Mapping[str, Goal], hues: Mapping[str, Hue], *, form: Form) -> tuple[Rule, ...]:
-    """The goals of these metrics as lines in their colours: where a number passes, and where it but warns.
+    """Return the goals of these metrics as lines in their colours: the passing bound, and the warning one.
 
-    Of two goals at one place the first has it.
+    Of two goals at one place the first is drawn.
     """
     found: dict[float, Rule] = {}
     for metric_id, hue in hues.items():
@@ -358,7 +294,7 @@ def rules(goals: Mapping[str, Goal], hues: Mapping[str, Hue], *, form: Form) -> 
 
 
 def goal_words(goals: Mapping[str, Goal], metric_ids: Iterable[str], *, form: Form) -> str:
-    """` Goals: Citation match ≥ 95 %, Anchor coverage ≥ 70 %.`; "" where there is none."""
+    """Return ` Goals: Citation match ≥ 95 %, Anchor coverage ≥ 70 %.`; "" without goals."""
     told = [
         f"{METRICS[one].name} {bound_words(goals[one].passes, form)}" for one in metric_ids if one in goals
     ]
@@ -366,7 +302,7 @@ def goal_words(goals: Mapping[str, Goal], metric_ids: Iterable[str], *, form: Fo
 
 
 def bound_words(bound: Bound, form: Form = "number") -> str:
-    """`≥ 70 %`, `≤ 0.45`: short enough for the edge of a figure."""
+    """Return `≥ 70 %`, `≤ 0.45`: short enough for the edge of a figure."""
     sign = {">=": "≥", "<=": "≤", "==": "="}.get(bound.comparison, bound.comparison)
     return f"{sign} {100 * bound.value:g} %" if form == "percent" else f"{sign} {bound.number}"
 
@@ -379,10 +315,10 @@ def bands(
     *,
     more: Sequence[Mapping[str, str]] = (),
 ) -> tuple[Band, ...]:
-    """What the questions of each run fall into, as shares of those that fall into any kind.
+    """Return the values of each run's questions, as shares of the questions that have any.
 
-    `counts` has an entry a run, `more` a further line of the hover by run and value. A kind that no run has
-    is left out.
+    `counts` has an entry per run, `more` a further line of the hover by run and value. A value that no run
+    has is left out.
     """
     wholes = [split.whole(run) for run in counts]
     return tuple(
@@ -413,18 +349,18 @@ def _part(
 
 
 def line_words(trends: Trends, metric_ids: Sequence[str]) -> str:
-    """The shown run's numbers of a figure in a sentence."""
+    """Return the shown run's numbers of a figure in a sentence."""
     values = [trends.current.measured.values[one] for one in metric_ids]
     return ", ".join(f"{each.metric.name} {value_in_words(each)}" for each in values)
 
 
 def band_words(shown: Sequence[Band], place: int) -> str:
-    """The counts of a stack's bar in a sentence."""
+    """Return the counts of a stack's bar in a sentence."""
     return ", ".join(f"{band.parts[place].count:,} {band.name}" for band in shown)
 
 
 def flows(runs: Sequence[str], known: Ranks) -> tuple[Mapping[str, str], ...]:
-    """Of each run and bucket: in which buckets its questions were in the run before."""
+    """Return, for each run and bucket, the buckets of its questions in the run before."""
     return ({}, *(_flow(known, was, now) for was, now in pairwise(runs)))
 
 

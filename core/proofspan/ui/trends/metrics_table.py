@@ -47,7 +47,7 @@ _FILTERS: Mapping[Slice, str] = {"section": "about", "document": "about", "type"
 
 
 def metric_grid(run: RunTrend, other: RunTrend | None, view: ViewState) -> Grid:
-    """A row a metric, under the names of their groups, beside the other run's number and the difference."""
+    """Return a row per metric in groups, beside the other run's number and the difference."""
     heads = [Column(Cell("value"), "end"), Column(Cell("counted"), "end"), Column(Cell("95 %"), "end")]
     heads += [Column(Cell("goal"), "start")]
     if other is not None:
@@ -107,7 +107,7 @@ def _goal(run: RunTrend, metric_id: str) -> Cell:
 
 
 def difference(metric: Metric, value: MetricValue, other: MetricValue | None) -> Cell:
-    """How far a number lies from the other run's, in points of percent where it is a share."""
+    """Return how far a number is from the other run's, in points of percent for a share."""
     numbers = (value.value, other.value if other is not None else None)
     if any(number is None or not isfinite(number) for number in numbers):
         return Cell("–", look="quiet")
@@ -123,7 +123,7 @@ def difference(metric: Metric, value: MetricValue, other: MetricValue | None) ->
 def slice_grid(
     slices: Mapping[str, Mapping[str, MetricValue]], by: Slice, run_id: str, view: ViewState
 ) -> Grid:
-    """A row a slice, the largest first, a column a metric that any of them has."""
+    """Return a row per slice, the largest first, and a column per metric that any of them has."""
     shown = [
         metric_id
         for metric_id in SLICED
@@ -143,7 +143,7 @@ def slice_grid(
 
 
 def _title(name: str, by: Slice) -> str:
-    """A slice as a person reads it; places are named as Triage names them."""
+    """Return a slice's display name; places are named as on Triage."""
     return in_words((name,)) if _FILTERS[by] == "about" else name
 
 
@@ -171,7 +171,7 @@ def _slice_cell(
 def metrics_export(
     run: RunTrend, slices: Mapping[str, Mapping[str, MetricValue]] | None, *, name: str
 ) -> None:
-    """A file of the whole run's metrics, or of each of the `slices`; `name` is the workspace's."""
+    """Draw the download of the whole run's metrics or of the `slices`; `name` is the workspace's."""
     parts = len(run.measured.values) if slices is None else sum(map(len, slices.values()))
     export_menu(
         lambda: _rows(run, slices),

@@ -23,7 +23,7 @@ from proofspan.metrics.values import (
 from proofspan.services.gate import Check, GateReport, Status
 from proofspan.services.metrics.cohorts import RankOrder, Ranks, sorted_questions
 from proofspan.services.metrics.trends import HEADLINES, RunTrend, Trends
-from proofspan.services.question.variants import ASPECTS, Aspect, Share, Stability, Steadiness
+from proofspan.services.question.variants import ASPECTS, Aspect, Stability, Steadiness
 from proofspan.store.query.metrics import Slice
 from proofspan.ui.compare.tables import Transitions, bucket_matrix
 from proofspan.ui.question.navigation import LOOK_AGAIN_SECONDS
@@ -36,7 +36,7 @@ from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.controls import feed, panel, search_field
 from proofspan.ui.widgets.markup import Kind, Markup, Piece
 from proofspan.ui.widgets.table import Cell, Column, Grid, Look, Row, show_grid
-from proofspan.ui.widgets.text import counted
+from proofspan.wording import counted
 
 #: Slice → its metrics.
 Slices = Mapping[str, Mapping[str, MetricValue]]
@@ -49,7 +49,7 @@ _SLICES: Mapping[Slice, str] = {
 
 
 def heading(trends: Trends, view: ViewState) -> None:
-    """What is shown, and the way to the run that it is compared with."""
+    """Draw what is shown, and the link to Compare."""
     run = trends.current
     about = f"  {run.run_id} · {counted(run.questions, 'question')} · {counted(len(trends.runs), 'run')}"
     about += f" · compared with {trends.other.run_id}" if trends.other is not None else ""
@@ -66,23 +66,23 @@ def heading(trends: Trends, view: ViewState) -> None:
 
 
 def scope(trends: Trends, view: ViewState, *, has_gold: bool) -> None:
-    """What the numbers below are of, where a reader may take them for something else."""
+    """Explain which questions the numbers below count, where that may be mistaken."""
     said = []
     if view.is_filtered:
-        said.append("These are all questions of each run: the filter of Triage does not restrict them.")
+        said.append("The numbers count all questions of each run; Triage's filter does not apply.")
     if not has_gold:
         said.append(
-            "The workspace names no gold set, so nothing says where an answer stands: ranking, citations and "
-            "refusals are not measured. Add gold: {path: …} to its manifest."
+            "The workspace names no gold set, so ranking, citations and refusals are not measured. "
+            "Add gold: {path: …} to its manifest."
         )
     if len(trends.runs) == 1 and not trends.missing:
-        said.append("This is the only run so far: there is nothing yet to compare it with.")
+        said.append("This is the only run, so there is nothing to compare it with.")
     for each in said:
         markup.show(markup.text([Piece(each, "muted")], role="hint"))
 
 
 def missing_runs(missing: Sequence[str], at_work: Callable[[], bool]) -> None:
-    """Which runs are not among the numbers; while they are being indexed, the page looks again by itself."""
+    """Name the runs without numbers; while they are being indexed, check again until they are there."""
     if missing and at_work():
         _waiting(tuple(missing), at_work)
     elif missing:
@@ -102,7 +102,7 @@ def _missing(missing: Sequence[str], why: str) -> None:
 
 
 def refusals(run: RunTrend, view: ViewState) -> None:
-    """Refused? × gold in the top 20?"""
+    """Draw refusals by whether the gold is in the top 20."""
     about = f"Does {run.run_id} decline where it should answer? Of answerable questions."
     with panel("refusals", "Refusals", about):
         if sum(run.refusals.values()):
@@ -112,14 +112,14 @@ def refusals(run: RunTrend, view: ViewState) -> None:
 
 
 def bucket_flow(trends: Trends, moves: Transitions, view: ViewState) -> None:
-    """How the shown run's buckets came from those of the other run, and each bucket's next step."""
+    """Draw how questions moved between buckets since the other run, and each bucket's next step."""
     run, other = trends.current, trends.other
     about = (
-        f"Rows: what questions were in {other.run_id}; columns: what they are in {run.run_id}. Open a cell."
+        f"Rows: the bucket in {other.run_id}, columns: in {run.run_id}. Click a number to see the questions."
         if other is not None
-        else "How questions move between buckets shows with a second run."
+        else "Changes show with a second run."
     )
-    with panel("flow", "From bucket to bucket", about):
+    with panel("flow", "Bucket changes", about):
         if other is not None and any(run.buckets.get(bucket) for bucket in BUCKETS):
             compared = base(view, run.run_id).change(vs=other.run_id)
             show_grid(bucket_matrix(moves, compared), key="flow-cells")
@@ -133,14 +133,14 @@ def bucket_flow(trends: Trends, moves: Transitions, view: ViewState) -> None:
 
 
 def rank_panel(trends: Trends, known: Ranks, view: ViewState) -> None:
-    """The heat map of ranks, with what it is sorted by, a search, and its pages."""
+    """Draw the heat map of ranks with its order, its search and its pages."""
     other = trends.other.run_id if trends.other is not None else None
     run = trends.current.run_id
     about = (
-        "The place of the gold section in the last stage's list: 1 is a hit, – is not found. "
-        "Open a question from its number."
+        "Rank of the gold section in the last stage: 1 is a hit, – is not found. "
+        "Click a number to open the question."
     )
-    with panel("ranks", "Rank of the gold section, question by question", about):
+    with panel("ranks", "Gold rank by question", about):
         if not known.questions:
             _nothing(trends.current.measured.values["section_match_at_1"])
             return
@@ -161,9 +161,9 @@ def rank_panel(trends: Trends, known: Ranks, view: ViewState) -> None:
             told = f"{len(shown):,} of {counted(len(found), 'judged question')}"
             markup.show(markup.text([Piece(told, "muted")], role="hint"), width="content")
             if pages > 1:
-                st.pagination(
-                    pages, default=leaf, key=f"leaf:{leaf}", on_change=_turn, args=(f"leaf:{leaf}",)
-                )
+                key = f"leaf:{leaf}"
+                turn = lambda: change_view(leaf=int(st.session_state[key]))  # noqa: E731
+                st.pagination(pages, default=leaf, key=key, on_change=turn)
 
 
 def _order(order: RankOrder, *, compared: bool) -> None:
@@ -194,10 +194,6 @@ def _search(view: ViewState) -> None:
     )
 
 
-def _turn(key: str) -> None:
-    change_view(leaf=int(st.session_state[key]))
-
-
 def metrics_panel(
     trends: Trends,
     view: ViewState,
@@ -205,9 +201,9 @@ def metrics_panel(
     *,
     workspace: str,
 ) -> None:
-    """Every metric of the shown run, with its definition behind a fold; `slices` are those of `view.by`."""
+    """Draw every metric of the shown run, or the `slices` of `view.by`, and the definitions."""
     run = trends.current
-    about = f"What {run.run_id} comes to: each number with what it counts, how sure it is, what is left out."
+    about = f"All numbers of {run.run_id}, each with its count, its interval and what is left out."
     with panel("metrics", "All metrics", about):
         with st.container(horizontal=True, vertical_alignment="center", key="metric-head"):
             _slice_choice(view)
@@ -226,7 +222,7 @@ def metrics_panel(
 
 
 def definitions() -> None:
-    """Each metric's definition and source."""
+    """Draw each metric's definition and source."""
     for group, title in GROUPS.items():
         markup.show(
             markup.text([Piece(title)], role="heading"),
@@ -256,12 +252,12 @@ def _slice_choice(view: ViewState) -> None:
 
 
 def _stored_pack(run: RunTrend) -> None:
-    """What the run's stored metrics pack says otherwise than what is counted now."""
+    """Draw where the run's stored metrics pack differs from what is counted now."""
     if not run.measured.differences:
         return
     with st.container(border=True, key="pack"):
         markup.show(
-            markup.text([Piece("The stored metrics pack differs from what is counted here.", "strong")]),
+            markup.text([Piece("The stored metrics pack differs from these numbers.", "strong")]),
             *(markup.text([Piece(each.in_words())], role="hint") for each in run.measured.differences),
         )
 
@@ -271,21 +267,19 @@ def _nothing(value: MetricValue) -> None:
     markup.show(markup.text([Piece(told)], role="hint"))
 
 
-# Refusals against what was found, as a matrix of links.
-
 _REFUSED: Mapping[bool, str] = {False: "answered", True: "refused"}
 _FOUND: Mapping[bool, str] = {True: "gold in the top 20", False: "gold not in the top 20"}
-#: What each of the four says: a tint where it is wrong, or at least not what retrieval allows.
+#: What each of the four means.
 _LOOKS: Mapping[tuple[bool, bool], tuple[Look, str]] = {
-    (False, True): ("green", "found and answered"),
-    (False, False): ("orange", "answered without the passage: look for what the answer rests on"),
-    (True, True): ("red", "refused although the passage was there"),
-    (True, False): ("gray", "refused for want of the passage: raise recall"),
+    (False, True): ("green", "retrieved and answered"),
+    (False, False): ("orange", "answered without the gold passage: check what the answer is based on"),
+    (True, True): ("red", "refused although the gold passage was retrieved"),
+    (True, False): ("gray", "refused without the gold passage: improve recall"),
 }
 
 
 def refusal_grid(run: RunTrend, view: ViewState) -> Grid:
-    """Refused? × is the gold in the top 20?, over the judged questions of a run."""
+    """Return refused or not × gold in the top 20 or not, over the judged questions of a run."""
     whole = sum(run.refusals.values())
     return Grid(
         f"Refusals of {run.run_id} by whether the gold is in the top 20",
@@ -317,8 +311,6 @@ def _refusal_cell(run: RunTrend, refused: bool, found: bool, whole: int, view: V
     )
 
 
-# May it ship? The gate's checks of the shown run, and the numbers that a reviewer asks for first.
-
 _KINDS: Mapping[str, Kind] = {"pass": "pass", "warn": "warn", "fail": "fail", "unknown": "muted"}
 _STATUS: Mapping[Status, tuple[str, Look]] = {
     "fail": ("✗ fails", "red"),
@@ -329,16 +321,16 @@ _STATUS: Mapping[Status, tuple[str, Look]] = {
 
 
 def show_verdict(report: GateReport, view: ViewState) -> None:
-    """Whether the run may ship, in a line; what speaks against it below, and every check behind a fold."""
-    ships = report.passes()
-    word, kind = ("✓ may ship", "pass") if ships else ("✗ may not ship", "fail")
+    """Draw the release check in a line, the checks that fail or warn, and all checks behind a fold."""
+    word, kind = ("✓ ready", "pass") if report.passes() else ("✗ not ready", "fail")
+    compared = f", compared with {report.against}" if report.against is not None else ""
     with st.container(border=True, key="gate"):
         markup.show(
             markup.text(
                 [
-                    Piece("May it ship? ", "strong"),
+                    Piece("Release check: ", "strong"),
                     Piece(word, _KINDS[kind]),
-                    Piece(f"  {report.counts_in_words()}{_against(report)}."),
+                    Piece(f"  {report.counts_in_words()}{compared}."),
                 ],
                 role="line",
             ),
@@ -348,18 +340,14 @@ def show_verdict(report: GateReport, view: ViewState) -> None:
             show_grid(check_grid(report, view), key="check-cells")
 
 
-def _against(report: GateReport) -> str:
-    return f", against {report.against}" if report.against is not None else ""
-
-
 def against(report: GateReport, *, most: int = 4) -> tuple[Check, ...]:
-    """The checks that speak against a run, the failures first, so many at most."""
+    """Return at most `most` checks that fail or warn, failures first."""
     worst = [check for status in ("fail", "warn") for check in report.checks if check.status == status]
     return tuple(worst[:most])
 
 
 def check_grid(report: GateReport, view: ViewState) -> Grid:
-    """A row a check in the gate's order: how it came out, what was counted, and its questions to open."""
+    """Return a row per check in the gate's order: its result, its count, and a link to its questions."""
     return Grid(
         f"Checks of {report.run_id}",
         "check",
@@ -397,7 +385,7 @@ def _told(check: Check) -> Markup:
 
 
 def show_cards(trends: Trends, flips: Mapping[str, str], view: ViewState) -> None:
-    """A card a headline number. `flips` says of a metric how it differs from the other run."""
+    """Draw a card per headline metric; `flips` has the sentence that compares it with the other run."""
     with st.container(key="trend-cards"):
         for metric_id in HEADLINES:
             with st.container(border=True, key=f"card-of-{metric_id}"):
@@ -412,7 +400,7 @@ def show_cards(trends: Trends, flips: Mapping[str, str], view: ViewState) -> Non
 
 
 def card(run: RunTrend, other: RunTrend | None, metric_id: str, flipped: str) -> Iterable[Markup]:
-    """A number with its counts, its goal, and how it differs from the other run's."""
+    """Return a number with its count, its goal, and its difference from the other run's."""
     metric, value = METRICS[metric_id], run.measured.values[metric_id]
     yield markup.text([Piece(metric.name, "strong")], role="line")
     if value.value is None:
@@ -434,19 +422,17 @@ def card(run: RunTrend, other: RunTrend | None, metric_id: str, flipped: str) ->
     then = other.value(metric_id) if other is not None else None
     if other is not None and then is not None and then.value is not None:
         change = difference_in_words(metric, value.value - then.value)
-        words = f"{change} against" if change[:1] in "+−" else "as in"
+        words = f"{change} from" if change[:1] in "+−" else "as in"
         was = f"{words} {other.run_id} ({number_in_words(metric, then.value)})"
         yield markup.text([Piece(was, "strong"), Piece(f" {flipped}" if flipped else "")], role="hint")
 
 
 def _link_label(value: MetricValue) -> str:
     missed = value.denominator - (value.numerator or 0)
-    return f"The {missed:,} that {'misses' if missed == 1 else 'miss'} it" if missed else "All its questions"
+    return f"View {counted(missed, 'failing question')}" if missed else "View its questions"
 
 
-# Stability: what the pipeline logs of its questions' convergence, and what of their traces stays in fact.
-
-#: So many of the least steady questions are listed.
+#: How many of the least steady questions are listed.
 LISTED = 8
 #: The columns' heads; the same words as in `ASPECTS`, shorter.
 _HEADS: dict[Aspect, str] = {"rank1": "rank 1", "cited": "cited", "label": "label"}
@@ -454,7 +440,7 @@ _LOGGED = "The state λ that the pipeline logged, convergent in every trace of t
 
 
 def show_stability(found: Stability, logged: MetricValue, view: ViewState) -> None:
-    """The shares of a run with their intervals, then its least steady questions.
+    """Draw the shares of steady questions with their intervals, then the least steady questions.
 
     `logged` is the run's λ convergent.
     """
@@ -469,7 +455,7 @@ def show_stability(found: Stability, logged: MetricValue, view: ViewState) -> No
     show_grid(_shares(found, logged), key="stability-shares")
     doubted = found.convergent_by_log_alone
     if doubted.part:
-        told = f"{doubted.part:,} of {doubted.whole:,} that log convergent throughout change all the same."
+        told = f"{doubted.part:,} of {doubted.whole:,} logged as convergent throughout change nevertheless."
         markup.show(markup.text([Piece(told)], role="line"))
     unsteady = [question for question in found.questions if question.changing]
     if unsteady:
@@ -480,9 +466,8 @@ def show_stability(found: Stability, logged: MetricValue, view: ViewState) -> No
 
 
 def _asked(found: Stability) -> str:
-    """Over how many questions, and how often they were asked."""
     if not found.questions:
-        return "each question was asked once, so that nothing can be said of it"
+        return "each question was asked once, so stability cannot be measured"
     told = f"over {counted(len(found.questions), 'question')} with several traces"
     short = len(found.questions) - found.enough
     few = f"; {short:,} of them with fewer than 3 paraphrases × 2 seeds" if short else ""
@@ -496,8 +481,11 @@ def _shares(found: Stability, logged: MetricValue) -> Grid:
             Cell("λ logged convergent", tip=_LOGGED),
             (Cell(value_in_words(logged), note=left_out_in_words(logged)),),
         ),
-        *(Row(Cell(f"same {words}"), (_share(found.staying(aspect)),)) for aspect, words in ASPECTS.items()),
-        Row(Cell("all three"), (_share(found.steady),)),
+        *(
+            Row(Cell(f"same {words}"), (Cell(found.staying(aspect).words),))
+            for aspect, words in ASPECTS.items()
+        ),
+        Row(Cell("all three"), (Cell(found.steady.words),)),
     ]
     return Grid(
         "Stability of this run",
@@ -508,31 +496,26 @@ def _shares(found: Stability, logged: MetricValue) -> Grid:
     )
 
 
-def _share(share: Share) -> Cell:
-    return Cell(share.words)
-
-
 def _questions(questions: list[Steadiness], view: ViewState) -> Grid:
     columns = [*(Column(Cell(head)) for head in _HEADS.values()), Column(Cell("λ logged"), "start")]
     rows = (
-        Row(_name(each, view), (*_aspects(each), Cell(", ".join(each.states) or "–"))) for each in questions
+        Row(
+            _name(each, view),
+            (*(stays_cell(each.stays[aspect]) for aspect in _HEADS), Cell(", ".join(each.states) or "–")),
+        )
+        for each in questions
     )
     return Grid("Least steady questions", "least steady", tuple(columns), tuple(rows))
 
 
-def _aspects(question: Steadiness) -> tuple[Cell, ...]:
-    return tuple(stays_cell(question.stays[aspect]) for aspect in _HEADS)
-
-
 def stays_cell(stays: bool | None) -> Cell:
-    """Whether something stays, in a word."""
+    """Return in a word whether something stays."""
     if stays is None:
         return Cell("–", tip="Not known of every trace")
     return Cell("stays", look="quiet") if stays else Cell("changes", look="red")
 
 
 def _name(question: Steadiness, view: ViewState) -> Cell:
-    """The question, as the way to its page, where its traces are listed."""
     shown = view.as_list().change(q=question_name(question.q_id), p=0, s=0)
     return Cell(
         question.q or question.q_id,

@@ -1,4 +1,4 @@
-"""Which other run the Triage list is compared with, and which of its questions went another way there."""
+"""The run that the Triage list is compared with, and the questions that were fixed or regressed."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from proofspan.ui.visit.view_state import ViewState, change_view
 from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.controls import feed, line
 
-#: Without a run to compare with, nothing of it stays in the address.
+#: What is removed from the address with the run to compare with.
 _ALONE = {"vs": "", "was": (), "was_bucket": (), "flip": "", "outcome": ""}
 #: What the toggles show, in order.
 FLIPS_SHOWN: tuple[Flip, ...] = ("fixed", "regressed")
-#: What needs no gold questions.
+#: The outcomes that need no gold questions.
 WITHOUT_GOLD = ("answered_ok",)
 _MEANT = {
     "fixed": "Wrong in the other run, right in this one",
@@ -29,29 +29,31 @@ _MEANT = {
 
 
 def other_run(view: ViewState, store: Store) -> str | None:
-    """The run that is compared with; None where the address names none, or one that has no index."""
+    """Return the run to compare with; None where the address names none, or one without an index."""
     return view.vs if view.vs in store.runs() else None
 
 
 def not_there(view: ViewState, vs: str | None) -> list[str]:
-    """Why a run that the address names is not compared with."""
-    return [f"Nothing is known yet of a run {view.vs} to compare with."] if view.vs and vs is None else []
+    """Explain why a run that the address names is not compared with."""
+    return (
+        [f"Run {view.vs} is not indexed, so nothing is compared with it."] if view.vs and vs is None else []
+    )
 
 
 def compare_choice(view: ViewState, runs: Sequence[Run]) -> None:
-    """The other run, beside the heading; nothing where this run is the only one."""
+    """Draw the choice of another run; nothing where this run is the only one."""
     names = {run.run_id: notices.run_name(run) for run in runs if run.run_id != view.run}
     if not names:
         return
     key = "compared-with"
     feed(key, view.filter.vs or None)
     st.selectbox(
-        "Compared with",
+        "Compare with",
         list(names),
         key=key,
         index=None,
         format_func=lambda run_id: markup.clean(names[run_id]),
-        placeholder="Against …",
+        placeholder="Compare with …",
         label_visibility="collapsed",
         width=170,
         on_change=_choose_run,
@@ -65,25 +67,24 @@ def _choose_run(key: str) -> None:
 
 
 def outcomes_for(view: ViewState, *, has_gold: bool) -> tuple[str, ...]:
-    """What questions can be right by here, the one that is asked for first."""
+    """Return what questions can be right by here, the one of the address first."""
     known = tuple(OUTCOMES) if has_gold else WITHOUT_GOLD
     asked = view.filter.outcome
     return tuple(dict.fromkeys([*([asked] if asked else []), *known]))
 
 
 def flip_line(flips: Flips, view: ViewState, *, outcomes: Sequence[str]) -> None:
-    """How many questions were wrong there and are right here, and the reverse: a toggle each.
+    """Draw how many questions were fixed and how many regressed, a toggle each.
 
-    `flips` are those of the list without its part that asks for them, by the first of `outcomes`.
+    `flips` counts the list without its flip filter, by the first of `outcomes`.
     """
     judged = flips.fixed + flips.regressed + flips.both + flips.neither
     with line("flip"):
-        markup.show(markup.text([markup.Piece(f"Against {view.filter.vs}:", "muted")], role="hint"))
+        markup.show(markup.text([markup.Piece(f"Compared with {view.filter.vs}:", "muted")], role="hint"))
         for kind in FLIPS_SHOWN:
-            told = "*✓* " if view.filter.flip == kind else ""
-            title = kind
+            mark = "*✓* " if view.filter.flip == kind else ""
             st.button(
-                f"{told}**{getattr(flips, kind):,}** {title}",
+                f"{mark}**{getattr(flips, kind):,}** {kind}",
                 key=f"flip-{kind}",
                 type="tertiary",
                 help=_MEANT[kind],
@@ -103,7 +104,6 @@ def flip_line(flips: Flips, view: ViewState, *, outcomes: Sequence[str]) -> None
 
 
 def _outcome(outcomes: Sequence[str]) -> None:
-    """By what a question counts as right."""
     key = "flip-outcome"
     feed(key, outcomes[0])
     st.selectbox(
@@ -118,15 +118,15 @@ def _outcome(outcomes: Sequence[str]) -> None:
 
 
 def _in_address(outcome: str) -> str:
-    """Nothing for the one that stands where none is named."""
+    """Return an outcome for the address, which leaves the default out."""
     return "" if outcome == next(iter(OUTCOMES)) else outcome
 
 
 def _left_out(flips: Flips, view: ViewState) -> str:
-    """What the toggles do not count."""
-    told = [
-        (flips.left_out, "cannot be judged in one of the runs"),
-        (flips.only_here, f"only in {view.run}"),
-        (flips.only_there, f"only in {view.filter.vs}"),
-    ]
-    return "; ".join(f"{count:,} {words}" for count, words in told if count)
+    """Return what the toggles do not count."""
+    counts = {
+        "cannot be judged in one of the runs": flips.left_out,
+        f"only in {view.run}": flips.only_here,
+        f"only in {view.filter.vs}": flips.only_there,
+    }
+    return "; ".join(f"{count:,} {words}" for words, count in counts.items() if count)

@@ -1,4 +1,4 @@
-"""What of the citations stands above the Triage table: where their text was found, and on which page."""
+"""Lines on citations above the Triage table: evidence states, omitted warnings, wrong page numbers."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ def cited_line(
     folder: Path,
     job: IndexJob | None,
 ) -> None:
-    """Where cited text was found: a toggle a state, worst first.
+    """Draw the evidence states, a toggle each, worst first.
 
-    `counts` are those of the list without its evidence filter. A state that the run has stays when the other
-    filters leave it without a question, so that nothing moves. While citations are not located, `job` does
-    it, or says why it could not.
+    `counts` are those of the list without its evidence filter; a state that the run has stays when other
+    filters leave it empty, so that nothing moves. While citations are not located, `job` does it, or says why
+    it could not.
     """
     with line("evidence", width="content"):
         if placed is None and job is not None and job.is_running:
@@ -50,7 +50,7 @@ def cited_line(
 
 
 def safety_line(omitting: int, judged: int, view: ViewState) -> None:
-    """How many of the `judged` answers may omit a warning, in the list without its safety filter."""
+    """Draw how many of the `judged` answers may omit a warning, in the list without its safety filter."""
     told = "*✓* " if view.filter.safety else ""
     with line("safety", width="content"):
         markup.show(markup.text([markup.Piece("Safety:", "muted")], role="hint"))
@@ -66,22 +66,21 @@ def safety_line(omitting: int, judged: int, view: ViewState) -> None:
 
 
 def waiting_note(placed: PlacedFacts | None, view: ViewState) -> list[str]:
-    """Why nothing matches a filter on cited text before anybody has looked for it."""
+    """Explain why nothing matches a filter on cited text before citations are located."""
     if placed is not None or not view.filter.evidence:
         return []
-    return ["Nothing matches the filter on cited text until that is located."]
+    return ["Nothing matches the filter on cited text until citations are located."]
 
 
 def page_base(findings: Sequence[PageBaseFinding]) -> list[PageBaseFinding]:
-    """What is wrong with the cited pages as a whole: only what a change at their source would mend."""
+    """Return the findings on cited pages as a whole that only a change at their source would fix."""
     return [finding for finding in worth_saying(findings) if finding.is_systematic]
 
 
 def page_base_line(findings: Sequence[PageBaseFinding], view: ViewState) -> None:
-    """The first of them in one quiet line, with the way to its questions and to what mends it."""
-    said = f"{in_words(findings[0])}."
+    """Draw the first of them in one quiet line, with links to its questions and to the fix."""
     with line("pages"):
-        markup.show(markup.text([markup.Piece(said)], role="hint"))
+        markup.show(markup.text([markup.Piece(f"{in_words(findings[0])}.")], role="hint"))
         if view.filter.evidence != ("page_mismatch",):
             st.button(
                 "Show these questions",
@@ -101,11 +100,11 @@ def page_base_line(findings: Sequence[PageBaseFinding], view: ViewState) -> None
 
 @fragment(run_every=1.0)
 def _being_located(job: IndexJob) -> None:
-    """How far it is; when it is done the page is run again, and the toggles take this line's place."""
+    """Draw the progress; rerun the page when the citations are located."""
     if not job.is_running:
         st.rerun()
     share = job.progress.share if job.progress else 0.0
-    told = "Cited text: looking for it on its pages …" + (f" {100 * share:.0f} %" if share else "")
+    told = "Cited text: being located …" + (f" {100 * share:.0f} %" if share else "")
     with st.container(width="content"):
         markup.show(markup.text([markup.Piece(told, "muted")], role="hint"))
 

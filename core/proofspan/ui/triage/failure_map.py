@@ -25,7 +25,7 @@ from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.controls import feed
 from proofspan.ui.widgets.markup import Piece
 from proofspan.ui.widgets.strip import Mark, Strip, draw_strip
-from proofspan.ui.widgets.text import counted
+from proofspan.wording import counted
 
 #: In the address: all documents, each a cell, instead of one.
 ALL = "*"
@@ -43,7 +43,7 @@ _HELP = (
 
 @dataclass(frozen=True, slots=True)
 class Failures:
-    """What is known of a list's failures."""
+    """The counts of a list's failures, and the places that they are about."""
 
     counts: Sequence[FailureCount]
     sections: Sections
@@ -52,7 +52,7 @@ class Failures:
 
 
 def show_failures(known: Failures, view: ViewState) -> None:
-    """The strip with its document, and the worst places below; nothing where no question can be judged."""
+    """Draw the strip with its document, and the worst places below; nothing without judged questions."""
     failing = sum(count.failing for count in known.counts)
     judged = sum(count.judged for count in known.counts)
     if not judged:
@@ -79,10 +79,10 @@ def show_failures(known: Failures, view: ViewState) -> None:
 
 
 def chosen_document(asked: Sequence[Area], sections: Sections, where: str | None) -> str | None:
-    """The document that the address names, else the one with the most failures; None means all of them.
+    """Return the address's document, else the one with the most failures; None means all of them.
 
-    All as well where the worst one has no sections: there most documents are asked about once, and its pages
-    would say little.
+    All as well where the worst one has no sections: most documents are then asked about once, and a strip of
+    one says little.
     """
     names = [area.place.doc_id for area in asked]
     if where in names:
@@ -94,7 +94,6 @@ def chosen_document(asked: Sequence[Area], sections: Sections, where: str | None
 
 
 def _choice(asked: Sequence[Area], where: str | None) -> None:
-    """Which document's strip is shown, those with the most failures first."""
     options: dict[str | None, str] = {ALL: f"All documents · {len(asked):,} asked about"}
     for area in asked[:OFFERED]:
         options[area.place.doc_id or ""] = f"{place_words(area)} · {area.failing:,} of {area.judged:,} fail"
@@ -114,7 +113,7 @@ def _choice(asked: Sequence[Area], where: str | None) -> None:
 
 
 def _about(shown: FailureMap, titles: Titles) -> str:
-    """What the cells are, before any of them is looked at."""
+    """Return what the cells are, before a pointer rests on one."""
     name = titles.get(shown.doc_id or "") or shown.doc_id
     if shown.doc_id is None:
         each = "a cell each" if shown.cells >= len(titles) else "some to a cell"
@@ -124,14 +123,14 @@ def _about(shown: FailureMap, titles: Titles) -> str:
 
 
 def _open_cell(shown: FailureMap, number: int) -> None:
-    """Shows the questions that a cell counts."""
+    """Show the questions that a cell counts."""
     if 0 <= number < len(shown.marked):
         cell = shown.marked[number]
         change_view(about=cell.values, fails=True if cell.failing else None)
 
 
 def _worst(shown: FailureMap) -> None:
-    """The worst places as buttons, so that nothing depends on a pointer."""
+    """Draw the worst places as buttons, so that nothing depends on a pointer."""
     failing = [area for area in shown.areas if area.failing]
     with st.container(key="failure-list", gap="xxsmall"):
         for number, area in enumerate(failing[:WORST]):
@@ -154,7 +153,7 @@ RUNS_NAMED = 3
 
 
 def place_words(area: Area) -> str:
-    """`section 4.2 Charging · PDF pages 41–44`; a document has its own name."""
+    """Return `section 4.2 Charging · PDF pages 41–44`, or a document's name."""
     place = area.place
     if place.page_idx is not None:
         return f"PDF page {place.page_idx + 1:,}"
@@ -164,17 +163,17 @@ def place_words(area: Area) -> str:
 
 
 def area_words(area: Area) -> str:
-    """`section 4.2 Charging · PDF pages 41–44 · fails on 7 of 9 questions`."""
+    """Return `section 4.2 Charging · PDF pages 41–44 · fails on 7 of 9 questions`."""
     return f"{place_words(area)} · {fails_on(area.failing, area.judged)}"
 
 
 def fails_on(failing: int, judged: int) -> str:
-    """`fails on 7 of 9 questions`."""
+    """Return `fails on 7 of 9 questions`."""
     return f"fails on {failing:,} of {counted(judged, 'question')}"
 
 
 def cell_words(cell: Cell, firsts: Sequence[int]) -> str:
-    """The cell's only area, or its pages with what most of its failures are about."""
+    """Return the cell's only area, or its pages with the area of most of its failures."""
     if len(cell.areas) == 1:
         return area_words(cell.areas[0])
     told = fails_on(cell.failing, cell.judged)
@@ -186,7 +185,9 @@ def cell_words(cell: Cell, firsts: Sequence[int]) -> str:
 
 
 def failure_strip(shown: FailureMap, *, about: str) -> Strip:
-    """The map as a strip; `about` says what its cells are. A cell sends its place among the marked ones."""
+    """Return the map as a strip; `about` says what its cells are. A cell sends its place among the marked
+    ones.
+    """
     most = max((cell.failing for cell in shown.marked), default=0)
     marks = tuple(
         Mark(
@@ -207,7 +208,7 @@ def _short(area: Area) -> str:
 
 
 def _pages(pages: Sequence[int]) -> list[str]:
-    """`PDF page 42`, `PDF pages 41–44`, `PDF pages 3, 41–44`; of many runs the ends."""
+    """Return `PDF page 42`, `PDF pages 41–44`, `PDF pages 3, 41–44`; of many runs the ends."""
     if not pages:
         return []
     runs = list(_runs(pages))
@@ -218,7 +219,7 @@ def _pages(pages: Sequence[int]) -> list[str]:
 
 
 def _runs(pages: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """First and last of each run of neighbouring pages."""
+    """Return first and last of each run of neighbouring pages."""
     steps = count()
     for _, run in groupby(pages, key=lambda page: page - next(steps)):
         found = list(run)

@@ -14,10 +14,12 @@ import streamlit as st
 
 from proofspan.contracts.records.chunk_id import sha1_8
 from proofspan.contracts.rules.catalogue import rule_of
+from proofspan.display_names import FILTER_NAMES, ISSUE_NAMES
 from proofspan.store.query.filters import Filter
 from proofspan.ui.visit.view_state import ViewState, change_view, read_view, write_view
-from proofspan.ui.widgets import markup, text
+from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.controls import begin, feed, search_field
+from proofspan.wording import counted
 
 #: Values with the number of questions that have them, most frequent first.
 Choices = Sequence[tuple[str, int]]
@@ -40,9 +42,9 @@ def filter_bar(
     questions: int,
     cohorts: Choices = (),
 ) -> None:
-    """Search, what lists are narrowed to most, a menu of the rest, and the way back to all of it.
+    """Draw the search, the filters that are used most, a menu of the others, and a button that clears all.
 
-    `cohorts` are the frozen lists of questions with their sizes. A run of more `traces` than `questions` has
+    `cohorts` are frozen lists of questions with their sizes. A run with more `traces` than `questions` has
     paraphrases, seeds or repeats.
     """
     search_field(
@@ -54,9 +56,9 @@ def filter_bar(
         on_change=choose,
         args=("search", "text"),
     )
-    _choice("suspicion", "Suspicion", options["suspicion"], view.filter.suspicion, width=150)
-    _choice("doc", "Document", options["doc"], view.filter.doc, width=145)
-    _choice("section", "Section", options["section"], view.filter.section, width=125)
+    _choice("suspicion", options["suspicion"], view.filter.suspicion, width=150)
+    _choice("doc", options["doc"], view.filter.doc, width=145)
+    _choice("section", options["section"], view.filter.section, width=125)
     menu = st.popover("More", key=MENU, on_change="rerun")  # with another title it would close
     if menu.open:  # a widget that the browser does not show yet would not take its value from the address
         with menu:
@@ -66,13 +68,15 @@ def filter_bar(
 
 
 def _menu(options: Mapping[str, Choices], view: ViewState, cohorts: Choices, *, traces: int) -> None:
-    """The filters that are used less. `traces` are all of the run, 0 where there is one a question."""
+    """Draw the filters that are used less. `traces` counts those of the run, 0 where there is one per
+    question.
+    """
     if options.get("code") or view.filter.code:
-        _choice("code", "Rule of the contract", options.get("code", ()), view.filter.code, in_menu=True)
+        _choice("code", options.get("code", ()), view.filter.code, in_menu=True)
     if options.get("type") or view.filter.type:
-        _choice("type", "Question type", options.get("type", ()), view.filter.type, in_menu=True)
+        _choice("type", options.get("type", ()), view.filter.type, in_menu=True)
     if options.get("state") or view.filter.state:
-        _choice("state", "λ state", options.get("state", ()), view.filter.state, in_menu=True)
+        _choice("state", options.get("state", ()), view.filter.state, in_menu=True)
     if cohorts or view.filter.cohort:
         _cohort(cohorts, view)
     _numbers(view)
@@ -81,8 +85,9 @@ def _menu(options: Mapping[str, Choices], view: ViewState, cohorts: Choices, *, 
 
 
 def chips(view: ViewState, *, elsewhere: Container[str] = ()) -> None:
-    """What a link restricts the list to: a button each, which takes it away. Not for what a toggle shows
-    `elsewhere`."""
+    """Draw a button for each restriction that a link set, which removes it, unless a toggle `elsewhere` shows
+    it.
+    """
     for name in _restricting(view.filter, [name for name in _CHIPS if name not in elsewhere]):
         escaped = markup.label(f"✕ {part_in_words(view.filter, name)}", limit=100)
         st.button(
@@ -95,7 +100,7 @@ def chips(view: ViewState, *, elsewhere: Container[str] = ()) -> None:
 
 
 def part_in_words(shown: Filter, name: str) -> str:
-    """What one part of a filter says of the list."""
+    """Return the sentence of one part of a filter."""
     part: dict[str, Any] = {name: getattr(shown, name)}
     return Filter(shown.run, vs=shown.vs, outcome=shown.outcome, **part).where().sentence
 
@@ -105,17 +110,16 @@ def _restricting(shown: Filter, names: Sequence[str]) -> list[str]:
 
 
 def choose(key: str, name: str, *, none: str | None = None) -> None:
-    """Puts a widget's new value into the URL: several become a tuple, and where it has no value, `none`."""
+    """Write a widget's new value to the URL: several become a tuple, no value becomes `none`."""
     value = st.session_state[key]
     change_view(**{name: tuple(value) if isinstance(value, list) else none if value is None else value})
 
 
 def _variants_toggle(traces: int, view: ViewState) -> None:
-    """Whether paraphrases, other seeds and repeats are listed too; one trace a question otherwise."""
     key = "all-variants"
     feed(key, view.filter.all_variants)
     st.toggle(
-        f"All {text.counted(traces, 'trace')}",
+        f"All {counted(traces, 'trace')}",
         key=key,
         help="Paraphrases, other seeds and repeats too; else one trace a question",
         on_change=choose,
@@ -125,15 +129,14 @@ def _variants_toggle(traces: int, view: ViewState) -> None:
 
 def _choice(
     name: str,
-    title: str,
     options: Choices,
     chosen: Sequence[str],
     *,
     width: int = WIDTH_CHOSEN,
     in_menu: bool = False,
 ) -> None:
-    """Several values of a filter. In the bar its title is the placeholder, in the menu it stands above."""
-    counts = dict(options[:OFFERED])
+    """Draw a filter of several values. In the bar its title is the placeholder, in the menu it is above."""
+    title, counts = FILTER_NAMES[name], dict(options[:OFFERED])
     key = _key(name, counts)
     values = [*counts, *(value for value in chosen if value not in counts)]
     st.multiselect(
@@ -160,11 +163,11 @@ def _cohort(cohorts: Choices, view: ViewState) -> None:
         names.setdefault(chosen, _option("cohort", chosen, None))
     key = _key("cohort", counts)
     on_change = partial(choose, key, "cohort", none="")
-    _one_of("Frozen cohort", names, chosen or None, key=key, on_change=on_change)
+    _one_of(FILTER_NAMES["cohort"], names, chosen or None, key=key, on_change=on_change)
 
 
 def _key(name: str, counts: Mapping[str, int]) -> str:
-    """A browser keeps the words of what is chosen: where their counts change, so does the widget."""
+    """Return a key that changes with the counts: a browser keeps the words of chosen options."""
     return f"filter-{name}:{sha1_8(repr(counts))}"
 
 
@@ -172,13 +175,12 @@ def _numbers(view: ViewState) -> None:
     names = {True: "some unsupported", False: "none unsupported"}
     key = "filter-unsupported"
     on_change = partial(choose, key, "unsupported")
-    _one_of("Numbers in the answer", names, view.filter.unsupported, key=key, on_change=on_change)
+    _one_of(FILTER_NAMES["unsupported"], names, view.filter.unsupported, key=key, on_change=on_change)
 
 
 def _one_of(
     title: str, names: Mapping[Any, str], chosen: object, *, key: str, on_change: Callable[[], None]
 ) -> None:
-    """One value of a filter, or any."""
     feed(key, chosen)
     st.selectbox(
         title,
@@ -195,10 +197,10 @@ def _one_of(
 def _option(name: str, value: str, count: int | None) -> str:
     if name == "code":
         value = f"{rule_of(value).title} ({value})"
-    shown = text.short(value) if name == "suspicion" else markup.clean(value)
+    shown = ISSUE_NAMES.get(value, markup.clean(value)) if name == "suspicion" else markup.clean(value)
     return shown if count is None else f"{shown} · {count:,}"
 
 
 def show_all() -> None:
-    """The same run with every question."""
+    """Show every question of the run."""
     write_view(read_view().without_filter())

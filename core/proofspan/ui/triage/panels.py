@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import streamlit as st
 
@@ -12,7 +11,7 @@ from proofspan.diagnosis.gold import GOLD_STATES, GoldState
 from proofspan.diagnosis.messages import gold_meaning, gold_step, meaning, next_step
 from proofspan.diagnosis.suggest import Suggestion
 from proofspan.diagnosis.types import Profile
-from proofspan.display_names import BUCKET_NAMES, GOLD_NAMES
+from proofspan.display_names import BUCKET_NAMES, FILTER_NAMES, GOLD_NAMES
 from proofspan.metrics.ranked import BUCKETS, Bucket, bucket_meaning, bucket_step
 from proofspan.services.workspace.open import profile_snippet
 from proofspan.ui.triage import table
@@ -21,12 +20,13 @@ from proofspan.ui.visit.view_state import ViewState, change_view
 from proofspan.ui.widgets import markup, text
 from proofspan.ui.widgets.chart import badge
 from proofspan.ui.widgets.controls import Toggle, line, show_toggles, toggle
+from proofspan.wording import counted
 
 
 def heading(view: ViewState, *, total: int, profile: Profile) -> None:
-    """What the page is about, with the profile that every count below depends on."""
+    """Draw the page's title with the profile that every count depends on."""
     noun = "trace" if view.filter.all_variants else "question"
-    about = f"  {view.run} · {text.counted(total, noun)} · {profile.describe()}"
+    about = f"  {view.run} · {counted(total, noun)} · {profile.describe()}"
     markup.show(markup.text([markup.Piece("Triage"), markup.Piece(about, "muted")], role="title"))
 
 
@@ -37,9 +37,9 @@ def label_cards(
     unlabelled: int,
     moved: Sequence[tuple[str | None, str | None, int]] = (),
 ) -> None:
-    """One card a label: its count among all, and a click that shows only it (several may be chosen).
+    """Draw a card per label with its count; a click filters by it, and several may be chosen.
 
-    `moved` says how many questions went from which label to which since the run that is compared with.
+    `moved` counts questions by their label in the run that is compared with and in this one.
     """
     whole = sum(counts.values())
     with st.container(key="cards"):
@@ -58,17 +58,17 @@ def label_cards(
 
 
 def _against(moved: Sequence[tuple[str | None, str | None, int]], label: Label, view: ViewState) -> str:
-    """`+3 vs R003`: by how many questions of both runs there are more or fewer."""
+    """Return `+3 vs R003`: by how many questions of both runs there are more or fewer."""
     more = sum(count * ((now == label) - (was == label)) for was, now, count in moved)
     signed = "±0" if not more else f"{'+' if more > 0 else '−'}{abs(more):,}"
     return markup.label(f"{signed} vs {view.filter.vs}", limit=30).replace(" ", "\u00a0")
 
 
 def gold_line(counts: Mapping[GoldState, int], view: ViewState, *, offered: Choices) -> None:
-    """What became of the gold passages: a toggle a state, worst first. Nothing for a run without gold.
+    """Draw the states of gold passages, a toggle each, worst first; nothing for a run without gold.
 
-    `counts` are those of the list without its gold filter, `offered` the states that the run has at all: one
-    that the other filters leave without a question stays, so that nothing moves.
+    `counts` are those of the list without its gold filter, `offered` the states that the run has: one that
+    other filters leave empty stays, so that nothing moves.
     """
     present = {state for state, _ in offered} | {state for state in counts if counts[state]}
     shown = [state for state in GOLD_STATES if state in present.union(view.filter.gold)]
@@ -76,11 +76,11 @@ def gold_line(counts: Mapping[GoldState, int], view: ViewState, *, offered: Choi
         return
     toggles = [Toggle(state, counts[state], GOLD_NAMES[state], gold_meaning(state)) for state in shown]
     with line("gold"):
-        show_toggles("gold", "Against the gold set:", toggles, view.filter.gold)
+        show_toggles("gold", f"{FILTER_NAMES['gold']}:", toggles, view.filter.gold)
 
 
 def bucket_line(counts: Mapping[Bucket | None, int], view: ViewState) -> None:
-    """Where ranking failed: a toggle a bucket, best first. `counts` are those without the bucket filter."""
+    """Draw the ranking buckets, a toggle each, best first. `counts` are those without the bucket filter."""
     toggles = [
         Toggle(
             bucket,
@@ -91,19 +91,21 @@ def bucket_line(counts: Mapping[Bucket | None, int], view: ViewState) -> None:
         for bucket in BUCKETS
     ]
     with line("bucket", width="content"):
-        show_toggles("bucket", "Ranking:", toggles, view.filter.bucket)
+        show_toggles("bucket", f"{FILTER_NAMES['bucket']}:", toggles, view.filter.bucket)
 
 
 def template_notice(suggestion: Suggestion, profile: Profile) -> None:
-    """The run follows no template: says so, and offers the profile that would tell its answers apart."""
+    """Explain that no answer of the run follows the template, and offer a profile that fits them."""
     with st.container(border=True, key="notice"):
         markup.show(
-            markup.text([markup.Piece("These labels say little: no answer follows the template.", "strong")]),
+            markup.text(
+                [markup.Piece("These labels are unreliable: no answer follows the template.", "strong")]
+            ),
             markup.text(
                 [
                     markup.Piece(
                         f"Read with {profile.describe()}, {suggestion.reason}. "
-                        f"What fits the answers of this run: {suggestion.profile.describe()}."
+                        f"This profile fits the answers: {suggestion.profile.describe()}."
                     )
                 ],
                 role="hint",
@@ -111,7 +113,7 @@ def template_notice(suggestion: Suggestion, profile: Profile) -> None:
         )
         with st.container(horizontal=True):
             st.button(
-                "Read it with that profile",
+                "Apply this profile",
                 key="apply-profile",
                 type="primary",
                 on_click=change_view,
@@ -121,7 +123,7 @@ def template_notice(suggestion: Suggestion, profile: Profile) -> None:
 
 
 def profile_notice(profile: Profile, own: Profile) -> None:
-    """The URL's profile is not the manifest's: says so, and how to keep or leave it."""
+    """Explain that the URL's profile is not the manifest's, and how to keep or leave it."""
     with st.container(key="notice", horizontal=True, vertical_alignment="center"):
         words_shown = f"Read with {profile.describe()}, not with the manifest's {own.describe()}."
         markup.show(markup.text([markup.Piece(words_shown)], role="hint"))
@@ -130,17 +132,16 @@ def profile_notice(profile: Profile, own: Profile) -> None:
 
 
 def sentence(view: ViewState, *, matching: int, total: int) -> None:
-    """What is shown and in which order, in words."""
+    """Draw in words what is shown and in which order."""
     codes = view.filter.suspicion
-    in_words = replace(view.filter, suspicion=tuple(text.short(code) for code in codes))
-    shown = f"{in_words.sentence(matching, total)} · {table.order(view.sort)}"
+    shown = f"{view.filter.sentence(matching, total)} · {table.order(view.sort)}"
     named = (("suspicion", codes), ("code", view.filter.code))
     tip = "; ".join(f"{name}: {', '.join(chosen)}" for name, chosen in named if chosen)
     markup.show(markup.text([markup.Piece(shown, tip=tip)], role="line"))
 
 
 def walk_through(view: ViewState) -> None:
-    """The way to the same list as evidence to be shown, one answer at a time."""
+    """Draw the link that shows this list on Walkthrough."""
     st.page_link(
         "pages/walkthrough.py",
         label="Walk through",
@@ -151,7 +152,7 @@ def walk_through(view: ViewState) -> None:
 
 
 def paging(matching: int, view: ViewState, *, rows_a_page: int) -> None:
-    """The pages of the table, where there is more than one."""
+    """Draw the pages of the table, where there is more than one."""
     pages = -(-matching // rows_a_page)
     if pages < 2:
         return
@@ -162,9 +163,8 @@ def paging(matching: int, view: ViewState, *, rows_a_page: int) -> None:
 
 
 def _page_key(at: int) -> str:
-    """The pages' key: a new one where the URL says another page than was chosen there.
-
-    A widget that begins at a value of its own may not be given another one.
+    """Return a new key where the URL has another page than was chosen: a widget that begins at a value cannot
+    be given another one.
     """
     turn = int(st.session_state.get("table-turn", 0))
     if st.session_state.get(f"table-page:{turn}", at) != at:
@@ -179,10 +179,9 @@ def next_steps(
     gold: Mapping[GoldState, int],
     buckets: Mapping[Bucket, int],
 ) -> None:
-    """What the labels in view mean and what to do about them, as the profile reads answers.
+    """Draw what the labels in view mean and what to do about them, under the profile.
 
-    `buckets` are those in which ranking failed and `gold` the states in which gold passages were lost, with
-    their counts, in the order to be shown.
+    `buckets` and `gold` are failed buckets and lost gold states with their counts, in the order to be shown.
     """
     with st.container(border=True, key="next-step"):
         markup.show(markup.text([markup.Piece("Next step", "strong")]))
@@ -206,23 +205,23 @@ def next_steps(
 
 
 def lost_gold(counts: Mapping[GoldState, int], chosen: Sequence[GoldState]) -> dict[GoldState, int]:
-    """The states that call for a next step: those chosen, else the most frequent one."""
+    """Return the states that call for a next step: those chosen, else the most frequent one."""
     wanting = {state: counts[state] for state in GOLD_STATES if counts.get(state) and gold_step(state)}
     shown = chosen or sorted(wanting, key=lambda state: -wanting[state])[:1]
     return {state: count for state, count in wanting.items() if state in shown}
 
 
 def failed_buckets(counts: Mapping[Bucket | None, int], chosen: Sequence[Bucket]) -> dict[Bucket, int]:
-    """The buckets that call for a next step: those chosen, else all in which ranking failed."""
+    """Return the buckets that call for a next step: those chosen, else all misses."""
     failed = {bucket: counts.get(bucket, 0) for bucket in BUCKETS if bucket_step(bucket)}
     return {bucket: count for bucket, count in failed.items() if count and (not chosen or bucket in chosen)}
 
 
 def nothing_matches(total: int) -> None:
-    """No row under this filter: says so, and takes it away."""
+    """Explain that no question matches the filter, and offer to clear it."""
     with st.container(border=True, key="empty"):
         markup.show(markup.text([markup.Piece("No question matches this filter.", "strong")]))
-        st.button(f"Show all {text.counted(total, 'question')}", key="show-all", on_click=show_all)
+        st.button(f"Show all {counted(total, 'question')}", key="show-all", on_click=show_all)
 
 
 def _manifest_lines(profile: Profile) -> None:

@@ -23,7 +23,7 @@ from proofspan.traces.records.redirects import mapped
 
 @dataclass(frozen=True, slots=True)
 class ChunkFile:
-    """Where the chunks lie, as what, and in which state they and their redirects are: what is kept by it."""
+    """A chunk file with the fingerprints of it and its redirects, as a cache key."""
 
     path: str
     file: str
@@ -33,7 +33,7 @@ class ChunkFile:
 
 
 def chunk_file(manifest: Manifest, cache: Path) -> ChunkFile:
-    """The chunk file as it is now, unpacked into `cache` where it is packed; a Fault where there is none."""
+    """Return the chunk file as it is now. Raises Fault where there is none."""
     path, file = located(manifest, manifest.chunks, "chunks")
     state = fingerprint(path)
     if manifest.redirects is not None:
@@ -44,25 +44,24 @@ def chunk_file(manifest: Manifest, cache: Path) -> ChunkFile:
 
 @st.cache_resource(max_entries=2, show_spinner="Reading the chunks …")
 def chunks_in(_manifest: Manifest, found: ChunkFile) -> tuple[Mapping[str, Chunk], list[LineIssue]]:
-    """The chunks by id, former ids too, and the lines that hold none."""
+    """Return the chunks by id, former ids too, and the lines without a chunk."""
     return read_led_chunks(_manifest, Path(found.path), file=found.file, cache_dir=Path(found.cache))
 
 
 @st.cache_resource(max_entries=2, show_spinner=False)
 def sections_in(_manifest: Manifest, found: ChunkFile) -> Sections:
-    """Where their sections stand."""
     return section_map(chunks_in(_manifest, found)[0].values(), unpaged=found.unpaged)
 
 
 @st.cache_resource(max_entries=2, show_spinner=False)
 def corpus_in(_manifest: Manifest, found: ChunkFile) -> tuple[Corpus, threading.Lock]:
-    """The chunks prepared for triage, which serve one thread at a time."""
+    """Return the chunks prepared for triage, with a lock: they serve one thread at a time."""
     known, _ = chunks_in(_manifest, found)
     return Corpus(mapped(known, lambda chunk: chunk.text)), threading.Lock()
 
 
 def located(manifest: Manifest, artifact: Artifact | None, key: str) -> tuple[Path, str]:
-    """Where an artifact lies and how the manifest names it; a Fault where it names none."""
+    """Return an artifact's path and its path in the manifest. Raises Fault where the manifest names none."""
     if artifact is None:
         raise ManifestFault.of(
             "not_named",
@@ -74,7 +73,7 @@ def located(manifest: Manifest, artifact: Artifact | None, key: str) -> tuple[Pa
 
 
 def fingerprint(path: Path) -> str:
-    """Changes when the file does: size and time in nanoseconds, "absent" where there is none."""
+    """Return size and time in nanoseconds of a file, "absent" where there is none."""
     try:
         found = path.stat()
     except OSError:

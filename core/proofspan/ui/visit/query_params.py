@@ -35,7 +35,7 @@ class Written:
 
 
 def read() -> dict[str, list[str]]:
-    """The parameters of the page's address: the browser's, or what has replaced those meanwhile."""
+    """Return the parameters of the page's address: the browser's, or those that have replaced them since."""
     asked, written = _asked(), _written()
     if written is not None and asked in written.replaced:
         st.query_params.from_dict({name: list(values) for name, values in written.now})
@@ -46,7 +46,7 @@ def read() -> dict[str, list[str]]:
 
 
 def write(params: Mapping[str, str | list[str]]) -> None:
-    """Makes these the address's only parameters."""
+    """Make these the address's only parameters."""
     before, written = _asked(), _written()
     st.query_params.from_dict(params)
     now = _asked()
@@ -56,13 +56,13 @@ def write(params: Mapping[str, str | list[str]]) -> None:
 
 
 def _asked() -> Address:
-    """The parameters as the run has them, in one order whatever the address's."""
+    """Return the parameters of this run, in alphabetical order."""
     params = st.query_params
     return tuple((name, tuple(params.get_all(name))) for name in sorted(params))
 
 
 def _written() -> Written | None:
-    """What was written last, while a request from before may still come; who goes back means to."""
+    """Return what was written last, while requests from before may still arrive; Back is no such request."""
     written: Written | None = st.session_state.get(_WRITTEN)
     if written is None or written.page != _page() or time.monotonic() - written.at > LATE_S:
         return None

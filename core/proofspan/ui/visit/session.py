@@ -1,17 +1,18 @@
 """What a visit works with: the workspace, its chunks and gold, its index and the PDF workers.
 
-Everything costly is made once for all visits and kept under the fingerprint of the files that it was made
-from: a file that changes on disk is read anew at the next script run, and nothing is ever stale.
+Everything costly is cached for all visits by the fingerprints of the files that it is made from: a file that
+changes on disk is read again at the next script run, and nothing is ever stale.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any, TypeVar
 
 import pandas as pd
 import streamlit as st
@@ -25,6 +26,7 @@ from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.journal.cohorts import Cohort, read_cohorts
 from proofspan.manifest.load import MANIFEST_NAME, load_manifest
 from proofspan.manifest.types import Manifest, Run
+from proofspan.services.documents.document_cache import Recent
 from proofspan.services.health.failure_map import Sections
 from proofspan.services.locating import is_placed
 from proofspan.services.page_base import CitedPages, examine_run
@@ -49,6 +51,8 @@ from proofspan.ui.visit.chunk_cache import (
 )
 from proofspan.ui.visit.view_state import ViewState, read_view
 
+T = TypeVar("T")
+
 #: Filter name → values with the number of questions that have them, the most frequent first.
 Choices = Mapping[str, Sequence[tuple[str, int]]]
 
@@ -63,15 +67,15 @@ class Opened:
 
     @property
     def profile(self) -> Profile:
-        """How answers are read here: the URL's profile, else the manifest's."""
+        """Return how answers are read: by the URL's profile, else by the manifest's."""
         return profile_from(self.manifest.triage)
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """The index of the shown run: `store` None where there is none yet, `job` what is at work or has failed.
+    """The index of the shown run: `store` None where there is none yet, `job` one that runs or has failed.
 
-    `cache_problem` says why the index does not lie where it should.
+    `cache_problem` says why the index is not in its usual folder.
     """
 
     state: IndexState
@@ -81,7 +85,7 @@ class Standing:
 
 
 def current() -> Opened:
-    """The workspace that the environment names, as the page's URL asks for it.
+    """Return the workspace that the environment names, as the page's URL asks for it.
 
     Raises ManifestFault when the manifest cannot be used or lists no run.
     """
@@ -95,7 +99,7 @@ def current() -> Opened:
 
 
 def no_runs(manifest: Manifest) -> Problem:
-    """What to do about a workspace that has documents and chunks and nothing that was answered yet."""
+    """Return the problem of a workspace that lists no run."""
     return Problem(
         "no_runs",
         "this workspace lists no run yet",
@@ -105,22 +109,22 @@ def no_runs(manifest: Manifest) -> Problem:
 
 
 def without_runs(manifest: Manifest) -> Opened:
-    """A workspace that lists no run, for what needs none (`check`): its run is one without any file."""
+    """Return a workspace that lists no run, for pages that need none; its run has no files."""
     return Opened(manifest, read_view(), Run(run_id="", traces=None))
 
 
 def workspace() -> Manifest:
-    """The manifest of the chosen folder, read again whenever its file changes."""
+    """Return the manifest of the chosen folder, read again whenever its file changes."""
     folder = chosen_folder()
     file = folder / MANIFEST_NAME if folder.is_dir() else folder
     return _manifest(str(folder), fingerprint(file))
 
 
 def index(opened: Opened) -> Standing:
-    """The index of the shown run; what is missing or stale is built by a process of its own.
+    """Return the index of the shown run; one that is missing or stale is built by a process of its own.
 
-    An older index serves meanwhile. Once the shown run is up to date, its citations are located and the
-    other runs are seen to.
+    An older index is used meanwhile. Once the shown run is up to date, its citations are located and the
+    other runs are indexed.
     """
     cache, manifest, run_id = cache_dir(), opened.manifest, opened.run.run_id
     state, job = index_state(manifest, run_id, cache.path), None
@@ -142,9 +146,9 @@ def index(opened: Opened) -> Standing:
 
 
 def locating(opened: Opened, store: Store) -> IndexJob | None:
-    """What looks for the shown run's citations: at work, or failed; None when they are located.
+    """Return the job that locates the shown run's citations, running or failed; None when they are located.
 
-    Nobody waits for it. Those of the other runs come after, when their index is there.
+    Those of the other runs follow once their indexes are built.
     """
     run_id, known, jobs = opened.run.run_id, identity(opened), _jobs()
     if store.placed_stamp(run_id) is None:
@@ -155,73 +159,80 @@ def locating(opened: Opened, store: Store) -> IndexJob | None:
 
 
 def others_are_indexed(opened: Opened) -> bool:
-    """Whether the other runs' indexes are being built just now."""
+    """Return whether the other runs' indexes are being built."""
     return _jobs().is_running(("others", *identity(opened)))
 
 
 def build_again() -> None:
-    """Forget what failed: the next `index` starts anew."""
+    """Forget failed jobs, so that the next `index` starts them again."""
     _jobs().forget()
 
 
 def options(opened: Opened, store: Store) -> Choices:
-    """What the shown run's list can be narrowed to; counted once for each state of its index."""
-    return _options(store, *identity(opened), opened.run.run_id, str(store.stamp(opened.run.run_id)))
+    """Return what the shown run's list can be filtered by."""
+    run_id = opened.run.run_id
+    key = (*identity(opened), run_id, store.stamp(run_id))
+    return cached("options", key, lambda: store.options(run_id))
 
 
 def cited_pages(opened: Opened, store: Store, run_id: str) -> CitedPages | None:
-    """Whether a run's citations stand on the cited pages; None while they are not located."""
+    """Return whether a run's citations are on the cited pages; None while they are not located."""
     stamp = store.placed_stamp(run_id)
     if stamp is None:
         return None
-    return _cited_pages(opened.manifest, *identity(opened), run_id, stamp)
+    cache, document = cache_dir().path, pdf_pool().document
+    key = (*identity(opened), run_id, stamp)
+    return cached(
+        "cited pages", key, lambda: examine_run(opened.manifest, run_id, cache_dir=cache, document=document)
+    )
 
 
 def cited_pages_of_runs(opened: Opened) -> dict[str, CitedPages]:
-    """The same of every run whose citations are located."""
+    """Return the same for every run whose citations are located."""
     store = _store(opened.manifest, *identity(opened), str(cache_dir().path))
     found = {run_id: cited_pages(opened, store, run_id) for run_id in store.runs()}
     return {run_id: cited for run_id, cited in found.items() if cited is not None}
 
 
 def placed(opened: Opened, store: Store) -> pd.DataFrame | None:
-    """Where the shown run's citations stand, as the index has it; None while they are not located."""
+    """Return the shown run's located citations; None while they are not located."""
     run_id = opened.run.run_id
     stamp = store.placed_stamp(run_id)
-    return None if stamp is None else _placed(store, *identity(opened), run_id, stamp)
+    key = (*identity(opened), run_id, stamp)
+    return None if stamp is None else cached("citations", key, lambda: store.placed(run_id), most=2)
 
 
 def run_facts(opened: Opened) -> dict[str, RunFacts]:
-    """What is known of every run that has an index."""
+    """Return the facts of every run that has an index."""
     store = _store(opened.manifest, *identity(opened), str(cache_dir().path))
     return {run_id: store.run_facts(run_id) for run_id in store.runs()}
 
 
 def store_or_none(opened: Opened) -> Store | None:
-    """The index of the shown run as it stands, None where there is none; nothing is built for it."""
+    """Return the index of the shown run without building it, None where there is none."""
     store = _store(opened.manifest, *identity(opened), str(cache_dir().path))
     return store if store.stamp(opened.run.run_id) is not None else None
 
 
 @st.cache_resource(show_spinner=False)
 def cache_dir() -> CacheDir:
-    """Where the index lies; a temporary folder, and the reason, where that cannot be written."""
+    """Return the folder of the index; a temporary one, with the reason, where that cannot be written."""
     return writable_cache_dir(default_cache_dir())
 
 
 @st.cache_resource(show_spinner=False)
 def pdf_pool() -> PdfPool:
-    """The PDF workers, shared by all visits."""
+    """Return the PDF workers, shared by all visits."""
     return PdfPool()
 
 
 def chunks(opened: Opened) -> tuple[Mapping[str, Chunk], list[LineIssue]]:
-    """The workspace's chunks by id, former ids too, and the lines that hold none; a Fault without a file."""
+    """Return the chunks by id, former ids too, and the lines without a chunk. Raises Fault without a file."""
     return chunks_in(opened.manifest, chunk_file(opened.manifest, cache_dir().path))
 
 
 def sections_or_none(opened: Opened) -> Sections:
-    """Where the sections of the workspace's chunks stand; none without a chunk file that can be read."""
+    """Return the sections of the workspace's chunks; none without a chunk file that can be read."""
     try:
         return sections_in(opened.manifest, chunk_file(opened.manifest, cache_dir().path))
     except Fault:  # a lost chunk file is among the run's own problems
@@ -229,11 +240,11 @@ def sections_or_none(opened: Opened) -> Sections:
 
 
 def gold(opened: Opened) -> tuple[Mapping[str, GoldQuestion], list[LineIssue]]:
-    """The workspace's gold questions by id; empty where the manifest names none, a Fault where it is lost."""
+    """Return the gold questions by id, {} where the manifest names no file. Raises Fault without it."""
     if opened.manifest.gold is None:
         return {}, []
     path, file = located(opened.manifest, opened.manifest.gold, "gold")
-    known, issues = _gold(str(path), file, fingerprint(path))
+    known, issues = _read("gold", path, lambda source: read_gold(source, file=file))
     with suppress(Fault):  # a lost chunk file is among the run's own problems
         if opened.manifest.redirects is not None:
             return gold_of_today(known, chunks(opened)[0]), issues
@@ -241,37 +252,47 @@ def gold(opened: Opened) -> tuple[Mapping[str, GoldQuestion], list[LineIssue]]:
 
 
 def cohorts(opened: Opened) -> Mapping[str, Cohort]:
-    """The frozen cohorts by name; none where their file cannot be read."""
+    """Return the frozen cohorts by name; none where their file cannot be read."""
     try:
         return read_cohorts(opened.manifest)
-    except Fault:  # `check` tells what is wrong with it
+    except Fault:  # `check` reports it
         return {}
 
 
 def catalogue(opened: Opened) -> CatalogueIndex:
-    """The workspace's attachments by place; empty where the manifest names none, a Fault where it is lost.
+    """Return the attachments by place, empty where the manifest names no file.
 
-    Lines that hold no attachment are told by `check`.
+    Raises Fault where the file is missing. Lines without an attachment are reported by `check`.
     """
     if opened.manifest.catalogue is None:
         return CatalogueIndex.of(())
     path, file = located(opened.manifest, opened.manifest.catalogue, "catalogue")
-    return _catalogue(str(path), file, fingerprint(path))
+    return _read(
+        "catalogue",
+        path,
+        lambda source: CatalogueIndex.of(read_catalogue(source, file=file)[0].values()),
+    )
 
 
 def report(opened: Opened) -> tuple[list[StoredRow], list[LineIssue]]:
-    """The rows of the shown run's stored report and the lines that hold none; a Fault where it is lost."""
+    """Return the rows of the run's stored report, and lines without a row. Raises Fault without a file."""
     path, file = located(opened.manifest, opened.run.report, f"runs[{opened.run.run_id}].report")
-    return _report(str(path), file, fingerprint(path))
+    return _read("report", path, lambda source: read_report(source, file=file))
+
+
+def _read(kind: str, path: Path, read: Callable[[Path], T]) -> T:
+    """Return what `read` makes of a file, unpacked where it is packed; read again when the file changes."""
+    key = (kind, path, fingerprint(path))
+    return cached("files", key, lambda: read(plain_source(path, cache_dir=cache_dir().path)), most=8)
 
 
 def corpus(opened: Opened) -> AbstractContextManager[Corpus]:
-    """The chunks prepared for triage, held by one visit at a time: a `Corpus` serves a single thread."""
+    """Return the chunks prepared for triage, locked for one visit: a `Corpus` serves a single thread."""
     return corpus_lender(opened)()
 
 
 def corpus_lender(opened: Opened) -> Callable[[], AbstractContextManager[Corpus]]:
-    """What `corpus` gives, now and again, in any thread. A Fault where there is no chunk file."""
+    """Return a function that gives what `corpus` gives, in any thread. Raises Fault without a chunk file."""
     shared, lock = corpus_in(opened.manifest, chunk_file(opened.manifest, cache_dir().path))
     return partial(_held, shared, lock)
 
@@ -282,8 +303,22 @@ def _held(shared: Corpus, lock: threading.Lock) -> Iterator[Corpus]:
         yield shared
 
 
+def cached(name: str, key: Hashable, make: Callable[[], T], *, most: int = 16) -> T:
+    """Return what `make` returned for `key` before, in any visit; of each `name` the `most` recent are kept.
+
+    The key has to change with everything that the value is made of.
+    """
+    value: T = _cache(name, most).get_or_make(key, make)
+    return value
+
+
+@st.cache_resource(show_spinner=False)
+def _cache(name: str, most: int) -> Recent[Any]:
+    return Recent(most)
+
+
 def identity(opened: Opened) -> tuple[str, str, str]:
-    """What the index of a workspace depends on besides its files: the manifest as it is, and the profile."""
+    """Return what the index of a workspace depends on besides its files: the manifest and the profile."""
     file = opened.manifest.file or opened.manifest.folder / MANIFEST_NAME
     profile = opened.profile
     return str(opened.manifest.folder), fingerprint(file), repr((profile.template, profile.refusal))
@@ -294,7 +329,7 @@ def _index_command(opened: Opened, runs: list[str], cache: Path) -> list[str]:
 
 
 def _other_runs_command(opened: Opened, cache: Path) -> list[str] | None:
-    """The command for what else is not up to date; None where everything is."""
+    """Return the command for other runs that are not up to date; None where all are."""
     runs = [run.run_id for run in opened.manifest.runs]
     behind = [name for name in runs if index_state(opened.manifest, name, cache).state != "fresh"]
     return _index_command(opened, behind, cache) if behind else None
@@ -306,7 +341,7 @@ def _locate_command(opened: Opened, runs: list[str]) -> list[str]:
 
 
 def _locate_others_command(opened: Opened) -> list[str] | None:
-    """The command for what else is not located; None where everything is."""
+    """Return the command for other runs that are not located; None where all are."""
     runs = [run.run_id for run in opened.manifest.runs]
     behind = [name for name in runs if not is_placed(opened.manifest, name, cache_dir().path)]
     return _locate_command(opened, behind) if behind else None
@@ -322,41 +357,6 @@ def _store(_manifest: Manifest, folder: str, fingerprint: str, profile: str, cac
     return Store(_manifest, Path(cache))
 
 
-@st.cache_resource(max_entries=2, show_spinner=False)
-def _placed(
-    _store: Store, folder: str, fingerprint: str, profile: str, run_id: str, stamp: str
-) -> pd.DataFrame | None:
-    return _store.placed(run_id)
-
-
-@st.cache_resource(max_entries=16, show_spinner=False)
-def _options(_store: Store, folder: str, fingerprint: str, profile: str, run_id: str, stamp: str) -> Choices:
-    return _store.options(run_id)
-
-
-@st.cache_resource(max_entries=16, show_spinner=False)
-def _cited_pages(
-    _manifest: Manifest, folder: str, fingerprint: str, profile: str, run_id: str, stamp: str
-) -> CitedPages:
-    return examine_run(_manifest, run_id, cache_dir=cache_dir().path, document=pdf_pool().document)
-
-
 @st.cache_resource(max_entries=4, show_spinner=False)
 def _manifest(folder: str, fingerprint: str) -> Manifest:
     return load_manifest(Path(folder))
-
-
-@st.cache_resource(max_entries=2, show_spinner=False)
-def _gold(path: str, file: str, fingerprint: str) -> tuple[Mapping[str, GoldQuestion], list[LineIssue]]:
-    return read_gold(plain_source(Path(path), cache_dir=cache_dir().path), file=file)
-
-
-@st.cache_resource(max_entries=2, show_spinner=False)
-def _catalogue(path: str, file: str, fingerprint: str) -> CatalogueIndex:
-    attachments, _ = read_catalogue(plain_source(Path(path), cache_dir=cache_dir().path), file=file)
-    return CatalogueIndex.of(attachments.values())
-
-
-@st.cache_resource(max_entries=2, show_spinner=False)
-def _report(path: str, file: str, fingerprint: str) -> tuple[list[StoredRow], list[LineIssue]]:
-    return read_report(plain_source(Path(path), cache_dir=cache_dir().path), file=file)

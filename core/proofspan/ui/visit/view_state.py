@@ -53,10 +53,10 @@ class ViewState:
     `p` and `s` its paraphrase and seed, `cite` a citation's 1-based number, `chunk` a chunk id, `page` a
     0-based page_idx, `see` an attachment outlined on its page, `stage` the ranked list that is shown,
     `where` the document whose failures are shown, `at` the 1-based page of the table. `profile` replaces the
-    manifest's (`template=` and `refusal=` in the URL). `ids` is a playlist of questions named like `q`, `level`
-    the levels of stored bundles in a playlist, `present` shows it without sidebar. On Trends, `by` slices the
-    metrics, `order` and `find` sort and search the ranks of questions, `leaf` is their 1-based page. `notes`
-    lists what in the URL could not be used; it is not part of the state.
+    manifest's (`template=` and `refusal=` in the URL). `ids` is a playlist of questions named like `q`,
+    `level` the levels of stored bundles in a playlist, `present` shows it without sidebar. On Trends, `by`
+    slices the metrics, `order` and `find` sort and search the ranks of questions, `leaf` is their 1-based
+    page. `notes` lists what in the URL could not be used; it is not part of the state.
     """
 
     filter: Filter = field(default_factory=lambda: Filter(run=""))

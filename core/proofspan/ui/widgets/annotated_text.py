@@ -33,12 +33,12 @@ def show_marked(
     size: Size = "panel",
     name: str = "Answer",
 ) -> None:
-    """Draws the pieces. Those of the kinds "number" and "number-chosen" are buttons that call `on_choose`.
+    """Draw the pieces. Those of the kinds "number" and "number-chosen" are buttons that call `on_choose`.
 
     `numbers` holds every citation that can be chosen with its spoken name ("citation 1, exact, PDF page 42");
-    another number is a mark and no button. A click on a piece with a `cite` chooses that citation as well.
-    `size` "stage" is larger. `name` says what the text is, to who hears it. A text of more than `safe.LIMIT`
-    characters is shown in parts.
+    another number is not a button. A click on a piece with a `cite` chooses that citation as well. `size`
+    "stage" is larger. `name` is the text's name for screen readers. More than `markup.LIMIT` characters are
+    shown in parts.
     """
     kept, hidden = markup.cut(pieces, limit=markup.shown_limit(_length_key(key, pieces)))
     if hidden:
@@ -58,7 +58,7 @@ def packed(
     size: Size = "panel",
     name: str = "Answer",
 ) -> bytes:
-    """What the browser needs, as JSON in UTF-8; the pieces stay the same whatever is chosen."""
+    """Return what the browser needs, as JSON in UTF-8; the pieces stay the same whatever is chosen."""
     return orjson.dumps(
         {
             "pieces": [_packed(piece, numbers) for piece in pieces],
@@ -83,12 +83,12 @@ def _packed(piece: Piece, numbers: Mapping[int, str]) -> dict[str, str | int | N
 
 
 def _chosen(key: str, numbers: Mapping[int, str], on_choose: Callable[[int], None]) -> None:
-    """Tells of a citation that was chosen; what else a browser may send is none."""
+    """Pass on a citation number that the browser sent, which may send anything."""
     sent = st.session_state[key].get("choose")
     if isinstance(sent, int) and not isinstance(sent, bool) and sent in numbers:
         on_choose(sent)
 
 
 def _length_key(key: str, pieces: Sequence[Piece]) -> str:
-    """Under which it is kept how much of this very text is shown: another text begins anew."""
+    """Return the key under which the shown length of this text is kept."""
     return f"{key}:{hash(tuple(piece.text for piece in pieces)):x}"

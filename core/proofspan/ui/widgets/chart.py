@@ -30,7 +30,7 @@ _CONFIG = {"displayModeBar": False, "scrollZoom": False, "doubleClick": False, "
 
 
 def palette() -> Palette:
-    """The colours of the scheme that the browser shows."""
+    """Return the colours of the scheme that the browser shows."""
     return DARK if st.context.theme.type == "dark" else LIGHT
 
 
@@ -42,10 +42,10 @@ def show_chart(
     table: Grid | None = None,
     on_point: Callable[[Any], None] | None = None,
 ) -> None:
-    """Draws a figure; a click on a point follows the address that its customdata begins with.
+    """Draw a figure; a click on a point follows the address that its customdata begins with.
 
-    `on_point` gets the point's customdata instead. `alt` says in a sentence what the figure shows; `table`
-    waits below it, behind "as a table". A point without customdata, or with an empty one, does nothing.
+    `on_point` gets the point's customdata instead. `alt` describes the figure in a sentence; `table` is
+    behind "as a table" below it. A point without customdata, or with an empty one, does nothing.
     """
     st.plotly_chart(
         figure,
@@ -62,7 +62,7 @@ def show_chart(
 
 
 def _chosen(key: str, on_point: Callable[[Any], None]) -> None:
-    """Tells of the point that was clicked; taking a choice back is none."""
+    """Pass on the point that was clicked; deselecting does nothing."""
     points = st.session_state[key]["selection"]["points"]
     data = points[0].get("customdata") if points else None
     if data:
@@ -99,5 +99,5 @@ BUCKET_COLOURS: Mapping[Bucket, BucketColour] = {
 
 
 def badge(label: Label) -> str:
-    """A label as Streamlit's coloured badge, for the Markdown of our own widgets' labels."""
+    """Return a label as Streamlit's coloured badge, for the Markdown of a widget's label."""
     return f":{LABEL_COLOURS[label]}-badge[{LABEL_NAMES[label]}]"

@@ -21,15 +21,15 @@ def feed(key: str, value: object) -> None:
     """Give a widget of one value the URL's, in every run.
 
     The browser may draw it first when a second run has replaced what the first one sent. Without a value it
-    would then begin with the widget's default, and report that as somebody's choice.
+    would begin with the widget's default, and report that as a choice.
     """
     st.session_state[key] = value
 
 
 def begin(key: str, value: T) -> T | None:
-    """Give a widget that somebody may be typing or picking in the URL's value, and return its default.
+    """Give a widget that somebody may be typing in the URL's value, and return its default.
 
-    What is in the field is overwritten only where it differs; else the default is that value (see `feed`).
+    The field is overwritten only where it differs; else the default is that value (see `feed`).
     """
     if st.session_state.get(key) == value:
         return value
@@ -47,7 +47,7 @@ def search_field(
     on_change: Callable[..., None],
     args: tuple[str, ...] = (),
 ) -> None:
-    """A field that searches while somebody types; `value` is what the URL searches for."""
+    """Draw a field that searches while somebody types; `value` is what the URL searches for."""
     st.text_input(
         markup.label(words),
         begin(key, value) or "",
@@ -67,7 +67,7 @@ def search_field(
 
 @dataclass(frozen=True, slots=True)
 class Toggle:
-    """One value of a filter: how many questions it leaves, and our own words for it (`title`, `help`)."""
+    """A value of a filter: how many questions have it, its name, and its tooltip."""
 
     value: str
     count: int
@@ -76,15 +76,16 @@ class Toggle:
 
 
 def line(name: str, *, width: Literal["stretch", "content"] = "stretch") -> DeltaGenerator:
-    """The place of one such line; the style sheet knows it by the name. As wide as its `content`, it can
-    stand in another line and wraps as a whole."""
+    """Return the container of a line of toggles, named for the stylesheet. With the width of its content it
+    wraps as a whole inside another line.
+    """
     return st.container(
         horizontal=True, vertical_alignment="center", gap="xxsmall", width=width, key=f"toggles-{name}"
     )
 
 
 def show_toggles(name: str, about: str, toggles: Sequence[Toggle], chosen: Sequence[str]) -> None:
-    """The toggles of the filter `name`, after a word or two on what they count."""
+    """Draw the toggles of the filter `name` after its title."""
     markup.show(markup.text([markup.Piece(about, "muted")], role="hint"))
     for each in toggles:
         told = "*✓* " if each.value in chosen else ""  # another `type` would lose the focus
@@ -99,7 +100,7 @@ def show_toggles(name: str, about: str, toggles: Sequence[Toggle], chosen: Seque
 
 
 def toggle(name: str, value: str) -> None:
-    """Adds a value to the filter `name` in the URL, or takes it away."""
+    """Add a value to the filter `name` in the URL, or remove it."""
     chosen: tuple[str, ...] = getattr(read_view().filter, name)
     without = tuple(other for other in chosen if other != value)
     change_view(**{name: without if value in chosen else (*chosen, value)})
@@ -110,7 +111,7 @@ def toggle(name: str, value: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """The previous or next question of the list: its place in the URL."""
+    """The previous or next question of a list, as in the URL."""
 
     q: str
     p: int = 0
@@ -124,7 +125,9 @@ def show_steps(
     following: Neighbour | None,
     walk: ViewState | None = None,
 ) -> None:
-    """Where the question stands in the list, and the way on; `walk` is what Walkthrough would show."""
+    """Draw the question's position in the list and the links to its neighbours; `walk` is the Walkthrough of
+    the list.
+    """
     with st.container(
         horizontal=True, vertical_alignment="center", wrap=False, width="content", gap="small", key="steps"
     ):
@@ -158,7 +161,7 @@ def _step(words: str, key: str, to: Neighbour | None) -> None:
 
 @contextmanager
 def panel(name: str, title: str, about: str) -> Iterator[None]:
-    """A box with a title and the sentence that says what it shows."""
+    """Draw a box with a title and a sentence that explains it."""
     with st.container(border=True, key=f"figure-{name}"):
         markup.show(
             markup.text([Piece(title, "strong")], role="line"),

@@ -8,8 +8,8 @@ import streamlit as st
 
 from proofspan.services.export import EXPORTS
 from proofspan.services.rows import Export, Frames
-from proofspan.ui.widgets import text
 from proofspan.ui.widgets.markup import clean
+from proofspan.wording import counted
 
 
 def export_menu(
@@ -20,11 +20,11 @@ def export_menu(
     stem: str = "triage",
     exports: Mapping[str, Export] = EXPORTS,
 ) -> None:
-    """One entry a kind. `rows` reads the filtered list anew; it runs in the download's own thread.
+    """Draw a download per kind of file. `rows` reads the filtered list in the download's own thread.
 
-    The file is called after `stem` and `name`.
+    The file is named after `stem` and `name`.
     """
-    with st.popover(f"Export {text.counted(matching, 'row')}", key="export", disabled=not matching):
+    with st.popover(f"Export {counted(matching, 'row')}", key="export", disabled=not matching):
         for kind, export in exports.items():
             st.download_button(
                 export.title,

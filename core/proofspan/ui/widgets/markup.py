@@ -19,7 +19,7 @@ import streamlit as st
 
 from proofspan.contracts.records.records import Label
 from proofspan.display_names import LABEL_NAMES, NO_LABEL
-from proofspan.resources import text_of
+from proofspan.resources import PACKAGE
 from proofspan.services.page.text_view import TextLine, TextRun, TextView
 
 Kind = Literal[
@@ -68,9 +68,9 @@ _MARKDOWN = re.compile(r"([!-/:-@\[-`{-~])")
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A run of text and what it means. `tip` is shown when a pointer rests on it.
+    """A run of text and its meaning, with a tooltip.
 
-    `cite` is the number of the citation that the run is held by, for a text whose citations can be chosen.
+    `cite` is the number of the run's citation, in a text whose citations can be chosen.
     """
 
     text: str
@@ -81,13 +81,13 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Markup:
-    """HTML that this module made. Nobody else constructs one, which is what makes `show` safe."""
+    """HTML made by this module, and nowhere else, which makes `show` safe."""
 
     html: str
 
 
 def clean(text: str) -> str:
-    """The text with what cannot be shown made visible as U+FFFD, one for one, so that ranges still hold.
+    """Replace what cannot be shown by U+FFFD, one for one, so that ranges still hold.
 
     Lone surrogates would make Streamlit raise; control characters and bidirectional overrides would let text
     pose as other text. Tabs and line breaks stay.
@@ -96,7 +96,7 @@ def clean(text: str) -> str:
 
 
 def label(text: str, *, limit: int = 80) -> str:
-    """Foreign text as a widget's label: one line, at most `limit` characters, no Markdown in it."""
+    """Return foreign text as a widget's label: one line, at most `limit` characters, without Markdown."""
     line = " ".join(clean(text).split())
     if len(line) > limit:
         line = line[: limit - 1].rstrip() + "…"
@@ -104,18 +104,18 @@ def label(text: str, *, limit: int = 80) -> str:
 
 
 def chip(name: Label | None) -> Piece:
-    """A label as its chip: the words carry the meaning, the colour repeats it."""
+    """Return a label as a chip: the name carries the meaning, the colour repeats it."""
     return Piece(LABEL_NAMES[name], name, tip=name) if name else Piece(NO_LABEL, "no-label")
 
 
 def coded(told: str, kind: Kind = "plain") -> list[Piece]:
-    """A message with its words between backticks as code, the rest as `kind`."""
+    """Return a message with its words between backticks as code, the rest as `kind`."""
     parts = told.split("`")
     return [Piece(part, "code" if place % 2 else kind) for place, part in enumerate(parts) if part]
 
 
 def text(pieces: Iterable[Piece], *, role: Role = "text", limit: int = LIMIT) -> Markup:
-    """One block of pieces, cut after `limit` characters with the number that is hidden."""
+    """Return a block of pieces, cut after `limit` characters with the number of those hidden."""
     kept, hidden = cut(pieces, limit=limit)
     if hidden:
         kept = (*kept, Piece(f" … {hidden:,} more characters", "muted"))
@@ -123,7 +123,7 @@ def text(pieces: Iterable[Piece], *, role: Role = "text", limit: int = LIMIT) ->
 
 
 def facts(rows: Sequence[tuple[str, Sequence[Piece]]]) -> Markup:
-    """Names on the left, what they are on the right: a short table without a grid."""
+    """Return a short table without a grid: names on the left, values on the right."""
     cells = (
         f"<dt>{_escape(name)}</dt><dd>{_inline(cut(pieces, limit=2_000)[0])}</dd>" for name, pieces in rows
     )
@@ -131,15 +131,15 @@ def facts(rows: Sequence[tuple[str, Sequence[Piece]]]) -> Markup:
 
 
 def row(left: Iterable[Piece], right: Iterable[Piece] = ()) -> Markup:
-    """A line with something at each end; the right end wraps below where the width is short."""
+    """Return a line with something at each end; the right end wraps below where the width is short."""
     return _block("row", f"<span>{_inline(left)}</span><span>{_inline(right)}</span>")
 
 
 def numbered(view: TextView, *, name: str, focus: str) -> Markup:
-    """Lines of a document with their numbers, its spans as marks: the text as it is, in a frame that scrolls.
+    """Return lines of a document with their numbers and spans as marks, in a frame that scrolls.
 
-    `name` tells a screen reader what the frame holds. `focus` is plain letters and digits of ours: by it
-    `proofspan.ui.viewer.text_frame` knows which marks to bring into sight.
+    `name` is the frame's name for screen readers. By `focus`, our own letters and
+    digits, `proofspan.ui.viewer.text_frame` finds the marks to scroll to.
     """
     if not focus.isalnum():
         raise ValueError(f"focus is letters and digits: {focus!r}")
@@ -153,7 +153,7 @@ def numbered(view: TextView, *, name: str, focus: str) -> Markup:
 
 
 def cut(pieces: Iterable[Piece], *, limit: int) -> tuple[tuple[Piece, ...], int]:
-    """The first `limit` characters of the pieces, and how many characters were left out."""
+    """Return the first `limit` characters of the pieces, and how many were left out."""
     kept: list[Piece] = []
     room, hidden = limit, 0
     for piece in pieces:
@@ -171,24 +171,24 @@ def show(*parts: Markup, width: Literal["stretch", "content"] = "stretch") -> No
 
 
 def show_long(pieces: Sequence[Piece], *, key: str, role: Role = "text") -> None:
-    """Text of any length: `LIMIT` characters, and a button that shows as many again."""
+    """Draw a text of any length: `LIMIT` characters, and a button that shows as many again."""
     show(text(pieces, role=role, limit=shown_limit(key)))
     show_more(pieces, key=key)
 
 
 def shown_limit(key: str) -> int:
-    """So many characters of a long text are shown by now."""
+    """Return how many characters of a long text are currently shown."""
     return LIMIT * int(st.session_state.get(f"shown:{key}", 1))
 
 
 def show_more(pieces: Sequence[Piece], *, key: str) -> None:
-    """The button below a long text, where more of it is hidden than shown by `shown_limit`."""
+    """Draw the button below a long text that has more characters than `shown_limit`."""
     if sum(len(piece.text) for piece in pieces) > shown_limit(key):
         st.button("Show more", key=f"more:{key}", on_click=_show_more, args=(f"shown:{key}",))
 
 
 def stylesheet() -> None:
-    """Our own static rules, once a page."""
+    """Add the dashboard's stylesheet, once per page."""
     st.html(f"<style>{_css()}</style>")
 
 
@@ -198,20 +198,11 @@ def _show_more(state: str) -> None:
 
 @cache
 def _css() -> str:
-    return "\n".join(
-        text_of(f"ui/{name}")
-        for name in (
-            "css/style.css",
-            "css/pieces.css",
-            "css/frame.css",
-            "css/attached.css",
-            "viewer/wire.css",
-            "walkthrough/walkthrough.css",
-            "trends/trends.css",
-            "compare/compare.css",
-            "health/health.css",
-        )
-    )
+    """Return the common stylesheets and those of the pages: `trends/trends.css` in the folder of Trends."""
+    pages = (path for path in (PACKAGE / "ui").glob("*/*.css") if path.stem == path.parent.name)
+    styles = [path for path in sorted(pages) if not path.with_suffix(".html").exists()]
+    common = (PACKAGE / f"ui/css/{name}.css" for name in ("style", "pieces", "frame", "attached"))
+    return "\n".join(path.read_text(encoding="utf-8") for path in (*common, *styles))
 
 
 def _escape(raw: str) -> str:
@@ -219,7 +210,7 @@ def _escape(raw: str) -> str:
 
 
 def tag_of(kind: Kind) -> str:
-    """The element that a kind of piece is shown as; its class is `ps-` and the kind."""
+    """Return the element of a kind of piece; its class is `ps-` and the kind."""
     if kind not in get_args(Kind):
         raise ValueError(f"unknown kind of piece: {kind!r}")
     return _TAGS.get(kind, "span")
@@ -244,7 +235,7 @@ def _numbered_line(line: TextLine) -> str:
 
 
 def _run(run: TextRun) -> str:
-    """A run with one mark a layer around it, the cited one innermost, and before it the tags that begin."""
+    """Return a run with a mark per layer, the cited one innermost, after the tags that begin there."""
     marked = _escape(run.text)
     for layer in run.layers:
         chosen = " ps-chosen" if layer == run.chosen else ""

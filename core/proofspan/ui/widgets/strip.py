@@ -14,7 +14,7 @@ import streamlit as st
 from proofspan.services.page.strip_marks import PageMark, cell_firsts, cell_of
 from proofspan.ui.component import component
 from proofspan.ui.widgets.markup import clean
-from proofspan.ui.widgets.text import counted
+from proofspan.wording import counted
 
 #: So many numbers of one kind are named in a cell's words.
 NUMBERS_NAMED = 6
@@ -24,10 +24,10 @@ LOWEST_RANK = 20
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A marked cell: its place `at`, from 0, what a click on it sends, and its words.
+    """A marked cell: its place `at`, from 0, what a click on it sends (`go`), and its words.
 
-    `heights` says of each kind that is drawn how high (0 < height ≤ 1): `cited`, `gold`, `retrieved`,
-    `fails`, `fine`. `shown` marks the page that is looked at.
+    `heights` has the height (0–1] of each kind that is drawn: `cited`, `gold`, `retrieved`, `fails`, `fine`.
+    `shown` marks the page that is shown.
     """
 
     at: int
@@ -39,9 +39,9 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Strip:
-    """A line of `cells` with marks, in order. `name` is what a screen reader hears, `rest` stands below.
+    """A line of `cells` with marks, in order. `name` is read by screen readers, `rest` is below the strip.
 
-    `firsts` holds the first page_idx of every cell and, last, the number of pages; empty where cells are no
+    `firsts` holds the first page_idx of every cell and, last, the number of pages; empty where cells are not
     pages. `jumps`: a cell without a mark goes to its first page.
     """
 
@@ -62,9 +62,10 @@ def show_strip(
     on_go: Callable[[int], None],
     labels: Sequence[str] = (),
 ) -> None:
-    """The pages of a document, `page_idx` being the one that is shown; `on_go` gets the page_idx to go to.
+    """Draw the pages of a document, `page_idx` being the one that is shown; `on_go` gets the page_idx to go
+    to.
 
-    `labels` are the printed labels by page_idx, as far as the document carries any.
+    `labels` are the printed labels by page_idx, where the document has any.
     """
     strip = page_strip(marks, page_count=page_count, page_idx=page_idx, labels=labels)
 
@@ -84,7 +85,9 @@ def draw_strip(strip: Strip, *, key: str, on_go: Callable[[int], None]) -> None:
 def page_strip(
     marks: Sequence[PageMark], *, page_count: int, page_idx: int | None, labels: Sequence[str] = ()
 ) -> Strip:
-    """The pages of a document as cells. A shared cell goes to its first marked page, else to its first."""
+    """Return the pages of a document as cells. A shared cell goes to its first marked page, else to its
+    first.
+    """
     firsts = cell_firsts(page_count)
     inside = [mark for mark in marks if 0 <= mark.page_idx < page_count]
     shared: dict[int, list[PageMark]] = {}
@@ -102,7 +105,7 @@ def page_strip(
 
 
 def packed(strip: Strip) -> bytes:
-    """What the browser needs, as JSON in UTF-8."""
+    """Return what the browser needs, as JSON in UTF-8."""
     return orjson.dumps(
         {
             "name": clean(strip.name),
@@ -121,7 +124,7 @@ def _packed(mark: Mark) -> dict[str, object]:
 
 
 def page_words(page_idx: int, labels: Sequence[str] = ()) -> str:
-    """`PDF page 42 · printed 41`; the printed label only where it says something else."""
+    """Return `PDF page 42 · printed 41`; the printed label only where it differs."""
     label = labels[page_idx] if page_idx < len(labels) else ""
     printed = f" · printed {label}" if label and label != str(page_idx + 1) else ""
     return f"PDF page {page_idx + 1:,}{printed}"
@@ -151,7 +154,7 @@ def _heights(marks: Sequence[PageMark]) -> dict[str, float]:
 
 
 def _held(marks: Sequence[PageMark]) -> str:
-    """`cited 1, gold, rank 3`: what the pages of a cell hold."""
+    """Return what the pages of a cell hold: `cited 1, gold, rank 3`."""
     cited = sorted({number for mark in marks for number in mark.cited})
     ranks = sorted({rank for mark in marks for rank in mark.ranks})
     gold = sum(mark.gold for mark in marks)
@@ -168,7 +171,7 @@ def _numbered(noun: str, numbers: Sequence[int]) -> str:
 
 
 def _summary(marks: Sequence[PageMark], page_count: int) -> str:
-    """`96 pages: cited on 43, gold on 43, retrieved on 5 pages`."""
+    """Return `96 pages: cited on 43, gold on 43, retrieved on 5 pages`."""
     parts = []
     for word, pages in (
         ("cited on", [mark.page_idx for mark in marks if mark.cited]),
@@ -182,7 +185,7 @@ def _summary(marks: Sequence[PageMark], page_count: int) -> str:
 
 
 def _gone(key: str, on_go: Callable[[int], None]) -> None:
-    """Tells of a chosen cell; a browser may send anything."""
+    """Pass on a chosen cell; a browser may send anything."""
     go = st.session_state[key].get("go")
     if isinstance(go, int | float) and not isinstance(go, bool) and go == int(go):
         on_go(int(go))

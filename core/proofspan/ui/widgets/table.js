@@ -64,6 +64,7 @@ function draw(view, data) {
   const rows = JSON.stringify(data.rows.map((row) => row.key || Object.values(row.cells).find((cell) => cell.href)?.href));
   view.table.setAttribute("aria-label", data.table);
   view.frame.className = `frame ${data.layout}`;
+  view.frame.dataset.testid = data.layout === "list" ? "ps-rows" : "ps-grid";
   view.root.querySelector("style.columns")?.remove();
   if (data.layout === "list") view.root.append(columnStyles(data.columns));
   view.head.replaceChildren(...data.columns.map(header));
@@ -134,7 +135,7 @@ function header(column) {
 function drawn(row, data) {
   const [made, line] = [element("tbody"), element("tr")];
   if (row.key) made.dataset.key = row.key;
-  line.dataset.testid = "ps-row";
+  if (data.layout === "list") made.dataset.testid = "ps-row";
   for (const [place, column] of data.columns.entries()) {
     const isHeader = data.layout !== "list" && place === 0;
     const box = element(isHeader ? "th" : "td", `${column.align} ${column.name}${column.lines ? " lines" : ""}`);

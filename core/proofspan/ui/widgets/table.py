@@ -96,7 +96,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row: its header, and a cell a column. `key` names a row of a list, `details` are its small print."""
+    """A row: its header, and a cell per column. `key` names a row of a list, `details` its small print."""
 
     head: Cell
     cells: tuple[Cell, ...]
@@ -132,7 +132,7 @@ class Grid:
 
     @property
     def is_list(self) -> bool:
-        """Whether rows as a whole are links or buttons."""
+        """Return whether rows as a whole are links or buttons."""
         return isinstance(self.corner, Column)
 
 

@@ -1,4 +1,4 @@
-"""The short words of tables and cards: a suspicion in a few words, an order, a share with its interval."""
+"""Short words of tables and cards: shares with their intervals, variants, ranges of lines."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from proofspan.contracts.records.records import TraceKey
 from proofspan.display_names import ISSUE_NAMES
 from proofspan.evidence.types import TextRange
 from proofspan.metrics.statistics import percent, wilson
+from proofspan.wording import counted
 
 
 def short(code: str) -> str:
-    """A suspicion in a few words; a code of somebody else's report stays as it is."""
+    """Return the display name of a suspicion; a code of another tool's report stays as it is."""
     return ISSUE_NAMES.get(code, code)
 
 
 def share_of(part: int, whole: int, *, unlabelled: int = 0) -> str:
-    """`15 % of 41 · 7–28 %`: the share of the labelled questions with its 95 % Wilson interval."""
+    """Return the share of the labelled questions with its 95 % Wilson interval: `15 % of 41 · 7–28 %`."""
     if whole == 0:
         return f"{counted(unlabelled, 'question')} without a label" if unlabelled else "of no questions"
     low, high = wilson(part, whole)
@@ -24,18 +25,18 @@ def share_of(part: int, whole: int, *, unlabelled: int = 0) -> str:
 
 
 def unbroken(text: str) -> str:
-    """The words with intervals and percentages in one piece, for a column that is narrow."""
+    """Return the words with intervals and percentages unbroken, for a narrow column."""
     return text.replace("–", "\u2060–\u2060").replace(" %", "\u00a0%")
 
 
 def variant(key: TraceKey) -> list[str]:
-    """Which of a question's traces it is: `p1 · s0` and `#2`; nothing for the headline one."""
+    """Return which of a question's traces it is: `p1 · s0` and `#2`; [] for the headline one."""
     parts = [f"p{key.paraphrase} · s{key.seed}"] if key.paraphrase or key.seed else []
     return [*parts, f"#{key.repeat}"] if key.repeat > 1 else parts
 
 
 def lines(ranges: Sequence[TextRange]) -> str:
-    """`line 12`, `lines 12–14`, `lines 3, 12–14`."""
+    """Return `line 12`, `lines 12–14`, `lines 3, 12–14`."""
     parts = dict.fromkeys(
         f"{each.first_line:,}"
         if each.first_line == each.last_line
@@ -47,10 +48,5 @@ def lines(ranges: Sequence[TextRange]) -> str:
 
 
 def sentence_start(words: str) -> str:
-    """The words with a capital; a name such as page_idx keeps its own."""
+    """Return the words with a capital; a name such as page_idx stays as it is."""
     return words if "_" in words.partition(" ")[0] else f"{words[:1].upper()}{words[1:]}"
-
-
-def counted(number: int, noun: str, plural: str = "") -> str:
-    """`1 line`, `2 lines`, `1,200 lines`."""
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"

@@ -17,7 +17,8 @@ from proofspan.services.page.view import PageView
 from proofspan.services.question.view import CitationView, QuestionView
 from proofspan.store.files.located import EvidenceState
 from proofspan.ui.widgets.markup import Kind, Piece, clean
-from proofspan.ui.widgets.text import counted, lines, sentence_start
+from proofspan.ui.widgets.text import lines, sentence_start
+from proofspan.wording import counted
 
 #: Problems of the page in a citation's payload.
 PAGE_NOTES: Mapping[str, str] = {

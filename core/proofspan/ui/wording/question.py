@@ -21,11 +21,12 @@ from proofspan.services.question.view import QuestionView
 from proofspan.traces.records.stored_reports import StoredRow
 from proofspan.traces.records.trace_record import top_stage
 from proofspan.ui.widgets.markup import Kind, Piece, chip
-from proofspan.ui.widgets.text import counted, lines, variant
+from proofspan.ui.widgets.text import lines, variant
 from proofspan.ui.wording import citation
 from proofspan.ui.wording.answer import matched_phrases, seen_texts
 from proofspan.ui.wording.citation import is_of_several_documents
 from proofspan.ui.wording.safety import omission_rows
+from proofspan.wording import counted
 
 #: Characters shown of a question's id, which may be a whole sentence.
 MAX_ID = 60
