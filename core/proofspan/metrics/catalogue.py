@@ -11,8 +11,11 @@ from dataclasses import dataclass
 from importlib.metadata import entry_points
 from typing import Literal
 
+from proofspan.display_names import LABEL_NAMES
+
 Group = Literal["ranking", "citations", "refusals", "labels", "pipeline", "evidence"]
 Kind = Literal["share", "mean", "quantile"]
+
 Better = Literal["higher", "lower"]
 
 GROUPS: Mapping[Group, str] = {
@@ -348,10 +351,10 @@ _BUILT_IN = (
     *(
         Metric(
             label,
-            label,
+            LABEL_NAMES[label],
             "labels",
             "share",
-            f"Questions labelled {label}, of those that have a label.",
+            f"Questions labelled {LABEL_NAMES[label]} ({label}), of those that have a label.",
             "Self-reflection triage",
             measure(f"label = '{label}'", ("label IS NULL", "no_label"), columns=("label",)),
             better=better,

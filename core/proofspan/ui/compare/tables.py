@@ -21,7 +21,7 @@ from proofspan.services.compare import MetricPair, PinDifference, p_words
 from proofspan.store.query.metric_sql import MISSES
 from proofspan.ui.visit.view_state import ViewState
 from proofspan.ui.widgets.chart import BUCKET_COLOURS, LABEL_COLOURS
-from proofspan.ui.widgets.table import Cell, Column, Grid, Look, Row
+from proofspan.ui.widgets.table import Cell, Chip, Column, Grid, Look, Row
 from proofspan.wording import counted
 
 #: Characters of a pinned value.
@@ -205,7 +205,7 @@ def _cell(kind: _Kind, was: str | None, now: str | None, count: int, *, most: in
 def _chip(kind: _Kind, value: str | None) -> Cell:
     if value is None:
         return Cell(kind.unknown, look="quiet")
-    return Cell(kind.names[value], tip=value, look=kind.looks[value], tone=1.0)
+    return Cell(chips=(Chip(kind.names[value], kind.looks[value], value),))
 
 
 def _name(kind: _Kind, value: str | None) -> str:
