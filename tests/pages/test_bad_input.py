@@ -219,9 +219,7 @@ def test_a_page_beyond_the_end_says_how_many_there_are(tmp_path: Path, open_page
     elsewhere = {**CHUNKS[0], "page_idx": 41, "text": "A text that stands on no page at all."}
     folder = write_workspace(tmp_path / "w", chunks=[elsewhere, CHUNKS[1]])
     app = open_page(folder, QUESTION, q="Q1")
-    has_panel(
-        app, "PDF page 42 (page_idx 41) is beyond the end: there are 2 pages", "page_idx counts from 0"
-    )
+    has_panel(app, "PDF page 42 (page_idx 41) is beyond the end: there are 2 pages", "page_idx counts from 0")
     reads(app)
     assert "A text that stands on no page at all." in words(app)
     app.button("page-last").click().run()

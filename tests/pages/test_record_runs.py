@@ -39,6 +39,6 @@ def test_a_run_of_records_is_listed_and_opened(make_workspace: MakeWorkspace, op
 
 def test_a_question_that_nobody_asked_says_so(make_workspace: MakeWorkspace, open_app: Open) -> None:
     words = shown(open_app(records(make_workspace), page=PAGE, q="Q9"))
-    assert "the question's text is unknown" in words
+    assert "text is unknown" in words
     assert "Neither the records nor the gold set say what was asked, so there is no label." in words
     assert "usable chunks" not in words

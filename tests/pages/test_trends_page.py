@@ -113,7 +113,7 @@ def test_a_bucket_becomes_a_cohort_and_is_counted_from_then_on(two_runs: Path, o
     (row,) = grids(app)["Cohorts and how many of their questions converted"]["rows"]
     assert [cell["text"] for cell in row["cells"]] == ["0 of 1", "1 of 1"]
     app.button("freeze-now").click().run()
-    assert "the cohort 'GAP' of 1 question from R1" in html.unescape(shown(app))
+    assert "cohort 'GAP' of 1 question from R1" in html.unescape(shown(app))
 
 
 def test_a_workspace_without_a_file_for_cohorts_says_which_line_to_add(
