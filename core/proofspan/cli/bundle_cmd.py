@@ -24,7 +24,8 @@ from proofspan.contracts.records.records import Json, LineIssue
 from proofspan.errors import Fault, InputFault, Problem, for_all, printable
 from proofspan.evidence.bundles import packed
 from proofspan.evidence.pdf.pool import PdfPool
-from proofspan.manifest.check import BUILD_BUNDLES, sha256_of
+from proofspan.fingerprints import sha256_of
+from proofspan.manifest.check import BUILD_BUNDLES
 from proofspan.manifest.load import MANIFEST_NAME, load_manifest
 from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Manifest, Run

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import shlex
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from proofspan.errors import ManifestFault, Problem
+from proofspan.fingerprints import sha256_of
 from proofspan.manifest.paths import artifact_path, is_missing, resolve_reference
 from proofspan.manifest.sniff import content_problem
 from proofspan.manifest.types import Artifact, Manifest
@@ -31,8 +31,6 @@ FINDINGS = frozenset({LINES_UNREADABLE, ATTACHMENTS_WRONG})
 BUILD_BUNDLES = "build them: proofspan bundle build WORKSPACE"
 
 _RANK = {"error": 0, "warning": 1, "note": 2}
-
-_BLOCK = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,19 +214,6 @@ def _hashed(manifest: Manifest, check: ArtifactCheck, progress: _Progress) -> Ar
         f"proofspan check {shlex.quote(str(manifest.folder))} --sha256-lines",
     )
     return replace(check, state="hash_differs", problems=(*check.problems, problem), sha256=actual)
-
-
-def sha256_of(file: Path, *, on_bytes: OnBytes | None = None) -> str:
-    """The file's SHA-256 in hexadecimal; `on_bytes` hears how many bytes are done, once a mebibyte."""
-    digest = hashlib.sha256()
-    done = 0
-    with file.open("rb") as stream:
-        while block := stream.read(_BLOCK):
-            digest.update(block)
-            done += len(block)
-            if on_bytes is not None:
-                on_bytes(done)
-    return digest.hexdigest()
 
 
 def _examined(check: ArtifactCheck, examine: Examine, progress: _Progress) -> ArtifactCheck:

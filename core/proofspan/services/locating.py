@@ -22,13 +22,13 @@ from proofspan.errors import Fault, Problem, StoreFault
 from proofspan.evidence.locate_bulk import TEMPORARY, Ask, GivenUp, Locator, locate_bulk
 from proofspan.evidence.page_base import is_telling
 from proofspan.evidence.types import FoundSpan, SpanQuery
+from proofspan.fingerprints import GROWN, Fingerprint, change_since, fingerprint_of
 from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Manifest, Run
 from proofspan.services.question.citation_queries import pointers_of, span_query
 from proofspan.services.question.view import with_ids
 from proofspan.services.workspace.open import chosen_run
 from proofspan.store.files.cache_dir import turn, writing_to
-from proofspan.store.files.fingerprints import GROWN, Print, change_since, take_print
 from proofspan.store.files.locate_cache import Answer, Remembered
 from proofspan.store.files.located import (
     PLACED_FOLDER,
@@ -420,7 +420,7 @@ class Held:
     stamp: str
     path: Path | None = None
     is_text: bool = False
-    print: Print | None = None
+    print: Fingerprint | None = None
     known: dict[bytes, Answer] = field(default_factory=dict)
     fresh: dict[bytes, Answer] = field(default_factory=dict)
 
@@ -459,7 +459,7 @@ class CitedDocuments:
             return Held(stamp)
         try:
             path = artifact_path(self._manifest, document.artifact)
-            printed = take_print(path)
+            printed = fingerprint_of(path)
         except Fault as fault:
             self.problems[doc_id] = fault.problems[0]
             return Held(stamp)
@@ -471,7 +471,7 @@ class CitedDocuments:
         return Held(stamp, path, is_text, printed, self._remembered.of(printed, is_text=is_text))
 
 
-def _is_same(path: Path, earlier: Print) -> bool:
+def _is_same(path: Path, earlier: Fingerprint) -> bool:
     """Whether a document is still what it was when it was first looked at."""
     try:
         return change_since(path, earlier) == "same"

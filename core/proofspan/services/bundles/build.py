@@ -38,6 +38,7 @@ from proofspan.evidence.bundles import (
 )
 from proofspan.evidence.levels import PASSAGE_NOT_SHOWN, judge
 from proofspan.evidence.pdf.pool import PdfPool
+from proofspan.fingerprints import sha256_of
 from proofspan.manifest.paths import artifact_path, refusal_of, resolve_reference, root_folder
 from proofspan.manifest.types import Artifact, Manifest, Run
 from proofspan.services.bundles.citation import bundle_citation, closest_to, wanted
@@ -45,7 +46,6 @@ from proofspan.services.bundles.report import Built, Earlier
 from proofspan.services.documents.document_set import OnPlaced, Shelf
 from proofspan.services.question.citation_queries import Pointer, pointers_of
 from proofspan.services.workspace.readable import opened_traces, unpacked
-from proofspan.store.files.fingerprints import sha256_of
 from proofspan.traces.lines.reader import MAX_LINE
 from proofspan.traces.records.catalogue import read_catalogue
 from proofspan.traces.records.chunks import read_chunks

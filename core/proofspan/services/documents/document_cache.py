@@ -19,10 +19,11 @@ from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.evidence.text.text_document import TextDocument, locate_in_text
 from proofspan.evidence.text_file import read_text
 from proofspan.evidence.types import DocumentInfo, FoundSpan, PageImage, Picture, SpanQuery
+from proofspan.fingerprints import ABSENT, file_state
 
 T = TypeVar("T")
 V = TypeVar("V")
-Fingerprint = tuple[str, int, int]
+Fingerprint = tuple[str, str]
 
 #: Faults that cost a worker, and up to its whole time limit.
 COSTLY = frozenset({"timed_out", "crashed"})
@@ -202,14 +203,13 @@ class Placer:
 
 
 def fingerprint(path: Path) -> Fingerprint:
-    """Return path, size and modification time. Raises `EvidenceFault` for a missing file."""
-    try:
-        stat = path.stat()
-    except OSError as error:
+    """Return path, size and time of the last change. EvidenceFault where there is no file."""
+    state = file_state(path)
+    if state == ABSENT:
         raise EvidenceFault.of(
             "missing",
-            f"the document cannot be read: {error.strerror}",
+            "the file of the document does not exist or cannot be reached",
             where=str(path),
             fix=f"correct its path, or put it there: cp FILE {shlex.quote(str(path))}",
-        ) from error
-    return str(path), stat.st_size, stat.st_mtime_ns
+        )
+    return str(path), state

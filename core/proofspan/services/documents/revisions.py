@@ -13,9 +13,9 @@ from proofspan.contracts.records.chunk_id import UNKNOWN_REVISION, parse
 from proofspan.contracts.records.field_values import text_of
 from proofspan.contracts.records.records import Json
 from proofspan.errors import Problem
+from proofspan.fingerprints import sha256_of
 from proofspan.manifest.types import Document, Manifest
 from proofspan.services.documents.document_cache import Recent, fingerprint
-from proofspan.store.files.fingerprints import sha256_of
 
 #: Digits of a hash in a message.
 SHOWN_DIGITS = 12

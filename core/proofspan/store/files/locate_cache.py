@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
+from proofspan.fingerprints import Fingerprint
 from proofspan.store.files.cache_dir import turn, writing_to
-from proofspan.store.files.fingerprints import Print
 from proofspan.store.files.segment_files import DamagedError, read_table, write_table
 
 #: So many answers are kept of one document, the latest; so many bytes of all, those used last.
@@ -61,14 +61,14 @@ class Remembered:
         self._folder = cache_dir / FOLDER
         self._version = version
 
-    def of(self, document: Print, *, is_text: bool) -> dict[bytes, Answer]:
+    def of(self, document: Fingerprint, *, is_text: bool) -> dict[bytes, Answer]:
         """What is known of a document in this state."""
         path = self._path(document, is_text)
         with suppress(OSError):
             os.utime(path)  # those that are not used any more make room first
         return _read(path)
 
-    def keep(self, document: Print, answers: Answers, *, is_text: bool) -> None:
+    def keep(self, document: Fingerprint, answers: Answers, *, is_text: bool) -> None:
         """Add answers to those that are there by now."""
         path = self._path(document, is_text)
         with writing_to(self._folder):
@@ -81,7 +81,7 @@ class Remembered:
                 write_table(self._folder, path.name, pa.table(arrays, schema=ANSWER_SCHEMA))
                 self._make_room()
 
-    def _path(self, document: Print, is_text: bool) -> Path:
+    def _path(self, document: Fingerprint, is_text: bool) -> Path:
         known = repr((self._version, document, is_text))
         return self._folder / f"{hashlib.sha256(known.encode()).hexdigest()[:32]}.parquet"
 

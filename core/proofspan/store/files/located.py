@@ -21,6 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from proofspan.errors import Fault, Problem
+from proofspan.fingerprints import ABSENT, file_state
 from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Document, Manifest
 from proofspan.store.files.run_file import RunFile, new_file
@@ -148,16 +149,14 @@ def listed_documents(manifest: Manifest) -> str:
 
 
 def document_stamp(manifest: Manifest, document: Document | None) -> str:
-    """Changes with the document's file: its size and time, or the code of what is wrong with it."""
+    """Return the state of a document's file, or the code of the problem that keeps it from being read."""
     if document is None:
         return "document_not_listed"
     try:
-        status = artifact_path(manifest, document.artifact).stat()
+        state = file_state(artifact_path(manifest, document.artifact))
     except Fault as fault:
         return fault.problems[0].code
-    except OSError:
-        return "missing"
-    return f"{status.st_size}:{status.st_mtime_ns}"
+    return "missing" if state == ABSENT else state
 
 
 def read_placed_file(folder: Path) -> PlacedFile | None:

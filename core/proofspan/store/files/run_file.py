@@ -19,7 +19,7 @@ from typing import Any
 import orjson
 
 from proofspan.errors import Problem
-from proofspan.store.files.fingerprints import Print
+from proofspan.fingerprints import Fingerprint
 
 RUN_FILE = "run.json"
 
@@ -56,15 +56,15 @@ class RunFile:
 
     key: str
     file: str
-    source: Print | None
+    source: Fingerprint | None
     segments: tuple[Segment, ...]
     waiting_bytes: int = 0
     joined: str | None = None
     joined_issues: str | None = None
     other_issues: int = 0
     unmatched: int = 0
-    report_print: Print | None = None
-    chunks_print: Print | None = None
+    report_print: Fingerprint | None = None
+    chunks_print: Fingerprint | None = None
     chunks_sha256: str | None = None
     from_report: bool = False
     problems: tuple[Problem, ...] = ()
@@ -180,5 +180,5 @@ def _run_file(data: dict[str, Any]) -> RunFile:
     return RunFile(**known)
 
 
-def _print(data: dict[str, Any] | None) -> Print | None:
-    return None if data is None else Print(**data)
+def _print(data: dict[str, Any] | None) -> Fingerprint | None:
+    return None if data is None else Fingerprint(**data)

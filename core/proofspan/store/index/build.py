@@ -5,17 +5,17 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
 from proofspan.contracts.records.records import LineIssue
 from proofspan.diagnosis.types import Profile, profile_from
 from proofspan.errors import Fault, InputFault, Problem, StoreFault
+from proofspan.fingerprints import GROWN, Fingerprint, change_since, fingerprint_of
 from proofspan.manifest.types import Manifest, Run
 from proofspan.store.files.cache_dir import run_folder, turn, writing_to
 from proofspan.store.files.columns import issue_from, issue_table
-from proofspan.store.files.fingerprints import GROWN, Print, Seen, change_since, see, take_print
 from proofspan.store.files.located import PLACED_FOLDER
 from proofspan.store.files.run_file import (
     RunFile,
@@ -111,25 +111,25 @@ class Builder:
         if plan.state == "fresh" and earlier is not None:
             return self._report(plan, earlier, lines_read=0)
         kept = earlier.segments if earlier and plan.keep else ()
-        seen = see(plan.source.path)
+        before = fingerprint_of(plan.source.path) if plan.source.path else None
         built = self._build(plan, kept)
-        if not self._still_holds(plan, built, seen, earlier if kept else None):
+        if not self._still_holds(plan, built, before, earlier if kept else None):
             return None
         write_run_file(self.folder, built)
         report = self._report(plan, built, lines_read=built.lines - sum(each.lines for each in kept))
         self._remove_unused(built)
         return report
 
-    def _still_holds(self, plan: Plan, built: RunFile, seen: Seen | None, kept: RunFile | None) -> bool:
+    def _still_holds(
+        self, plan: Plan, built: RunFile, before: Fingerprint | None, kept: RunFile | None
+    ) -> bool:
         """Whether all that was read is still what the plan was made for; the trace file may have grown."""
         path = plan.source.path
         now = find_inputs(self.manifest, plan.inputs.profile, built, cache_dir=self.cache_dir, run=self.run)
         if now.key != plan.inputs.key:
             return False
-        if path is None or seen is None:
-            return path is None
-        earlier = kept.source if kept else None
-        return seen.is_prefix_of(path) and (earlier is None or change_since(path, earlier) in GROWN)
+        known = [each for each in (before, kept.source if kept else None) if each is not None]
+        return path is None or all(change_since(path, each) in GROWN for each in known)
 
     def _build(self, plan: Plan, kept: tuple[Segment, ...]) -> RunFile:
         if plan.source.from_report:
@@ -173,24 +173,24 @@ class Builder:
             ),
         )
 
-    def _report_segments(self, plan: Plan) -> tuple[tuple[Segment, ...], Print | None, int]:
+    def _report_segments(self, plan: Plan) -> tuple[tuple[Segment, ...], Fingerprint | None, int]:
         """A run without traces opens on what its report holds."""
         path = plan.source.path
         if path is None:
             return (), None, 0
-        printed = take_print(path)
+        printed = fingerprint_of(path)
         prefix = self._source(plan, path, printed).prefix
         segment = report_segment(self.folder, prefix, path, file=plan.source.file, run_id=self.run.run_id)
         return (segment,), printed, 0
 
     def _trace_segments(
         self, plan: Plan, kept: tuple[Segment, ...]
-    ) -> tuple[tuple[Segment, ...], Print | None, int]:
+    ) -> tuple[tuple[Segment, ...], Fingerprint | None, int]:
         """The run's segments, those kept and those read now; the source's print; the bytes that wait."""
         path = plan.source.path
         if path is None:
             return (), None, 0
-        before = take_print(path)
+        before = fingerprint_of(path)
         start = kept[-1].end if kept else 0
         source = self._source(plan, path, before)
         size = before.size
@@ -211,9 +211,10 @@ class Builder:
             segments = (*kept, *sorted(found, key=lambda segment: segment.start))
         segments = self._merged_tail(segments, source.prefix, target)
         end = segments[-1].end if segments else 0
-        return segments, take_print(path, indexed=end, size=size, mtime_ns=before.mtime_ns), size - end
+        read = fingerprint_of(path, indexed=end)
+        return segments, replace(read, size=size, mtime_ns=before.mtime_ns), size - end
 
-    def _source(self, plan: Plan, path: Path, now: Print) -> Source:
+    def _source(self, plan: Plan, path: Path, now: Fingerprint) -> Source:
         identity = repr((plan.inputs.key, plan.source.file, now))
         return Source(
             path=path,
@@ -271,11 +272,11 @@ class Builder:
 
     def _stored_report(
         self, plan: Plan
-    ) -> tuple[list[StoredRow], list[LineIssue], tuple[Problem, ...], Print | None]:
+    ) -> tuple[list[StoredRow], list[LineIssue], tuple[Problem, ...], Fingerprint | None]:
         """The rows of the run's stored report, its bad lines, and why it could not be used."""
         if plan.report is None or self.run.report is None:
             return [], [], plan.report_problems, None
-        printed = take_print(plan.report)
+        printed = fingerprint_of(plan.report)
         try:
             rows, issues = read_report(plan.report, file=self.run.report.path)
         except Fault as fault:

@@ -19,12 +19,12 @@ from proofspan.diagnosis.safety import Notices, omitted_ids
 from proofspan.diagnosis.topic import GoldPlaces
 from proofspan.diagnosis.types import Profile, ReportRow
 from proofspan.errors import Fault, InputFault, Problem
+from proofspan.fingerprints import Fingerprint, change_since, fingerprint_of, sha256_of
 from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Artifact, Manifest, Run
 from proofspan.metrics.citations import NO_CHUNK_FILE, ChunkFile
 from proofspan.metrics.gold_eval import Judge, Judged
 from proofspan.store.files.columns import INDEX_VERSION
-from proofspan.store.files.fingerprints import Print, change_since, sha256_of, take_print
 from proofspan.store.files.run_file import RunFile
 from proofspan.store.index.side_files import (
     CATALOGUE_LOSS,
@@ -65,7 +65,7 @@ class Inputs:
     profile: Profile
     chunks: Path | None
     chunks_file: str
-    chunks_print: Print | None
+    chunks_print: Fingerprint | None
     chunks_sha256: str | None
     gold: SideFile
     problems: tuple[Problem, ...] = ()
@@ -151,12 +151,12 @@ def find_inputs(
     return replace(hashed, chunks=plain)
 
 
-def _digest(path: Path, earlier: RunFile | None) -> tuple[Print, str]:
+def _digest(path: Path, earlier: RunFile | None) -> tuple[Fingerprint, str]:
     """The file's print and sha256, the latter remembered where the file is as it was."""
     known = earlier.chunks_print if earlier else None
     if earlier and known and earlier.chunks_sha256 and change_since(path, known) == "same":
         return known, earlier.chunks_sha256
-    return take_print(path), sha256_of(path)
+    return fingerprint_of(path), sha256_of(path)
 
 
 def _differs(artifact: Artifact, digest: str) -> Problem:

@@ -10,9 +10,9 @@ from typing import BinaryIO
 from proofspan.contracts.records.records import LineIssue
 from proofspan.diagnosis.types import Profile
 from proofspan.errors import Fault, Problem
+from proofspan.fingerprints import change_since
 from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Artifact, Manifest, Run
-from proofspan.store.files.fingerprints import change_since
 from proofspan.store.files.run_file import RunFile
 from proofspan.store.files.types import State
 from proofspan.store.index.labelling import Inputs, find_inputs

@@ -12,10 +12,10 @@ from proofspan.diagnosis.gold import GoldTarget, gold_target
 from proofspan.diagnosis.safety import KINDS, MOST_NOTICES, Notices
 from proofspan.diagnosis.types import ReportRow, Signals
 from proofspan.errors import Fault, InputFault, Problem
+from proofspan.fingerprints import sha256_of
 from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Artifact, Manifest
 from proofspan.store.files.columns import index_row, issue_table, row_table
-from proofspan.store.files.fingerprints import sha256_of
 from proofspan.store.files.run_file import Segment, issues_name
 from proofspan.store.files.segment_files import write_segment, write_table
 from proofspan.traces.lines.unpack import plain_source

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import shutil
 import tempfile
@@ -13,6 +12,7 @@ from pathlib import Path
 import orjson
 
 from proofspan.errors import InputFault, Problem
+from proofspan.fingerprints import sha256_of
 
 #: The file that lists what an import made, so that `--force` knows what it may replace.
 RECORD = "import.json"
@@ -44,12 +44,6 @@ def staged(target: Path, *, force: bool) -> Iterator[Path]:
         message = f"cannot be written: {error.strerror or error}"
         fix = "Name another folder, or free some space on its disk."
         raise InputFault.of("not_writable", message, where=str(target), fix=fix) from error
-
-
-def sha256_of(path: Path) -> str:
-    """Return the file's SHA-256 in hexadecimal."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def mapping_of(workspace: Path) -> str | None:

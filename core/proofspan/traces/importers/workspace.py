@@ -12,9 +12,10 @@ import yaml
 
 from proofspan.contracts.records.records import Json, LineIssue
 from proofspan.errors import Problem
+from proofspan.fingerprints import sha256_of
 from proofspan.manifest.load import MANIFEST_NAME
 from proofspan.traces.importers.documents import FoundDocument, find_documents, take
-from proofspan.traces.importers.staging import RECORD, sha256_of, staged
+from proofspan.traces.importers.staging import RECORD, staged
 
 CHUNKS = "corpus/chunks.jsonl"
 GOLD = "gold/goldset.jsonl"

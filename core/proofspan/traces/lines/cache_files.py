@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from proofspan.errors import InputFault
-
-_EDGE = 64 << 10
+from proofspan.fingerprints import ends_of
 
 
 def whole_copy(folder: Path, stem: str) -> Path | None:
@@ -35,16 +34,8 @@ def fingerprint(source: BinaryIO) -> str:
     """Return a hash of the file's size, time and both ends, in 20 hexadecimal digits."""
     facts = os.fstat(source.fileno())
     digest = hashlib.sha256(f"{facts.st_size} {facts.st_mtime_ns} ".encode())
-    digest.update(ends_of(source, facts.st_size))
+    digest.update(b"".join(ends_of(source, facts.st_size)))
     return digest.hexdigest()[:20]
-
-
-def ends_of(source: BinaryIO, size: int) -> bytes:
-    """Return both ends of a file's first `size` bytes, which do not change if it only grows."""
-    source.seek(0)
-    head = source.read(min(_EDGE, size))
-    source.seek(max(0, size - _EDGE))
-    return head + source.read(min(_EDGE, size))
 
 
 def write_copy(

@@ -18,10 +18,10 @@ import orjson
 
 from proofspan.contracts.records.records import GoldQuestion, Json, LineIssue, SourceLine
 from proofspan.errors import Fault, InputFault, Problem
+from proofspan.fingerprints import ends_of
 from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Manifest, Run
 from proofspan.traces.lines.cache_files import (
-    ends_of,
     fingerprint,
     remove_stale,
     whole_copy,
@@ -165,8 +165,8 @@ def _state(manifest: Manifest, run: Run, paths: Mapping[str, Path]) -> tuple[str
 
 
 def _ends(
-    paths: Mapping[str, Path], upto: Mapping[str, tuple[int, bytes]] | None = None
-) -> dict[str, tuple[int, bytes]]:
+    paths: Mapping[str, Path], upto: Mapping[str, tuple[int, object]] | None = None
+) -> dict[str, tuple[int, tuple[bytes, bytes]]]:
     """Return the files' sizes and both their ends; with `upto`, the ends of their first bytes."""
     ends = {}
     for name, path in paths.items():

@@ -8,6 +8,7 @@ import streamlit as st
 
 from proofspan.diagnosis.corpus import Corpus
 from proofspan.diagnosis.safety import Notices
+from proofspan.fingerprints import file_state
 from proofspan.manifest.paths import artifact_path
 from proofspan.services.documents.document_cache import Placer
 from proofspan.traces.lines.unpack import plain_source
@@ -15,7 +16,6 @@ from proofspan.traces.records.catalogue import read_catalogue
 from proofspan.traces.separate.join_cache import needed_trace_file
 from proofspan.ui.status import background
 from proofspan.ui.visit import session
-from proofspan.ui.visit.chunk_cache import fingerprint
 
 
 @st.cache_resource(show_spinner=False)
@@ -48,7 +48,7 @@ def notices(opened: session.Opened, corpus: Corpus) -> Notices | None:
     if artifact is None:
         return None
     path = artifact_path(opened.manifest, artifact)
-    return _notices(corpus, id(corpus), str(path), artifact.path, fingerprint(path))
+    return _notices(corpus, id(corpus), str(path), artifact.path, file_state(path))
 
 
 @st.cache_resource(max_entries=2, show_spinner=False)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from proofspan.errors import Fault
+from proofspan.fingerprints import file_state
 from proofspan.manifest.check import CheckReport, check_workspace
 from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Artifact, Manifest
@@ -18,7 +19,6 @@ from proofspan.services.workspace.open import goals_of
 from proofspan.services.workspace.readable import rows_of
 from proofspan.ui.status import background
 from proofspan.ui.visit import session
-from proofspan.ui.visit.chunk_cache import fingerprint
 
 #: So much of a page's patience is spent on the files.
 SHARE = 0.15
@@ -84,6 +84,6 @@ def _quick() -> Recent[CheckReport]:
 def state_of(manifest: Manifest, artifact: Artifact) -> str:
     """Return what changes when the artifact's file does, or appears, or disappears."""
     try:
-        return fingerprint(artifact_path(manifest, artifact))
+        return file_state(artifact_path(manifest, artifact))
     except Fault as fault:
         return fault.problems[0].code

@@ -14,6 +14,7 @@ from proofspan.contracts.records.records import LABELS
 from proofspan.diagnosis.types import Profile
 from proofspan.display_names import BUCKET_NAMES, LABEL_NAMES, NO_LABEL
 from proofspan.errors import Fault
+from proofspan.fingerprints import file_state
 from proofspan.journal.cohorts import Cohort, read_cohorts
 from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Artifact, Manifest, Run
@@ -34,7 +35,6 @@ from proofspan.store.query.metrics import Slice
 from proofspan.store.query.store import Store
 from proofspan.ui.compare.tables import Transitions
 from proofspan.ui.visit import session
-from proofspan.ui.visit.chunk_cache import fingerprint
 from proofspan.ui.visit.view_state import ViewState
 from proofspan.ui.widgets.chart import BUCKET_COLOURS, LABEL_COLOURS
 
@@ -141,7 +141,7 @@ def _print(manifest: Manifest, artifact: Artifact | None) -> str:
     if artifact is None:
         return "-"
     try:
-        return fingerprint(artifact_path(manifest, artifact))
+        return file_state(artifact_path(manifest, artifact))
     except Fault:  # what is wrong with it is among the run's problems
         return "refused"
 

@@ -13,6 +13,7 @@ import streamlit as st
 from proofspan.contracts.records.records import Chunk, LineIssue
 from proofspan.diagnosis.corpus import Corpus
 from proofspan.errors import Fault, ManifestFault
+from proofspan.fingerprints import file_state
 from proofspan.manifest.load import MANIFEST_NAME
 from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Artifact, Manifest
@@ -35,10 +36,10 @@ class ChunkFile:
 def chunk_file(manifest: Manifest, cache: Path) -> ChunkFile:
     """Return the chunk file as it is now. Raises Fault where there is none."""
     path, file = located(manifest, manifest.chunks, "chunks")
-    state = fingerprint(path)
+    state = file_state(path)
     if manifest.redirects is not None:
         with suppress(Fault):
-            state += fingerprint(artifact_path(manifest, manifest.redirects))
+            state += file_state(artifact_path(manifest, manifest.redirects))
     return ChunkFile(str(path), file, state, str(cache), manifest.unpaged)
 
 
@@ -70,12 +71,3 @@ def located(manifest: Manifest, artifact: Artifact | None, key: str) -> tuple[Pa
             fix=f"add `{key}: {{path: …}}`",
         )
     return artifact_path(manifest, artifact), artifact.path
-
-
-def fingerprint(path: Path) -> str:
-    """Return size and time in nanoseconds of a file, "absent" where there is none."""
-    try:
-        found = path.stat()
-    except OSError:
-        return "absent"
-    return f"{found.st_size}:{found.st_mtime_ns}"

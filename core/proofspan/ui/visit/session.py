@@ -23,6 +23,7 @@ from proofspan.diagnosis.types import Profile, profile_from
 from proofspan.errors import Fault, ManifestFault, Problem
 from proofspan.evidence.attachments import CatalogueIndex
 from proofspan.evidence.pdf.pool import PdfPool
+from proofspan.fingerprints import file_state
 from proofspan.journal.cohorts import Cohort, read_cohorts
 from proofspan.manifest.load import MANIFEST_NAME, load_manifest
 from proofspan.manifest.types import Manifest, Run
@@ -45,7 +46,6 @@ from proofspan.ui.visit.chunk_cache import (
     chunk_file,
     chunks_in,
     corpus_in,
-    fingerprint,
     located,
     sections_in,
 )
@@ -117,7 +117,7 @@ def workspace() -> Manifest:
     """Return the manifest of the chosen folder, read again whenever its file changes."""
     folder = chosen_folder()
     file = folder / MANIFEST_NAME if folder.is_dir() else folder
-    return _manifest(str(folder), fingerprint(file))
+    return _manifest(str(folder), file_state(file))
 
 
 def index(opened: Opened) -> Standing:
@@ -282,7 +282,7 @@ def report(opened: Opened) -> tuple[list[StoredRow], list[LineIssue]]:
 
 def _read(kind: str, path: Path, read: Callable[[Path], T]) -> T:
     """Return what `read` makes of a file, unpacked where it is packed; read again when the file changes."""
-    key = (kind, path, fingerprint(path))
+    key = (kind, path, file_state(path))
     return cached("files", key, lambda: read(plain_source(path, cache_dir=cache_dir().path)), most=8)
 
 
@@ -321,7 +321,7 @@ def identity(opened: Opened) -> tuple[str, str, str]:
     """Return what the index of a workspace depends on besides its files: the manifest and the profile."""
     file = opened.manifest.file or opened.manifest.folder / MANIFEST_NAME
     profile = opened.profile
-    return str(opened.manifest.folder), fingerprint(file), repr((profile.template, profile.refusal))
+    return str(opened.manifest.folder), file_state(file), repr((profile.template, profile.refusal))
 
 
 def _index_command(opened: Opened, runs: list[str], cache: Path) -> list[str]:
