@@ -11,7 +11,7 @@ from proofspan.contracts.records.records import LABELS
 from proofspan.diagnosis.gold import GOLD_STATES
 from proofspan.metrics.ranked import BUCKETS
 from proofspan.store.files.columns import fold
-from proofspan.store.files.located import EVIDENCE_STATES
+from proofspan.store.files.evidence_states import EVIDENCE_STATES
 from proofspan.store.query.database import Database, statement
 from proofspan.store.query.filters import FLIPS, Filter
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from proofspan.manifest.load import load_manifest
-from proofspan.store.files.located import EvidenceState
+from proofspan.store.files.evidence_states import EvidenceState
 from proofspan.store.index.build import index_folder
 from proofspan.store.query.filters import Filter, Sort
 from proofspan.store.query.store import Store

@@ -15,7 +15,7 @@ from proofspan.evidence.types import SpanQuery
 from proofspan.services.locating import place_run, place_runs
 from proofspan.services.page.target import targets_of
 from proofspan.services.question.view import load_question
-from proofspan.store.files.located import EVIDENCE_STATES
+from proofspan.store.files.evidence_states import EVIDENCE_STATES
 from proofspan.store.index.build import build_index
 from proofspan.store.query.filters import Filter, Sort
 from proofspan.store.query.store import Store

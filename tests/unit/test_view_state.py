@@ -16,7 +16,7 @@ from proofspan.diagnosis.types import Profile, Template
 from proofspan.evidence.bundles import LEVELS
 from proofspan.metrics.ranked import Bucket
 from proofspan.services.metrics.cohorts import RankOrder
-from proofspan.store.files.located import EVIDENCE_STATES
+from proofspan.store.files.evidence_states import EVIDENCE_STATES
 from proofspan.store.query.filters import FLIPS, SORT_KEYS, Filter, Sort
 from proofspan.store.query.metric_sql import MISSES, OUTCOMES
 from proofspan.store.query.metrics import Slice

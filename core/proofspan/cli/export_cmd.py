@@ -34,7 +34,7 @@ from proofspan.services.export import EXPORTS, RecordCounts, records_of, writer_
 from proofspan.services.locating import place_run
 from proofspan.services.workspace.open import chosen_run, profile_of_options, with_profile
 from proofspan.store.files.cache_dir import default_cache_dir
-from proofspan.store.files.located import EVIDENCE_STATES
+from proofspan.store.files.evidence_states import EVIDENCE_STATES
 from proofspan.store.index.build import build_index
 from proofspan.store.query.filters import FLIPS, SORT_KEYS, Filter, Sort
 from proofspan.store.query.metric_sql import MISSES, OUTCOMES

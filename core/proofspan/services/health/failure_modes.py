@@ -17,7 +17,7 @@ from proofspan.errors import Problem
 from proofspan.services.health.failure_map import Sections, section_map
 from proofspan.services.health.rule_counts import HealthTable
 from proofspan.services.health.run_findings import EVIDENCE_FINDINGS
-from proofspan.store.files.located import EvidenceState
+from proofspan.store.files.evidence_states import EvidenceState
 from proofspan.store.query.filters import Filter, Sort
 from proofspan.store.query.store import Store
 from proofspan.traces.records.chunks import place_of

@@ -23,7 +23,7 @@ from proofspan.services.health.run_findings import (
     share_of,
 )
 from proofspan.services.rows import Layout, exports
-from proofspan.store.files.located import EvidenceState
+from proofspan.store.files.evidence_states import EvidenceState
 from proofspan.store.query.filters import Filter
 from proofspan.store.query.store import Store
 from proofspan.wording import counted

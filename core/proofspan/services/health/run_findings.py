@@ -19,7 +19,7 @@ from proofspan.metrics.values import value_in_words
 from proofspan.services.metrics.run_metrics import BUNDLES, RunMetrics
 from proofspan.services.page_base import CitedPages, Writer, fix, in_words, worth_saying, writer_of
 from proofspan.services.workspace.open import chosen_run
-from proofspan.store.files.located import EvidenceState
+from proofspan.store.files.evidence_states import EVIDENCE, EvidenceState
 from proofspan.store.files.types import RunFacts
 from proofspan.store.query.filters import Filter
 from proofspan.store.query.store import Store
@@ -79,27 +79,9 @@ class RunFinding:
 
 #: Findings about cited text by evidence state, without their counts.
 EVIDENCE_FINDINGS: Mapping[EvidenceState, RunFinding] = {
-    "numbers_differ": RunFinding.of(
-        "figures_differ",
-        "error",
-        "figure differs from the page",
-        "A cited figure differs from the one on the page.",
-        "Check these figures, and have the answer copy figures from the chunk.",
-    ),
-    "not_found": RunFinding.of(
-        "cited_text_not_found",
-        "error",
-        "cited text not found",
-        "The cited text is not in its document.",
-        "Quote the chunk's own words, and check that traces and documents are of the same edition.",
-    ),
-    "page_mismatch": RunFinding.of(
-        "cited_page_differs",
-        "error",
-        "cited text on another page",
-        "The cited text is on another page than the cited one.",
-        "See under cited pages who writes the page numbers, and from which number they count.",
-    ),
+    state: RunFinding.of(text.code, "error", text.name, text.meaning, text.fix)
+    for state, text in EVIDENCE.items()
+    if text.code
 }
 UNSUPPORTED_NUMBERS = RunFinding.of(
     "numbers_unsupported",

@@ -13,7 +13,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Literal, get_args
 
 import numpy as np
 import orjson
@@ -24,18 +23,10 @@ from proofspan.errors import Fault, Problem
 from proofspan.fingerprints import ABSENT, file_state
 from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Document, Manifest
+from proofspan.store.files.evidence_states import EVIDENCE_STATES, FLAGS, STATUSES
 from proofspan.store.files.run_file import RunFile, new_file
 from proofspan.store.files.segment_files import DamagedError, read_table
 from proofspan.version import LOCATOR_VERSION
-
-EvidenceState = Literal[
-    "not_found", "numbers_differ", "page_mismatch", "partial", "fuzzy", "not_placed", "normalized", "exact"
-]
-#: Worst first, as lists are ordered.
-EVIDENCE_STATES: tuple[EvidenceState, ...] = get_args(EvidenceState)
-#: A citation has exactly one of the statuses, and may have both flags besides.
-_FLAGS: tuple[EvidenceState, ...] = ("page_mismatch", "numbers_differ")
-PLACED_STATUSES = tuple(state for state in EVIDENCE_STATES if state not in _FLAGS)
 
 _WORD = pa.dictionary(pa.int32(), pa.string())
 #: One row a citation. `row` is its trace's place in the segment, from 0, `number` counts from 1; both pages
@@ -238,9 +229,9 @@ def _bits_of(table: pa.Table) -> np.ndarray:
     place = {state: np.uint8(1 << number) for number, state in enumerate(EVIDENCE_STATES)}
     bits = np.zeros(table.num_rows, dtype=np.uint8)
     status = table.column("status").cast(pa.string())
-    for name in PLACED_STATUSES:
+    for name in STATUSES:
         bits |= np.where(pc.equal(status, name).to_numpy(), place[name], np.uint8(0))
-    for name in _FLAGS:
+    for name in FLAGS:
         bits |= np.where(table.column(name).to_numpy(), place[name], np.uint8(0))
     return bits
 

@@ -18,7 +18,7 @@ from proofspan.diagnosis.topic import in_words
 from proofspan.display_names import BUCKET_NAMES, EVIDENCE_NAMES, GOLD_NAMES, ISSUE_NAMES, LABEL_NAMES
 from proofspan.metrics.ranked import Bucket
 from proofspan.store.files.columns import fold
-from proofspan.store.files.located import EvidenceState
+from proofspan.store.files.evidence_states import EvidenceState
 from proofspan.store.query.metric_sql import (
     FAILS,
     HEADLINE,

@@ -16,7 +16,8 @@ from proofspan.diagnosis.gold import GOLD_STATES, GoldState
 from proofspan.diagnosis.suggest import suggest_profile
 from proofspan.diagnosis.types import profile_from
 from proofspan.manifest.types import Manifest
-from proofspan.store.files.located import EVIDENCE_STATES, PLACED_SCHEMA, EvidenceState, PlacedFile
+from proofspan.store.files.evidence_states import EVIDENCE_STATES, EvidenceState
+from proofspan.store.files.located import PLACED_SCHEMA, PlacedFile
 from proofspan.store.files.types import (
     FailureCount,
     Found,

@@ -12,13 +12,12 @@ from proofspan.display_names import EVIDENCE_NAMES
 from proofspan.evidence.page_base import PageBaseFinding
 from proofspan.services.page_base import in_words, worth_saying
 from proofspan.services.workspace.index_job import IndexJob
-from proofspan.store.files.located import EVIDENCE_STATES, EvidenceState
+from proofspan.store.files.evidence_states import EVIDENCE, EvidenceState
 from proofspan.store.files.types import PlacedFacts
 from proofspan.ui.status.fragments import fragment
 from proofspan.ui.visit.view_state import ViewState, change_view
 from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.controls import Toggle, line, show_toggles
-from proofspan.ui.wording.citation import evidence_meaning
 
 
 def cited_line(
@@ -41,10 +40,11 @@ def cited_line(
         elif placed is None:
             _not_located(folder, job.failure if job is not None else None)
         else:
-            states = [state for state in EVIDENCE_STATES if state in {*placed.counts, *view.filter.evidence}]
+            shown = {*placed.counts, *view.filter.evidence}
             toggles = [
-                Toggle(state, counts.get(state, 0), EVIDENCE_NAMES[state], evidence_meaning(state))
-                for state in states
+                Toggle(state, counts.get(state, 0), EVIDENCE_NAMES[state], text.meaning)
+                for state, text in EVIDENCE.items()
+                if state in shown
             ]
             show_toggles("evidence", "Cited text:", toggles, view.filter.evidence)
 

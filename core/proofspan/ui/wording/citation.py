@@ -15,7 +15,7 @@ from proofspan.metrics.statistics import percent
 from proofspan.services.page.target import Target, cite_id
 from proofspan.services.page.view import PageView
 from proofspan.services.question.view import CitationView, QuestionView
-from proofspan.store.files.located import EvidenceState
+from proofspan.store.files.evidence_states import EVIDENCE
 from proofspan.ui.widgets.markup import Kind, Piece, clean
 from proofspan.ui.widgets.text import lines, sentence_start
 from proofspan.wording import counted
@@ -433,33 +433,13 @@ def _page_words(page_idx: int) -> str:
 
 # What became of cited text on its pages, in words: toggles, their sentences, a row's cell. Pure.
 
-_MEANING: Mapping[EvidenceState, str] = {
-    "not_found": "Questions that cite text which stands nowhere in the document.",
-    "numbers_differ": "Questions that cite a figure where the page has another one.",
-    "page_mismatch": "Questions that cite text which stands on another page than the cited one.",
-    "partial": "Questions with a citation of which the page holds only a part.",
-    "fuzzy": "Questions that cite in words which differ from those on the page.",
-    "not_placed": "Questions with a citation that could not be looked for: no document, or no quote.",
-    "normalized": "Questions with a citation that stands on its page but for case, hyphens or quotes.",
-    "exact": "Questions with a citation that stands on its page word for word.",
-}
-#: What a row says first; of the other states but `page_mismatch` nothing needs a look.
-_WRONG: Mapping[EvidenceState, str] = {
-    "not_found": "Cited text not found",
-    "numbers_differ": "Wrong number",
-}
 #: Where the cited page is beside the right one, by how far the text is from it.
 _BESIDE = {-1: "Cited page is one too high", 1: "Cited page is one too low"}
 
 
-def evidence_meaning(state: EvidenceState) -> str:
-    """What a toggle counts, in one sentence."""
-    return _MEANING[state]
-
-
 def wrong_text(states: Collection[str]) -> list[str]:
     """What is wrong with the words that a trace cites, worst first."""
-    return [said for state, said in _WRONG.items() if state in states]
+    return [EVIDENCE[state].name.capitalize() for state in ("not_found", "numbers_differ") if state in states]
 
 
 def besides(states: Collection[str], *, offset: int | None, omitted: int) -> list[str]:
@@ -472,7 +452,7 @@ def besides(states: Collection[str], *, offset: int | None, omitted: int) -> lis
     said = []
     if "page_mismatch" in states:
         beside = _BESIDE.get(offset) if offset is not None else None
-        said.append(beside or "Cited text on another page")
+        said.append(beside or EVIDENCE["page_mismatch"].name.capitalize())
     if omitted:
         said.append("May omit a warning" if omitted == 1 else f"May omit {omitted:,} warnings")
     return said
