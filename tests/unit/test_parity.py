@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from pathlib import Path
 from typing import Any
 
-import orjson
-
 from proofspan.manifest.types import Artifact, Document, Manifest, Run
-from proofspan.services.health.parity import MOST_VALUES, logged_values, parity_rows
+from proofspan.services.health.parity import MOST_VALUES, Logged, logged_of_run, parity_rows
+from proofspan.store.files.columns import parse_setting, settings_of
+from proofspan.store.index.build import build_index
+from proofspan.store.query.store import Store
 from tests.places import DEMO
+from tests.unit.store_workspace import RUN as INDEXED
+from tests.unit.store_workspace import trace, write_workspace
 
 RUN = Run("R1", None, pinned={"index_hash": "faiss:2f7d", "embed_model": "bge:mean", "analyzer": "lower"})
 DOCUMENT = Document("d1", Artifact("documents[d1]", "d.pdf"), rev="3b91f2a")
 MANIFEST = Manifest("w", DEMO, documents=(DOCUMENT,), runs=(RUN,))
 
 
-def logged(*traces: Any, most: int = 1_000) -> Any:
-    lines = [trace if isinstance(trace, bytes) else orjson.dumps(trace) for trace in traces]
-    return logged_values(lines, most=most)
+def logged(*traces: dict[str, Any]) -> Logged:
+    """What these traces log, the most frequent value first."""
+    counted = Counter(setting for raw in traces for setting in settings_of(raw))
+    found: dict[tuple[str, str], dict[str, int]] = {}
+    for text, count in counted.most_common():
+        field, doc_id, value = parse_setting(text)
+        found.setdefault((field, doc_id), {})[value] = count
+    return found
 
 
 def test_values_are_counted_once_a_trace_wherever_they_stand() -> None:
@@ -25,24 +35,25 @@ def test_values_are_counted_once_a_trace_wherever_they_stand() -> None:
         {"analyzer": "lower", "citations": [{"analyzer": "lower"}, {"analyzer": "other"}]},
         {"segments": [{"citations": [{"analyzer": "other"}]}], "chunks": [{"index_hash": "faiss:2f7d"}]},
         {"store": "faiss", "index_hash": "2f7d", "embed": "bge", "citations": "none", "segments": [1]},
+        {"analyzer": 5, "chunks": [1, "analyzer", {"analyzer": " "}]},
     )
-    assert found.values == {
+    assert found == {
         ("analyzer", ""): {"lower": 1, "other": 2},
         ("index_hash", ""): {"faiss:2f7d": 2},
         ("embed_model", ""): {"bge": 1},
     }
-    assert (found.traces, found.is_all) == (3, True)
 
 
-def test_lines_without_a_record_are_passed_over_and_the_rest_is_left_when_it_is_enough() -> None:
-    found = logged(b"{torn", b"[1]", {"analyzer": 5}, {"analyzer": " "}, {"analyzer": "a"}, most=2)
-    assert (found.traces, found.is_all, dict(found.values)) == (2, False, {})
-
-
-def test_a_run_with_a_value_a_trace_does_not_fill_the_memory() -> None:
-    found = logged(*({"analyzer": f"a{number}"} for number in range(MOST_VALUES + 9)), {"analyzer": "a0"})
-    assert len(found.values["analyzer", ""]) == MOST_VALUES
-    assert found.values["analyzer", ""]["a0"] == 2
+def test_the_index_keeps_what_traces_log(tmp_path: Path, cache: Path) -> None:
+    records = [trace(f"Q{number}", analyzer=f"a{number}") for number in range(MOST_VALUES + 9)]
+    cited = {"citations": [{"chunk_id": "c1", "doc_id": "d1", "rev": "7"}]}
+    records += [trace("again", analyzer="a0", **cited), trace("none"), trace("last", analyzer="a0")]
+    manifest = write_workspace(tmp_path, {INDEXED: records})
+    build_index(manifest, cache_dir=cache)
+    found = logged_of_run(Store(manifest, cache), INDEXED)
+    assert len(found["analyzer", ""]) == MOST_VALUES
+    assert next(iter(found["analyzer", ""].items())) == ("a0", 3)
+    assert found["rev", "d1"] == {"7": 1}
 
 
 def test_each_row_says_whether_what_is_read_is_what_was_written() -> None:

@@ -12,6 +12,7 @@ from proofspan.diagnosis.types import Profile
 from proofspan.errors import Problem, StoreFault
 from proofspan.evidence.locate_bulk import MAX_FAULTS, Answer
 from proofspan.evidence.types import SpanQuery
+from proofspan.services.health.parity import logged_of_run
 from proofspan.services.locating import place_run, place_runs
 from proofspan.services.page.target import targets_of
 from proofspan.services.question.view import load_question
@@ -20,6 +21,7 @@ from proofspan.store.index.build import build_index
 from proofspan.store.query.filters import Filter, Sort
 from proofspan.store.query.store import Store
 from proofspan.traces.records.chunks import read_chunks
+from proofspan.traces.records.citations import citations
 from proofspan.traces.records.traces import iter_traces
 from tests.unit.placing_room import DOCUMENTS, TRACES, FakePool, cite, place, shown, workspace
 from tests.unit.store_workspace import RUN, lines, manifest_of, trace
@@ -75,13 +77,13 @@ def test_lists_are_filtered_counted_and_sorted_by_it(tmp_path: Path, cache: Path
 def test_the_citations_themselves_can_be_read(tmp_path: Path, cache: Path) -> None:
     manifest = workspace(tmp_path / "w")
     place(manifest, cache)
-    citations = Store(manifest, cache).placed(RUN)
-    assert citations is not None
-    (second,) = citations[(citations["q_id"] == "Q2") & (citations["number"] == 2)].to_dict("records")
+    placed = Store(manifest, cache).placed(RUN)
+    assert placed is not None
+    (second,) = placed[(placed["q_id"] == "Q2") & (placed["number"] == 2)].to_dict("records")
     expected = {"doc_id": "manual", "section_id": "4.2", "cited_page_idx": 4, "page_idx": 3}
     expected |= {"status": "normalized", "page_mismatch": True, "agreement": 0.99, "reason": None}
     assert {name: second[name] for name in expected} == expected
-    (text,) = citations[citations["q_id"] == "Q8"].to_dict("records")
+    (text,) = placed[placed["q_id"] == "Q8"].to_dict("records")
     assert (text["status"], text["page_mismatch"]) == ("exact", False)
 
 
@@ -122,9 +124,9 @@ def test_a_document_that_hangs_costs_its_time_once_for_all_runs(tmp_path: Path, 
 def test_repeats_keep_their_own_citations(tmp_path: Path, cache: Path) -> None:
     manifest = workspace(tmp_path / "w", [trace("Q1", **cite("exact")), trace("Q1", **cite("absent"))])
     place(manifest, cache)
-    citations = Store(manifest, cache).placed(RUN)
-    assert citations is not None
-    assert list(zip(citations["repeat"], citations["status"], strict=True)) == [
+    placed = Store(manifest, cache).placed(RUN)
+    assert placed is not None
+    assert list(zip(placed["repeat"], placed["status"], strict=True)) == [
         (1, "exact"),
         (2, "not_found"),
     ]
@@ -151,17 +153,25 @@ def test_a_run_that_opens_on_its_report_has_the_cited_chunks_placed(tmp_path: Pa
     assert pool.asked == [("manual.pdf", "exact")]
 
 
-def test_a_run_without_index_and_one_whose_traces_were_replaced_are_refused(
-    tmp_path: Path, cache: Path
-) -> None:
+def test_a_run_without_index_is_refused(tmp_path: Path, cache: Path) -> None:
     manifest = workspace(tmp_path / "w")
-    with pytest.raises(StoreFault, match="no index yet"):
+    with pytest.raises(StoreFault) as fault:
         place_run(manifest, RUN, cache_dir=cache, pool=FakePool())
+    assert fault.value.problems[0].code == "not_indexed"
+
+
+def test_only_the_index_is_read_once_there_is_one(tmp_path: Path, cache: Path) -> None:
+    manifest = workspace(tmp_path / "w")
     build_index(manifest, cache_dir=cache)
-    (manifest.folder / "runs" / f"{RUN}.jsonl").write_bytes(lines([trace("Q7", **cite("absent"))]))
-    with pytest.raises(StoreFault, match="was replaced after it was indexed"):
-        place_run(manifest, RUN, cache_dir=cache, pool=FakePool())
-    assert Store(manifest, cache).placed(RUN) is None
+    path = manifest.folder / "runs" / f"{RUN}.jsonl"
+    traces = [item for item in iter_traces(path, file="", run_id=RUN) if isinstance(item, Trace)]
+    path.unlink()
+    assert place_run(manifest, RUN, cache_dir=cache, pool=FakePool()).citations == 10
+    store = Store(manifest, cache)
+    assert {each.q_id: each.citations for each in store.citations(RUN)} == {
+        each.q_id: cited for each in traces if (cited := citations(each))
+    }
+    assert logged_of_run(store, RUN) == {}
 
 
 def test_progress_counts_traces_and_ends_with_all_of_them(tmp_path: Path, cache: Path) -> None:

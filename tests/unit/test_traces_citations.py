@@ -7,11 +7,19 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from proofspan.contracts.records.field_values import span_of
 from proofspan.contracts.records.records import Box, Chunk, Citation, Offsets, Trace
 from proofspan.services.question.citation_queries import span_query
-from proofspan.traces.records.citations import citation_ids_in_text, citations, filled_from
+from proofspan.traces.records.citations import (
+    citation_ids_in_text,
+    citations,
+    cited_record,
+    filled_from,
+    recorded_citations,
+)
 from tests.made_traces import made_trace
 
 CHUNK_ID = "manual|r=8c1e9a02|s=4.2|p=042|b=003"
@@ -235,3 +243,33 @@ def test_the_box_of_a_chunk_says_nothing_of_a_quote_on_another_page() -> None:
 )
 def test_a_span_holds_both_of_its_lines(span: object, offsets: Offsets | None) -> None:
     assert span_of({"span": span}) == offsets
+
+
+_IDS = st.sampled_from([CHUNK_ID, "a", "b", 7])
+_ENTRY = st.fixed_dictionaries(
+    {},
+    optional={
+        **dict.fromkeys(("id", "chunk_id", "snippet_id"), _IDS),
+        **dict.fromkeys(("doc_id", "section_id", "page_label"), st.sampled_from(["d", " ", 4, None])),
+        **dict.fromkeys(("page", "page_idx"), st.sampled_from([0, 1, 4, 2.5, "x", None])),
+        "text": st.just("a text"),
+    },
+)
+_ENTRIES = st.lists(_ENTRY | _IDS | st.none(), max_size=4)
+
+
+@given(
+    citations_=_ENTRIES | st.none(),
+    chunks=_ENTRIES,
+    fused=_ENTRIES,
+    segments=st.lists(st.fixed_dictionaries({"citations": _ENTRIES}), max_size=2),
+    answer=st.sampled_from(["", "x. citations: [a, b]", '{"citations": ["a", {"id": "b"}], "answer": "x"}']),
+)
+def test_what_an_index_keeps_of_a_record_gives_the_same_citations(
+    citations_: Any, chunks: Any, fused: Any, segments: Any, answer: str
+) -> None:
+    stages = {"fused": [entry for entry in fused if isinstance(entry, dict)]}
+    entries = [entry for entry in chunks if isinstance(entry, dict)]
+    read = trace(citations=citations_, chunks=entries, stages=stages, segments=segments, answer=answer)
+    kept = cited_record(read)
+    assert (recorded_citations(kept) if kept is not None else ()) == citations(read)

@@ -39,9 +39,11 @@ class Judged(NamedTuple):
     cited: Cited = NOT_COUNTED
 
     @property
-    def columns(self) -> tuple[object, ...]:
-        """The outcomes as the index holds them, in the order of its columns."""
-        return (self.q_type, self.answerable, self.refused, *self.ranked.columns, *self.cited)
+    def columns(self) -> Mapping[str, object]:
+        """The outcomes by the name of their column in the index; one that is missing is null."""
+        own = {"q_type": self.q_type, "answerable": self.answerable, "refused": self.refused}
+        cited = {} if self.cited is NOT_COUNTED else self.cited._asdict()
+        return {**own, **self.ranked.columns, **cited}
 
 
 #: A row of a report whose run has no traces: nobody can tell what was ranked.

@@ -61,9 +61,13 @@ class Ranked(NamedTuple):
     reciprocal_rank: float | None = None
 
     @property
-    def columns(self) -> tuple[object, ...]:
-        """The outcomes as the index holds them, in the order of its columns."""
-        return (*self[:5], *self.recall, self.ndcg_10, self.reciprocal_rank)
+    def columns(self) -> Mapping[str, object]:
+        """The outcomes by the name of their column in the index; one that is missing is null."""
+        if self.unranked is not None:
+            return {"unranked": self.unranked}
+        columns = self._asdict()
+        recall = columns.pop("recall")
+        return columns | {f"recall_{k}": value for k, value in zip(CUTS, recall, strict=True)}
 
 
 NO_GOLD: Final = Ranked("no_gold")

@@ -1,8 +1,7 @@
-"""The citations of whole runs looked for in their documents, and what is found kept beside the index.
+"""Locate the citations of whole runs in their documents and store the results beside the index.
 
-Each is looked for as the Question page does it. What is known from before is not asked again: parts of runs
-whose segments and documents are as they were, and answers about a document in the same state, whichever run
-asked. So a second look costs nothing, and a run that has grown only what is new.
+Each citation is located as the Question page does it. Segments whose documents did not change are kept, and
+quotes that were located in the same state of a document before, for any run, are not located again.
 """
 
 from __future__ import annotations
@@ -17,19 +16,20 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from proofspan.contracts.records.records import Chunk, Citation, Trace
+from proofspan.contracts.records.records import Chunk, Citation
 from proofspan.errors import Fault, Problem, StoreFault
 from proofspan.evidence.locate_bulk import TEMPORARY, Ask, GivenUp, Locator, locate_bulk
 from proofspan.evidence.page_base import is_telling
 from proofspan.evidence.types import FoundSpan, SpanQuery
-from proofspan.fingerprints import GROWN, Fingerprint, change_since, fingerprint_of
+from proofspan.fingerprints import Fingerprint, change_since, fingerprint_of
 from proofspan.manifest.paths import artifact_path
-from proofspan.manifest.types import Manifest, Run
-from proofspan.services.question.citation_queries import pointers_of, span_query
-from proofspan.services.question.view import with_ids
+from proofspan.manifest.types import Manifest
+from proofspan.services.question.citation_queries import pointer_of, span_query
 from proofspan.services.workspace.open import chosen_run
 from proofspan.store.files.cache_dir import turn, writing_to
-from proofspan.store.files.locate_cache import Answer, Remembered
+from proofspan.store.files.citations import read_citations
+from proofspan.store.files.columns import table_of
+from proofspan.store.files.locate_cache import Answer, LocateCache
 from proofspan.store.files.located import (
     PLACED_FOLDER,
     PLACED_SCHEMA,
@@ -46,15 +46,12 @@ from proofspan.store.files.located import (
     write_placed_file,
 )
 from proofspan.store.files.run_file import RunFile, Segment, read_run_file, whole_run_file
-from proofspan.store.files.segment_files import DamagedError, read_table, write_table
+from proofspan.store.files.segment_files import DamagedError, write_table
 from proofspan.store.files.types import Progress
 from proofspan.store.index.build import index_folder
-from proofspan.store.index.plan import find_source
 from proofspan.store.index.side_files import read_led_chunks
-from proofspan.traces.records.stored_reports import read_report
-from proofspan.traces.records.traces import iter_traces
 
-#: So many citations are worked on together and in memory at once; what is found is kept after each.
+#: How many citations are located, and in memory, together; results are stored after each window.
 WINDOW = 10_000
 NOT_PLACED = "not_placed"
 
@@ -63,10 +60,10 @@ OnProgress = Callable[[Progress], None]
 
 @dataclass(frozen=True, slots=True)
 class PlacedReport:
-    """What became of a run's citations. `counts` says how many are in which state (they may be in several).
+    """The status of a run's citations. `counts` has the citations in each state (one may be in several).
 
-    `located` had to be looked for just now, `reasons` say why some could not be. `problems` are those of
-    documents, one each, and `findings` what the citations as a whole show.
+    `located` citations were located in this call, `reasons` counts why others could not be. `problems` are
+    those of documents, one each, and `findings` what the citations as a whole show.
     """
 
     run_id: str
@@ -87,12 +84,7 @@ def place_run(
     workers: int = 2,
     on_progress: OnProgress | None = None,
 ) -> PlacedReport:
-    """Looks for the citations of an indexed run and keeps what is found; the same again costs nothing.
-
-    `on_progress` hears of traces: done, in all, citations so far. Several processes may call this at once.
-    StoreFault where the run has no index, its trace file was replaced since, or the cache cannot be written;
-    what is wrong with single documents is in the report.
-    """
+    """Locate the citations of an indexed run, as `place_runs`."""
     (report,) = place_runs(
         manifest, [run_id], cache_dir=cache_dir, pool=pool, workers=workers, on_progress=on_progress
     )
@@ -108,53 +100,62 @@ def place_runs(
     workers: int = 2,
     on_progress: OnProgress | None = None,
 ) -> Iterator[PlacedReport]:
-    """The same for several runs, one after the other; chunks are read once."""
+    """Locate the citations of indexed runs, run by run, and store the results; up-to-date runs cost nothing.
+
+    `on_progress` gets traces done, traces in all and citations so far. Several processes may call this at
+    once. StoreFault where a run has no index or the cache cannot be written; problems of single documents are
+    in the report.
+    """
     chunks = cache(partial(_chunks, manifest, cache_dir))
     given_up: GivenUp = {}
     for run_id in run_ids:
-        run = chosen_run(manifest, run_id)
+        chosen_run(manifest, run_id)
         folder = index_folder(manifest, run_id, cache_dir)
         _indexed(manifest, run_id, folder)
         with writing_to(folder):
             (folder / PLACED_FOLDER).mkdir(exist_ok=True)
-            with turn(folder / PLACED_FOLDER):  # read only now: who had it before us may have left another
+            with turn(
+                folder / PLACED_FOLDER
+            ):  # the index is read in our turn: another process may rebuild it
                 run_file = _indexed(manifest, run_id, folder)
-                records = RunRecords(manifest, run, folder, run_file, cache_dir)
-                documents = CitedDocuments(manifest, Remembered(cache_dir, locator_version()))
-                work = _Work(records, chunks, documents, pool, workers, on_progress, given_up)
+                documents = CitedDocuments(manifest, LocateCache(cache_dir, locator_version()))
+                work = _RunLocator(
+                    manifest,
+                    run_id,
+                    folder,
+                    run_file,
+                    chunks,
+                    documents,
+                    pool,
+                    workers,
+                    on_progress,
+                    given_up,
+                )
                 report = work.refresh()
         yield report
 
 
-def _indexed(manifest: Manifest, run_id: str, folder: Path) -> RunFile:
-    """The run's index as it is now."""
-    run_file = whole_run_file(folder)
-    if run_file is None:
-        raise _not_indexed(manifest, run_id)
-    return run_file
-
-
 def is_placed(manifest: Manifest, run_id: str, cache_dir: Path) -> bool:
-    """Whether the run's citations are located, in the documents as they are now. Reads two small files."""
+    """Return whether the run's citations are located in the documents as they are. Reads two small files."""
     folder = index_folder(manifest, run_id, cache_dir)
     placed, run_file = read_placed_file(folder), read_run_file(folder)
     return bool(placed and run_file and placed.is_of(run_file) and placed.agrees_with(manifest))
 
 
-def _still_good(folder: Path, manifest: Manifest) -> PlacedFile | None:
-    """What is placed already, as far as this program did it, in the documents as they are; else None."""
-    placed = read_placed_file(folder)
-    if placed is None or placed.version != locator_version() or not placed.agrees_with(manifest):
-        return None
-    try:
-        read_placed(folder, placed.parts, PLACED_SCHEMA.names)
-    except DamagedError:
-        return None
-    return placed
+def _indexed(manifest: Manifest, run_id: str, folder: Path) -> RunFile:
+    run_file = whole_run_file(folder)
+    if run_file is None:
+        raise StoreFault.of(
+            "not_indexed",
+            f"run {run_id!r} has no index yet",
+            where=str(manifest.folder),
+            fix=f"proofspan index {manifest.folder}",
+        )
+    return run_file
 
 
 def _chunks(manifest: Manifest, cache_dir: Path) -> Mapping[str, Chunk]:
-    """The workspace's chunks; none where their file cannot be used, of which the index tells."""
+    """Return the workspace's chunks; none where their file cannot be used, which the index reports."""
     if manifest.chunks is None:
         return {}
     try:
@@ -164,11 +165,29 @@ def _chunks(manifest: Manifest, cache_dir: Path) -> Mapping[str, Chunk]:
         return {}
 
 
-@dataclass(slots=True)
-class _Work:
-    """One run on its way."""
+class _Cited(NamedTuple):
+    """A citation with its trace's row in the segment and its identity."""
 
-    source: RunRecords
+    row: int
+    q_id: str
+    paraphrase: int
+    seed: int
+    repeat: int
+    citation: Citation
+
+
+#: A document and the hash of what is looked for in it.
+_Key = tuple[str, bytes]
+
+
+@dataclass(slots=True)
+class _RunLocator:
+    """Locates the citations of one run; holds its lock meanwhile."""
+
+    manifest: Manifest
+    run_id: str
+    folder: Path
+    run_file: RunFile
     chunks: Callable[[], Mapping[str, Chunk]]
     documents: CitedDocuments
     locator: Locator
@@ -180,129 +199,150 @@ class _Work:
     again: bool = False
 
     def refresh(self) -> PlacedReport:
-        """Makes the run's placements what its files are now."""
-        known = _still_good(self.source.folder, self.source.manifest)
-        if known is not None and known.is_of(self.source.run_file) and not known.again:
-            return _report(known, self.source.run.run_id)
+        """Bring the stored results up to date."""
+        earlier = self._reusable()
+        if earlier is not None and earlier.is_of(self.run_file) and not earlier.again:
+            return self._report(earlier)
         try:
-            return self._place(known)
+            return self._report(self._place(earlier))
         except DamagedError as error:
-            raise _damaged(self.source.folder, self.source.run.run_id) from error
+            raise StoreFault.of(
+                "index_damaged",
+                f"files of the index of run {self.run_id!r} are missing or damaged",
+                where=str(self.folder),
+                fix="delete that folder and run `proofspan index` again",
+            ) from error
 
-    def _place(self, earlier: PlacedFile | None) -> PlacedReport:
-        """The same from what is left of earlier ones."""
-        run_file, folder = self.source.run_file, self.source.folder
+    def _reusable(self) -> PlacedFile | None:
+        """Return the stored results if this program made them from the documents as they are."""
+        placed = read_placed_file(self.folder)
+        if (
+            placed is None
+            or placed.version != locator_version()
+            or not placed.agrees_with(self.manifest)
+            or not _can_be_read(self.folder, placed)
+        ):
+            return None
+        return placed
+
+    def _place(self, earlier: PlacedFile | None) -> PlacedFile:
         kept = {part.segment: part for part in earlier.parts} if earlier and not earlier.again else {}
-        parts = tuple(kept.get(segment.name) or self._part(segment) for segment in run_file.segments)
-        self._tell(run_file.rows, sum(part.citations for part in parts))
-        stamps = dict(earlier.documents) if earlier and kept else {}
-        problems = dict(earlier.problems) if earlier and kept else {}
-        states = read_placed(folder, parts, ("status", "page_mismatch", "numbers_differ", "reason"))
+        segments = self.run_file.segments
+        parts = tuple(kept.get(segment.name) or self._part(segment) for segment in segments)
+        self._show_progress(self.run_file.rows, sum(part.citations for part in parts))
+        states = read_placed(self.folder, parts, ("status", "page_mismatch", "numbers_differ", "reason"))
         placed = PlacedFile(
             version=locator_version(),
-            index=index_identity(run_file),
-            listed=listed_documents(self.source.manifest),
-            documents=stamps | self.documents.stamps(),
+            index=index_identity(self.run_file),
+            listed=listed_documents(self.manifest),
+            documents=(dict(earlier.documents) if earlier and kept else {}) | self.documents.stamps(),
             parts=parts,
             counts=counts_of(states),
             reasons=reasons_of(states),
-            problems=problems | self.documents.problems,
+            problems=(dict(earlier.problems) if earlier and kept else {}) | self.documents.problems,
             again=self.again,
         )
-        write_placed_file(folder, placed)
-        return _report(placed, self.source.run.run_id, located=self.located)
+        write_placed_file(self.folder, placed)
+        return placed
 
     def _part(self, segment: Segment) -> Part:
-        """Places the citations of one segment, a window after the other, and writes them."""
-        found = self.source.citations(segment, self.chunks())
+        """Locate the citations of one segment, window by window, and write them."""
+        chunks = self.chunks()
+        cited = (
+            _Cited(*trace[:5], pointer_of(citation, chunks).citation)
+            for trace in read_citations(self.folder, self.run_file, segment)
+            for citation in trace.citations
+        )
         tables = [PLACED_SCHEMA.empty_table()]
-        while window := list(islice(found, WINDOW)):
-            tables.append(self._placed(window, segment))
+        while window := list(islice(cited, WINDOW)):
+            tables.append(self._window(window, segment))
         table = pa.concat_tables(tables).unify_dictionaries()
         digest = hashlib.sha256(repr((segment.name, locator_version(), self.documents.stamps())).encode())
         name = f"{segment.name.removesuffix('.parquet')}-{digest.hexdigest()[:8]}.parquet"
-        write_table(self.source.folder / PLACED_FOLDER, name, table)
+        write_table(self.folder / PLACED_FOLDER, name, table)
         return Part(segment.name, name, table.num_rows)
 
-    def _placed(self, window: Sequence[Cited], segment: Segment) -> pa.Table:
-        """The window's rows; what is not known yet is looked for."""
-        missing: dict[tuple[str, bytes], Ask] = {}
-        keys: list[tuple[str, bytes] | str] = []
-        for item in window:
-            key = _key_of(item.citation, self.documents)
-            keys.append(key)
+    def _window(self, window: Sequence[_Cited], segment: Segment) -> pa.Table:
+        """Return the window's rows; what is not known yet is located."""
+        missing: dict[_Key, Ask] = {}
+        keys = [_key_of(item.citation, self.documents) for item in window]
+        for item, key in zip(window, keys, strict=True):
             if isinstance(key, str):
                 continue
-            held = self.documents.get(key[0])
-            if held.path is not None and key[1] not in held.known:
-                missing[key] = Ask(held.path, span_query(item.citation), held.is_text)
-        failed = self._locate(missing, window, segment)
+            document = self.documents.get(key[0])
+            if document.path is not None and key[1] not in document.known:
+                missing[key] = Ask(document.path, span_query(item.citation), document.is_text)
+        first, last = window[0].row, window[-1].row + 1
+        before, known = self.run_file.rows_before(segment) + first, self.citations
+
+        def show_share(done: int, total: int) -> None:
+            share = done / total
+            self._show_progress(before + int((last - first) * share), known + int(len(window) * share))
+
+        failed = self._locate(missing, show_share)
         rows = [self._row(item, key, failed) for item, key in zip(window, keys, strict=True)]
         self.documents.keep()
-        self._tell_of(window, segment, 1.0)
+        show_share(1, 1)
         self.citations += len(window)
-        columns = zip(*rows, strict=True)
-        arrays = [pa.array(c, f.type) for c, f in zip(columns, PLACED_SCHEMA, strict=True)]
-        return pa.table(arrays, schema=PLACED_SCHEMA)
+        return table_of(rows, PLACED_SCHEMA)
 
-    def _locate(
-        self, missing: Mapping[tuple[str, bytes], Ask], window: Sequence[Cited], segment: Segment
-    ) -> dict[tuple[str, bytes], str]:
-        """Looks for these quotes; those that met a problem, with its code."""
-
-        def step(done: int, total: int) -> None:
-            self._tell_of(window, segment, done / total)
-
+    def _locate(self, missing: Mapping[_Key, Ask], on_done: Callable[[int, int], None]) -> dict[_Key, str]:
+        """Locate these quotes and return the problem codes of those that failed."""
+        asks = list(missing.values())
         answers = locate_bulk(
-            list(missing.values()),
-            self.locator,
-            workers=self.workers,
-            on_done=step,
-            given_up=self.given_up,
+            asks, self.locator, workers=self.workers, on_done=on_done, given_up=self.given_up
         )
         self.located += len(missing)
-        failed: dict[tuple[str, bytes], str] = {}
-        for (doc_id, asked), ask, answer in zip(missing, missing.values(), answers, strict=True):
+        failed: dict[_Key, str] = {}
+        for (doc_id, digest), ask, answer in zip(missing, asks, answers, strict=True):
             if isinstance(answer, Problem):
-                failed[doc_id, asked] = answer.code
+                failed[doc_id, digest] = answer.code
                 self.documents.problems.setdefault(doc_id, answer)
                 self.again |= answer.code in TEMPORARY
             else:
-                self.documents.get(doc_id).fresh[asked] = _answer(answer, ask.query)
+                self.documents.get(doc_id).fresh[digest] = _answer(answer, ask.query)
         return failed
 
-    def _tell_of(self, window: Sequence[Cited], segment: Segment, share: float) -> None:
-        """Progress within a window, as if its citations were spread over its traces evenly."""
-        before = self.source.rows_before(segment) + window[0].row
-        done = before + int((window[-1].row + 1 - window[0].row) * share)
-        self._tell(done, self.citations + int(len(window) * share))
-
-    def _tell(self, traces: int, citations: int) -> None:
-        if self.on_progress is not None:
-            total = self.source.run_file.rows
-            self.on_progress(Progress(self.source.run.run_id, traces, total, citations))
-
-    def _row(
-        self, item: Cited, key: tuple[str, bytes] | str, failed: Mapping[tuple[str, bytes], str]
-    ) -> tuple[object, ...]:
+    def _row(self, item: _Cited, key: _Key | str, failed: Mapping[_Key, str]) -> Mapping[str, object]:
         cited = item.citation
-        head = (*item[:5], cited.number, cited.chunk_id, cited.doc_id, cited.section_id, cited.page_idx)
-        if isinstance(key, str):
-            return (*head, NOT_PLACED, None, False, None, False, False, key)
-        if key in failed:
-            return (*head, NOT_PLACED, None, False, None, False, False, failed[key])
-        held = self.documents.get(key[0])
-        answer = held.fresh.get(key[1]) or held.known[key[1]]
-        return (*head, *answer, None)
+        row: dict[str, object] = {name: getattr(item, name) for name in item._fields[:5]}
+        row |= {name: getattr(cited, name) for name in ("number", "chunk_id", "doc_id", "section_id")}
+        row["cited_page_idx"] = cited.page_idx
+        if isinstance(key, str) or key in failed:
+            flags = dict.fromkeys(("page_mismatch", "numbers_differ", "tells_page"), False)
+            return (
+                row | flags | {"status": NOT_PLACED, "reason": key if isinstance(key, str) else failed[key]}
+            )
+        document = self.documents.get(key[0])
+        answer = document.fresh.get(key[1]) or document.known[key[1]]
+        return row | answer._asdict()
+
+    def _show_progress(self, traces: int, citations: int) -> None:
+        if self.on_progress is not None:
+            self.on_progress(Progress(self.run_id, traces, self.run_file.rows, citations))
+
+    def _report(self, placed: PlacedFile) -> PlacedReport:
+        problems = tuple(problem for _, problem in sorted(placed.problems.items()))
+        return PlacedReport(
+            self.run_id, placed.citations, self.located, placed.counts, placed.reasons, problems
+        )
 
 
-def _key_of(citation: Citation, documents: CitedDocuments) -> tuple[str, bytes] | str:
-    """The document and the hash of what is looked for in it, or why nothing is."""
+def _can_be_read(folder: Path, placed: PlacedFile) -> bool:
+    try:
+        read_placed(folder, placed.parts, PLACED_SCHEMA.names)
+    except DamagedError:
+        return False
+    return True
+
+
+def _key_of(citation: Citation, documents: CitedDocuments) -> _Key | str:
+    """Return the document and the hash of what is looked for in it, or the code of why nothing is."""
     if citation.doc_id is None:
         return "no_document"
-    held = documents.get(citation.doc_id)
-    if held.path is None:
-        return held.stamp
+    document = documents.get(citation.doc_id)
+    if document.path is None:
+        return document.stamp
     query = span_query(citation)
     if not query.quote.strip():
         return "no_quote"
@@ -320,107 +360,14 @@ def _answer(found: FoundSpan, query: SpanQuery) -> Answer:
     )
 
 
-def _report(placed: PlacedFile, run_id: str, *, located: int = 0) -> PlacedReport:
-    problems = tuple(problem for _, problem in sorted(placed.problems.items()))
-    return PlacedReport(run_id, placed.citations, located, placed.counts, placed.reasons, problems)
-
-
-def _damaged(folder: Path, run_id: str) -> StoreFault:
-    return StoreFault.of(
-        "index_damaged",
-        f"files of the index of run {run_id!r} are missing or damaged",
-        where=str(folder),
-        fix="delete that folder and run `proofspan index` again",
-    )
-
-
-def _not_indexed(manifest: Manifest, run_id: str) -> StoreFault:
-    return StoreFault.of(
-        "not_indexed",
-        f"run {run_id!r} has no index yet",
-        where=str(manifest.folder),
-        fix=f"proofspan index {manifest.folder}",
-    )
-
-
-# What a run cites and where it has to be looked for: its records and its documents as they lie there.
-
-
-class Cited(NamedTuple):
-    """A citation with its trace's place in the segment and its identity."""
-
-    row: int
-    q_id: str
-    paraphrase: int
-    seed: int
-    repeat: int
-    citation: Citation
-
-
-@dataclass(frozen=True, slots=True)
-class RunRecords:
-    """A run's records, by the segments of its index."""
-
-    manifest: Manifest
-    run: Run
-    folder: Path
-    run_file: RunFile
-    cache_dir: Path
-
-    def citations(self, segment: Segment, chunks: Mapping[str, Chunk]) -> Iterator[Cited]:
-        """Every citation of a segment. StoreFault where its file is not the one that was indexed."""
-        first, repeats = self.rows_before(segment), self._repeats()
-        rows = 0
-        for trace in self._traces(segment):
-            repeat = repeats.get(first + rows, 1)
-            for pointer in pointers_of(trace, chunks):
-                yield Cited(rows, trace.q_id, trace.paraphrase, trace.seed, repeat, pointer.citation)
-            rows += 1
-        if rows != segment.rows:
-            raise self._replaced()
-
-    def rows_before(self, segment: Segment) -> int:
-        """How many traces the segments before this one hold."""
-        return sum(each.rows for each in self.run_file.segments if each.start < segment.start)
-
-    def _traces(self, segment: Segment) -> Iterator[Trace]:
-        source = find_source(self.manifest, self.run, cache_dir=self.cache_dir)
-        indexed = self.run_file.source
-        if source.path is None or indexed is None or change_since(source.path, indexed) not in GROWN:
-            raise self._replaced()
-        run_id, file = self.run.run_id, source.file
-        if source.from_report:
-            stored, _ = read_report(source.path, file=file)
-            yield from (with_ids(row, run_id) for row in stored)
-            return
-        span = {"offset": segment.start, "line": segment.line, "end": segment.end}
-        found = iter_traces(source.path, file=file, run_id=run_id, final=source.is_final, **span)
-        yield from (item for item in found if isinstance(item, Trace))
-
-    def _replaced(self) -> StoreFault:
-        return StoreFault.of(
-            "index_changed",
-            f"the trace file of run {self.run.run_id!r} was replaced after it was indexed",
-            where=self.run_file.file,
-            fix=f"proofspan index {self.manifest.folder}",
-        )
-
-    def _repeats(self) -> dict[int, int]:
-        """The traces that come again, by their place in the run."""
-        if self.run_file.joined is None:
-            return {}
-        table = read_table(self.folder / self.run_file.joined, ["row", "repeat"])
-        return dict(zip(*(column.to_pylist() for column in table.columns), strict=True))
-
-
 @dataclass(slots=True)
-class Held:
-    """A document that citations name: where it lies and what is known of it, or why it cannot be used."""
+class CitedDocument:
+    """A cited document: its file and the answers on it; `stamp` is a problem's code where it has no path."""
 
     stamp: str
     path: Path | None = None
     is_text: bool = False
-    print: Fingerprint | None = None
+    fingerprint: Fingerprint | None = None
     known: dict[bytes, Answer] = field(default_factory=dict)
     fresh: dict[bytes, Answer] = field(default_factory=dict)
 
@@ -428,51 +375,52 @@ class Held:
 class CitedDocuments:
     """The documents of a run, each looked up when it is first cited."""
 
-    def __init__(self, manifest: Manifest, remembered: Remembered) -> None:
+    def __init__(self, manifest: Manifest, answers: LocateCache) -> None:
         self._manifest = manifest
-        self._remembered = remembered
-        self._held: dict[str, Held] = {}
+        self._answers = answers
+        self._documents: dict[str, CitedDocument] = {}
         self.problems: dict[str, Problem] = {}
 
-    def get(self, doc_id: str) -> Held:
-        """The document; its `stamp` is a problem's code where it has no path."""
-        if doc_id not in self._held:
-            self._held[doc_id] = self._look_up(doc_id)
-        return self._held[doc_id]
+    def get(self, doc_id: str) -> CitedDocument:
+        """Return the document of this id."""
+        if doc_id not in self._documents:
+            self._documents[doc_id] = self._look_up(doc_id)
+        return self._documents[doc_id]
 
     def stamps(self) -> dict[str, str]:
-        """The state of every listed document that was looked up."""
-        return {doc_id: held.stamp for doc_id, held in self._held.items() if self._manifest.document(doc_id)}
+        """Return the state of every listed document that was looked up, by doc_id."""
+        listed = self._manifest.document
+        return {doc_id: each.stamp for doc_id, each in self._documents.items() if listed(doc_id)}
 
     def keep(self) -> None:
-        """Keeps what was found out since; of a document that changed meanwhile nothing."""
-        for held in self._held.values():
-            if held.fresh and held.path and held.print and _is_same(held.path, held.print):
-                self._remembered.keep(held.print, held.fresh, is_text=held.is_text)
-            held.known |= held.fresh
-            held.fresh = {}
+        """Store the new answers, except those on a document that changed meanwhile."""
+        for each in self._documents.values():
+            if each.fresh and each.path and each.fingerprint and _is_same(each.path, each.fingerprint):
+                self._answers.keep(each.fingerprint, each.fresh, is_text=each.is_text)
+            each.known |= each.fresh
+            each.fresh = {}
 
-    def _look_up(self, doc_id: str) -> Held:
+    def _look_up(self, doc_id: str) -> CitedDocument:
         document = self._manifest.document(doc_id)
         stamp = document_stamp(self._manifest, document)
         if document is None:
-            return Held(stamp)
+            return CitedDocument(stamp)
         try:
             path = artifact_path(self._manifest, document.artifact)
-            printed = fingerprint_of(path)
+            fingerprint = fingerprint_of(path)
         except Fault as fault:
             self.problems[doc_id] = fault.problems[0]
-            return Held(stamp)
+            return CitedDocument(stamp)
         except OSError as error:
-            said = f"the document cannot be read: {error.strerror}"
-            self.problems[doc_id] = Problem("unreadable", said, document.artifact.path)
-            return Held("unreadable")
+            message = f"the document cannot be read: {error.strerror}"
+            self.problems[doc_id] = Problem("unreadable", message, document.artifact.path)
+            return CitedDocument("unreadable")
         is_text = not document.paged
-        return Held(stamp, path, is_text, printed, self._remembered.of(printed, is_text=is_text))
+        known = self._answers.of(fingerprint, is_text=is_text)
+        return CitedDocument(stamp, path, is_text, fingerprint, known)
 
 
 def _is_same(path: Path, earlier: Fingerprint) -> bool:
-    """Whether a document is still what it was when it was first looked at."""
     try:
         return change_since(path, earlier) == "same"
     except OSError:

@@ -1,12 +1,13 @@
-"""The index's columns: what lists filter, sort and count by, one row a trace.
+"""The index's columns: what lists filter, sort and count by, one row per trace.
 
-Rows are gathered as tuples and turned into Arrow columns once a segment; nothing is built row by row twice.
+A new column is an entry of `ROW_SCHEMA` and a value of the same name in `index_row`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
+from typing import Any
 from unicodedata import normalize
 
 import pyarrow as pa
@@ -15,6 +16,7 @@ import pyarrow.compute as pc
 from proofspan.contracts.records.chunk_id import sha1_8
 from proofspan.contracts.records.field_values import offsets_of, text_of
 from proofspan.contracts.records.records import LABELS, Json, LineIssue, SourceLine, Trace
+from proofspan.contracts.rules.parity import index_name
 from proofspan.diagnosis.answers import payload_ids
 from proofspan.diagnosis.gold import GOLD_STATES, GoldOutcome
 from proofspan.diagnosis.labelling import REFUSAL_LABELS
@@ -23,32 +25,34 @@ from proofspan.diagnosis.types import ReportRow
 from proofspan.metrics.gold_eval import UNJUDGED, Judged
 from proofspan.metrics.ranked import CUTS
 from proofspan.traces.records.chunks import Place, Places
-from proofspan.traces.records.citations import citations
-from proofspan.traces.records.trace_record import doc_ids, measures, rank_one_place
+from proofspan.traces.records.citations import citations, cited_record
+from proofspan.traces.records.trace_record import RankOnePlace, doc_ids, measures, rank_one_place
 
-#: Raised whenever the meaning of a column changes: older segments are then built anew.
-INDEX_VERSION = "9"
-#: A label's place in the worst-first order; rows without a label come last.
+#: Raise it whenever the meaning of a column changes: existing indexes are then rebuilt.
+INDEX_VERSION = "10"
+#: The position of a label in the worst-first order; rows without a label come last.
 SEVERITY: Mapping[str | None, int] = {label: place for place, label in enumerate(LABELS)} | {
     None: len(LABELS)
 }
-#: A gold state's place in that order; null where it is not known.
+#: The position of a gold state in that order.
 GOLD_SEVERITY: Mapping[str, int] = {state: place for place, state in enumerate(GOLD_STATES)}
 
 _WORD = pa.dictionary(pa.int32(), pa.string())
 _WORDS = pa.list_(pa.string())
 
-#: A segment's columns. Coverages lie in 0–1; `offset` and `length` are bytes, `line` counts from 1, latency
+#: The columns of a segment. Coverages are 0–1; `offset` and `length` are bytes, `line` counts from 1, latency
 #: is in milliseconds. `docs` are the documents of the answerer's chunks, `candidates` counts those chunks.
-#: `cited_print` is the same for two answers that cite the same chunks (or places), in whatever order.
-#: The gold columns are those of a `GoldOutcome`, null where none is known; its ranks count from 1 and are
-#: null where no candidate is the gold one, `gold_retrieved_stage` is the list that was searched.
-#: From `q_type` to `anchor_coverage` stand the outcomes that metrics are made of, those of a `Judged`.
+#: `cited_print` is equal for two answers that cite the same chunks (or places), in any order. `citations` is
+#: the part of the trace's record that its citations are read from (see `cited_record`), null without any.
+#: `settings` are the index, embedding model, analyzer and revisions that the trace logs (see `settings_of`).
+#: `gold_…` are the fields of a `GoldOutcome`, null where no gold is known; ranks count from 1 and are null
+#: where no candidate is the gold one, `gold_retrieved_stage` is the list that was searched.
+#: `q_type` to `anchor_coverage` are the fields of a `Judged`, which metrics are made of.
 #: `about` are the places that the question is about (see `proofspan.diagnosis.topic`).
-#: `codes` are those of the contract's rules that the trace breaks. `memory`, `offset_unit` and `answer_print`
-#: are what rules over the whole run compare (see `proofspan.store.files.columns`).
-#: `safety_omitted` are the attachment ids of the warnings and cautions that the answer may leave out, null
-#: where that cannot be known: there is no catalogue, nothing is cited, or there are no chunks to judge by.
+#: `codes` are the contract rules that the trace breaks. `memory`, `offset_unit` and `answer_print` are
+#: compared by the rules over the whole run (see `proofspan.store.index.run_rules`).
+#: `safety_omitted` are the attachment ids of the warnings and cautions that the answer may omit, null where
+#: that cannot be judged: there is no catalogue, nothing is cited, or there are no chunks.
 ROW_SCHEMA = pa.schema(
     [
         ("q_id", pa.string()),
@@ -78,6 +82,8 @@ ROW_SCHEMA = pa.schema(
         ("offset_unit", _WORD),
         ("answer_print", pa.int64()),
         ("cited_print", pa.string()),
+        ("citations", pa.binary()),
+        ("settings", _WORDS),
         ("ok", pa.bool_()),
         ("delta_s", pa.float64()),
         ("lambda_state", _WORD),
@@ -109,22 +115,19 @@ ROW_SCHEMA = pa.schema(
         ("length", pa.int64()),
     ]
 )
-#: What is searched, and the text it is made of; worked out by the column, as that is quicker.
+#: The folded columns, which are searched, and the column that each is made from.
 _FOLDED = {"q_folded": "q", "answer_folded": "answer"}
 _GATHERED = pa.schema([field for field in ROW_SCHEMA if field.name not in _FOLDED])
-#: Columns of text, which Arrow gives several times as quickly as Parquet.
-TEXTS = ("q", "answer", *_FOLDED, "docs")
-#: The columns that Parquet holds as well, being what lists are made from.
+#: Columns read from the Arrow file, which gives texts several times as fast as Parquet.
+TEXTS = ("q", "answer", *_FOLDED, "citations", "docs")
+#: The columns of the Parquet file. `docs` are in both files: Parquet counts them faster.
 LISTED = tuple(name for name in ROW_SCHEMA.names if name not in TEXTS or name == "docs")
-#: So many rows of an Arrow file are compressed together, and read together when one of them is wanted.
+#: How many rows of an Arrow file are compressed, and read, together.
 BATCH_ROWS = 1_024
-#: Columns whose values repeat so much that Parquet should keep them as a dictionary.
+#: Columns whose values repeat so often that Parquet should keep them as a dictionary.
 REPEATING = [
-    *("label", "why", "rank1_section", "rank1_doc", "rank1_stage", "lambda_state"),
-    *("gold_state", "gold_retrieved_stage", "q_type", "unranked", "bucket"),
-    *("memory", "offset_unit"),
-    *("docs.list.element", "suspicions.list.element", "numbers_unsupported.list.element"),
-    *("codes.list.element", "safety_omitted.list.element", "about.list.element"),
+    *(field.name for field in ROW_SCHEMA if field.type == _WORD),
+    *(f"{field.name}.list.element" for field in ROW_SCHEMA if field.type == _WORDS),
 ]
 
 ISSUE_SCHEMA = pa.schema(
@@ -140,9 +143,15 @@ ISSUE_SCHEMA = pa.schema(
     ]
 )
 
-Row = tuple[object, ...]
-NOWHERE = (None, None, None, None, None)
-NO_GOLD = (None, None, None, None, None, None)
+
+#: Column name → value; a name that is missing is null.
+Row = Mapping[str, object]
+
+
+def table_of(rows: Sequence[Row], schema: pa.Schema) -> pa.Table:
+    """Return rows as an Arrow table of this schema."""
+    columns = [pa.array([row.get(field.name) for row in rows], field.type) for field in schema]
+    return pa.table(columns, schema=schema)
 
 
 def index_row(
@@ -154,142 +163,143 @@ def index_row(
     gold_about: Sequence[str] = (),
     judged: Judged = UNJUDGED,
     codes: Sequence[str] = (),
-) -> Row:
-    """One row of `ROW_SCHEMA` but for its folded texts, which `row_table` adds.
+) -> dict[str, object]:
+    """Return a row of `ROW_SCHEMA` by column name, without the folded texts that `row_table` adds.
 
-    Without a verdict (no chunks to judge by) label and signals are null. `gold_about` is what the gold set
-    says that the question is about, empty where it does not; `codes` are the contract rules it breaks.
+    Without a verdict (there are no chunks to judge by) label and signals are null. `gold_about` are the
+    places that the gold set names for the question, empty where it names none; `codes` are the contract
+    rules that the trace breaks.
     """
-    stage, first, doc, section, page_idx = rank_one_place(trace) or NOWHERE
-    if first is not None and (doc is None or section is None or page_idx is None) and first in places:
-        known = places[first]
-        doc, section = doc or known.doc_id, section or known.section_id
-        page_idx = known.page_idx if page_idx is None else page_idx
-    documents = doc_ids(trace) or _known_documents(trace.chunk_ids, places)
-    said = measures(trace)
-    source = trace.source
-    return (
-        trace.q_id,
-        trace.paraphrase,
-        trace.seed,
-        trace.q,
-        trace.answer,
-        verdict.label if verdict else None,
-        SEVERITY[verdict.label if verdict else None],
-        verdict.why if verdict else None,
-        section,
-        doc,
-        stage,
-        documents,
-        len(trace.chunk_ids),
-        *_signals(trace, verdict),
-        codes,
-        *marks_of(trace, verdict),
-        _cited_print(trace),
-        said.ok,
-        said.delta_s,
-        said.lambda_state,
-        said.latency_ms,
-        *(_gold(gold) if gold else NO_GOLD),
-        *judged.columns,
-        omitted,
-        gold_about or about_place(Place(doc, section, page_idx)),
-        source.line,
-        source.offset,
-        source.length,
-    )
+    raw, source, logged = trace.raw, trace.source, measures(trace)
+    first = rank_one_place(trace)
+    place = Place(None, None, None) if first is None else _completed(first, places)
+    label = verdict.label if verdict else None
+    row: dict[str, object] = {
+        "q_id": trace.q_id,
+        "paraphrase": trace.paraphrase,
+        "seed": trace.seed,
+        "q": trace.q,
+        "answer": trace.answer,
+        "label": label,
+        "severity": SEVERITY[label],
+        "rank1_section": place.section_id,
+        "rank1_doc": place.doc_id,
+        "rank1_stage": first and first.stage,
+        "docs": doc_ids(trace) or _known_documents(trace.chunk_ids, places),
+        "candidates": len(trace.chunk_ids),
+        "suspicions": trace.suspicions,
+        "codes": codes,
+        "memory": memory_state(raw),
+        "offset_unit": offset_unit(trace.payload),
+        "answer_print": answer_print(trace, verdict),
+        "cited_print": _cited_print(trace),
+        "citations": cited_record(trace),
+        "settings": settings_of(raw),
+        "ok": logged.ok,
+        "delta_s": logged.delta_s,
+        "lambda_state": logged.lambda_state,
+        "latency_ms": logged.latency_ms,
+        "safety_omitted": omitted,
+        "about": gold_about or about_place(place),
+        "line": source.line,
+        "offset": source.offset,
+        "length": source.length,
+        **judged.columns,
+    }
+    if verdict is not None:
+        row |= _verdict_columns(verdict)
+    if gold is not None:
+        row |= _gold_columns(gold)
+    return row
 
 
-def _gold(gold: GoldOutcome) -> Row:
-    state = gold.state
-    return (state, GOLD_SEVERITY[state], gold.is_refusal, gold.seen, gold.retrieved, gold.stage)
+def _completed(first: RankOnePlace, places: Places) -> Place:
+    """Return the place of the first candidate, with what its record leaves open from the chunk file."""
+    place = Place(*first[2:])
+    known = places.get(first.chunk_id) if None in place else None
+    if known is None:
+        return place
+    page_idx = known.page_idx if place.page_idx is None else place.page_idx
+    return Place(place.doc_id or known.doc_id, place.section_id or known.section_id, page_idx)
 
 
-def _signals(trace: Trace, verdict: ReportRow | None) -> Row:
-    if verdict is None:
-        return (None, None, None, None, None, None, trace.suspicions)
+def _verdict_columns(verdict: ReportRow) -> Row:
     signals = verdict.signals
-    return (
-        signals.cited,
-        signals.cited_retrieved,
-        signals.cited_resolved,
-        signals.query_coverage,
-        signals.answer_coverage,
-        signals.numbers_unsupported,
-        verdict.suspicions,
-    )
+    return {
+        "why": verdict.why,
+        "cited": signals.cited,
+        "cited_retrieved": signals.cited_retrieved,
+        "cited_resolved": signals.cited_resolved,
+        "query_coverage": signals.query_coverage,
+        "answer_coverage": signals.answer_coverage,
+        "numbers_unsupported": signals.numbers_unsupported,
+        "suspicions": verdict.suspicions,
+    }
+
+
+def _gold_columns(gold: GoldOutcome) -> Row:
+    return {
+        "gold_state": gold.state,
+        "gold_severity": GOLD_SEVERITY[gold.state],
+        "gold_is_refusal": gold.is_refusal,
+        "gold_seen_rank": gold.seen,
+        "gold_retrieved_rank": gold.retrieved,
+        "gold_retrieved_stage": gold.stage,
+    }
 
 
 def _cited_print(trace: Trace) -> str:
-    """Names what an answer cites, as evidence has it; one that cites nothing has a print too."""
-    payload = trace.payload
-    ids = payload_ids(trace) if payload else trace.ids_in_text
-    if len(ids) < len(payload):  # some name a place and no chunk
-        found = citations(trace)
-        ids = tuple(each.chunk_id or f"{each.doc_id} {each.section_id} {each.page_idx}" for each in found)
+    """Return a hash of what an answer cites, in any order; an answer that cites nothing has one too."""
+    ids: Sequence[str] = payload_ids(trace) if trace.payload else trace.ids_in_text
+    if len(ids) < len(trace.payload):  # some name a place and no chunk
+        cited = citations(trace)
+        ids = [each.chunk_id or f"{each.doc_id} {each.section_id} {each.page_idx}" for each in cited]
     return sha1_8("\n".join(sorted(set(ids))))
 
 
 def _known_documents(chunk_ids: Iterable[str], places: Places) -> tuple[str, ...]:
-    found = (places[chunk_id].doc_id for chunk_id in chunk_ids if chunk_id in places)
-    return tuple(dict.fromkeys(doc for doc in found if doc))
+    documents = (places[chunk_id].doc_id for chunk_id in chunk_ids if chunk_id in places)
+    return tuple(dict.fromkeys(doc for doc in documents if doc))
 
 
 def row_table(rows: Sequence[Row]) -> pa.Table:
-    """Rows as an Arrow table of `ROW_SCHEMA`."""
-    table = _table(rows, _GATHERED)
+    """Return rows as an Arrow table of `ROW_SCHEMA`, the folded texts added."""
+    table = table_of(rows, _GATHERED)
     for name, of in _FOLDED.items():
         table = table.append_column(name, fold_all(table.column(of).combine_chunks()))
     return table.select(ROW_SCHEMA.names)
 
 
 def issue_table(issues: Iterable[LineIssue]) -> pa.Table:
-    """Line issues as an Arrow table of `ISSUE_SCHEMA`."""
-    return _table(
-        [
-            (
-                *(issue.source.file, issue.source.line, issue.source.offset, issue.source.length),
-                *(issue.code, issue.message, issue.fix, issue.excerpt),
-            )
-            for issue in issues
-        ],
-        ISSUE_SCHEMA,
-    )
+    """Return line issues as an Arrow table of `ISSUE_SCHEMA`."""
+    rows = [
+        {
+            **{name: getattr(issue.source, name) for name in ("file", "line", "offset", "length")},
+            "code": issue.code,
+            "reason": issue.message,
+            "remedy": issue.fix,
+            "excerpt": issue.excerpt,
+        }
+        for issue in issues
+    ]
+    return table_of(rows, ISSUE_SCHEMA)
 
 
-def issue_from(record: Mapping[str, object]) -> LineIssue:
-    """A line issue again from a row of `issue_table`."""
+def issue_from(record: Mapping[str, Any]) -> LineIssue:
+    """Return the line issue of a row of `issue_table`."""
     file, line, offset, length, code, message, fix, excerpt = (record[name] for name in ISSUE_SCHEMA.names)
-    source = SourceLine(str(file), int(str(line)), int(str(offset)), int(str(length)))
-    return LineIssue.at(source, str(code), str(message), str(fix), str(excerpt))
+    return LineIssue.at(SourceLine(file, line, offset, length), code, message, fix, excerpt)
 
 
-def _table(rows: Sequence[Row], schema: pa.Schema) -> pa.Table:
-    columns = zip(*rows, strict=True) if rows else ((),) * len(schema)
-    return pa.table(
-        [pa.array(values, field.type) for values, field in zip(columns, schema, strict=True)], schema=schema
-    )
-
-
-# What a row keeps of its trace for the rules that compare it with the rest of its run.
-#
-# A few bytes each: the state of memory, the unit of the offsets, and a print that two answers share only
-# if one is the other's copy. The rules themselves are in `proofspan.store.index.run_rules`.
-
-#: Stands for the unit of a trace whose own citations are in several.
+#: The offset unit of a trace whose own citations are in several.
 SEVERAL = "several"
 _OTHER_REFUSAL = "refusal_other_wording"
 
 
-def marks_of(trace: Trace, verdict: ReportRow | None) -> tuple[str | None, str | None, int | None]:
-    """The columns `memory`, `offset_unit` and `answer_print`; None for what the trace does not have."""
-    return memory_state(trace.raw), offset_unit(trace.payload), answer_print(trace, verdict)
-
-
 def memory_state(raw: Mapping[str, Json]) -> str | None:
-    """Names the state of memory that the record was made in: a word for `mem_rev`, `:`, one for `mem_hash`.
+    """Return the state of memory that the record was made in: a hash of `mem_rev`, `:`, one of `mem_hash`.
 
-    The two are compared each by itself, and a record that lacks one of them has no word there.
+    The part that the record lacks is empty; None where it lacks both.
     """
     rev, digest = text_of(raw.get("mem_rev")), text_of(raw.get("mem_hash"))
     if rev is None and digest is None:
@@ -298,41 +308,79 @@ def memory_state(raw: Mapping[str, Json]) -> str | None:
 
 
 def offset_unit(payload: Sequence[Json]) -> str | None:
-    """The unit in which the citations' offsets are, `SEVERAL` where they differ."""
-    units = dict.fromkeys(_units(payload))
+    """Return the unit of the citations' offsets, `SEVERAL` where they differ, None without offsets."""
+    offsets = [offsets_of(item.get("offsets")) for item in payload if isinstance(item, dict)]
+    units = {each.unit for each in offsets if each is not None}
     return SEVERAL if len(units) > 1 else next(iter(units), None)
 
 
-def _units(payload: Sequence[Json]) -> Iterator[str]:
-    for item in payload:
-        if isinstance(item, dict) and (offsets := offsets_of(item.get("offsets"))) is not None:
-            yield offsets.unit
-
-
 def answer_print(trace: Trace, verdict: ReportRow | None) -> int | None:
-    """64 bits of candidates, answer and payload together, as a signed number.
+    """Return 64 bits of candidates, answer and cited ids together, as a signed number.
 
-    None where equal traces are to be expected: for a refusal, in whatever words, and where there is no
-    answer or no candidate; and without a verdict, as nobody then knows what is a refusal.
+    None where equal traces are to be expected: for a refusal in any words, and without an answer or
+    candidate; and without a verdict, as refusals are not known then.
     """
     if verdict is None or verdict.label in REFUSAL_LABELS or _OTHER_REFUSAL in verdict.suspicions:
         return None
     if not trace.chunk_ids or not trace.answer.strip():
         return None
-    parts = (trace.answer, *trace.chunk_ids, "", *payload_ids(trace))
-    told = "\x1f".join(parts).encode("utf-8", "replace")
-    return int.from_bytes(blake2b(told, digest_size=8).digest(), "big", signed=True)
+    text = "\x1f".join((trace.answer, *trace.chunk_ids, "", *payload_ids(trace)))
+    digest = blake2b(text.encode("utf-8", "replace"), digest_size=8).digest()
+    return int.from_bytes(digest, "big", signed=True)
 
 
-# How a text is made comparable for searching: one rule, used on the indexed texts and on what is typed.
+#: The fields that say which index, model, analyzer or revision a record was made with.
+SETTINGS = frozenset({"index_hash", "embed_model", "embed", "analyzer", "rev"})
+#: Between the parts of a logged setting: field, document (of a revision) and value.
+_PART = "\x1f"
+
+
+def settings_of(raw: Mapping[str, Json]) -> list[str]:
+    """Return what a trace, its citations and its candidates log of index, model, analyzer and revisions.
+
+    Each distinct value once, as text for `parse_setting`.
+    """
+    settings: dict[str, None] = {}
+    if not SETTINGS.isdisjoint(raw):
+        _add_settings(settings, raw, "")
+    segments = raw.get("segments")
+    parts = segments if isinstance(segments, list) else []
+    cited = (part.get("citations") for part in parts if isinstance(part, dict))
+    for entries in (raw.get("citations"), raw.get("chunks"), *cited):
+        records = [entry for entry in entries if type(entry) is dict] if type(entries) is list else []
+        if not SETTINGS.isdisjoint(set().union(*records)):  # one look at all of them: few log any
+            for record in records:
+                doc_id = record.get("doc_id")
+                _add_settings(settings, record, doc_id if isinstance(doc_id, str) else "")
+    return list(settings)
+
+
+def parse_setting(text: str) -> tuple[str, str, str]:
+    """Return field, document and value of an entry of the column `settings`."""
+    field, doc_id, value = text.split(_PART, 2)
+    return field, doc_id, value
+
+
+def _add_settings(settings: dict[str, None], record: Mapping[str, Json], doc_id: str) -> None:
+    embed_model = record.get("embed_model", record.get("embed"))
+    for field, value in (
+        ("index_hash", record.get("index_hash")),
+        ("embed_model", embed_model),
+        ("analyzer", record.get("analyzer")),
+        ("rev", record.get("rev") if doc_id else None),
+    ):
+        if isinstance(value, str) and value.strip():
+            if field == "index_hash" and isinstance(store := record.get("store"), str):
+                value = index_name(value, store)
+            settings[_PART.join((field, doc_id if field == "rev" else "", value))] = None
 
 
 def fold(text: str) -> str:
-    """`text` without what a person searching does not mean: case, compatibility forms, runs of white space.
+    """Return `text` without differences that searching ignores: case, compatibility forms, white space.
 
-    Unicode's compatibility caseless match (NFKC around casefold), so that "STRASSE" finds "Straße", "fi"
-    finds the ligature, and a composed letter finds the decomposed one. Accents stay: "ole" is not "olé".
-    White space of any kind becomes one blank, so that a phrase is found across a line break.
+    Unicode's compatibility caseless match (NFKC around casefold): "STRASSE" finds "Straße", "fi" the
+    ligature, and a composed letter the decomposed one. Accents count: "ole" is not "olé". White space of any
+    kind becomes one blank, so that a phrase is found across a line break.
     """
     if text.isascii():
         folded = text.lower().replace("\n", " ")
@@ -344,9 +392,9 @@ def fold(text: str) -> str:
 
 
 def fold_all(texts: pa.Array) -> pa.Array:
-    """`fold` of a column of texts without nulls: plain ASCII at once, the rest one by one."""
+    """Fold a column of texts without nulls: plain ASCII at once, the rest one by one."""
     lowered = pc.ascii_lower(texts)
-    # An empty line before the citations is so common that it is worth a replacement of its own.
+    # An empty line before the citations is so common that it has a replacement of its own.
     spaced = pc.replace_substring(pc.replace_substring(lowered, "\n\n", " "), "\n", " ")
     is_plain = pc.and_not(pc.ascii_is_printable(spaced), pc.match_substring(spaced, "  "))
     is_other = pc.invert(is_plain)

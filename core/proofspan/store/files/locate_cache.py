@@ -1,7 +1,7 @@
-"""What was found in documents, kept from run to run: an answer costs milliseconds, remembering it none.
+"""Cached answers of locating: what was found in a document for a query, for all runs and workspaces.
 
-A file for each state of a document, named by its print and the locator's version. Deleting the folder loses
-nothing, a damaged file counts as empty, and several processes may add to it at once.
+One file per state of a document, named by its fingerprint and the locator's version. The folder may be
+deleted at any time, a damaged file counts as empty, and several processes may add to it at once.
 """
 
 from __future__ import annotations
@@ -17,18 +17,17 @@ import pyarrow as pa
 
 from proofspan.fingerprints import Fingerprint
 from proofspan.store.files.cache_dir import turn, writing_to
+from proofspan.store.files.columns import table_of
 from proofspan.store.files.segment_files import DamagedError, read_table, write_table
 
-#: So many answers are kept of one document, the latest; so many bytes of all, those used last.
+#: How many answers are kept per document, the latest; how many bytes of all, those used last.
 MOST_ANSWERS = 200_000
 MOST_BYTES = 256 << 20
 FOLDER = "answers"
 
 
 class Answer(NamedTuple):
-    """What became of a quote that was looked for; fields as in
-    `proofspan.store.files.located.PLACED_SCHEMA`.
-    """
+    """The result for one quote; fields as in `proofspan.store.files.located.PLACED_SCHEMA`."""
 
     status: str
     page_idx: int | None
@@ -54,49 +53,47 @@ ANSWER_SCHEMA = pa.schema(
 Answers = Mapping[bytes, Answer]
 
 
-class Remembered:
-    """The answers that lie in a cache folder. StoreFault where that cannot be written."""
+class LocateCache:
+    """The answers in a cache folder. StoreFault where that cannot be written."""
 
     def __init__(self, cache_dir: Path, version: str) -> None:
         self._folder = cache_dir / FOLDER
         self._version = version
 
     def of(self, document: Fingerprint, *, is_text: bool) -> dict[bytes, Answer]:
-        """What is known of a document in this state."""
+        """Return the answers on a document in this state."""
         path = self._path(document, is_text)
         with suppress(OSError):
-            os.utime(path)  # those that are not used any more make room first
+            os.utime(path)  # the files that are not used make room first
         return _read(path)
 
     def keep(self, document: Fingerprint, answers: Answers, *, is_text: bool) -> None:
-        """Add answers to those that are there by now."""
+        """Add answers to the stored ones."""
         path = self._path(document, is_text)
         with writing_to(self._folder):
             self._folder.mkdir(parents=True, exist_ok=True)
             with turn(self._folder):
-                known = _read(path) | dict(answers)
-                kept = list(known.items())[-MOST_ANSWERS:]
-                columns = zip(*((asked, *answer) for asked, answer in kept), strict=True)
-                arrays = [pa.array(c, f.type) for c, f in zip(columns, ANSWER_SCHEMA, strict=True)]
-                write_table(self._folder, path.name, pa.table(arrays, schema=ANSWER_SCHEMA))
+                stored = list((_read(path) | dict(answers)).items())[-MOST_ANSWERS:]
+                rows = [{"asked": asked, **answer._asdict()} for asked, answer in stored]
+                write_table(self._folder, path.name, table_of(rows, ANSWER_SCHEMA))
                 self._make_room()
 
     def _path(self, document: Fingerprint, is_text: bool) -> Path:
-        known = repr((self._version, document, is_text))
-        return self._folder / f"{hashlib.sha256(known.encode()).hexdigest()[:32]}.parquet"
+        identity = repr((self._version, document, is_text))
+        return self._folder / f"{hashlib.sha256(identity.encode()).hexdigest()[:32]}.parquet"
 
     def _make_room(self) -> None:
-        """Removes the files that were not used for longest, and what a process that died has left behind."""
+        """Remove the least recently used files, and unfinished ones of processes that died."""
         room = MOST_BYTES
-        found = [(path.stat(), path) for path in self._folder.iterdir() if path.name != "lock"]
-        for status, path in sorted(found, key=lambda each: -each[0].st_mtime_ns):
+        files = [(path.stat(), path) for path in self._folder.iterdir() if path.name != "lock"]
+        for status, path in sorted(files, key=lambda each: -each[0].st_mtime_ns):
             room -= status.st_size
             if room < 0 or path.suffix != ".parquet":
                 path.unlink(missing_ok=True)
 
 
 def _read(path: Path) -> dict[bytes, Answer]:
-    """A file's answers in the order in which they came; none of one that is missing or damaged."""
+    """Return a file's answers in the order they were added; none of a missing or damaged file."""
     try:
         table = read_table(path)
     except DamagedError:

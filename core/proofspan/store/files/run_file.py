@@ -74,6 +74,10 @@ class RunFile:
         """How many traces are indexed."""
         return sum(segment.rows for segment in self.segments)
 
+    def rows_before(self, segment: Segment) -> int:
+        """Return how many traces the segments before this one hold."""
+        return sum(each.rows for each in self.segments[: self.segments.index(segment)])
+
     @property
     def lines(self) -> int:
         """How many lines of the source were passed."""

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from proofspan.contracts.records.records import LineIssue
 from proofspan.contracts.rules.catalogue import in_order
 from proofspan.contracts.rules.run import usual
-from proofspan.store.files.columns import SEVERAL, Row
+from proofspan.store.files.columns import SEVERAL, table_of
 from proofspan.store.files.segment_files import read_columns
 from proofspan.traces.records.stored_reports import StoredReport, StoredRow
 
@@ -136,9 +136,12 @@ def join_run(folder: Path, segments: Sequence[str], stored: Sequence[StoredRow])
     """Numbers the repeats and gives each trace its late codes and its stored label, in the file's order."""
     codes = late_codes(folder, segments)
     if not stored and not _has_repeats(folder, segments):
-        return Joined(_table([(place, 1, None, [], codes[place]) for place in sorted(codes)]), ())
+        rows = [
+            {"row": place, "repeat": 1, "late": [], "late_codes": codes[place]} for place in sorted(codes)
+        ]
+        return Joined(table_of(rows, JOINED_SCHEMA), ())
     report = StoredReport(stored)
-    rows: list[Row] = []
+    rows = []
     seen: dict[tuple[str, int, int], int] = {}
     for place, (q_id, paraphrase, seed, q, label) in enumerate(_identities(folder, segments)):
         identity = (q_id, paraphrase, seed)
@@ -150,14 +153,11 @@ def join_run(folder: Path, segments: Sequence[str], stored: Sequence[StoredRow])
             continue
         if row is not None and label is not None and row.label != label:
             late.append("report_stale")
-        rows.append((place, repeat, row.label if row else None, late, of_run))
-    return Joined(_table(rows), tuple(_unmatched(row) for row in report.unmatched()))
-
-
-def _table(rows: Sequence[Row]) -> pa.Table:
-    columns = zip(*rows, strict=True) if rows else ((),) * len(JOINED_SCHEMA)
-    arrays = [pa.array(values, field.type) for values, field in zip(columns, JOINED_SCHEMA, strict=True)]
-    return pa.table(arrays, schema=JOINED_SCHEMA)
+        stored_label = row.label if row else None
+        rows.append(
+            {"row": place, "repeat": repeat, "stored_label": stored_label, "late": late, "late_codes": of_run}
+        )
+    return Joined(table_of(rows, JOINED_SCHEMA), tuple(_unmatched(row) for row in report.unmatched()))
 
 
 def _has_repeats(folder: Path, segments: Sequence[str]) -> bool:

@@ -21,6 +21,7 @@ from proofspan.store.files.segment_files import write_segment, write_table
 from proofspan.traces.lines.unpack import plain_source
 from proofspan.traces.records.catalogue import read_catalogue
 from proofspan.traces.records.chunks import read_chunks
+from proofspan.traces.records.citations import cited_record
 from proofspan.traces.records.gold import read_gold
 from proofspan.traces.records.redirects import gold_of_today, read_redirects, with_redirects
 from proofspan.traces.records.stored_reports import StoredRow, read_report, remembered
@@ -218,13 +219,21 @@ def report_segment(folder: Path, prefix: str, path: Path, *, file: str, run_id: 
     except InputFault as fault:
         problem = fault.problems[0]
         stored, issues = [], [_file_issue(file, problem.code, problem.message, problem.fix)]
-    rows = [index_row(remembered(row, run_id), _verdict_of(row), {}) for row in stored]
+    rows = [
+        index_row(remembered(row, run_id), _verdict_of(row), {}) | {"citations": _cited(row)}
+        for row in stored
+    ]
     size = path.stat().st_size
     name = f"{prefix}-{0:014d}-{size:014d}.parquet"
     write_segment(folder, name, row_table(rows))
     if issues:
         write_table(folder, issues_name(name), issue_table(issues))
     return Segment(name, 0, size, 1, len(stored), len(rows), len(issues))
+
+
+def _cited(row: StoredRow) -> bytes | None:
+    payload = [{"chunk_id": chunk_id} for chunk_id in row.citations_in_answer]
+    return cited_record(replace(remembered(row, ""), payload=payload))
 
 
 def _verdict_of(row: StoredRow) -> ReportRow | None:

@@ -74,15 +74,15 @@ class LoadedRun:
         found |= dict(zip(taken.column_names, taken.columns, strict=True))
         return pd.DataFrame({name: _series(found[name], found[name].type) for name in names})
 
-    def documents(self, rows: np.ndarray) -> list[tuple[str, int]]:
-        """Each document with how many of these rows have a chunk of it."""
+    def list_counts(self, column: str, rows: np.ndarray | None = None) -> list[tuple[str, int]]:
+        """Return each value of a column of lists with how many rows (None: all) have it."""
         segments = [segment.name for segment in self.run_file.segments]
         if not segments:
             return []
-        docs = read_lists_coded(self.folder, segments, "docs")
-        if len(rows) < len(docs):
-            docs = docs.take(pa.array(rows))
-        counted = pc.value_counts(pc.list_flatten(docs).combine_chunks())
+        lists = read_lists_coded(self.folder, segments, column)
+        if rows is not None and len(rows) < len(lists):
+            lists = lists.take(pa.array(rows))
+        counted = pc.value_counts(pc.list_flatten(lists).combine_chunks())
         return list(
             zip(counted.field("values").to_pylist(), counted.field("counts").to_pylist(), strict=True)
         )

@@ -16,6 +16,8 @@ from proofspan.diagnosis.gold import GOLD_STATES, GoldState
 from proofspan.diagnosis.suggest import suggest_profile
 from proofspan.diagnosis.types import profile_from
 from proofspan.manifest.types import Manifest
+from proofspan.store.files.citations import CitedTrace, read_citations
+from proofspan.store.files.columns import parse_setting
 from proofspan.store.files.evidence_states import EVIDENCE_STATES, EvidenceState
 from proofspan.store.files.located import PLACED_SCHEMA, PlacedFile
 from proofspan.store.files.types import (
@@ -50,7 +52,7 @@ PAGE_COLUMNS = (
 #: What a page tells of the run that is compared with.
 WAS_COLUMNS = ("was_label", "was_bucket")
 _INNER = {"row", "q_folded", "answer_folded", "evidence_severity", "cited_print"}
-_INNER |= {"memory", "offset_unit", "answer_print"}
+_INNER |= {"memory", "offset_unit", "answer_print", "citations", "settings"}
 #: The columns of an export and of a single row.
 FULL_COLUMNS = tuple(name for name in ALL_COLUMNS if name not in _INNER)
 #: What a list can be narrowed to, and the columns that tell, but for the documents'.
@@ -247,6 +249,25 @@ class Store(Measuring, Comparing, Counting):
         """
         return self._kept.with_run(run, self._choices)
 
+    def settings(self, run: str) -> list[tuple[str, str, str, int]]:
+        """Return what the traces of a run log of index, model, analyzer and revisions, most frequent first.
+
+        Each entry is field, document (of a revision, else ""), value, and how many traces log it.
+        """
+        counted = self._kept.with_run(run, lambda loaded: loaded.list_counts("settings"))
+        return sorted(
+            ((*parse_setting(text), traces) for text, traces in counted), key=lambda each: (-each[3], *each)
+        )
+
+    def citations(self, run: str) -> list[CitedTrace]:
+        """Return what the traces of a run cite, in the order of its file; other traces are left out."""
+
+        def read(loaded: LoadedRun) -> list[CitedTrace]:
+            about, folder = loaded.run_file, loaded.folder
+            return [trace for segment in about.segments for trace in read_citations(folder, about, segment)]
+
+        return self._kept.with_run(run, read)
+
     def line_issues(self, run: str) -> pd.DataFrame:
         """The lines of the run's files that could not be read: file, line, offset, length, code, reason, …"""
         return self._kept.with_run(run, lambda loaded: loaded.issues())
@@ -283,7 +304,7 @@ class Store(Measuring, Comparing, Counting):
         headline = self._database.column(statement("rows").format(where=HEADLINE.sql), {}, tables)
         found = [
             *self._database.rows(statement("options").format(where=HEADLINE.sql), {}, tables),
-            *(("doc", doc, traces) for doc, traces in run.documents(headline)),
+            *(("doc", doc, traces) for doc, traces in run.list_counts("docs", headline)),
         ]
         found.sort(key=lambda choice: (-int(str(choice[2])), str(choice[1])))
         return {

@@ -7,14 +7,18 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
+import orjson
+
 from proofspan.contracts.records.chunk_id import parse
-from proofspan.contracts.records.field_values import box_of, id_of, page_of, span_of, text_of
+from proofspan.contracts.records.field_values import ID_NAMES, box_of, id_of, page_of, span_of, text_of
 from proofspan.contracts.records.records import AnswerBlock, Chunk, Citation, Json, Trace
 from proofspan.traces.records.answer_block import auditable_block
 
 # The reference's reading, in two steps: one pattern up to the closing bracket takes quadratic time on an
 # answer that opens many lists and closes none.
 _CITATIONS = re.compile(r"citations\s*:\s*\[", re.IGNORECASE)
+#: What `_citation` reads of a candidate's entry.
+_ENTRY_NAMES = (*ID_NAMES, "doc_id", "section_id", "page_idx", "page", "page_label")
 _BETWEEN_IDS = re.compile(r"[,\s]+")
 
 
@@ -55,8 +59,32 @@ def citations(trace: Trace) -> tuple[Citation, ...]:
     The ids in the answer's text count only without a payload. Fields that a citation does not state are taken
     from the candidate of the same id, then from the id's own parts.
     """
-    if payload := trace.payload:
-        entries = _entries_by_id(trace, {_named(item) for item in payload})
+    return _citations(trace.payload, trace.ids_in_text, trace.raw)
+
+
+def cited_record(trace: Trace) -> bytes | None:
+    """Return what the trace's citations are read from, as JSON for `recorded_citations`; None without any."""
+    named = {_named(item) for item in trace.payload} if trace.payload else trace.ids_in_text
+    if not named:
+        return None
+    entries = [
+        {name: entry[name] for name in _ENTRY_NAMES if name in entry}
+        for entry in _entries_by_id(trace.raw, named).values()
+    ]
+    return orjson.dumps({"payload": trace.payload, "ids_in_text": trace.ids_in_text, "chunks": entries})
+
+
+def recorded_citations(record: bytes) -> tuple[Citation, ...]:
+    """Return the citations of a trace from its `cited_record`."""
+    kept = orjson.loads(record)
+    return _citations(kept["payload"], kept["ids_in_text"], kept)
+
+
+def _citations(
+    payload: Sequence[Json], ids_in_text: Sequence[str], raw: Mapping[str, Json]
+) -> tuple[Citation, ...]:
+    if payload:
+        entries = _entries_by_id(raw, {_named(item) for item in payload})
         return tuple(
             [
                 _citation(number, _named(item), item if isinstance(item, dict) else {}, entries, "payload")
@@ -64,11 +92,9 @@ def citations(trace: Trace) -> tuple[Citation, ...]:
                 if isinstance(item, dict) or _named(item)
             ]
         )
-    ids = trace.ids_in_text
-    entries = _entries_by_id(trace, set(ids))
-    return tuple(
-        [_citation(number, each, {}, entries, "answer_text") for number, each in enumerate(ids, start=1)]
-    )
+    entries = _entries_by_id(raw, set(ids_in_text))
+    numbered = enumerate(ids_in_text, start=1)
+    return tuple([_citation(number, each, {}, entries, "answer_text") for number, each in numbered])
 
 
 def filled_from(citation: Citation, chunk: Chunk) -> Citation:
@@ -98,10 +124,10 @@ def _named(item: Json) -> str | None:
     return (item if isinstance(item, str) else id_of(item) if isinstance(item, dict) else None) or None
 
 
-def _entries_by_id(trace: Trace, wanted: Collection[str | None]) -> dict[str, Mapping[str, Json]]:
-    """The wanted candidates' entries; what the answerer saw counts before the stages before it."""
-    named = trace.raw.get("stages")
-    lists = [trace.raw.get("chunks"), *(named.values() if isinstance(named, dict) else ())]
+def _entries_by_id(raw: Mapping[str, Json], wanted: Collection[str | None]) -> dict[str, Mapping[str, Json]]:
+    """Return the entries of the wanted candidates; the answerer's chunks count before the earlier stages."""
+    named = raw.get("stages")
+    lists = [raw.get("chunks"), *(named.values() if isinstance(named, dict) else ())]
     missing = {chunk_id for chunk_id in wanted if chunk_id is not None}
     found: dict[str, Mapping[str, Json]] = {}
     for entries in lists:

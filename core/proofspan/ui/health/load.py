@@ -19,7 +19,7 @@ from proofspan.services.chunk_ids import ChunkAudit, audit_workspace, gold_quest
 from proofspan.services.documents.background import Done, Failed, Waiting
 from proofspan.services.documents.document_cache import Recent
 from proofspan.services.health.failure_modes import Corpus, FailureMode, failure_counts, failure_modes
-from proofspan.services.health.parity import Logged, ParityRow, logged_of_run, parity_rows
+from proofspan.services.health.parity import ParityRow, logged_of_run, parity_rows
 from proofspan.services.health.rule_counts import HealthTable, health_table
 from proofspan.services.health.run_findings import RunFinding, index_findings, run_findings
 from proofspan.services.metrics.run_metrics import bundle_levels, run_metrics
@@ -145,21 +145,14 @@ class Parity:
     """What is written beside what is read, and how many questions have which code of those that tell so."""
 
     rows: tuple[ParityRow, ...]
-    logged: Logged
     differing: Mapping[str, int]
 
 
-def parity(opened: session.Opened, store: Store, table: HealthTable) -> Parity | Pending:
-    """What the shown run pins and logs, once its traces are read for it."""
-    manifest, run, cache = opened.manifest, opened.run, session.cache_dir().path
-    key = ("logged", *session.identity(opened), run.run_id, store.stamp(run.run_id))
-    outcome = background.ask(key, lambda: logged_of_run(manifest, run, cache_dir=cache), share=SHARE)
-    if isinstance(outcome, Failed):
-        raise outcome.fault
-    if isinstance(outcome, Waiting):
-        return Pending(key)
+def parity(opened: session.Opened, store: Store, table: HealthTable) -> Parity:
+    """Return what the shown run pins and logs."""
     differing = {row.codes[0]: table.now(row).questions for row in table.single() if row.kind == "code"}
-    return Parity(parity_rows(manifest, run, outcome.value), outcome.value, differing)
+    logged = logged_of_run(store, opened.run.run_id)
+    return Parity(parity_rows(opened.manifest, opened.run, logged), differing)
 
 
 def modes(

@@ -225,20 +225,15 @@ _PARITY_VERDICTS: Mapping[bool | None, tuple[str, Look]] = {
 }
 
 
-def parity_panel(found: Parity | Pending, view: ViewState) -> None:
-    """A row a thing that has to be the same, once the run's traces were read for what they log."""
+def parity_panel(found: Parity, view: ViewState) -> None:
+    """Show one row per setting that indexing and querying must share."""
     about = (
         "The index, the model and the analyzer that the manifest pins, and the documents' revisions, beside "
         f"what the traces of {view.run} log of them."
     )
     with panel("parity", "Index and query configuration", about):
-        if isinstance(found, Pending):
-            markup.show(markup.text([Piece("Reading the traces for what they log …", "muted")], role="hint"))
-        elif found.rows:
+        if found.rows:
             show_grid(parity_grid(found.rows, found.differing, view), key="parity-cells")
-            if not found.logged.is_all:
-                read = f"Of the first {counted(found.logged.traces, 'trace')}."
-                markup.show(markup.text([Piece(read, "muted")], role="hint"))
         else:
             said = "Nothing is pinned and nothing is logged, so queries and index cannot be compared."
             markup.show(markup.text([Piece(said)], role="line"))
