@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proofspan.contracts.records.records import TraceKey
+from proofspan.store.files.types import Flips
 from proofspan.store.index.build import index_folder
-from proofspan.store.query.comparison import Flips
 from proofspan.store.query.filters import FLIPS, Filter, Sort
 from proofspan.store.query.metric_sql import MEASURES, OUTCOMES
 from proofspan.store.query.store import Store

@@ -18,7 +18,7 @@ from proofspan.services.compare import (
     scope_sentences,
     verdict_sentence,
 )
-from proofspan.store.query.comparison import Flips
+from proofspan.store.files.types import Flips
 from tests.places import CHECKOUT
 
 MATCH, OK = "section_match_at_1", "answered_ok"

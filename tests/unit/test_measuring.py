@@ -281,7 +281,7 @@ def test_a_run_that_is_indexed_anew_is_added_up_anew(tmp_path: Path) -> None:
 def test_runs_that_were_not_used_for_longest_make_room(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("proofspan.store.query.loaded_runs.KEPT_BYTES", 1)
+    monkeypatch.setattr("proofspan.store.query.loaded_runs.CACHED_BYTES", 1)
     store = store_of(tmp_path, dict.fromkeys(("R1", "R2", "R3"), OUTCOMES))
     first = [store._kept.loaded(run) for run in ("R1", "R2")]
     for run in ("R1", "R2", "R1", "R3"):

@@ -117,7 +117,7 @@ def test_a_bucket_says_where_ranking_failed(
 def test_a_trace_that_cannot_be_ranked_says_why(known: Mapping[str, object], why: str) -> None:
     found = outcome(trace_of(ids("a")), known)
     assert found == LEFT_OUT[why]  # type: ignore[index]
-    assert found.columns == (why, *(None,) * 11)
+    assert found.columns == {"unranked": why}
 
 
 def test_no_list_is_left_out_and_an_empty_list_found_nothing() -> None:
@@ -144,9 +144,16 @@ def test_gold_chunks_alone_are_relevant_and_their_section_is_covered() -> None:
 
 
 def test_gold_that_the_chunk_file_lacks_is_missed_by_who_finds_nothing() -> None:
-    missed = (None, "retrieval_gap", None, None, 0.0, 0.0, None, None, None, None, 0.0, 0.0)
-    assert outcome(trace_of(ids("a")), {"sections": ("77",)}).columns == missed
-    assert outcome(trace_of(ids("a")), {"spans": (GoldSpan("manual", 500, "x"),)}).columns == missed
+    missed = {
+        "bucket": "retrieval_gap",
+        "section_coverage": 0,
+        "ndcg_10": 0,
+        "reciprocal_rank": 0,
+        "recall_1": 0,
+    }
+    for gold in ({"sections": ("77",)}, {"spans": (GoldSpan("manual", 500, "x"),)}):
+        found = outcome(trace_of(ids("a")), gold).columns
+        assert {name: value for name, value in found.items() if value is not None} == missed
 
 
 def test_how_much_there_was_to_find_is_not_known_of_a_section_that_only_the_trace_states() -> None:

@@ -175,7 +175,7 @@ def test_a_print_is_the_answers_and_64_bits_wide() -> None:
     for place in range(50):
         read = trace_from(told(place), source=None, run_id=RUN)  # type: ignore[arg-type]
         assert isinstance(read, Trace)
-        found.add(answer_print(read, reflect(read, corpus, Profile())))
-        assert answer_print(read, None) is None
+        found.add(answer_print(read, reflect(read, corpus, Profile()), ["c1"]))
+        assert answer_print(read, None, ["c1"]) is None
     assert len(found) == 50
     assert all(isinstance(each, int) and -(2**63) <= each < 2**63 for each in found)

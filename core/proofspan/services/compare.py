@@ -16,7 +16,7 @@ from proofspan.manifest.types import Manifest, Run
 from proofspan.metrics.catalogue import METRICS, Metric
 from proofspan.metrics.statistics import LEVEL, Mean, flips_needed, mcnemar, mean_difference
 from proofspan.metrics.values import MetricValue
-from proofspan.store.query.comparison import Flips
+from proofspan.store.files.types import Flips
 from proofspan.store.query.metric_sql import OUTCOMES
 from proofspan.traces.lines.reader import MAX_DEPTH, is_deeper, open_source
 from proofspan.wording import counted

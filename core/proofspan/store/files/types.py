@@ -88,11 +88,22 @@ class FailureCount:
     failing: int
 
 
-def failure_count(row: tuple[object, ...]) -> FailureCount:
-    """A row of `sql/failures.sql`."""
-    about, judged, failing = row
-    places = tuple(map(str, about)) if isinstance(about, list) else ()
-    return FailureCount(places, int(str(judged)), int(str(failing)))
+@dataclass(frozen=True, slots=True)
+class Flips:
+    """How an outcome changed from another run to this one, in questions.
+
+    `fixed`, `regressed`, `both` and `neither` count those that can be judged in both runs: wrong there and
+    right here, the reverse, right in both, in neither. `left_out` are in both and cannot be judged in one of
+    them; `only_here` the other run does not have, `only_there` this one not.
+    """
+
+    fixed: int
+    regressed: int
+    both: int
+    neither: int
+    only_here: int
+    only_there: int
+    left_out: int
 
 
 @dataclass(frozen=True, slots=True)

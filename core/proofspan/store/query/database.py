@@ -1,7 +1,7 @@
-"""DuckDB, locked down: in memory, no files, no extensions, a cursor a call, a time limit a query.
+"""DuckDB, locked down: in memory, without files and extensions, a cursor per call, a time limit per query.
 
-Only the SQL of this room reaches it. Still it is closed as if anybody's did: external access is off before
-the first query and the configuration cannot be changed again. Tables come in as Arrow data.
+Only our own SQL reaches it, and still external access is turned off before the first query and the
+configuration is locked. Tables come in as Arrow data. Each query is a file in `sql/`.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from threading import Timer
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -18,7 +19,7 @@ import pyarrow as pa
 from proofspan.errors import StoreFault
 from proofspan.resources import text_of
 
-#: A query that takes longer is stopped, in seconds: far beyond what any of ours needs at a million rows.
+#: Seconds after which a query is stopped: far more than any of ours needs at a million rows.
 TIME_LIMIT = 10.0
 
 _CONFIG: dict[str, str | bool | int | float | list[str]] = {
@@ -37,7 +38,7 @@ Params = Mapping[str, object]
 
 
 class Database:
-    """One in-memory database for all threads; every call works on a cursor of its own."""
+    """An in-memory database for all threads; every call uses a cursor of its own."""
 
     def __init__(self, *, time_limit: float = TIME_LIMIT) -> None:
         self._connection = duckdb.connect(config=_CONFIG)
@@ -46,30 +47,30 @@ class Database:
         self._time_limit = time_limit
 
     def column(self, sql: str, params: Params, tables: Tables) -> np.ndarray:
-        """The only column of a result as a numpy array."""
+        """Return the only column of a result as a numpy array."""
         with self._running(tables) as cursor:
             (values,) = cursor.execute(sql, dict(params)).fetchnumpy().values()
             return np.asarray(values)
 
-    def rows(self, sql: str, params: Params, tables: Tables) -> list[tuple[object, ...]]:
-        """A small result as tuples."""
+    def rows(self, sql: str, params: Params, tables: Tables) -> list[tuple[Any, ...]]:
+        """Return a small result as tuples."""
         with self._running(tables) as cursor:
             return cursor.execute(sql, dict(params)).fetchall()
 
     def table(self, sql: str, params: Params, tables: Tables) -> pa.Table:
-        """A large result as an Arrow table."""
+        """Return a large result as an Arrow table."""
         with self._running(tables) as cursor:
             return cursor.sql(sql, params=dict(params)).to_arrow_table()
 
     def over_view(self, view: str, sql: str, tables: Tables) -> pa.Table:
-        """A result as an Arrow table, over the temporary view that the statement `view` makes first."""
+        """Return a result over the temporary view that the statement `view` creates first."""
         with self._running(tables) as cursor:
             cursor.execute(view)
             return cursor.sql(sql).to_arrow_table()
 
     @contextmanager
     def _running(self, tables: Tables) -> Iterator[duckdb.DuckDBPyConnection]:
-        """A cursor that sees these tables; running a query and fetching count towards its time limit."""
+        """Open a cursor that sees these tables; its time limit covers running a query and fetching."""
         with self._connection.cursor() as cursor:
             timer = Timer(self._time_limit, cursor.interrupt)
             timer.daemon = True
@@ -88,17 +89,14 @@ class Database:
                 raise StoreFault.of(
                     "query_failed",
                     f"the index could not be queried: {str(error).splitlines()[0]}",
-                    fix="build the index anew: proofspan index WORKSPACE",
+                    fix="rebuild the index: proofspan index WORKSPACE",
                 ) from error
             finally:
                 timer.cancel()
-                timer.join()  # a thread that still holds the cursor as the process ends reads as a leak
-
-
-# The texts of the queries: one question a file in `sql/`.
+                timer.join()  # a thread that holds the cursor when the process ends is reported as a leak
 
 
 @cache
 def statement(name: str) -> str:
-    """The text of `sql/{name}.sql`."""
+    """Return the text of `sql/{name}.sql`."""
     return text_of(f"store/query/sql/{name}.sql")

@@ -1,9 +1,9 @@
-"""Columns that a run's own rows do not hold: what another run had, what a cohort says, whether λ converges.
+"""Columns that a run's own rows do not have: another run's, a cohort's, and whether questions converge.
 
-A filter and a measure name them like any column. `in_cohort` says whether the question is of the filter's
-cohort; `converges` and `unconverged` are those of `sql/convergence.sql`. What begins with `was_` is of the
-same trace in the run that the filter compares with, and null where that has none: `was_row` its place,
-`was_value_` with a metric or an outcome what it counts for there, `was_` with a column's name that column.
+Filters and measures name them like any column. `in_cohort` says whether the question is of the filter's
+cohort; `converges` and `unconverged` are those of `sql/convergence.sql`. `was_…` columns are those of the
+same trace in the run that the filter compares with, null where it has none: `was_row` its place, `was_value_`
+and the id of a metric or outcome its number there, `was_` and a column's name that column.
 """
 
 from __future__ import annotations
@@ -18,15 +18,12 @@ import pyarrow.compute as pc
 
 from proofspan.store.files.columns import ROW_SCHEMA
 from proofspan.store.query.database import Database, statement
-from proofspan.store.query.loaded_runs import KeptRuns, LoadedRun, Memory
+from proofspan.store.query.loaded_runs import LoadedRun, results_of
 from proofspan.store.query.metric_sql import PARAPHRASES, SEEDS, measure_of
-
-#: So much is remembered of states of runs: whose questions converge, and what was compared with what.
-KEPT_CONVERGING, KEPT_COMPARED = 64, 32
 
 _CONVERGING = ("unconverged", "converges")
 _IDENTITY = ("q_id", "paraphrase", "seed", "repeat")
-#: What `sql/convergence.sql` reads.
+#: The columns that `sql/convergence.sql` reads.
 _CONVERGING_READS = (*_IDENTITY, "lambda_state")
 _WAS, _VALUE = "was_", "was_value_"
 
@@ -34,47 +31,44 @@ _WAS, _VALUE = "was_", "was_value_"
 class Basis(NamedTuple):
     """What a list depends on besides its run: the run that it is compared with, and the cohort's questions.
 
-    Both None where the filter names none, or one that there is not (has no index).
+    None where the filter names none, or one that does not exist (has no index).
     """
 
     other: LoadedRun | None = None
     cohort: frozenset[str] | None = None
 
 
-#: Of a list that depends on its run alone.
 ALONE = Basis()
 
 
 class Columns:
     """Any columns of a run's rows as one table. Safe for several threads."""
 
-    def __init__(self, kept: KeptRuns, database: Database) -> None:
+    def __init__(self, database: Database) -> None:
         self._database = database
-        self._converging: Memory[pa.Table] = Memory(kept, most=KEPT_CONVERGING)
-        self._compared: Memory[pa.ChunkedArray] = Memory(kept, most=KEPT_COMPARED)
 
     def table(self, run: LoadedRun, names: Iterable[str], basis: Basis = ALONE) -> pa.Table:
-        """A table of the named columns and `row`, one row a trace of the run."""
+        """Return a table of the named columns and `row`, one row per trace of the run."""
         wanted = tuple(dict.fromkeys(names))
-        made = [name for name in wanted if _is_made(name)]
-        table = run.table([name for name in wanted if name not in made])
-        for name in made:
-            table = table.append_column(name, self._made(run, name, basis))
+        derived = [name for name in wanted if _is_derived(name)]
+        table = run.table([name for name in wanted if name not in derived])
+        for name in derived:
+            table = table.append_column(name, self._derived(run, name, basis))
         return table
 
     def tables(self, runs: Sequence[LoadedRun], names: Sequence[str]) -> pa.Table:
-        """The tables of several runs one under the other; `run` says of which a row is, from 0.
+        """Return the tables of several runs concatenated; `run` is the run of a row, from 0.
 
         `names` are columns that a run has without a filter.
         """
         if any(name in _CONVERGING for name in names):
-            stored = [name for name in names if not _is_made(name)]
+            stored = [name for name in names if not _is_derived(name)]
             for run in runs:
                 run.table((*stored, *_CONVERGING_READS))  # at one go
             self._convergence(runs)  # of all at once
-        return _together([self.table(run, names) for run in runs])
+        return _concatenated([self.table(run, names) for run in runs])
 
-    def _made(self, run: LoadedRun, name: str, basis: Basis) -> pa.ChunkedArray:
+    def _derived(self, run: LoadedRun, name: str, basis: Basis) -> pa.ChunkedArray:
         if name in _CONVERGING:
             return self._convergence([run])[0].column(name)
         if name == "in_cohort":
@@ -83,10 +77,10 @@ class Columns:
         if basis.other is None:
             return pa.chunked_array([pa.nulls(run.run_file.rows, _type_of(name))])
         other = basis.other
-        return self._compared.get_or_make((run, other), name, lambda: self._was(run, other, name))
+        return run.get_or_make((name, other.state), lambda: self._was(run, other, name))
 
     def _was(self, run: LoadedRun, other: LoadedRun, name: str) -> pa.ChunkedArray:
-        """A column of the other run, in the order of this run's rows."""
+        """Return a column of the other run, in the order of this run's rows."""
         if name == "was_row":
             tables = {"here": run.table(_IDENTITY), "there": other.table(_IDENTITY)}
             return self._database.table(statement("counterparts"), {}, tables).column("row")
@@ -97,49 +91,42 @@ class Columns:
             column = self._database.table(sql, {}, tables).column("value")
         else:
             column = self.table(other, [name.removeprefix(_WAS)]).column(name.removeprefix(_WAS))
-        return column.take(self._made(run, "was_row", Basis(other)))
+        return column.take(self._derived(run, "was_row", Basis(other)))
 
     def _convergence(self, runs: Sequence[LoadedRun]) -> list[pa.Table]:
-        """Which questions of these runs converge: worked out at once where it is not known."""
-        known = [self._converging.get((run,), "") for run in runs]
-        missing = [run for run, table in zip(runs, known, strict=True) if table is None]
-        found = iter(self._converged(missing) if missing else ())
-        return [
-            self._converging.keep((run,), "", next(found)) if table is None else table
-            for run, table in zip(runs, known, strict=True)
-        ]
+        return results_of(runs, "convergence", self._compute_convergence)
 
-    def _converged(self, runs: Sequence[LoadedRun]) -> list[pa.Table]:
+    def _compute_convergence(self, runs: Sequence[LoadedRun]) -> list[pa.Table]:
+        """Return the columns of `sql/convergence.sql` of each run; one without paraphrases needs no query."""
         tables = [run.table(_CONVERGING_READS) for run in runs]
         varied = [len(table.column("paraphrase").unique()) >= PARAPHRASES for table in tables]
-        found = iter(self._counted(list(compress(tables, varied))))
+        computed = iter(self._query_convergence(list(compress(tables, varied))))
         return [
-            next(found) if has else _unvaried(len(table)) for table, has in zip(tables, varied, strict=True)
+            next(computed) if has else _unvaried(len(table))
+            for table, has in zip(tables, varied, strict=True)
         ]
 
-    def _counted(self, tables: Sequence[pa.Table]) -> list[pa.Table]:
-        """The columns of `sql/convergence.sql` for each of some runs' rows."""
+    def _query_convergence(self, tables: Sequence[pa.Table]) -> list[pa.Table]:
         if not tables:
             return []
-        together = _together(tables)
-        together = together.append_column("at", pa.array(np.arange(len(together))))
+        rows = _concatenated(tables)
+        rows = rows.append_column("at", pa.array(np.arange(len(rows))))
         enough = {"paraphrases": PARAPHRASES, "seeds": SEEDS}
-        found = self._database.table(statement("convergence"), enough, {"rows": together})
+        result = self._database.table(statement("convergence"), enough, {"rows": rows})
         ends = accumulate(map(len, tables))
-        return [found.slice(end - len(table), len(table)) for table, end in zip(tables, ends, strict=True)]
+        return [result.slice(end - len(table), len(table)) for table, end in zip(tables, ends, strict=True)]
 
 
 def _unvaried(rows: int) -> pa.Table:
-    """What `sql/convergence.sql` says of a run whose questions have too few paraphrases, all of them."""
+    """Return what `sql/convergence.sql` gives where no question has enough paraphrases."""
     return pa.table({"unconverged": pa.repeat("few_variants", rows), "converges": pa.repeat(False, rows)})
 
 
-def _is_made(name: str) -> bool:
+def _is_derived(name: str) -> bool:
     return name in _CONVERGING or name == "in_cohort" or name.startswith(_WAS)
 
 
 def _type_of(name: str) -> pa.DataType:
-    """The type of a column of another run."""
     if name == "was_row":
         return pa.int64()
     if name.startswith(_VALUE):
@@ -147,10 +134,9 @@ def _type_of(name: str) -> pa.DataType:
     return ROW_SCHEMA.field(name.removeprefix(_WAS)).type
 
 
-def _together(tables: Sequence[pa.Table]) -> pa.Table:
-    """Tables one under the other, `run` being the place of each."""
-    counted = [
+def _concatenated(tables: Sequence[pa.Table]) -> pa.Table:
+    numbered = [
         table.append_column("run", pa.repeat(pa.scalar(place, pa.int32()), len(table)))
         for place, table in enumerate(tables)
     ]
-    return pa.concat_tables(counted).unify_dictionaries()
+    return pa.concat_tables(numbered).unify_dictionaries()

@@ -1,12 +1,12 @@
-"""One run's index in memory: columns are read when a query first needs them, and kept."""
+"""The runs' indexes in memory: columns are read when a query first needs them, and cached with results."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from pathlib import Path
 from threading import Lock
-from typing import Generic, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -27,46 +27,79 @@ from proofspan.store.files.segment_files import (
 )
 from proofspan.store.index.build import index_folder
 
-#: What only the joined file holds, beside `row`, a trace's place in its run from 0.
+T = TypeVar("T")
+V = TypeVar("V")
+
+#: The columns of the joined file beside `row`, a trace's place in its run from 0.
 JOINED = ("repeat", "stored_label")
-#: The lists that the joined file adds to, with its column.
+#: The list columns that the joined file adds to, with the name of its column.
 _COMPLETED = {"suspicions": "late", "codes": "late_codes"}
 #: Every column that can be asked for.
 ALL_COLUMNS: tuple[str, ...] = ("row", *ROW_SCHEMA.names, *JOINED, *ROW_COLUMNS)
 
-#: Up to so many rows are read by their places rather than with all others of their columns.
+#: Up to this many rows are read by their places rather than with all others of their columns.
 FEW_ROWS = 1_000
+#: How many results are cached per run.
+CACHED_RESULTS = 128
+#: How many bytes of columns are cached, of the runs used last; this many runs in any case.
+CACHED_BYTES = 512 << 20
+CACHED_RUNS = 2
 
 
 class LoadedRun:
-    """The columns of one state of a run's index. FileNotFoundError where that state has been replaced.
+    """The columns of one state of a run's index, and results computed from them. Safe for several threads.
 
-    `placed` is what is known of its citations, None where they are not located (any more).
+    `placed` is the file of its located citations, None where they are not located as files are now. Methods
+    that read raise DamagedError where the state was replaced.
     """
 
     def __init__(self, folder: Path, run_file: RunFile, placed: PlacedFile | None = None) -> None:
         self.folder = folder
         self.run_file = run_file
+        #: Unique to this object, for keys of results that depend on it.
+        self.state = object()
         self._placed = placed
         self._states: RowStates | None = None
         self._columns: dict[str, pa.ChunkedArray] = {}
         self._joined: pa.Table | None = None
         self._lock = Lock()
+        self._results: OrderedDict[Hashable, Any] = OrderedDict()
+        self._results_lock = Lock()
+
+    def cached(self, key: Hashable) -> Any | None:
+        """Return a cached result, None where there is none."""
+        with self._results_lock:
+            if key in self._results:
+                self._results.move_to_end(key)
+            return self._results.get(key)
+
+    def cache(self, key: Hashable, result: V) -> V:
+        """Cache a result and return it."""
+        with self._results_lock:
+            self._results[key] = result
+            while len(self._results) > CACHED_RESULTS:
+                self._results.popitem(last=False)
+        return result
+
+    def get_or_make(self, key: Hashable, make: Callable[[], V]) -> V:
+        """Return the cached result, computed where there is none. Two threads may both compute it."""
+        known: V | None = self.cached(key)
+        return self.cache(key, make()) if known is None else known
 
     @property
     def nbytes(self) -> int:
-        """How much memory the columns take that are kept."""
+        """Return the bytes of the cached columns."""
         return sum(column.nbytes for column in self._columns.copy().values())
 
     def table(self, names: Sequence[str]) -> pa.Table:
-        """A table of the named columns and `row`; those not asked for before are read from disk."""
+        """Return a table of the named columns and `row`; columns are read from disk once."""
         wanted = tuple(dict.fromkeys(("row", *names)))
         with self._lock:
             self._load([name for name in wanted if name not in self._columns])
             return pa.table({name: self._columns[name] for name in wanted})
 
     def frame(self, rows: Sequence[int] | np.ndarray, names: Sequence[str]) -> pd.DataFrame:
-        """Some rows as a DataFrame, in the order given: lists are lists, whole numbers may be missing."""
+        """Return some rows as a DataFrame, in the order given; whole numbers are nullable."""
         wanted = np.asarray(rows, dtype=np.int64)
         by_place = [name for name in names if self._is_unread(name)] if len(wanted) <= FEW_ROWS else []
         found = self._rows_at(wanted, by_place)
@@ -88,7 +121,7 @@ class LoadedRun:
         )
 
     def issues(self) -> pd.DataFrame:
-        """All line issues of the run, in the order of the file, then those of its chunks and its report."""
+        """Return the line issues of the run, in the order of the file, then those of chunks and report."""
         names = self.run_file.issue_files()
         if not names:
             return pd.DataFrame(columns=ISSUE_SCHEMA.names)
@@ -96,13 +129,13 @@ class LoadedRun:
         return pd.DataFrame(found.to_pydict())
 
     def placed(self) -> PlacedFile | None:
-        """What is placed of the run, if its files can be read."""
+        """Return the file of located citations, None where there is none that can be read."""
         with self._lock:
             self._row_states()
             return self._placed
 
     def citations(self, columns: Sequence[str]) -> pd.DataFrame | None:
-        """Columns of every citation, `row` being its trace's place in the run; None while not located."""
+        """Return columns of every located citation, `row` in its segment; None while not located."""
         placed = self.placed()
         if placed is None:
             return None
@@ -110,7 +143,6 @@ class LoadedRun:
         return pd.DataFrame({name: _series(table[name], table[name].type) for name in columns})
 
     def _row_states(self) -> RowStates:
-        """What became of each row's citations; files that are damaged count as not there."""
         if self._states is None:
             self._states = RowStates.unknown(self.run_file.rows)
             if self._placed is not None:
@@ -131,12 +163,12 @@ class LoadedRun:
         return RowStates.of(table.set_column(0, "row", pa.array(rows)), self.run_file.rows)
 
     def _is_unread(self, name: str) -> bool:
-        """Whether the segments hold the column as it is, and it was not asked for as a whole yet."""
+        """Return whether the column is in the segments as it is and was not read as a whole yet."""
         completed_late = name in _COMPLETED and self.run_file.joined is not None
         return name in ROW_SCHEMA.names and not completed_late and name not in self._columns
 
     def _rows_at(self, rows: np.ndarray, names: Sequence[str]) -> dict[str, pa.ChunkedArray]:
-        """Columns of a few rows, without reading those columns for the whole run."""
+        """Return columns of a few rows without reading the columns as a whole."""
         if not names or not len(rows):
             return {name: pa.chunked_array([], ROW_SCHEMA.field(name).type) for name in names}
         segments = self.run_file.segments
@@ -181,7 +213,7 @@ class LoadedRun:
         return self._joined
 
     def _scattered(self, name: str, default: object) -> pa.ChunkedArray:
-        """A sparse column of the joined file with its default in every other row."""
+        """Return a sparse column of the joined file, with the default in every other row."""
         joined = self._joined_table()
         kind = pa.string() if joined is None else joined.schema.field(name).type
         if name == "repeat":
@@ -196,7 +228,7 @@ class LoadedRun:
 
 
 def record_of(frame: pd.DataFrame) -> dict[str, object]:
-    """The only row of a frame; what is missing is None."""
+    """Return the only row of a frame; missing values are None."""
     record = frame.to_dict("records")[0]
     return {str(name): None if _is_missing(value) else value for name, value in record.items()}
 
@@ -206,7 +238,7 @@ def _is_missing(value: object) -> bool:
 
 
 def _with_late(column: pa.ChunkedArray, joined: pa.Table | None, name: str) -> pa.ChunkedArray:
-    """Lists with what only the whole run tells, the joined column `name`, added at their ends."""
+    """Return lists with those of the joined column `name` appended."""
     if joined is None:
         return column
     late = joined.column(name).combine_chunks()
@@ -243,18 +275,8 @@ def _series(column: pa.ChunkedArray, kind: pa.DataType) -> pd.Series:
     return pd.Series(column.to_pylist(), dtype=object)
 
 
-# The runs' indexes as they are kept in memory between questions, and what was worked out of them.
-
-T = TypeVar("T")
-V = TypeVar("V")
-
-#: So many bytes of columns are kept in memory, of the runs used last; of so few runs in any case.
-KEPT_BYTES = 512 << 20
-KEPT_RUNS = 2
-
-
-class KeptRuns:
-    """The runs of a workspace whose index was read. Safe for several threads.
+class RunCache:
+    """The indexes of a workspace's runs in memory. Safe for several threads.
 
     An index that is rebuilt meanwhile is picked up with the next call.
     """
@@ -265,15 +287,10 @@ class KeptRuns:
         self._placements = Placements(manifest)
         self._folders: dict[str, Path] = {}
         self._runs: OrderedDict[str, tuple[tuple[int, int], PlacedFile | None, LoadedRun]] = OrderedDict()
-        self._when_gone: list[Callable[[LoadedRun], None]] = []
         self._lock = Lock()
 
-    def when_gone(self, forget: Callable[[LoadedRun], None]) -> None:
-        """Has `forget` called with every state that is replaced, or makes room."""
-        self._when_gone.append(forget)
-
     def stamp(self, run: str) -> tuple[int, int] | None:
-        """Changes whenever the run's index does; None where there is no index."""
+        """Return what changes whenever the run's index does; None where there is no index."""
         try:
             status = (self._folder(run) / RUN_FILE).stat()
         except (FileNotFoundError, NotADirectoryError):
@@ -281,11 +298,11 @@ class KeptRuns:
         return status.st_mtime_ns, status.st_ino
 
     def with_run(self, run: str, read: Callable[[LoadedRun], T]) -> T:
-        """What `read` makes of a run, as `with_runs`."""
+        """Call `read` with a run, as `with_runs`."""
         return self.with_runs([run], lambda loaded: read(loaded[0]))
 
     def with_runs(self, runs: Sequence[str], read: Callable[[Sequence[LoadedRun]], T]) -> T:
-        """Calls `read`, again if an index was replaced meanwhile and its old files are gone.
+        """Call `read`, and again if an index was replaced meanwhile and its files are gone.
 
         StoreFault where a run has no index, or a damaged one.
         """
@@ -295,7 +312,7 @@ class KeptRuns:
             except DamagedError:
                 with self._lock:
                     for run in runs:
-                        self._drop(run)
+                        self._runs.pop(run, None)
         raise StoreFault.of(
             "index_damaged",
             f"files of the index of run {' or '.join(map(repr, runs))} are missing or damaged",
@@ -304,7 +321,7 @@ class KeptRuns:
         )
 
     def loaded(self, run: str) -> LoadedRun:
-        """The run as its index is now: the same object as long as nothing changes."""
+        """Return the run as its index is now: the same object as long as nothing changes."""
         stamp, folder = self.stamp(run), self._folder(run)
         with self._lock:
             placed = self._placements.of(folder)
@@ -320,7 +337,7 @@ class KeptRuns:
                     where=str(self._manifest.folder),
                     fix=f"proofspan index {self._manifest.folder}",
                 )
-            self._drop(run)
+            self._runs.pop(run, None)
             self._make_room()
             holds = placed is not None and placed.is_of(run_file)
             loaded = LoadedRun(folder, run_file, placed if holds else None)
@@ -328,60 +345,26 @@ class KeptRuns:
             return loaded
 
     def _folder(self, run: str) -> Path:
-        """Where the run's index lies, worked out once."""
         if run not in self._folders:
             self._folders[run] = index_folder(self._manifest, run, self._cache_dir)
         return self._folders[run]
 
     def _make_room(self) -> None:
-        """Drops the runs that were not used for longest, as far as all take too much."""
+        """Drop the least recently used runs while all take more than `CACHED_BYTES`."""
         used = sum(loaded.nbytes for _, _, loaded in self._runs.values())
-        while used > KEPT_BYTES and len(self._runs) >= KEPT_RUNS:
-            run, (_, _, loaded) = next(iter(self._runs.items()))
+        while used > CACHED_BYTES and len(self._runs) >= CACHED_RUNS:
+            _, (_, _, loaded) = self._runs.popitem(last=False)
             used -= loaded.nbytes
-            self._drop(run)
-
-    def _drop(self, run: str) -> None:
-        known = self._runs.pop(run, None)
-        if known is not None:
-            for forget in self._when_gone:
-                forget(known[2])
 
 
-class Memory(Generic[V]):
-    """The last `most` results that were worked out of states of runs, as long as those are kept.
-
-    Safe for several threads: two that ask at once may both do the work, and its result is the same.
-    """
-
-    def __init__(self, kept: KeptRuns, *, most: int) -> None:
-        self._most = most
-        self._known: OrderedDict[tuple[tuple[LoadedRun, ...], Hashable], V] = OrderedDict()
-        self._lock = Lock()
-        kept.when_gone(self._forget)
-
-    def get(self, runs: tuple[LoadedRun, ...], key: Hashable) -> V | None:
-        """What is known of these states, None where it is not."""
-        with self._lock:
-            if (runs, key) not in self._known:
-                return None
-            self._known.move_to_end((runs, key))
-            return self._known[runs, key]
-
-    def keep(self, runs: tuple[LoadedRun, ...], key: Hashable, value: V) -> V:
-        """Remembers a result, and gives it back."""
-        with self._lock:
-            self._known[runs, key] = value
-            while len(self._known) > self._most:
-                self._known.popitem(last=False)
-        return value
-
-    def get_or_make(self, runs: tuple[LoadedRun, ...], key: Hashable, make: Callable[[], V]) -> V:
-        """What is known of these states, worked out where it is not."""
-        known = self.get(runs, key)
-        return self.keep(runs, key, make()) if known is None else known
-
-    def _forget(self, gone: LoadedRun) -> None:
-        with self._lock:
-            for known in [known for known in self._known if gone in known[0]]:
-                del self._known[known]
+def results_of(
+    runs: Sequence[LoadedRun], key: Hashable, make: Callable[[Sequence[LoadedRun]], Iterable[V]]
+) -> list[V]:
+    """Return each run's cached result; `make` computes the missing ones together, in order."""
+    known: list[V | None] = [run.cached(key) for run in runs]
+    missing = [run for run, result in zip(runs, known, strict=True) if result is None]
+    made = iter(make(missing) if missing else ())
+    return [
+        run.cache(key, next(made)) if result is None else result
+        for run, result in zip(runs, known, strict=True)
+    ]

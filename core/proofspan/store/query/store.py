@@ -1,11 +1,11 @@
-"""What pages and commands ask of an index. Every question is one file in `sql/`."""
+"""Queries of pages and commands on the index of a workspace. Each query is a file in `sql/`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, TypeVar, get_args
 
 import numpy as np
 import pandas as pd
@@ -15,265 +15,105 @@ from proofspan.contracts.records.records import LABELS, Label, SourceLine, Trace
 from proofspan.diagnosis.gold import GOLD_STATES, GoldState
 from proofspan.diagnosis.suggest import suggest_profile
 from proofspan.diagnosis.types import profile_from
+from proofspan.journal.cohorts import read_cohorts
 from proofspan.manifest.types import Manifest
+from proofspan.metrics.ranked import Bucket
+from proofspan.metrics.values import Tally
 from proofspan.store.files.citations import CitedTrace, read_citations
 from proofspan.store.files.columns import parse_setting
 from proofspan.store.files.evidence_states import EVIDENCE_STATES, EvidenceState
 from proofspan.store.files.located import PLACED_SCHEMA, PlacedFile
-from proofspan.store.files.types import (
-    FailureCount,
-    Found,
-    Neighbours,
-    PlacedFacts,
-    RunFacts,
-    failure_count,
+from proofspan.store.files.types import FailureCount, Flips, Found, Neighbours, PlacedFacts, RunFacts
+from proofspan.store.query.database import Database, statement
+from proofspan.store.query.derived_columns import Basis, Columns
+from proofspan.store.query.filters import Filter, Flip, Sort
+from proofspan.store.query.loaded_runs import ALL_COLUMNS, LoadedRun, RunCache, record_of, results_of
+from proofspan.store.query.metric_sql import FAILS, HEADLINE, OUTCOMES, Clause, measure_of
+from proofspan.store.query.metrics import (
+    MEASURED,
+    MOST_SLICES,
+    SLICES,
+    RunSums,
+    Slice,
+    by_bucket,
+    by_refusal,
+    ends_of,
+    most_frequent_first,
+    no_tallies,
+    quantiles_statements,
+    run_sums,
+    sums_statement,
+    tallies_of,
 )
-from proofspan.store.query.comparison import Comparing
-from proofspan.store.query.database import statement
-from proofspan.store.query.derived_columns import Basis
-from proofspan.store.query.filters import Filter, Sort
-from proofspan.store.query.loaded_runs import ALL_COLUMNS, LoadedRun, Memory, record_of
-from proofspan.store.query.metric_sql import FAILS, HEADLINE
-from proofspan.store.query.metrics import Measuring
-from proofspan.store.query.rule_counts import Counting
 
+T = TypeVar("T")
 #: Filter name → its values, each with a count.
 Choices = dict[str, tuple[tuple[str, int], ...]]
+#: A code with its traces and its questions.
+CodeCounts = tuple[tuple[str, int, int], ...]
 
-#: The columns of a page: all that a table row may show. The rest stays on disk until it is asked for.
+_KEY = ("q_id", "paraphrase", "seed", "repeat")
+#: The columns of a page: all that a table row may show. Others stay on disk until they are asked for.
 PAGE_COLUMNS = (
-    *("q_id", "paraphrase", "seed", "repeat", "q", "label", "severity", "why", "stored_label"),
+    *(*_KEY, "q", "label", "severity", "why", "stored_label"),
     *("rank1_section", "rank1_doc"),
     *("gold_state", "gold_is_refusal", "gold_seen_rank", "gold_retrieved_rank"),
     *("unranked", "bucket", "section_rank", "top_rank"),
     *("cited", "cited_retrieved", "cited_resolved", "query_coverage", "answer_coverage"),
     *("numbers_unsupported", "suspicions", "codes", "safety_omitted", "evidence", "agreement"),
 )
-#: What a page tells of the run that is compared with.
+#: The columns of a page that are those of the run it is compared with.
 WAS_COLUMNS = ("was_label", "was_bucket")
 _INNER = {"row", "q_folded", "answer_folded", "evidence_severity", "cited_print"}
 _INNER |= {"memory", "offset_unit", "answer_print", "citations", "settings"}
 #: The columns of an export and of a single row.
 FULL_COLUMNS = tuple(name for name in ALL_COLUMNS if name not in _INNER)
-#: What a list can be narrowed to, and the columns that tell, but for the documents'.
+#: The filters with choices, and the columns that these are counted from, except the documents'.
 _CHOICES = ("suspicion", "code", "doc", "section", "gold", "bucket", "type", "state")
 _CHOSEN_BY = ("suspicions", "codes", "rank1_section", "gold_state", "bucket", "q_type", "lambda_state")
-#: Those of a step through a list.
-PLACE_COLUMNS = ("q_id", "paraphrase", "seed", "repeat", "q", "label", "line", "offset", "length")
-#: Those of a citation.
+#: The columns of a step through a list.
+PLACE_COLUMNS = (*_KEY, "q", "label", "line", "offset", "length")
+#: The columns of a located citation.
 CITATION_COLUMNS = tuple(name for name in PLACED_SCHEMA.names if name != "row")
+_OUTCOMES = ("label", "bucket", "lambda_state", "unranked", "refused", "top_rank")
+_RANKED = ("section_rank", "top_rank", "bucket")
+_RANKS = ["q_id", "q", "run_id", *_RANKED]
+_VARIED = (*_KEY, "rank1_section", "cited_print", "label", "lambda_state")
+#: The order of a column's values in `transitions`.
+_ORDERS: Mapping[str, tuple[str, ...]] = {"label": LABELS, "bucket": get_args(Bucket)}
+#: The columns of `flip_rows` that both runs have, with the name of the other run's.
+_FLIPPED = {"label": "was_label", "bucket": "was_bucket", "section_rank": "was_rank"}
 
-#: Rows of an export that become a piece together; of a longer list the run's columns are in memory.
+#: Rows per piece of an export. For a longer list the run's columns are read as a whole.
 EXPORT_ROWS = 5_000
-#: So many orders of lists are remembered for stepping from question to question, and so many runs' choices.
-KEPT_ORDERS, KEPT_OPTIONS = 16, 64
 
 
-class Store(Measuring, Comparing, Counting):
+class Store:
     """The index of a workspace, read with its manifest's profile. Safe for several threads.
 
-    An index that is rebuilt while it is looked at is picked up with the next call. StoreFault where a run
-    has no index yet, or a query fails.
+    An index that is rebuilt meanwhile is picked up with the next call. StoreFault where a run has no index
+    yet, or a query fails.
     """
 
     def __init__(self, manifest: Manifest, cache_dir: Path) -> None:
-        super().__init__(manifest, cache_dir)
+        self._manifest = manifest
         self._profile = profile_from(manifest.triage)
-        self._orders: Memory[np.ndarray] = Memory(self._kept, most=KEPT_ORDERS)
-        self._options: Memory[Choices] = Memory(self._kept, most=KEPT_OPTIONS)
+        self._database = Database()
+        self._kept = RunCache(manifest, cache_dir)
+        self._columns = Columns(self._database)
 
-    def counts(self, shown: Filter) -> dict[Label, int]:
-        """Traces by label, for the filter without its label part; every label is there."""
-        found = self._counts("label", replace(shown, label=()))
-        return {label: found.get(label, 0) for label in LABELS}
+    # Runs
 
-    def unlabelled(self, shown: Filter) -> int:
-        """Traces without a label, for the filter without its label part."""
-        return self._counts("label", replace(shown, label=())).get(None, 0)
+    def runs(self) -> tuple[str, ...]:
+        """Return the runs that have an index, in the manifest's order."""
+        return tuple(run.run_id for run in self._manifest.runs if self.stamp(run.run_id) is not None)
 
-    def gold_counts(self, shown: Filter) -> dict[GoldState, int]:
-        """Traces by what became of their gold, for the filter without its gold part; every state is there."""
-        found = self._counts("gold_state", replace(shown, gold=()))
-        return {state: found.get(state, 0) for state in GOLD_STATES}
-
-    def evidence_counts(self, shown: Filter) -> dict[EvidenceState, int]:
-        """Traces by what became of their citations, for the filter without its evidence part.
-
-        Every state is there, and a trace may be in several; empty while the run's citations are not located.
-        """
-        if self._kept.with_run(shown.run, lambda run: run.placed()) is None:
-            return {}
-        found = self._counts("evidence", replace(shown, evidence=()), by="evidence")
-        return {state: found.get(state, 0) for state in EVIDENCE_STATES}
-
-    def safety_count(self, shown: Filter) -> int:
-        """How many traces may leave out a warning or caution, for the filter without its safety part."""
-        return self.matching(replace(shown, safety=True))
-
-    def safety_judged(self, shown: Filter) -> int:
-        """Of how many `safety_count` is: the traces with a citation, chunks and a catalogue to judge by."""
-        return self.safety_count(shown) + self.matching(replace(shown, safety=False))
-
-    def failures(self, shown: Filter) -> tuple[FailureCount, ...]:
-        """Where traces fail, for the filter without `about` and `fails`; a trace is in one entry.
-
-        Entries come in the order of their places.
-        """
-        rows = self._rows(
-            "failures", replace(shown, about=(), fails=None), ("about", *FAILS.columns), fails=FAILS.sql
-        )
-        return tuple(map(failure_count, rows))
-
-    def placed(self, run: str) -> pd.DataFrame | None:
-        """Every citation of a run with where it stands, in the order of the traces.
-
-        None while the citations are not located, or the index or a document is no longer what it was then.
-        The columns are those of `proofspan.store.files.located.PLACED_SCHEMA` but for `row`.
-        """
-        return self._kept.with_run(run, lambda loaded: loaded.citations(CITATION_COLUMNS))
-
-    def placed_stamp(self, run: str) -> str | None:
-        """Changes whenever `placed` does, for keys of caches; None while the citations are not located."""
-        known = self._kept.with_run(run, lambda loaded: loaded.placed())
-        return None if known is None else f"{self.stamp(run)} {known.digest}"
-
-    def total(self, run: str, *, all_variants: bool = False) -> int:
-        """How many questions (or traces, with all variants) the run has."""
-        return self.matching(Filter(run, all_variants=all_variants))
-
-    def matching(self, shown: Filter) -> int:
-        """How many traces pass the filter."""
-        return int(str(self._rows("matching", shown, ())[0][0]))
-
-    def page(self, shown: Filter, sort: Sort, *, limit: int, offset: int) -> pd.DataFrame:
-        """`limit` rows of the list after the first `offset`, with `PAGE_COLUMNS`, `run_id` and `file`.
-
-        Beside another run also with `WAS_COLUMNS`: what the same traces got there, null where there are none.
-        """
-
-        def read(run: LoadedRun, basis: Basis) -> pd.DataFrame:
-            rows = self._query(run, basis, "page", shown, sort, {"limit": limit, "offset": offset})
-            frame = self._frame(run, shown.run, rows, PAGE_COLUMNS)
-            if basis.other is None:
-                return frame
-            was = self._columns.table(run, WAS_COLUMNS, basis).take(pa.array(rows))
-            return frame.assign(**{name: was.column(name).to_pylist() for name in WAS_COLUMNS})
-
-        return self._read(shown, read, compares=True)
-
-    def rows(self, shown: Filter, sort: Sort) -> Iterator[pd.DataFrame]:
-        """The whole list in pieces, with every column, for an export."""
-
-        def read(run: LoadedRun, basis: Basis) -> tuple[LoadedRun, np.ndarray]:
-            run.table(FULL_COLUMNS)  # an index that is replaced meanwhile changes nothing any more
-            return run, self._order(run, basis, shown, sort)
-
-        run, order = self._read(shown, read)
-        for start in range(0, len(order), EXPORT_ROWS):
-            yield self._frame(run, shown.run, order[start : start + EXPORT_ROWS], FULL_COLUMNS)
-
-    def places(self, shown: Filter, sort: Sort) -> pd.DataFrame:
-        """The whole list in the order of `page`: what names a trace, its line in the file, and its label.
-
-        The columns are `PLACE_COLUMNS`, `run_id` and `file`: enough to step through it without asking again.
-        """
-
-        def read(run: LoadedRun, basis: Basis) -> pd.DataFrame:
-            return self._frame(run, shown.run, self._order(run, basis, shown, sort), PLACE_COLUMNS)
-
-        return self._read(shown, read)
-
-    def neighbours(self, shown: Filter, sort: Sort, key: TraceKey) -> Neighbours:
-        """The questions before and after one, in the order of `page`."""
-
-        def read(run: LoadedRun, basis: Basis) -> Neighbours:
-            order = self._order(run, basis, shown, sort)
-            row = self._place(run, key)
-            places = np.flatnonzero(order == (-1 if row is None else row))
-            if len(places) == 0:
-                first = self._key(run, shown.run, order[0]) if len(order) else None
-                return Neighbours(None, first, None, len(order))
-            place = int(places[0])
-            before = self._key(run, shown.run, order[place - 1]) if place else None
-            after = self._key(run, shown.run, order[place + 1]) if place + 1 < len(order) else None
-            return Neighbours(before, after, place + 1, len(order))
-
-        return self._read(shown, read)
-
-    def find(self, key: TraceKey) -> Found | None:
-        """A trace by its identity; None where the run has none such."""
-
-        def read(run: LoadedRun) -> Found | None:
-            row = self._place(run, key)
-            if row is None:
-                return None
-            record = record_of(self._frame(run, key.run_id, [row], FULL_COLUMNS))
-            line, offset, length = (int(str(record[name])) for name in ("line", "offset", "length"))
-            return Found(SourceLine(run.run_file.file, line, offset, length), record)
-
-        return self._kept.with_run(key.run_id, read)
-
-    def same_answer(self, key: TraceKey) -> TraceKey | None:
-        """The first other trace with the same candidates, answer and citations; None where there is none."""
-
-        def read(run: LoadedRun) -> TraceKey | None:
-            row = self._place(run, key)
-            tables = {"rows": run.table(("answer_print",))}
-            found = self._database.rows(statement("alike"), {"row": row}, tables)
-            first = int(str(found[0][0])) if found else row
-            return None if first is None or first == row else self._key(run, key.run_id, first)
-
-        return self._kept.with_run(key.run_id, read)
-
-    def same_question(self, q_id: str) -> pd.DataFrame:
-        """All traces of a question in every indexed run, with every column, runs in the manifest's order."""
-        frames = [self.traces_of(q_id, run) for run in self.runs()]
-        filled = [frame for frame in frames if len(frame)]
-        return pd.concat(filled, ignore_index=True) if filled else pd.DataFrame(columns=_names(FULL_COLUMNS))
-
-    def traces_of(self, q_id: str, run: str) -> pd.DataFrame:
-        """All traces of a question in one run, with every column, the headline one first."""
-
-        def read(loaded: LoadedRun) -> pd.DataFrame:
-            table = loaded.table(("q_id", "paraphrase", "seed", "repeat"))
-            rows = self._database.column(statement("question"), {"q_id": q_id}, {"rows": table})
-            return self._frame(loaded, run, rows, FULL_COLUMNS)
-
-        return self._kept.with_run(run, read)
-
-    def options(self, run: str) -> Choices:
-        """What the run's list can be narrowed to: filter name → values with their headline traces.
-
-        The names are `suspicion`, `code`, `doc`, `section`, `state`, and `gold`, `bucket` and `type` (without
-        values where the run has no gold); the most frequent value comes first.
-        """
-        return self._kept.with_run(run, self._choices)
-
-    def settings(self, run: str) -> list[tuple[str, str, str, int]]:
-        """Return what the traces of a run log of index, model, analyzer and revisions, most frequent first.
-
-        Each entry is field, document (of a revision, else ""), value, and how many traces log it.
-        """
-        counted = self._kept.with_run(run, lambda loaded: loaded.list_counts("settings"))
-        return sorted(
-            ((*parse_setting(text), traces) for text, traces in counted), key=lambda each: (-each[3], *each)
-        )
-
-    def citations(self, run: str) -> list[CitedTrace]:
-        """Return what the traces of a run cite, in the order of its file; other traces are left out."""
-
-        def read(loaded: LoadedRun) -> list[CitedTrace]:
-            about, folder = loaded.run_file, loaded.folder
-            return [trace for segment in about.segments for trace in read_citations(folder, about, segment)]
-
-        return self._kept.with_run(run, read)
-
-    def line_issues(self, run: str) -> pd.DataFrame:
-        """The lines of the run's files that could not be read: file, line, offset, length, code, reason, …"""
-        return self._kept.with_run(run, lambda loaded: loaded.issues())
+    def stamp(self, run: str) -> tuple[int, int] | None:
+        """Return what changes whenever the run's index does, for keys of caches; None without an index."""
+        return self._kept.stamp(run)
 
     def run_facts(self, run: str) -> RunFacts:
-        """What stands beside the run's numbers."""
+        """Return the facts that are shown beside the run's numbers."""
 
         def read(loaded: LoadedRun) -> RunFacts:
             about = loaded.run_file
@@ -296,21 +136,416 @@ class Store(Measuring, Comparing, Counting):
 
         return self._kept.with_run(run, read)
 
-    def _choices(self, run: LoadedRun) -> Choices:
-        return self._options.get_or_make((run,), "", lambda: self._counted_choices(run))
+    def settings(self, run: str) -> list[tuple[str, str, str, int]]:
+        """Return what the traces of a run log of index, model, analyzer and revisions, most frequent first.
 
-    def _counted_choices(self, run: LoadedRun) -> Choices:
-        tables = {"rows": run.table((*HEADLINE.columns, *_CHOSEN_BY))}
-        headline = self._database.column(statement("rows").format(where=HEADLINE.sql), {}, tables)
-        found = [
-            *self._database.rows(statement("options").format(where=HEADLINE.sql), {}, tables),
-            *(("doc", doc, traces) for doc, traces in run.list_counts("docs", headline)),
-        ]
-        found.sort(key=lambda choice: (-int(str(choice[2])), str(choice[1])))
-        return {
-            name: tuple((str(value), int(str(traces))) for kind, value, traces in found if kind == name)
-            for name in _CHOICES
-        }
+        Each entry is field, document (of a revision, else ""), value, and how many traces log it.
+        """
+        counted = self._kept.with_run(run, lambda loaded: loaded.list_counts("settings"))
+        return sorted(
+            ((*parse_setting(text), traces) for text, traces in counted), key=lambda each: (-each[3], *each)
+        )
+
+    def line_issues(self, run: str) -> pd.DataFrame:
+        """Return the lines of the run's files that could not be read: file, line, offset, length, code, …"""
+        return self._kept.with_run(run, lambda loaded: loaded.issues())
+
+    def line_of_one_memory(self, run: str) -> SourceLine | None:
+        """Return the run's first line if all its traces were made in one state of memory, else None."""
+
+        def read(loaded: LoadedRun) -> SourceLine | None:
+            memory = loaded.table(("memory",)).column("memory")
+            if memory.null_count or len(memory.unique()) != 1:
+                return None
+            return _source_line(loaded, record_of(loaded.frame([0], ("line", "offset", "length"))))
+
+        return self._kept.with_run(run, read)
+
+    # Citations
+
+    def citations(self, run: str) -> list[CitedTrace]:
+        """Return what the traces of a run cite, in the order of its file; other traces are left out."""
+
+        def read(loaded: LoadedRun) -> list[CitedTrace]:
+            about, folder = loaded.run_file, loaded.folder
+            return [trace for segment in about.segments for trace in read_citations(folder, about, segment)]
+
+        return self._kept.with_run(run, read)
+
+    def placed(self, run: str) -> pd.DataFrame | None:
+        """Return every citation of a run with its location, in the order of the traces.
+
+        None while the citations are not located, or where the index or a document changed since. The columns
+        are those of `proofspan.store.files.located.PLACED_SCHEMA` except `row`.
+        """
+        return self._kept.with_run(run, lambda loaded: loaded.citations(CITATION_COLUMNS))
+
+    def placed_stamp(self, run: str) -> str | None:
+        """Return what changes whenever `placed` does, for keys of caches; None while not located."""
+        known = self._kept.with_run(run, lambda loaded: loaded.placed())
+        return None if known is None else f"{self.stamp(run)} {known.digest}"
+
+    # Lists
+
+    def matching(self, shown: Filter) -> int:
+        """Return how many traces pass the filter."""
+        return self._count("matching", shown)
+
+    def total(self, run: str, *, all_variants: bool = False) -> int:
+        """Return how many questions (or traces, with all variants) the run has."""
+        return self.matching(Filter(run, all_variants=all_variants))
+
+    def page(self, shown: Filter, sort: Sort, *, limit: int, offset: int) -> pd.DataFrame:
+        """Return `limit` rows of the list after the first `offset`: `PAGE_COLUMNS`, `run_id` and `file`.
+
+        Compared with another run also `WAS_COLUMNS`: the same trace's values there, null where it has none.
+        """
+
+        def read(run: LoadedRun, basis: Basis) -> pd.DataFrame:
+            rows = self._query(run, basis, "page", shown, sort, {"limit": limit, "offset": offset})
+            frame = self._frame(run, shown.run, rows, PAGE_COLUMNS)
+            if basis.other is None:
+                return frame
+            was = self._columns.table(run, WAS_COLUMNS, basis).take(pa.array(rows))
+            return frame.assign(**{name: was.column(name).to_pylist() for name in WAS_COLUMNS})
+
+        return self._read(shown, read, compares=True)
+
+    def rows(self, shown: Filter, sort: Sort) -> Iterator[pd.DataFrame]:
+        """Yield the whole list in pieces, with every column, for an export."""
+
+        def read(run: LoadedRun, basis: Basis) -> tuple[LoadedRun, np.ndarray]:
+            run.table(FULL_COLUMNS)  # in memory: an index that is replaced meanwhile changes nothing
+            return run, self._order(run, basis, shown, sort)
+
+        run, order = self._read(shown, read)
+        for start in range(0, len(order), EXPORT_ROWS):
+            yield self._frame(run, shown.run, order[start : start + EXPORT_ROWS], FULL_COLUMNS)
+
+    def places(self, shown: Filter, sort: Sort) -> pd.DataFrame:
+        """Return the whole list in the order of `page`: `PLACE_COLUMNS`, `run_id` and `file`."""
+
+        def read(run: LoadedRun, basis: Basis) -> pd.DataFrame:
+            return self._frame(run, shown.run, self._order(run, basis, shown, sort), PLACE_COLUMNS)
+
+        return self._read(shown, read)
+
+    def neighbours(self, shown: Filter, sort: Sort, key: TraceKey) -> Neighbours:
+        """Return the questions before and after one, in the order of `page`."""
+
+        def read(run: LoadedRun, basis: Basis) -> Neighbours:
+            order = self._order(run, basis, shown, sort)
+            row = self._row(run, key)
+            places = np.flatnonzero(order == (-1 if row is None else row))
+            if len(places) == 0:
+                first = self._key(run, shown.run, order[0]) if len(order) else None
+                return Neighbours(None, first, None, len(order))
+            place = int(places[0])
+            before = self._key(run, shown.run, order[place - 1]) if place else None
+            after = self._key(run, shown.run, order[place + 1]) if place + 1 < len(order) else None
+            return Neighbours(before, after, place + 1, len(order))
+
+        return self._read(shown, read)
+
+    # Single traces
+
+    def find(self, key: TraceKey) -> Found | None:
+        """Return a trace by its identity; None where the run has none."""
+
+        def read(run: LoadedRun) -> Found | None:
+            row = self._row(run, key)
+            if row is None:
+                return None
+            record = record_of(self._frame(run, key.run_id, [row], FULL_COLUMNS))
+            return Found(_source_line(run, record), record)
+
+        return self._kept.with_run(key.run_id, read)
+
+    def same_answer(self, key: TraceKey) -> TraceKey | None:
+        """Return the first other trace with the same candidates, answer and citations; None without one."""
+
+        def read(run: LoadedRun) -> TraceKey | None:
+            row = self._row(run, key)
+            tables = {"rows": run.table(("answer_print",))}
+            alike = self._database.rows(statement("alike"), {"row": row}, tables)
+            first = alike[0][0] if alike else row
+            return None if first is None or first == row else self._key(run, key.run_id, first)
+
+        return self._kept.with_run(key.run_id, read)
+
+    def same_question(self, q_id: str) -> pd.DataFrame:
+        """Return all traces of a question in every indexed run, with every column, run by run."""
+        frames = [frame for run in self.runs() if len(frame := self.traces_of(q_id, run))]
+        empty = pd.DataFrame(columns=["run_id", *FULL_COLUMNS, "file"])
+        return pd.concat(frames, ignore_index=True) if frames else empty
+
+    def traces_of(self, q_id: str, run: str) -> pd.DataFrame:
+        """Return all traces of a question in one run, with every column, the headline one first."""
+
+        def read(loaded: LoadedRun) -> pd.DataFrame:
+            rows = self._database.column(statement("question"), {"q_id": q_id}, {"rows": loaded.table(_KEY)})
+            return self._frame(loaded, run, rows, FULL_COLUMNS)
+
+        return self._kept.with_run(run, read)
+
+    # Counts for filters
+
+    def counts(self, shown: Filter) -> dict[Label, int]:
+        """Return traces by label, for the filter without its label part; every label is there."""
+        counted = self._label_counts(shown)
+        return {label: counted.get(label, 0) for label in LABELS}
+
+    def unlabelled(self, shown: Filter) -> int:
+        """Return how many traces have no label, for the filter without its label part."""
+        return self._label_counts(shown).get(None, 0)
+
+    def gold_counts(self, shown: Filter) -> dict[GoldState, int]:
+        """Return traces by gold state, for the filter without its gold part; every state is there."""
+        counted = self._counts(replace(shown, gold=()), "gold_state")
+        return {state: counted.get(state, 0) for state in GOLD_STATES}
+
+    def evidence_counts(self, shown: Filter) -> dict[EvidenceState, int]:
+        """Return traces by the state of their citations, for the filter without its evidence part.
+
+        Every state is there, and a trace may be in several; empty while the run's citations are not located.
+        """
+        if self._kept.with_run(shown.run, lambda run: run.placed()) is None:
+            return {}
+        counted = dict(self._rows("evidence", replace(shown, evidence=()), ("evidence",)))
+        return {state: counted.get(state, 0) for state in EVIDENCE_STATES}
+
+    def safety_count(self, shown: Filter) -> int:
+        """Return how many traces may omit a warning or caution, for the filter without its safety part."""
+        return self.matching(replace(shown, safety=True))
+
+    def safety_judged(self, shown: Filter) -> int:
+        """Return how many traces `safety_count` judges: those with a citation, chunks and a catalogue."""
+        return self.safety_count(shown) + self.matching(replace(shown, safety=False))
+
+    def failures(self, shown: Filter) -> tuple[FailureCount, ...]:
+        """Return failures by place, for the filter without `about` and `fails`; a trace is in one entry."""
+        shown = replace(shown, about=(), fails=None)
+        rows = self._rows("failures", shown, ("about", *FAILS.columns), fails=FAILS.sql)
+        return tuple(FailureCount(tuple(about or ()), judged, failing) for about, judged, failing in rows)
+
+    def options(self, run: str) -> Choices:
+        """Return the values that the run's list can be filtered by: filter → values with headline traces.
+
+        The names are `suspicion`, `code`, `doc`, `section`, `state`, and `gold`, `bucket` and `type` (without
+        values where the run has no gold); the most frequent value comes first.
+        """
+
+        def read(loaded: LoadedRun) -> Choices:
+            return loaded.get_or_make("options", lambda: self._choices(loaded))
+
+        return self._kept.with_run(run, read)
+
+    def code_counts(self, runs: Sequence[str]) -> pd.DataFrame:
+        """Return how often each contract code occurs: a row per run and code, by run and code.
+
+        The columns are `run_id`, `code`, `traces` (all variants) and `questions`: the headline ones among
+        them. A code of variants and repeats only has 0 questions. A run without an index is left out.
+        """
+        return self._counts_by(runs, "codes", "code")
+
+    def suspicion_counts(self, runs: Sequence[str]) -> pd.DataFrame:
+        """Return the counts of suspicions as `code_counts`, in a column `suspicion`."""
+        return self._counts_by(runs, "suspicions", "suspicion")
+
+    # Metrics: of headline traces, one per question, also where a list shows all variants
+
+    def run_sums(self, runs: Sequence[str]) -> dict[str, RunSums]:
+        """Return the sums of several whole runs, computed together and cached."""
+        return self._kept.with_runs(
+            runs,
+            lambda loaded: dict(zip(runs, results_of(loaded, "sums", self._compute_sums), strict=True)),
+        )
+
+    def measure(self, shown: Filter) -> dict[str, Tally]:
+        """Return every metric of a list by id, except that of evidence bundles, which are not indexed."""
+        shown = _headline(shown)
+        if not shown.is_narrowed:
+            return dict(self.run_sums([shown.run])[shown.run].measures)
+        return self._sliced(shown, "0", ()).get("0") or no_tallies()
+
+    def measure_by(self, shown: Filter, by: Slice) -> dict[str, dict[str, Tally]]:
+        """Return `measure` by slice: the largest first, then by name; at most `MOST_SLICES`.
+
+        A section's or document's name is a place as `Filter.about` takes it; a question counts in all that
+        it is about. Questions without a type, or a bucket, are in no slice.
+        """
+        sql, column = SLICES[by]
+        return self._sliced(_headline(shown), sql, (column,))
+
+    def bucket_counts(self, shown: Filter) -> dict[Bucket | None, int]:
+        """Return questions by bucket, for the filter without its bucket part; every bucket is there.
+
+        None, which comes last, are those whose ranking cannot be judged.
+        """
+        shown = replace(shown, bucket=())
+        known = self._known_sums(shown)
+        return dict(known.buckets) if known else by_bucket(self._counts(shown, "bucket"))
+
+    def state_counts(self, shown: Filter) -> dict[str | None, int]:
+        """Return questions by logged λ state (None: none), the most frequent first.
+
+        The filter's state part is left out.
+        """
+        shown = replace(shown, state=())
+        known = self._known_sums(shown)
+        return dict(known.states) if known else most_frequent_first(self._counts(shown, "lambda_state"))
+
+    def refusal_table(self, shown: Filter) -> dict[tuple[bool, bool], int]:
+        """Return judged questions by (does the answer decline?, is the gold in the top 20?)."""
+        shown = _headline(shown)
+        known = self._known_sums(shown)
+        return (
+            dict(known.refusals) if known else by_refusal(self._rows("outcomes", shown, _OUTCOMES, slice="0"))
+        )
+
+    def ranks(self, runs: Sequence[str]) -> pd.DataFrame:
+        """Return the gold rank of judged questions in several runs, by the order of the runs and q_id.
+
+        The columns are `q_id`, `q`, `run_id`, `section_rank`, `top_rank` and `bucket`. A run without an index
+        is left out.
+        """
+        indexed = self._indexed(runs)
+        if not indexed:
+            return pd.DataFrame(columns=_RANKS)
+
+        def read(loaded: Sequence[LoadedRun]) -> pd.DataFrame:
+            table = self._columns.tables(loaded, ("q", "q_id", *HEADLINE.columns, "unranked", *_RANKED))
+            result = self._database.table(statement("ranks").format(where=HEADLINE.sql), {}, {"rows": table})
+            columns = {name: result.column(name).to_pylist() for name in ("q_id", "q", *_RANKED)}
+            columns["run_id"] = [indexed[place] for place in result.column("run").to_pylist()]
+            frame = pd.DataFrame(columns, columns=_RANKS, dtype=object)
+            return frame.astype({"section_rank": "Int32", "top_rank": "Int32"})
+
+        return self._kept.with_runs(indexed, read)
+
+    def variants(self, run: str, *, q_id: str | None = None) -> pd.DataFrame:
+        """Return how stable each question of a run, or one, is over its paraphrases and seeds, by q_id.
+
+        `traces` counts its traces without repeats, `paraphrases` and `seeds` the different ones.
+        `same_rank1`, `same_cited` and `same_label` say whether all traces have the same rank-1 section, cited
+        chunks and label; missing with one trace alone, or where a trace has none and the others agree.
+        `states` are the different λ states that were logged, in order.
+        """
+
+        def read(loaded: LoadedRun) -> pd.DataFrame:
+            rows = self._columns.table(loaded, _VARIED)
+            result = self._database.table(statement("variants"), {"q_id": q_id}, {"rows": rows})
+            frame = pd.DataFrame({name: result.column(name).to_pylist() for name in result.column_names})
+            return frame.astype(dict.fromkeys(("same_rank1", "same_cited", "same_label"), "boolean"))
+
+        return self._kept.with_run(run, read)
+
+    # Comparison with the run that a filter names in `vs`: headline traces, one per question. Where that run
+    # has no index, nothing is in both.
+
+    def transitions(
+        self, shown: Filter, column: Literal["label", "bucket"]
+    ) -> list[tuple[str | None, str | None, int]]:
+        """Return (value there, value here, questions) over the questions of both runs, in their order.
+
+        None is a question without a label, or whose ranking cannot be judged; it comes last.
+        """
+        names = (column, f"was_{column}", "was_row")
+        rows = self._rows("transitions", _headline(shown), names, compares=True, column=column)
+        place = {value: number for number, value in enumerate((*_ORDERS[column], None))}
+        return sorted(
+            ((was, now, count) for was, now, count in rows), key=lambda row: (place[row[0]], place[row[1]])
+        )
+
+    def flips(self, shown: Filter) -> Flips:
+        """Return how the filter's `outcome` changed, in all kinds: its part `flip` is left out."""
+        shown = replace(_headline(shown), flip="")
+        outcome = shown.outcome or next(iter(OUTCOMES))
+        here, was = measure_of(outcome), f"was_value_{outcome}"
+        columns = (*here.columns, was, "was_row")
+        (row,) = self._rows("flips", shown, columns, compares=True, value=here.number, was=was)
+        fixed, regressed, both, neither, only_here, left_out = row
+        return Flips(fixed, regressed, both, neither, only_here, self._only_there(shown), left_out)
+
+    def paired(self, shown: Filter, metric_id: str) -> np.ndarray:
+        """Return each question's difference in a metric (here less there), in the order of this run's file.
+
+        Questions that lack a number in one run are left out. Numbers are 0 or 1 for a share, what a quantile
+        is taken of, and for citation overlap the share of a question's own ids.
+        """
+        shown = _headline(shown)
+        clause, measure, was = shown.where(), measure_of(metric_id), f"was_value_{metric_id}"
+        sql = statement("paired").format(where=clause.sql, value=measure.number, was=was)
+
+        def read(run: LoadedRun, basis: Basis) -> np.ndarray:
+            table = self._table(run, basis, shown, (*measure.columns, was))
+            return self._database.column(sql, clause.params, {"rows": table})
+
+        return self._read(shown, read, compares=True)
+
+    def flip_rows(self, shown: Filter, kind: Flip, limit: int, offset: int) -> pd.DataFrame:
+        """Return `limit` of the questions that flipped in a way, after the first `offset`, worst first.
+
+        Labels, buckets and gold ranks are those of the other run (`was_…`) and of this one.
+        """
+        shown = replace(_headline(shown), flip=kind)
+
+        def read(run: LoadedRun, basis: Basis) -> pd.DataFrame:
+            rows = self._query(run, basis, "page", shown, Sort(), {"limit": limit, "offset": offset})
+            names = [*_FLIPPED, *(f"was_{name}" for name in _FLIPPED)]
+            both = self._columns.table(run, names, basis).take(pa.array(rows))
+            frame = run.frame(rows, ("q_id", "q")).astype(object)
+            for name, was in _FLIPPED.items():
+                frame[was] = pd.Series(both.column(f"was_{name}").to_pylist(), dtype=object)
+                frame[name] = pd.Series(both.column(name).to_pylist(), dtype=object)
+            return frame.astype({"section_rank": "Int32", "was_rank": "Int32"})
+
+        return self._read(shown, read)
+
+    # Helpers
+
+    def _read(self, shown: Filter, read: Callable[[LoadedRun, Basis], T], *, compares: bool = False) -> T:
+        """Call `read` with the list's run and what else the list depends on.
+
+        `compares`: the other run is needed even where the list is not restricted by it.
+        """
+        cohort = self._cohort(shown.cohort) if shown.cohort else None
+        if not ((compares or shown.compares) and self._is_indexed(shown.vs)):
+            return self._kept.with_run(shown.run, lambda run: read(run, Basis(None, cohort)))
+        return self._kept.with_runs([shown.run, shown.vs], lambda runs: read(runs[0], Basis(runs[1], cohort)))
+
+    def _is_indexed(self, run: str) -> bool:
+        """Return whether the workspace lists the run and it has an index."""
+        return bool(run) and self._manifest.run(run) is not None and self.stamp(run) is not None
+
+    def _indexed(self, runs: Sequence[str]) -> list[str]:
+        return [run for run in dict.fromkeys(runs) if self._is_indexed(run)]
+
+    def _cohort(self, name: str) -> frozenset[str] | None:
+        cohort = read_cohorts(self._manifest).get(name)
+        return None if cohort is None else frozenset(cohort.q_ids)
+
+    def _table(self, run: LoadedRun, basis: Basis, shown: Filter, names: Iterable[str]) -> pa.Table:
+        """Return the named columns and those that the filter reads, of all rows of the run."""
+        return self._columns.table(run, (*names, *shown.where().columns), basis)
+
+    def _rows(
+        self, name: str, shown: Filter, columns: Iterable[str], *, compares: bool = False, **parts: str
+    ) -> list[tuple[Any, ...]]:
+        """Return the rows of a statement about a list, which reads these columns besides the filter's."""
+        clause = shown.where()
+        sql = statement(name).format(where=clause.sql, **parts)
+
+        def read(run: LoadedRun, basis: Basis) -> list[tuple[Any, ...]]:
+            table = self._table(run, basis, shown, columns)
+            return self._database.rows(sql, clause.params, {"rows": table})
+
+        return self._read(shown, read, compares=compares)
+
+    def _count(self, name: str, shown: Filter, columns: Iterable[str] = (), *, compares: bool = False) -> int:
+        """Return the only value of a statement about a list."""
+        ((count,),) = self._rows(name, shown, columns, compares=compares)
+        return int(count)
 
     def _query(
         self,
@@ -326,31 +561,19 @@ class Store(Measuring, Comparing, Counting):
         table = self._table(run, basis, shown, sort.columns())
         return self._database.column(sql, {**clause.params, **params}, {"rows": table})
 
-    def _counts(
-        self, column: Literal["label", "gold_state", "evidence"], shown: Filter, *, by: str = "counts"
-    ) -> dict[object, int]:
-        known = self._known_sums(shown) if column == "label" else None
-        if known:
-            return dict(known.labels.items())
-        found = self._rows(by, shown, (column,), column=column)
-        return {value: int(str(count)) for value, count in found}
-
     def _order(self, run: LoadedRun, basis: Basis, shown: Filter, sort: Sort) -> np.ndarray:
-        """All rows of a list in order; the last few lists are remembered."""
-        states = (run,) if basis.other is None else (run, basis.other)
-        return self._orders.get_or_make(
-            states, (shown, sort, basis.cohort), lambda: self._query(run, basis, "ordered", shown, sort, {})
-        )
+        """Return all rows of a list in order, cached."""
+        key = (shown, sort, basis.cohort, basis.other and basis.other.state)
+        return run.get_or_make(key, lambda: self._query(run, basis, "ordered", shown, sort, {}))
 
-    def _place(self, run: LoadedRun, key: TraceKey) -> int | None:
-        identity = {"q_id": key.q_id, "paraphrase": key.paraphrase, "seed": key.seed, "repeat": key.repeat}
-        found = self._database.rows(statement("find"), identity, {"rows": run.table(tuple(identity))})
-        return int(str(found[0][0])) if found else None
+    def _row(self, run: LoadedRun, key: TraceKey) -> int | None:
+        identity = {name: getattr(key, name) for name in _KEY}
+        rows = self._database.rows(statement("find"), identity, {"rows": run.table(_KEY)})
+        return rows[0][0] if rows else None
 
     def _key(self, run: LoadedRun, name: str, row: int) -> TraceKey:
-        record = record_of(run.frame([row], ("q_id", "paraphrase", "seed", "repeat")))
-        paraphrase, seed, repeat = (int(str(record[part])) for part in ("paraphrase", "seed", "repeat"))
-        return TraceKey(name, str(record["q_id"]), paraphrase, seed, repeat)
+        record: Mapping[str, Any] = record_of(run.frame([row], _KEY))
+        return TraceKey(name, *(record[part] for part in _KEY))
 
     def _frame(
         self, run: LoadedRun, name: str, rows: Sequence[int] | np.ndarray, columns: Sequence[str]
@@ -360,13 +583,101 @@ class Store(Measuring, Comparing, Counting):
         frame["file"] = run.run_file.file
         return frame
 
+    def _counts(
+        self, shown: Filter, column: Literal["label", "gold_state", "bucket", "lambda_state"]
+    ) -> dict[Any, int]:
+        return dict(self._rows("counts", shown, (column,), column=column))
+
+    def _label_counts(self, shown: Filter) -> Mapping[str | None, int]:
+        shown = replace(shown, label=())
+        known = self._known_sums(shown)
+        return known.labels if known else self._counts(shown, "label")
+
+    def _choices(self, run: LoadedRun) -> Choices:
+        tables = {"rows": run.table((*HEADLINE.columns, *_CHOSEN_BY))}
+        headline = self._database.column(statement("rows").format(where=HEADLINE.sql), {}, tables)
+        counted: list[tuple[str, str, int]] = [
+            *self._database.rows(statement("options").format(where=HEADLINE.sql), {}, tables),
+            *(("doc", doc, traces) for doc, traces in run.list_counts("docs", headline)),
+        ]
+        counted.sort(key=lambda choice: (-choice[2], choice[1]))
+        return {
+            name: tuple((value, traces) for kind, value, traces in counted if kind == name)
+            for name in _CHOICES
+        }
+
+    def _counts_by(
+        self, runs: Sequence[str], column: Literal["codes", "suspicions"], name: str
+    ) -> pd.DataFrame:
+        indexed, columns = self._indexed(runs), ["run_id", name, "traces", "questions"]
+        if not indexed:
+            return pd.DataFrame(columns=columns)
+
+        def compute(loaded: Sequence[LoadedRun]) -> list[CodeCounts]:
+            table = self._columns.tables(loaded, (column, *HEADLINE.columns))
+            sql = statement("codes").format(column=column, headline=HEADLINE.sql)
+            rows = self._database.rows(sql, {}, {"rows": table})
+            return [tuple(row[1:] for row in rows if row[0] == place) for place in range(len(loaded))]
+
+        counts = self._kept.with_runs(indexed, lambda loaded: results_of(loaded, column, compute))
+        rows = [(run, *each) for run, of_run in zip(indexed, counts, strict=True) for each in of_run]
+        return pd.DataFrame(rows, columns=columns)
+
+    def _sliced(self, shown: Filter, slice_sql: str, columns: Sequence[str]) -> dict[str, dict[str, Tally]]:
+        where = shown.where()
+
+        def read(run: LoadedRun, basis: Basis) -> dict[str, dict[str, Tally]]:
+            table = self._table(run, basis, shown, (*MEASURED, *columns))
+            by_slice = self._tallies(table, where, slice_sql, most=MOST_SLICES)
+            return {str(name): tallies for name, tallies in by_slice.items()}
+
+        return self._read(shown, read)
+
+    def _tallies(
+        self, table: pa.Table, where: Clause, slice_sql: str, *, most: int
+    ) -> dict[object, dict[str, Tally]]:
+        """Return the metrics of the rows that a condition keeps, by slice."""
+        tables = {"rows": table}
+        ends: dict[tuple[object, str], tuple[float | None, ...]] = {}
+        for metric_ids, sql in quantiles_statements(where=where.sql, slice_sql=slice_sql):
+            ends |= ends_of(metric_ids, self._database.rows(sql, where.params, tables))
+        sql = sums_statement(where=where.sql, slice_sql=slice_sql)
+        return tallies_of(self._database.rows(sql, {**where.params, "most": most}, tables), ends)
+
+    def _known_sums(self, shown: Filter) -> RunSums | None:
+        """Return the cached sums of a whole run: one count alone is not worth computing them."""
+        if shown.is_narrowed:
+            return None
+        return self._kept.with_run(shown.run, lambda run: run.cached("sums"))
+
+    def _compute_sums(self, runs: Sequence[LoadedRun]) -> list[RunSums]:
+        table = self._columns.tables(runs, (*MEASURED, *HEADLINE.columns, *_OUTCOMES))
+        measures = self._tallies(table, HEADLINE, "run", most=len(runs))
+        sql = statement("outcomes").format(where=HEADLINE.sql, slice="run")
+        outcomes = self._database.rows(sql, {}, {"rows": table})
+        return [
+            run_sums(measures.get(place, no_tallies()), [row for row in outcomes if row[0] == place])
+            for place in range(len(runs))
+        ]
+
+    def _only_there(self, shown: Filter) -> int:
+        """Return how many questions the same filter keeps of the other run that this one does not have."""
+        if not self._is_indexed(shown.vs):
+            return 0
+        mirrored = replace(shown.without_comparison, run=shown.vs, vs=shown.run)
+        return self._count("alone", mirrored, ("was_row",), compares=True)
+
+
+def _headline(shown: Filter) -> Filter:
+    return replace(shown, all_variants=False)
+
+
+def _source_line(run: LoadedRun, record: Mapping[str, Any]) -> SourceLine:
+    return SourceLine(run.run_file.file, record["line"], record["offset"], record["length"])
+
 
 def _placed_facts(placed: PlacedFile | None) -> PlacedFacts | None:
     if placed is None:
         return None
-    looked_for = placed.citations - placed.counts.get("not_placed", 0)
-    return PlacedFacts(placed.citations, looked_for, placed.counts)
-
-
-def _names(columns: Sequence[str]) -> list[str]:
-    return ["run_id", *columns, "file"]
+    located = placed.citations - placed.counts.get("not_placed", 0)
+    return PlacedFacts(placed.citations, located, placed.counts)

@@ -27,8 +27,7 @@ from proofspan.services.compare_questions import (
     labels_in_words,
     ranks_in_words,
 )
-from proofspan.store.files.types import RunFacts
-from proofspan.store.query.comparison import Flips
+from proofspan.store.files.types import Flips, RunFacts
 from proofspan.store.query.filters import Sort
 from proofspan.store.query.metric_sql import OUTCOMES
 from proofspan.ui.compare.tables import (

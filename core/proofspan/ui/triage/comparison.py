@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from proofspan.manifest.types import Run
-from proofspan.store.query.comparison import Flips
+from proofspan.store.files.types import Flips
 from proofspan.store.query.filters import Flip
 from proofspan.store.query.metric_sql import OUTCOMES
 from proofspan.store.query.store import Store
