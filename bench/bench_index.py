@@ -39,9 +39,10 @@ from proofspan.contracts.records.records import Trace, TraceKey
 from proofspan.diagnosis.types import Profile
 from proofspan.manifest.load import load_manifest
 from proofspan.store.index.build import build_index, index_folder
-from proofspan.store.index.labelling import make_labeller
+from proofspan.store.index.labelling import Inputs, labeller_for
 from proofspan.store.index.plan import Range, cut, segment_bytes
 from proofspan.store.index.scan import spare_pandas
+from proofspan.store.index.side_files import SideFile
 from proofspan.store.query.filters import Filter, Sort
 from proofspan.traces.records.traces import iter_traces
 
@@ -149,7 +150,7 @@ def triage_share(folder: str, share: list[Range]) -> tuple[float, float, float]:
     gc.disable()  # as the index does
     begin = time.perf_counter()
     with measured(costs):
-        labeller = make_labeller(Profile(), Path(folder) / "chunks.jsonl", "chunks.jsonl")
+        labeller = labeller_for(Inputs(Profile(), SideFile(Path(folder) / "chunks.jsonl", "chunks.jsonl")))[0]
     for part in share:
         for batch in batches(Path(folder) / "traces.jsonl", part):
             with measured(costs):

@@ -288,4 +288,3 @@ def test_runs_that_were_not_used_for_longest_make_room(
         store.measure(Filter(run))
     assert store._kept.loaded("R1") is first[0]
     assert store._kept.loaded("R2") is not first[1]
-    assert store._sums.get((first[1],), "") is None

@@ -226,7 +226,7 @@ def test_a_file_that_is_replaced_while_it_is_read_is_read_again(
     path = tmp_path / "runs" / f"{RUN}.jsonl"
     records = [trace(f"NEW{number}") for number in range(60)]
     monkeypatch.setattr(build, "segment_bytes", lambda size: 2_000)
-    written = scan._written
+    written = scan._write
 
     def replacing(*given: Any) -> Any:
         if not (tmp_path / "done").exists():
@@ -236,7 +236,7 @@ def test_a_file_that_is_replaced_while_it_is_read_is_read_again(
             (tmp_path / "done").touch()
         return written(*given)
 
-    monkeypatch.setattr(scan, "_written", replacing)
+    monkeypatch.setattr(scan, "_write", replacing)
     build_index(manifest, cache_dir=cache)
     assert q_ids(manifest, cache) == [record["q_id"] for record in records]
     assert index_state(manifest, RUN, cache).state == "fresh"
@@ -247,14 +247,14 @@ def test_a_file_that_is_replaced_every_time_is_said_to_be_changing(
 ) -> None:
     manifest = write_workspace(tmp_path, {RUN: [trace("Q0")]})
     path = tmp_path / "runs" / f"{RUN}.jsonl"
-    written = scan._written
+    written = scan._write
 
     def replacing(*given: Any) -> Any:
         (tmp_path / "new").write_bytes(path.read_bytes())
         (tmp_path / "new").replace(path)
         return written(*given)
 
-    monkeypatch.setattr(scan, "_written", replacing)
+    monkeypatch.setattr(scan, "_write", replacing)
     with pytest.raises(InputFault, match="replaced while they are read"):
         build_index(manifest, cache_dir=cache)
     assert index_state(manifest, RUN, cache).state == "missing"
@@ -264,13 +264,13 @@ def test_chunks_that_change_between_two_runs_label_both_anew(
     tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     manifest = write_workspace(tmp_path, {RUN: [trace("Q1")], "R2": [trace("Q1")]})
-    written = scan._written
+    written = scan._write
 
     def changing(*given: Any) -> Any:
         (tmp_path / "chunks.jsonl").write_bytes(lines([{"id": "c1", "text": "Wholly unrelated words."}]))
         return written(*given)
 
-    monkeypatch.setattr(scan, "_written", changing)
+    monkeypatch.setattr(scan, "_write", changing)
     build_index(manifest, cache_dir=cache)
     labels = [row["label"] for run in (RUN, "R2") for row in table_of(manifest, run, cache)]
     assert labels == ["retrieval_drift", "retrieval_drift"]
@@ -359,7 +359,7 @@ from proofspan.diagnosis.types import Profile
 from pathlib import Path
 import os
 if __name__ == "__main__":
-    inputs = Inputs(Profile(), None, "", None, None, NO_FILE)
+    inputs = Inputs(Profile(), NO_FILE)
     source = Source(Path("t"), "t", "R1", Path("."), "p", inputs)
     spawn = get_context("spawn")
     pool = ProcessPoolExecutor(1, mp_context=spawn, initializer=_start_worker, initargs=(source,))

@@ -91,13 +91,13 @@ def run_sources(
         _not_named(f"{manifest.folder}: runs[{run.run_id}]", "traces for this run", "traces: {path: …}")
     inputs = find_inputs(manifest, profile or profile_from(manifest.triage), None, cache_dir=cache_dir)
     source = find_source(manifest, run, cache_dir=cache_dir)
-    if inputs.chunks is None or source.path is None:
-        raise InputFault(*source.problems, *inputs.problems)
+    if inputs.chunks.path is None or source.path is None:
+        raise InputFault(*source.problems, *inputs.chunks.problems)
     return Sources(
         traces=source.path,
         traces_file=source.file,
-        chunks=inputs.chunks,
-        chunks_file=inputs.chunks_file,
+        chunks=inputs.chunks.path,
+        chunks_file=inputs.chunks.file,
         profile=inputs.profile,
         run_id=run.run_id,
         is_final=source.is_final,

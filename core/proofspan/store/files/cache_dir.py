@@ -1,4 +1,4 @@
-"""Where the index lies: a folder that may be deleted at any time without losing anything."""
+"""The cache folder of the index, which may be deleted at any time without losing anything."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from proofspan.errors import Problem, StoreFault
 from proofspan.store.files.columns import BATCH_ROWS, INDEX_VERSION, ISSUE_SCHEMA, LISTED, ROW_SCHEMA
 
 _FILES = repr((INDEX_VERSION, ROW_SCHEMA.to_string(), ISSUE_SCHEMA.to_string(), LISTED, BATCH_ROWS))
-#: Part of every path, made from the version and the columns: programs with other rules or columns never read
-#: or replace each other's files, so that two versions can share a cache.
+#: Part of every path, made from version and columns: program versions with other columns never read or
+#: replace each other's files, so that they can share a cache.
 LAYOUT = f"index-{hashlib.sha256(_FILES.encode()).hexdigest()[:8]}"
 
 _READ_ONLY = {errno.EROFS, errno.EACCES, errno.EPERM}
@@ -28,16 +28,16 @@ _FULL = {errno.ENOSPC, errno.EDQUOT}
 
 
 def default_cache_dir() -> Path:
-    """`PROOFSPAN_CACHE_DIR`, else the user's cache folder."""
+    """Return `PROOFSPAN_CACHE_DIR`, else the user's cache folder."""
     named = os.environ.get("PROOFSPAN_CACHE_DIR")
     return Path(named) if named else Path(platformdirs.user_cache_dir("proofspan", appauthor=False))
 
 
 def run_folder(cache_dir: Path, workspace: Path, run_id: str, variant: str) -> Path:
-    """The folder of one run's index.
+    """Return the folder of one run's index.
 
-    A run id comes from a manifest that anybody may have written: it goes into the name only as a hash and
-    as what is left of it between harmless characters. `variant` tells readings with other profiles apart.
+    The run id may come from an untrusted manifest: only a hash and its harmless characters are in the name.
+    `variant` differs between profiles.
     """
     return (
         cache_dir
@@ -54,7 +54,7 @@ def _name(readable: str, identity: str) -> str:
 
 @contextmanager
 def writing_to(folder: Path) -> Iterator[None]:
-    """Turns what the system says about a cache folder that cannot be written into a fault with a remedy."""
+    """Turn a system error about a cache folder that cannot be written into a StoreFault with a fix."""
     try:
         yield
     except OSError as error:
@@ -66,7 +66,7 @@ def writing_to(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def turn(folder: Path) -> Iterator[None]:
-    """Waits until no other process works in this folder; the system ends a turn whose process dies."""
+    """Lock a folder against other processes; the system releases the lock of a process that dies."""
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
@@ -95,19 +95,19 @@ def _problem_of(error: OSError, folder: Path) -> Problem | None:
 
 @dataclass(frozen=True, slots=True)
 class CacheDir:
-    """A folder that can be written; `problem` says why it is not the one that was asked for."""
+    """A writable folder; `problem` says why it is not the one that was requested."""
 
     path: Path
     problem: Problem | None = None
 
 
-def writable_cache_dir(wanted: Path) -> CacheDir:
-    """`wanted`, or a temporary folder with the problem to be shown where it cannot be written."""
+def writable_cache_dir(requested: Path) -> CacheDir:
+    """Return `requested`, or a temporary folder with a problem where it cannot be written."""
     try:
-        with writing_to(wanted):
-            wanted.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=wanted):
+        with writing_to(requested):
+            requested.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=requested):
                 pass
     except StoreFault as fault:
         return CacheDir(Path(tempfile.mkdtemp(prefix="proofspan-")), fault.problems[0])
-    return CacheDir(wanted)
+    return CacheDir(requested)

@@ -1,8 +1,8 @@
-"""Where the citations of a run stand, as a file beside its index, and whether that still holds.
+"""Located citations: files beside a run's index, and whether they are still valid.
 
-One row a citation, in the order of the traces, a file for each segment of the index. `placed.json` says which
-files those are and of what they were made; it is replaced as a whole. Nothing here opens a document: places
-come from `proofspan.services.locating`.
+One row per citation, in the order of the traces, one file per segment of the index. `placed.json` names those
+files and what they were made from; it is replaced as a whole. The locations themselves come from
+`proofspan.services.locating`.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from proofspan.store.files.segment_files import DamagedError, read_table
 from proofspan.version import LOCATOR_VERSION
 
 _WORD = pa.dictionary(pa.int32(), pa.string())
-#: One row a citation. `row` is its trace's place in the segment, from 0, `number` counts from 1; both pages
-#: are 0-based. `agreement` lies in 0–1 and is null where the citation was not looked for; `reason` then says
-#: why: a problem's code. `page_idx` is null where nothing was found, and in a document without pages.
-#: `tells_page` says whether the place tells which page was meant (see `proofspan.evidence.page_base`).
+#: One row per citation. `row` is its trace's row in the segment, from 0, `number` counts from 1; pages are
+#: 0-based. `agreement` is 0–1, null where the citation was not located; `reason` is then a problem's code.
+#: `page_idx` is null where nothing was found, and in a document without pages. `tells_page` says whether the
+#: location shows which page was meant (see `proofspan.evidence.page_base`).
 PLACED_SCHEMA = pa.schema(
     [
         ("row", pa.int64()),
@@ -54,21 +54,18 @@ PLACED_SCHEMA = pa.schema(
         ("reason", _WORD),
     ]
 )
-#: What an index row has of it: see `RowStates`.
+#: The columns of an index row: see `RowStates`.
 ROW_COLUMNS = ("evidence", "agreement", "evidence_severity")
 
-#: The folder in that of the index, and the file in it that tells what holds.
+#: The folder in that of the index, and the file in it that names the others.
 PLACED_FOLDER, PLACED_FILE = "placed", "placed.json"
-#: Documents are looked at again after so many seconds.
+#: Seconds after which documents are checked again.
 LOOK_AGAIN = 1.0
 
 
 @cache
 def locator_version() -> str:
-    """Return what differs when another program might locate a citation elsewhere.
-
-    It is made of `LOCATOR_VERSION`, PyMuPDF's version and the columns that are stored.
-    """
+    """Return a hash of all that may change a location: `LOCATOR_VERSION`, PyMuPDF's version, the columns."""
     from importlib.metadata import PackageNotFoundError, version  # slow to import, and seldom asked for
 
     try:
@@ -90,13 +87,12 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class PlacedFile:
-    """What `placed.json` holds.
+    """The contents of `placed.json`.
 
-    `version` is that of the locator, `index` names the state of the index. `listed` covers what the manifest
-    says of documents, `documents` the state of each cited one's file. `counts` has how many citations are in
-    which state, `reasons` why some could not be looked for, `problems` what is wrong with single documents.
-    `again` says that some citations were given up and are worth another try, `digest` tells one file from
-    the next (empty before it is written).
+    `version` is the locator's, `index` the identity of the index, `listed` a hash of the manifest's
+    documents, and `documents` the state of each cited file. `counts` has the citations in each state,
+    `reasons` why some could not be located, `problems` those of single documents. `again`: some citations
+    were given up and are worth another try. `digest` is the file's hash (empty before it is written).
     """
 
     version: str
@@ -112,15 +108,15 @@ class PlacedFile:
 
     @property
     def citations(self) -> int:
-        """How many citations the run has."""
+        """Return how many citations the run has."""
         return sum(part.citations for part in self.parts)
 
     def is_of(self, run_file: RunFile) -> bool:
-        """Whether it was made from this state of the index, by this program."""
+        """Return whether it was made from this state of the index, by this version of the locator."""
         return self.version == locator_version() and self.index == index_identity(run_file)
 
     def agrees_with(self, manifest: Manifest) -> bool:
-        """Whether every document is as it was when its citations were looked for."""
+        """Return whether every document is as it was when its citations were located."""
         return self.listed == listed_documents(manifest) and all(
             stamp == document_stamp(manifest, manifest.document(doc_id))
             for doc_id, stamp in self.documents.items()
@@ -128,13 +124,13 @@ class PlacedFile:
 
 
 def index_identity(run_file: RunFile) -> str:
-    """Names the state of an index: what it was made of, its segments and their repeats."""
+    """Return a hash of the state of an index: its inputs, its segments and their repeats."""
     known = (run_file.key, [segment.name for segment in run_file.segments], run_file.joined)
     return hashlib.sha256(repr(known).encode()).hexdigest()[:16]
 
 
 def listed_documents(manifest: Manifest) -> str:
-    """Covers what the manifest says of documents: where they lie, and whether they have pages."""
+    """Return a hash of the manifest's documents: their files, and whether they have pages."""
     known = [(d.doc_id, d.artifact.root, d.artifact.path, d.paged) for d in manifest.documents]
     return hashlib.sha256(repr(known).encode()).hexdigest()[:16]
 
@@ -151,7 +147,7 @@ def document_stamp(manifest: Manifest, document: Document | None) -> str:
 
 
 def read_placed_file(folder: Path) -> PlacedFile | None:
-    """The placements of the index in `folder`; None where there are none that this program wrote."""
+    """Return `placed.json` of the index in `folder`; None where there is none of this format."""
     try:
         written = (folder / PLACED_FOLDER / PLACED_FILE).read_bytes()
         data = orjson.loads(written)
@@ -175,7 +171,7 @@ def write_placed_file(folder: Path, placed: PlacedFile) -> None:
 
 
 def read_placed(folder: Path, parts: Iterable[Part], columns: Sequence[str]) -> pa.Table:
-    """Columns of all citations, in the order of the traces. DamagedError where a file is not as written."""
+    """Return columns of all citations, in the order of the traces. DamagedError for damaged files."""
     tables = [read_table(folder / PLACED_FOLDER / part.name, columns) for part in parts]
     empty = PLACED_SCHEMA.empty_table().select(list(columns))
     try:
@@ -186,11 +182,11 @@ def read_placed(folder: Path, parts: Iterable[Part], columns: Sequence[str]) -> 
 
 @dataclass(frozen=True, slots=True)
 class RowStates:
-    """What became of each trace's citations, one value a row of the index.
+    """The states of each trace's citations, one value per row of the index.
 
-    `evidence` lists the distinct states, worst first, `evidence_severity` is the place of the worst in
-    `EVIDENCE_STATES` (null without citations), `agreement` the smallest in 0–1 (null where none was looked
-    for). All are null while the citations are not located.
+    `evidence` lists the distinct states, worst first, `evidence_severity` is the position of the worst in
+    `EVIDENCE_STATES` (null without citations), `agreement` the smallest, 0–1 (null where none was located).
+    All are null while the citations are not located.
     """
 
     evidence: pa.Array
@@ -199,21 +195,20 @@ class RowStates:
 
     @classmethod
     def unknown(cls, rows: int) -> RowStates:
-        """The states of a run whose citations were not located yet."""
+        """Return the states of a run whose citations are not located."""
         return cls(
             pa.nulls(rows, pa.list_(pa.string())), pa.nulls(rows, pa.float64()), pa.nulls(rows, pa.int8())
         )
 
     @classmethod
     def of(cls, table: pa.Table, rows: int) -> RowStates:
-        """From citations with their trace's `row` in the run (not in its segment)."""
+        """Return the states from citations with their trace's `row` in the run (not in its segment)."""
         at = table.column("row").to_numpy()
         bits = _bits_of(table)
         mask = np.zeros(rows, dtype=np.uint8)
         np.bitwise_or.at(mask, at, bits)
         agreement = np.full(rows, np.inf)
-        said = pc.fill_null(table.column("agreement"), np.inf).to_numpy()
-        np.minimum.at(agreement, at, said)
+        np.minimum.at(agreement, at, pc.fill_null(table.column("agreement"), np.inf).to_numpy())
         every = [[s for n, s in enumerate(EVIDENCE_STATES) if code >> n & 1] for code in range(256)]
         worst = [next((n for n in range(8) if code >> n & 1), None) for code in range(256)]
         codes = pa.array(mask)
@@ -225,7 +220,7 @@ class RowStates:
 
 
 def _bits_of(table: pa.Table) -> np.ndarray:
-    """Each citation's states as bits, the worst state the lowest."""
+    """Return each citation's states as bits, the worst state the lowest."""
     place = {state: np.uint8(1 << number) for number, state in enumerate(EVIDENCE_STATES)}
     bits = np.zeros(table.num_rows, dtype=np.uint8)
     status = table.column("status").cast(pa.string())
@@ -237,23 +232,23 @@ def _bits_of(table: pa.Table) -> np.ndarray:
 
 
 def counts_of(table: pa.Table) -> dict[str, int]:
-    """How many citations are in which state; those in none are left out."""
+    """Return how many citations are in each state; states without any are left out."""
     bits = _bits_of(table)
     counted = {state: int((bits >> n & 1).sum()) for n, state in enumerate(EVIDENCE_STATES)}
     return {state: count for state, count in counted.items() if count}
 
 
 def reasons_of(table: pa.Table) -> dict[str, int]:
-    """Why citations could not be looked for, with how many of them, the most frequent first."""
+    """Return why citations could not be located, with counts, the most frequent first."""
     counted = pc.value_counts(table.column("reason").cast(pa.string()).drop_null().combine_chunks())
-    found = zip(counted.field("values").to_pylist(), counted.field("counts").to_pylist(), strict=True)
-    return dict(sorted(found, key=lambda each: (-each[1], each[0])))
+    pairs = zip(counted.field("values").to_pylist(), counted.field("counts").to_pylist(), strict=True)
+    return dict(sorted(pairs, key=lambda each: (-each[1], each[0])))
 
 
 class Placements:
-    """The placements of runs as far as they still hold; one object as long as nothing changes.
+    """The `placed.json` of each run while it is valid: the same object as long as nothing changes.
 
-    A document that changes is noticed within `LOOK_AGAIN` seconds. Not for several threads at once.
+    A changed document is noticed within `LOOK_AGAIN` seconds. Not for several threads at once.
     """
 
     def __init__(self, manifest: Manifest) -> None:
@@ -262,7 +257,7 @@ class Placements:
         self._looked: dict[Path, tuple[float, bool]] = {}
 
     def of(self, folder: Path) -> PlacedFile | None:
-        """What is placed for the index in `folder`; None where nothing is or a document changed."""
+        """Return the file of the index in `folder`; None where there is none or a document changed."""
         try:
             status = (folder / PLACED_FOLDER / PLACED_FILE).stat()
         except OSError:

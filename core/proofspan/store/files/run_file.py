@@ -1,7 +1,7 @@
-"""`run.json`: the small file that says which segments are a run's index, and of what they were made.
+"""`run.json`: the small file that names the segments of a run's index and what they were made from.
 
-It is the only file that changes, and it is replaced as a whole; every other file is written once under a
-name of its own. Whoever reads it sees an index that is complete.
+It is the only file that changes, and it is replaced as a whole; every other file is written once under its
+own name. So readers always see a complete index.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class RunFile:
-    """What `run.json` holds.
+    """The contents of `run.json`.
 
-    `key` covers all that labels depend on besides the traces: chunks, gold, profile, rules, index version.
-    `source` is None where there is no trace file to read. `joined` names the file of what only the run as a
-    whole tells (repeats, stored labels), `joined_issues` that of the `other_issues` of chunks and report,
-    which belong to no segment; `unmatched` of them are rows of the report without a trace. `report_print`
-    and `chunks_print` spare reading those files again.
+    `key` is a hash of all that labels depend on besides the traces: chunks, gold, profile, rules, index
+    version. `source` is None where there is no trace file. `joined` is the file of what depends on the whole
+    run (repeats, stored labels), `joined_issues` that of the `other_issues` of chunks and report, which
+    belong to no segment; `unmatched` of them are rows of the report without a trace. `report_print` and
+    `chunks_print` spare reading those files again.
     """
 
     key: str
@@ -71,7 +71,7 @@ class RunFile:
 
     @property
     def rows(self) -> int:
-        """How many traces are indexed."""
+        """Return how many traces are indexed."""
         return sum(segment.rows for segment in self.segments)
 
     def rows_before(self, segment: Segment) -> int:
@@ -80,33 +80,33 @@ class RunFile:
 
     @property
     def lines(self) -> int:
-        """How many lines of the source were passed."""
+        """Return how many lines of the source were read."""
         return sum(segment.lines for segment in self.segments)
 
     @property
     def line_issues(self) -> int:
-        """How many lines of traces, chunks and report could not be read or belong to nothing."""
+        """Return how many lines of traces, chunks and report could not be read or belong to nothing."""
         return self.other_issues + sum(segment.issues for segment in self.segments)
 
     @property
     def facts(self) -> dict[str, int]:
-        """The facts of the whole run."""
+        """Return the facts of the whole run."""
         return added_facts(self.segments)
 
     def files(self) -> set[str]:
-        """The names of all files that belong to the index."""
+        """Return the names of all files that belong to the index."""
         segments = [segment.name for segment in self.segments]
         named = [self.joined, RUN_FILE, *self.issue_files(), *segments, *map(rows_name, segments)]
         return {name for name in named if name}
 
     def issue_files(self) -> list[str]:
-        """The files of line issues: the traces' in the order of the file, then that of chunks and report."""
+        """Return the files of line issues: the traces' in order, then that of chunks and report."""
         names = [issues_name(segment.name) for segment in self.segments if segment.issues]
         return [*names, self.joined_issues] if self.joined_issues else names
 
 
 def added_facts(segments: Iterable[Segment]) -> dict[str, int]:
-    """The facts of several segments together."""
+    """Return the sums of the facts of several segments."""
     total: Counter[str] = Counter()
     for segment in segments:
         total.update(segment.facts)
@@ -114,17 +114,17 @@ def added_facts(segments: Iterable[Segment]) -> dict[str, int]:
 
 
 def rows_name(segment: str) -> str:
-    """The name of the file that holds what a segment's rows show."""
+    """Return the name of a segment's Arrow file."""
     return segment.removesuffix(".parquet") + ".rows.arrow"
 
 
 def issues_name(segment: str) -> str:
-    """The name of the file that holds a segment's line issues."""
+    """Return the name of the file of a segment's line issues."""
     return segment.removesuffix(".parquet") + ".issues.parquet"
 
 
 def read_run_file(folder: Path) -> RunFile | None:
-    """The run file of a folder; None where there is none or another program's version wrote it."""
+    """Return the run file of a folder; None where there is none of this format."""
     try:
         data = orjson.loads((folder / RUN_FILE).read_bytes())
         return _run_file(data)
@@ -133,7 +133,7 @@ def read_run_file(folder: Path) -> RunFile | None:
 
 
 def whole_run_file(folder: Path) -> RunFile | None:
-    """The run file, if all that it names is there: somebody may have tidied up, or the power failed."""
+    """Return the run file if all files that it names exist: some may have been deleted."""
     run = read_run_file(folder)
     if run is None:
         return None
@@ -152,9 +152,9 @@ def write_run_file(folder: Path, run: RunFile) -> None:
 
 @contextmanager
 def new_file(folder: Path, name: str) -> Iterator[Path]:
-    """A temporary path beside `folder/name` that becomes it when the block ends well, else disappears.
+    """Open a temporary path that becomes `folder/name` when the block succeeds and else disappears.
 
-    A folder in that place, which nobody of ours put there, makes way.
+    A folder of that name, which is not ours, is removed.
     """
     handle, temporary = tempfile.mkstemp(dir=folder, prefix=".part-")
     os.close(handle)
@@ -168,7 +168,7 @@ def new_file(folder: Path, name: str) -> Iterator[Path]:
 
 
 def remove_folder(path: Path) -> None:
-    """Removes a folder with what is in it, where there is one."""
+    """Remove a folder with its contents, if it exists."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
 

@@ -1,9 +1,8 @@
-"""The files of a segment: how they are written, and read by column or by row.
+"""Write the files of a segment, and read them by column or by row.
 
-A list reads a few columns of all rows, a page shows all columns of a few rows, a search reads all of one
-text: no one format does all three quickly. So a segment has two files: Parquet with what is filtered, sorted
-and counted by, and an Arrow file with every column, a thousand rows compressed together, for single rows and
-for texts.
+A list reads a few columns of all rows, a page all columns of a few rows, a search all of one text: no format
+does all three quickly. So a segment has two files: Parquet with what is filtered, sorted and counted by, and
+Arrow with every column, a thousand rows compressed together, for single rows and for texts.
 """
 
 from __future__ import annotations
@@ -21,12 +20,12 @@ import pyarrow.parquet as pq
 from proofspan.store.files.columns import BATCH_ROWS, LISTED, REPEATING, ROW_SCHEMA, TEXTS
 from proofspan.store.files.run_file import new_file, rows_name
 
-#: Files that are read at the same time.
+#: How many files are read in parallel.
 _READERS = 2
 
 
 class DamagedError(Exception):
-    """A file of the index is gone, or is not what was written."""
+    """A file of the index is missing or damaged."""
 
 
 @contextmanager
@@ -38,7 +37,7 @@ def _reading() -> Iterator[None]:
 
 
 def _sound(table: pa.Table) -> pa.Table:
-    """The table, if its parts fit together: a wrong offset would end the process that follows it."""
+    """Return the table if it is valid: a wrong offset would crash the process that follows it."""
     table.validate(full=True)
     return table
 
@@ -64,14 +63,14 @@ def write_table(folder: Path, name: str, table: pa.Table) -> None:
 
 @_reading()
 def read_table(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
-    """A Parquet file's table, or some columns of it. (pyarrow's own would import pandas for a second.)"""
+    """Return a Parquet file's table, or some columns. (pyarrow's own reader would import pandas.)"""
     with pq.ParquetFile(path, memory_map=True, page_checksum_verification=True) as file:
         return _sound(file.read(columns=None if columns is None else list(columns), use_threads=False))
 
 
 @_reading()
 def read_lists_coded(folder: Path, segments: Sequence[str], column: str) -> pa.ChunkedArray:
-    """A column of lists, its texts as codes of one dictionary: a third of the memory, and quick to count."""
+    """Return a column of lists with its texts as dictionary codes: less memory, and fast to count."""
     tables = []
     for segment in segments:
         path, element = folder / segment, f"{column}.list.element"
@@ -84,16 +83,16 @@ def read_lists_coded(folder: Path, segments: Sequence[str], column: str) -> pa.C
 
 @_reading()
 def read_columns(folder: Path, segments: Sequence[str], columns: Sequence[str]) -> pa.Table:
-    """Some columns of several segments, one under the other. DamagedError where that is not possible."""
+    """Return some columns of several segments, concatenated. DamagedError where that is not possible."""
     texts = [name for name in columns if name in TEXTS]
 
     def read(segment: str) -> pa.Table:
         table = read_table(folder / segment, [name for name in columns if name not in TEXTS])
         if texts:
             with _rows_file(folder / rows_name(segment), texts) as file:
-                found = _sound(file.read_all())
+                rest = _sound(file.read_all())
             for name in texts:
-                table = table.append_column(name, found.column(name))
+                table = table.append_column(name, rest.column(name))
         return table.select(list(columns))
 
     if len(segments) == 1:
@@ -104,21 +103,21 @@ def read_columns(folder: Path, segments: Sequence[str], columns: Sequence[str]) 
 
 @_reading()
 def read_rows(folder: Path, segment: str, places: np.ndarray, columns: Sequence[str]) -> pa.Table:
-    """Rows of a segment by their places in it (from 0), in the order given. DamagedError as above."""
+    """Return rows of a segment by their places in it (from 0), in the order given. DamagedError as above."""
     batches, inside = np.divmod(places, BATCH_ROWS)
     with _rows_file(folder / rows_name(segment), columns) as file:
-        found = []
+        pieces = []
         for batch in np.unique(batches):
             read = file.get_batch(int(batch))
             read.validate(full=True)
-            found.append(read.take(pa.array(inside[batches == batch])))
-        by_batch = pa.Table.from_batches(found, file.schema)
+            pieces.append(read.take(pa.array(inside[batches == batch])))
+        by_batch = pa.Table.from_batches(pieces, file.schema)
     as_given = np.argsort(np.argsort(batches, kind="stable"))
     return by_batch.take(pa.array(as_given)).select(list(columns))
 
 
 def can_be_read(folder: Path, segments: Sequence[str]) -> bool:
-    """Whether the files of all segments are there and open; their contents are not read."""
+    """Return whether the files of all segments exist and open; their contents are not read."""
     try:
         with _reading():
             for segment in segments:
@@ -141,7 +140,7 @@ def merge_tables(folder: Path, names: Sequence[str], into: str) -> None:
 
 
 def _write_rows(folder: Path, name: str, table: pa.Table) -> None:
-    """Write a table as a rows file so that it appears whole or not at all."""
+    """Write a table as an Arrow file so that it appears whole or not at all."""
     whole = table.unify_dictionaries().combine_chunks()  # batches are of equal length only within a chunk
     options = ipc.IpcWriteOptions(compression="lz4", use_threads=False)
     with new_file(folder, name) as part, ipc.new_file(str(part), table.schema, options=options) as file:
@@ -150,7 +149,7 @@ def _write_rows(folder: Path, name: str, table: pa.Table) -> None:
 
 @contextmanager
 def _rows_file(path: Path, columns: Sequence[str]) -> Iterator[ipc.RecordBatchFileReader]:
-    """A rows file of which only the named columns are read."""
+    """Open an Arrow file of which only the named columns are read."""
     fields = [ROW_SCHEMA.get_field_index(name) for name in columns]
     options = ipc.IpcReadOptions(included_fields=fields, use_threads=False)
     with pa.memory_map(str(path)) as source, ipc.open_file(source, options=options) as file:

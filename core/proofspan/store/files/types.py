@@ -1,4 +1,4 @@
-"""What building and asking the index gives back, as values."""
+"""Results of building and querying the index."""
 
 from __future__ import annotations
 
@@ -11,13 +11,16 @@ from proofspan.diagnosis.suggest import Suggestion
 from proofspan.diagnosis.types import Profile
 from proofspan.errors import Problem
 
-#: Of an index beside its files: as they are, behind a file that has grown, behind one that changed, none.
+#: An index is up to date with its files, behind a file that grew, behind one that changed, or missing.
 State = Literal["fresh", "growing", "stale", "missing"]
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a run's index is: bytes of the source done and in all, traces indexed."""
+    """The progress of a run: bytes of the source done and in all, traces indexed.
+
+    While citations are located: traces done and in all, citations so far.
+    """
 
     run_id: str
     done: int
@@ -27,9 +30,9 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class RunReport:
-    """What was done for one run. `was` is its state before, `lines_read` the lines that had to be read.
+    """The result of indexing one run. `was` is its state before, `lines_read` the lines that were read.
 
-    `line_issues` counts what could not be used, `issues` holds the first of them.
+    `line_issues` counts the lines that could not be used, `issues` holds the first of them.
     """
 
     run_id: str
@@ -45,19 +48,19 @@ class RunReport:
 
 @dataclass(frozen=True, slots=True)
 class IndexReport:
-    """What was done, run by run in the manifest's order."""
+    """The results of indexing, in the manifest's order of runs."""
 
     runs: tuple[RunReport, ...]
 
     @property
     def has_findings(self) -> bool:
-        """Whether any line could not be read or anything else is wrong."""
+        """Return whether any line could not be read or a file has a problem."""
         return any(run.line_issues or run.problems for run in self.runs)
 
 
 @dataclass(frozen=True, slots=True)
 class IndexState:
-    """Whether a run's index can be used: fresh, growing (valid, but lines came), stale or missing."""
+    """The state of a run's index: fresh, growing (valid, but lines were appended), stale or missing."""
 
     state: State
     reason: str
@@ -68,7 +71,7 @@ OnProgress = Callable[[Progress], None]
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """A question's place in a list: `position` counts from 1 and is None where the list does not hold it."""
+    """The neighbours of a question in a list. `position` counts from 1, None if it is not in the list."""
 
     previous: TraceKey | None
     next: TraceKey | None
@@ -78,9 +81,9 @@ class Neighbours:
 
 @dataclass(frozen=True, slots=True)
 class FailureCount:
-    """Traces that are about the same places (`about`, see `proofspan.diagnosis.topic`).
+    """How many of the traces about the same places can be judged, and how many of those fail.
 
-    `judged` is how many of them can be judged, `failing` how many of those fail.
+    `about` are those places (see `proofspan.diagnosis.topic`).
     """
 
     about: tuple[str, ...]
@@ -108,9 +111,9 @@ class Flips:
 
 @dataclass(frozen=True, slots=True)
 class PlacedFacts:
-    """What became of a run's citations: how many there are, how many could be looked for, and `counts`.
+    """How many citations a run has, how many could be located, and how many are in each state.
 
-    `counts` says how many are in which of the `EVIDENCE_STATES`; a citation may be in several.
+    `counts` is by evidence state; a citation may be in several.
     """
 
     citations: int
@@ -120,14 +123,14 @@ class PlacedFacts:
 
 @dataclass(frozen=True, slots=True)
 class RunFacts:
-    """What stands beside a run's numbers.
+    """The facts that are shown beside a run's numbers.
 
-    `traces` counts all, `questions` the headline ones (paraphrase 0, seed 0, one a question), `repeats` the
-    traces that come again. `line_issues` are lines that could not be read or belong to nothing; `unmatched`
-    of them are rows of the report without a trace. `waiting_bytes` belong to a last line whose writer may
-    still be at work. `from_report`: the run has no traces and opens on its stored report. `suggestion` is the
-    profile that would fit where no answer follows the template (`template_absent`). `placed` is None while
-    the citations are not located, or no longer as files are now.
+    `traces` counts all, `questions` the headline ones (paraphrase 0, seed 0, one per question), `repeats` the
+    duplicates. `line_issues` are lines that could not be read or belong to nothing; `unmatched` of them are
+    rows of the report without a trace. `waiting_bytes` belong to an unfinished last line. `from_report`: the
+    run has no traces and opens on its stored report. `suggestion` is the profile that would fit where no
+    answer follows the template (`template_absent`). `placed` is None while the citations are not located in
+    the documents as they are.
     """
 
     run_id: str
@@ -147,7 +150,7 @@ class RunFacts:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A trace in the index: where its line is, and its row with all columns."""
+    """A trace in the index: the place of its line, and its row with all columns."""
 
     source: SourceLine
     row: Mapping[str, object]

@@ -1,4 +1,4 @@
-"""One run's index made fresh: which lines have to be read, where their segments go, what is then removed."""
+"""Build and refresh the index of a workspace: trace files in, segments and one small file per run out."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import hashlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, takewhile
 from pathlib import Path
 
 from proofspan.contracts.records.records import LineIssue
@@ -38,8 +38,7 @@ from proofspan.store.files.types import IndexReport, IndexState, OnProgress, Pro
 from proofspan.store.index.labelling import Inputs, Labeller, find_inputs, labeller_for, variant_of
 from proofspan.store.index.plan import Plan, Range, cut, make_plan, segment_bytes
 from proofspan.store.index.run_rules import join_run
-from proofspan.store.index.scan import Source, index_ranges
-from proofspan.store.index.side_files import report_segment
+from proofspan.store.index.scan import Source, index_ranges, index_report
 from proofspan.traces.lines.sniff import foreign_file
 from proofspan.traces.lines.worker_process import collector_paused
 from proofspan.traces.records.stored_reports import StoredRow, read_report
@@ -51,14 +50,70 @@ WORTH_A_WORKER = 64 << 20
 MOST_WORKERS = 4
 #: More small segments than this at the end are merged into one.
 MANY_TAILS = 8
-#: A file that was replaced while it was read is read again, this often in all.
+#: How often a file that is replaced while it is read is read, in all.
 ATTEMPTS = 3
-#: So many line issues are in a report; all are in the index.
+#: How many line issues are in a report; all are in the index.
 ISSUES_REPORTED = 100
 
 
+def build_index(
+    manifest: Manifest,
+    *,
+    runs: Sequence[str] | None = None,
+    cache_dir: Path,
+    workers: int | None = None,
+    on_progress: OnProgress | None = None,
+) -> IndexReport:
+    """Bring the index of all (or the named) runs up to date; fresh indexes are left alone.
+
+    The result does not depend on `workers` (None: as many as pay). Several processes may call this at once:
+    they take turns run by run. StoreFault where the cache cannot be written or a run is not in the manifest;
+    problems of single files are in the report.
+    """
+    chosen = _chosen_runs(manifest, runs)
+    labellers = SharedLabeller(profile_from(manifest.triage))
+    reports = []
+    for run in chosen:
+        folder = index_folder(manifest, run.run_id, cache_dir)
+        builder = Builder(manifest, run, folder, cache_dir, labellers, workers, on_progress)
+        with writing_to(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            with turn(folder):
+                reports.append(builder.refresh())
+    return IndexReport(tuple(reports))
+
+
+def index_state(manifest: Manifest, run_id: str, cache_dir: Path) -> IndexState:
+    """Compare a run's files with its index without reading them."""
+    (run,) = _chosen_runs(manifest, [run_id])
+    earlier = whole_run_file(index_folder(manifest, run_id, cache_dir))
+    profile = profile_from(manifest.triage)
+    plan = make_plan(manifest, run, profile, earlier, cache_dir=cache_dir, join=False)
+    return IndexState(plan.state, plan.reason)
+
+
+def index_folder(manifest: Manifest, run_id: str, cache_dir: Path) -> Path:
+    """Return the folder of a run's index when it is read with the manifest's profile."""
+    return run_folder(cache_dir, manifest.folder, run_id, variant_of(profile_from(manifest.triage)))
+
+
+def _chosen_runs(manifest: Manifest, wanted: Sequence[str] | None) -> list[Run]:
+    if wanted is None:
+        return list(manifest.runs)
+    known = {run.run_id: run for run in manifest.runs}
+    unknown = [name for name in wanted if name not in known]
+    if unknown:
+        raise StoreFault.of(
+            "unknown_run",
+            f"the manifest has no run {unknown[0]!r}",
+            where=str(manifest.folder),
+            fix=f"name one of {', '.join(known) or '(it has none)'}",
+        )
+    return [known[name] for name in dict.fromkeys(wanted)]
+
+
 class SharedLabeller:
-    """Chunks, gold and catalogue are read once for all runs, as long as they stay what they were."""
+    """The labeller of all runs with the same inputs: chunks, gold and catalogue are read once."""
 
     def __init__(self, profile: Profile) -> None:
         self.profile = profile
@@ -66,15 +121,19 @@ class SharedLabeller:
         self._made: tuple[Labeller, tuple[Problem, ...]] | None = None
 
     def get(self, inputs: Inputs) -> tuple[Labeller, tuple[Problem, ...]]:
-        """As `labeller_for`."""
+        """Return the labeller and the problems of its files, as `labeller_for`."""
         if self._made is None or self._key != inputs.labeller_key:
             self._key, self._made = inputs.labeller_key, labeller_for(inputs)
         return self._made
 
 
+#: The segments of a run, the fingerprint of their source, and the bytes of an unfinished last line.
+_Segments = tuple[tuple[Segment, ...], Fingerprint | None, int]
+
+
 @dataclass(slots=True)
 class Builder:
-    """Refreshes one run; holds its lock meanwhile."""
+    """Refreshes the index of one run, whose lock is held meanwhile."""
 
     manifest: Manifest
     run: Run
@@ -85,10 +144,7 @@ class Builder:
     on_progress: OnProgress | None
 
     def refresh(self) -> RunReport:
-        """Makes the index what the run's files are now, and says what was done.
-
-        InputFault where they are replaced again and again while they are read.
-        """
+        """Bring the index up to date. InputFault where files keep being replaced while they are read."""
         earlier = whole_run_file(self.folder)
         for _ in range(ATTEMPTS):
             try:
@@ -104,7 +160,7 @@ class Builder:
         )
 
     def _refreshed(self, earlier: RunFile | None) -> RunReport | None:
-        """One attempt from what is left of an earlier index; None where files changed under its hands."""
+        """Refresh once, keeping what is valid of an earlier index; None where files changed meanwhile."""
         if earlier and not can_be_read(self.folder, [segment.name for segment in earlier.segments]):
             earlier = None
         plan = make_plan(self.manifest, self.run, self.labellers.profile, earlier, cache_dir=self.cache_dir)
@@ -113,33 +169,33 @@ class Builder:
         kept = earlier.segments if earlier and plan.keep else ()
         before = fingerprint_of(plan.source.path) if plan.source.path else None
         built = self._build(plan, kept)
-        if not self._still_holds(plan, built, before, earlier if kept else None):
+        if not self._is_unchanged(plan, built, before, earlier if kept else None):
             return None
         write_run_file(self.folder, built)
         report = self._report(plan, built, lines_read=built.lines - sum(each.lines for each in kept))
         self._remove_unused(built)
         return report
 
-    def _still_holds(
+    def _is_unchanged(
         self, plan: Plan, built: RunFile, before: Fingerprint | None, kept: RunFile | None
     ) -> bool:
-        """Whether all that was read is still what the plan was made for; the trace file may have grown."""
-        path = plan.source.path
-        now = find_inputs(self.manifest, plan.inputs.profile, built, cache_dir=self.cache_dir, run=self.run)
+        """Return whether the files are still those that were read; the trace file may have grown."""
+        path, profile = plan.source.path, plan.inputs.profile
+        now = find_inputs(self.manifest, profile, built, cache_dir=self.cache_dir, run=self.run)
         if now.key != plan.inputs.key:
             return False
         known = [each for each in (before, kept.source if kept else None) if each is not None]
-        return path is None or all(change_since(path, each) in GROWN for each in known)
+        try:
+            return path is None or all(change_since(path, each) in GROWN for each in known)
+        except FileNotFoundError:
+            return False
 
     def _build(self, plan: Plan, kept: tuple[Segment, ...]) -> RunFile:
-        if plan.source.from_report:
-            segments, printed, waiting = self._report_segments(plan)
-        else:
-            segments, printed, waiting = self._trace_segments(plan, kept)
-        labeller, input_problems = self.labellers.get(plan.inputs)
-        stored, issues, report_problems, report_print = self._stored_report(plan)
+        segments, printed, waiting = self._segments(plan, kept)
+        labeller, problems = self.labellers.get(plan.inputs)
+        stored, report_issues, report_problems, report_print = self._stored_report(plan)
         joined = join_run(self.folder, [segment.name for segment in segments], stored)
-        issues = [*plan.source.issues, *labeller.issues, *labeller.gold.issues, *issues, *joined.unmatched]
+        issues = [*plan.source.issues, *labeller.issues, *report_issues, *joined.unmatched]
         names = [segment.name for segment in segments]
         stem = hashlib.sha256(repr((plan.inputs.key, names, report_print)).encode()).hexdigest()[:12]
         joined_name = f"{stem}.joined.parquet" if joined.table.num_rows else None
@@ -160,40 +216,21 @@ class Builder:
             unmatched=len(joined.unmatched),
             report_print=report_print,
             chunks_print=plan.inputs.chunks_print,
-            chunks_sha256=plan.inputs.chunks_sha256,
+            chunks_sha256=plan.inputs.chunks.version if plan.inputs.chunks_print else None,
             from_report=plan.source.from_report,
-            problems=(
-                *plan.source.problems,
-                *plan.inputs.problems,
-                *plan.inputs.gold.problems,
-                *plan.inputs.catalogue.problems,
-                *plan.inputs.redirects.problems,
-                *input_problems,
-                *report_problems,
-            ),
+            problems=(*plan.source.problems, *plan.inputs.problems, *problems, *report_problems),
         )
 
-    def _report_segments(self, plan: Plan) -> tuple[tuple[Segment, ...], Fingerprint | None, int]:
-        """A run without traces opens on what its report holds."""
-        path = plan.source.path
-        if path is None:
-            return (), None, 0
-        printed = fingerprint_of(path)
-        prefix = self._source(plan, path, printed).prefix
-        segment = report_segment(self.folder, prefix, path, file=plan.source.file, run_id=self.run.run_id)
-        return (segment,), printed, 0
-
-    def _trace_segments(
-        self, plan: Plan, kept: tuple[Segment, ...]
-    ) -> tuple[tuple[Segment, ...], Fingerprint | None, int]:
-        """The run's segments, those kept and those read now; the source's print; the bytes that wait."""
+    def _segments(self, plan: Plan, kept: tuple[Segment, ...]) -> _Segments:
+        """Return the segments that are kept and those read now, in order."""
         path = plan.source.path
         if path is None:
             return (), None, 0
         before = fingerprint_of(path)
-        start = kept[-1].end if kept else 0
         source = self._source(plan, path, before)
-        size = before.size
+        if plan.source.from_report:
+            return (index_report(source),), before, 0
+        start, size = kept[-1].end if kept else 0, before.size
         target = segment_bytes(size)
         line = kept[-1].line + kept[-1].lines if kept else 1
         cuts = cut(path, start=start, line=line, end=size, target=target, final=plan.source.is_final)
@@ -202,17 +239,14 @@ class Builder:
             first, cuts = Range(0, size, 1, 1), iter(())
         cuts = chain([first] if first else [], cuts)
         workers = self._worker_count(size - start)
-
-        def labeller() -> Labeller:
-            return self.labellers.get(plan.inputs)[0]
-
         with collector_paused():
-            found = self._watched(index_ranges(source, labeller, cuts, workers=workers), kept, size)
-            segments = (*kept, *sorted(found, key=lambda segment: segment.start))
+            read = index_ranges(source, lambda: self.labellers.get(plan.inputs)[0], cuts, workers=workers)
+            watched = self._watched(read, kept, size)
+            segments = (*kept, *sorted(watched, key=lambda segment: segment.start))
         segments = self._merged_tail(segments, source.prefix, target)
         end = segments[-1].end if segments else 0
-        read = fingerprint_of(path, indexed=end)
-        return segments, replace(read, size=size, mtime_ns=before.mtime_ns), size - end
+        read_print = fingerprint_of(path, indexed=end)
+        return segments, replace(read_print, size=size, mtime_ns=before.mtime_ns), size - end
 
     def _source(self, plan: Plan, path: Path, now: Fingerprint) -> Source:
         identity = repr((plan.inputs.key, plan.source.file, now))
@@ -231,11 +265,13 @@ class Builder:
             return self.workers
         return min(os.cpu_count() or 1, MOST_WORKERS) if size >= WORTH_A_WORKER else 1
 
-    def _watched(self, found: Iterable[Segment], kept: tuple[Segment, ...], total: int) -> Iterator[Segment]:
-        """Passes the segments on and reports the progress after each."""
+    def _watched(
+        self, segments: Iterable[Segment], kept: tuple[Segment, ...], total: int
+    ) -> Iterator[Segment]:
+        """Pass the segments on and report the progress after each."""
         done = sum(segment.end - segment.start for segment in kept)
         rows = sum(segment.rows for segment in kept)
-        for segment in found:
+        for segment in segments:
             done += segment.end - segment.start
             rows += segment.rows
             if self.on_progress:
@@ -243,37 +279,27 @@ class Builder:
             yield segment
 
     def _merged_tail(self, segments: tuple[Segment, ...], prefix: str, target: int) -> tuple[Segment, ...]:
-        """Many small segments at the end, as a growing file leaves them, are made into one."""
-        small = 0
-        for segment in reversed(segments):
-            if segment.end - segment.start >= target // 4:
-                break
-            small += 1
-        if small <= MANY_TAILS:
+        """Merge many small segments at the end, as a growing file leaves them, into one."""
+        small = list(takewhile(lambda each: each.end - each.start < target // 4, reversed(segments)))
+        if len(small) <= MANY_TAILS:
             return segments
-        tail = segments[-small:]
+        tail = segments[-len(small) :]
         first, last = tail[0], tail[-1]
         name = f"{prefix}-{first.start:014d}-{last.end:014d}.parquet"
         merge_segments(self.folder, [segment.name for segment in tail], name)
         with_issues = [issues_name(segment.name) for segment in tail if segment.issues]
         if with_issues:
             merge_tables(self.folder, with_issues, issues_name(name))
-        merged = Segment(
-            name,
-            first.start,
-            last.end,
-            first.line,
-            sum(segment.lines for segment in tail),
-            sum(segment.rows for segment in tail),
-            sum(segment.issues for segment in tail),
-            added_facts(tail),
+        lines, rows, issues = (
+            sum(getattr(segment, of) for segment in tail) for of in ("lines", "rows", "issues")
         )
-        return (*segments[:-small], merged)
+        merged = Segment(name, first.start, last.end, first.line, lines, rows, issues, added_facts(tail))
+        return (*segments[: -len(small)], merged)
 
     def _stored_report(
         self, plan: Plan
     ) -> tuple[list[StoredRow], list[LineIssue], tuple[Problem, ...], Fingerprint | None]:
-        """The rows of the run's stored report, its bad lines, and why it could not be used."""
+        """Return the rows of the run's stored report, its bad lines, and why it could not be used."""
         if plan.report is None or self.run.report is None:
             return [], [], plan.report_problems, None
         printed = fingerprint_of(plan.report)
@@ -297,77 +323,17 @@ class Builder:
         )
 
     def _issues(self, built: RunFile) -> Iterator[LineIssue]:
-        """The first line issues of the run, in the order of `RunFile.issue_files`."""
+        """Yield the first line issues of the run, in the order of `RunFile.issue_files`."""
         left = ISSUES_REPORTED
         for name in built.issue_files():
-            found = read_table(self.folder / name).slice(0, left).to_pylist()
-            yield from map(issue_from, found)
-            left -= len(found)
+            records = read_table(self.folder / name).slice(0, left).to_pylist()
+            yield from map(issue_from, records)
+            left -= len(records)
 
     def _remove_unused(self, built: RunFile) -> None:
-        """Files that no index needs any more, and what a process that died has left behind."""
+        """Remove files that no index needs any more, and unfinished ones of processes that died."""
         wanted = built.files() | {"lock", PLACED_FOLDER}
         for path in self.folder.iterdir():
             if path.name not in wanted:
                 remove_folder(path)
                 path.unlink(missing_ok=True)
-
-
-# Building and refreshing the index: trace files in, segments and one small file a run out.
-
-
-def build_index(
-    manifest: Manifest,
-    *,
-    runs: Sequence[str] | None = None,
-    cache_dir: Path,
-    workers: int | None = None,
-    on_progress: OnProgress | None = None,
-) -> IndexReport:
-    """Bring the index of all (or the named) runs up to date; what is fresh is left alone.
-
-    The result does not depend on `workers` (None: as many as pay). Several processes may call this at once:
-    they take turns run by run, and the later finds the earlier's work done. StoreFault where the cache
-    cannot be written or a run is not in the manifest; what is wrong with single files is in the report.
-    """
-    profile = profile_from(manifest.triage)
-    chosen = _chosen_runs(manifest, runs)
-    labellers = SharedLabeller(profile)
-    reports = []
-    for run in chosen:
-        folder = index_folder(manifest, run.run_id, cache_dir)
-        builder = Builder(manifest, run, folder, cache_dir, labellers, workers, on_progress)
-        with writing_to(folder):
-            folder.mkdir(parents=True, exist_ok=True)
-            with turn(folder):
-                reports.append(builder.refresh())
-    return IndexReport(tuple(reports))
-
-
-def index_state(manifest: Manifest, run_id: str, cache_dir: Path) -> IndexState:
-    """Compares a run's files with its index without reading them."""
-    (run,) = _chosen_runs(manifest, [run_id])
-    earlier = whole_run_file(index_folder(manifest, run_id, cache_dir))
-    profile = profile_from(manifest.triage)
-    plan = make_plan(manifest, run, profile, earlier, cache_dir=cache_dir, join=False)
-    return IndexState(plan.state, plan.reason)
-
-
-def index_folder(manifest: Manifest, run_id: str, cache_dir: Path) -> Path:
-    """Where the index of a run lies when it is read with the manifest's profile."""
-    return run_folder(cache_dir, manifest.folder, run_id, variant_of(profile_from(manifest.triage)))
-
-
-def _chosen_runs(manifest: Manifest, wanted: Sequence[str] | None) -> list[Run]:
-    if wanted is None:
-        return list(manifest.runs)
-    known = {run.run_id: run for run in manifest.runs}
-    unknown = [name for name in wanted if name not in known]
-    if unknown:
-        raise StoreFault.of(
-            "unknown_run",
-            f"the manifest has no run {unknown[0]!r}",
-            where=str(manifest.folder),
-            fix=f"name one of {', '.join(known) or '(it has none)'}",
-        )
-    return [known[name] for name in dict.fromkeys(wanted)]

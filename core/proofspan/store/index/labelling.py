@@ -1,4 +1,4 @@
-"""What a run is labelled with: chunks, profile and rules, and what is wrong with them."""
+"""Label the traces of a run: what that depends on, and the labeller."""
 
 from __future__ import annotations
 
@@ -9,18 +9,17 @@ from pathlib import Path
 
 import orjson
 
-from proofspan.contracts.records.records import LineIssue, Trace
+from proofspan.contracts.records.records import GoldQuestion, LineIssue, Trace
 from proofspan.contracts.rules.catalogue import in_order
 from proofspan.contracts.rules.context import NO_CONTEXT, Context
 from proofspan.diagnosis.corpus import Corpus
-from proofspan.diagnosis.gold import GoldOutcome, gold_outcome
+from proofspan.diagnosis.gold import GoldOutcome, GoldTarget, gold_outcome, gold_target
 from proofspan.diagnosis.labelling import REFUSAL_LABELS, RULES_VERSION, declines, lacks_template, verdict
-from proofspan.diagnosis.safety import Notices, omitted_ids
+from proofspan.diagnosis.safety import KINDS, MOST_NOTICES, Notices, omitted_ids
 from proofspan.diagnosis.topic import GoldPlaces
 from proofspan.diagnosis.types import Profile, ReportRow
-from proofspan.errors import Fault, InputFault, Problem
+from proofspan.errors import Problem
 from proofspan.fingerprints import Fingerprint, change_since, fingerprint_of, sha256_of
-from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Artifact, Manifest, Run
 from proofspan.metrics.citations import NO_CHUNK_FILE, ChunkFile
 from proofspan.metrics.gold_eval import Judge, Judged
@@ -28,66 +27,60 @@ from proofspan.store.files.columns import INDEX_VERSION
 from proofspan.store.files.run_file import RunFile
 from proofspan.store.index.side_files import (
     CATALOGUE_LOSS,
+    CHUNKS_LOSS,
     GOLD_LOSS,
     NO_FILE,
-    NO_REDIRECTS,
-    NO_TARGETS,
-    NOT_CATALOGUED,
     REDIRECTS_LOSS,
-    Catalogued,
-    GoldTargets,
     Loss,
-    Redirects,
     SideFile,
-    crowded_problems,
     find_side_file,
-    read_notices,
-    read_side_redirects,
-    read_targets,
+    read_side_file,
 )
 from proofspan.traces.contract import context_of, trace_codes
-from proofspan.traces.lines.unpack import plain_source
+from proofspan.traces.records.catalogue import read_catalogue
 from proofspan.traces.records.chunks import Places, place_of, read_chunks
 from proofspan.traces.records.citations import citations
-from proofspan.traces.records.redirects import mapped, of_today, with_redirects
-
-CHUNKS_LOSS = Loss("chunks_unusable", "the chunk file", "the questions have no label")
+from proofspan.traces.records.gold import read_gold
+from proofspan.traces.records.redirects import gold_of_today, mapped, of_today, read_redirects, with_redirects
 
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """All that a run's labels depend on besides its traces, as far as it can be known without reading them.
+    """What a run's labels depend on besides its traces, known without reading the files' records.
 
-    `chunks` is None where there is nothing to label with; `problems` then says why. `context` is what the
-    contract holds the run's traces against, but for the corpus, which the labeller knows.
+    `context` is what the contract validates the run's traces against, without the corpus, which the labeller
+    adds. `chunks_print` is the fingerprint of the chunk file.
     """
 
     profile: Profile
-    chunks: Path | None
-    chunks_file: str
-    chunks_print: Fingerprint | None
-    chunks_sha256: str | None
-    gold: SideFile
-    problems: tuple[Problem, ...] = ()
+    chunks: SideFile
+    gold: SideFile = NO_FILE
     catalogue: SideFile = NO_FILE
-    context: Context = NO_CONTEXT
     redirects: SideFile = NO_FILE
+    context: Context = NO_CONTEXT
+    chunks_print: Fingerprint | None = None
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """Return why files cannot be used."""
+        files = (self.chunks, self.gold, self.catalogue, self.redirects)
+        return tuple(problem for file in files for problem in file.problems)
 
     @property
     def key(self) -> str:
-        """Differs whenever rows made from the same traces might differ."""
+        """Return a hash that differs whenever rows made from the same traces might differ."""
         context = orjson.dumps(self.context, default=sorted, option=orjson.OPT_SORT_KEYS)
         return hashlib.sha256(self.labeller_key.encode() + context).hexdigest()
 
     @property
     def labeller_key(self) -> str:
-        """The same for all but the run's own pins: runs with one such key have one labeller."""
+        """Return the `key` without the run's own pins: runs with one such key share a labeller."""
         parts = {
             "index": INDEX_VERSION,
             "rules": RULES_VERSION,
             "template": self.profile.template,
             "refusal": list(self.profile.refusal),
-            "chunks": self.chunks_sha256 if self.chunks else None,
+            "chunks": self.chunks.version if self.chunks.path else None,
             "gold": self.gold.version,
             "catalogue": self.catalogue.version,
             "redirects": self.redirects.version,
@@ -96,7 +89,7 @@ class Inputs:
 
 
 def variant_of(profile: Profile) -> str:
-    """A short name that tells a reading with one profile from that with another."""
+    """Return a short name that differs between profiles."""
     return hashlib.sha256(orjson.dumps([profile.template, *profile.refusal])).hexdigest()[:8]
 
 
@@ -108,22 +101,30 @@ def find_inputs(
     cache_dir: Path,
     run: Run | None = None,
 ) -> Inputs:
-    """The inputs as they are now; hashes of unchanged files are taken from an `earlier` index.
+    """Return the inputs as they are now; an `earlier` index spares hashing an unchanged chunk file.
 
-    Without a `run` nothing is known of pins, so there is no context. A packed chunk file is unpacked into the
-    cache; print and hash are those of the file as it lies there.
+    Without a `run` there are no pins and so no context. A packed file is unpacked into the cache; its version
+    is that of the packed file.
     """
-    nothing = Inputs(
+
+    def find(artifact: Artifact | None, loss: Loss) -> SideFile:
+        return find_side_file(manifest, artifact, loss, cache_dir=cache_dir)
+
+    chunks, chunks_print = _find_chunks(manifest, earlier, cache_dir)
+    return Inputs(
         profile,
-        None,
-        manifest.chunks.path if manifest.chunks else "",
-        None,
-        None,
-        find_side_file(manifest, manifest.gold, GOLD_LOSS, cache_dir=cache_dir),
-        catalogue=find_side_file(manifest, manifest.catalogue, CATALOGUE_LOSS, cache_dir=cache_dir),
-        context=NO_CONTEXT if run is None else context_of(manifest, run, None),
-        redirects=find_side_file(manifest, manifest.redirects, REDIRECTS_LOSS, cache_dir=cache_dir),
+        chunks,
+        find(manifest.gold, GOLD_LOSS),
+        find(manifest.catalogue, CATALOGUE_LOSS),
+        find(manifest.redirects, REDIRECTS_LOSS),
+        NO_CONTEXT if run is None else context_of(manifest, run, None),
+        chunks_print,
     )
+
+
+def _find_chunks(
+    manifest: Manifest, earlier: RunFile | None, cache_dir: Path
+) -> tuple[SideFile, Fingerprint | None]:
     artifact = manifest.chunks
     if artifact is None:
         problem = Problem(
@@ -132,71 +133,72 @@ def find_inputs(
             "chunks",
             "name the chunk file: chunks: {path: corpus/chunks.jsonl}",
         )
-        return replace(nothing, problems=(problem,))
-    try:
-        path = artifact_path(manifest, artifact)
-        printed, digest = _digest(path, earlier)
-    except Fault as fault:
-        return replace(nothing, problems=tuple(CHUNKS_LOSS.of(artifact, each) for each in fault.problems))
-    except OSError as error:
-        problem = Problem("unreadable", f"cannot be read: {error.strerror}", str(artifact.path))
-        return replace(nothing, problems=(CHUNKS_LOSS.of(artifact, problem),))
-    hashed = replace(nothing, chunks_print=printed, chunks_sha256=digest)
-    if artifact.sha256 and artifact.sha256.lower() != digest:
-        return replace(hashed, problems=(_differs(artifact, digest),))
-    try:
-        plain = plain_source(path, cache_dir=cache_dir)
-    except Fault as fault:
-        return replace(hashed, problems=tuple(CHUNKS_LOSS.of(artifact, each) for each in fault.problems))
-    return replace(hashed, chunks=plain)
+        return SideFile(problems=(problem,)), None
+    fingerprint: Fingerprint | None = None
 
+    def digest(path: Path) -> str:
+        nonlocal fingerprint
+        known = earlier.chunks_print if earlier else None
+        if earlier and known and earlier.chunks_sha256 and change_since(path, known) == "same":
+            fingerprint = known
+            return earlier.chunks_sha256
+        fingerprint = fingerprint_of(path)
+        return sha256_of(path)
 
-def _digest(path: Path, earlier: RunFile | None) -> tuple[Fingerprint, str]:
-    """The file's print and sha256, the latter remembered where the file is as it was."""
-    known = earlier.chunks_print if earlier else None
-    if earlier and known and earlier.chunks_sha256 and change_since(path, known) == "same":
-        return known, earlier.chunks_sha256
-    return fingerprint_of(path), sha256_of(path)
-
-
-def _differs(artifact: Artifact, digest: str) -> Problem:
-    return Problem(
-        "chunks_differ",
-        f"the chunk file is not the one that the manifest names (its sha256 begins {digest[:12]}, the "
-        f"manifest's {str(artifact.sha256)[:12]}); its questions have no label",
-        f"{artifact.key}: {artifact.path}",
-        "restore the file, or correct its sha256 in the manifest",
-    )
+    file = find_side_file(manifest, artifact, CHUNKS_LOSS, cache_dir=cache_dir, digest=digest)
+    if file.path and artifact.sha256 and artifact.sha256.lower() != file.version:
+        problem = Problem(
+            "chunks_differ",
+            f"the chunk file is not the one that the manifest names (its sha256 begins {file.version[:12]}, "
+            f"the manifest's {artifact.sha256[:12]}); its questions have no label",
+            f"{artifact.key}: {artifact.path}",
+            "restore the file, or correct its sha256 in the manifest",
+        )
+        file = replace(file, path=None, problems=(problem,))
+    return file, fingerprint if file.version != "unusable" else None
 
 
 @dataclass(slots=True)
 class Labeller:
     """Labels traces; without a corpus it gives no verdict. Belongs to one process and one thread.
 
-    `issues` are those of chunk file, redirects and catalogue; those of the gold file stand in `gold`.
-    `notices` is None where no catalogue says what an answer may leave out, `about` what gold questions are
-    about, by q_id; `judge` says what metrics make of a trace.
+    `issues` are the bad lines of chunk file, redirects, catalogue and gold file. `questions` are the gold
+    questions by q_id, `targets` what is looked for in the traces of those that name something, `about` the
+    places that they are about. `notices` is None without a catalogue; `judge` gives the numbers of metrics.
     """
 
     profile: Profile
     corpus: Corpus | None = None
-    places: Places = field(default_factory=dict)
     issues: tuple[LineIssue, ...] = ()
-    gold: GoldTargets = NO_TARGETS
+    questions: Mapping[str, GoldQuestion] = field(default_factory=dict)
     notices: Notices | None = None
-    about: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    judge: Judge = field(default_factory=lambda: Judge({}, NO_CHUNK_FILE))
+    known: ChunkFile = NO_CHUNK_FILE
+    targets: Mapping[str, GoldTarget] = field(init=False)
+    about: Mapping[str, tuple[str, ...]] = field(init=False)
+    judge: Judge = field(init=False)
+
+    def __post_init__(self) -> None:
+        targets = ((q_id, gold_target(question)) for q_id, question in self.questions.items())
+        self.targets = {q_id: target for q_id, target in targets if target}
+        places = GoldPlaces.of(self.places)
+        self.about = {q_id: places.about(question) for q_id, question in self.questions.items()}
+        self.judge = Judge(self.questions, self.known)
+
+    @property
+    def places(self) -> Places:
+        """Return the place of each chunk of the chunk file."""
+        return self.known.places
 
     def verdict(self, trace: Trace) -> ReportRow | None:
-        """The report row of a trace; None where there are no chunks, or no question, to judge by."""
+        """Return the report row of a trace; None without chunks or question to judge by."""
         return verdict(trace, self.corpus, self.profile)
 
     def context(self, inputs: Inputs) -> Context:
-        """What a run's traces are held against: its own context with the corpus."""
+        """Return the context that a run's traces are validated in: its own, with the corpus."""
         return inputs.context if self.corpus is None else replace(inputs.context, corpus=self.corpus.texts)
 
     def codes(self, trace: Trace, verdict: ReportRow | None, context: Context) -> tuple[str, ...]:
-        """The rules of the contract that a trace breaks, in order; `context` is its run's."""
+        """Return the contract rules that a trace breaks, in order; `context` is its run's."""
         refused = declines(trace, self.profile) if verdict is None else verdict.label in REFUSAL_LABELS
         codes = trace_codes(trace, context, declines=refused)
         if verdict is not None and lacks_template(trace, verdict, self.profile):
@@ -204,70 +206,51 @@ class Labeller:
         return codes
 
     def outcomes(self, trace: Trace, verdict: ReportRow | None) -> tuple[GoldOutcome | None, Judged]:
-        """What became of the trace's gold passage, and what metrics make of the trace."""
-        if trace.q_id not in self.gold.questions:
+        """Return where the trace's gold passage was found, and its numbers for metrics."""
+        if trace.q_id not in self.questions:
             return None, self.judge.judged(trace, verdict)
-        trace = of_today(trace, self.places, wanted=self.gold.questions[trace.q_id].chunks)
-        target, cited = self.gold.by_question.get(trace.q_id), citations(trace)
+        trace = of_today(trace, self.places, wanted=self.questions[trace.q_id].chunks)
+        target, cited = self.targets.get(trace.q_id), citations(trace)
         outcome = gold_outcome(trace, target, verdict, self.places, cited)
         return outcome, self.judge.judged(trace, verdict, cited)
 
     def omitted(self, trace: Trace, verdict: ReportRow | None) -> list[str] | None:
-        """The notices of the cited sections that a trace may leave out, None where it cannot be known."""
+        """Return the notices of the cited sections that a trace may omit, None where that is not known."""
         return None if self.notices is None else omitted_ids(trace, verdict, self.notices, self.places)
 
 
 def labeller_for(inputs: Inputs) -> tuple[Labeller, tuple[Problem, ...]]:
-    """The labeller, and what it cannot do where chunk file, gold file or catalogue are none."""
-    gold, catalogued = read_targets(inputs.gold), read_notices(inputs.catalogue)
-    redirects = read_side_redirects(inputs.redirects)
-    problems = (*gold.problems, *catalogued.problems, *redirects.problems)
-    try:
-        labeller = make_labeller(
-            inputs.profile,
-            inputs.chunks,
-            inputs.chunks_file,
-            gold=gold,
-            catalogued=catalogued,
-            redirects=redirects,
-        )
-    except InputFault as fault:
-        return _without_chunks(inputs.profile, gold, catalogued), (*fault.problems, *problems)
-    if labeller.notices is not None:
-        problems += crowded_problems(labeller.notices, file=inputs.catalogue.file)
-    return labeller, problems
+    """Read the inputs and return the labeller, and the problems of files that cannot be used."""
+    chunks = read_side_file(inputs.chunks, read_chunks)
+    gold = read_side_file(inputs.gold, read_gold)
+    catalogue = read_side_file(inputs.catalogue, read_catalogue)
+    redirects = read_side_file(inputs.redirects, read_redirects)
+    problems = (*chunks.problems, *gold.problems, *catalogue.problems, *redirects.problems)
+    issues = (*chunks.issues, *redirects.issues, *catalogue.issues, *gold.issues)
+    if inputs.chunks.path is None or chunks.problems:
+        return Labeller(inputs.profile, issues=issues, questions=gold.by_id), problems
+    by_id = with_redirects(chunks.by_id, redirects.by_id)
+    texts = mapped(by_id, lambda chunk: chunk.text)
+    known = ChunkFile(mapped(by_id, place_of), texts, mapped(by_id, lambda chunk: chunk.offsets))
+    corpus, notices = Corpus(texts), None
+    if catalogue.by_id:
+        warnings = (each for each in catalogue.by_id.values() if each.kind in KINDS)
+        notices = Notices(tuple(warnings), corpus)
+        problems += _crowded_problems(notices, file=inputs.catalogue.file)
+    questions = gold_of_today(gold.by_id, by_id)
+    return Labeller(inputs.profile, corpus, issues, questions, notices, known), problems
 
 
-def make_labeller(
-    profile: Profile,
-    chunks: Path | None,
-    file: str,
-    *,
-    gold: GoldTargets = NO_TARGETS,
-    catalogued: Catalogued = NOT_CATALOGUED,
-    redirects: Redirects = NO_REDIRECTS,
-) -> Labeller:
-    """Reads the chunk file. InputFault where it is no chunk file at all."""
-    if chunks is None:
-        return _without_chunks(profile, gold, catalogued)
-    listed, issues = read_chunks(chunks, file=file)
-    found = with_redirects(listed, redirects.by_id)
-    texts = mapped(found, lambda chunk: chunk.text)
-    places = mapped(found, place_of)
-    corpus, gold = Corpus(texts), gold.of_today(found)
-    notices = None if catalogued.notices is None else Notices(catalogued.notices, corpus)
-    about = _about(gold, places)
-    offsets = mapped(found, lambda chunk: chunk.offsets)
-    judge = Judge(gold.questions, ChunkFile(places, texts, offsets))
-    issues = [*issues, *redirects.issues, *catalogued.issues]
-    return Labeller(profile, corpus, places, tuple(issues), gold, notices, about, judge)
-
-
-def _without_chunks(profile: Profile, gold: GoldTargets, catalogued: Catalogued) -> Labeller:
-    judge = Judge(gold.questions, NO_CHUNK_FILE)
-    return Labeller(profile, issues=catalogued.issues, gold=gold, about=_about(gold, {}), judge=judge)
-
-
-def _about(gold: GoldTargets, places: Places) -> dict[str, tuple[str, ...]]:
-    known = GoldPlaces.of(places)
-    return {q_id: known.about(question) for q_id, question in gold.questions.items()}
+def _crowded_problems(notices: Notices, *, file: str) -> tuple[Problem, ...]:
+    """Return one problem for all sections with more notices than are looked for."""
+    if not notices.crowded:
+        return ()
+    doc_id, section, count = notices.crowded[0]
+    others = len(notices.crowded) - 1
+    more = f", and so have {others:,} other sections" if others else ""
+    message = (
+        f"section {section[:80]} of {doc_id[:80] or 'no document'} has {count:,} warnings and cautions"
+        f"{more}; only the first {MOST_NOTICES} of a section are looked for in the answers"
+    )
+    fix = "give each entry of the catalogue the narrowest section that contains it"
+    return (Problem("section_crowded", message, file, fix, severity="warning"),)

@@ -1,4 +1,4 @@
-"""What has to be done for a run's index to be what its files are now, and why."""
+"""Plan the refresh of a run's index: what it is made from, what changed, and the ranges that are read."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from proofspan.traces.separate.join_cache import TraceFile, trace_file
 
 @dataclass(frozen=True, slots=True)
 class RunSource:
-    """Where a run's rows come from. `path` is None where there is nothing to read; `problems` says why.
+    """The file that a run's rows come from. `path` is None where there is none; `problems` then says why.
 
     `is_final`: the last line counts without its line end, and the file never grows (an unpacked one).
-    `traces` is where it was joined from separate records, with what could not be joined.
+    `traces` is set where separate records are joined, with the lines that could not be.
     """
 
     path: Path | None
@@ -38,13 +38,13 @@ class RunSource:
 
     @property
     def issues(self) -> tuple[LineIssue, ...]:
-        """The lines of separate records that did not become part of a trace."""
+        """Return the lines of separate records that belong to no trace."""
         return self.traces.issues if self.traces is not None else ()
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The state of a run's index and what it is to be made of. `keep` says that its segments still hold."""
+    """The state of a run's index and what it is to be made from. `keep`: its segments are still valid."""
 
     state: State
     reason: str
@@ -64,21 +64,20 @@ def make_plan(
     cache_dir: Path,
     join: bool = True,
 ) -> Plan:
-    """Compares a run's files with its index by their two ends, the gold file whole; unpacks packed ones.
+    """Compare a run's files with its index; large files by their two ends. Packed files are unpacked.
 
-    With `join` False, separate records that are not joined yet are not joined for it: their index is stale.
+    With `join` False, separate records that are not joined yet are left alone: their index is stale.
     """
     inputs = find_inputs(manifest, profile, earlier, cache_dir=cache_dir, run=run)
     source = find_source(manifest, run, cache_dir=cache_dir, join=join)
-    report, report_problems = (
-        _find_plain(manifest, run.report, cache_dir) if not source.from_report else (None, ())
-    )
-    state, reason, keep = _compare(earlier, source, inputs, report)
-    return Plan(state, reason, source, inputs, report, report_problems, keep)
+    report = None if source.from_report else run.report
+    path, problems = _find_plain(manifest, report, cache_dir)
+    state, reason, keep = _compare(earlier, source, inputs, path)
+    return Plan(state, reason, source, inputs, path, problems, keep)
 
 
 def find_source(manifest: Manifest, run: Run, *, cache_dir: Path, join: bool = True) -> RunSource:
-    """The run's traces, unpacked or joined if need be; its report where the manifest names no traces."""
+    """Return the run's traces, unpacked or joined if need be; its report where the manifest names none."""
     if run.has_traces or run.report is None:
         traces = trace_file(manifest, run, cache_dir=cache_dir, join=join)
         return RunSource(traces.path, traces.file, traces.is_final, False, traces.problems, traces)
@@ -89,24 +88,13 @@ def find_source(manifest: Manifest, run: Run, *, cache_dir: Path, join: bool = T
 def _find_plain(
     manifest: Manifest, artifact: Artifact | None, cache_dir: Path
 ) -> tuple[Path | None, tuple[Problem, ...]]:
-    """The same for a file that is read whole: a packed one is unpacked."""
-    found, problems = _find(manifest, artifact)
-    if found is None:
-        return None, problems
-    try:
-        return plain_source(found, cache_dir=cache_dir), ()
-    except Fault as fault:
-        return None, fault.problems
-
-
-def _find(manifest: Manifest, artifact: Artifact | None) -> tuple[Path | None, tuple[Problem, ...]]:
-    """Where a file lies that can be read; None, and why, where there is none."""
+    """Return the path of a file, unpacked; None, and why, where it cannot be read."""
     if artifact is None:
         return None, ()
     try:
         path = artifact_path(manifest, artifact)
-        with open_source(path):
-            return path, ()
+        open_source(path).close()
+        return plain_source(path, cache_dir=cache_dir), ()
     except Fault as fault:
         return None, fault.problems
 
@@ -114,6 +102,7 @@ def _find(manifest: Manifest, artifact: Artifact | None) -> tuple[Path | None, t
 def _compare(
     earlier: RunFile | None, source: RunSource, inputs: Inputs, report: Path | None
 ) -> tuple[State, str, bool]:
+    """Return the state of the index, the reason, and whether its segments are still valid."""
     if earlier is None:
         return "missing", "there is no index yet", False
     if earlier.key != inputs.key:
@@ -128,24 +117,18 @@ def _compare(
     if (earlier.source is None) != (source.path is None):
         return "stale", "the trace file appeared or disappeared", False
     if earlier.file != source.file:
-        return "stale", "the trace file goes by another name", False
+        return "stale", "the trace file has another name", False
     if source.path is not None and earlier.source is not None:
         change = change_since(source.path, earlier.source)
         if change == "grown" and not source.is_final:
-            # Without a single trace so far, what kind of file it is may have to be judged again.
+            # Without any trace so far, the kind of the file has to be detected again.
             return "growing", "the trace file has grown", earlier.rows > 0
         if change != "same":
-            return "stale", _REASONS[change], False
+            shorter = change == "shrunk"
+            return "stale", f"the trace file {'is shorter than it was' if shorter else 'changed'}", False
     if _report_changed(earlier, report):
         return "stale", "the stored report changed", True
     return "fresh", "the index is up to date", True
-
-
-_REASONS = {
-    "grown": "the trace file changed",
-    "changed": "the trace file changed",
-    "shrunk": "the trace file is shorter than it was",
-}
 
 
 def _report_changed(earlier: RunFile, report: Path | None) -> bool:
@@ -154,17 +137,15 @@ def _report_changed(earlier: RunFile, report: Path | None) -> bool:
     return change_since(report, earlier.report_print) != "same"
 
 
-# Cutting a source into the ranges whose lines become a segment each.
-
 _BLOCK = 1 << 20
 _SMALLEST, _LARGEST = 4 << 20, 128 << 20
-#: A file is cut into about this many segments, so that two processes finish together.
+#: A file is cut into about this many segments, so that parallel processes finish together.
 _PIECES = 32
 
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """The bytes `[start, end)` of a source, both at a line's beginning; the first line is number `line`."""
+    """The bytes `[start, end)` of a source, whole lines; the first line is number `line`."""
 
     start: int
     end: int
@@ -173,7 +154,7 @@ class Range:
 
 
 def segment_bytes(size: int) -> int:
-    """How many bytes of a source of `size` bytes one segment covers: a power of two, 4 to 128 MiB."""
+    """Return how many of a source's `size` bytes one segment covers: a power of two, 4 to 128 MiB."""
     wanted = _SMALLEST
     while wanted < _LARGEST and wanted * _PIECES < size:
         wanted *= 2
@@ -181,10 +162,10 @@ def segment_bytes(size: int) -> int:
 
 
 def cut(path: Path, *, start: int, line: int, end: int, target: int, final: bool = False) -> Iterator[Range]:
-    """Cuts `[start, end)` of a file into ranges of whole lines, each of `target` bytes and its last line.
+    """Cut `[start, end)` of a file into ranges of whole lines, each of `target` bytes and its last line.
 
-    What follows the last line end is left out, unless the file is `final`. Where the cuts fall depends on
-    the file alone, never on how many processes read it.
+    Bytes after the last line end are left out, unless the file is `final`. The cuts depend on the file
+    alone, not on the number of processes.
     """
     with path.open("rb") as file:
         file.seek(start)
@@ -200,7 +181,7 @@ def cut(path: Path, *, start: int, line: int, end: int, target: int, final: bool
 
 
 def _pass_lines(file: BinaryIO, target: int, room: int) -> tuple[int, int, int]:
-    """Reads on for `target` bytes and to the end of that line: bytes passed, bytes in whole lines, lines."""
+    """Read `target` bytes and to the end of that line: bytes passed, bytes in whole lines, lines."""
     passed = whole = lines = 0
     while passed < min(target, room):
         block = file.read(min(_BLOCK, target - passed, room - passed))

@@ -1,13 +1,13 @@
-"""One range of a trace file → one segment. Runs in the indexing process or in its workers alike."""
+"""Index the ranges of a source: each becomes a segment, in this process or in workers."""
 
 from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.abc import MetaPathFinder
 from itertools import islice
 from multiprocessing import get_context
@@ -15,21 +15,24 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from proofspan.contracts.records.records import LineIssue
+from proofspan.contracts.records.records import LABELS, LineIssue, SourceLine
 from proofspan.diagnosis.suggest import add_facts
-from proofspan.errors import StoreFault
+from proofspan.diagnosis.types import ReportRow, Signals
+from proofspan.errors import InputFault, StoreFault
 from proofspan.store.files.columns import Row, index_row, issue_table, row_table
 from proofspan.store.files.run_file import Segment, issues_name
 from proofspan.store.files.segment_files import write_segment, write_table
 from proofspan.store.index.labelling import Inputs, Labeller, labeller_for
 from proofspan.store.index.plan import Range
 from proofspan.traces.lines.worker_process import end_with_parent
+from proofspan.traces.records.citations import cited_record
+from proofspan.traces.records.stored_reports import StoredRow, read_report, remembered
 from proofspan.traces.records.traces import iter_traces
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What every range of a run has in common; goes to the workers once."""
+    """The file of a run and how it is read; sent to each worker once."""
 
     path: Path
     file: str
@@ -40,31 +43,64 @@ class Source:
     final: bool = False
 
 
-def index_range(source: Source, labeller: Labeller, cut: Range) -> Segment:
-    """Reads, labels and writes the lines of one range."""
-    rows, issues, facts = _read_range(source, labeller, cut)
-    return _written(source, cut, row_table(rows), issues, facts)
-
-
-def _written(
-    source: Source, cut: Range, table: pa.Table, issues: list[LineIssue], facts: dict[str, int]
-) -> Segment:
-    name = f"{source.prefix}-{cut.start:014d}-{cut.end:014d}.parquet"
-    write_segment(source.folder, name, table)
-    if issues:
-        write_table(source.folder, issues_name(name), issue_table(issues))
-    return Segment(name, cut.start, cut.end, cut.line, cut.lines, table.num_rows, len(issues), facts)
-
-
-def _read_range(
-    source: Source, labeller: Labeller, cut: Range
-) -> tuple[list[Row], list[LineIssue], dict[str, int]]:
+@dataclass(frozen=True, slots=True)
+class _Read:
     """The rows of a range, its line issues, and the facts that suggest a profile."""
+
+    cut: Range
+    table: pa.Table
+    issues: list[LineIssue]
+    facts: dict[str, int]
+
+
+def _write(source: Source, read: _Read) -> Segment:
+    """Write the segment's files."""
+    cut, rows, issues = read.cut, read.table.num_rows, len(read.issues)
+    name = f"{source.prefix}-{cut.start:014d}-{cut.end:014d}.parquet"
+    write_segment(source.folder, name, read.table)
+    if issues:
+        write_table(source.folder, issues_name(name), issue_table(read.issues))
+    return Segment(name, cut.start, cut.end, cut.line, cut.lines, rows, issues, read.facts)
+
+
+def index_report(source: Source) -> Segment:
+    """Write the only segment of a run that has a report and no traces: its rows are the report's.
+
+    A file that is no report gives a segment with one line issue.
+    """
+    issues: list[LineIssue]
+    try:
+        stored, issues = read_report(source.path, file=source.file)
+    except InputFault as fault:
+        problem, line = fault.problems[0], SourceLine(source.file, 1, 0, 0)
+        stored, issues = [], [LineIssue.at(line, problem.code, problem.message, problem.fix)]
+    rows: list[Row] = []
+    for row in stored:
+        trace = remembered(row, source.run_id)
+        payload = [{"chunk_id": chunk_id} for chunk_id in row.citations_in_answer]
+        cited = cited_record(replace(trace, payload=payload))
+        rows.append(index_row(trace, _stored_verdict(row), {}) | {"citations": cited})
+    cut = Range(0, source.path.stat().st_size, 1, len(stored))
+    return _write(source, _Read(cut, row_table(rows), issues, {}))
+
+
+def _stored_verdict(row: StoredRow) -> ReportRow | None:
+    """Return the stored verdict; None where its label is unknown."""
+    if row.label not in LABELS:
+        return None
+    cited = row.citations_in_answer
+    retrieved = sum(chunk_id in row.chunks for chunk_id in cited)
+    signals = Signals(cited=len(cited), cited_retrieved=retrieved)
+    return ReportRow(row.q, row.label, row.why, row.chunks, cited, signals)
+
+
+def _read_range(source: Source, labeller: Labeller, cut: Range) -> _Read:
+    """Read and label the lines of a range."""
     rows: list[Row] = []
     issues: list[LineIssue] = []
     facts: dict[str, int] = {}
     context = labeller.context(source.inputs)
-    found = iter_traces(
+    for item in iter_traces(
         source.path,
         file=source.file,
         run_id=source.run_id,
@@ -72,8 +108,7 @@ def _read_range(
         line=cut.line,
         end=cut.end,
         final=source.final,
-    )
-    for item in found:
+    ):
         if isinstance(item, LineIssue):
             issues.append(item)
             continue
@@ -82,18 +117,18 @@ def _read_range(
         about = labeller.about.get(item.q_id, ())
         codes = labeller.codes(item, verdict, context)
         rows.append(index_row(item, verdict, labeller.places, gold, omitted, about, judged, codes))
-        if verdict is not None and "following" not in facts:  # one that follows the template settles it
+        if verdict is not None and "following" not in facts:  # one answer by the template is enough
             add_facts(facts, item, verdict, labeller.profile)
-    return rows, issues, facts
+    return _Read(cut, row_table(rows), issues, facts)
 
 
 def index_ranges(
     source: Source, labeller: Callable[[], Labeller], cuts: Iterator[Range], *, workers: int
 ) -> Iterator[Segment]:
-    """The segments of all ranges, as they are finished; with several workers in any order.
+    """Yield the segments of all ranges as they are finished; with several workers in any order.
 
-    `labeller` makes this process's own. Workers make theirs, and meanwhile it is made here as well: the
-    caller wants to know what is wrong with its files.
+    `labeller` returns this process's labeller. Workers make their own, and meanwhile it is called here too:
+    the caller needs the problems of its files.
     """
     if workers <= 1:
         yield from _index_here(source, labeller(), cuts)
@@ -104,11 +139,14 @@ def index_ranges(
     try:
         pending = {pool.submit(_index_in_worker, cut) for cut in islice(cuts, 2 * workers)}
         labeller()
-        yield from _as_finished(pool, pending, cuts)
+        while pending:
+            done, pending = wait(pending, return_when=FIRST_COMPLETED)
+            pending |= {pool.submit(_index_in_worker, cut) for cut in islice(cuts, len(done))}
+            yield from (future.result() for future in done)
     except BrokenProcessPool as error:
         raise StoreFault.of(
             "worker_died",
-            "a process that read the traces was ended, most likely for want of memory",
+            "a process that read the traces was ended, most likely because memory ran out",
             where=source.file,
             fix="run `proofspan index` with --workers 1",
         ) from error
@@ -117,27 +155,16 @@ def index_ranges(
 
 
 def _index_here(source: Source, labeller: Labeller, cuts: Iterator[Range]) -> Iterator[Segment]:
-    """One range after the other; while the next is read, a thread writes what the last one gave."""
+    """Index one range after the other; while the next is read, a thread writes the last one."""
     with ThreadPoolExecutor(1) as writer:
         writing: Future[Segment] | None = None
         for cut in cuts:
-            rows, issues, facts = _read_range(source, labeller, cut)
-            table = row_table(rows)
+            read = _read_range(source, labeller, cut)
             if writing:
                 yield writing.result()
-            writing = writer.submit(_written, source, cut, table, issues, facts)
+            writing = writer.submit(_write, source, read)
         if writing:
             yield writing.result()
-
-
-def _as_finished(
-    pool: ProcessPoolExecutor, pending: set[Future[Segment]], cuts: Iterator[Range]
-) -> Iterator[Segment]:
-    """Keeps a few ranges waiting for the workers, so that cutting a large file goes on beside reading it."""
-    while pending:
-        done, pending = wait(pending, return_when=FIRST_COMPLETED)
-        pending |= {pool.submit(_index_in_worker, cut) for cut in islice(cuts, len(done))}
-        yield from (future.result() for future in done)
 
 
 class _NoPandas(MetaPathFinder):
@@ -149,25 +176,26 @@ class _NoPandas(MetaPathFinder):
 
 
 def spare_pandas() -> None:
-    """Lets this process do without pandas, which pyarrow imports with its first array: most of a second.
+    """Keep pyarrow from importing pandas with its first array, which takes most of a second.
 
     Only for a process of our own that builds the index and does nothing else.
     """
     sys.meta_path.insert(0, _NoPandas())
 
 
-#: Set once in each worker process: its source and labeller.
-_worker: Sequence[tuple[Source, Labeller]] = ()
+#: The source and labeller of a worker process.
+_worker: tuple[Source, Labeller] | None = None
 
 
 def _start_worker(source: Source) -> None:
     end_with_parent()
-    global _worker  # the only way to hand a process its chunks once
-    _worker = [(source, labeller_for(source.inputs)[0])]
+    global _worker  # the only way to give a process its chunks once
+    _worker = source, labeller_for(source.inputs)[0]
     gc.disable()  # as in `collector_paused`
     spare_pandas()
 
 
 def _index_in_worker(cut: Range) -> Segment:
-    ((source, labeller),) = _worker
-    return index_range(source, labeller, cut)
+    assert _worker is not None  # noqa: S101 - set by the pool's initializer
+    source, labeller = _worker
+    return _write(source, _read_range(source, labeller, cut))
