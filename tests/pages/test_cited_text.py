@@ -82,7 +82,7 @@ def test_a_link_brings_the_filter_and_its_order_back(located: Open) -> None:
 
 def test_a_run_that_counts_from_one_is_told_in_one_line_that_leads_to_its_questions(located: Open) -> None:
     app = located(2)
-    said = "manual: 7 of 7 quotes, 100 % (65–100 %), stand one page earlier than cited: this producer counts"
+    said = "manual: 7 of 7 quotes, 100 % (65–100 %), are one page earlier than cited"
     assert said in html.unescape(shown(app))
     assert {row["issues"].split(" · ")[0] for row in table(app)} >= {"Cited page is one too high"}
     app.button("pages-shown").click().run()
@@ -100,7 +100,7 @@ def test_health_has_the_offsets_the_sentence_and_the_remedy(located: Open) -> No
     app = located(2, page="pages/health.py")
     (row,) = app.dataframe[2].value.to_dict("records")
     assert (row["run"], row["document"], row["−1"]) == ("R1", "manual", 7)
-    assert row["what it says"].startswith("7 of 7 quotes, 100 % (65–100 %), stand one page earlier")
+    assert row["what it says"].startswith("7 of 7 quotes, 100 % (65–100 %), ")
     assert row["what to do"] == (
         "Let the producer count page_idx from 0 and page from 1: what it writes is one too high."
     )
@@ -110,7 +110,7 @@ def test_health_without_anything_to_mend_has_no_column_for_it(located: Open) -> 
     app = located(1, page="pages/health.py")
     frame = app.dataframe[2].value
     assert "what to do" not in frame
-    assert list(frame["what it says"]) == ["All 7 quotes stand where they are cited (65–100 %)."]
+    assert list(frame["what it says"]) == ["7 of 7 quotes are on the cited page (65–100 %)."]
     assert frame["−1"].isna().all()
 
 

@@ -39,12 +39,12 @@ def told(real_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
 
 def test_a_producer_that_counts_from_one_is_told_over_all_documents(told: Told) -> None:
     (said,) = told(lambda record: record["page_idx"] + 1)
-    assert "stand one page earlier than cited: this producer counts pages from 1" in said
+    assert "one page earlier than cited: " in said
 
 
 def test_quotes_that_are_off_here_and_there_are_no_page_base(told: Told) -> None:
     (said,) = told(lambda record: record["cited_page_idx"])
-    assert said.endswith("one page earlier than cited: no page base explains them")
+    assert said.endswith(": no page base explains them")
 
 
 def test_rightly_cited_quotes_are_not_worth_a_word(told: Told) -> None:

@@ -181,7 +181,7 @@ def _one_based_pages(fault: Fault, product: Product) -> None:
     assert {row["q_id"] for row in product.rows.values() if "page_mismatch" in row["evidence"]} == mismatched
     (said,) = [sentence(finding) for finding in product.pages.findings]
     section = f"in section {fault['section']}"
-    assert said.endswith(f"one page earlier than cited, {section}, where the id of its chunk puts it")
+    assert said.endswith(f"(1 one page earlier), {section}, where the chunk ids place them")
 
 
 def _copied_metrics(fault: Fault, product: Product) -> None:

@@ -57,11 +57,8 @@ def test_a_wrong_base_is_told_with_the_key_to_change(source: Path) -> None:
     result = import_with(source, base=1)
     assert result.exit_code == 1
     (said,) = [line for line in result.output.splitlines() if line.startswith("pages of")]
-    assert said == (
-        "pages of chunks: manual: 8 of 8 quotes, 100 % (68–100 %), stand one page later than cited: this "
-        "producer counts pages from 0, and was read as counting from 1 — write `base: 0` at "
-        "`traces.stages.retrieved.page` in mapping.yaml, then import again with --force"
-    )
+    assert said.startswith("pages of chunks: manual: 8 of 8 quotes, 100 % (68–100 %), ")
+    assert "`base: 0` at `traces.stages.retrieved.page` in mapping.yaml" in said
 
 
 def test_a_right_base_is_not_worth_a_word(source: Path) -> None:

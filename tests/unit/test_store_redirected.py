@@ -29,7 +29,17 @@ REDIRECTS = [
     {"old_id": "deleted", "kind": "gone", "new_ids": [], "confidence": 1.0},
 ]
 #: Columns that hold ids or are made of them, or that say where the record is.
-OWN = {"citations"} | {"answer", "answer_folded", "suspicions", "codes", "cited_print", "answer_print", "offset", "length"}
+OWN = {
+    "citations",
+    "answer",
+    "answer_folded",
+    "suspicions",
+    "codes",
+    "cited_print",
+    "answer_print",
+    "offset",
+    "length",
+}
 
 
 def asked() -> list[dict[str, object]]:

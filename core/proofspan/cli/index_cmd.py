@@ -117,7 +117,7 @@ def _located(
         PdfPool,  # a tenth of a second: a page may wait for the index alone
     )
     from proofspan.services.locating import place_runs
-    from proofspan.services.page_base import told_of_run
+    from proofspan.services.page_base import page_messages
 
     with PdfPool(workers=workers, timeout_s=TIMEOUT_S) as pool:
         for placed in place_runs(
@@ -128,7 +128,7 @@ def _located(
             workers=workers,
             on_progress=lambda step: on_step("locating", step),
         ):
-            told = told_of_run(manifest, placed.run_id, cache_dir=cache, document=pool.document)
+            told = page_messages(manifest, placed.run_id, cache_dir=cache, document=pool.document)
             yield replace(placed, findings=told)
 
 

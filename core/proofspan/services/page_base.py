@@ -1,7 +1,7 @@
-"""The page-base doctor at work: on spans located in bulk, and on the placed citations of a run.
+"""Find systematic errors in cited pages: in spans located in bulk, and in the citations of a run.
 
-The rule is in `proofspan.evidence.page_base`, the words in `proofspan.services.page_base`. Here they meet
-the data, what the documents print on their pages, and who wrote the page numbers.
+The rule is in `proofspan.evidence.page_base`; here it is applied to data, and its findings get their sentence
+and fix.
 """
 
 from __future__ import annotations
@@ -32,12 +32,10 @@ from proofspan.store.files.located import read_placed, read_placed_file
 from proofspan.store.files.segment_files import DamagedError
 from proofspan.store.index.build import index_folder
 from proofspan.traces.importers.staging import mapping_of
+from proofspan.wording import counted
 
-#: Columns of `proofspan.store.files.located.PLACED_SCHEMA` as lists, None for what is missing.
+#: Columns of `proofspan.store.files.located.PLACED_SCHEMA` as lists, None for missing values.
 Placed = Mapping[str, Sequence[Any]]
-
-
-#: Those that the doctor needs.
 _COLUMNS = (
     *("q_id", "paraphrase", "seed", "repeat", "chunk_id", "doc_id", "section_id"),
     *("cited_page_idx", "page_idx", "page_mismatch", "tells_page"),
@@ -47,10 +45,10 @@ HEADLINE = (0, 0, 1)
 
 @dataclass(frozen=True, slots=True)
 class CitedPages:
-    """What a run's citations tell of its pages.
+    """The findings on a run's cited pages.
 
-    `offsets` says of traces how many pages from the cited one their text stands, where that is one and the
-    same for all their citations on other pages; the traces' `run_id` is "".
+    `offsets` has, for traces whose citations on other pages are all off by the same number of pages, that
+    number; the traces' `run_id` is "".
     """
 
     findings: tuple[PageBaseFinding, ...]
@@ -60,7 +58,7 @@ class CitedPages:
 def examine(
     quotes: Sequence[PlacedQuote], labels_of: Callable[[str], Sequence[str]]
 ) -> tuple[PageBaseFinding, ...]:
-    """The findings on these quotes; a document is asked for its printed labels only where it needs them."""
+    """Return the findings on these quotes; printed labels are read only of documents with many off."""
     first = diagnose(quotes)
     off = [each.doc_id for each in first if each.doc_id is not None and each.off >= MIN_QUOTES]
     labels = {doc_id: found for doc_id in off if (found := labels_of(doc_id))}
@@ -68,7 +66,7 @@ def examine(
 
 
 def labels_in(document: Callable[[Path], DocumentInfo], path: Path | None) -> Sequence[str]:
-    """The labels that a document prints; none where it cannot be opened, which others report."""
+    """Return the labels that a document prints; none where it cannot be opened."""
     try:
         return document(path).labels if path is not None else ()
     except EvidenceFault:
@@ -76,7 +74,7 @@ def labels_in(document: Callable[[Path], DocumentInfo], path: Path | None) -> Se
 
 
 def quotes_of_spans(located: Iterable[Located], *, root: Path) -> list[PlacedQuote]:
-    """The spans that speak for themselves; a document goes by its path inside `root`."""
+    """Return the spans that show which page was meant; a document's id is its path inside `root`."""
     top = root.resolve()
     return [
         PlacedQuote(str(source.path.relative_to(top)), source.query.cited_page_idx, found.page_idx)
@@ -90,7 +88,7 @@ def quotes_of_spans(located: Iterable[Located], *, root: Path) -> list[PlacedQuo
 def examine_run(
     manifest: Manifest, run_id: str, *, cache_dir: Path, document: Callable[[Path], DocumentInfo]
 ) -> CitedPages:
-    """What the placed citations of a run tell; nothing where there are none.
+    """Return the findings on the located citations of a run; none where they are not located.
 
     `document` opens a document for its labels.
     """
@@ -103,16 +101,16 @@ def examine_run(
     return pages_of_placed(placed, lambda doc_id: labels_in(document, _path_of(manifest, doc_id)))
 
 
-def told_of_run(
+def page_messages(
     manifest: Manifest, run_id: str, *, cache_dir: Path, document: Callable[[Path], DocumentInfo]
 ) -> tuple[str, ...]:
-    """What a person should hear of a run's cited pages, one line each, with what mends it."""
+    """Return the findings on a run's cited pages that matter, one line each, with the fix."""
     cited = examine_run(manifest, run_id, cache_dir=cache_dir, document=document)
     return tuple(in_one_line(each, writer_of(manifest)) for each in worth_saying(cited.findings))
 
 
 def pages_of_placed(placed: Placed, labels_of: Callable[[str], Sequence[str]]) -> CitedPages:
-    """The findings on the headline citations, one trace a question; the offsets of all traces."""
+    """Return the findings on the headline citations, one trace per question, and all traces' offsets."""
     columns = [placed[name] for name in _COLUMNS] if placed else []
     alike: Counter[tuple[str, int, int, str | None, str | None]] = Counter()
     offsets: dict[TraceKey, set[int]] = defaultdict(set)
@@ -134,13 +132,11 @@ def pages_of_placed(placed: Placed, labels_of: Callable[[str], Sequence[str]]) -
 
 
 def _page_by_id(chunk_id: str | None) -> int | None:
-    """The page that a chunk's id names, where it does."""
     parts = parse(chunk_id) if chunk_id is not None else None
     return parts.page_idx if parts else None
 
 
 def _path_of(manifest: Manifest, doc_id: str) -> Path | None:
-    """The document's file; None where there is none, which `check` reports."""
     listed = manifest.document(doc_id)
     try:
         return artifact_path(manifest, listed.artifact) if listed else None
@@ -149,23 +145,18 @@ def _path_of(manifest: Manifest, doc_id: str) -> Path | None:
 
 
 def writer_of(manifest: Manifest) -> Writer:
-    """Who wrote the cited pages of a workspace: the mapping that it was imported by, else its producer."""
+    """Return who wrote the cited pages of a workspace: the mapping of its import, else its producer."""
     mapping = mapping_of(manifest.folder)
     return PRODUCER if mapping is None else mapping_writer(mapping, ["traces.citations.page"])
 
 
-# The page-base doctor in words: one sentence a finding, and what mends it at its source. Pure.
-
-#: So many sections are named; of more, the rest is counted.
+#: How many sections are named; others are counted.
 MAX_NAMED = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """Who wrote the cited pages, by what mends them where they are one too high or one too low.
-
-    `printed` says what to do where printed numbers were written.
-    """
+    """Who wrote the cited pages, as the fixes for pages that are one too high, one too low, or printed."""
 
     too_high: str
     too_low: str
@@ -176,159 +167,112 @@ class Writer:
 PRODUCER = Writer(
     too_high="let the producer count `page_idx` from 0 and `page` from 1: what it writes is one too high",
     too_low="let the producer write its number as `page_idx`, not as `page`: `page` counts from 1",
-    printed="let the producer write what is printed as `page_label`, not as `page` or `page_idx`",
+    printed="let the producer write printed numbers as `page_label`, not as `page` or `page_idx`",
 )
 #: Lines of `proofspan locate`.
 SPAN_LINES = Writer(
     too_high="write `cited_page_idx` counted from 0: these lines count from 1",
-    too_low="write `cited_page_idx` as the source counts, from 0: 1 was taken off for nothing",
+    too_low="write `cited_page_idx` as the source counts, from 0: 1 was subtracted in error",
     printed="write printed numbers as `cited_page_label`, not as `cited_page_idx`",
 )
 
 
 def mapping_writer(mapping: str, keys: Sequence[str]) -> Writer:
-    """Files imported by the mapping of this name, whose pages these keys of it give."""
+    """Return the fixes for files imported by a mapping, in which these keys give the pages."""
     at = " and ".join(f"`{key}`" for key in keys)
     again = f"at {at} in {mapping}, then import again with --force"
     return Writer(
         too_high=f"write `base: 1` {again}",
         too_low=f"write `base: 0` {again}",
-        printed=f"map what is printed as `page_label`, in place of `page` {again}",
+        printed=f"map printed numbers as `page_label`, in place of `page` {again}",
     )
 
 
-def sentence(finding: PageBaseFinding) -> str:
-    """The finding in one sentence, without a full stop: `212 of 220 quotes, 96 % (93–98 %), stand …`."""
-    return _SENTENCES[finding.kind](finding)
-
-
 def fix(finding: PageBaseFinding, writer: Writer) -> str | None:
-    """What mends it where it comes from; None where nothing systematic is to be mended."""
+    """Return the fix at the source of the pages; None where nothing systematic is wrong."""
     if finding.kind == "printed":
         return writer.printed
     if not finding.is_systematic:
         return None
-    if finding.offset == -1:
-        return writer.too_high
-    if finding.offset == 1:
-        return writer.too_low
-    return "compare the document's edition with the one that was cited: no page base is so far off"
+    other = "compare the document's edition with the cited one: no page base explains such an offset"
+    return {-1: writer.too_high, 1: writer.too_low}.get(finding.offset, other)
 
 
 def worth_saying(findings: Iterable[PageBaseFinding]) -> tuple[PageBaseFinding, ...]:
-    """The findings that a person should hear of: what is systematic, else once what is off without a pattern.
+    """Return the findings to show: systematic ones, else the first without a pattern.
 
-    Where all documents together show one offset, that is said once, and of single documents only what
-    differs from it.
+    An offset of all documents together is shown once, and of single documents only what differs from it.
     """
     known = list(findings)
-    said = [each for each in known if each.is_systematic]
-    if not said:
+    systematic = [each for each in known if each.is_systematic]
+    if not systematic:
         return tuple(each for each in known if each.kind == "mixed")[:1]
-    if said[0].doc_id is not None:
-        return tuple(said)
-    return (said[0], *(each for each in said[1:] if each.kind != "shifted"))
+    if systematic[0].doc_id is not None:
+        return tuple(systematic)
+    return (systematic[0], *(each for each in systematic[1:] if each.kind != "shifted"))
+
+
+def sentence(finding: PageBaseFinding) -> str:
+    """Return the finding in one sentence, without its full stop: `212 of 220 quotes, 96 %, are …`."""
+    quotes, supporting = finding.quotes, finding.supporting
+    if finding.kind == "as_cited":
+        low, high = (100 * end for end in wilson(quotes, quotes))
+        are = "is" if quotes == 1 else "are"
+        return f"{quotes:,} of {counted(quotes, 'quote')} {are} on the cited page ({low:.0f}–{high:.0f} %)"
+    if finding.kind == "too_few":
+        known = finding.by_id >= finding.off
+        return f"{_off(finding)}{', where the chunk ids place them' if known else ': too few to say why'}"
+    if finding.kind == "mixed":
+        return f"{_off(finding)}: no page base explains them"
+    are = "is" if supporting == 1 else "are"
+    head, share = f"{supporting:,} of {counted(quotes, 'quote')}", share_in_words(supporting, quotes)
+    if finding.kind == "printed":
+        return f"{head}, {share}, {are} on the page that bears the cited number: printed numbers were cited"
+    if finding.kind == "shifted":
+        return f"{head}, {share}, {are} {how_far(finding.offset)} than cited: {_why(finding.offset)}"
+    there = f"{supporting:,} of {finding.within:,} there"
+    return (
+        f"{head} {are} {how_far(finding.offset)} than cited in {_sections(finding)} ({there}): "
+        f"{_why(finding.offset)}"
+    )
 
 
 def in_words(finding: PageBaseFinding) -> str:
-    """The sentence with the document that it is about: `manual-2026: 212 of 220 quotes, …`."""
+    """Return the sentence after its document: `manual-2026: 212 of 220 quotes, …`."""
     return f"{finding.doc_id}: {sentence(finding)}" if finding.doc_id is not None else sentence(finding)
 
 
 def in_one_line(finding: PageBaseFinding, writer: Writer) -> str:
-    """All of it for a terminal: `manual-2026: 212 of 220 quotes, … — what to do`."""
+    """Return document, sentence and fix for a terminal: `manual-2026: 212 of 220 quotes, … — the fix`."""
     return printable(" — ".join(filter(None, (in_words(finding), fix(finding, writer)))))
 
 
 def how_far(offset: int) -> str:
-    """`one page earlier`, `two pages later`, `7 pages later`."""
+    """Return an offset in words: `one page earlier`, `two pages later`, `7 pages later`."""
     steps = {1: "one page", 2: "two pages"}.get(abs(offset), f"{abs(offset):,} pages")
     return f"{steps} {'earlier' if offset < 0 else 'later'}"
 
 
-def _as_cited(finding: PageBaseFinding) -> str:
-    if finding.quotes == 1:
-        return "the only quote stands where it is cited"
-    low, high = wilson(finding.quotes, finding.quotes)
-    return f"all {finding.quotes:,} quotes stand where they are cited ({100 * low:.0f}–{100 * high:.0f} %)"
-
-
-def _shifted(finding: PageBaseFinding) -> str:
-    return (
-        f"{_counted(finding)} {how_far(finding.offset)} than cited: {_why(finding.offset, 'this producer')}"
-    )
-
-
-def _printed(finding: PageBaseFinding) -> str:
-    return f"{_counted(finding)} on the page that bears the cited number: printed numbers were cited"
-
-
-def _in_sections(finding: PageBaseFinding) -> str:
-    where = _sections(finding.sections)
-    alone = finding.near[NEAR_OFFSETS.index(finding.offset)] if finding.offset in NEAR_OFFSETS else 0
-    is_all = alone == finding.supporting
-    these = f"{finding.supporting:,} of {finding.quotes:,} quotes stand {how_far(finding.offset)} than cited"
-    who = "the producer of that section" if len(finding.sections) == 1 else "the producer of those sections"
-    within = f"{', all' if is_all else ''} in {where}"
-    return f"{these}{within} ({finding.supporting:,} of its {finding.within:,}): {_why(finding.offset, who)}"
-
-
-def _too_few(finding: PageBaseFinding) -> str:
-    if finding.by_id < finding.off:
-        return f"{_off(finding)}: too few to tell why"
-    one = finding.off == 1
-    return (
-        f"{_off(finding)}, where the {'id of its chunk puts it' if one else 'ids of their chunks put them'}"
-    )
-
-
-def _mixed(finding: PageBaseFinding) -> str:
-    return f"{_off(finding)}: no page base explains them"
-
-
-_SENTENCES: Mapping[str, Callable[[PageBaseFinding], str]] = {
-    "as_cited": _as_cited,
-    "shifted": _shifted,
-    "printed": _printed,
-    "in_sections": _in_sections,
-    "too_few": _too_few,
-    "mixed": _mixed,
-}
-
-
-def _counted(finding: PageBaseFinding) -> str:
-    """`212 of 220 quotes, 96 % (93–98 %), stand`."""
-    verb = "stands" if finding.supporting == 1 else "stand"
-    noun = "quote" if finding.quotes == 1 else "quotes"
-    share = share_in_words(finding.supporting, finding.quotes)
-    return f"{finding.supporting:,} of {finding.quotes:,} {noun}, {share}, {verb}"
-
-
 def _off(finding: PageBaseFinding) -> str:
-    """`67 of 346 quotes stand on other pages than cited (33 one page earlier, 34 one page later)`."""
-    apart = {each: n for each, n in zip(NEAR_OFFSETS, finding.near, strict=True) if each and n}
-    parts = [f"{count:,} {how_far(offset)}" for offset, count in apart.items()]
+    """`67 of 346 quotes are on another page than cited (33 one page earlier, 34 one page later)`."""
+    near = zip(NEAR_OFFSETS, finding.near, strict=True)
+    parts = [f"{count:,} {how_far(offset)}" for offset, count in near if offset and count]
     parts += [f"{finding.elsewhere:,} farther away"] if finding.elsewhere else []
-    is_one = finding.off == 1
-    if len(apart) == 1 and not finding.elsewhere:
-        where = f"{'stands' if is_one else 'stand'} {how_far(next(iter(apart)))} than cited"
-    else:
-        pages = "stands on another page" if is_one else "stand on other pages"
-        where = f"{pages} than cited ({', '.join(parts)})"
-    section = f", in {_sections(finding.sections)}" if finding.sections else ""
-    return f"{finding.off:,} of {finding.quotes:,} quote{'s' * (finding.quotes != 1)} {where}{section}"
+    are = "is" if finding.off == 1 else "are"
+    section = f", in {_sections(finding)}" if finding.sections else ""
+    quotes = counted(finding.quotes, "quote")
+    return f"{finding.off:,} of {quotes} {are} on another page than cited ({', '.join(parts)}){section}"
 
 
-def _why(offset: int, who: str) -> str:
+def _why(offset: int) -> str:
     if offset == -1:
-        return f"{who} counts pages from 1"
+        return "the producer counts pages from 1"
     if offset == 1:
-        return f"{who} counts pages from 0, and was read as counting from 1"
-    return "always as far, but no page base is"
+        return "the producer counts pages from 0, and was read as counting from 1"
+    return "always by the same number, but no page base is so large"
 
 
-def _sections(sections: Sequence[str]) -> str:
-    named = list(sections[:MAX_NAMED])
-    if len(sections) > MAX_NAMED:
-        named.append(f"{len(sections) - MAX_NAMED} more")
-    return f"section{'s' * (len(sections) > 1)} {', '.join(named)}"
+def _sections(finding: PageBaseFinding) -> str:
+    named, more = finding.sections[:MAX_NAMED], len(finding.sections) - MAX_NAMED
+    listed = ", ".join([*named, *([f"{more} more"] if more > 0 else [])])
+    return f"section{'s' if len(finding.sections) > 1 else ''} {listed}"
