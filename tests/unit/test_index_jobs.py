@@ -10,7 +10,8 @@ import pytest
 
 from proofspan.diagnosis.types import Profile
 from proofspan.services.workspace import index_job
-from proofspan.services.workspace.index_job import IndexJob, IndexJobs, JobProgress, index_command
+from proofspan.services.workspace.index_job import IndexJob, IndexJobs, index_command
+from proofspan.store.files.types import Progress
 
 pytestmark = pytest.mark.slow
 
@@ -30,7 +31,7 @@ def ended(job: IndexJob) -> IndexJob:
 def test_progress_is_read_from_json_lines_between_words_for_people() -> None:
     job = ended(IndexJob(python(f"print('hello'); print('''{STEP}'''); print('{{}}'); print('[1')")))
     assert job.failure is None
-    assert job.progress == JobProgress("R1", 5, 10, 3)
+    assert job.progress == Progress("R1", 5, 10, 3)
     assert job.progress.share == 0.5
 
 
@@ -46,7 +47,7 @@ def test_a_failure_says_what_the_process_said() -> None:
 
 def test_a_process_that_is_killed_has_failed_too() -> None:
     job = ended(IndexJob(python("import os; os.kill(os.getpid(), 9)")))
-    assert job.failure == "The process ended with status -9 and said nothing."
+    assert job.failure == "The process ended with status -9 and no output."
 
 
 def test_one_key_has_one_process(tmp_path: Path) -> None:

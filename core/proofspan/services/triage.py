@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -19,7 +18,7 @@ from proofspan.manifest.types import Manifest
 from proofspan.services.workspace.open import chosen_run
 from proofspan.store.index.labelling import find_inputs
 from proofspan.store.index.plan import find_source
-from proofspan.traces.lines.reader import open_source
+from proofspan.traces.lines.reader import unfinished_bytes
 from proofspan.traces.lines.sniff import foreign_file
 from proofspan.traces.lines.unpack import plain_source
 from proofspan.traces.records.chunks import read_chunks
@@ -28,12 +27,11 @@ from proofspan.traces.records.traces import iter_traces
 
 #: How many line issues explain why a chunk file holds no chunk.
 ISSUES_SHOWN = 20
-_BLOCK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """What is read: files with the names that messages give them, and how.
+    """The files to read, with the names that messages use for them.
 
     `run_id` is the manifest's; None with bare files, whose lines may name their own. With `is_final` the
     last line of the traces counts without its line end. `issues` are the lines of separate records that
@@ -52,7 +50,7 @@ class Sources:
 
 @dataclass(slots=True)
 class Outcome:
-    """What was counted while the rows were read."""
+    """Counts of the rows that were read."""
 
     profile: Profile
     labels: Counter[str] = field(default_factory=Counter)
@@ -63,7 +61,7 @@ class Outcome:
 
     @property
     def suggestion(self) -> Suggestion | None:
-        """The profile that would fit, where no answer follows the one that was used."""
+        """Return the profile that would fit, where no answer follows the one that was used."""
         return suggest_profile(self.facts, self.profile)
 
 
@@ -119,8 +117,7 @@ def report_rows(
     if foreign := foreign_file(path, file=file):
         raise InputFault(foreign)
     repeats = Repeats()
-    end = None if sources.is_final else _end_of_whole_lines(path, outcome)
-    for item in iter_traces(path, file=file, run_id=sources.run_id, end=end, final=True):
+    for item in iter_traces(path, file=file, run_id=sources.run_id, final=sources.is_final):
         on_offset(item.source.offset)
         if isinstance(item, LineIssue):
             outcome.issues.append(item)
@@ -133,6 +130,8 @@ def report_rows(
         outcome.suspicions.update(row.suspicions)
         add_facts(outcome.facts, item, row, outcome.profile)
         yield row
+    if not sources.is_final:
+        outcome.waiting_bytes = unfinished_bytes(path)
 
 
 def _not_named(where: str, what: str, entry: str) -> NoReturn:
@@ -148,22 +147,6 @@ def _corpus(sources: Sources, outcome: Outcome) -> Corpus:
         fix = "write chunks as {id, text}, in a JSON array or one a line"
         raise InputFault(Problem("no_chunks", "the file holds no chunk", file, fix), *issues[:ISSUES_SHOWN])
     return Corpus({chunk_id: chunk.text for chunk_id, chunk in chunks.items()})
-
-
-def _end_of_whole_lines(path: Path, outcome: Outcome) -> int:
-    """Return the offset after the last line end; what follows it is still being written, and is counted."""
-    with open_source(path) as source:
-        position = size = os.fstat(source.fileno()).st_size
-        while position:
-            start = max(0, position - _BLOCK)
-            source.seek(start)
-            line_end = source.read(position - start).rfind(b"\n")
-            if line_end >= 0:
-                position = start + line_end + 1
-                break
-            position = start
-    outcome.waiting_bytes = size - position
-    return position
 
 
 def _row(trace: Trace, corpus: Corpus, profile: Profile, *, is_repeat: bool) -> ReportRow | None:

@@ -1,4 +1,4 @@
-"""`proofspan index` as a process of its own, with its progress, so that a page never waits for it."""
+"""Run `proofspan index` in a process of its own, with its progress, so that no page waits for it."""
 
 from __future__ import annotations
 
@@ -9,47 +9,28 @@ import time
 from collections import deque
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 import orjson
 
 from proofspan.diagnosis.types import Profile
+from proofspan.store.files.types import Progress
 
-#: Small runs are done within this; their page then comes up whole.
+#: Seconds in which small runs are done; their page then needs no progress bar.
 SHORT_SECONDS = 1.5
-#: Between two starts of the same job: an index that is never up to date must not keep a core busy.
+#: Seconds between two starts of the same job: an index that is never up to date must not keep a core busy.
 REST_SECONDS = 5.0
-#: The end of what a failed process said; enough for its message.
+#: How much of the end of a failed process's output is kept for its message.
 LAST_LINES = 20
 MAX_LINE = 1_000
-
-
-@dataclass(frozen=True, slots=True)
-class JobProgress:
-    """How far the process is with a run: bytes of its file done and in all, traces indexed so far.
-
-    While citations are located: traces done and in all, citations so far.
-    """
-
-    run_id: str
-    done: int
-    total: int
-    rows: int
-
-    @property
-    def share(self) -> float:
-        """0–1; 0 while nothing is known."""
-        return min(1.0, self.done / self.total) if self.total else 0.0
 
 
 def index_command(
     folder: Path, *, runs: Sequence[str], profile: Profile | None, cache_dir: Path, locate: bool = False
 ) -> list[str]:
-    """The command that brings the index of `runs` up to date (none named: of all), one JSON line a step.
+    """Return the command that brings the index of `runs` (none: all) up to date, with JSON progress lines.
 
-    With `locate` it then looks for their citations, which takes longer: on one core, for somebody looks at
-    pages meanwhile.
+    With `locate` it then locates their citations, on one core only: pages are in use meanwhile.
     """
     command = [sys.executable, "-P", "-m", "proofspan.cli", "index", str(folder), "--progress-json"]
     command += ["--cache-dir", str(cache_dir)]
@@ -64,12 +45,12 @@ def index_command(
 
 
 class IndexJob:
-    """One run of that command. Reading its state never blocks; it goes on when the page is left."""
+    """A process that runs the command. Reading its state never blocks; it goes on when the page is left."""
 
     def __init__(self, command: Sequence[str]) -> None:
-        self.progress: JobProgress | None = None
+        self.progress: Progress | None = None
         self._ended: float | None = None
-        self._said: deque[str] = deque(maxlen=LAST_LINES)
+        self._output: deque[str] = deque(maxlen=LAST_LINES)
         self._process = subprocess.Popen(
             list(command), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
         )
@@ -78,46 +59,43 @@ class IndexJob:
 
     @property
     def is_running(self) -> bool:
-        """Whether the process is still at work."""
+        """Return whether the process is still running."""
         return self._process.poll() is None
 
     @property
     def is_outdated(self) -> bool:
-        """Whether it ended well, and long enough ago that asking for it means new work."""
+        """Return whether it succeeded long enough ago that asking for it again means new work."""
         rested = self._ended is not None and time.monotonic() - self._ended > REST_SECONDS
         return rested and not self.is_running and self.failure is None
 
     @property
     def failure(self) -> str | None:
-        """What the process said when it could not do its work; None while it runs and when it did it."""
+        """Return the output of a process that failed; None while it runs and after success."""
         if self._process.poll() in (None, 0, 1):  # 1: done, with findings
             return None
         self._reader.join(timeout=1)
-        said = "\n".join(self._said)
-        return said or f"The process ended with status {self._process.returncode} and said nothing."
+        output = "\n".join(self._output)
+        return output or f"The process ended with status {self._process.returncode} and no output."
 
     def wait(self, seconds: float) -> None:
-        """Until the process has ended, at most `seconds`: short indexing never shows a progress bar.
-
-        What it said is then taken in as well.
-        """
+        """Wait until the process has ended and its output is read, at most `seconds`."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=seconds)
             self._reader.join(timeout=1)
 
     def _follow(self) -> None:
-        """Takes progress from the process's JSON lines and keeps what it says to people."""
+        """Read progress from the process's JSON lines and keep its other output."""
         for line in self._process.stdout or ():
             try:
                 step = orjson.loads(line)
-                self.progress = JobProgress(step["run_id"], step["done"], step["total"], step["rows"])
+                self.progress = Progress(step["run_id"], step["done"], step["total"], step["rows"])
             except (orjson.JSONDecodeError, KeyError, TypeError):
-                self._said.append(line.decode("utf-8", "replace").rstrip()[:MAX_LINE])
+                self._output.append(line.decode("utf-8", "replace").rstrip()[:MAX_LINE])
         self._ended = time.monotonic()
 
 
 class IndexJobs:
-    """The processes at work for all visits, so that two windows never start the same one twice."""
+    """The index processes of all visits: two windows never start the same one twice."""
 
     def __init__(self) -> None:
         self._jobs: dict[Hashable, IndexJob] = {}
@@ -125,10 +103,10 @@ class IndexJobs:
         self._lock = threading.Lock()
 
     def ensure(self, key: Hashable, command: Callable[[], Sequence[str]]) -> IndexJob | None:
-        """The job of `key`, started when there is none; None when it has just done its work.
+        """Return the job of `key`, started if there is none; None when it has just succeeded.
 
-        A job that failed is given back as it is, for its message, until `forget`. One that ended well is
-        started again when it is asked for later, since then its files have changed once more.
+        A failed job is returned for its message until `forget`. One that succeeded is started again when it
+        is asked for later, as its files have then changed again.
         """
         with self._lock:
             job = self._jobs.get(key)
@@ -137,7 +115,7 @@ class IndexJobs:
         return job if job.is_running or job.failure else None
 
     def once(self, key: Hashable, command: Callable[[], Sequence[str] | None]) -> None:
-        """Starts what `command` says (None: nothing) the first time that `key` is named."""
+        """Start the command (None: nothing) the first time that `key` is used."""
         with self._lock:
             if key in self._known:
                 return
@@ -147,12 +125,12 @@ class IndexJobs:
                 self._jobs[key] = IndexJob(arguments)
 
     def is_running(self, key: Hashable) -> bool:
-        """Whether the job of `key` is at work."""
+        """Return whether the job of `key` is running."""
         with self._lock:
             job = self._jobs.get(key)
         return job is not None and job.is_running
 
     def forget(self) -> None:
-        """Every job that has ended may be started again."""
+        """Let every job that has ended be started again."""
         with self._lock:
             self._jobs = {key: job for key, job in self._jobs.items() if job.is_running}

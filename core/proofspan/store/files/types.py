@@ -27,6 +27,11 @@ class Progress:
     total: int
     rows: int
 
+    @property
+    def share(self) -> float:
+        """Return the part that is done, 0–1; 0 while nothing is known."""
+        return min(1.0, self.done / self.total) if self.total else 0.0
+
 
 @dataclass(frozen=True, slots=True)
 class RunReport:

@@ -28,9 +28,9 @@ _NONE: np.ndarray = np.empty(0, dtype=np.int64)
 
 
 def late_codes(folder: Path, segments: Sequence[str]) -> dict[int, list[str]]:
-    """The codes that the rest of the run gives its rows, by the place of the row; few rows have any.
+    """Return the codes of rules over the run, by row; few rows have any.
 
-    A code that a row has of its own is not given again.
+    A code that a row already has is left out.
     """
     if not segments:
         return {}
@@ -81,7 +81,7 @@ def _desynced(states: pa.ChunkedArray) -> np.ndarray:
 
 
 def _mixed(folder: Path, segments: Sequence[str], units: pa.ChunkedArray) -> np.ndarray:
-    """The rows in another unit than the run's, but for those whose own rules say so already."""
+    """Return the rows in another unit than the run's, except those that have the code already."""
     places = unlike_most(units, besides=SEVERAL)
     if not len(places):
         return places
@@ -90,12 +90,12 @@ def _mixed(folder: Path, segments: Sequence[str], units: pa.ChunkedArray) -> np.
 
 
 def _repeated(folder: Path, segments: Sequence[str], prints: pa.ChunkedArray) -> np.ndarray:
-    """The rows that are another question's answer over again, each but the first in the file.
+    """Return the rows that repeat another question's answer, except the first in the file.
 
-    The same question asked under another id may well get the same answer.
+    The same question under another id may well get the same answer.
     """
     numbers = prints.drop_null().to_numpy()
-    ordered = np.sort(numbers)  # half of what counting the distinct ones takes
+    ordered = np.sort(numbers)  # half the time of counting distinct ones
     if not (ordered[1:] == ordered[:-1]).any():
         return _NONE
     known = np.flatnonzero(prints.is_valid().to_numpy())
@@ -108,9 +108,7 @@ def _repeated(folder: Path, segments: Sequence[str], prints: pa.ChunkedArray) ->
     return repeated
 
 
-# What only the run as a whole tells: repeats, codes of rules over the run, labels of its stored report.
-
-#: One row for each trace of which there is something to tell; `row` is its place in the run, from 0.
+#: One row per trace that differs from the defaults; `row` is its place in the run, from 0.
 JOINED_SCHEMA = pa.schema(
     [
         ("row", pa.int64()),
@@ -126,14 +124,14 @@ IDENTITY = ["q_id", "paraphrase", "seed"]
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """The sparse table of `JOINED_SCHEMA`, and the report rows that belong to no trace."""
+    """A sparse table of `JOINED_SCHEMA`, and the report rows that belong to no trace."""
 
     table: pa.Table
     unmatched: tuple[LineIssue, ...]
 
 
 def join_run(folder: Path, segments: Sequence[str], stored: Sequence[StoredRow]) -> Joined:
-    """Numbers the repeats and gives each trace its late codes and its stored label, in the file's order."""
+    """Number the repeats, and add codes over the run and stored labels, in the file's order."""
     codes = late_codes(folder, segments)
     if not stored and not _has_repeats(folder, segments):
         rows = [
@@ -161,7 +159,7 @@ def join_run(folder: Path, segments: Sequence[str], stored: Sequence[StoredRow])
 
 
 def _has_repeats(folder: Path, segments: Sequence[str]) -> bool:
-    """Whether any identity comes twice: quick to tell, and seldom so."""
+    """Return whether any identity occurs twice, which is rare."""
     if not segments:
         return False
     table = read_columns(folder, segments, IDENTITY)
@@ -181,6 +179,6 @@ def _unmatched(row: StoredRow) -> LineIssue:
         source=row.source,
         code="report_row_unmatched",
         message=f"no trace of the run belongs to this row of its report ({row.q_id or row.q[:60]!r})",
-        fix="Write the report anew from this run's traces.",
+        fix="Write the report again from this run's traces.",
         excerpt=row.q[:200],
     )

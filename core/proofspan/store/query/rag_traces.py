@@ -1,4 +1,4 @@
-"""`rag_traces`: log records as the traceability contract's table, as a DuckDB view and as SQL to load."""
+"""Write log records as the traceability contract's table `rag_traces`: a DuckDB view, or SQL to load."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ _SCHEMA = pa.schema([("place", pa.int64()), *((name, _TYPES.get(name, pa.string(
 
 
 def table_row(record: LogRecord) -> tuple[Row, tuple[Finding, ...]]:
-    """The record as a row, and what the table declares NOT NULL and the row lacks.
+    """Return the record as a row, and findings for NOT NULL columns without a value.
 
-    A value that does not fit its column (a time that is none, a ΔS beyond REAL) is NULL as well.
+    A value that does not fit its column (no valid time, a ΔS beyond REAL) is NULL as well.
     """
     given = row_of(record)
     row = {name: _fitting(name, value) for name, value in given.items()}
@@ -48,17 +48,17 @@ def table_row(record: LogRecord) -> tuple[Row, tuple[Finding, ...]]:
 
 
 def rag_traces(rows: Sequence[Row], query: str = "FROM rag_traces") -> pa.Table:
-    """What a query over the DuckDB view of these rows gives: all of them, unless it says otherwise."""
+    """Return the result of a query over the DuckDB view of these rows: all of them by default."""
     numbered = [{"place": place, **row} for place, row in enumerate(rows)]
     records = pa.Table.from_pylist(numbered, schema=_SCHEMA)
     return Database().over_view(statement("rag_traces"), query, {"records": records})
 
 
 def sql_dump(rows: Iterable[Row], *, nullable: Collection[str] = ()) -> Iterator[str]:
-    """The table as SQL in pieces: DDL, then rows. Loads into DuckDB, SQLite and PostgreSQL alike.
+    """Yield the table as SQL: DDL, then rows. Loads into DuckDB, SQLite and PostgreSQL.
 
-    The columns of `nullable` lose their NOT NULL, for the sake of rows without a value. A NUL, which no SQL
-    text can hold, becomes U+FFFD.
+    The columns of `nullable` lose their NOT NULL, for rows without a value. A NUL, which no SQL text can
+    hold, becomes U+FFFD.
     """
     yield "".join(
         line.replace(" NOT NULL", "") if line.split(maxsplit=1)[:1] and line.split()[0] in nullable else line
@@ -77,7 +77,7 @@ def _lacking(column: str, name: str, given: Json) -> tuple[str, str, str]:
 
 
 def _fitting(name: str, value: Json) -> str | int | float | None:
-    """The value as its column takes it; None where it cannot."""
+    """Return the value as its column takes it; None where it cannot."""
     if value is None:
         return None
     if name in LISTS:
@@ -92,7 +92,7 @@ def _fitting(name: str, value: Json) -> str | int | float | None:
 
 
 def _utc(text: str) -> str | None:
-    """An ISO 8601 time in UTC; one without a zone as it stands. None for what is no time."""
+    """Return an ISO 8601 time in UTC, one without a zone as it is; None for invalid times."""
     try:
         time = datetime.fromisoformat(text)
         if time.tzinfo is not None:
@@ -103,7 +103,7 @@ def _utc(text: str) -> str | None:
 
 
 def _literal(value: str | int | float | None) -> str:
-    """A value as every SQL dialect reads it: a quote is doubled, nothing else is special."""
+    """Return a value as every SQL dialect reads it: quotes are doubled, nothing else is special."""
     if value is None:
         return "NULL"
     if isinstance(value, str):
