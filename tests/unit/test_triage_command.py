@@ -328,7 +328,7 @@ def test_a_damaged_archive_of_chunks_is_a_fault_here_and_a_problem_of_the_index(
 def test_a_last_line_without_its_end_waits_as_in_the_index(
     folder: Path, monkeypatch: pytest.MonkeyPatch, block: int
 ) -> None:
-    monkeypatch.setattr("proofspan.services.triage._BLOCK", block)
+    monkeypatch.setattr("proofspan.traces.lines.reader._BUFFER", block)
     write_lines(folder / "trace.jsonl", TRACES[:2])
     last = json.dumps(TRACES[2])
     with (folder / "trace.jsonl").open("a", encoding="utf-8") as stream:

@@ -103,7 +103,7 @@ class IndexJobs:
         self._lock = threading.Lock()
 
     def ensure(self, key: Hashable, command: Callable[[], Sequence[str]]) -> IndexJob | None:
-        """Return the job of `key`, started if there is none; None when it has just succeeded.
+        """Return the job of `key`, started if need be; None when it has just succeeded.
 
         A failed job is returned for its message until `forget`. One that succeeded is started again when it
         is asked for later, as its files have then changed again.

@@ -15,8 +15,8 @@ EvidenceState = Literal[
 class StateText:
     """The words for one state.
 
-    `name` is used by itself, `meaning` is a sentence about one citation.
-    `code` and `fix` are those of the finding; empty where the state is none.
+    `name` is used by itself, `meaning` is a sentence about one citation. `code` and `fix` are those of the
+    finding; empty where the state is not one. Toggles and filters use `proofspan.display_names`.
     """
 
     name: str

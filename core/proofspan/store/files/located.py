@@ -147,7 +147,7 @@ def document_stamp(manifest: Manifest, document: Document | None) -> str:
 
 
 def read_placed_file(folder: Path) -> PlacedFile | None:
-    """Return `placed.json` of the index in `folder`; None where there is none of this format."""
+    """Return `placed.json` of the index in `folder`; None without one of this format."""
     try:
         written = (folder / PLACED_FOLDER / PLACED_FILE).read_bytes()
         data = orjson.loads(written)
@@ -257,7 +257,7 @@ class Placements:
         self._looked: dict[Path, tuple[float, bool]] = {}
 
     def of(self, folder: Path) -> PlacedFile | None:
-        """Return the file of the index in `folder`; None where there is none or a document changed."""
+        """Return the file of the index in `folder`; None without one or where a document changed."""
         try:
             status = (folder / PLACED_FOLDER / PLACED_FILE).stat()
         except OSError:

@@ -124,7 +124,7 @@ def issues_name(segment: str) -> str:
 
 
 def read_run_file(folder: Path) -> RunFile | None:
-    """Return the run file of a folder; None where there is none of this format."""
+    """Return the run file of a folder; None without one of this format."""
     try:
         data = orjson.loads((folder / RUN_FILE).read_bytes())
         return _run_file(data)

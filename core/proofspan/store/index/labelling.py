@@ -46,7 +46,7 @@ from proofspan.traces.records.redirects import gold_of_today, mapped, of_today, 
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """What a run's labels depend on besides its traces, known without reading the files' records.
+    """The inputs that a run's labels depend on besides its traces, known without reading records.
 
     `context` is what the contract validates the run's traces against, without the corpus, which the labeller
     adds. `chunks_print` is the fingerprint of the chunk file.

@@ -23,7 +23,7 @@ from proofspan.traces.separate.join_cache import TraceFile, trace_file
 
 @dataclass(frozen=True, slots=True)
 class RunSource:
-    """The file that a run's rows come from. `path` is None where there is none; `problems` then says why.
+    """The file that a run's rows come from. `path` is None without one; `problems` then says why.
 
     `is_final`: the last line counts without its line end, and the file never grows (an unpacked one).
     `traces` is set where separate records are joined, with the lines that could not be.

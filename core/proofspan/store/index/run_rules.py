@@ -1,5 +1,4 @@
-"""The rules that compare a trace with the rest of its run, over the columns of
-`proofspan.store.files.columns`; and what else depends on the whole run: repeats and stored labels.
+"""Values of rows that depend on the whole run: repeats, rules over the run, labels of its stored report.
 
 A run that grows is checked again as a whole, from three small columns; in nearly every run nothing else has
 to be read.

@@ -22,10 +22,10 @@ T_co = TypeVar("T_co", covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class SideFile:
-    """A file as it is now. `path` is None where there is none to read; `problems` then says why.
+    """A file as it is now. `path` is None if it cannot be read; `problems` then says why.
 
-    A packed file's `path` is its unpacked copy; `version` is the sha256 of the file itself, or why there is
-    none: a file that appears or changes makes another index.
+    A packed file's `path` is its unpacked copy; `version` is the sha256 of the file itself, or why it
+    has no hash: a file that appears or changes makes another index.
     """
 
     path: Path | None = None
@@ -39,7 +39,7 @@ NO_FILE = SideFile()
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """What is lost without a file: the problem's code, the file's name, and the effect."""
+    """The effect of a missing file, with the problem's code and the file's name."""
 
     code: str
     file: str

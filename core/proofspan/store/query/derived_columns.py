@@ -29,7 +29,7 @@ _WAS, _VALUE = "was_", "was_value_"
 
 
 class Basis(NamedTuple):
-    """What a list depends on besides its run: the run that it is compared with, and the cohort's questions.
+    """The inputs of a list besides its run: the run that it is compared with, and the cohort's questions.
 
     None where the filter names none, or one that does not exist (has no index).
     """

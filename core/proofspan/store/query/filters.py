@@ -45,10 +45,10 @@ FLIPS: tuple[Flip, ...] = tuple(_FLIPS)
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """What a list shows. Empty tuples, None and "" mean "no restriction".
+    """The restrictions of a list. Empty tuples, None and "" mean "no restriction".
 
     The field names are the URL's parameter names. `suspicion`, `code` (of the contract), `label`, `doc`,
-    `section`, `gold` (what became of the gold passage) and `evidence` (what became of the citations on their
+    `section`, `gold` (the gold passage's state) and `evidence` (the states of the citations on their
     pages; nothing matches while they are not located) match any of the given values; `unsupported` True keeps
     rows with numbers that no evidence holds, False those without; `safety` True keeps answers that may leave
     out a warning or caution of a section that they cite, False those that cite and leave out none. `about`
@@ -160,7 +160,7 @@ class Filter:
         )
 
     def _compared(self) -> Sequence[Clause | None]:
-        """What another run had; the columns that begin with `was_` are that run's."""
+        """Return the clauses on another run; the columns that begin with `was_` are that run's."""
         there = f" in {self.vs or NO_RUN}"
         return (
             any_of(
@@ -284,7 +284,7 @@ class SortTerm:
         return f"{self.sql} {'DESC' if self.descending != reverse else 'ASC'} NULLS LAST"
 
 
-#: design's order: label, then numbers unsupported (most first), what became of the gold passage (worst first,
+#: design's order: label, then unsupported numbers (most first), the state of the gold passage (worst first,
 #: where it is known), answer coverage (least first), then identity.
 WORST_FIRST = (
     SortTerm("severity", "severity"),

@@ -67,7 +67,7 @@ class LoadedRun:
         self._results_lock = Lock()
 
     def cached(self, key: Hashable) -> Any | None:
-        """Return a cached result, None where there is none."""
+        """Return a cached result, None if it is not cached."""
         with self._results_lock:
             if key in self._results:
                 self._results.move_to_end(key)
@@ -82,7 +82,7 @@ class LoadedRun:
         return result
 
     def get_or_make(self, key: Hashable, make: Callable[[], V]) -> V:
-        """Return the cached result, computed where there is none. Two threads may both compute it."""
+        """Return the cached result, computed if need be. Two threads may both compute it."""
         known: V | None = self.cached(key)
         return self.cache(key, make()) if known is None else known
 
@@ -129,7 +129,7 @@ class LoadedRun:
         return pd.DataFrame(found.to_pydict())
 
     def placed(self) -> PlacedFile | None:
-        """Return the file of located citations, None where there is none that can be read."""
+        """Return the file of located citations, None without one that can be read."""
         with self._lock:
             self._row_states()
             return self._placed

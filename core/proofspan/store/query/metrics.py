@@ -39,7 +39,7 @@ _QUANTILES = tuple(metric_id for metric_id in MEASURES if METRICS[metric_id].kin
 
 @dataclass(slots=True)
 class _Sum:
-    """What is added up for one metric of one slice."""
+    """The sums for one metric of one slice."""
 
     of: int = 0
     total: Exact = 0

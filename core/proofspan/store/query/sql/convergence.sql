@@ -1,6 +1,6 @@
 -- Whether the question of each trace converges: all of its traces log the state convergent.
 -- Grain: one row a trace of `rows`, in their order (`at`, from 0). Repeats are no traces of their own.
--- Columns: unconverged, why that cannot be said: few_variants or not_logged; converges, a truth value, which
+-- Columns: unconverged, why that is not known: few_variants or not_logged; converges, a truth value, which
 --   says something only where unconverged is null.
 WITH questions AS (
     SELECT

@@ -1,4 +1,4 @@
--- How many traces of a list have a citation in each state (see `proofspan.store.placed.EVIDENCE_STATES`).
+-- How many traces of a list have a citation in each state (see `proofspan.store.files.evidence_states`).
 -- Grain: one row a state that occurs. A trace counts once for each of its states.
 -- Columns: value, the state; traces, a count.
 WITH shown AS (

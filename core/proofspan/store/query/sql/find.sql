@@ -1,4 +1,4 @@
--- Where one trace stands in its run.
+-- The place of one trace in its run.
 -- Grain: at most one row.
 -- Columns: row, the trace's place in its run, from 0.
 SELECT row

@@ -1,7 +1,7 @@
 -- How the traces of a list came out, by slice: labels, buckets, λ states, and who declined what was found.
 -- Grain: one row a slice, kind and value that occurs; traces without a value are one row with a null.
 -- Columns: slice; kind, one of label, bucket, state, refusal; value, for a refusal two of 0 and 1 in a row:
---   whether the answer declines, and whether the gold stands in the top 20 (traces of which both can be said);
+--   whether the answer declines, and whether the gold is in the top 20 (traces of which both are known);
 --   traces, a count.
 WITH shown AS (
     SELECT

@@ -1,4 +1,4 @@
--- One page of a list: which rows stand on it, in order.
+-- One page of a list: its rows in order.
 -- Grain: one row a trace that passes the filter, at most $limit of them after the first $offset.
 -- Columns: row, the trace's place in its run, from 0.
 SELECT row
