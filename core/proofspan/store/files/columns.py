@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
+from itertools import repeat
 from typing import Any
 from unicodedata import normalize
 
@@ -148,10 +149,13 @@ ISSUE_SCHEMA = pa.schema(
 Row = Mapping[str, object]
 
 
-def table_of(rows: Sequence[Row], schema: pa.Schema) -> pa.Table:
-    """Return rows as an Arrow table of this schema."""
-    columns = [pa.array([row.get(field.name) for row in rows], field.type) for field in schema]
-    return pa.table(columns, schema=schema)
+def table_of(rows: Iterable[Row], schema: pa.Schema) -> pa.Table:
+    """Return rows as an Arrow table of this schema. Each row may be dropped when the next is made."""
+    names = schema.names
+    values = [tuple(map(row.get, names)) for row in rows]
+    columns = zip(*values, strict=True) if values else repeat(())
+    arrays = [pa.array(column, field.type) for column, field in zip(columns, schema, strict=False)]
+    return pa.table(arrays, schema=schema)
 
 
 def index_row(
@@ -262,7 +266,7 @@ def _known_documents(chunk_ids: Iterable[str], places: Places) -> tuple[str, ...
     return tuple(dict.fromkeys(doc for doc in documents if doc))
 
 
-def row_table(rows: Sequence[Row]) -> pa.Table:
+def row_table(rows: Iterable[Row]) -> pa.Table:
     """Return rows as an Arrow table of `ROW_SCHEMA`, the folded texts added."""
     table = table_of(rows, _GATHERED)
     for name, of in _FOLDED.items():
@@ -335,24 +339,23 @@ SETTINGS = frozenset({"index_hash", "embed_model", "embed", "analyzer", "rev"})
 _PART = "\x1f"
 
 
-def settings_of(raw: Mapping[str, Json]) -> list[str]:
+def settings_of(raw: Mapping[str, Json]) -> tuple[str, ...]:
     """Return what a trace, its citations and its candidates log of index, model, analyzer and revisions.
 
     Each distinct value once, as text for `parse_setting`.
     """
+    lists = [raw.get("citations"), raw.get("chunks")]
+    if "segments" in raw and isinstance(raw["segments"], list):
+        lists += [part.get("citations") for part in raw["segments"] if isinstance(part, dict)]
+    records = [record for each in lists if type(each) is list for record in each if type(record) is dict]
+    if SETTINGS.isdisjoint(set().union(raw, *records)):  # one look at all keys: few traces log any
+        return ()
     settings: dict[str, None] = {}
-    if not SETTINGS.isdisjoint(raw):
-        _add_settings(settings, raw, "")
-    segments = raw.get("segments")
-    parts = segments if isinstance(segments, list) else []
-    cited = (part.get("citations") for part in parts if isinstance(part, dict))
-    for entries in (raw.get("citations"), raw.get("chunks"), *cited):
-        records = [entry for entry in entries if type(entry) is dict] if type(entries) is list else []
-        if not SETTINGS.isdisjoint(set().union(*records)):  # one look at all of them: few log any
-            for record in records:
-                doc_id = record.get("doc_id")
-                _add_settings(settings, record, doc_id if isinstance(doc_id, str) else "")
-    return list(settings)
+    _add_settings(settings, raw, "")
+    for record in records:
+        doc_id = record.get("doc_id")
+        _add_settings(settings, record, doc_id if isinstance(doc_id, str) else "")
+    return tuple(settings)
 
 
 def parse_setting(text: str) -> tuple[str, str, str]:

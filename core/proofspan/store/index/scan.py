@@ -96,30 +96,32 @@ def _stored_verdict(row: StoredRow) -> ReportRow | None:
 
 def _read_range(source: Source, labeller: Labeller, cut: Range) -> _Read:
     """Read and label the lines of a range."""
-    rows: list[Row] = []
     issues: list[LineIssue] = []
     facts: dict[str, int] = {}
     context = labeller.context(source.inputs)
-    for item in iter_traces(
-        source.path,
-        file=source.file,
-        run_id=source.run_id,
-        offset=cut.start,
-        line=cut.line,
-        end=cut.end,
-        final=source.final,
-    ):
-        if isinstance(item, LineIssue):
-            issues.append(item)
-            continue
-        verdict = labeller.verdict(item)
-        (gold, judged), omitted = labeller.outcomes(item, verdict), labeller.omitted(item, verdict)
-        about = labeller.about.get(item.q_id, ())
-        codes = labeller.codes(item, verdict, context)
-        rows.append(index_row(item, verdict, labeller.places, gold, omitted, about, judged, codes))
-        if verdict is not None and "following" not in facts:  # one answer by the template is enough
-            add_facts(facts, item, verdict, labeller.profile)
-    return _Read(cut, row_table(rows), issues, facts)
+
+    def rows() -> Iterator[Row]:
+        for item in iter_traces(
+            source.path,
+            file=source.file,
+            run_id=source.run_id,
+            offset=cut.start,
+            line=cut.line,
+            end=cut.end,
+            final=source.final,
+        ):
+            if isinstance(item, LineIssue):
+                issues.append(item)
+                continue
+            verdict = labeller.verdict(item)
+            (gold, judged), omitted = labeller.outcomes(item, verdict), labeller.omitted(item, verdict)
+            about = labeller.about.get(item.q_id, ())
+            codes = labeller.codes(item, verdict, context)
+            yield index_row(item, verdict, labeller.places, gold, omitted, about, judged, codes)
+            if verdict is not None and "following" not in facts:  # one answer by the template is enough
+                add_facts(facts, item, verdict, labeller.profile)
+
+    return _Read(cut, row_table(rows()), issues, facts)
 
 
 def index_ranges(
