@@ -45,12 +45,8 @@ EVIDENCE: Mapping[EvidenceState, StateText] = {
         "cited_page_differs",
         "See under cited pages who writes the page numbers, and from which number on.",
     ),
-    "partial": StateText(
-        "cited text found in part", "The page holds only a part of the cited text."
-    ),
-    "fuzzy": StateText(
-        "cited text worded differently", "The page words the cited text differently."
-    ),
+    "partial": StateText("cited text found in part", "The page holds only a part of the cited text."),
+    "fuzzy": StateText("cited text worded differently", "The page words the cited text differently."),
     "not_placed": StateText(
         "citation not located", "The citation names no document, or no text to look for."
     ),
@@ -58,9 +54,7 @@ EVIDENCE: Mapping[EvidenceState, StateText] = {
         "cited text found, typography aside",
         "The page has the cited text, but for case, hyphens or quotation marks.",
     ),
-    "exact": StateText(
-        "cited text found word for word", "The page has the cited text word for word."
-    ),
+    "exact": StateText("cited text found word for word", "The page has the cited text word for word."),
 }
 EVIDENCE_STATES: tuple[EvidenceState, ...] = tuple(EVIDENCE)
 #: A citation has exactly one of the statuses, and may have both flags as well.

@@ -13,6 +13,7 @@ from typing import TypeVar
 from proofspan.contracts.records.records import Attachment, Chunk, GoldQuestion, SourceLine, Trace, TraceKey
 from proofspan.errors import Fault, InputFault, Problem
 from proofspan.evidence.attachments import CatalogueIndex, attached
+from proofspan.fingerprints import file_state
 from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Artifact
 from proofspan.services.bundles.build import Sources, bundles_of
@@ -30,7 +31,6 @@ from proofspan.traces.records.traces import read_trace_at
 from proofspan.ui.question.attachments import Belonging, Judged, Outcome, level_name
 from proofspan.ui.status import background, documents, workspace_status
 from proofspan.ui.visit import session
-from proofspan.ui.visit.chunk_cache import fingerprint
 from proofspan.ui.wording.question import short_id
 
 T = TypeVar("T")
@@ -219,7 +219,7 @@ def prefetch(
 
 def _prefetch_question(opened: session.Opened, store: Store, key: TraceKey) -> None:
     path = attempted(lambda: documents.plain_traces(opened), None, [])
-    task = ("ahead", *session.identity(opened), path and fingerprint(path), key)
+    task = ("ahead", *session.identity(opened), path and file_state(path), key)
     if path is None or background.tasks().has(task) or (row := store.find(key)) is None:
         return
     manifest, profile, placer = opened.manifest, opened.profile, documents.placer()
