@@ -73,7 +73,7 @@ def test_a_row_holds_what_its_line_and_its_label_say(tmp_path: Path, cache: Path
         "offset_unit": None,
         "answer_print": row["answer_print"],  # see test_store_late
         "stored_label": None,
-        "citations": b'{"citations":[],"chunks":[{"id":"c1"}]}',
+        "citations": b'{"payload":[],"ids_in_text":["c1"],"chunks":[{"id":"c1"}]}',
         "settings": [],
         "ok": False,
         "delta_s": 0.25,

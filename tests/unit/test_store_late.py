@@ -164,9 +164,9 @@ def test_most_is_counted_however_the_words_lie(
 def test_marks_take_whatever_a_record_holds() -> None:
     assert memory_state({"mem_rev": ["r1"], "mem_hash": {"sha": 1}}) is None
     assert memory_state({"mem_rev": 7}) == memory_state({"mem_rev": "7"}) is not None
-    assert offset_unit({"citations": [3, {"offsets": "1-9"}, {"offsets": [1, 9]}, "c1"]}) == "char"
-    assert offset_unit({"citations": [{"offsets": {"start": 1, "end": 2, "unit": "page"}}]}) is None
-    assert offset_unit({"segments": [{"citations": cited("line")}, {"citations": cited("byte")}]}) == SEVERAL
+    assert offset_unit([3, {"offsets": "1-9"}, {"offsets": [1, 9]}, "c1"]) == "char"
+    assert offset_unit([{"offsets": {"start": 1, "end": 2, "unit": "page"}}]) is None
+    assert offset_unit([*cited("line"), *cited("byte")]) == SEVERAL
 
 
 def test_a_print_is_the_answers_and_64_bits_wide() -> None:
@@ -175,7 +175,7 @@ def test_a_print_is_the_answers_and_64_bits_wide() -> None:
     for place in range(50):
         read = trace_from(told(place), source=None, run_id=RUN)  # type: ignore[arg-type]
         assert isinstance(read, Trace)
-        found.add(answer_print(read, reflect(read, corpus, Profile()), ["c1"]))
-        assert answer_print(read, None, ["c1"]) is None
+        found.add(answer_print(read, reflect(read, corpus, Profile())))
+        assert answer_print(read, None) is None
     assert len(found) == 50
     assert all(isinstance(each, int) and -(2**63) <= each < 2**63 for each in found)
