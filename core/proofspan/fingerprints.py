@@ -1,7 +1,7 @@
 """File fingerprints: how a changed file is noticed without reading it whole.
 
 `file_state` costs one `stat` and is enough for the key of a cache in memory. A `Fingerprint` also hashes both
-ends of what was read, so that a file that only grew is told apart from one that was replaced. `sha256_of`
+ends of what was read, so that a file that only grew differs from one that was replaced. `sha256_of`
 reads the whole file.
 """
 

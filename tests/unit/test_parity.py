@@ -21,7 +21,7 @@ MANIFEST = Manifest("w", DEMO, documents=(DOCUMENT,), runs=(RUN,))
 
 
 def logged(*traces: dict[str, Any]) -> Logged:
-    """What these traces log, the most frequent value first."""
+    """Return what these traces log, the most frequent value first."""
     counted = Counter(setting for raw in traces for setting in settings_of(raw))
     found: dict[tuple[str, str], dict[str, int]] = {}
     for text, count in counted.most_common():

@@ -119,7 +119,7 @@ class Filter:
         )
 
     def sentence(self, shown: int, total: int) -> str:
-        """What is shown, in words: `12 of 240 questions: Unsupported answer, section 4.2`."""
+        """Return what is shown in words: `12 of 240 questions: Unsupported answer, section 4.2`."""
         noun = "trace" if self.all_variants else "question"
         count = f"{shown:,} of {total:,} {noun if total == 1 else noun + 's'}"
         described = self.where().sentence

@@ -87,7 +87,7 @@ _ANSWERED_OK = Measure(
 
 
 def measure_of(name: str) -> Measure:
-    """The measure of a metric or an outcome. KeyError where there is none such."""
+    """Return the measure of a metric or an outcome. KeyError for an unknown one."""
     return _ANSWERED_OK if name == "answered_ok" else MEASURES[name]
 
 
