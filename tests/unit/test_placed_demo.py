@@ -72,7 +72,7 @@ def test_a_line_a_run_says_what_became_of_its_citations(located: tuple[Path, lis
     told = subprocess.run(index(cache, "--run", FAULTY), check=False, capture_output=True, text=True).stdout
     line = next(line for line in told.splitlines() if "citations" in line)
     assert line.startswith(f"{FAULTY}: 41 citations: ")
-    assert line.endswith(" · 1 on another page than cited · 2 with other figures")
+    assert line.endswith(" · 1 on another page than cited · 2 with other numbers")
 
 
 def test_programs_hear_of_it_as_they_hear_of_the_index(tmp_path: Path) -> None:
