@@ -5,12 +5,11 @@ from __future__ import annotations
 import codecs
 import html
 import re
-import shlex
-import stat
 from collections.abc import Iterator
 from pathlib import Path
 
 from proofspan.errors import EvidenceFault
+from proofspan.evidence.pdf.files import read_bounded
 from proofspan.evidence.text.text_document import TextDocument
 
 #: The largest text in which quotes are located: about 700 printed pages, and 150 MB of words in memory.
@@ -33,33 +32,14 @@ def read_text(path: Path) -> TextDocument:
     `not_text`, `not_utf8`, `no_text`.
     """
     is_page = path.suffix.lower() in HTML_SUFFIXES
-    data = _read(path)
+    smaller = "split it into several documents, each with its own doc_id"
+    data = read_bounded(path, "document", max_bytes=MAX_BYTES, smaller=smaller)
     text = _decoded(data, path, charset=declared_charset(data) if is_page else None)
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     text = text_of_html(text) if is_page else text
     if not text.replace("\ufeff", "").strip():
         raise _fault(path, "no_text", "the document holds no text", "write the file again")
     return TextDocument.of(text, is_extracted=is_page)
-
-
-def _read(path: Path) -> bytes:
-    try:
-        status = path.stat()
-        if not stat.S_ISREG(status.st_mode):
-            raise _fault(path, "not_a_file", "the document is no regular file", "name a text file")
-        if status.st_size > MAX_BYTES:
-            raise _too_large(path, status.st_size)
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
-    except FileNotFoundError as error:
-        fix = f"correct its path, or put it there: cp FILE {shlex.quote(str(path))}"
-        raise _fault(path, "missing", "the document does not exist", fix) from error
-    except OSError as error:
-        message = f"the document cannot be read: {error.strerror or error}"
-        raise _fault(path, "unreadable", message, f"chmod u+r {shlex.quote(str(path))}") from error
-    if len(data) > MAX_BYTES:
-        raise _too_large(path, len(data))
-    return data
 
 
 def _decoded(data: bytes, path: Path, *, charset: str | None) -> str:
@@ -89,11 +69,6 @@ def _in_charset(data: bytes, charset: str | None) -> str | None:
         return data.decode(known) if known.startswith(_CHARSETS) else None
     except (LookupError, UnicodeError):
         return None
-
-
-def _too_large(path: Path, size: int) -> EvidenceFault:
-    message = f"the document has {-(-size >> 20):,} MiB; at most {MAX_BYTES >> 20} MiB of text are read"
-    return _fault(path, "too_large", message, "split it into several documents, each with its own doc_id")
 
 
 def _fault(path: Path, code: str, message: str, fix: str) -> EvidenceFault:

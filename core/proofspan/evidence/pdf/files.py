@@ -57,6 +57,37 @@ def _missing(path: str, reason: str) -> EvidenceFault:
     return EvidenceFault.of("missing", f"the document cannot be read: {reason}", where=path, fix=fix)
 
 
+def read_bounded(
+    path: Path, subject: str, *, max_bytes: int, smaller: str, count: int | None = None
+) -> bytes:
+    """Read a file of at most `max_bytes`, or its first `count` bytes; `subject` names it in messages.
+
+    Raises `EvidenceFault` with the codes `missing`, `unreadable`, `not_a_file` and `too_large`, for which
+    `smaller` is the fix.
+    """
+    where = shlex.quote(str(path))
+    try:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            message, fix = f"the {subject} is not a regular file", f"name the {subject} itself"
+            raise EvidenceFault.of("not_a_file", message, where=str(path), fix=fix)
+        data = b""
+        if status.st_size <= max_bytes:
+            with path.open("rb") as file:
+                data = file.read(max_bytes + 1 if count is None else count)
+    except FileNotFoundError as error:
+        message, fix = f"the {subject} does not exist", f"correct its path, or put it there: cp FILE {where}"
+        raise EvidenceFault.of("missing", message, where=str(path), fix=fix) from error
+    except OSError as error:
+        message = f"the {subject} cannot be read: {error.strerror or error}"
+        raise EvidenceFault.of("unreadable", message, where=str(path), fix=f"chmod u+r {where}") from error
+    size = max(status.st_size, len(data))
+    if size > max_bytes:
+        message = f"the {subject} has {-(-size >> 20):,} MiB; at most {max_bytes >> 20} MiB are read"
+        raise EvidenceFault.of("too_large", message, where=str(path), fix=smaller)
+    return data
+
+
 # SVG is not a picture file here: it is a document with scripts and links of its own.
 PictureKind = Literal["PNG", "JPEG", "WEBP", "GIF"]
 
@@ -82,40 +113,21 @@ def kind_of(head: bytes) -> PictureKind | None:
 def picture_problem(path: Path) -> Problem | None:
     """Return why a file cannot be shown, by its size and first bytes; None where it may be decoded.
 
-    Codes: `missing`, `unreadable`, `not_a_file`, `too_large`, `svg_not_drawn`, `not_a_picture`.
+    Codes: those of `read_bounded`, `svg_not_drawn` and `not_a_picture`.
     """
     try:
-        status = path.stat()
-        if not stat.S_ISREG(status.st_mode):
-            message = "the picture is not a regular file"
-            return Problem("not_a_file", message, str(path), "name the picture itself")
-        if status.st_size > MAX_BYTES:
-            return _too_large(path, status.st_size)
-        with path.open("rb") as file:
-            head = file.read(HEAD)
-    except FileNotFoundError:
-        fix = f"correct its path, or put it there: cp FILE {shlex.quote(str(path))}"
-        return Problem("missing", "the picture does not exist", str(path), fix)
-    except OSError as error:
-        message = f"the picture cannot be read: {error.strerror or error}"
-        return Problem("unreadable", message, str(path), f"chmod u+r {shlex.quote(str(path))}")
+        head = read_bounded(path, "picture", max_bytes=MAX_BYTES, smaller="save a smaller one", count=HEAD)
+    except EvidenceFault as fault:
+        return fault.problems[0]
     return None if kind_of(head) else _other_kind(head, path)
 
 
 def read_picture(path: Path) -> bytes:
     """Read a picture file. Raises `EvidenceFault` with the codes of `picture_problem`."""
-    if (problem := picture_problem(path)) is not None:
-        raise EvidenceFault(problem)
-    with path.open("rb") as file:
-        data = file.read(MAX_BYTES + 1)
-    if len(data) > MAX_BYTES:
-        raise EvidenceFault(_too_large(path, len(data)))
+    data = read_bounded(path, "picture", max_bytes=MAX_BYTES, smaller="save a smaller one")
+    if kind_of(data) is None:
+        raise EvidenceFault(_other_kind(data[:HEAD], path))
     return data
-
-
-def _too_large(path: Path, size: int) -> Problem:
-    message = f"the picture has {size / 1024**2:.1f} MiB; at most {MAX_BYTES // 1024**2} are decoded"
-    return Problem("too_large", message, str(path), "save a smaller one")
 
 
 def _other_kind(head: bytes, path: Path) -> Problem:
