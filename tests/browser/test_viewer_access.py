@@ -72,7 +72,7 @@ def test_every_part_has_its_role_and_name(serve: Serve, page_at: PageAt, wait_fo
         ("button", "Fit width"),
         ("button", "To the span"),
         ("group", "Layers"),
-        ("button", "gold, exact: word for word, section 8.1"),
+        ("button", "gold 1, exact: word for word, section 8.1"),
     } <= told
     names = [name for role, name in told if role == "button"]
     said = "cited 1, fuzzy: 86 % agrees, The answer says 4.8 litres, the page says 4.3 litres."
