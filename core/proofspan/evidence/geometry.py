@@ -143,6 +143,12 @@ def _transposed(box: Box) -> Box:
     return box[1], box[0], box[3], box[2]
 
 
+def share_line(box: Box, other: Box) -> bool:
+    """Return whether two boxes share at least half of the lower one's height."""
+    shared = min(box[3], other[3]) - max(box[1], other[1])
+    return shared >= MIN_SHARED_HEIGHT * min(box[3] - box[1], other[3] - other[1])
+
+
 def touches(left: Box, right: Box) -> bool:
     """Return whether `right` continues `left` as one word: on its line, as high, with next to no gap."""
     height = min(left[3] - left[1], right[3] - right[1])

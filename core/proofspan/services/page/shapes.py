@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from proofspan.contracts.records.records import Box
-from proofspan.evidence.geometry import box_to_pixels, union
+from proofspan.evidence.geometry import box_to_pixels, share_line, union
 from proofspan.evidence.types import PageImage
 
 Layer = Literal["cited", "gold", "retrieved"]
@@ -61,8 +61,7 @@ def rows(boxes: Sequence[Box]) -> list[Box]:
 
 def _is_beside(left: Box, right: Box) -> bool:
     height = min(left[3] - left[1], right[3] - right[1])
-    shared = min(left[3], right[3]) - max(left[1], right[1])
-    return shared >= height / 2 and right[0] >= left[2] - height
+    return share_line(left, right) and right[0] >= left[2] - height
 
 
 def blocks(lines: Sequence[Box]) -> list[Box]:

@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 
 from proofspan.contracts.records.records import Box
-from proofspan.evidence.geometry import levelled
+from proofspan.evidence.geometry import levelled, share_line
 from proofspan.evidence.text.page_text import DISPLAYED_RIGHT
 
 #: A word and its box in points of the unrotated page.
@@ -15,8 +15,6 @@ PageWord = tuple[Box, str]
 #: Characters under one span, and under all spans of a page together, which are sent with each view.
 MAX_TEXT, MAX_TEXTS = 4_000, 12_000
 CUT = " …"
-#: Words are on one line while they share at least this part of the lower one's height.
-SHARED = 0.5
 
 
 def text_under(rects: Sequence[Box], words: Sequence[PageWord], *, rotation: int = 0) -> str:
@@ -58,7 +56,7 @@ class _Under:
         for number in numbers:
             box, word = self._words[number]
             line = levelled(box, self._right)
-            parted = "" if above is None else " " if _is_beside(above, line) else "\n"
+            parted = "" if above is None else " " if share_line(above, line) else "\n"
             if len(text) + len(parted) + len(word) > limit:
                 return text + CUT if text else word[:limit] + CUT
             text, above = text + parted + word, line
@@ -72,8 +70,3 @@ class _Under:
     def _middle(self, number: int) -> float:
         box = self._words[number][0]
         return (box[0] + box[2]) / 2
-
-
-def _is_beside(left: Box, right: Box) -> bool:
-    shared = min(left[3], right[3]) - max(left[1], right[1])
-    return shared >= SHARED * min(left[3] - left[1], right[3] - right[1])

@@ -92,8 +92,9 @@ def _place(
             st.button("Show the last page", key="page-last", on_click=change_view, kwargs=last)
         return
     if shown.is_pending:
-        opening = "" if shown.page_idx is None else f"Opening PDF page {shown.page_idx + 1:,} and "
-        words = f"{opening or 'Now '}locating the passage …"
+        words = "Locating the passage in the document …"
+        if shown.page_idx is not None:
+            words = f"Opening PDF page {shown.page_idx + 1:,} and locating the passage …"
         background.placeholder(words, [shown.work], key="page-waiting")
     elif shown.text is not None:
         text_frame.show_text(shown.text, name=_named(shown), focus=shown.target.id)
