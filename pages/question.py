@@ -1,4 +1,4 @@
-"""Question: one answer, why it has its label, and the page that its evidence stands on."""
+"""Question: one answer, the reasons of its label, and the page of its evidence."""
 
 from functools import partial
 

@@ -59,7 +59,7 @@ class Source:
 
 
 def page_script() -> None:
-    """What AppTest runs: the panel with what the test put into the session."""
+    """Show the panel with the items that the test put into the session."""
     import streamlit as st
 
     from proofspan.ui.question.attachments import show_attachments

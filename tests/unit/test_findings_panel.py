@@ -5,7 +5,7 @@ from __future__ import annotations
 from proofspan.contracts.rules.catalogue import rule_of
 from proofspan.errors import Problem
 from proofspan.services.question.rules import BrokenRule
-from proofspan.ui.question.panels import MOST_PLACES, MOST_SAID, heading, rule_rows
+from proofspan.ui.question.panels import MAX_PLACES, MAX_MESSAGES, heading, rule_rows
 
 
 def broken(code: str, *places: tuple[str, str]) -> BrokenRule:
@@ -33,11 +33,11 @@ def test_a_sentence_that_holds_in_several_places_is_said_once() -> None:
 
 
 def test_of_many_places_the_rest_is_counted_and_named_in_a_tip() -> None:
-    many = broken("missing_rev", *((f"citations[{n}].rev", "no rev") for n in range(1, MOST_PLACES + 3)))
+    many = broken("missing_rev", *((f"citations[{n}].rev", "no rev") for n in range(1, MAX_PLACES + 3)))
     (_, pieces), _ = rule_rows(many)
     (left_out,) = [piece for piece in pieces if piece.tip]
     assert left_out.text == " and 2 more places"
-    assert left_out.tip == f"citations[{MOST_PLACES + 1}].rev, citations[{MOST_PLACES + 2}].rev"
+    assert left_out.tip == f"citations[{MAX_PLACES + 1}].rev, citations[{MAX_PLACES + 2}].rev"
 
 
 def test_a_field_that_its_sentence_begins_with_is_not_named_twice() -> None:
@@ -49,14 +49,14 @@ def test_a_field_that_its_sentence_begins_with_is_not_named_twice() -> None:
 
 def test_of_many_sentences_the_rest_is_counted() -> None:
     many = broken(
-        "not_in_corpus", *((f"chunks[{n}]", f"'{n}' is not in it") for n in range(1, MOST_SAID + 3))
+        "not_in_corpus", *((f"chunks[{n}]", f"'{n}' is not in it") for n in range(1, MAX_MESSAGES + 3))
     )
     said = [text for _, text in words(many)]
-    assert said[MOST_SAID - 1 : MOST_SAID + 1] == [
-        f"chunks[{MOST_SAID}]: '{MOST_SAID}' is not in it",
+    assert said[MAX_MESSAGES - 1 : MAX_MESSAGES + 1] == [
+        f"chunks[{MAX_MESSAGES}]: '{MAX_MESSAGES}' is not in it",
         "and 2 more findings like these",
     ]
-    assert len(said) == MOST_SAID + 2
+    assert len(said) == MAX_MESSAGES + 2
 
 
 def test_a_code_that_nobody_knows_has_no_next_step() -> None:

@@ -108,7 +108,7 @@ def _redirects(manifest: Manifest) -> tuple[dict[str, Redirect], list[Problem]]:
 
 
 def load_catalogue(manifest: Manifest) -> tuple[CatalogueIndex, list[Problem]]:
-    """Load the catalogue, empty if there is none, with the problems of what could not be read."""
+    """Load the catalogue, which may be empty, with the problems of what could not be read."""
     if manifest.catalogue is None:
         return CatalogueIndex.of(()), []
     file = artifact_path(manifest, manifest.catalogue)

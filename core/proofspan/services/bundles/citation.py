@@ -1,7 +1,7 @@
 """A trace's citations as a bundle has them: with a verified place and with their problems.
 
 No place is invented: a page is the record's own if it lies within the document, else the page where the text
-was found, else there is none.
+was found, else unknown.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ def pointers_of(trace: Trace, chunks: Mapping[str, Chunk]) -> Iterator[Pointer]:
 
 
 def span_query(citation: Citation) -> SpanQuery:
-    """Return the query that locates a citation; its quote is "" if there is none."""
+    """Return the query that locates a citation; its quote may be ""."""
     return SpanQuery(
         citation.quote or "",
         citation.page_idx,

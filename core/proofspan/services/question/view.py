@@ -226,7 +226,7 @@ def _completed(candidate: Candidate, chunks: Mapping[str, Chunk], unpaged: froze
 def gold_mark(
     candidate: Candidate, gold: GoldQuestion | None, redirect: Redirect | None = None
 ) -> GoldMark | None:
-    """Return the strongest reason why a candidate is relevant, None if there is none."""
+    """Return the strongest reason why a candidate is relevant, None without one."""
     if gold is None:
         return None
     ids = redirect.new_ids if redirect else (candidate.chunk_id,)

@@ -223,7 +223,7 @@ def show_ways(view: QuestionView) -> None:
 # The contract rules that a question breaks.
 
 #: Rules shown, the rest is folded; messages shown of each rule, and places of each message.
-MOST_RULES, MOST_SAID, MOST_PLACES = 3, 4, 4
+MAX_RULES, MAX_MESSAGES, MAX_PLACES = 3, 4, 4
 _SEVERITIES = ("error", "warning")
 
 
@@ -232,8 +232,8 @@ def show_findings(broken: Sequence[BrokenRule], view: ViewState) -> None:
     if not broken:
         return
     with st.container(border=True, key="contract", gap="xsmall"):
-        _show_rules(broken[:MOST_RULES], view, head=heading(broken))
-        if rest := broken[MOST_RULES:]:
+        _show_rules(broken[:MAX_RULES], view, head=heading(broken))
+        if rest := broken[MAX_RULES:]:
             with st.expander(counted(len(rest), "more broken rule"), key="contract-rest"):
                 _show_rules(rest, view)
 
@@ -249,13 +249,13 @@ def heading(broken: Sequence[BrokenRule]) -> list[Piece]:
 def rule_rows(each: BrokenRule) -> Iterator[tuple[str, list[Piece]]]:
     """Yield a rule's rows: its title, where it is broken and how, then its code and fix."""
     title = each.rule.title
-    said = _by_message(each.problems)
-    for message, fields in islice(said.items(), MOST_SAID):
-        is_told = fields == [message.partition(" ")[0]]  # by the sentence itself
-        yield title, [*([] if is_told else _places(fields)), Piece(message)]
+    messages = _by_message(each.problems)
+    for message, fields in islice(messages.items(), MAX_MESSAGES):
+        is_named = fields == [message.partition(" ")[0]]  # by the sentence itself
+        yield title, [*([] if is_named else _places(fields)), Piece(message)]
         title = ""
-    if len(said) > MOST_SAID:
-        yield "", [Piece(f"and {counted(len(said) - MOST_SAID, 'more finding')} like these", "muted")]
+    if len(messages) > MAX_MESSAGES:
+        yield "", [Piece(f"and {counted(len(messages) - MAX_MESSAGES, 'more finding')} like these", "muted")]
     step = markup.coded(f"Next step: {each.rule.fix}", "muted") if each.rule.fix else []
     yield "", [Piece(each.rule.code, "code", tip=each.rule.meaning), Piece("  "), *step]
 
@@ -270,10 +270,10 @@ def _by_message(findings: Sequence[Problem]) -> dict[str, list[str]]:
 
 def _places(fields: Sequence[str]) -> Iterator[Piece]:
     named = [field for field in fields if field]
-    for place, field in enumerate(named[:MOST_PLACES]):
+    for place, field in enumerate(named[:MAX_PLACES]):
         yield from [Piece(", ", "muted")] if place else []
         yield Piece(field, "code")
-    if left_out := named[MOST_PLACES:]:
+    if left_out := named[MAX_PLACES:]:
         yield Piece(f" and {counted(len(left_out), 'more place')}", "muted", tip=", ".join(left_out))
     if named:
         yield Piece(": ", "muted")
@@ -286,8 +286,8 @@ def _show_rules(broken: Sequence[BrokenRule], view: ViewState, *, head: Sequence
     if not shared:
         return
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        told = f"All questions of {view.run} that break them:"
-        markup.show(markup.text([Piece(told, "muted")], role="hint"), width="content")
+        heading = f"All questions of {view.run} that break them:"
+        markup.show(markup.text([Piece(heading, "muted")], role="hint"), width="content")
         for each in shared:
             st.page_link(
                 "pages/triage.py",
@@ -329,7 +329,7 @@ def variants_grid(traces: pd.DataFrame, view: ViewState) -> Grid:
 
 
 def _rows(traces: pd.DataFrame, view: ViewState) -> Iterator[Row]:
-    told: set[int] = set()
+    listed: set[int] = set()
     for record in traces.to_dict("records"):
         key = TraceKey(
             view.run, record["q_id"], int(record["paraphrase"]), int(record["seed"]), int(record["repeat"])
@@ -347,18 +347,18 @@ def _rows(traces: pd.DataFrame, view: ViewState) -> Iterator[Row]:
         yield Row(
             Cell(
                 name,
-                note=_note(record, is_told=key.paraphrase in told, is_shown=is_shown),
+                note=_note(record, is_listed=key.paraphrase in listed, is_shown=is_shown),
                 href=None if is_shown else shown.link("question"),
                 spoken="" if is_shown else f"open {name}",
             ),
             tuple(_cells(record)),
         )
-        told.add(key.paraphrase)
+        listed.add(key.paraphrase)
 
 
-def _note(record: dict[Any, Any], *, is_told: bool, is_shown: bool) -> str:
+def _note(record: dict[Any, Any], *, is_listed: bool, is_shown: bool) -> str:
     """Return the text of this paraphrase, once for all its seeds."""
-    asked = [] if is_told else [str(record["q"])[:200]]
+    asked = [] if is_listed else [str(record["q"])[:200]]
     return " · ".join([*(["shown here"] if is_shown else []), *asked])
 
 

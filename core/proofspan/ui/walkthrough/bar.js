@@ -62,14 +62,14 @@ function act(view, change) {
   view.wanted = { ...view.wanted, ...change };
   view.presses += 1;
   mark(view);
-  tell(view);
+  send(view);
 }
 
-// Told again while it is not answered: a request that comes just when a run ends may get lost on its way.
-function tell(view) {
+// Sent again while it is not answered: a request that comes just when a run ends may get lost.
+function send(view) {
   view.send("act", { ...view.wanted, presses: view.presses });
   clearTimeout(view.again);
-  view.again = setTimeout(() => view.shown.presses < view.presses && tell(view), AGAIN_MS);
+  view.again = setTimeout(() => view.shown.presses < view.presses && send(view), AGAIN_MS);
 }
 const AGAIN_MS = 1500;
 

@@ -39,7 +39,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """What the user requests; `presses` counts, so that the browser knows which press was answered."""
+    """A request of the user; `presses` counts, so that the browser knows which press was answered."""
 
     to: int
     cite: int | None

@@ -52,7 +52,7 @@ class Walk:
 
 @dataclass(frozen=True, slots=True)
 class SceneRequest:
-    """What to show of a stop: a citation by its number, a page of its document, further lists of exhibits."""
+    """A view of a stop: a citation by its number, a page of its document, further lists of exhibits."""
 
     stop: Stop
     cite: int | None = None

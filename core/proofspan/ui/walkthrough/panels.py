@@ -161,7 +161,7 @@ def exhibits(scene: Scene | None, notes: Sequence[str], *, on_more: Callable[[],
 
 
 def page(scene: Scene, *, see: str | None) -> None:
-    """Show the page of the chosen passage with the attachment `see` outlined, or why there is none."""
+    """Show the page of the chosen passage with the attachment `see` outlined, or why it can't be shown."""
     shown = scene.page
     if shown is None:
         no_page(Problem("no_place", "There is no page to show.", "", scene.slide.bundle.level_reason))

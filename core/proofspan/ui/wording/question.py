@@ -296,7 +296,7 @@ def stored_rows(view: QuestionView, stored: StoredRow) -> list[tuple[str, list[P
     cited = f"{len(view.citations):,} cited: {resolved:,} with a chunk" if view.citations else "none"
     rows = gold_rows(view)
     if stored.label not in LABELS:
-        rows.append(("Label", [Piece(stored.label, "strong"), Piece(" is none of Proofspan's labels")]))
+        rows.append(("Label", [Piece(stored.label, "strong"), Piece(" is not one of Proofspan's labels")]))
     rows += [
         ("Retrieved", [Piece(f"{len(stored.chunks)} ids, {len(seen)} with a chunk in this workspace")]),
         ("Citations", [Piece(cited)]),

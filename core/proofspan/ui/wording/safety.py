@@ -147,7 +147,7 @@ def signal(attachment: Attachment) -> tuple[str, str]:
 
 
 def section(attachment: Attachment) -> str:
-    """Return `section 5.4.2`, "" if there is none."""
+    """Return `section 5.4.2`, or "" without a section."""
     section_id = (attachment.section_id or "").strip()
     return f"section {_short(section_id, 80)}" if section_id else ""
 
