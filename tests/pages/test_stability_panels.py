@@ -47,7 +47,7 @@ def test_trends_shows_what_stays(asked_often: Path, open_app: Open) -> None:
     said, tables = html.unescape(shown(app)), grids(app)
     assert "over 1 question with several traces; 1 asked once" in said
     shares = {row["head"]["text"]: row["cells"][0]["text"] for row in tables["Stability of this run"]["rows"]}
-    assert shares["same section at rank 1"] == "1 of 1, 100 % (21–100 %)"
+    assert shares["same top section"] == "1 of 1, 100 % (21–100 %)"
     assert shares["same label"] == "0 of 1, 0 % (0–79 %)"
     assert shares["λ logged convergent"] == "1 of 1, 100 % (21–100 %)"
     assert "1 of 1 that log convergent throughout change all the same." in said
@@ -67,7 +67,7 @@ def test_question_lists_its_traces_with_the_way_to_each(asked_often: Path, open_
     app = open_app(asked_often, page="pages/question.py", q="Q1", p="2", s="1")
     (line,) = (each.label for each in app.expander if "paraphrase" in each.label)
     assert line.replace("\\", "") == (
-        "3 paraphrases × 2 seeds · changes: cited chunks, label · stays: section at rank 1 · λ convergent"
+        "3 paraphrases × 2 seeds · changes: cited chunks, label · stays: top section · λ convergent"
     )
     rows = grids(app)["This question in other words and with other seeds"]["rows"]
     assert [row["head"]["text"] for row in rows] == [f"p{p} · s{s}" for p in range(3) for s in range(2)]

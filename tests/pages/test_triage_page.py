@@ -147,7 +147,7 @@ def test_a_filter_value_that_the_run_does_not_have_is_said(
     only_variant = {**TRACES[0], "paraphrase": 1, "chunks": [{"id": "c1", "section_id": "7.7"}]}
     folder = make_workspace([*TRACES, only_variant])
     said = html.unescape(shown(open_app(folder, suspicion="bogus", doc="x", section="99")))
-    for words in ('R1 has no suspicion "bogus".', 'R1 has no document "x".', 'R1 has no section "99".'):
+    for words in ('R1 has no issue "bogus".', 'R1 has no document "x".', 'R1 has no section "99".'):
         assert words in said
     for section in ("5.1", "7.7"):
         assert "R1 has no" not in shown(open_app(folder, section=section))

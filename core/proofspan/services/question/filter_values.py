@@ -11,7 +11,7 @@ from proofspan.store.query.store import Store
 
 #: Filter name → noun of its values.
 NOUNS: Mapping[str, str] = {
-    "suspicion": "suspicion",
+    "suspicion": "issue",
     "code": "question that breaks",
     "doc": "document",
     "section": "section",

@@ -23,7 +23,7 @@ from proofspan.store.query.store import Store
 Aspect = Literal["rank1", "cited", "label"]
 #: Aspects that can stay the same.
 ASPECTS: Mapping[Aspect, str] = {
-    "rank1": "section at rank 1",
+    "rank1": "top section",
     "cited": "cited chunks",
     "label": "label",
 }

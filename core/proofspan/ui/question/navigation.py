@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from proofspan.contracts.records.records import LABELS, Attachment, Label, SourceLine, TraceKey
+from proofspan.display_names import LABEL_NAMES
 from proofspan.errors import InputFault, Problem
 from proofspan.services.page.target import Target
 from proofspan.services.question.view import QuestionView
@@ -186,6 +187,7 @@ def _other_runs(runs: Sequence[OtherRun], current: str, *, at_work: bool) -> Non
             is_clicked = st.button(
                 _run_label(run, at_work=at_work),
                 key=f"run-{run.run_id}",
+                help=run.label,
                 type="secondary" if run.run_id == current else "tertiary",
                 on_click=change_view,
                 kwargs={"run": run.run_id, "q": run.q, "cite": None, "chunk": None, "page": None},
@@ -196,5 +198,5 @@ def _other_runs(runs: Sequence[OtherRun], current: str, *, at_work: bool) -> Non
 
 def _run_label(run: OtherRun, *, at_work: bool) -> str:
     without = "no label" if run.is_indexed else "being indexed" if at_work else "not indexed"
-    words = markup.label(f"{run.run_id} · {run.label or without}", limit=60)
+    words = markup.label(f"{run.run_id} · {LABEL_NAMES[run.label] if run.label else without}", limit=60)
     return f":{LABEL_COLOURS[run.label]}-badge[{words}]" if run.label else words

@@ -14,7 +14,7 @@ from streamlit.delta_generator import DeltaGenerator
 from proofspan.contracts.records.records import LABELS, StageName, TraceKey
 from proofspan.diagnosis.labelling import QUESTION_UNKNOWN
 from proofspan.diagnosis.messages import suspicion_text
-from proofspan.display_names import LABEL_NAMES, NO_LABEL
+from proofspan.display_names import COLUMN_NAMES, LABEL_NAMES, NO_LABEL
 from proofspan.errors import Problem
 from proofspan.evidence.types import FoundSpan
 from proofspan.services.question.rules import BrokenRule
@@ -300,9 +300,9 @@ def _show_rules(broken: Sequence[BrokenRule], view: ViewState, *, head: Sequence
 # The question's paraphrases and seeds: what stays the same, and the way to each trace.
 
 _COLUMNS = (
-    Column(Cell("label")),
-    Column(Cell("rank 1 in"), "end"),
-    Column(Cell("gold § at"), "end"),
+    Column(Cell(COLUMN_NAMES["label"])),
+    Column(Cell(COLUMN_NAMES["section"]), "end"),
+    Column(Cell(COLUMN_NAMES["gold_rank"]), "end"),
 )
 
 

@@ -13,6 +13,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from proofspan.contracts.records.records import LABELS
+from proofspan.display_names import LABEL_NAMES
 from proofspan.errors import Problem
 from proofspan.evidence.bundles import Level
 from proofspan.services.bundles.stored import StoredBundles
@@ -282,7 +283,7 @@ def sentence(view: ViewState, playlist: Playlist) -> str:
     if view.ids:
         return f"{count}, chosen by hand"
     described = view.filter.where().sentence
-    full = "with full evidence" if view.level == FULL else " or ".join(view.level)
+    full = "with full evidence" if view.level == FULL else " or ".join(LEVELS[each] for each in view.level)
     return ", ".join(part for part in (count, described, full) if part)
 
 
@@ -291,6 +292,7 @@ def _by_filter(view: ViewState, stored: StoredBundles) -> None:
         "Labels",
         LABELS,
         selection_mode="multi",
+        format_func=lambda label: LABEL_NAMES[label],
         default=begin("playlist-label", list(view.filter.label)),
         key="playlist-label",
         label_visibility="collapsed",

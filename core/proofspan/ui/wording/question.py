@@ -11,7 +11,7 @@ from proofspan.diagnosis.gold import GoldOutcome, GoldState, gold_target
 from proofspan.diagnosis.labelling import GROUNDED
 from proofspan.diagnosis.messages import gold_meaning, next_step, step_for, suspicion_text
 from proofspan.diagnosis.types import ReportRow, Signals
-from proofspan.display_names import BUCKET_NAMES, GOLD_NAMES
+from proofspan.display_names import BUCKET_NAMES, GOLD_NAMES, LABEL_NAMES
 from proofspan.evidence.types import FoundSpan
 from proofspan.metrics.ranked import BUCKET_LEVERS, BUCKETS, Bucket, bucket_meaning, bucket_step
 from proofspan.metrics.statistics import percent
@@ -285,7 +285,9 @@ def signal_rows(
     if measured:
         rows.append(("Pipeline's measures", measured))
     if stored_label is not None and stored_label != row.label:
-        rows.append(("Stored report", [Piece("says "), Piece(stored_label, "strong", tip=_STALE)]))
+        name = LABEL_NAMES.get(stored_label, stored_label)
+        own = Piece(name, "strong", tip=f"{stored_label}: {_STALE}")
+        rows.append(("Stored report", [Piece("says "), own]))
     return rows
 
 
