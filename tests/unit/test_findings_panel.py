@@ -5,7 +5,7 @@ from __future__ import annotations
 from proofspan.contracts.rules.catalogue import rule_of
 from proofspan.errors import Problem
 from proofspan.services.question.rules import BrokenRule
-from proofspan.ui.question.panels import MAX_PLACES, MAX_MESSAGES, heading, rule_rows
+from proofspan.ui.question.panels import MAX_MESSAGES, MAX_PLACES, heading, rule_rows
 
 
 def broken(code: str, *places: tuple[str, str]) -> BrokenRule:
