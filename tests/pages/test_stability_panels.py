@@ -50,7 +50,7 @@ def test_trends_shows_what_stays(asked_often: Path, open_app: Open) -> None:
     assert shares["same top section"] == "1 of 1, 100 % (21–100 %)"
     assert shares["same label"] == "0 of 1, 0 % (0–79 %)"
     assert shares["λ logged convergent"] == "1 of 1, 100 % (21–100 %)"
-    assert "1 of 1 that log convergent throughout change all the same." in said
+    assert "1 of 1 logged as convergent throughout change nevertheless." in said
     (least,) = tables["Least steady questions"]["rows"]
     assert [cell["text"] for cell in least["cells"]] == ["stays", "changes", "changes", "convergent"]
     assert least["head"]["href"].startswith("./question?")
@@ -60,7 +60,7 @@ def test_trends_of_a_run_without_variants_says_so(make_workspace: MakeWorkspace,
     app = open_app(make_workspace(), page="pages/trends.py")
     said = html.unescape(shown(app))
     assert not app.exception
-    assert "each question was asked once, so that nothing can be said of it" in said
+    assert "each question was asked once, so stability cannot be measured" in said
 
 
 def test_question_lists_its_traces_with_the_way_to_each(asked_often: Path, open_app: Open) -> None:
